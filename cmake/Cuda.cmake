@@ -1,0 +1,44 @@
+# libtessera_cuda.so: a plugin that the program opens with dlopen on first use. cudart is linked statically, libcuda,
+# cuBLAS and NVRTC never: a machine without a driver must be able to load it and be told so (feasibility: no GPU needed
+# to build it either).
+set(TESSERA_HAVE_CUDA OFF)
+if(TESSERA_CUDA STREQUAL OFF)
+  return()
+endif()
+tessera_sources(cuda_sources backends/cuda/*.cu backends/cuda/*.cpp)
+if(NOT cuda_sources)
+  return()
+endif()
+
+find_program(TESSERA_NVCC nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
+if(NOT TESSERA_NVCC)
+  if(TESSERA_CUDA STREQUAL ON)
+    message(FATAL_ERROR "TESSERA_CUDA=ON, but nvcc is neither in PATH nor in /usr/local/cuda/bin")
+  endif()
+  message(STATUS "CUDA plugin: no nvcc, left out")
+  return()
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES "80-real;90")  # code for A100 and H100, PTX for what comes after
+endif()
+set(CMAKE_CUDA_COMPILER ${TESSERA_NVCC})
+enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
+  message(STATUS "CUDA plugin: nvcc ${CMAKE_CUDA_COMPILER_VERSION} lacks C++20, left out")
+  return()
+endif()
+
+set(TESSERA_HAVE_CUDA ON)
+add_library(tessera_cuda MODULE ${cuda_sources})
+set_target_properties(tessera_cuda PROPERTIES
+  CUDA_STANDARD 20
+  CUDA_STANDARD_REQUIRED ON
+  CUDA_VISIBILITY_PRESET hidden
+  CUDA_RUNTIME_LIBRARY Static)
+target_include_directories(tessera_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+target_include_directories(tessera_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+target_link_libraries(tessera_cuda PRIVATE ${CMAKE_DL_LIBS})
+if(TESSERA_WERROR)
+  target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
+endif()

@@ -1,0 +1,70 @@
+# Compiler, linker and cache settings of every target. Never -march=native: one binary serves all x86-64 machines and
+# the lanes choose their instruction set at run time.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The plugin is looked for beside the program.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+
+# No contraction of a*b+c: it would make results depend on the instruction set that was chosen.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall$<SEMICOLON>-Wextra$<SEMICOLON>-ffp-contract=off>)
+if(TESSERA_WERROR)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+
+set(TESSERA_GRAMMAR_OPTIMISE -O1)
+if(CMAKE_BUILD_TYPE STREQUAL Debug)
+  set(TESSERA_GRAMMAR_OPTIMISE -O0)
+endif()
+
+if(TESSERA_SANITIZE)
+  # One build for both sanitizers. The grammar is many templates: 29 s at -O1, 6 s at -O0.
+  set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+  set(TESSERA_GRAMMAR_OPTIMISE -O0)
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  foreach(language CXX CUDA)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+    endif()
+  endforeach()
+endif()
+
+include(CheckLinkerFlag)
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  check_linker_flag(CXX -fuse-ld=mold TESSERA_HAVE_MOLD)
+  if(TESSERA_HAVE_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections$<SEMICOLON>-fdata-sections>)
+  add_link_options(-Wl,--gc-sections)
+endif()
+
+# Options of one source file, for one compiler (GNU, Clang) or for ANY; the file may not exist yet.
+function(tessera_file_options file compiler)
+  set(path ${PROJECT_SOURCE_DIR}/${file})
+  if(EXISTS ${path} AND (compiler STREQUAL ANY OR CMAKE_CXX_COMPILER_ID STREQUAL compiler))
+    set_property(SOURCE ${path} APPEND PROPERTY COMPILE_OPTIONS ${ARGN})
+  endif()
+endfunction()
