@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Runs the golden scripts under tests/scripts and compares what they print.
+
+    run_scripts.py --tsr build/release/tsr            all of them
+    run_scripts.py --tsr tsr errors lang/for          those whose path contains one of the words
+    run_scripts.py --tsr tsr --update NAME            writes NAME.out and NAME.err from what it printed
+    run_scripts.py --python python3                   checks lang/ against CPython instead
+    run_scripts.py --tsr tsr --examples python3       scripts/examples: both print the same
+
+A script NAME.tsr says what it prints in comments `# expect: text`, one for each line printed, in order;
+`# expect!: pattern` is a regular expression. Long output stands in NAME.out instead. `# error: ValueError: text`
+stands on the line that fails. NAME.err is the whole of standard error (a line `...` there stands for any lines).
+A script that expects an error exits with status 1; NAME.status holds another number.
+NAME.args are further arguments, NAME.in is standard input, the files of NAME.d/ are put beside the script.
+NAME.cmd stands in place of NAME.tsr for a command line of its own: `{dir}` in it is the test's folder.
+A script without any of these is no test.
+
+Every test runs in an empty folder. Paths of the test's folder are shown relative. Death by a signal is always a failure.
+"""
+import argparse
+import dataclasses
+import difflib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / 'tests' / 'scripts'
+EXPECT = re.compile(r'#\s*expect(!?):(?: (.*))?$')
+ERROR = re.compile(r'#\s*error: (.*)$')
+
+
+@dataclasses.dataclass
+class Case:
+    path: pathlib.Path              # NAME.tsr or NAME.cmd
+    expects: list                   # (is pattern, text) for each printed line; None: NAME.out
+    error: tuple = None             # (line number, 'Class: message')
+
+    def beside(self, suffix):
+        return self.path.with_suffix(suffix)
+
+    def read(self, suffix):
+        file = self.beside(suffix)
+        return file.read_text(encoding='utf-8') if file.exists() else None
+
+    @property
+    def name(self):
+        try:
+            return str(self.path.relative_to(SCRIPTS).with_suffix(''))
+        except ValueError:
+            return str(self.path)
+
+    def status(self):
+        number = self.read('.status')
+        if number is not None:
+            return int(number)
+        return 1 if self.error or self.beside('.err').exists() else 0
+
+
+@dataclasses.dataclass
+class Result:
+    status: int                     # None: out of time
+    out: str = ''
+    err: str = ''
+
+
+def load(path):
+    """The case in a file, or None where it says nothing about what it prints."""
+    expects, error = [], None
+    if path.suffix == '.tsr':
+        text = path.read_bytes().decode('utf-8', 'replace')
+        for number, line in enumerate(text.split('\n'), 1):
+            found = EXPECT.search(line)
+            if found:
+                expects.append((found[1] == '!', (found[2] or '').rstrip()))
+            found = ERROR.search(line)
+            if found:
+                error = (number, found[1].rstrip())
+    beside = [path.with_suffix(s).exists() for s in ('.out', '.err')]
+    if path.suffix == '.tsr' and not expects and not error and not any(beside):
+        return None
+    return Case(path, None if beside[0] else expects, error)
+
+
+def find_cases(words, root=SCRIPTS, untested=False):
+    paths = sorted(p for p in root.rglob('*') if p.suffix in ('.tsr', '.cmd') and '.d/' not in str(p))
+    paths = [p for p in paths if not words or any(w in str(p.relative_to(root)) for w in words)]
+    cases = [load(p) or (Case(p, None) if untested else None) for p in paths]
+    return [c for c in cases if c]
+
+
+def run(case, command, timeout, as_python=False):
+    """Runs one case in an empty folder; its paths come back relative."""
+    folder = case.path.parent
+    with tempfile.TemporaryDirectory() as work:
+        script = str(case.path)
+        if case.beside('.d').is_dir():
+            shutil.copytree(case.beside('.d'), work, dirs_exist_ok=True)
+            script = shutil.copy(case.path, work)
+            if as_python:
+                for module in pathlib.Path(work).rglob('*.tsr'):
+                    if str(module) != script:
+                        module.rename(module.with_suffix('.py'))
+        if case.path.suffix == '.cmd':
+            line = case.path.read_text(encoding='utf-8').replace('{dir}', str(folder))
+            arguments = shlex.split(line)
+        else:
+            arguments = [script] + shlex.split(case.read('.args') or '')
+        stdin = case.beside('.in')
+        environment = dict(os.environ, PYTHONUTF8='1', PYTHONDONTWRITEBYTECODE='1', PYTHONHASHSEED='0', COLUMNS='80')
+        with open(stdin if stdin.exists() else os.devnull, 'rb') as given:
+            try:
+                done = subprocess.run(command + arguments, cwd=work, env=environment, stdin=given,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+            except subprocess.TimeoutExpired:
+                return Result(None)
+        texts = [t.decode('utf-8', 'replace') for t in (done.stdout, done.stderr)]
+        for prefix in (os.path.realpath(work), work, str(folder)):
+            texts = [t.replace(prefix + '/', '') for t in texts]
+        return Result(done.returncode, *texts)
+
+
+def first_difference(what, expected, got):
+    wanted, lines = expected.split('\n'), got.split('\n')
+    for number, (want, line) in enumerate(zip(wanted, lines), 1):
+        if want != line:
+            return f'{what} line {number}: expected {want!r}, got {line!r}'
+    return f'{what}: expected {len(wanted) - 1} lines, got {len(lines) - 1}'
+
+
+def check_expects(expects, got):
+    lines = got.split('\n')
+    if lines[-1] == '':
+        lines.pop()
+    for number, ((pattern, want), line) in enumerate(zip(expects, lines), 1):
+        if not (re.fullmatch(want, line) if pattern else want == line.rstrip()):
+            return f'stdout line {number}: expected {want!r}, got {line!r}'
+    if len(expects) != len(lines):
+        more = f', first one more: {lines[len(expects)]!r}' if len(lines) > len(expects) else ''
+        return f'stdout: expected {len(expects)} lines, got {len(lines)}{more}'
+    return None
+
+
+def check_stderr(expected, got):
+    """`...` on a line of its own stands for any lines."""
+    pattern = ''.join('(?:.*\n)*?' if line == '...' else re.escape(line) + '\n' for line in expected.splitlines())
+    return None if re.fullmatch(pattern, got) else first_difference('stderr', expected, got)
+
+
+def last_line(err):
+    """The line that names the exception: the last one that begins `Class: ` or is a lone class name."""
+    lines = [s for s in err.split('\n') if re.match(r'[A-Za-z_][\w.]*(: |$)', s)]
+    return lines[-1] if lines else ''
+
+
+def judge(case, result, exact_stderr=True):
+    """None where the result is as expected, else a sentence."""
+    if result.status is None:
+        return 'no end within the time limit'
+    tail = f'; stderr ends {result.err.rstrip().splitlines()[-1]!r}' if result.err.strip() else ''
+    if result.status < 0 or 128 < result.status < 160 and result.status != 130:
+        number = -result.status if result.status < 0 else result.status - 128
+        return f'killed by {signal.Signals(number).name}{tail}'
+    if 'Sanitizer' in result.err or 'runtime error:' in result.err:
+        return 'sanitizer: ' + next(s for s in result.err.splitlines() if 'anitizer' in s or 'runtime error:' in s)
+    if case.expects is None:
+        want = case.read('.out')
+        problem = None if result.out == want else first_difference('stdout', want, result.out)
+    else:
+        problem = check_expects(case.expects, result.out)
+    if problem:
+        return problem + (tail if not case.status() else '')
+    if result.status != case.status():
+        return f'exit status {result.status}, expected {case.status()}{tail}'
+    return judge_stderr(case, result, exact_stderr)
+
+
+def judge_stderr(case, result, exact):
+    want = case.read('.err')
+    if case.error:
+        line, text = case.error
+        if last_line(result.err) != text:
+            return f'error: expected {text!r}, got {last_line(result.err)!r}'
+        if f'line {line}' not in result.err:
+            return f'the traceback does not name line {line}'
+    elif want is not None and exact:
+        return check_stderr(want, result.err)
+    elif want is not None and last_line(want) != last_line(result.err):
+        return f'error: expected {last_line(want)!r}, got {last_line(result.err)!r}'
+    elif want is None and exact and result.err:
+        return f'stderr is not empty: {result.err.splitlines()[0]!r}'
+    return None
+
+
+def update(case, result):
+    if result.status is None or result.status < 0:
+        return 'not written: it did not end by itself'
+    if not case.expects:
+        case.beside('.out').write_text(result.out, encoding='utf-8')
+    if result.err and not case.error:
+        case.beside('.err').write_text(result.err, encoding='utf-8')
+    if result.status > 1:
+        case.beside('.status').write_text(f'{result.status}\n', encoding='utf-8')
+    return None
+
+
+def print_diff(case, result):
+    if case.expects is None and result.status is not None:
+        lines = difflib.unified_diff((case.read('.out') or '').splitlines(), result.out.splitlines(),
+                                     'expected', 'got', lineterm='', n=1)
+        print('\n'.join('        ' + s for s in list(lines)[:20]))
+    if result.err:
+        print('\n'.join('        | ' + s for s in result.err.splitlines()[-12:]))
+
+
+def report(cases, results, problems, details):
+    for case, result, problem in zip(cases, results, problems):
+        if problem:
+            print(f'FAILED {case.name}: {problem}')
+            if details:
+                print_diff(case, result)
+    failed = sum(1 for p in problems if p)
+    print(f'{len(cases) - failed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+def has_torch(python):
+    return subprocess.run([python, '-c', 'import torch, numpy'], capture_output=True).returncode == 0
+
+
+def compare_examples(options, pool):
+    """Each example prints the same under tsr and under CPython; those with tensors where there is a PyTorch."""
+    paths = sorted((ROOT / 'scripts' / 'examples').glob('*.tsr'))
+    tensors = {p for p in paths if re.search(r'^\s*(import|from) (torch|numpy)\b', p.read_text(), re.M)}
+    with_torch = next((p for p in (options.examples, '/usr/bin/python3') if has_torch(p)), None)
+    if tensors and not with_torch:
+        print(f'skipped, no PyTorch to compare with: {", ".join(sorted(p.name for p in tensors))}')
+        paths = [p for p in paths if p not in tensors]
+    cases = [Case(p, None) for p in paths if not options.words or any(w in p.name for w in options.words)]
+
+    def both(case):
+        python = with_torch if case.path in tensors else options.examples
+        return run(case, options.tsr, options.timeout), run(case, [python], 60)
+
+    results = list(pool.map(both, cases))
+    problems = []
+    for ours, theirs in results:
+        problem = None
+        if ours.status != 0:
+            problem = judge(Case(ROOT, []), ours) or f'exit status {ours.status}'
+        elif ours.out != theirs.out:
+            problem = first_difference('stdout', theirs.out, ours.out)
+        problems.append(problem)
+    return report(cases, [r[0] for r in results], problems, False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('words', nargs='*', help='only tests whose path contains one of these')
+    parser.add_argument('--tsr', type=lambda s: shlex.split(s), help='the interpreter')
+    parser.add_argument('--python', help='check tests/scripts/lang with this CPython 3.11 instead')
+    parser.add_argument('--examples', metavar='PYTHON', help='compare scripts/examples with this CPython instead')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--timeout', type=float, default=20, help='seconds for one test')
+    parser.add_argument('--list-failures', action='store_true', help='show the output of failing tests too')
+    parser.add_argument('--update', action='store_true', help='write what was printed as the expectation')
+    options = parser.parse_args()
+    if not options.tsr and not options.python:
+        parser.error('--tsr is needed')
+    if options.tsr:
+        program = shutil.which(options.tsr[0])
+        if not program:
+            parser.error(f'cannot run {options.tsr[0]}')
+        options.tsr[0] = os.path.abspath(program)
+
+    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        if options.examples:
+            return compare_examples(options, pool)
+        if options.python:
+            cases = [c for c in find_cases(options.words, SCRIPTS / 'lang') if c.path.suffix == '.tsr']
+            results = list(pool.map(lambda c: run(c, [options.python], options.timeout, True), cases))
+            problems = [judge(c, r, exact_stderr=False) for c, r in zip(cases, results)]
+        else:
+            cases = find_cases(options.words, untested=options.update)
+            results = list(pool.map(lambda c: run(c, options.tsr, options.timeout), cases))
+            check = update if options.update else judge
+            problems = [check(c, r) for c, r in zip(cases, results)]
+    return report(cases, results, problems, options.list_failures)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
