@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Try stdlib/*.tsr under CPython: every golden script runs twice, with CPython's modules and with ours, and both must agree.
+
+What the language has and CPython lacks (class hooks without a metaclass) is emulated here and only here.
+Usage: check_stdlib.py [SCRIPT...]          all of tests/scripts/lang/lib by default
+       check_stdlib.py --ours SCRIPT [ARGS] run one script with our modules and show what it prints
+"""
+import builtins
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STDLIB = ROOT / "stdlib"
+GOLDEN = ROOT / "tests" / "scripts" / "lang" / "lib"
+LEAVE_OUT = {"torch", "numpy", "native"}
+
+
+def our_modules():
+    """Module name -> file, for flat modules and packages."""
+    found = {}
+    for path in STDLIB.rglob("*.tsr"):
+        parts = list(path.relative_to(STDLIB).with_suffix("").parts)
+        if parts[0] in LEAVE_OUT:
+            continue
+        if parts[-1] == "__init__":
+            parts.pop()
+        found[".".join(parts)] = path
+    return found
+
+
+class OurFinder(importlib.abc.MetaPathFinder):
+    def __init__(self, files):
+        self.files = files
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.files:
+            return None
+        file = self.files[name]
+        loader = importlib.machinery.SourceFileLoader(name, str(file))
+        where = [str(file.parent)] if file.name == "__init__.tsr" else None
+        return importlib.util.spec_from_file_location(name, str(file), loader=loader, submodule_search_locations=where)
+
+
+class HookMeta(type):
+    """Forwards what CPython asks a metaclass to the class's own `__class_*__` hooks."""
+
+    def __call__(cls, *args, **kwargs):
+        hook = getattr(cls, "__class_call__", None)
+        return hook(*args, **kwargs) if hook else type.__call__(cls, *args, **kwargs)
+
+    def __iter__(cls):
+        return cls.__class_iter__()
+
+    def __len__(cls):
+        return cls.__class_len__()
+
+    def __bool__(cls):
+        return True
+
+    def __contains__(cls, item):
+        return cls.__class_contains__(item)
+
+    def __reversed__(cls):
+        return cls.__class_reversed__()
+
+    def __repr__(cls):
+        hook = getattr(cls, "__class_repr__", None)
+        return hook() if hook else type.__repr__(cls)
+
+    def __setattr__(cls, name, value):
+        hook = find_hook(cls, "__class_setattr__")
+        hook(name, value) if hook else type.__setattr__(cls, name, value)
+
+    def __delattr__(cls, name):
+        hook = find_hook(cls, "__class_delattr__")
+        hook(name) if hook else type.__delattr__(cls, name)
+
+    def __getattr__(cls, name):
+        hook = None if name.startswith("__class_") else find_hook(cls, "__class_getattr__")
+        if hook:
+            return hook(name)
+        raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+
+    def __instancecheck__(cls, obj):
+        hook = find_hook(cls, "__class_instancecheck__")
+        return hook(obj) if hook else type.__instancecheck__(cls, obj)
+
+    def __subclasscheck__(cls, sub):
+        hook = find_hook(cls, "__class_subclasscheck__")
+        return hook(sub) if hook else type.__subclasscheck__(cls, sub)
+
+
+def find_hook(cls, name):
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name].__get__(None, cls)
+    return None
+
+
+def emulate_hooks():
+    plain = builtins.__build_class__
+
+    def build(body, name, *bases, **kwargs):
+        meta = kwargs.get("metaclass")
+        if meta is not None and getattr(meta, "__stands_for__", None):
+            del kwargs["metaclass"]
+            bases = bases + (meta.__stands_for__,)
+        kinds = {type(b) for b in bases if isinstance(b, type)}
+        if "metaclass" not in kwargs and kinds <= {type, HookMeta}:
+            kwargs["metaclass"] = HookMeta
+        return plain(body, name, *bases, **kwargs)
+
+    builtins.__build_class__ = build
+
+
+def run_ours(script, args):
+    import traceback  # noqa: F401  (CPython's own modules are loaded before ours replace them)
+    import tokenize  # noqa: F401
+    files = our_modules()
+    for name in list(sys.modules):
+        if name in files:
+            del sys.modules[name]
+    sys.meta_path.insert(0, OurFinder(files))
+    emulate_hooks()
+    text = pathlib.Path(script).read_text()
+    main = type(sys)("__main__")
+    main.__file__ = script
+    sys.modules["__main__"] = main
+    sys.argv = [script] + args
+    sys.path[0] = str(pathlib.Path(script).resolve().parent)
+    sys.dont_write_bytecode = True
+    exec(compile(text, script, "exec"), main.__dict__)
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/tmp", timeout=120)
+    return done.stdout, done.returncode, done.stderr
+
+
+def main():
+    if sys.argv[1:2] == ["--ours"]:
+        return run_ours(sys.argv[2], sys.argv[3:])
+    scripts = [pathlib.Path(p).resolve() for p in sys.argv[1:]] or sorted(GOLDEN.glob("*.tsr"))
+    bad = 0
+    for script in scripts:
+        want = run([sys.executable, str(script)])
+        got = run([sys.executable, __file__, "--ours", str(script)])
+        if want[:2] == got[:2]:
+            continue
+        bad += 1
+        print(f"--- {script.name}: status {want[1]} {got[1]}")
+        for a, b in zip(want[0].splitlines() + [""] * 999, got[0].splitlines() + [""] * 999):
+            if a != b:
+                print(f"  python: {a}\n  ours:   {b}")
+                break
+        if got[2]:
+            print("  " + "\n  ".join(got[2].splitlines()[-4:]))
+    print(f"{len(scripts) - bad} of {len(scripts)} agree")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
