@@ -1,0 +1,62 @@
+// A piece of program text with a name: what every position in the front end and the compiler points into.
+//
+// The text is normalised once, when the Source is made: a UTF-8 byte order mark is dropped and "\r\n" and a lone "\r"
+// become "\n", as CPython reads files. Everybody else keeps byte offsets (Span) into that text; line and column are
+// computed only when something is shown, from a table of line starts that is built on first use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+// A half-open range of bytes of a Source's text.
+struct Span {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+// From the beginning of `first` to the end of `last`.
+constexpr Span join(Span first, Span last) { return {first.begin, last.end}; }
+
+// One-based line; zero-based column, once in bytes and once in characters (code points), which is what people see.
+struct Position {
+  std::uint32_t line = 1;
+  std::uint32_t byte_column = 0;
+  std::uint32_t column = 0;
+};
+
+class Source {
+ public:
+  // Text longer than this is refused by the parser: offsets have 32 bits, and tokens point one past the end.
+  static constexpr std::size_t kMaxBytes = 0x7fff'ffff;
+
+  Source(std::string name, std::string_view text);
+
+  const std::string& name() const { return name_; }
+  std::string_view text() const { return text_; }
+  std::string_view text(Span span) const { return text().substr(span.begin, span.end - span.begin); }
+
+  Position position(std::uint32_t byte) const;
+  std::uint32_t line_number(std::uint32_t byte) const;  // one-based; cheaper than position()
+  std::uint32_t line_count() const;
+  std::string_view line(std::uint32_t number) const;    // one-based, without its line end; empty when out of range
+  std::uint32_t line_begin(std::uint32_t number) const; // offset of a line's first byte
+
+ private:
+  const std::vector<std::uint32_t>& line_starts() const;
+
+  std::string name_;
+  std::string text_;
+  mutable std::vector<std::uint32_t> line_starts_;  // empty until the first question
+};
+
+// Number of code points in UTF-8 text; a broken byte counts as one.
+std::uint32_t count_characters(std::string_view utf8);
+
+}  // namespace tessera
