@@ -1,0 +1,6 @@
+# Recursion: calls and integer arithmetic, nothing else.
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+print(fib(32))
