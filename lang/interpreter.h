@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/heap.h"
 #include "lang/native.h"
 #include "lang/type.h"
 #include "lang/value.h"
@@ -19,6 +20,8 @@ namespace tessera {
 struct Dict;
 struct Exception;
 struct Module;
+class Modules;         // import (module.h)
+class TypeCache;       // look-ups in types by version (attribute.h)
 class Source;
 class VirtualMachine;  // frames, registers, the loop (vm.h)
 class Collector;       // cycles (cycles.h)
@@ -29,6 +32,9 @@ struct BuiltinTypes {
   Type *function, *native_function, *bound_method, *cell, *code, *generator, *iterator, *module, *property;
   Type *static_method, *class_method, *super, *not_implemented, *ellipsis, *traceback;
   Type *dict_keys, *dict_values, *dict_items, *complex;
+  Type *list_iterator, *tuple_iterator, *str_iterator, *range_iterator, *set_iterator, *dict_key_iterator,
+      *dict_value_iterator, *dict_item_iterator, *callable_iterator, *list_reverse_iterator;
+  Type *enumerate, *zip, *map, *filter, *reversed;
   Type* errors[64];  // by ErrorKind
 };
 
@@ -60,12 +66,13 @@ class Interpreter {
 
   BuiltinTypes types{};
   Value not_implemented, ellipsis;
+  struct SharedObjects* shared = nullptr;  // empty strings and the like (types/types.h)
   struct Names* names = nullptr;  // interned strings that the machine and natives use (names.def)
   Limits limits;
   Host host;
 
   // Set by another thread or a signal handler: the program stops at the next backward jump, call or kernel poll.
-  // 1: KeyboardInterrupt, 2: cancelled by the host (a script cannot catch it).
+  // Bits. 1: KeyboardInterrupt, 2: cancelled by the host (a script cannot catch it), 4: a collection is due.
   std::atomic<uint32_t> interrupt{0};
 
   std::vector<std::string> argv;         // sys.argv
@@ -103,16 +110,21 @@ class Interpreter {
 
   VirtualMachine& vm() { return *vm_; }
   Collector& collector() { return *collector_; }
+  Modules& modules() { return *modules_; }
+  TypeCache& type_cache() { return *type_cache_; }
 
   // Raw memory for objects, counted against limits.object_bytes; free lists by size class.
-  void* allocate(size_t bytes);
-  void deallocate(void* memory, size_t bytes) noexcept;
+  Heap heap;
+  void* allocate(size_t bytes) { return heap.allocate(bytes); }
+  void deallocate(void* memory, size_t bytes) noexcept { heap.deallocate(memory, bytes); }
 
  private:
   struct State;
   std::unique_ptr<State> state_;
   std::unique_ptr<VirtualMachine> vm_;
   std::unique_ptr<Collector> collector_;
+  std::unique_ptr<TypeCache> type_cache_;
+  std::unique_ptr<Modules> modules_;
 };
 
 // A string that is unique by text in this interpreter; lives as long as it.

@@ -1,0 +1,64 @@
+// Native iterators. The virtual machine steps through list, tuple, range, str and dict iterators itself, by kind.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/heap.h"
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+// Stands in Object::aux of every iterator, so that the loop can switch on it.
+enum class IteratorKind : uint16_t {
+  Other,        // asks type->slots.next
+  List,         // SequenceIterator
+  Tuple,        // SequenceIterator
+  Str,          // SequenceIterator; index counts bytes
+  Range,        // RangeIterator
+  DictKeys,     // DictIterator
+  DictValues,
+  DictItems,
+  Set,          // SetIterator
+  Enumerate,    // EnumerateIterator
+  Zip,
+  Map,
+  Filter,
+  Reversed,
+  Sequence,     // by __getitem__ with 0, 1, 2 …
+  Callable,     // iter(f, sentinel)
+};
+
+struct SequenceIterator : GcObject {
+  Value sequence;  // Undefined: exhausted
+  uint32_t index = 0;
+};
+
+struct RangeIterator : Object {
+  int64_t next = 0, step = 1;
+  uint64_t left = 0;
+};
+
+struct DictIterator : GcObject {
+  Value dict;  // Undefined: exhausted
+  uint32_t index = 0;    // of the next entry; counts down when reversed
+  uint32_t expected = 0; // the dict's count at the start: "dictionary changed size during iteration"
+  uint32_t layout_version = 0;
+  bool reversed = false;
+};
+
+struct SetIterator : GcObject {
+  Value set;
+  uint32_t index = 0;
+  uint32_t expected = 0;
+};
+
+struct EnumerateIterator : GcObject {
+  Value iterator;
+  int64_t count = 0;
+};
+
+// One step of any iterator that `iter` gives, without a look at generators (vm has its own way for those).
+bool iterator_next(Interpreter& in, const Value& iterator, Value& out);
+
+}  // namespace tessera

@@ -1,0 +1,36 @@
+// Range and slice objects.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/heap.h"
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct Range : Object {
+  int64_t start = 0, stop = 0, step = 1;
+  int64_t length = 0;
+};
+
+struct Slice : GcObject {
+  Value start, stop, step;
+};
+
+inline bool is_range(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Range; }
+inline Range* as_range(const Value& v) noexcept { return static_cast<Range*>(v.as_object()); }
+inline bool is_slice(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Slice; }
+inline Slice* as_slice(const Value& v) noexcept { return static_cast<Slice*>(v.as_object()); }
+
+Value make_range(Interpreter& in, int64_t start, int64_t stop, int64_t step);  // ValueError for step 0
+int64_t range_length(int64_t start, int64_t stop, int64_t step);               // OverflowError beyond 64 bits
+Value make_slice(Interpreter& in, const Value& start, const Value& stop, const Value& step);
+
+// What a slice means for a sequence of `length` items: `count` items, the first at `start`, each `step` further.
+struct SliceIndices {
+  int64_t start, stop, step, count;
+};
+SliceIndices slice_indices(Interpreter& in, const Slice* slice, int64_t length);
+
+}  // namespace tessera

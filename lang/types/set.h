@@ -1,0 +1,49 @@
+// Sets and frozensets: open addressing in one table.
+//
+// Iteration goes in the order of the table. Probing, growth and merging follow CPython's rules step by step, so that
+// a set of ints, or of tuples of ints, prints in the order in which CPython prints it.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/heap.h"
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct SetEntry {
+  Value key;     // Undefined: never used, or (hash kDeletedHash) deleted
+  int64_t hash = 0;
+};
+
+struct Set : GcObject {
+  SetEntry* table = nullptr;
+  uint32_t mask = 0;    // slots - 1; 0 with no table yet
+  uint32_t fill = 0;    // used and deleted slots
+  uint32_t count = 0;   // len()
+  uint32_t finger = 0;  // where pop() goes on
+  uint32_t version = 1; // changes with every change
+  int64_t hash = 0;     // of a frozenset; 0: not computed
+};
+
+inline bool is_set(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Set; }
+inline Set* as_set(const Value& v) noexcept { return static_cast<Set*>(v.as_object()); }
+bool is_frozen(Interpreter& in, const Set* set) noexcept;
+
+Value make_set(Interpreter& in, bool frozen = false);
+Value set_from(Interpreter& in, const Value& iterable, bool frozen = false);
+bool set_add(Interpreter& in, Set* set, const Value& key);  // false: was there
+bool set_contains(Interpreter& in, Set* set, const Value& key);
+bool set_discard(Interpreter& in, Set* set, const Value& key);
+void set_update(Interpreter& in, Set* set, const Value& iterable);
+void set_clear(Interpreter& in, Set* set);
+
+template <class F>
+void set_for_each(const Set* set, F&& f) {
+  for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
+    if (!set->table[i].key.is_undefined()) f(set->table[i].key);
+  }
+}
+
+}  // namespace tessera

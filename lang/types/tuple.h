@@ -1,0 +1,37 @@
+// Tuples: a fixed number of values, behind the object.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "lang/heap.h"
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct Tuple : GcObject {
+  Value* items = nullptr;  // in the same allocation
+  uint32_t size = 0;
+
+  Value* begin() { return items; }
+  Value* end() { return items + size; }
+  const Value& operator[](size_t i) const { return items[i]; }
+};
+
+inline bool is_tuple(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Tuple; }
+inline Tuple* as_tuple(const Value& v) noexcept { return static_cast<Tuple*>(v.as_object()); }
+
+// Of `count` items, all None; the maker fills them in before anybody else sees the tuple. `type` null: plain tuple.
+Tuple* new_tuple(Interpreter& in, size_t count, Type* type = nullptr);
+Value make_tuple(Interpreter& in, const Value* items, size_t count);
+Value make_tuple(Interpreter& in, std::initializer_list<Value> items);
+Value make_tuple_moving(Interpreter& in, Value* items, size_t count);
+Value tuple_from(Interpreter& in, const Value& iterable);  // tuple(iterable)
+
+inline const Value* tuple_at(const Tuple* tuple, int64_t index) noexcept {
+  if (index < 0) index += tuple->size;
+  return static_cast<uint64_t>(index) < tuple->size ? tuple->items + index : nullptr;
+}
+
+}  // namespace tessera

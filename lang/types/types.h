@@ -1,0 +1,41 @@
+// What the interpreter's constructor calls to make the built-in types, in this order, and what they share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lang/heap.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct Tuple;
+
+// Fills slots of str, tuple, dict, list, so that names, tables and tuples can be made; no methods yet. The Type objects
+// in.types.{str,tuple,dict,list} exist already (make_core_types). Also makes in.names and in.shared.
+void make_first_types(Interpreter& in);
+// All other value types, then every method of every value type (needs bind.h, so needs all of the core types).
+void make_value_types(Interpreter& in);
+// print, len, … into the dict of the module `builtins`.
+void add_builtins(Interpreter& in, Module& builtins);
+
+// Objects that exist once per interpreter.
+struct SharedObjects {
+  Value empty_str, empty_tuple, empty_frozenset;
+  Value chars[128];
+};
+
+// Keeps C++ recursion over nested data (repr, ==, hash, sort …) from running out of stack: RecursionError instead.
+class RecursionGuard {
+ public:
+  RecursionGuard(Interpreter& in, const char* where);  // " while getting the repr of an object", " in comparison"
+  ~RecursionGuard();
+  RecursionGuard(const RecursionGuard&) = delete;
+  RecursionGuard& operator=(const RecursionGuard&) = delete;
+
+ private:
+  Interpreter& in_;
+};
+
+}  // namespace tessera
