@@ -1,0 +1,78 @@
+// Attributes: where they are found, in which order, and what the virtual machine may remember about it.
+//
+// The order is CPython's: a data descriptor of the class, the instance's own attributes, another descriptor or plain value
+// of the class, __getattr__. `AttributeSite` is the answer in a form that an instruction can keep: valid as long as the
+// object's type has the same version.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lang/type.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct Str;
+
+// The cache of one attribute instruction. `kind` says how the attribute is got from an object of a type with `version`.
+struct AttributeSite {
+  enum class Kind : uint8_t {
+    Empty,
+    Slot,       // attributes.values[index], if index < attributes.count; else the slow way
+    Method,     // `value` is a function of the class: bind it, or call it with the object in front
+    ClassValue, // `value` is a plain value of the class, and the object's own attributes lack the name when
+                // index >= attributes.count and it has no dict
+  };
+  uint32_t version = 0;
+  Kind kind = Kind::Empty;
+  uint32_t index = 0;
+  const Value* value = nullptr;  // in the class's dict; stays there while the version stays
+};
+
+// get_attr, set_attr that also fill the site when the answer may be kept.
+Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& site);
+void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value, AttributeSite& site);
+// For a method call: answers the function and leaves `bound` true when the object must stand in front of the
+// arguments; otherwise the attribute as get_attr gives it.
+Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound);
+
+// The generic ways, for types that fill the get_attr or set_attr slot and fall back: no slot and no __getattr__ is asked.
+Value generic_find_attr(Interpreter& in, const Value& object, Str* name);
+void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value);
+
+// Instance attributes below the descriptors.
+const Value* find_own_attribute(Object* object, const Str* name);  // null: none
+void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value);
+bool delete_own_attribute(Interpreter& in, Object* object, Str* name);
+// The live `__dict__` of an object; from now on its attributes stand in this dict.
+Dict* attributes_dict(Interpreter& in, Object* object);
+void set_attributes_dict(Interpreter& in, Object* object, Dict* dict);
+void clear_attributes(Interpreter& in, Attributes& attributes) noexcept;
+
+// Names that dir() shows, sorted; the names among which "Did you mean" searches.
+Value attribute_names(Interpreter& in, const Value& object);
+// The best match for a misspelt name by CPython's measure, or empty.
+std::string suggest_name(std::string_view wrong, const std::vector<std::string_view>& names);
+
+// Looks names up in types, by version; one per interpreter.
+class TypeCache {
+ public:
+  uint32_t new_version() { return ++last_version_; }
+
+  struct Entry {
+    uint32_t version = 0;
+    const Str* name = nullptr;
+    const Value* value = nullptr;
+  };
+  Entry& entry(uint32_t version, const Str* name) {
+    return entries_[(version * 0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(name) >> 4)) % kSize];
+  }
+
+ private:
+  static constexpr size_t kSize = 2048;
+  uint32_t last_version_ = 0;
+  Entry entries_[kSize];
+};
+
+}  // namespace tessera

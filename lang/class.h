@@ -1,0 +1,76 @@
+// Classes: the class statement, type(name, bases, dict), C3, super, and the descriptors property, staticmethod and
+// classmethod. Instances of script classes without a native base are `Instance`s: nothing but Attributes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lang/make_object.h"
+#include "lang/native.h"
+#include "lang/type.h"
+
+namespace tessera {
+
+struct Instance : GcObject {
+  Attributes attributes;  // unused (but there) when the class has __slots__ without a dict
+};
+
+// An instance of a script subclass of int, float or bool-like natives: the immediate is inside.
+struct Boxed : GcObject {
+  Value value;
+};
+
+struct Property : GcObject {
+  Value get, set, del, doc, name;
+};
+
+struct StaticMethod : GcObject {
+  Value function;
+};
+
+struct ClassMethod : GcObject {
+  Value function;
+};
+
+struct Super : GcObject {
+  Type* start;  // the search begins behind it in the object's type's mro
+  Value self;   // an instance or, in a classmethod, a class
+  Type* self_type;
+};
+
+// A member of __slots__: a data descriptor that reads and writes one shared key.
+struct SlotMember : Object {
+  Str* name;
+  Type* owner_type;
+};
+
+// What the constructor calls first and once more when str, dict and tuple exist.
+void make_core_types(Interpreter& in);
+void finish_core_types(Interpreter& in);
+
+// `class name(bases, **keywords): ...` after its body ran. `name_space` is the dict that the body filled. Answers the class.
+Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& name_space, const Value& keywords,
+                 const Value& original_bases = Value());
+
+// A new object of a script class with nothing in it, of whatever layout the class inherits: object.__new__.
+Value new_instance(Interpreter& in, Type* type);
+// type.__call__ without the __class_call__ hook: __new__, then __init__.
+Value instantiate(Interpreter& in, Type* type, const Args& args);
+// "Can't instantiate abstract class X with abstract method f".
+[[noreturn]] void throw_abstract(Interpreter& in, Type* type);
+
+// Sets or deletes (Undefined) an attribute of a class: dict, version, slots, flags.
+void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& value);
+// New versions for the type and everything below it.
+void type_changed(Interpreter& in, Type* type);
+
+Value make_property(Interpreter& in, const Value& get, const Value& set, const Value& del, const Value& doc);
+Value make_static_method(Interpreter& in, const Value& function);
+Value make_class_method(Interpreter& in, const Value& function);
+Value make_super(Interpreter& in, Type* start, const Value& self);
+
+// A hook that a class offers for operations on the class itself (`__class_iter__` …), found through its mro and bound to
+// it; Undefined when there is none. Costs one test of a flag for classes without hooks.
+Value class_hook(Interpreter& in, Type* type, Str* name);
+
+}  // namespace tessera

@@ -1,0 +1,67 @@
+// Modules and import: embedded, native, files beside the script, packages.
+//
+// sys.modules is an ordinary dict that scripts may read and change; everything that is imported stands in it from before
+// its first statement runs, so that a cycle of imports ends.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+class Interpreter;
+struct Str;
+struct Dict;
+
+struct Module : GcObject {
+  Str* name = nullptr;
+  Dict* dict = nullptr;  // owned: globals of its functions
+  // Asked for names that the dict lacks; what it answers is stored there. Undefined: no such name.
+  Value (*missing)(Interpreter& in, Module& module, Str* name) = nullptr;
+  bool is_package = false;
+};
+
+class Modules {
+ public:
+  explicit Modules(Interpreter& in);
+  ~Modules();
+  Modules(const Modules&) = delete;
+  Modules& operator=(const Modules&) = delete;
+
+  void add_native(std::string_view name, void (*fill)(Interpreter& in, Module& module));
+
+  // `import a.b.c` with the importing module's globals (for relative imports; may be null): answers a.b.c.
+  Value import(std::string_view absolute_name);
+  // The name that `from ..x import y` (level 2, "x") means in a module with these globals.
+  std::string absolute_name(const Dict* globals, std::string_view name, uint32_t level);
+  // `from module import name`: attribute, then submodule; ImportError as CPython's.
+  Value import_from(const Value& module, Str* name);
+  // `from module import *` into the globals.
+  void import_star(const Value& module, Dict* globals);
+
+  Dict* table() { return table_; }  // sys.modules
+  Module* find(std::string_view name);
+
+ private:
+  struct Found;
+  Module* load(std::string_view name, Module* parent);
+  Module* load_native(std::string_view name);
+  Module* load_source(std::string_view name, std::string_view text, const std::string& path, bool is_package);
+  bool find_file(std::string_view name, Module* parent, std::string& path, bool& is_package);
+  void run_body(Module* module, std::string_view text, const std::string& path);
+
+  Interpreter& in_;
+  Dict* table_;
+  std::unordered_map<std::string, void (*)(Interpreter&, Module&)> native_;
+};
+
+// A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules.
+Module* make_module(Interpreter& in, std::string_view name);
+
+}  // namespace tessera
