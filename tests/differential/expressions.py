@@ -1,0 +1,181 @@
+"""Random expressions from tables of templates.
+
+A template belongs to the type of its value and has holes, `$type`, that are filled with expressions of that type;
+`$type@x` may also use the variable x that the template binds. Now and then a hole gets a value of a wrong type:
+the message of the exception is compared too. Integers stay small, for ours have 64 bits; sets are shown sorted.
+"""
+import re
+
+HOLE = re.compile(r'\$([a-z]+)(?:@(\w(?:,\w)*))?')
+
+# The types of variables that templates bind.
+BOUND = {'x': 'int', 'y': 'int', 'w': 'str', 'k': 'str', 'v': 'int'}
+
+LITERALS = {
+    'int': ['0', '1', '2', '3', '7', '10', '-1', '-4', '42', '100', '255', '0x1f', '0b101', '1_000'],
+    'float': ['0.0', '1.0', '-1.5', '2.5', '0.1', '3.14159', '1e3', '1e-7', '1e16', '-0.0', '123456.789', '0.5', '2.675'],
+    'str': ["''", "'a'", "'abc'", "'Hello World'", "'  x y '", "'é'", "'naïve ß'", "'日本'", "'a,b,,c'", "'12'", "'-3.5'",
+            '"it\'s"', "'tab\\tnew\\n'", "'ABC abc'", "r'a\\b'", "'x' 'y'", "'%'", "'{}'", "'😀!'"],
+    'bool': ['True', 'False'],
+    'none': ['None'],
+    'ints': ['[]', '[1, 2, 3]', '[5]', '[3, 1, 2, 1]', '[0, -1, 10, 4]', 'list(range(5))'],
+    'strs': ['[]', "['a', 'b']", "['pear', 'fig', 'apple']", "['x', '', 'X']"],
+    'tup': ['()', '(1,)', "(1, 'a')", '(1, 2.5, None)', '((1, 2), 3)'],
+    'dict': ['{}', "{'a': 1}", "{'b': 2, 'a': 1}", "{'x': 0, 'y': -1, 'z': 5}"],
+    'set': ['set()', '{1, 2}', '{3, 1, 5}', 'set([1, 1, 2])', 'frozenset([2, 9])'],
+    'small': ['0', '1', '2', '3', '4', '-1', '-2', '5'],
+    'tiny': ['0', '1', '2', '3', '4'],
+    'spec': ["''", "'d'", "'5'", "'>8'", "'^7'", "'08.3f'", "'.2f'", "'e'", "'g'", "'x'", "'#b'", "','", "'+'", "'*<6'", "'.1%'", "'s'", "'_'", "'c'"],
+    'slice': [':', '1:', ':2', '::2', '::-1', '-2:', ':-1', '1:4', '3:1', '-3:-1', '5:0:-2', '10:', ':100', '1::3'],
+}
+
+TEMPLATES = {
+    'int': [
+        '$int + $int', '$int - $int', '$int * $int', '($int + $int)', '($int - $int)', '($int * $small)',
+        '$int // $int', '$int % $int', '($int // $small)', '($int % $small)', '-$int', '~$int', '+$int',
+        '($int & $int)', '($int | $int)', '($int ^ $int)', '($small << $tiny)', '($int >> $tiny)',
+        '($small ** 2)', '(2 ** $tiny)', 'len($str)', 'len($ints)', 'len($dict)', 'len($set)', 'len($tup)',
+        'abs($int)', 'int($float % 1000)', 'int($str)', 'int($bool)', 'sum($ints)', 'max($ints)', 'min($ints, default=$int)',
+        'max($int, $int)', '$ints[$small]', '$dict[$str]', '$dict.get($str, $int)', '($int if $bool else $int)',
+        '($int or $int)', '($int and $int)', 'sum(x * $small@x for x in $ints)', 'divmod($int, $small)[1]',
+        '$str.find($str)', '$str.count($str)', '$ints.index($int)', '$ints.count($int)', 'ord($str[0])', 'round($float)',
+        '(lambda x: $int@x)($int)', '(lambda x, y=$int: $int@x,y)($int)', 'int($str, 16)', '($int).bit_length()', 'round($int, -1)',
+        '[x for x in $ints if $bool@x][$small]', 'sum([len(w) for w in $strs])', 'len([w for w in $strs if $bool@w])',
+        'pow($small, $tiny, 7)', 'len(range($small, $int % 20, $small))', 'sum(v for k, v in $dict.items() if $bool@k,v)',
+        'next(iter($ints))', 'next(iter($ints), $int)', 'hash($int % 100)', 'len(set($ints))', '$str.index($str)', '(y := $int) + y',
+        'functools.reduce(lambda x, y: $int@x,y, $ints, $int)', 'sum(map(len, $strs))', 'math.gcd($int, $int)', 'math.floor($float)',
+        '$tup.index($int)', 'min($strs, key=len).count($str)', 'len($str.split($str))', 'True + $int',
+    ],
+    'float': [
+        '$float + $float', '$float - $float', '$float * $float', '($float / $float)', '($int / $int)', '($float // $float)',
+        '($float % $float)', '($float + $int)', '($int * $float)', '-$float', 'abs($float)', 'float($int)', 'float($str)',
+        'round($float, $tiny)', '($small ** -2)', '($float ** 2)', 'sum([$float, $int])', 'max($float, $int)', '($float if $bool else $float)',
+        "float('inf')", "float('-inf')", "float('nan')", 'math.sqrt(abs($float))', 'divmod($float, $float)[0]', '($int % $float)',
+        'min($float, $float)', 'math.fmod($float, $float)', 'sum(x / 2 for x in $ints)', 'abs($float) ** 0.5', 'math.fsum([$float, $float])',
+    ],
+    'str': [
+        '$str + $str', '($str * $small)', '$str[$small]', '$str[$slice]', '$str.upper()', '$str.lower()', '$str.strip()',
+        '$str.title()', '$str.replace($str, $str)', '$str.join($strs)', "', '.join(map(str, $ints))", 'str($int)', 'str($float)',
+        'repr($any)', 'repr($str)', 'str($any)', "f'{$int}'", "f'<{$str}>'", "f'{$any!r}'", "f'{$int:5d}|{$float:.3f}'",
+        "f'{$str:>{$tiny}}'", "f'{$str:*^9}'", 'format($int, $spec)', 'format($float, $spec)', 'format($str, $spec)',
+        "'%d' % $int", "'%5.2f|%s' % ($float, $any)", "'%s and %r' % ($any, $any)", "'{} {}'.format($any, $any)",
+        "'{0}{1}{0}'.format($str, $int)", "'{a:>5}'.format(a=$str)", '$str.center($int % 12, $str)', '$str.ljust($int % 9)',
+        '$str.zfill($int % 9)', '($str if $bool else $str)', '($str or $str)', '$strs[$small]', 'chr(97 + $int % 26)',
+        '$str.split($str)[$small]', "''.join(reversed($str))", "''.join(sorted($str))", 'max($strs, key=len)', 'min($strs)',
+        '$str.capitalize()', '$str.swapcase()', '$str.lstrip($str)', '$str.rstrip()', '$str.partition($str)[$small]', 'hex($int)',
+        "''.join(w * $tiny for w in $strs)", 'bin($int)', 'oct($int)', '$str.removeprefix($str)', '$str.rsplit($str, 1)[0]', '$str.expandtabs(4)',
+        'type($any).__name__', "f'{$int=}'", "f'{$float:{$tiny}.{$tiny}}'", "'%-6s|' % $str", "'%x %o %e' % ($int, $int, $float)",
+        "'%(a)s-%(b)05d' % dict(a=$any, b=$int)", '$str.translate(str.maketrans($str, $str))', 'ascii($str)', '$str.casefold()',
+        "'{!r:>8}'.format($str)", "'{:{}}'.format($int, $tiny)", "'{0[1]}'.format($ints)", "f'{$bool} {$none}'", '$dict.get($str)',
+    ],
+    'bool': [
+        '$int < $int', '$int == $int', '$float >= $float', '$str < $str', '($int != $float)', '(not $any)', '($bool and $bool)',
+        '($bool or $bool)', '($int in $ints)', '($str in $str)', '($str not in $strs)', '($str in $dict)', '($any is None)',
+        '($any is not None)', 'bool($any)', 'all(x > $int for x in $ints)', 'any($bool@x for x in $ints)', '($int < $int <= $int)',
+        'isinstance($any, int)', 'isinstance($any, (str, list))', '($ints == $ints)', '($tup < $tup)', '($any == $any)', '$str.isdigit()',
+        '$str.startswith($str)', '$str.endswith(($str, $str))', '($set <= $set)', '($int in $set)', '($int == $int == $int)', '$str.isalpha()',
+        '$str.isupper()', '$str.isspace()', '(0 < $float < $int)', '($ints < $ints)', '$str.isalnum()', '($dict == $dict)', '$str.isidentifier()',
+        '($tup != $any)', '$set.isdisjoint($ints)', '($bool ^ $bool)', 'callable($any)', '(($int, $str) < ($int, $str))', '($int in range($int))',
+    ],
+    'none': ['print(end=$str)', '$ints.sort()', '$ints.reverse()', '$dict.get(None)', '$ints.append($int)', '(None if $bool else None)'],
+    'ints': [
+        '$ints + $ints', '($ints * $tiny)', '$ints[$slice]', 'sorted($ints)', 'sorted($ints, reverse=True)', 'list(range($small, $int % 15))',
+        '[$int, $int]', '[$int, *$ints, $int]', '[$int@x for x in $ints]', '[x for x in $ints if $bool@x]', '[x + y for x in $ints for y in $ints]',
+        'list(map(lambda x: $int@x, $ints))', 'list(filter(lambda x: $bool@x, $ints))', 'list(reversed($ints))', '[ord(w) for w in $str]',
+        'list($dict.values())', '($ints if $bool else $ints)', 'sorted($set)', 'sorted($ints, key=lambda x: $int@x)', 'list(set($ints))[:0]',
+        '[len(w) for w in $strs]', 'list($ints)', '$ints.copy()', '[x if $bool@x else $int@x for x in $ints]', '[*range($tiny), *$ints]',
+        'sorted($set | $set)', 'sorted($set & $set)', 'sorted($set - $set)', 'sorted($set ^ $set)', '[y for x in $ints if (y := $int@x) > 0]',
+        'list(itertools.accumulate($ints))', 'list(itertools.chain($ints, $ints))', 'list(itertools.islice($ints, $tiny))', 'list(($ints))[::-1]',
+        'list(itertools.takewhile(lambda x: $bool@x, $ints))', '[a * b for a, b in zip($ints, $ints)]', '[i + v for i, v in enumerate($ints, $small)]',
+    ],
+    'strs': [
+        '$str.split()', '$str.split($str)', '[$str, $str]', 'sorted($strs)', 'list($str)', '[$str@w for w in $strs]', '[w.upper() for w in $strs]',
+        '$strs + $strs', '$strs[$slice]', 'list($dict)', 'sorted($dict)', '[str(x) for x in $ints]', '$str.splitlines()', '$str.rsplit(None, $tiny)',
+        'sorted($strs, key=lambda w: (len(w), w))', 'list(map(str, $ints))', "[f'{x}:{$any@x}' for x in $ints]", 'list($str.partition($str))',
+        '[k for k in $dict]', '[k * 2 for k, v in $dict.items() if $bool@k,v]', 'sorted(set($str))', '[*$str]', 'sorted($strs, key=str.lower, reverse=True)',
+    ],
+    'tup': [
+        '($any, $any)', '($any,)', '$tup + $tup', '($tup * $tiny)', 'tuple($ints)', 'tuple($str)', '$tup[$slice]', 'divmod($int, $int)',
+        'tuple(zip($ints, $strs))', 'tuple(enumerate($strs))', '(*$ints, *$str)', 'tuple($dict.items())', 'tuple(x for x in $ints if $bool@x)',
+        'tuple(sorted($dict.items()))', '$str.partition($str)', '($int, $tup)', 'tuple(itertools.product($ints[:2], repeat=2))', 'math.modf($float)',
+        'tuple(zip(*[$ints, $ints]))', 'tuple(itertools.combinations($ints[:4], 2))', 'tuple(map(max, $ints, $ints))', 'type($tup)($ints)',
+    ],
+    'dict': [
+        '{$str: $int}', '{$str: $int, $str: $int}', '{w: len(w) for w in $strs}', '{w: $int@w for w in $str}', 'dict($dict)',
+        '{**$dict, $str: $int}', 'dict(a=$int, b=$int)', 'dict(zip($strs, $ints))', '($dict | $dict)', '{k: v for k, v in $dict.items() if $bool@k,v}',
+        '{str(x): x for x in $ints}', 'dict.fromkeys($strs, $int)', '($dict if $bool else $dict)', 'dict(sorted($dict.items()))', '$dict.copy()',
+        'dict(collections.Counter($str))', 'dict($dict, c=$int)', 'dict([($str, $int)])',
+    ],
+    'set': ['set($ints)', '($set | $set)', '($set & $set)', '($set - $set)', '{$int, $int}', '{$int@x for x in $ints}', 'frozenset($ints)',
+            '$set.union($ints)', '($set ^ $set)', '$set.difference($ints)', 'set(range($tiny))'],
+}
+
+SHOWN = ['int', 'float', 'str', 'bool', 'ints', 'strs', 'tup', 'dict', 'none']
+
+
+class Expressions:
+    """Draws expressions; `scope` maps a type to the names of the variables that hold such a value."""
+
+    def __init__(self, random):
+        self.random = random
+        self.scope = {}
+        self.wrong = 0.02       # how often a hole gets another type
+
+    def names(self, kind):
+        return self.scope.get(kind, [])
+
+    def atom(self, kind):
+        names = self.names({'small': 'tiny'}.get(kind, kind))
+        if names and self.random.random() < 0.65:
+            return self.random.choice(names)
+        return self.random.choice(LITERALS[kind])
+
+    def any_kind(self):
+        return self.random.choice(SHOWN)
+
+    def expression(self, kind, depth):
+        if kind == 'any':
+            kind = self.any_kind()
+        if kind in SHOWN and self.random.random() < self.wrong:
+            kind = self.any_kind()
+        if depth <= 0 or kind not in TEMPLATES or self.random.random() < 0.15:
+            return self.atom(kind)
+        return self.fill(self.random.choice(TEMPLATES[kind]), depth - 1)
+
+    def fill(self, template, depth):
+        """Fills the holes of a template."""
+        quoted = template.startswith("f'")
+
+        def hole(found):
+            kind, bound = found[1], (found[2] or '').split(',')
+            for name in filter(None, bound):
+                self.scope.setdefault(BOUND[name], []).append(name)
+            # Inside an f-string no quote, backslash or brace may come: names and numbers only.
+            text = self.atom_in_string(kind) if quoted else self.expression(kind, depth)
+            for name in filter(None, bound):
+                self.scope[BOUND[name]].remove(name)
+            return self.closed(text, found.string, found.start(), found.end())
+
+        return HOLE.sub(hole, template)
+
+    def closed(self, text, template, start, end):
+        """Parentheses where the place demands a primary, or by chance elsewhere."""
+        after, before = template[end:end + 1], template[max(0, start - 1):start]
+        compound = not re.fullmatch(r"\w+|'[^'\\]*'", text)
+        numeric = text[:1].isdigit() and after == '.'
+        if numeric or compound and (after in ('.', '[') or before in ('-', '~', '+')):
+            return f'({text})'
+        if re.search(r':=|\blambda\b| if ', text) and not (text.startswith('(') and text.endswith(')')):
+            return f'({text})'
+        if compound and self.random.random() < 0.3 and template[start - 1:start] not in ('[', '*') and after != ']':
+            return f'({text})'
+        return text
+
+    def atom_in_string(self, kind):
+        if kind == 'any':
+            kind = self.any_kind()
+        names = self.names(kind)
+        if names:
+            return self.random.choice(names)
+        plain = [s for s in LITERALS[kind] if not set(s) & set('\'"\\{}')]
+        return self.random.choice(plain) if plain else '0'

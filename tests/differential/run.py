@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Runs random programs with tsr and with CPython and reports where they print something else.
+
+    run.py --tsr build/release/tsr --count 20000 [--seed 0] [--python python3] [--show 10]
+    run.py --tsr tsr --only 1234            one program: its text and both outputs
+
+Many programs run in one process; those that differ are run alone, made as small as they can be, and grouped by what
+differs. known.tsv lists differences that are meant, with a reason each. The last line is `N passed, N failed`.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+import generate
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def load_known():
+    """Rows of (pattern of our line, pattern of CPython's line, reason)."""
+    rows = []
+    for line in (HERE / 'known.tsv').read_text(encoding='utf-8').splitlines():
+        if line and not line.startswith('#'):
+            ours, theirs, reason = line.split('\t')
+            rows.append((re.compile(ours), re.compile(theirs), reason))
+    return rows
+
+
+def execute(command, text, seconds):
+    """What a file of programs prints, as {name: output}; the last one says how the process ended if badly."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'programs.tsr')
+        pathlib.Path(path).write_text(text, encoding='utf-8')
+        environment = dict(os.environ, PYTHONUTF8='1', PYTHONWARNINGS='ignore', PYTHONHASHSEED='0')
+        try:
+            done = subprocess.run(command + [path], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds)
+            out, status, err = done.stdout, done.returncode, done.stderr.decode('utf-8', 'replace').strip()
+        except subprocess.TimeoutExpired as e:
+            out, status, err = e.stdout or b'', None, ''
+    outputs, name = {}, ''
+    for line in out.decode('utf-8', 'replace').split('\n'):
+        if line.startswith('@ '):
+            name = line[2:]
+            outputs[name] = []
+        elif name:
+            outputs[name].append(line)
+    if status != 0:
+        end = 'no end' if status is None else f'signal {-status}' if status < 0 else f'exit status {status}'
+        last = next((s for s in reversed(err.split('\n')) if s.strip()), '')
+        outputs.setdefault(name, []).append(f'[{end}: {last}]')
+    return {n: '\n'.join(lines).rstrip('\n') for n, lines in outputs.items()}
+
+
+class Comparison:
+    def __init__(self, options):
+        self.tsr, self.python = [shutil.which(options.tsr) or options.tsr], [options.python]
+        self.tsr[0] = os.path.abspath(self.tsr[0])
+        self.known = load_known()
+
+    def alone(self, statements):
+        """Both outputs of one program."""
+        text = generate.batch([('p', statements)])
+        ours, theirs = execute(self.tsr, text, 10), execute(self.python, text, 10)
+        return (ours.get('p', ours.get('', '')), theirs.get('p', theirs.get('', '')))
+
+    def batch(self, seeds):
+        """The seeds of a batch whose programs differ."""
+        programs = [(f'p{seed}', generate.program(seed)) for seed in seeds]
+        text = generate.batch(programs)
+        ours, theirs = execute(self.tsr, text, 60), execute(self.python, text, 60)
+        suspects = [seed for seed in seeds if ours.get(f'p{seed}') != theirs.get(f'p{seed}')]
+        failures = []
+        for seed in suspects:
+            statements = generate.program(seed)
+            outputs = self.alone(statements)
+            if outputs[0] != outputs[1]:
+                failures.append((seed, statements, outputs))
+        if suspects and not failures:
+            seed = suspects[0]      # differs only in company
+            failures.append((seed, generate.program(seed), (ours.get(f'p{seed}', ours.get('', '')), theirs.get(f'p{seed}', ''))))
+        return failures
+
+    def reason(self, outputs):
+        ours, theirs = first_difference(*outputs)
+        for row in self.known:
+            if row[0].search(ours) and row[1].search(theirs):
+                return row[2]
+        return None
+
+    def shrink(self, statements, outputs, budget=80):
+        """Leaves out statements, then lines, as long as the same kind of difference remains."""
+        kind = signature(outputs)
+
+        def still(candidate):
+            nonlocal budget
+            budget -= 1
+            if budget < 0 or not candidate or not all(generate.compiles(s) for s in candidate):
+                return False
+            got = self.alone(candidate)
+            return got[0] != got[1] and signature(got) == kind
+
+        statements = drop_each(statements, still)
+        for n, lines in enumerate(statements):
+            fewer = drop_each(lines, lambda rest: bool(rest) and still(statements[:n] + [rest] + statements[n + 1:]))
+            statements = statements[:n] + [fewer] + statements[n + 1:]
+        return statements
+
+
+def drop_each(items, still):
+    """The items without those that are not needed, tried from the last to the first."""
+    for i in range(len(items) - 1, -1, -1):
+        rest = items[:i] + items[i + 1:]
+        if still(rest):
+            items = rest
+    return items
+
+
+def first_difference(ours, theirs):
+    a, b = ours.split('\n'), theirs.split('\n')
+    for x, y in zip(a, b):
+        if x != y:
+            return x, y
+    return (a[len(b)] if len(a) > len(b) else '(end)', b[len(a)] if len(b) > len(a) else '(end)')
+
+
+def signature(outputs):
+    """What kind of difference it is: the two lines without what varies from case to case."""
+    def general(line):
+        line = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', 'S', line[:160])
+        line = re.sub(r'\b[pfgaicmnotCBMOPF]\d+\b', 'N', line)
+        line = re.sub(r'-?\d+(\.\d+)?(e[-+]?\d+)?', '0', line)
+        # Values differ in each case: only words of messages make a kind.
+        return line if re.match(r'[A-Za-z]+(: |$)|\[', line) else 'value'
+    return tuple(general(s) for s in first_difference(*outputs))
+
+
+def report(groups, options, comparison):
+    order = sorted(groups.items(), key=lambda g: -len(g[1]))
+    for kind, failures in order[:options.show]:
+        seed, statements, outputs = min(failures, key=lambda f: sum(map(len, f[1])))
+        statements = comparison.shrink(statements, outputs)
+        ours, theirs = first_difference(*comparison.alone(statements))
+        print(f'--- {len(failures)} programs, e.g. seed {seed}')
+        print(generate.source('program', statements).rstrip())
+        print(f'tsr:     {ours}\nCPython: {theirs}\n', flush=True)
+    if len(order) > options.show:
+        print(f'and {len(order) - options.show} kinds more')
+
+
+def show_one(seed, comparison):
+    statements = generate.program(seed)
+    print(generate.source(f'p{seed}', statements))
+    ours, theirs = comparison.alone(statements)
+    print('--- tsr', ours, '--- CPython', theirs, sep='\n')
+    return ours != theirs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--tsr', required=True)
+    parser.add_argument('--python', default='/usr/bin/python3.11' if os.path.exists('/usr/bin/python3.11') else 'python3')
+    parser.add_argument('--count', type=int, default=2000, help='how many programs')
+    parser.add_argument('--seed', type=int, default=0, help='the first program')
+    parser.add_argument('--batch', type=int, default=100, help='programs in one process')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--show', type=int, default=10, help='kinds of differences to show, made small')
+    parser.add_argument('--only', type=int, help='show this program')
+    options = parser.parse_args()
+    comparison = Comparison(options)
+    if options.only is not None:
+        return show_one(options.only, comparison)
+
+    seeds = range(options.seed, options.seed + options.count)
+    batches = [seeds[i:i + options.batch] for i in range(0, len(seeds), options.batch)]
+    groups, meant = defaultdict(list), defaultdict(int)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for failures in pool.map(comparison.batch, batches):
+            for failure in failures:
+                reason = comparison.reason(failure[2])
+                if reason:
+                    meant[reason] += 1
+                else:
+                    groups[signature(failure[2])].append(failure)
+    report(groups, options, comparison)
+    for reason, count in meant.items():
+        print(f'{count} meant: {reason}')
+    failed = sum(map(len, groups.values()))
+    print(f'{options.count - failed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
