@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lang/heap.h"
+#include "lang/make_object.h"
 #include "lang/object.h"
 #include "lang/types/str.h"
 #include "lang/value.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "lang/heap.h"
+#include "lang/make_object.h"
 #include "lang/object.h"
 #include "lang/value.h"
 
@@ -43,7 +43,7 @@ struct DictIterator : GcObject {
   Value dict;  // Undefined: exhausted
   uint32_t index = 0;    // of the next entry; counts down when reversed
   uint32_t expected = 0; // the dict's count at the start: "dictionary changed size during iteration"
-  uint32_t layout_version = 0;
+  uint32_t left = 0;     // how many are still to come: "dictionary keys changed during iteration"
   bool reversed = false;
 };
 

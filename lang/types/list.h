@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "lang/heap.h"
+#include "lang/make_object.h"
 #include "lang/object.h"
 #include "lang/value.h"
 

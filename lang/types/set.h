@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "lang/heap.h"
+#include "lang/make_object.h"
 #include "lang/object.h"
 #include "lang/value.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "lang/heap.h"
+#include "lang/make_object.h"
 #include "lang/object.h"
 #include "lang/value.h"
 

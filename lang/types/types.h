@@ -4,13 +4,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
-#include "lang/heap.h"
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+#include "lang/types/str.h"
 #include "lang/value.h"
 
 namespace tessera {
 
 struct Tuple;
+struct Module;
 
 // Fills slots of str, tuple, dict, list, so that names, tables and tuples can be made; no methods yet. The Type objects
 // in.types.{str,tuple,dict,list} exist already (make_core_types). Also makes in.names and in.shared.
@@ -20,8 +24,13 @@ void make_value_types(Interpreter& in);
 // print, len, … into the dict of the module `builtins`.
 void add_builtins(Interpreter& in, Module& builtins);
 
+struct TextHash {
+  size_t operator()(std::string_view text) const noexcept { return static_cast<size_t>(hash_text(text)); }
+};
+
 // Objects that exist once per interpreter.
 struct SharedObjects {
+  std::unordered_map<std::string_view, Str*, TextHash> interned;  // each with a count of its own
   Value empty_str, empty_tuple, empty_frozenset;
   Value chars[128];
 };

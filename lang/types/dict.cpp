@@ -1,0 +1,348 @@
+// The dict's table; its methods are in dict_methods.cpp.
+#include "lang/types/dict.h"
+
+#include <cstring>
+
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/hash.h"
+#include "lang/types/list.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+constexpr int32_t kEmptySlot = -1;
+constexpr int32_t kDeletedSlot = -2;
+constexpr uint32_t kPerturbShift = 5;
+
+uint32_t index_width(uint32_t slots) noexcept { return slots <= 128 ? 1 : slots <= 32768 ? 2 : 4; }
+uint32_t usable(uint32_t slots) noexcept { return static_cast<uint32_t>(uint64_t{slots} * 2 / 3); }
+size_t block_bytes(uint32_t slots) noexcept {
+  return usable(slots) * sizeof(DictEntry) + size_t{slots} * index_width(slots);
+}
+
+int32_t slot_get(const Dict* d, uint32_t slot) noexcept {
+  if (d->slots <= 128) return static_cast<const int8_t*>(d->index)[slot];
+  if (d->slots <= 32768) return static_cast<const int16_t*>(d->index)[slot];
+  return static_cast<const int32_t*>(d->index)[slot];
+}
+void slot_put(Dict* d, uint32_t slot, int32_t entry) noexcept {
+  if (d->slots <= 128) {
+    static_cast<int8_t*>(d->index)[slot] = static_cast<int8_t>(entry);
+  } else if (d->slots <= 32768) {
+    static_cast<int16_t*>(d->index)[slot] = static_cast<int16_t>(entry);
+  } else {
+    static_cast<int32_t*>(d->index)[slot] = entry;
+  }
+}
+
+// The order in which slots are tried for a hash.
+struct Probe {
+  uint32_t mask, slot;
+  uint64_t perturb;
+  Probe(const Dict* d, int64_t hash) noexcept
+      : mask(d->slots - 1), slot(static_cast<uint32_t>(hash) & (d->slots - 1)), perturb(static_cast<uint64_t>(hash)) {}
+  void step() noexcept {
+    perturb >>= kPerturbShift;
+    slot = static_cast<uint32_t>(slot * 5u + perturb + 1u) & mask;
+  }
+};
+
+template <class Index, class Same>
+inline int32_t find_in(const Dict* d, int64_t hash, Same&& same) {
+  const Index* index = static_cast<const Index*>(d->index);
+  for (Probe probe(d, hash);; probe.step()) {
+    const int32_t at = index[probe.slot];
+    if (at >= 0) {
+      const DictEntry& entry = d->entries[at];
+      if (entry.hash == hash && same(entry.key)) return at;
+    } else if (at == kEmptySlot) {
+      return kNoEntry;
+    }
+  }
+}
+
+// `same` must not change the dict.
+template <class Same>
+inline int32_t find_quietly(const Dict* d, int64_t hash, Same&& same) {
+  if (d->count == 0) return kNoEntry;
+  if (d->slots <= 128) return find_in<int8_t>(d, hash, same);
+  if (d->slots <= 32768) return find_in<int16_t>(d, hash, same);
+  return find_in<int32_t>(d, hash, same);
+}
+
+// Any key: == may run a script that changes the dict, see Note [Dict changes].
+int32_t find_any(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
+  if (d->count == 0) return kNoEntry;
+restart:
+  if (d->count == 0) return kNoEntry;
+  for (Probe probe(d, hash);; probe.step()) {
+    const int32_t at = slot_get(d, probe.slot);
+    if (at == kEmptySlot) return kNoEntry;
+    if (at < 0 || d->entries[at].hash != hash) continue;
+    if (d->entries[at].key.is(key)) return at;
+    const Value held = d->entries[at].key;
+    const uint32_t layout = d->layout_version;
+    const bool same = equals(in, held, key);
+    if (layout != d->layout_version || !d->entries[at].key.is(held)) goto restart;
+    if (same) return at;
+  }
+}
+
+bool is_plain_str(Interpreter& in, const Value& key) noexcept {
+  return key.is_object() && key.as_object()->type == in.types.str;
+}
+
+void put_in_index(Dict* d, int64_t hash, uint32_t entry) noexcept {
+  Probe probe(d, hash);
+  while (slot_get(d, probe.slot) >= 0) probe.step();
+  slot_put(d, probe.slot, static_cast<int32_t>(entry));
+}
+
+// Moves the live entries to a table of `slots`.
+void resize(Interpreter& in, Dict* d, uint32_t slots) {
+  char* block = static_cast<char*>(in.allocate(block_bytes(slots)));
+  DictEntry* old = d->entries;
+  const uint32_t old_used = d->used, old_slots = d->slots;
+  d->entries = reinterpret_cast<DictEntry*>(block);
+  d->capacity = usable(slots);
+  d->slots = slots;
+  d->index = block + d->capacity * sizeof(DictEntry);
+  std::memset(d->index, 0xff, size_t{slots} * index_width(slots));
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < old_used; ++i) {
+    if (old[i].key.is_undefined()) continue;
+    // The bytes move, and with them the references.
+    std::memcpy(static_cast<void*>(d->entries + used), static_cast<const void*>(old + i), sizeof(DictEntry));
+    put_in_index(d, d->entries[used].hash, used);
+    ++used;
+  }
+  d->used = used;
+  ++d->layout_version;
+  if (old != nullptr) in.deallocate(old, block_bytes(old_slots));
+}
+
+uint32_t slots_for(size_t count) {
+  if (count > (size_t{1} << 30)) throw Error(ErrorKind::MemoryError, std::string());
+  uint32_t slots = 8;
+  while (usable(slots) < count) slots *= 2;
+  return slots;
+}
+
+void append_entry(Interpreter& in, Dict* d, const Value& key, int64_t hash, Value&& value) {
+  if (d->used == d->capacity) resize(in, d, slots_for(d->count == 0 ? 1 : size_t{d->count} * 2));
+  DictEntry* entry = d->entries + d->used;
+  new (&entry->key) Value(key);
+  new (&entry->value) Value(std::move(value));
+  entry->hash = hash;
+  put_in_index(d, hash, d->used);
+  ++d->used;
+  ++d->count;
+  ++d->keys_version;
+}
+
+// Takes the entry out and answers its value. The key dies last.
+Value remove_entry(Dict* d, int32_t at) {
+  DictEntry& entry = d->entries[at];
+  Probe probe(d, entry.hash);
+  while (slot_get(d, probe.slot) != at) probe.step();
+  slot_put(d, probe.slot, kDeletedSlot);
+  const Value key = std::move(entry.key);
+  Value value = std::move(entry.value);
+  --d->count;
+  ++d->keys_version;
+  return value;
+}
+
+void destroy_block(Interpreter& in, DictEntry* entries, uint32_t used, uint32_t slots) noexcept {
+  if (entries == nullptr) return;
+  for (uint32_t i = 0; i < used; ++i) entries[i].~DictEntry();
+  in.deallocate(entries, block_bytes(slots));
+}
+
+}  // namespace
+
+void destroy_dict(Interpreter& in, Object* self) {
+  Dict* d = static_cast<Dict*>(self);
+  destroy_block(in, d->entries, d->used, d->slots);
+  free_object(in, d);
+}
+
+void traverse_dict(Object* self, Visitor& visitor) {
+  dict_for_each(static_cast<Dict*>(self), [&](const Value& key, const Value& value) {
+    visitor(key);
+    visitor(value);
+  });
+}
+
+Dict* new_dict(Interpreter& in) { return make_object<Dict>(in, in.types.dict); }
+Value make_dict(Interpreter& in) { return Value::adopt(new_dict(in)); }
+
+void dict_reserve(Interpreter& in, Dict* d, size_t count) {
+  if (count > d->capacity) resize(in, d, slots_for(count));
+}
+
+int32_t dict_find_str(const Dict* d, const Str* key, int64_t hash) noexcept {
+  return find_quietly(d, hash, [key](const Value& held) {
+    if (!held.is_object()) return false;
+    Object* object = held.as_object();
+    return object == key || (object->kind == ObjectKind::Str && str_equal(static_cast<Str*>(object), key));
+  });
+}
+
+int32_t dict_find_int(const Dict* d, int64_t key) noexcept {
+  return find_quietly(d, hash_int(key), [key](const Value& held) {
+    if (held.is_int() || held.is_bool()) return held.as_int() == key;
+    return held.is_float() && held.as_float() == static_cast<double>(key);
+  });
+}
+
+int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
+  if (is_plain_str(in, key)) return dict_find_str(d, as_str(key), hash);
+  return find_any(in, d, key, hash);
+}
+
+const Value* dict_get(Interpreter& in, Dict* d, const Value& key) {
+  const int32_t at = dict_find(in, d, key, hash(in, key));
+  return at < 0 ? nullptr : &d->entries[at].value;
+}
+
+Value* dict_get_text(const Dict* d, std::string_view key) noexcept {
+  const int32_t at = find_quietly(d, hash_text(key), [key](const Value& held) { return is_str(held) && text_of(held) == key; });
+  return at < 0 ? nullptr : &d->entries[at].value;
+}
+
+void dict_set(Interpreter& in, Dict* d, const Value& key, int64_t hash, Value value) {
+  const int32_t at = dict_find(in, d, key, hash);
+  if (at >= 0) {
+    d->entries[at].value = std::move(value);
+  } else {
+    append_entry(in, d, key, hash, std::move(value));
+  }
+}
+
+void dict_set(Interpreter& in, Dict* d, const Value& key, Value value) {
+  dict_set(in, d, key, hash(in, key), std::move(value));
+}
+
+void dict_set_str(Interpreter& in, Dict* d, Str* key, Value value) {
+  const int64_t h = str_hash(key);
+  const int32_t at = dict_find_str(d, key, h);
+  if (at >= 0) {
+    d->entries[at].value = std::move(value);
+  } else {
+    append_entry(in, d, Value(key), h, std::move(value));
+  }
+}
+
+Value dict_set_default(Interpreter& in, Dict* d, const Value& key, Value value) {
+  const int64_t h = hash(in, key);
+  const int32_t at = dict_find(in, d, key, h);
+  if (at >= 0) return d->entries[at].value;
+  append_entry(in, d, key, h, Value(value));
+  return value;
+}
+
+bool dict_delete(Interpreter& in, Dict* d, const Value& key) { return !dict_pop(in, d, key).is_undefined(); }
+
+Value dict_pop(Interpreter& in, Dict* d, const Value& key) {
+  const int32_t at = dict_find(in, d, key, hash(in, key));
+  return at < 0 ? Value() : remove_entry(d, at);
+}
+
+bool dict_delete_str(Interpreter&, Dict* d, Str* key) {
+  const int32_t at = dict_find_str(d, key);
+  if (at < 0) return false;
+  remove_entry(d, at);
+  return true;
+}
+
+Value dict_pop_last(Interpreter& in, Dict* d) {
+  uint32_t last = d->used;
+  while (last > 0 && d->entries[last - 1].key.is_undefined()) --last;
+  if (last == 0) return Value();
+  const Value key = d->entries[last - 1].key;
+  const Value value = remove_entry(d, static_cast<int32_t>(last - 1));
+  d->used = last - 1;  // the slots behind it are marked deleted already
+  return make_tuple(in, {key, value});
+}
+
+void dict_clear(Interpreter& in, Dict* d) {
+  DictEntry* entries = d->entries;
+  const uint32_t used = d->used, slots = d->slots;
+  d->entries = nullptr;
+  d->index = nullptr;
+  d->count = d->used = d->capacity = d->slots = 0;
+  ++d->keys_version;
+  ++d->layout_version;
+  destroy_block(in, entries, used, slots);
+}
+
+void dict_merge(Interpreter& in, Dict* d, Dict* other, bool override_values) {
+  if (d == other || other->count == 0) return;
+  if (d->count == 0) dict_reserve(in, d, other->count);
+  const uint32_t layout = other->layout_version;
+  for (uint32_t i = 0; i < other->used; ++i) {
+    if (other->entries[i].key.is_undefined()) continue;
+    const Value key = other->entries[i].key;
+    const Value value = other->entries[i].value;
+    const int64_t h = other->entries[i].hash;
+    if (override_values || dict_find(in, d, key, h) < 0) dict_set(in, d, key, h, value);
+    if (other->layout_version != layout) throw Error(ErrorKind::RuntimeError, "dict mutated during update");
+  }
+}
+
+Value dict_copy(Interpreter& in, Dict* d) {
+  Value copy = make_dict(in);
+  Dict* to = as_dict(copy);
+  if (d->count == 0) return copy;
+  dict_reserve(in, to, d->count);
+  for (uint32_t i = 0; i < d->used; ++i) {
+    const DictEntry& entry = d->entries[i];
+    if (!entry.key.is_undefined()) append_entry(in, to, entry.key, entry.hash, Value(entry.value));
+  }
+  return copy;
+}
+
+namespace {
+
+void update_from_pairs(Interpreter& in, Dict* d, const Value& pairs) {
+  size_t position = 0;
+  for_each(in, pairs, [&](Value item) {
+    Value pair;
+    try {
+      pair = is_tuple(item) || is_list(item) ? item : list_from(in, item);
+    } catch (const Error& error) {
+      if (error.kind != ErrorKind::TypeError) throw;
+      throw_error(ErrorKind::TypeError, "cannot convert dictionary update sequence element #%zu to a sequence", position);
+    }
+    const size_t size = is_tuple(pair) ? as_tuple(pair)->size : as_list(pair)->size;
+    if (size != 2) {
+      throw_error(ErrorKind::ValueError, "dictionary update sequence element #%zu has length %zu; 2 is required", position, size);
+    }
+    const Value* parts = is_tuple(pair) ? as_tuple(pair)->items : as_list(pair)->items;
+    const Value key = parts[0];
+    dict_set(in, d, key, parts[1]);
+    ++position;
+  });
+}
+
+}  // namespace
+
+void dict_update(Interpreter& in, Dict* d, const Value& other) {
+  if (is_dict(other) && other.as_object()->type->slots.iter == in.types.dict->slots.iter) {
+    dict_merge(in, d, as_dict(other));
+    return;
+  }
+  const Value keys = find_attr(in, other, in.names->keys);
+  if (keys.is_undefined()) {
+    update_from_pairs(in, d, other);
+    return;
+  }
+  for_each(in, call(in, keys), [&](Value key) { dict_set(in, d, key, get_item(in, other, key)); });
+}
+
+}  // namespace tessera

@@ -1,0 +1,135 @@
+// The list's memory; its methods are in list_methods.cpp and its sort in sort.cpp.
+#include "lang/types/list.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/iterators.h"
+#include "lang/types/range.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+// Values may be moved as bytes: nothing points into them.
+void move_values(Value* to, const Value* from, size_t count) noexcept {
+  std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Value));
+}
+
+void set_capacity(Interpreter& in, List* list, size_t capacity) {
+  if (capacity > 0xfffffff0u) throw Error(ErrorKind::MemoryError, std::string());
+  Value* items = static_cast<Value*>(in.allocate(capacity * sizeof(Value)));
+  if (list->size != 0) move_values(items, list->items, list->size);
+  if (list->items != nullptr) in.deallocate(list->items, list->capacity * sizeof(Value));
+  list->items = items;
+  list->capacity = static_cast<uint32_t>(capacity);
+}
+
+}  // namespace
+
+void destroy_list(Interpreter& in, Object* self) {
+  List* list = static_cast<List*>(self);
+  for (Value& item : *list) item.~Value();
+  if (list->items != nullptr) in.deallocate(list->items, list->capacity * sizeof(Value));
+  free_object(in, list);
+}
+
+void traverse_list(Object* self, Visitor& visitor) {
+  for (const Value& item : *static_cast<List*>(self)) visitor(item);
+}
+
+Value make_list(Interpreter& in, size_t capacity) {
+  Value result = Value::adopt(make_object<List>(in, in.types.list));
+  if (capacity != 0) set_capacity(in, as_list(result), capacity);
+  return result;
+}
+
+Value make_list(Interpreter& in, const Value* items, size_t count) {
+  Value result = make_list(in, count);
+  List* list = as_list(result);
+  for (size_t i = 0; i < count; ++i) new (list->items + i) Value(items[i]);
+  list->size = static_cast<uint32_t>(count);
+  return result;
+}
+
+Value make_list_moving(Interpreter& in, Value* items, size_t count) {
+  Value result = make_list(in, count);
+  List* list = as_list(result);
+  for (size_t i = 0; i < count; ++i) new (list->items + i) Value(std::move(items[i]));
+  list->size = static_cast<uint32_t>(count);
+  return result;
+}
+
+void list_reserve(Interpreter& in, List* list, size_t capacity) {
+  if (capacity > list->capacity) set_capacity(in, list, std::max<size_t>(capacity, list->size + list->size / 8 + 6));
+}
+
+void list_grow(Interpreter& in, List* list) {
+  const size_t size = list->size;
+  set_capacity(in, list, size < 4 ? 4 : size + size / 2);
+}
+
+void list_insert(Interpreter& in, List* list, size_t at, Value value) {
+  if (list->size == list->capacity) list_grow(in, list);
+  move_values(list->items + at + 1, list->items + at, list->size - at);
+  new (list->items + at) Value(std::move(value));
+  ++list->size;
+}
+
+Value list_pop(Interpreter&, List* list, size_t at) {
+  Value item = std::move(list->items[at]);
+  --list->size;
+  move_values(list->items + at, list->items + at + 1, list->size - at);
+  return item;
+}
+
+void list_clear(Interpreter& in, List* list) {
+  Value* items = list->items;
+  const uint32_t size = list->size, capacity = list->capacity;
+  list->items = nullptr;
+  list->size = list->capacity = 0;
+  for (uint32_t i = 0; i < size; ++i) items[i].~Value();
+  if (items != nullptr) in.deallocate(items, capacity * sizeof(Value));
+}
+
+// Replaces list[from:to] by the given values, which are shared.
+void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Value* items, size_t count) {
+  std::vector<Value> old(std::make_move_iterator(list->items + from), std::make_move_iterator(list->items + to));
+  const size_t removed = to - from;
+  if (count > removed) list_reserve(in, list, list->size + (count - removed));
+  move_values(list->items + from + count, list->items + to, list->size - to);
+  for (size_t i = 0; i < count; ++i) new (list->items + from + i) Value(items[i]);
+  list->size = static_cast<uint32_t>(list->size - removed + count);
+}
+
+void list_extend(Interpreter& in, List* list, const Value& iterable) {
+  if (iterable.is_object()) {
+    Type* type = iterable.as_object()->type;
+    if (type == in.types.list || type == in.types.tuple) {
+      const size_t count = type == in.types.list ? as_list(iterable)->size : as_tuple(iterable)->size;
+      list_reserve(in, list, list->size + count);
+      const Value* items = type == in.types.list ? as_list(iterable)->items : as_tuple(iterable)->items;
+      for (size_t i = 0; i < count; ++i) new (list->items + list->size + i) Value(items[i]);
+      list->size += static_cast<uint32_t>(count);
+      return;
+    }
+    if (type == in.types.range) list_reserve(in, list, list->size + static_cast<size_t>(as_range(iterable)->length));
+    if (type == in.types.dict) list_reserve(in, list, list->size + as_dict(iterable)->count);
+  }
+  const Value it = iter(in, iterable);
+  Value item;
+  while (next(in, it, item)) list_append(in, list, std::move(item));
+}
+
+Value list_from(Interpreter& in, const Value& iterable) {
+  Value result = make_list(in);
+  list_extend(in, as_list(result), iterable);
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,260 @@
+// The set's table, step by step as CPython's, so that sets of numbers come out in the same order.
+#include "lang/types/set.h"
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/set_ops.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+constexpr uint32_t kMinimum = 8;
+constexpr uint32_t kLinearProbes = 9;  // neighbours that are looked at before jumping
+constexpr int64_t kDeletedHash = -1;   // never the hash of a key
+
+bool is_free(const SetEntry& entry) noexcept { return entry.key.is_undefined() && entry.hash != kDeletedHash; }
+
+// Calls f(entry) for the slots of a hash in order until it answers true.
+template <class F>
+void probe(SetEntry* table, uint32_t mask, int64_t hash, F&& f) {
+  uint64_t perturb = static_cast<uint64_t>(hash);
+  uint64_t i = static_cast<uint64_t>(hash) & mask;
+  for (;;) {
+    SetEntry* entry = table + i;
+    const uint32_t probes = i + kLinearProbes <= mask ? kLinearProbes : 0;
+    for (uint32_t k = 0; k <= probes; ++k) {
+      if (f(entry[k])) return;
+    }
+    perturb >>= 5;
+    i = (i * 5 + 1 + perturb) & mask;
+  }
+}
+
+SetEntry* new_table(Interpreter& in, uint32_t slots) {
+  SetEntry* table = static_cast<SetEntry*>(in.allocate(size_t{slots} * sizeof(SetEntry)));
+  for (uint32_t i = 0; i < slots; ++i) new (table + i) SetEntry();
+  return table;
+}
+
+void free_table(Interpreter& in, SetEntry* table, uint32_t mask) noexcept {
+  if (table == nullptr) return;
+  for (uint32_t i = 0; i <= mask; ++i) table[i].~SetEntry();
+  in.deallocate(table, (size_t{mask} + 1) * sizeof(SetEntry));
+}
+
+// Into a table that has no deleted slots and lacks the key.
+void insert_clean(SetEntry* table, uint32_t mask, int64_t hash, Value&& key) {
+  probe(table, mask, hash, [&](SetEntry& entry) {
+    if (!entry.key.is_undefined()) return false;
+    entry.key = std::move(key);
+    entry.hash = hash;
+    return true;
+  });
+}
+
+void resize(Interpreter& in, Set* set, size_t minimum) {
+  if (minimum > (size_t{1} << 30)) throw Error(ErrorKind::MemoryError, std::string());
+  uint32_t slots = kMinimum;
+  while (slots <= minimum) slots *= 2;
+  SetEntry* table = new_table(in, slots);
+  SetEntry* old = set->table;
+  const uint32_t old_mask = set->mask;
+  for (uint32_t i = 0; old != nullptr && i <= old_mask; ++i) {
+    if (!old[i].key.is_undefined()) insert_clean(table, slots - 1, old[i].hash, std::move(old[i].key));
+  }
+  set->table = table;
+  set->mask = slots - 1;
+  set->fill = set->count;
+  free_table(in, old, old_mask);
+}
+
+// The entry that holds the key, or else (`for_insert`) the free slot where the probing ended. == may run a script that
+// changes the set: then the search begins again.
+SetEntry* find(Interpreter& in, Set* set, const Value& key, int64_t hash, bool for_insert) {
+  if (set->table == nullptr) return nullptr;
+  for (;;) {
+    SetEntry* found = nullptr;
+    bool again = false;
+    probe(set->table, set->mask, hash, [&](SetEntry& entry) {
+      if (is_free(entry)) {
+        found = for_insert ? &entry : nullptr;
+        return true;
+      }
+      if (entry.hash != hash || entry.key.is_undefined()) return false;
+      if (entry.key.is(key)) {
+        found = &entry;
+        return true;
+      }
+      const Value held = entry.key;
+      const uint32_t version = set->version;
+      const bool same = equals(in, held, key);
+      if (version != set->version) {
+        again = true;
+        return true;
+      }
+      if (same) found = &entry;
+      return same;
+    });
+    if (!again) return found;
+  }
+}
+
+}  // namespace
+
+void destroy_set(Interpreter& in, Object* self) {
+  Set* set = static_cast<Set*>(self);
+  free_table(in, set->table, set->mask);
+  free_object(in, set);
+}
+
+void traverse_set(Object* self, Visitor& visitor) {
+  set_for_each(static_cast<Set*>(self), [&](const Value& key) { visitor(key); });
+}
+
+bool is_frozen(Interpreter& in, const Set* set) noexcept { return set->type->is_subtype_of(in.types.frozenset); }
+
+Value make_set(Interpreter& in, bool frozen) {
+  return Value::adopt(make_object<Set>(in, frozen ? in.types.frozenset : in.types.set));
+}
+
+bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
+  if (set->table == nullptr) {
+    set->table = new_table(in, kMinimum);
+    set->mask = kMinimum - 1;
+  }
+  SetEntry* entry = find(in, set, key, hash, true);
+  if (!entry->key.is_undefined()) return false;
+  entry->key = key;
+  entry->hash = hash;
+  ++set->fill;
+  ++set->count;
+  ++set->version;
+  if (uint64_t{set->fill} * 5 >= uint64_t{set->mask} * 3) resize(in, set, set->count > 50000 ? size_t{set->count} * 2 : size_t{set->count} * 4);
+  return true;
+}
+
+bool set_add(Interpreter& in, Set* set, const Value& key) { return set_add_hashed(in, set, key, hash(in, key)); }
+
+bool set_contains_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
+  return find(in, set, key, hash, false) != nullptr;
+}
+
+bool set_contains(Interpreter& in, Set* set, const Value& key) { return set_contains_hashed(in, set, key, hash(in, key)); }
+
+bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
+  SetEntry* entry = find(in, set, key, hash, false);
+  if (entry == nullptr) return false;
+  const Value held = std::move(entry->key);
+  entry->hash = kDeletedHash;
+  --set->count;
+  ++set->version;
+  return true;
+}
+
+bool set_discard(Interpreter& in, Set* set, const Value& key) { return set_discard_hashed(in, set, key, hash(in, key)); }
+
+// Takes the next element after the finger.
+Value set_pop(Interpreter&, Set* set) {
+  if (set->count == 0) return Value();
+  uint32_t i = set->finger & set->mask;
+  while (set->table[i].key.is_undefined()) i = i == set->mask ? 0 : i + 1;
+  Value key = std::move(set->table[i].key);
+  set->table[i].hash = kDeletedHash;
+  set->finger = i + 1;
+  --set->count;
+  ++set->version;
+  return key;
+}
+
+void set_clear(Interpreter& in, Set* set) {
+  SetEntry* table = set->table;
+  const uint32_t mask = set->mask;
+  set->table = nullptr;
+  set->mask = set->fill = set->count = set->finger = 0;
+  ++set->version;
+  free_table(in, table, mask);
+}
+
+void set_merge(Interpreter& in, Set* set, Set* other) {
+  if (set == other || other->count == 0) return;
+  const uint32_t mask = set->table == nullptr ? kMinimum - 1 : set->mask;
+  if ((uint64_t{set->fill} + other->count) * 5 >= uint64_t{mask} * 3) resize(in, set, (size_t{set->count} + other->count) * 2);
+  if (set->table == nullptr) {
+    set->table = new_table(in, kMinimum);
+    set->mask = kMinimum - 1;
+  }
+  ++set->version;
+  if (set->fill == 0 && set->mask == other->mask && other->fill == other->count) {
+    for (uint32_t i = 0; i <= other->mask; ++i) {
+      set->table[i].key = other->table[i].key;
+      set->table[i].hash = other->table[i].hash;
+    }
+    set->fill = set->count = other->count;
+    return;
+  }
+  const bool clean = set->fill == 0;
+  for (uint32_t i = 0; other->table != nullptr && i <= other->mask; ++i) {
+    if (other->table[i].key.is_undefined()) continue;
+    const int64_t hash = other->table[i].hash;
+    const Value key = other->table[i].key;
+    if (clean) {
+      insert_clean(set->table, set->mask, hash, Value(key));
+      ++set->fill;
+      ++set->count;
+    } else {
+      set_add_hashed(in, set, key, hash);
+    }
+  }
+}
+
+void set_update(Interpreter& in, Set* set, const Value& iterable) {
+  if (is_set(iterable)) {
+    set_merge(in, set, as_set(iterable));
+    return;
+  }
+  if (iterable.is_object() && iterable.as_object()->type == in.types.dict) {
+    Dict* dict = as_dict(iterable);
+    const uint32_t mask = set->table == nullptr ? kMinimum - 1 : set->mask;
+    if ((uint64_t{set->fill} + dict->count) * 5 >= uint64_t{mask} * 3) resize(in, set, (size_t{set->count} + dict->count) * 2);
+    for (uint32_t i = 0; i < dict->used; ++i) {
+      if (dict->entries[i].key.is_undefined()) continue;
+      const Value key = dict->entries[i].key;
+      set_add_hashed(in, set, key, dict->entries[i].hash);
+    }
+    return;
+  }
+  for_each(in, iterable, [&](Value item) { set_add(in, set, item); });
+}
+
+Value set_from(Interpreter& in, const Value& iterable, bool frozen) {
+  Value result = make_set(in, frozen);
+  set_update(in, as_set(result), iterable);
+  return result;
+}
+
+Value set_copy(Interpreter& in, Set* set, bool frozen) {
+  Value result = make_set(in, frozen);
+  set_merge(in, as_set(result), set);
+  return result;
+}
+
+// Of a frozenset: the order does not matter, empty and deleted slots are taken out again.
+int64_t frozenset_hash(Set* set) {
+  auto shuffle = [](uint64_t h) { return ((h ^ 89869747u) ^ (h << 16)) * 3644798167u; };
+  if (set->hash != 0) return set->hash;
+  uint64_t h = 0;
+  const uint32_t slots = set->table == nullptr ? kMinimum : set->mask + 1;
+  for (uint32_t i = 0; i < slots; ++i) h ^= shuffle(set->table == nullptr ? 0 : static_cast<uint64_t>(set->table[i].hash));
+  if ((slots - set->fill) & 1) h ^= shuffle(0);
+  if ((set->fill - set->count) & 1) h ^= shuffle(static_cast<uint64_t>(-1));
+  h ^= (uint64_t{set->count} + 1) * 1927868237u;
+  h ^= (h >> 11) ^ (h >> 25);
+  h = h * 69069u + 907133923u;
+  if (h == static_cast<uint64_t>(-1)) h = 590923713u;
+  set->hash = static_cast<int64_t>(h);
+  return set->hash;
+}
+
+}  // namespace tessera

@@ -1,0 +1,16 @@
+// The set's table for the set's own methods: with hashes that are known already.
+#pragma once
+
+#include "lang/types/set.h"
+
+namespace tessera {
+
+bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
+bool set_contains_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
+bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
+void set_merge(Interpreter& in, Set* set, Set* other);
+Value set_pop(Interpreter& in, Set* set);  // Undefined: empty
+Value set_copy(Interpreter& in, Set* set, bool frozen);
+int64_t frozenset_hash(Set* set);
+
+}  // namespace tessera

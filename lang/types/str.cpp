@@ -1,0 +1,297 @@
+// Making, joining and indexing strings; their methods are in str_methods.cpp.
+#include "lang/types/str.h"
+
+#include "lang/error.h"
+#include "lang/make_object.h"
+#include "lang/types/types.h"
+#include "lang/types/unicode.h"
+
+namespace tessera {
+namespace {
+
+constexpr size_t kLongest = 0xffff0000u;
+constexpr uint32_t kOffsetStep = 32;
+constexpr size_t kGrowInPlace = 128;  // shorter results are copied: a block of their own would cost more than it saves
+
+void check_size(size_t size) {
+  if (size > kLongest) throw Error(ErrorKind::MemoryError, std::string());
+}
+
+void drop_offsets(Interpreter& in, Str* s) noexcept {
+  if (s->offsets == nullptr) return;
+  in.deallocate(s->offsets, (s->length / kOffsetStep + 1) * sizeof(uint32_t));
+  s->offsets = nullptr;
+}
+
+inline bool is_continuation(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+void build_offsets(Interpreter& in, Str* s) {
+  auto* table = static_cast<uint32_t*>(in.allocate((s->length / kOffsetStep + 1) * sizeof(uint32_t)));
+  uint32_t chars = 0;
+  for (uint32_t byte = 0; byte < s->size; ++byte) {
+    if (is_continuation(s->data[byte])) continue;
+    if (chars % kOffsetStep == 0) table[chars / kOffsetStep] = byte;
+    ++chars;
+  }
+  if (chars % kOffsetStep == 0) table[chars / kOffsetStep] = s->size;
+  s->offsets = table;
+}
+
+}  // namespace
+
+Str* new_str(Interpreter& in, size_t size, size_t length) {
+  check_size(size);
+  Str* s = make_object<Str>(in, in.types.str, size + 1);
+  s->data = reinterpret_cast<char*>(s) + s->type->instance_size;
+  s->data[size] = 0;
+  s->size = static_cast<uint32_t>(size);
+  s->length = static_cast<uint32_t>(length);
+  s->inline_size = static_cast<uint32_t>(size + 1);
+  return s;
+}
+
+void destroy_str(Interpreter& in, Object* self) {
+  Str* s = static_cast<Str*>(self);
+  drop_offsets(in, s);
+  if (s->capacity != 0) in.deallocate(s->data, s->capacity);
+  free_object(in, s, s->inline_size);
+}
+
+Value make_str(Interpreter& in, std::string_view text, size_t length) {
+  if (text.empty()) return in.shared->empty_str;
+  if (text.size() == 1) return char_str(in, static_cast<unsigned char>(text[0]));
+  Str* s = new_str(in, text.size(), length);
+  std::memcpy(s->data, text.data(), text.size());
+  return Value::adopt(s);
+}
+
+Value make_str(Interpreter& in, std::string_view text) { return make_str(in, text, count_chars(text)); }
+
+Value char_str(Interpreter& in, uint32_t cp) {
+  if (cp < 128) return in.shared->chars[cp];
+  std::string bytes;
+  append_char(bytes, cp);
+  Str* s = new_str(in, bytes.size(), 1);
+  std::memcpy(s->data, bytes.data(), bytes.size());
+  return Value::adopt(s);
+}
+
+Value make_str_lossy(Interpreter& in, std::string_view bytes) {
+  if (all_ascii(bytes)) return make_str(in, bytes, bytes.size());
+  std::string out;
+  size_t i = 0;
+  while (i < bytes.size()) {
+    const unsigned char c = static_cast<unsigned char>(bytes[i]);
+    const size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    bool good = n != 0 && i + n <= bytes.size();
+    for (size_t k = 1; good && k < n; ++k) good = is_continuation(bytes[i + k]);
+    if (good && n > 2) {
+      const unsigned char d = static_cast<unsigned char>(bytes[i + 1]);
+      good = !(c == 0xe0 && d < 0xa0) && !(c == 0xed && d >= 0xa0) && !(c == 0xf0 && d < 0x90) && !(c == 0xf4 && d >= 0x90);
+    }
+    if (good) {
+      out.append(bytes.substr(i, n));
+      i += n;
+    } else {
+      out += "\xef\xbf\xbd";
+      ++i;
+    }
+  }
+  return make_str(in, out);
+}
+
+// Eight bytes at a time through a 64x64->128 bit product whose halves are folded together.
+int64_t hash_text(std::string_view text) noexcept {
+  auto mix = [](uint64_t a, uint64_t b) {
+    const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  };
+  uint64_t h = 0x9e3779b97f4a7c15u ^ text.size();
+  const char* p = text.data();
+  size_t n = text.size();
+  for (; n >= 8; n -= 8, p += 8) {
+    uint64_t word;
+    std::memcpy(&word, p, 8);
+    h = mix(h ^ word, 0xd6e8feb86659fd93u);
+  }
+  uint64_t tail = 0;
+  if (n != 0) std::memcpy(&tail, p, n);
+  h = mix(h ^ tail, 0xa0761d6478bd642fu);
+  const int64_t result = static_cast<int64_t>(h);
+  return result == 0 || result == -1 ? 0x5bd1e995 : result;
+}
+
+bool append_in_place(Interpreter& in, Str* left, std::string_view right, size_t right_length) {
+  const size_t size = left->size + right.size();
+  check_size(size);
+  const size_t room = left->capacity != 0 ? left->capacity : left->inline_size;
+  if (size + 1 > room) {
+    const size_t capacity = std::min(size * 2 + 1, kLongest + 1);
+    char* data = static_cast<char*>(in.allocate(capacity));
+    std::memcpy(data, left->data, left->size);
+    std::memcpy(data + left->size, right.data(), right.size());
+    drop_offsets(in, left);
+    if (left->capacity != 0) in.deallocate(left->data, left->capacity);
+    left->data = data;
+    left->capacity = static_cast<uint32_t>(capacity);
+  } else {
+    std::memmove(left->data + left->size, right.data(), right.size());
+    drop_offsets(in, left);
+  }
+  left->size = static_cast<uint32_t>(size);
+  left->length += static_cast<uint32_t>(right_length);
+  left->data[size] = 0;
+  left->hash = 0;
+  return true;
+}
+
+Value str_concat(Interpreter& in, const Str* left, const Str* right) {
+  Str* s = new_str(in, size_t{left->size} + right->size, size_t{left->length} + right->length);
+  std::memcpy(s->data, left->data, left->size);
+  std::memcpy(s->data + left->size, right->data, right->size);
+  return Value::adopt(s);
+}
+
+Value str_concat(Interpreter& in, Value&& left, const Str* right) {
+  Str* s = as_str(left);
+  if (right->size == 0 && s->type == in.types.str) return std::move(left);
+  if (s->refcount == 1 && s->type == in.types.str && !(s->flags & (kInterned | kImmortal)) &&
+      size_t{s->size} + right->size >= kGrowInPlace) {
+    append_in_place(in, s, right->view(), right->length);
+    return std::move(left);
+  }
+  return str_concat(in, s, right);
+}
+
+uint32_t byte_offset(Interpreter& in, Str* s, uint32_t index) {
+  if (s->is_ascii()) return index;
+  if (index >= s->length) return s->size;
+  if (s->offsets == nullptr) {
+    if (index < kOffsetStep) {  // near the start: not worth a table
+      uint32_t byte = 0;
+      for (uint32_t left = index; left > 0; --left) {
+        do ++byte;
+        while (is_continuation(s->data[byte]));
+      }
+      return byte;
+    }
+    build_offsets(in, s);
+  }
+  uint32_t byte = s->offsets[index / kOffsetStep];
+  for (uint32_t left = index % kOffsetStep; left > 0; --left) {
+    do ++byte;
+    while (is_continuation(s->data[byte]));
+  }
+  return byte;
+}
+
+uint32_t char_index(const Str* s, uint32_t byte) {
+  if (s->is_ascii()) return byte;
+  return static_cast<uint32_t>(count_chars(s->view().substr(0, byte)));
+}
+
+Value str_at(Interpreter& in, Str* s, uint32_t index) {
+  if (s->is_ascii()) return in.shared->chars[static_cast<unsigned char>(s->data[index])];
+  const char* p = s->data + byte_offset(in, s, index);
+  return char_str(in, decode_char(p));
+}
+
+Value str_slice(Interpreter& in, Str* s, uint32_t begin, uint32_t end) {
+  if (begin == 0 && end == s->length && s->type == in.types.str) return Value(s);
+  const uint32_t from = byte_offset(in, s, begin);
+  const uint32_t to = byte_offset(in, s, end);
+  return make_str(in, s->view().substr(from, to - from), end - begin);
+}
+
+uint32_t decode_char(const char*& p) noexcept {
+  const auto* b = reinterpret_cast<const unsigned char*>(p);
+  if (b[0] < 0x80) {
+    p += 1;
+    return b[0];
+  }
+  if (b[0] < 0xe0) {
+    p += 2;
+    return (b[0] & 0x1fu) << 6 | (b[1] & 0x3fu);
+  }
+  if (b[0] < 0xf0) {
+    p += 3;
+    return (b[0] & 0x0fu) << 12 | (b[1] & 0x3fu) << 6 | (b[2] & 0x3fu);
+  }
+  p += 4;
+  return (b[0] & 0x07u) << 18 | (b[1] & 0x3fu) << 12 | (b[2] & 0x3fu) << 6 | (b[3] & 0x3fu);
+}
+
+void append_char(std::string& out, uint32_t cp) {
+  if (cp < 0x80) {
+    out += static_cast<char>(cp);
+  } else if (cp < 0x800) {
+    out += static_cast<char>(0xc0 | cp >> 6);
+    out += static_cast<char>(0x80 | (cp & 0x3f));
+  } else if (cp < 0x10000) {
+    out += static_cast<char>(0xe0 | cp >> 12);
+    out += static_cast<char>(0x80 | (cp >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (cp & 0x3f));
+  } else {
+    out += static_cast<char>(0xf0 | cp >> 18);
+    out += static_cast<char>(0x80 | (cp >> 12 & 0x3f));
+    out += static_cast<char>(0x80 | (cp >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (cp & 0x3f));
+  }
+}
+
+size_t count_chars(std::string_view text) noexcept {
+  size_t n = 0;
+  for (char c : text) n += !is_continuation(c);
+  return n;
+}
+
+std::string quote(std::string_view text, bool ascii) {
+  const bool doubled = text.find('\'') != text.npos && text.find('"') == text.npos;
+  const char mark = doubled ? '"' : '\'';
+  std::string out(1, mark);
+  char buffer[16];
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const char* const start = p;
+    const uint32_t cp = decode_char(p);
+    if (cp == static_cast<unsigned char>(mark) || cp == '\\') {
+      out += '\\';
+      out += static_cast<char>(cp);
+    } else if (cp == '\t' || cp == '\n' || cp == '\r') {
+      out += cp == '\t' ? "\\t" : cp == '\n' ? "\\n" : "\\r";
+    } else if (cp >= 0x20 && cp < 0x7f) {
+      out += static_cast<char>(cp);
+    } else if (!ascii && cp >= 0x80 && unicode::is(cp, unicode::kPrintable)) {
+      out.append(start, p);
+    } else {
+      std::snprintf(buffer, sizeof buffer, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", cp);
+      out += buffer;
+    }
+  }
+  out += mark;
+  return out;
+}
+
+Str* intern(Interpreter& in, std::string_view text) {
+  auto& table = in.shared->interned;
+  auto found = table.find(text);
+  if (found != table.end()) return found->second;
+  Str* s;
+  if (text.size() == 1 && static_cast<unsigned char>(text[0]) < 128 && in.shared->chars[0].is_object()) {
+    s = as_str(in.shared->chars[static_cast<unsigned char>(text[0])]);
+    ++s->refcount;
+  } else if (text.empty() && in.shared->empty_str.is_object()) {
+    s = as_str(in.shared->empty_str);
+    ++s->refcount;
+  } else {
+    s = new_str(in, text.size(), count_chars(text));
+    std::memcpy(s->data, text.data(), text.size());
+  }
+  s->flags |= kInterned;
+  str_hash(s);
+  table.emplace(s->view(), s);
+  return s;
+}
+
+}  // namespace tessera

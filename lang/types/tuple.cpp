@@ -1,0 +1,56 @@
+// The tuple's memory; its methods are in tuple_methods.cpp.
+#include "lang/types/tuple.h"
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+void destroy_tuple(Interpreter& in, Object* self) {
+  Tuple* tuple = static_cast<Tuple*>(self);
+  const size_t bytes = tuple->size * sizeof(Value);
+  for (Value& item : *tuple) item.~Value();
+  free_object(in, tuple, bytes);
+}
+
+void traverse_tuple(Object* self, Visitor& visitor) {
+  for (const Value& item : *static_cast<Tuple*>(self)) visitor(item);
+}
+
+Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
+  if (count > 0xfffffff0u) throw Error(ErrorKind::MemoryError, std::string());
+  Tuple* tuple = make_object<Tuple>(in, type != nullptr ? type : in.types.tuple, count * sizeof(Value));
+  tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + tuple->type->instance_size);
+  for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(Value::none());
+  tuple->size = static_cast<uint32_t>(count);
+  return tuple;
+}
+
+Value make_tuple(Interpreter& in, const Value* items, size_t count) {
+  if (count == 0) return in.shared->empty_tuple;
+  Tuple* tuple = new_tuple(in, count);
+  for (size_t i = 0; i < count; ++i) tuple->items[i] = items[i];
+  return Value::adopt(tuple);
+}
+
+Value make_tuple(Interpreter& in, std::initializer_list<Value> items) { return make_tuple(in, items.begin(), items.size()); }
+
+Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
+  if (count == 0) return in.shared->empty_tuple;
+  Tuple* tuple = new_tuple(in, count);
+  for (size_t i = 0; i < count; ++i) tuple->items[i] = std::move(items[i]);
+  return Value::adopt(tuple);
+}
+
+Value tuple_from(Interpreter& in, const Value& iterable) {
+  if (iterable.is_object() && iterable.as_object()->type == in.types.tuple) return iterable;
+  if (iterable.is_object() && iterable.as_object()->type == in.types.list) {
+    return make_tuple(in, as_list(iterable)->items, as_list(iterable)->size);
+  }
+  const Value items = list_from(in, iterable);
+  return make_tuple_moving(in, as_list(items)->items, as_list(items)->size);
+}
+
+}  // namespace tessera
