@@ -202,7 +202,7 @@ def judge_stderr(case, result, exact):
 def update(case, result):
     if result.status is None or result.status < 0:
         return 'not written: it did not end by itself'
-    if not case.expects:
+    if result.out and not case.expects:
         case.beside('.out').write_text(result.out, encoding='utf-8')
     if result.err and not case.error:
         case.beside('.err').write_text(result.err, encoding='utf-8')

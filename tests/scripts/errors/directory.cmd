@@ -1,0 +1,1 @@
+{dir}/csv_ragged.d
