@@ -117,6 +117,23 @@ def emulate_hooks():
     builtins.__build_class__ = build
 
 
+def emulate_natives():
+    """Native halves that do more than CPython's module of the same name."""
+    import _random
+    import hashlib
+
+    class Random(_random.Random):
+        def seed(self, a=None):
+            if isinstance(a, str):
+                text = a.encode()
+                a = int.from_bytes(text + hashlib.sha512(text).digest(), "big")
+            super().seed(a)
+
+    module = type(sys)("_random")
+    module.Random = Random
+    sys.modules["_random"] = module
+
+
 def run_ours(script, args):
     import traceback  # noqa: F401  (CPython's own modules are loaded before ours replace them)
     import tokenize  # noqa: F401
@@ -126,6 +143,7 @@ def run_ours(script, args):
             del sys.modules[name]
     sys.meta_path.insert(0, OurFinder(files))
     emulate_hooks()
+    emulate_natives()
     text = pathlib.Path(script).read_text()
     main = type(sys)("__main__")
     main.__file__ = script
