@@ -62,7 +62,7 @@ class Collector {
   // The interpreter ends: clears every object that is still there.
   void clear_all() noexcept;
 
-  void set_enabled(bool enabled) { enabled_ = enabled; }
+  void set_enabled(bool enabled);
   bool enabled() const { return enabled_; }
   size_t tracked_count() const { return objects_.size(); }
   size_t collections() const { return collections_; }
@@ -84,6 +84,8 @@ class Collector {
   bool running_ = false;
 };
 
+// Runs the object's __del__ (object.cpp); what it raises is reported and dropped.
+void run_finalizer(Interpreter& in, Object* object) noexcept;
 // The references of one object: its type, its attributes and what its type's `traverse` names.
 void traverse_object(GcObject* object, Visitor& visitor);
 

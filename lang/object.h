@@ -43,6 +43,7 @@ enum ObjectFlags : uint8_t {
   kTracked = 1,    // is a GcObject and stands in the collector's list
   kImmortal = 2,   // lives as long as the interpreter
   kInterned = 4,   // Str: the one string with this text; equality is identity
+  kFinalized = 8,  // its __del__ has run
 };
 
 struct Object {

@@ -90,6 +90,8 @@ enum TypeFlags : uint32_t {
   kHasSetAttrHook = 32,    // … __setattr__ or __delattr__
   kHasSlots = 64,          // __slots__ and no __dict__: only the named attributes may be set
   kAbstract = 128,         // has names in __abstractmethods__: refuses to be instantiated
+  kHasFinalizer = 256,     // defines __del__
+  kHasClassHooks = 512,    // defines one of the __class_…__ hooks (class.h)
 };
 
 struct Type : GcObject {
