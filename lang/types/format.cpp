@@ -1,0 +1,417 @@
+// Numbers as text, and the format specification.
+#include "lang/types/format.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "lang/error.h"
+#include "lang/types/number.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+namespace {
+
+// Significant digits without a point, and the place of the point: 0.d1d2d3 * 10**point.
+struct Decimal {
+  std::string digits;
+  int point = 0;
+};
+
+Decimal split_exponent(const char* text, size_t size) {
+  Decimal d;
+  size_t i = 0;
+  for (; i < size && text[i] != 'e'; ++i) {
+    if (text[i] != '.') d.digits += text[i];
+  }
+  d.point = std::atoi(text + i + 1) + 1;
+  return d;
+}
+
+Decimal shortest_digits(double value) {
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer - 1, value, std::chars_format::scientific).ptr;
+  *end = 0;
+  return split_exponent(buffer, static_cast<size_t>(end - buffer));
+}
+
+std::string printf_double(const char* format, int precision, double value) {
+  char buffer[64];
+  const int n = std::snprintf(buffer, sizeof buffer, format, precision, value);
+  if (n < static_cast<int>(sizeof buffer)) return std::string(buffer, static_cast<size_t>(n));
+  std::string out(static_cast<size_t>(n) + 1, '\0');
+  std::snprintf(out.data(), out.size(), format, precision, value);
+  out.pop_back();
+  return out;
+}
+
+void append_exponent(std::string& out, int exponent, char letter) {
+  char buffer[16];
+  std::snprintf(buffer, sizeof buffer, "%c%c%02d", letter, exponent < 0 ? '-' : '+', std::abs(exponent));
+  out += buffer;
+}
+
+// Writes digits plainly or with an exponent. `pad_to`: digits to show at least (for '#').
+std::string layout(Decimal d, bool exponent_form, bool add_dot_zero, bool keep_dot, size_t pad_to, char letter) {
+  if (d.digits.size() < pad_to) d.digits.append(pad_to - d.digits.size(), '0');
+  std::string out;
+  const int size = static_cast<int>(d.digits.size());
+  if (exponent_form) {
+    out += d.digits[0];
+    if (size > 1 || keep_dot) out += '.';
+    out.append(d.digits, 1);
+    append_exponent(out, d.point - 1, letter);
+    return out;
+  }
+  if (d.point <= 0) {
+    out = "0." + std::string(static_cast<size_t>(-d.point), '0') + d.digits;
+  } else if (d.point >= size) {
+    out = d.digits + std::string(static_cast<size_t>(d.point - size), '0');
+    if (add_dot_zero) out += ".0";
+    else if (keep_dot) out += '.';
+  } else {
+    out = d.digits.substr(0, static_cast<size_t>(d.point)) + "." + d.digits.substr(static_cast<size_t>(d.point));
+  }
+  return out;
+}
+
+std::string general_text(double value, int precision, int flags, char letter) {
+  if (precision == 0) precision = 1;
+  Decimal d;
+  if (value == 0) {
+    d.digits = "0";
+    d.point = 1;
+  } else {
+    const std::string text = printf_double("%.*e", precision - 1, value);
+    d = split_exponent(text.data(), text.size());
+    while (d.digits.size() > 1 && d.digits.back() == '0') d.digits.pop_back();
+  }
+  const bool exponent_form = d.point <= -4 || d.point > precision - ((flags & kAddDotZero) ? 1 : 0);
+  const size_t pad_to = (flags & kAlternate) ? static_cast<size_t>(precision) : 0;
+  return layout(std::move(d), exponent_form, flags & kAddDotZero, flags & kAlternate, pad_to, letter);
+}
+
+std::string repr_text_of(double value, int flags, char letter) {
+  Decimal d = value == 0 ? Decimal{"0", 1} : shortest_digits(value);
+  const bool exponent_form = d.point <= -4 || d.point > 16;
+  return layout(std::move(d), exponent_form, flags & kAddDotZero, flags & kAlternate, 0, letter);
+}
+
+std::string positive_text(double value, char type, int precision, int flags) {
+  const bool alternate = flags & kAlternate;
+  switch (type) {
+    case 'r': return repr_text_of(value, flags, 'e');
+    case 'e':
+    case 'E': {
+      std::string text = printf_double(alternate ? "%#.*e" : "%.*e", precision, value);
+      if (type == 'E') text[text.find('e')] = 'E';
+      return text;
+    }
+    case 'f':
+    case 'F': return printf_double(alternate ? "%#.*f" : "%.*f", precision, value);
+    case '%': return printf_double(alternate ? "%#.*f" : "%.*f", precision, value * 100) + "%";
+    default: return general_text(value, precision, flags, type == 'G' ? 'E' : 'e');
+  }
+}
+
+}  // namespace
+
+std::string float_text(double value, char type, int precision, int flags) {
+  const bool upper = type == 'E' || type == 'F' || type == 'G';
+  if (std::isnan(value)) return std::string(upper ? "NAN" : "nan") + (type == '%' ? "%" : "");
+  std::string text;
+  if (std::isinf(value)) {
+    text = std::string(upper ? "INF" : "inf") + (type == '%' ? "%" : "");
+  } else {
+    text = positive_text(std::fabs(value), type, precision, flags);
+  }
+  if (std::signbit(value)) text.insert(0, 1, '-');
+  return text;
+}
+
+std::string float_repr(double value) { return float_text(value, 'r', 0, kAddDotZero); }
+
+std::string int_text(int64_t value) {
+  char buffer[24];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+}
+
+std::string digits_in_base(uint64_t value, unsigned base, bool upper) {
+  char buffer[72];
+  char* const end = std::to_chars(buffer, buffer + sizeof buffer, value, static_cast<int>(base)).ptr;
+  std::string out(buffer, end);
+  if (upper) {
+    for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  }
+  return out;
+}
+
+namespace {
+
+bool is_align(char32_t c) noexcept { return c == '<' || c == '>' || c == '=' || c == '^'; }
+
+int64_t read_number(const char*& p, const char* end) {
+  int64_t value = 0;
+  for (; p < end && *p >= '0' && *p <= '9'; ++p) {
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p - '0', &value)) {
+      throw Error(ErrorKind::ValueError, "Too many decimal digits in format string");
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+FormatSpec parse_format_spec(std::string_view text, std::string_view type_name) {
+  FormatSpec spec;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  if (p < end) {
+    const char* second = p;
+    const uint32_t first = decode_char(second);
+    if (second < end && is_align(static_cast<unsigned char>(*second))) {
+      spec.fill = first;
+      spec.align = *second;
+      p = second + 1;
+    } else if (is_align(first)) {
+      spec.align = *p++;
+    }
+  }
+  const bool fill_given = spec.align != 0 && p - text.data() > 1;
+  if (p < end && (*p == '+' || *p == '-' || *p == ' ')) spec.sign = *p++, spec.sign_given = true;
+  if (p < end && *p == 'z') ++p, spec.no_negative_zero = true;
+  if (p < end && *p == '#') ++p, spec.alternate = true;
+  if (p < end && *p == '0' && !fill_given) {
+    ++p;
+    spec.zero = true;
+    spec.fill = '0';
+    if (spec.align == 0) spec.align = type_name == "str" ? '<' : '=';
+  }
+  if (p < end && *p >= '0' && *p <= '9') spec.width = read_number(p, end);
+  if (p < end && *p == ',') ++p, spec.grouping = ',';
+  if (p < end && *p == '_') {
+    if (spec.grouping != 0) throw Error(ErrorKind::ValueError, "Cannot specify both ',' and '_'.");
+    ++p;
+    spec.grouping = '_';
+  }
+  if (p < end && *p == ',' && spec.grouping != 0) {
+    throw Error(ErrorKind::ValueError, spec.grouping == ',' ? "Cannot specify ',' with ','." : "Cannot specify both ',' and '_'.");
+  }
+  if (p < end && *p == '.') {
+    ++p;
+    if (p == end || *p < '0' || *p > '9') throw Error(ErrorKind::ValueError, "Format specifier missing precision");
+    spec.precision = read_number(p, end);
+    if (spec.precision > INT32_MAX) throw Error(ErrorKind::ValueError, "precision too big");
+  }
+  if (p < end) spec.type = decode_char(p);
+  if (p < end) {
+    throw Error(ErrorKind::ValueError, "Invalid format specifier '" + std::string(text) + "' for object of type '" +
+                                           std::string(type_name) + "'");
+  }
+  if (spec.grouping != 0) {
+    const char32_t t = spec.type;
+    const bool float_or_int = t == 0 || t == 'd' || t == 'e' || t == 'f' || t == 'g' || t == 'E' || t == 'F' || t == 'G' || t == '%';
+    const bool based = t == 'b' || t == 'o' || t == 'x' || t == 'X';
+    if (!float_or_int && !(based && spec.grouping == '_')) {
+      std::string shown;
+      if (t > 32 && t < 128) {
+        shown = std::string("'") + static_cast<char>(t) + "'";
+      } else {
+        char buffer[24];
+        std::snprintf(buffer, sizeof buffer, "'\\x%x'", static_cast<unsigned>(t));
+        shown = buffer;
+      }
+      throw Error(ErrorKind::ValueError, std::string("Cannot specify '") + spec.grouping + "' with " + shown + ".");
+    }
+  }
+  return spec;
+}
+
+namespace {
+
+[[noreturn]] void throw_unknown_code(char32_t type, std::string_view type_name) {
+  std::string shown;
+  if (type > 32 && type < 128) {
+    shown = static_cast<char>(type);
+  } else {
+    char buffer[24];
+    std::snprintf(buffer, sizeof buffer, "\\x%x", static_cast<unsigned>(type));
+    shown = buffer;
+  }
+  throw Error(ErrorKind::ValueError, "Unknown format code '" + shown + "' for object of type '" + std::string(type_name) + "'");
+}
+
+// Groups of digits of the integer part, from the right; with zero filling the zeros are grouped too.
+std::string group_digits(std::string_view digits, char separator, int group, int64_t min_width) {
+  std::string reversed;
+  int in_group = 0;
+  size_t i = digits.size();
+  while (i > 0 || static_cast<int64_t>(reversed.size()) < min_width) {
+    if (in_group == group) {
+      reversed += separator;
+      in_group = 0;
+      if (i == 0 && static_cast<int64_t>(reversed.size()) >= min_width) {
+        // never begin with a separator: one more digit
+      }
+    }
+    reversed += i > 0 ? digits[--i] : '0';
+    ++in_group;
+  }
+  return std::string(reversed.rbegin(), reversed.rend());
+}
+
+// sign + prefix + digits + rest, padded as the spec wants it.
+std::string assemble(std::string_view sign, std::string_view prefix, std::string_view digits, std::string_view rest, int group,
+                     const FormatSpec& spec) {
+  std::string body;
+  const bool zero_fill = spec.fill == '0' && spec.align == '=';
+  if (spec.grouping != 0) {
+    const int64_t others = static_cast<int64_t>(sign.size() + prefix.size() + rest.size());
+    body = group_digits(digits, spec.grouping, group, zero_fill ? spec.width - others : 0);
+  } else {
+    body = digits;
+  }
+  std::string head = std::string(sign) + std::string(prefix);
+  body += rest;
+  if (spec.align == '=') {
+    const int64_t missing = spec.width - static_cast<int64_t>(head.size() + body.size());
+    for (int64_t i = 0; i < missing; ++i) append_char(head, spec.fill);
+    return head + body;
+  }
+  head += body;
+  return pad_text(head, head.size(), spec, '>');
+}
+
+void check_width(const FormatSpec& spec) {
+  if (spec.width > (int64_t{1} << 31)) throw Error(ErrorKind::MemoryError, std::string());
+}
+
+std::string_view sign_of(bool negative, const FormatSpec& spec) {
+  return negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
+}
+
+std::string format_float_spec(double value, const FormatSpec& spec, std::string_view type_name) {
+  char type = static_cast<char>(spec.type);
+  int precision = static_cast<int>(spec.precision), flags = spec.alternate ? kAlternate : 0;
+  switch (spec.type) {
+    case 0:
+      flags |= kAddDotZero;
+      type = precision < 0 ? 'r' : 'g';
+      break;
+    case 'n': type = 'g'; break;
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%': break;
+    default: throw_unknown_code(spec.type, type_name);
+  }
+  if (precision < 0) precision = 6;
+  std::string text = float_text(value, type, precision, flags);
+  bool negative = text[0] == '-';
+  if (negative) text.erase(0, 1);
+  if (negative && spec.no_negative_zero && text.find_first_of("123456789") == text.npos && text[0] == '0') negative = false;
+  size_t whole = 0;
+  while (whole < text.size() && text[whole] >= '0' && text[whole] <= '9') ++whole;
+  return assemble(sign_of(negative, spec), "", std::string_view(text).substr(0, whole), std::string_view(text).substr(whole), 3, spec);
+}
+
+}  // namespace
+
+std::string pad_text(std::string_view text, size_t length, const FormatSpec& spec, char default_align) {
+  check_width(spec);
+  const int64_t missing = spec.width - static_cast<int64_t>(length);
+  if (missing <= 0) return std::string(text);
+  const char align = spec.align != 0 ? spec.align : default_align;
+  const int64_t left = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
+  std::string fill;
+  append_char(fill, spec.fill);
+  std::string out;
+  out.reserve(text.size() + static_cast<size_t>(missing) * fill.size());
+  for (int64_t i = 0; i < left; ++i) out += fill;
+  out += text;
+  for (int64_t i = left; i < missing; ++i) out += fill;
+  return out;
+}
+
+Value format_str_value(Interpreter& in, std::string_view text, std::string_view spec_text) {
+  const FormatSpec spec = parse_format_spec(spec_text, "str");
+  if (spec.type != 0 && spec.type != 's') throw_unknown_code(spec.type, "str");
+  if (spec.sign_given) {
+    throw Error(ErrorKind::ValueError, spec.sign == ' ' ? "Space not allowed in string format specifier"
+                                                        : "Sign not allowed in string format specifier");
+  }
+  if (spec.no_negative_zero) {
+    throw Error(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in string format specifier");
+  }
+  if (spec.alternate) throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed in string format specifier");
+  if (spec.align == '=') throw Error(ErrorKind::ValueError, "'=' alignment not allowed in string format specifier");
+  if (spec.grouping != 0) throw Error(ErrorKind::ValueError, std::string("Cannot specify '") + spec.grouping + "' with 's'.");
+  size_t length = count_chars(text);
+  if (spec.precision >= 0 && static_cast<size_t>(spec.precision) < length) {
+    const char* p = text.data();
+    for (int64_t i = 0; i < spec.precision; ++i) decode_char(p);
+    text = text.substr(0, static_cast<size_t>(p - text.data()));
+    length = static_cast<size_t>(spec.precision);
+  }
+  return make_str(in, pad_text(text, length, spec, '<'));
+}
+
+Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_text) {
+  const FormatSpec spec = parse_format_spec(spec_text, "int");
+  check_width(spec);
+  unsigned base = 10;
+  std::string prefix;
+  switch (spec.type) {
+    case 0: case 'd': case 'n': break;
+    case 'b': base = 2, prefix = "0b"; break;
+    case 'o': base = 8, prefix = "0o"; break;
+    case 'x': base = 16, prefix = "0x"; break;
+    case 'X': base = 16, prefix = "0X"; break;
+    case 'c': {
+      if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
+      if (spec.sign_given) throw Error(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
+      if (spec.alternate) throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
+      if (value < 0 || value > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
+      std::string text;
+      append_char(text, static_cast<uint32_t>(value));
+      return make_str(in, pad_text(text, 1, spec, '<'));
+    }
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%':
+      return make_str(in, format_float_spec(static_cast<double>(value), spec, "int"));
+    default: throw_unknown_code(spec.type, "int");
+  }
+  if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
+  if (spec.no_negative_zero) {
+    throw Error(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in format specifier with integer presentation type");
+  }
+  const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+  const std::string digits = digits_in_base(magnitude, base, spec.type == 'X');
+  return make_str(in, assemble(sign_of(value < 0, spec), spec.alternate ? prefix : "", digits, "", base == 10 ? 3 : 4, spec));
+}
+
+Value format_float_value(Interpreter& in, double value, std::string_view spec_text) {
+  const FormatSpec spec = parse_format_spec(spec_text, "float");
+  check_width(spec);
+  return make_str(in, format_float_spec(value, spec, "float"));
+}
+
+Value format_complex_value(Interpreter& in, double real, double imag, std::string_view spec_text) {
+  FormatSpec spec = parse_format_spec(spec_text, "complex");
+  if (spec.zero) throw Error(ErrorKind::ValueError, "Zero padding is not allowed in complex format specifier");
+  if (spec.align == '=') throw Error(ErrorKind::ValueError, "'=' alignment flag is not allowed in complex format specifier");
+  FormatSpec part = spec;
+  part.width = -1;
+  part.align = 0;
+  const bool plain = spec.type == 0;
+  if (plain && spec.precision < 0) {
+    std::string text = complex_repr(real, imag);
+    return make_str(in, pad_text(text, text.size(), spec, '>'));
+  }
+  if (plain) part.type = 'g';
+  std::string text;
+  if (!plain || real != 0 || std::signbit(real)) text = format_float_spec(real, part, "complex");
+  if (!text.empty()) part.sign = '+';
+  text += format_float_spec(imag, part, "complex") + "j";
+  if (plain && part.sign == '+' && (real != 0 || std::signbit(real))) text = "(" + text + ")";
+  return make_str(in, pad_text(text, text.size(), spec, '>'));
+}
+
+}  // namespace tessera

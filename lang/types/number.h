@@ -1,0 +1,51 @@
+// Arithmetic of int, bool, float and complex, with CPython's results and messages. The virtual machine handles the
+// common cases inline and comes here for the rest (overflow, zero, mixed types, the rarer operators).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lang/make_object.h"
+#include "lang/type.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct Complex : Object {
+  double real = 0, imag = 0;
+};
+inline bool is_complex(Interpreter& in, const Value& v) noexcept {
+  return v.is_object() && v.as_object()->type == in.types.complex;
+}
+Value make_complex(Interpreter& in, double real, double imag);
+std::string complex_repr(double real, double imag);
+
+Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b);
+Value float_binary(Interpreter& in, BinaryOp op, double a, double b);
+Value int_power_modulo(Interpreter& in, int64_t base, int64_t exponent, int64_t modulus);
+// NotImplemented unless both are numbers (a Boxed int or float counts as its immediate).
+Value number_binary(Interpreter& in, BinaryOp op, const Value& a, const Value& b);
+Value number_unary(Interpreter& in, UnaryOp op, const Value& a);
+// The immediate inside of a Boxed; else the value itself.
+Value unboxed(const Value& value);
+
+// Exact, also beyond 2**53: -1, 0, 1, or 2 when a NaN is in it.
+int compare_int_float(int64_t a, double b) noexcept;
+// Of two numbers; NotImplemented otherwise.
+Value number_compare(Interpreter& in, CompareOp op, const Value& a, const Value& b);
+bool order_holds(CompareOp op, int order) noexcept;  // order as above
+
+double floor_mod(double a, double b) noexcept;     // b != 0
+int64_t round_half_even(Interpreter& in, double value);  // OverflowError when it does not fit
+Value round_number(Interpreter& in, const Value& value, const Value& digits);
+int64_t int_from_float(Interpreter& in, double value);  // truncates; CPython's errors
+
+// int('…', base) and float('…'): ValueError with CPython's message.
+int64_t parse_int(Interpreter& in, std::string_view text, int base);
+double parse_float(Interpreter& in, std::string_view text);
+bool parse_float_text(std::string_view text, double& out);  // no blanks, no underscores
+
+[[noreturn]] void throw_int_overflow(const char* op);
+
+}  // namespace tessera

@@ -1,0 +1,164 @@
+// int('…', base) and float('…').
+#include <cctype>
+#include <charconv>
+#include <climits>
+#include <cmath>
+#include <limits>
+
+#include "lang/error.h"
+#include "lang/types/number.h"
+#include "lang/types/str.h"
+#include "lang/types/unicode.h"
+
+namespace tessera {
+namespace {
+
+// Digits of any script become ASCII digits, blanks of any kind become spaces; the ends are stripped.
+std::string plain_number(std::string_view text) {
+  std::string out;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const uint32_t cp = decode_char(p);
+    const int digit = unicode::decimal_value(cp);
+    if (cp >= 128 && digit >= 0) {
+      out += static_cast<char>('0' + digit);
+    } else if (unicode::is(cp, unicode::kSpace)) {
+      out += ' ';
+    } else {
+      append_char(out, cp);
+    }
+  }
+  const size_t first = out.find_first_not_of(' ');
+  if (first == out.npos) return std::string();
+  return out.substr(first, out.find_last_not_of(' ') - first + 1);
+}
+
+int digit_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'Z') return c - 'A' + 10;
+  return 99;
+}
+
+// The base that a prefix names, or 0.
+int prefix_base(std::string_view s) noexcept {
+  if (s.size() < 2 || s[0] != '0') return 0;
+  const char c = static_cast<char>(s[1] | 0x20);
+  return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
+}
+
+enum class Parsed { Good, Malformed, TooBig };
+
+Parsed parse_digits(std::string_view s, int base, bool negative, int64_t& out) {
+  if (s.empty()) return Parsed::Malformed;
+  unsigned __int128 value = 0;
+  bool too_big = false, last_was_digit = false;
+  for (char c : s) {
+    if (c == '_') {
+      if (!last_was_digit) return Parsed::Malformed;
+      last_was_digit = false;
+      continue;
+    }
+    const int digit = digit_value(c);
+    if (digit >= base) return Parsed::Malformed;
+    value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
+    if (value > (static_cast<unsigned __int128>(1) << 64)) too_big = true, value = 0;
+    last_was_digit = true;
+  }
+  if (!last_was_digit) return Parsed::Malformed;
+  const unsigned __int128 limit = static_cast<unsigned __int128>(INT64_MAX) + (negative ? 1 : 0);
+  if (too_big || value > limit) return Parsed::TooBig;
+  out = negative ? static_cast<int64_t>(~static_cast<uint64_t>(value) + 1) : static_cast<int64_t>(value);
+  return Parsed::Good;
+}
+
+Parsed parse_literal(std::string_view s, int base, int64_t& out) {
+  bool negative = false;
+  if (!s.empty() && (s[0] == '+' || s[0] == '-')) {
+    negative = s[0] == '-';
+    s.remove_prefix(1);
+  }
+  const int prefix = prefix_base(s);
+  if (base == 0 && prefix == 0) {
+    // A decimal literal as in source text: no leading zeros but for zero itself.
+    if (s.size() > 1 && s[0] == '0' && s.find_first_not_of("0_") != s.npos) return Parsed::Malformed;
+    base = 10;
+  } else if (prefix != 0 && (base == 0 || base == prefix)) {
+    base = prefix;
+    s.remove_prefix(2);
+    if (!s.empty() && s[0] == '_') s.remove_prefix(1);
+  }
+  return parse_digits(s, base, negative, out);
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view lower) noexcept {
+  if (a.size() != lower.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::tolower(static_cast<unsigned char>(a[i])) != lower[i]) return false;
+  }
+  return true;
+}
+
+// Underscores may stand between digits only. False: one stands elsewhere.
+bool strip_underscores(std::string& s) {
+  std::string out;
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s[i] != '_') {
+      out += s[i];
+    } else if (i == 0 || i + 1 == s.size() || !std::isdigit(static_cast<unsigned char>(s[i - 1])) ||
+               !std::isdigit(static_cast<unsigned char>(s[i + 1]))) {
+      return false;
+    }
+  }
+  s = std::move(out);
+  return true;
+}
+
+}  // namespace
+
+int64_t parse_int(Interpreter&, std::string_view text, int base) {
+  int64_t value = 0;
+  switch (parse_literal(plain_number(text), base, value)) {
+    case Parsed::Good: return value;
+    case Parsed::TooBig: throw Error(ErrorKind::OverflowError, "integer overflow: the number does not fit into 64 bits");
+    case Parsed::Malformed: break;
+  }
+  throw Error(ErrorKind::ValueError,
+              "invalid literal for int() with base " + std::to_string(base) + ": " + quote(text));
+}
+
+bool parse_float_text(std::string_view text, double& out) {
+  std::string_view s = text;
+  bool negative = false;
+  if (!s.empty() && (s[0] == '+' || s[0] == '-')) {
+    negative = s[0] == '-';
+    s.remove_prefix(1);
+  }
+  if (s.empty()) return false;
+  if (equals_ignoring_case(s, "inf") || equals_ignoring_case(s, "infinity")) {
+    out = std::numeric_limits<double>::infinity();
+  } else if (equals_ignoring_case(s, "nan")) {
+    out = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    if (s[0] != '.' && !std::isdigit(static_cast<unsigned char>(s[0]))) return false;
+    if (s == "." ) return false;
+    const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), out);
+    if (end != s.data() + s.size()) {
+      // "1." and "1.e5" are numbers too; from_chars reads them, so anything left over is not.
+      return false;
+    }
+    if (error == std::errc::result_out_of_range) out = std::strtod(std::string(s).c_str(), nullptr);
+  }
+  if (negative) out = -out;
+  return true;
+}
+
+double parse_float(Interpreter&, std::string_view text) {
+  std::string s = plain_number(text);
+  double value = 0;
+  if (strip_underscores(s) && parse_float_text(s, value)) return value;
+  throw Error(ErrorKind::ValueError, "could not convert string to float: " + quote(text));
+}
+
+}  // namespace tessera
