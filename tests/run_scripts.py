@@ -4,7 +4,7 @@
     run_scripts.py --tsr build/release/tsr            all of them
     run_scripts.py --tsr tsr errors lang/for          those whose path contains one of the words
     run_scripts.py --tsr tsr --update NAME            writes NAME.out and NAME.err from what it printed
-    run_scripts.py --python python3                   checks lang/ against CPython instead
+    run_scripts.py --python python3                   checks lang/ (with PyTorch: tensor/, errors/) against CPython
     run_scripts.py --tsr tsr --examples python3       scripts/examples: both print the same
 
 A script NAME.tsr says what it prints in comments `# expect: text`, one for each line printed, in order;
@@ -91,7 +91,7 @@ def load(path):
 
 def find_cases(words, root=SCRIPTS, untested=False):
     paths = sorted(p for p in root.rglob('*') if p.suffix in ('.tsr', '.cmd') and '.d/' not in str(p))
-    paths = [p for p in paths if not words or any(w in str(p.relative_to(root)) for w in words)]
+    paths = [p for p in paths if not words or any(w in str(p.relative_to(SCRIPTS)) for w in words)]
     cases = [load(p) or (Case(p, None) if untested else None) for p in paths]
     return [c for c in cases if c]
 
@@ -265,7 +265,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('words', nargs='*', help='only tests whose path contains one of these')
     parser.add_argument('--tsr', type=lambda s: shlex.split(s), help='the interpreter')
-    parser.add_argument('--python', help='check tests/scripts/lang with this CPython 3.11 instead')
+    parser.add_argument('--python', help='check the expectations with this CPython 3.11 instead')
     parser.add_argument('--examples', metavar='PYTHON', help='compare scripts/examples with this CPython instead')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--timeout', type=float, default=20, help='seconds for one test')
@@ -284,7 +284,8 @@ def main():
         if options.examples:
             return compare_examples(options, pool)
         if options.python:
-            cases = [c for c in find_cases(options.words, SCRIPTS / 'lang') if c.path.suffix == '.tsr']
+            folders = ('lang', 'tensor', 'errors') if has_torch(options.python) else ('lang',)
+            cases = [c for folder in folders for c in find_cases(options.words, SCRIPTS / folder) if c.path.suffix == '.tsr']
             results = list(pool.map(lambda c: run(c, [options.python], options.timeout, True), cases))
             problems = [judge(c, r, exact_stderr=False) for c, r in zip(cases, results)]
         else:
