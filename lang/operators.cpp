@@ -1,0 +1,187 @@
+// Operators on values, the long way: numbers, then the types' tables in CPython's order, then a TypeError.
+//
+// The order: the left operand's type is asked first, unless the right operand's type is a proper subclass that brings
+// its own method; then the right operand's, reflected.
+#include <string>
+
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/number.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+
+namespace {
+
+bool is_number(const Value& v) noexcept { return v.is_int() || v.is_float() || v.is_bool(); }
+
+const char* symbol(BinaryOp op) {
+  static constexpr const char* kSymbols[] = {"+", "-", "*", "/", "//", "%", "** or pow()", "@",
+                                             "<<", ">>", "&", "|", "^", "divmod()"};
+  return kSymbols[static_cast<int>(op)];
+}
+
+const char* augmented_symbol(BinaryOp op) {
+  static constexpr const char* kSymbols[] = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=",
+                                             "<<=", ">>=", "&=", "|=", "^=", "divmod()"};
+  return kSymbols[static_cast<int>(op)];
+}
+
+Str* reflected_name(Interpreter& in, BinaryOp op) {
+  const Names& n = *in.names;
+  Str* const names[] = {n.radd, n.rsub, n.rmul, n.rtruediv, n.rfloordiv, n.rmod, n.rpow, n.rmatmul,
+                        n.rlshift, n.rrshift, n.rand, n.ror, n.rxor, n.rdivmod};
+  return names[static_cast<int>(op)];
+}
+
+[[noreturn]] void unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
+  throw_error(ErrorKind::TypeError, "unsupported operand type(s) for %s: '%s' and '%s'", what,
+              std::string(type_name(in, left)).c_str(), std::string(type_name(in, right)).c_str());
+}
+
+// Does the right operand come first? A subclass of the left's type that has a reflected method of its own.
+bool right_first(Interpreter& in, BinaryOp op, const Type* left, const Type* right) {
+  if (left == right || !right->is_subtype_of(left)) return false;
+  if (left->slots.binary != right->slots.binary) return true;
+  Str* name = reflected_name(in, op);
+  return !type_lookup(left, name).is(type_lookup(right, name));
+}
+
+// CPython joins and repeats sequences only after both operands' number methods had their turn.
+bool is_sequence_case(BinaryOp op, const Value& left) {
+  if (op != BinaryOp::Add && op != BinaryOp::Mul) return false;
+  if (!left.is_object()) return false;
+  const ObjectKind kind = left.as_object()->kind;
+  return kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Tuple;
+}
+
+// NotImplemented when neither operand knows the operator.
+Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, uint8_t dying) {
+  if (is_number(left) && is_number(right)) return number_binary(in, op, left, right);
+  Type* const a = type_of(in, left);
+  Type* const b = type_of(in, right);
+  const auto left_slot = a->slots.binary;
+  auto right_slot = b->slots.binary;
+  if (a == b) right_slot = nullptr;
+  if (right_slot != nullptr && (right_first(in, op, a, b) || (is_sequence_case(op, left) && !is_sequence_case(op, right)))) {
+    Value answer = right_slot(in, op, right, left, true, dying);
+    if (!answer.is(in.not_implemented)) return answer;
+    right_slot = nullptr;
+  }
+  if (left_slot != nullptr) {
+    Value answer = left_slot(in, op, left, right, false, dying);
+    if (!answer.is(in.not_implemented)) return answer;
+  }
+  if (right_slot != nullptr) return right_slot(in, op, right, left, true, dying);
+  return in.not_implemented;
+}
+
+CompareOp swapped(CompareOp op) {
+  static constexpr CompareOp kSwapped[] = {CompareOp::Gt, CompareOp::Ge, CompareOp::Eq,
+                                           CompareOp::Ne, CompareOp::Lt, CompareOp::Le};
+  return kSwapped[static_cast<int>(op)];
+}
+
+}  // namespace
+
+Value binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, uint8_t dying) {
+  Value answer = try_binary(in, op, left, right, dying);
+  if (answer.is(in.not_implemented)) unsupported(in, symbol(op), left, right);
+  return answer;
+}
+
+Value inplace(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  if (left.is_object()) {
+    if (const auto slot = left.as_object()->type->slots.inplace) {
+      Value answer = slot(in, op, left, right);
+      if (!answer.is(in.not_implemented)) return answer;
+    }
+  }
+  Value answer = try_binary(in, op, left, right, kNoneDying);
+  if (answer.is(in.not_implemented)) unsupported(in, augmented_symbol(op), left, right);
+  return answer;
+}
+
+Value unary(Interpreter& in, UnaryOp op, const Value& value) {
+  if (is_number(value)) {
+    Value answer = number_unary(in, op, value);
+    if (!answer.is(in.not_implemented)) return answer;
+  } else if (const auto slot = type_of(in, value)->slots.unary) {
+    Value answer = slot(in, op, value);
+    if (!answer.is(in.not_implemented)) return answer;
+  }
+  static constexpr const char* kSymbols[] = {"-", "+", "~"};
+  throw_error(ErrorKind::TypeError, "bad operand type for unary %s: '%s'", kSymbols[static_cast<int>(op)],
+              std::string(type_name(in, value)).c_str());
+}
+
+Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  if (is_number(left) && is_number(right)) return number_compare(in, op, left, right);
+  Type* const a = type_of(in, left);
+  Type* const b = type_of(in, right);
+  const auto left_slot = a->slots.compare;
+  auto right_slot = b->slots.compare;
+  if (right_slot != nullptr && a != b && b->is_subtype_of(a)) {
+    Value answer = right_slot(in, swapped(op), right, left);
+    if (!answer.is(in.not_implemented)) return answer;
+    right_slot = nullptr;
+  }
+  if (left_slot != nullptr) {
+    Value answer = left_slot(in, op, left, right);
+    if (!answer.is(in.not_implemented)) return answer;
+  }
+  if (right_slot != nullptr) {
+    Value answer = right_slot(in, swapped(op), right, left);
+    if (!answer.is(in.not_implemented)) return answer;
+  }
+  if (op == CompareOp::Eq) return Value::boolean(left.is(right));
+  if (op == CompareOp::Ne) return Value::boolean(!left.is(right));
+  static constexpr const char* kSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
+  throw_error(ErrorKind::TypeError, "'%s' not supported between instances of '%s' and '%s'",
+              kSymbols[static_cast<int>(op)], std::string(type_name(in, left)).c_str(),
+              std::string(type_name(in, right)).c_str());
+}
+
+bool less(Interpreter& in, const Value& left, const Value& right) {
+  if (left.is_int() && right.is_int()) return left.as_int() < right.as_int();
+  if (left.is_float() && right.is_float()) return left.as_float() < right.as_float();
+  return truth(in, compare(in, CompareOp::Lt, left, right));
+}
+
+bool truth(Interpreter& in, const Value& value) {
+  switch (value.tag()) {
+    case Tag::Bool:
+    case Tag::Int:
+      return value.as_int() != 0;
+    case Tag::Float:
+      return value.as_float() != 0;
+    case Tag::Object:
+      break;
+    default:
+      return false;
+  }
+  const TypeSlots& slots = value.as_object()->type->slots;
+  if (slots.truth != nullptr) return slots.truth(in, value);
+  if (slots.length != nullptr) return slots.length(in, value) != 0;
+  return true;
+}
+
+Value get_item(Interpreter& in, const Value& object, const Value& key) {
+  if (const auto slot = type_of(in, object)->slots.get_item) return slot(in, object, key);
+  throw_error(ErrorKind::TypeError, "'%s' object is not subscriptable", std::string(type_name(in, object)).c_str());
+}
+
+void set_item(Interpreter& in, const Value& object, const Value& key, const Value& value) {
+  if (const auto slot = type_of(in, object)->slots.set_item) return slot(in, object, key, value);
+  throw_error(ErrorKind::TypeError, "'%s' object does not support item assignment",
+              std::string(type_name(in, object)).c_str());
+}
+
+void del_item(Interpreter& in, const Value& object, const Value& key) {
+  if (const auto slot = type_of(in, object)->slots.del_item) return slot(in, object, key);
+  throw_error(ErrorKind::TypeError, "'%s' object doesn't support item deletion",
+              std::string(type_name(in, object)).c_str());
+}
+
+}  // namespace tessera
