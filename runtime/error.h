@@ -1,0 +1,77 @@
+// The one exception type of the tensor library. `kind` names the Python exception class that the
+// binding layer raises; `message` is PyTorch's own first line; notes are what we add below it.
+//
+//     throw TensorError(ErrorKind::Index, str("Dimension out of range, got ", dim));
+//     check(a.dim() == 2, ErrorKind::Runtime, "expected a matrix, got ", a.dim(), " dimensions");
+#pragma once
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+enum class TensorErrorKind : unsigned char {
+    Runtime,         // RuntimeError
+    Type,            // TypeError
+    Value,           // ValueError
+    Index,           // IndexError
+    Key,             // KeyError
+    Attribute,       // AttributeError
+    NotImplemented,  // NotImplementedError
+    Memory,          // MemoryError: the account's limit, or the machine's
+    OutOfMemory,     // torch.cuda.OutOfMemoryError, a RuntimeError: device memory
+    Overflow,        // OverflowError
+    ZeroDivision,    // ZeroDivisionError
+    Assertion,       // AssertionError
+    Cancelled,       // the cancel flag was seen: a limit or Ctrl-C, the host knows which
+};
+
+using ErrorKind = TensorErrorKind;  // being renamed: lang has an ErrorKind of its own
+
+/// The Python class name of a kind ("RuntimeError"); "KeyboardInterrupt" for Cancelled.
+const char* python_name(TensorErrorKind kind);
+
+class TensorError : public std::exception {
+public:
+    TensorError(TensorErrorKind kind, std::string message, std::vector<std::string> notes = {})
+        : kind_(kind), message_(std::move(message)), notes_(std::move(notes)) {}
+
+    TensorErrorKind kind() const { return kind_; }
+    const std::string& message() const { return message_; }
+    const std::vector<std::string>& notes() const { return notes_; }
+    const char* what() const noexcept override { return message_.c_str(); }
+
+    TensorError& add_note(std::string note) {
+        notes_.push_back(std::move(note));
+        return *this;
+    }
+
+private:
+    TensorErrorKind kind_;
+    std::string message_;
+    std::vector<std::string> notes_;
+};
+
+/// Joins the parts as text, through operator<<.
+template <class... Parts>
+std::string str(const Parts&... parts) {
+    std::ostringstream out;
+    (out << ... << parts);
+    return std::move(out).str();
+}
+
+template <class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail(TensorErrorKind kind, const Parts&... parts) {
+    throw TensorError(kind, str(parts...));
+}
+
+/// Throws unless the condition holds. The parts are joined only when it does not.
+template <class... Parts>
+inline void check(bool condition, TensorErrorKind kind, const Parts&... parts) {
+    if (!condition) [[unlikely]] fail(kind, parts...);
+}
+
+}  // namespace tessera
