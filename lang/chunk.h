@@ -62,6 +62,7 @@ constexpr uint32_t kMostRegisters = 250;
 struct Place {
   Span span;
   bool augmented = false;  // Note [Augmented] in opcodes.def
+  Span anchor = {};        // the operator of a binary operation, the brackets of a subscript: `~~^~~` in tracebacks
 };
 
 // Words [begin, end) are protected: an exception there clears the registers from `target` on, puts the exception
