@@ -58,6 +58,18 @@ struct EnumerateIterator : GcObject {
   int64_t count = 0;
 };
 
+// Each answers a fresh iterator; they are the `iter` slots of the types.
+Value list_iter(Interpreter& in, const Value& self);
+Value list_reversed(Interpreter& in, const Value& self);
+Value tuple_iter(Interpreter& in, const Value& self);
+Value str_iter(Interpreter& in, const Value& self);
+Value range_iter(Interpreter& in, const Value& self);
+Value range_iter_of(Interpreter& in, int64_t start, int64_t step, int64_t length);
+Value set_iter(Interpreter& in, const Value& self);
+Value dict_iter_of(Interpreter& in, const Value& dict, IteratorKind kind, bool reversed = false);
+Value index_iter(Interpreter& in, const Value& self);  // by __getitem__
+Value callable_iter(Interpreter& in, const Value& function, const Value& sentinel);
+
 // One step of any iterator that `iter` gives, without a look at generators (vm has its own way for those).
 bool iterator_next(Interpreter& in, const Value& iterator, Value& out);
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "lang/interpreter.h"
 #include "lang/make_object.h"
@@ -33,6 +35,9 @@ struct SharedObjects {
   std::unordered_map<std::string_view, Str*, TextHash> interned;  // each with a count of its own
   Value empty_str, empty_tuple, empty_frozenset;
   Value chars[128];
+  std::vector<std::unique_ptr<Signature>> signatures;  // of native functions
+  std::vector<Object*> in_repr;  // containers whose repr is being made, for [...]
+  uint32_t native_depth = 0;     // of recursion through C++ (RecursionGuard)
 };
 
 // Keeps C++ recursion over nested data (repr, ==, hash, sort …) from running out of stack: RecursionError instead.

@@ -1,0 +1,313 @@
+// The native iterators: lists, tuples, strings, ranges, dicts, sets, __getitem__ sequences, iter(f, sentinel).
+#include "lang/types/iterators.h"
+
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "lang/types/set.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+template <class T>
+T* start_iterator(Interpreter& in, Type* type, IteratorKind kind) {
+  T* it = make_object<T>(in, type);
+  it->aux = static_cast<uint16_t>(kind);
+  return it;
+}
+
+Value sequence_iterator(Interpreter& in, Type* type, IteratorKind kind, const Value& sequence) {
+  SequenceIterator* it = start_iterator<SequenceIterator>(in, type, kind);
+  it->sequence = sequence;
+  return Value::adopt(it);
+}
+
+SequenceIterator* sequence_of(const Value& v) { return static_cast<SequenceIterator*>(v.as_object()); }
+DictIterator* dict_iterator_of(const Value& v) { return static_cast<DictIterator*>(v.as_object()); }
+
+bool finish(Value& held) {
+  const Value gone = std::move(held);
+  return false;
+}
+
+bool next_in_list(Interpreter&, const Value& self, Value& out) {
+  SequenceIterator* it = sequence_of(self);
+  if (it->sequence.is_undefined()) return false;
+  List* list = as_list(it->sequence);
+  if (it->index >= list->size) return finish(it->sequence);
+  out = list->items[it->index++];
+  return true;
+}
+
+bool next_in_list_reversed(Interpreter&, const Value& self, Value& out) {
+  SequenceIterator* it = sequence_of(self);
+  if (it->sequence.is_undefined()) return false;
+  List* list = as_list(it->sequence);
+  if (it->index == 0 || it->index > list->size) return finish(it->sequence);
+  out = list->items[--it->index];
+  return true;
+}
+
+bool next_in_tuple(Interpreter&, const Value& self, Value& out) {
+  SequenceIterator* it = sequence_of(self);
+  if (it->sequence.is_undefined()) return false;
+  Tuple* tuple = as_tuple(it->sequence);
+  if (it->index >= tuple->size) return finish(it->sequence);
+  out = tuple->items[it->index++];
+  return true;
+}
+
+bool next_in_str(Interpreter& in, const Value& self, Value& out) {
+  SequenceIterator* it = sequence_of(self);
+  if (it->sequence.is_undefined()) return false;
+  Str* s = as_str(it->sequence);
+  if (it->index >= s->size) return finish(it->sequence);
+  const char* p = s->data + it->index;
+  out = char_str(in, decode_char(p));
+  it->index = static_cast<uint32_t>(p - s->data);
+  return true;
+}
+
+bool next_in_range(Interpreter&, const Value& self, Value& out) {
+  RangeIterator* it = static_cast<RangeIterator*>(self.as_object());
+  if (it->left == 0) return false;
+  --it->left;
+  out = Value::integer(it->next);
+  if (it->left != 0) it->next += it->step;
+  return true;
+}
+
+// Finds the next live entry, forwards or backwards; null at the end.
+DictEntry* next_entry(DictIterator* it) {
+  if (it->dict.is_undefined()) return nullptr;
+  Dict* dict = as_dict(it->dict);
+  if (it->expected != dict->count) {
+    it->expected = ~0u;  // for good
+    throw Error(ErrorKind::RuntimeError, "dictionary changed size during iteration");
+  }
+  for (;;) {
+    const uint32_t at = it->reversed ? it->index - 1 : it->index;
+    if (at >= dict->used) {
+      finish(it->dict);
+      return nullptr;
+    }
+    it->index = it->reversed ? at : at + 1;
+    if (dict->entries[at].key.is_undefined()) continue;
+    if (it->left == 0) throw Error(ErrorKind::RuntimeError, "dictionary keys changed during iteration");
+    --it->left;
+    return dict->entries + at;
+  }
+}
+
+bool next_key(Interpreter&, const Value& self, Value& out) {
+  const DictEntry* entry = next_entry(dict_iterator_of(self));
+  if (entry == nullptr) return false;
+  out = entry->key;
+  return true;
+}
+
+bool next_value(Interpreter&, const Value& self, Value& out) {
+  const DictEntry* entry = next_entry(dict_iterator_of(self));
+  if (entry == nullptr) return false;
+  out = entry->value;
+  return true;
+}
+
+bool next_item(Interpreter& in, const Value& self, Value& out) {
+  const DictEntry* entry = next_entry(dict_iterator_of(self));
+  if (entry == nullptr) return false;
+  out = make_tuple(in, {entry->key, entry->value});
+  return true;
+}
+
+bool next_in_set(Interpreter&, const Value& self, Value& out) {
+  SetIterator* it = static_cast<SetIterator*>(self.as_object());
+  if (it->set.is_undefined()) return false;
+  Set* set = as_set(it->set);
+  if (it->expected != set->count) {
+    it->expected = ~0u;
+    throw Error(ErrorKind::RuntimeError, "Set changed size during iteration");
+  }
+  while (set->table != nullptr && it->index <= set->mask && set->table[it->index].key.is_undefined()) ++it->index;
+  if (set->table == nullptr || it->index > set->mask) return finish(it->set);
+  out = set->table[it->index++].key;
+  return true;
+}
+
+// An object with __getitem__ only: asks for 0, 1, 2 … until IndexError.
+bool next_by_index(Interpreter& in, const Value& self, Value& out) {
+  SequenceIterator* it = sequence_of(self);
+  if (it->sequence.is_undefined()) return false;
+  const Value sequence = it->sequence;
+  try {
+    out = get_item(in, sequence, Value::integer(it->index++));
+    return true;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::IndexError && error.kind != ErrorKind::StopIteration) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_instance(in, thrown.exception, in.types.errors[static_cast<int>(ErrorKind::IndexError)]) &&
+        !is_instance(in, thrown.exception, in.types.errors[static_cast<int>(ErrorKind::StopIteration)])) {
+      throw;
+    }
+  }
+  return finish(it->sequence);
+}
+
+struct CallableIterator : GcObject {
+  Value function, sentinel;
+};
+
+bool next_by_call(Interpreter& in, const Value& self, Value& out) {
+  CallableIterator* it = static_cast<CallableIterator*>(self.as_object());
+  if (it->function.is_undefined()) return false;
+  const Value function = it->function, sentinel = it->sentinel;
+  Value result = call(in, function);
+  if (equals(in, sentinel, result)) return finish(it->function);
+  out = std::move(result);
+  return true;
+}
+
+Value itself(Interpreter&, const Value& self) { return self; }
+
+template <class T>
+Type* iterator_type(Interpreter& in, const char* name, bool (*next)(Interpreter&, const Value&, Value&),
+                    void (*traverse)(Object*, Visitor&) = nullptr) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Iterator;
+  spec.size = sizeof(T);
+  spec.flags = kFinalType;
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_plain<T>;
+  type->slots.iter = itself;
+  type->slots.next = next;
+  type->slots.traverse = traverse;
+  return type;
+}
+
+void traverse_sequence(Object* self, Visitor& visitor) { visitor(static_cast<SequenceIterator*>(self)->sequence); }
+void traverse_dict_iterator(Object* self, Visitor& visitor) { visitor(static_cast<DictIterator*>(self)->dict); }
+void traverse_set_iterator(Object* self, Visitor& visitor) { visitor(static_cast<SetIterator*>(self)->set); }
+void traverse_callable(Object* self, Visitor& visitor) {
+  visitor(static_cast<CallableIterator*>(self)->function);
+  visitor(static_cast<CallableIterator*>(self)->sentinel);
+}
+
+int64_t remaining(Interpreter& in, const Value& self) {
+  const IteratorKind kind = static_cast<IteratorKind>(self.as_object()->aux);
+  switch (kind) {
+    case IteratorKind::Range: return static_cast<int64_t>(static_cast<RangeIterator*>(self.as_object())->left);
+    case IteratorKind::DictKeys: case IteratorKind::DictValues: case IteratorKind::DictItems:
+      return dict_iterator_of(self)->dict.is_undefined() ? 0 : dict_iterator_of(self)->left;
+    case IteratorKind::List: case IteratorKind::Tuple: case IteratorKind::Str: case IteratorKind::Reversed: {
+      const SequenceIterator* it = sequence_of(self);
+      if (it->sequence.is_undefined()) return 0;
+      if (kind == IteratorKind::Reversed) return it->index;
+      const int64_t size = length(in, it->sequence);
+      const int64_t done = kind == IteratorKind::Str ? char_index(as_str(it->sequence), it->index) : it->index;
+      return size > done ? size - done : 0;
+    }
+    default: return 0;
+  }
+}
+
+Value length_hint(Interpreter& in, const Args& args) { return Value::integer(remaining(in, args[0])); }
+
+constexpr NativeDef kHintRows[] = {{"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
+
+}  // namespace
+
+Value list_iter(Interpreter& in, const Value& self) {
+  return sequence_iterator(in, in.types.list_iterator, IteratorKind::List, self);
+}
+Value tuple_iter(Interpreter& in, const Value& self) {
+  return sequence_iterator(in, in.types.tuple_iterator, IteratorKind::Tuple, self);
+}
+Value str_iter(Interpreter& in, const Value& self) {
+  return sequence_iterator(in, in.types.str_iterator, IteratorKind::Str, self);
+}
+Value list_reversed(Interpreter& in, const Value& self) {
+  Value it = sequence_iterator(in, in.types.list_reverse_iterator, IteratorKind::Reversed, self);
+  sequence_of(it)->index = as_list(self)->size;
+  return it;
+}
+Value index_iter(Interpreter& in, const Value& self) {
+  return sequence_iterator(in, in.types.iterator, IteratorKind::Sequence, self);
+}
+Value callable_iter(Interpreter& in, const Value& function, const Value& sentinel) {
+  CallableIterator* it = start_iterator<CallableIterator>(in, in.types.callable_iterator, IteratorKind::Callable);
+  it->function = function;
+  it->sentinel = sentinel;
+  return Value::adopt(it);
+}
+
+Value range_iter_of(Interpreter& in, int64_t start, int64_t step, int64_t length) {
+  RangeIterator* it = start_iterator<RangeIterator>(in, in.types.range_iterator, IteratorKind::Range);
+  it->next = start;
+  it->step = step;
+  it->left = static_cast<uint64_t>(length);
+  return Value::adopt(it);
+}
+
+Value range_iter(Interpreter& in, const Value& self) {
+  const Range* range = as_range(self);
+  return range_iter_of(in, range->start, range->step, range->length);
+}
+
+Value dict_iter_of(Interpreter& in, const Value& dict, IteratorKind kind, bool reversed) {
+  Type* type = kind == IteratorKind::DictKeys     ? in.types.dict_key_iterator
+               : kind == IteratorKind::DictValues ? in.types.dict_value_iterator
+                                                  : in.types.dict_item_iterator;
+  DictIterator* it = start_iterator<DictIterator>(in, type, kind);
+  it->dict = dict;
+  it->expected = it->left = as_dict(dict)->count;
+  it->reversed = reversed;
+  if (reversed) it->index = as_dict(dict)->used;
+  return Value::adopt(it);
+}
+
+Value set_iter(Interpreter& in, const Value& self) {
+  SetIterator* it = start_iterator<SetIterator>(in, in.types.set_iterator, IteratorKind::Set);
+  it->set = self;
+  it->expected = as_set(self)->count;
+  return Value::adopt(it);
+}
+
+void make_iterator_types(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  t.iterator = iterator_type<SequenceIterator>(in, "iterator", next_by_index, traverse_sequence);
+  t.list_iterator = iterator_type<SequenceIterator>(in, "list_iterator", next_in_list, traverse_sequence);
+  t.list_reverse_iterator =
+      iterator_type<SequenceIterator>(in, "list_reverseiterator", next_in_list_reversed, traverse_sequence);
+  t.tuple_iterator = iterator_type<SequenceIterator>(in, "tuple_iterator", next_in_tuple, traverse_sequence);
+  t.str_iterator = iterator_type<SequenceIterator>(in, "str_iterator", next_in_str, traverse_sequence);
+  t.range_iterator = iterator_type<RangeIterator>(in, "range_iterator", next_in_range);
+  t.set_iterator = iterator_type<SetIterator>(in, "set_iterator", next_in_set, traverse_set_iterator);
+  t.dict_key_iterator = iterator_type<DictIterator>(in, "dict_keyiterator", next_key, traverse_dict_iterator);
+  t.dict_value_iterator = iterator_type<DictIterator>(in, "dict_valueiterator", next_value, traverse_dict_iterator);
+  t.dict_item_iterator = iterator_type<DictIterator>(in, "dict_itemiterator", next_item, traverse_dict_iterator);
+  t.callable_iterator = iterator_type<CallableIterator>(in, "callable_iterator", next_by_call, traverse_callable);
+}
+
+void iterator_methods(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  for (Type* type : {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
+                     t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator}) {
+    slot_methods(in, type);
+    if (type != t.callable_iterator && type != t.iterator) add_rows(in, type, kHintRows);
+  }
+}
+
+bool iterator_next(Interpreter& in, const Value& iterator, Value& out) {
+  return iterator.as_object()->type->slots.next(in, iterator, out);
+}
+
+}  // namespace tessera

@@ -1,0 +1,219 @@
+// What the language does with any value: equality, hash, text, length, membership, iteration, numbers.
+// Operators, calls and attributes are elsewhere (operators.cpp, call.cpp, attribute.cpp).
+#include "lang/protocol.h"
+
+#include <cstdio>
+
+#include "lang/names.h"
+#include "lang/types/dict.h"
+#include "lang/types/format.h"
+#include "lang/types/hash.h"
+#include "lang/types/iterators.h"
+#include "lang/types/number.h"
+#include "lang/types/set.h"
+#include "lang/types/str.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+RecursionGuard::RecursionGuard(Interpreter& in, const char* where) : in_(in) {
+  const uint32_t limit = in.limits.call_depth != 0 ? in.limits.call_depth : 1000;
+  if (in.shared->native_depth >= limit) {
+    throw Error(ErrorKind::RecursionError, std::string("maximum recursion depth exceeded") + where);
+  }
+  ++in.shared->native_depth;
+}
+RecursionGuard::~RecursionGuard() { --in_.shared->native_depth; }
+
+bool equals(Interpreter& in, const Value& left, const Value& right) {
+  if (left.is(right)) return true;
+  if (left.is_object() && right.is_object()) {
+    Object* a = left.as_object();
+    Object* b = right.as_object();
+    if (a->type == in.types.str && b->type == in.types.str) return str_equal(static_cast<Str*>(a), static_cast<Str*>(b));
+  } else if (!left.is_object() && !right.is_object()) {
+    const Value result = number_compare(in, CompareOp::Eq, left, right);
+    return result.is_bool() && result.as_bool();
+  }
+  return truth(in, compare(in, CompareOp::Eq, left, right));
+}
+
+bool less(Interpreter& in, const Value& left, const Value& right) {
+  if (left.is_int() && right.is_int()) return left.as_int() < right.as_int();
+  if (left.is_float() && right.is_float()) return left.as_float() < right.as_float();
+  if (left.is_object() && right.is_object() && left.as_object()->type == in.types.str &&
+      right.as_object()->type == in.types.str) {
+    return str_compare(as_str(left), as_str(right)) < 0;
+  }
+  return truth(in, compare(in, CompareOp::Lt, left, right));
+}
+
+int64_t hash(Interpreter& in, const Value& value) {
+  switch (value.tag()) {
+    case Tag::Int: return hash_int(value.as_int());
+    case Tag::Bool: return value.as_int();
+    case Tag::Float: return hash_float(value.as_float());
+    case Tag::Object: break;
+    default: return kHashNone;
+  }
+  Object* object = value.as_object();
+  if (object->type == in.types.str) return str_hash(static_cast<Str*>(object));
+  if (object->type->slots.hash == nullptr) {
+    throw Error(ErrorKind::TypeError, "unhashable type: '" + std::string(object->type->name->view()) + "'");
+  }
+  return object->type->slots.hash(in, value);
+}
+
+int64_t length(Interpreter& in, const Value& value) {
+  if (value.is_object() && value.as_object()->type->slots.length != nullptr) {
+    return value.as_object()->type->slots.length(in, value);
+  }
+  throw Error(ErrorKind::TypeError, "object of type '" + std::string(type_name(in, value)) + "' has no len()");
+}
+
+bool contains(Interpreter& in, const Value& container, const Value& item) {
+  if (container.is_object()) {
+    const TypeSlots& slots = container.as_object()->type->slots;
+    if (slots.contains != nullptr) return slots.contains(in, container, item);
+    if (slots.iter != nullptr || slots.get_item != nullptr) {
+      const Value it = iter(in, container);
+      Value each;
+      while (next(in, it, each)) {
+        if (equals(in, each, item)) return true;
+      }
+      return false;
+    }
+  }
+  throw Error(ErrorKind::TypeError, "argument of type '" + std::string(type_name(in, container)) + "' is not iterable");
+}
+
+Value iter(Interpreter& in, const Value& iterable) {
+  if (iterable.is_object()) {
+    const Type* type = iterable.as_object()->type;
+    if (type->slots.iter != nullptr) {
+      Value it = type->slots.iter(in, iterable);
+      if (it.is_object() && it.as_object()->type->slots.next != nullptr) return it;
+      throw Error(ErrorKind::TypeError, "iter() returned non-iterator of type '" + std::string(type_name(in, it)) + "'");
+    }
+    if (type->slots.get_item != nullptr && type->instance_kind != ObjectKind::Dict && type->instance_kind != ObjectKind::Type) {
+      return index_iter(in, iterable);
+    }
+  }
+  throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, iterable)) + "' object is not iterable");
+}
+
+bool next(Interpreter& in, const Value& iterator, Value& out) {
+  if (iterator.is_object() && iterator.as_object()->type->slots.next != nullptr) {
+    return iterator.as_object()->type->slots.next(in, iterator, out);
+  }
+  throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, iterator)) + "' object is not an iterator");
+}
+
+namespace {
+
+std::string immediate_text(const Value& value) {
+  switch (value.tag()) {
+    case Tag::Bool: return value.as_bool() ? "True" : "False";
+    case Tag::Int: return int_text(value.as_int());
+    case Tag::Float: return float_repr(value.as_float());
+    case Tag::None: return "None";
+    default: return "<undefined>";
+  }
+}
+
+Value checked_text(Interpreter& in, Value text, const char* method) {
+  if (is_str(text)) return text;
+  throw Error(ErrorKind::TypeError,
+              std::string(method) + " returned non-string (type " + std::string(type_name(in, text)) + ")");
+}
+
+}  // namespace
+
+std::string default_repr(Interpreter&, const Value& value) {
+  const Type* type = value.as_object()->type;
+  char address[32];
+  std::snprintf(address, sizeof address, " object at %p>", static_cast<void*>(value.as_object()));
+  std::string out = "<";
+  if (type->module != nullptr && type->module->view() != "builtins") out += std::string(type->module->view()) + ".";
+  out += type->qualname != nullptr ? type->qualname->view() : type->name->view();
+  return out + address;
+}
+
+Value repr(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return make_str(in, immediate_text(value));
+  const Type* type = value.as_object()->type;
+  if (type == in.types.str) return make_str(in, quote(text_of(value)));
+  if (type->slots.repr == nullptr) return make_str(in, default_repr(in, value));
+  const RecursionGuard guard(in, " while getting the repr of an object");
+  return checked_text(in, type->slots.repr(in, value), "__repr__");
+}
+
+Value str(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return make_str(in, immediate_text(value));
+  const Type* type = value.as_object()->type;
+  if (type == in.types.str) return value;
+  if (type->slots.str == nullptr) return repr(in, value);
+  const RecursionGuard guard(in, " while getting the str of an object");
+  return checked_text(in, type->slots.str(in, value), "__str__");
+}
+
+std::string repr_text(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return immediate_text(value);
+  return std::string(text_of(repr(in, value)));
+}
+
+std::string str_text(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return immediate_text(value);
+  return std::string(text_of(str(in, value)));
+}
+
+Value format(Interpreter& in, const Value& value, std::string_view spec) {
+  switch (value.tag()) {
+    case Tag::Int: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec);
+    case Tag::Float: return spec.empty() ? str(in, value) : format_float_value(in, value.as_float(), spec);
+    case Tag::Bool: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec);
+    case Tag::Object: {
+      const Type* type = value.as_object()->type;
+      if (type == in.types.str) return spec.empty() ? value : format_str_value(in, text_of(value), spec);
+      if (type->slots.format != nullptr) return checked_text(in, type->slots.format(in, value, spec), "__format__");
+      break;
+    }
+    default: break;
+  }
+  if (spec.empty()) return str(in, value);
+  throw Error(ErrorKind::TypeError, "unsupported format string passed to " + std::string(type_name(in, value)) + ".__format__");
+}
+
+int64_t index(Interpreter& in, const Value& value) {
+  const Value plain = unboxed(value);
+  if (plain.is_int() || plain.is_bool()) return plain.as_int();
+  if (plain.is_object()) {
+    const Value method = type_lookup(plain.as_object()->type, in.names->index);
+    if (!method.is_undefined()) {
+      const Value result = unboxed(call(in, method, {plain}));
+      if (result.is_int() || result.is_bool()) return result.as_int();
+      throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, result)) + ")");
+    }
+  }
+  throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, value)) + "' object cannot be interpreted as an integer");
+}
+
+double to_float(Interpreter& in, const Value& value) {
+  const Value plain = unboxed(value);
+  if (plain.is_float()) return plain.as_float();
+  if (plain.is_int() || plain.is_bool()) return static_cast<double>(plain.as_int());
+  if (plain.is_object()) {
+    const Type* type = plain.as_object()->type;
+    const Value method = type_lookup(type, in.names->float_);
+    if (!method.is_undefined()) {
+      const Value result = unboxed(call(in, method, {plain}));
+      if (result.is_float()) return result.as_float();
+      throw Error(ErrorKind::TypeError, std::string(type->name->view()) + ".__float__ returned non-float (type " +
+                                            std::string(type_name(in, result)) + ")");
+    }
+    if (!type_lookup(type, in.names->index).is_undefined()) return static_cast<double>(index(in, plain));
+  }
+  throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in, value)));
+}
+
+}  // namespace tessera

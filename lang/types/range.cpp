@@ -1,0 +1,79 @@
+// Ranges and slices: what their numbers mean.
+#include "lang/types/range.h"
+
+#include <climits>
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+int64_t range_length(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  const unsigned __int128 span = step > 0 ? static_cast<unsigned __int128>(static_cast<__int128>(stop) - start)
+                                          : static_cast<unsigned __int128>(static_cast<__int128>(start) - stop);
+  const unsigned __int128 stride = step > 0 ? static_cast<unsigned __int128>(step)
+                                            : static_cast<unsigned __int128>(-static_cast<__int128>(step));
+  const unsigned __int128 length = (span - 1) / stride + 1;
+  if (length > static_cast<unsigned __int128>(INT64_MAX)) {
+    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C ssize_t");
+  }
+  return static_cast<int64_t>(length);
+}
+
+Value make_range(Interpreter& in, int64_t start, int64_t stop, int64_t step) {
+  if (step == 0) throw Error(ErrorKind::ValueError, "range() arg 3 must not be zero");
+  const int64_t length = range_length(start, stop, step);
+  Range* range = make_object<Range>(in, in.types.range);
+  range->start = start;
+  range->stop = stop;
+  range->step = step;
+  range->length = length;
+  return Value::adopt(range);
+}
+
+Value make_slice(Interpreter& in, const Value& start, const Value& stop, const Value& step) {
+  Slice* slice = make_object<Slice>(in, in.types.slice);
+  slice->start = start;
+  slice->stop = stop;
+  slice->step = step;
+  return Value::adopt(slice);
+}
+
+namespace {
+
+int64_t slice_part(Interpreter& in, const Value& part) {
+  if (part.is_int() || part.is_bool()) return part.as_int();
+  try {
+    return index(in, part);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+  }
+  throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
+}
+
+int64_t clip(int64_t value, int64_t length, int64_t low, int64_t high) {
+  if (value < 0) {
+    value += length;
+    return value < low ? low : value;
+  }
+  return value > high ? high : value;
+}
+
+}  // namespace
+
+SliceIndices slice_indices(Interpreter& in, const Slice* slice, int64_t length) {
+  SliceIndices r;
+  r.step = slice->step.is_none() ? 1 : slice_part(in, slice->step);
+  if (r.step == 0) throw Error(ErrorKind::ValueError, "slice step cannot be zero");
+  if (r.step == INT64_MIN) r.step = -INT64_MAX;
+  const bool down = r.step < 0;
+  const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
+  r.start = slice->start.is_none() ? (down ? high : low) : clip(slice_part(in, slice->start), length, low, high);
+  r.stop = slice->stop.is_none() ? (down ? low : high) : clip(slice_part(in, slice->stop), length, low, high);
+  r.count = range_length(r.start, r.stop, r.step);
+  return r;
+}
+
+}  // namespace tessera

@@ -1,0 +1,53 @@
+// The functions that fill the built-in types, one or two per file. Called by types.cpp only.
+#pragma once
+
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+
+namespace tessera {
+
+void destroy_str(Interpreter& in, Object* self);
+void destroy_list(Interpreter& in, Object* self);
+void destroy_tuple(Interpreter& in, Object* self);
+void destroy_dict(Interpreter& in, Object* self);
+void destroy_set(Interpreter& in, Object* self);
+void traverse_list(Object* self, Visitor& visitor);
+void traverse_tuple(Object* self, Visitor& visitor);
+void traverse_dict(Object* self, Visitor& visitor);
+void traverse_set(Object* self, Visitor& visitor);
+
+// `*_slots` fill tables only; `*_methods` need everything that functions need.
+void str_slots(Interpreter& in);
+void list_slots(Interpreter& in);
+void tuple_slots(Interpreter& in);
+void dict_slots(Interpreter& in);
+void make_number_types(Interpreter& in);
+void make_set_types(Interpreter& in);
+void make_range_types(Interpreter& in);
+void make_iterator_types(Interpreter& in);
+void make_view_types(Interpreter& in);
+void make_singleton_types(Interpreter& in);
+
+void str_methods(Interpreter& in);
+void list_methods(Interpreter& in);
+void tuple_methods(Interpreter& in);
+void dict_methods(Interpreter& in);
+void set_methods(Interpreter& in);
+void number_methods(Interpreter& in);
+void range_methods(Interpreter& in);
+void iterator_methods(Interpreter& in);
+// The special methods (__len__, __add__ …) that a type's slots stand for, as attributes: `[].__len__`, hasattr().
+void slot_methods(Interpreter& in, Type* type);
+
+// A destroy slot for types whose members clean up by themselves.
+template <class T>
+void destroy_plain(Interpreter& in, Object* self) {
+  free_object(in, static_cast<T*>(self));
+}
+
+template <size_t N>
+void add_rows(Interpreter& in, Type* type, const NativeDef (&rows)[N]) {
+  in.add_methods(type, rows, N);
+}
+
+}  // namespace tessera
