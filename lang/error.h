@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lang/value.h"
 
@@ -23,6 +24,7 @@ struct Error : std::exception {
   ErrorKind kind;
   std::string message;
   Value value;  // args[0] where it is not the message: the key of a KeyError, a StopIteration's value, an exit code
+  std::vector<std::string> notes;  // lines that only the traceback shows, below the message: shapes, a hint
 
   Error(ErrorKind k, std::string m) : kind(k), message(std::move(m)) {}
   Error(ErrorKind k, Value v) : kind(k), value(std::move(v)) {}

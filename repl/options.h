@@ -1,0 +1,24 @@
+// The command line of `tsr`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+struct Options {
+  enum class Action { Prompt, File, Command, Stdin, Dump, Version, Help, Bad };
+  Action action = Action::Prompt;
+  std::string text;                    // the file's path, the command, or what is wrong with the command line
+  std::vector<std::string> arguments;  // sys.argv: the script's name as CPython gives it, then its arguments
+  bool interactive_after = false;      // -i
+  bool profile = false;
+  std::string device;                  // --device cuda: where tensors are made
+  int threads = 0;                     // --threads N; 0: as many as there are cores
+};
+
+Options parse_options(int argc, char** argv);
+
+extern const char* const kHelp;
+
+}  // namespace tessera

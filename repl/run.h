@@ -1,0 +1,29 @@
+// Running one program in an interpreter, and what of it the command line decides.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lang/interpreter.h"
+#include "lang/source.h"
+#include "repl/options.h"
+#include "repl/terminal.h"
+
+namespace tessera {
+
+// Everything that a program started by a person may do.
+Limits all_granted();
+
+// Runs `source` as __main__ and reports what nobody caught. Answers the exit status.
+int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
+
+// Prints the traceback, or for SystemExit its message. Answers the exit status.
+int report(Interpreter& in, Terminal& terminal, const Value& exception);
+
+// --device and --threads. Answers an exit status where the device cannot be had.
+std::optional<int> apply_options(Interpreter& in, const Options& options, Terminal& terminal);
+
+std::string version_text();
+
+}  // namespace tessera

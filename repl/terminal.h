@@ -1,0 +1,37 @@
+// Standard output, standard error and standard input as a host of the interpreter, and Ctrl-C.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lang/interpreter.h"
+
+namespace tessera {
+
+// Output is collected and written in large pieces; a terminal sees each line at once, and everything is written
+// before anything goes to standard error, before input is read, and at the end.
+class Terminal {
+ public:
+  Terminal();
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void write_out(std::string_view text);
+  void write_error(std::string_view text);
+  bool read_line(std::string& line);
+  void flush();
+  bool output_failed() const { return failed_; }  // a full disk, a closed pipe
+
+  Host host();
+
+ private:
+  std::string pending_;
+  bool line_buffered_;
+  bool failed_ = false;
+};
+
+// From now on Ctrl-C interrupts the program that `in` runs. One interpreter per process can have it.
+void interrupt_on_sigint(Interpreter& in);
+
+}  // namespace tessera

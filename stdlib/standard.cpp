@@ -1,0 +1,32 @@
+#include "stdlib/standard.h"
+
+#include "stdlib/embedded.h"
+#include "stdlib/native/native_modules.h"
+#include "stdlib/torch/torch_module.h"
+
+namespace tessera {
+namespace {
+
+const std::string_view* embedded_text(std::string_view name, std::string& path, bool& is_package) {
+  const EmbeddedModule* module = find_embedded(name);
+  if (module == nullptr) return nullptr;
+  path = module->path;
+  is_package = module->is_package;
+  return &module->text;
+}
+
+}  // namespace
+
+void add_standard_library(Interpreter& in) {
+  if (!in.host.embedded_module) in.host.embedded_module = embedded_text;
+  add_native_modules(in);
+  add_torch_modules(in);
+}
+
+std::unique_ptr<Interpreter> make_interpreter(Host host, Limits limits) {
+  auto in = std::make_unique<Interpreter>(std::move(host), limits);
+  add_standard_library(*in);
+  return in;
+}
+
+}  // namespace tessera

@@ -1,0 +1,18 @@
+// The standard library as one step: an interpreter that has it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lang/interpreter.h"
+
+namespace tessera {
+
+// An interpreter with every native module registered and every embedded .tsr module found.
+std::unique_ptr<Interpreter> make_interpreter(Host host = {}, Limits limits = {});
+
+// Registers the native modules with an interpreter that somebody else made.
+void add_standard_library(Interpreter& in);
+
+}  // namespace tessera

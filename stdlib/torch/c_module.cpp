@@ -1,0 +1,132 @@
+#include "stdlib/torch/c_module.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "backends/backend.h"
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "runtime/format.h"
+#include "stdlib/torch/convert.h"
+#include "stdlib/torch/table.h"
+
+namespace tessera {
+namespace {
+
+const Tensor& tensor_argument(const Args& args) { return tensor_of(args[0]); }
+
+// numpy ------------------------------------------------------------------------------------------------------------
+
+Value numpy_text(Interpreter& in, const Args& args) {
+  return make_str(in, in_torch(in, args, [&] { return numpy_str(tensor_argument(args)); }));
+}
+
+Value numpy_representation(Interpreter& in, const Args& args) {
+  return make_str(in, in_torch(in, args, [&] { return numpy_repr(tensor_argument(args)); }));
+}
+
+// The float64 whose repr has the digits that tell a float32 from its neighbours.
+Value shortest_float(Interpreter& in, const Args& args) {
+  const double number = in_torch(in, args, [&] { return tensor_argument(args).item().to_double(); });
+  if (!std::isfinite(number)) return Value::real(number);
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, static_cast<float>(number)).ptr;
+  double widened = number;
+  std::from_chars(text, end, widened);
+  return Value::real(widened);
+}
+
+Value read_table(Interpreter& in, const Args& args) {
+  TableFormat format;
+  if (is_str(args[1])) format.delimiter = text_of(args[1]);
+  format.comments = is_str(args[2]) ? std::string(text_of(args[2])) : "";
+  format.skip_rows = args[3].as_int();
+  format.max_rows = args[4].as_int();
+  if (!args[5].is_none()) {
+    format.all_columns = false;
+    to_ints(in, args[5], format.columns);
+  }
+  DType dtype = kFloat64;
+  if (!args[6].is_none() && !to_dtype(in, args[6], dtype)) throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
+  return in_torch(in, args[0], [&] { return wrap_tensor(in, parse_table(text_of(args[0]), format, dtype)); });
+}
+
+// cuda -------------------------------------------------------------------------------------------------------------
+
+Value cuda_device_count(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [] {
+    const DeviceBackend* backend = device_backend(DeviceType::Cuda);
+    return Value::integer(backend == nullptr ? 0 : backend->device_count());
+  });
+}
+
+// Raises what PyTorch raises where there is no device.
+Value cuda_check(Interpreter& in, const Args& args) {
+  in_torch(in, args, [] { resolve_device(Device(DeviceType::Cuda)); });
+  return Value::none();
+}
+
+Value cuda_synchronize(Interpreter& in, const Args& args) {
+  in_torch(in, args, [] { device_backend(DeviceType::Cuda)->synchronize(Device(DeviceType::Cuda, 0)); });
+  return Value::none();
+}
+
+Value cuda_is_built(Interpreter&, const Args&) { return Value::boolean(device_backend(DeviceType::Cuda) != nullptr); }
+
+// finfo and iinfo --------------------------------------------------------------------------------------------------
+
+template <class T>
+Value float_limits(Interpreter& in) {
+  using Limits = std::numeric_limits<T>;
+  return make_tuple(in, {Value::real(Limits::epsilon()), Value::real(Limits::max()), Value::real(Limits::lowest()),
+                         Value::real(Limits::min())});
+}
+
+Value limits_of(Interpreter& in, const Args& args) {
+  DType dtype;
+  if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not " +
+                                                                        std::string(type_name(in, args[0])));
+  switch (dtype) {
+    case DType::Float32: return float_limits<float>(in);
+    case DType::Float64: return float_limits<double>(in);
+    case DType::Float16:
+      return make_tuple(in, {Value::real(0.0009765625), Value::real(65504), Value::real(-65504), Value::real(6.103515625e-05)});
+    case DType::BFloat16:
+      return make_tuple(in, {Value::real(0.0078125), Value::real(3.3895313892515355e+38), Value::real(-3.3895313892515355e+38),
+                             Value::real(1.1754943508222875e-38)});
+    default: break;
+  }
+  if (!is_integral(dtype)) return Value::none();
+  const int bits = static_cast<int>(item_size(dtype)) * 8;
+  const bool is_unsigned = dtype == kUInt8;
+  const int64_t top = is_unsigned ? 255 : static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_unsigned ? 0 : -top - 1)});
+}
+
+// Printing ---------------------------------------------------------------------------------------------------------
+
+struct Row {
+  const char* signature;
+  NativeFn function;
+};
+
+const Row kRows[] = {
+    {"_numpy_str(tensor: Tensor)", numpy_text},
+    {"_numpy_repr(tensor: Tensor)", numpy_representation},
+    {"_shortest_float(tensor: Tensor)", shortest_float},
+    {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
+    {"_cuda_device_count()", cuda_device_count},
+    {"_cuda_check()", cuda_check},
+    {"_cuda_synchronize()", cuda_synchronize},
+    {"_cuda_is_built()", cuda_is_built},
+    {"_limits(dtype)", limits_of},
+};
+
+}  // namespace
+
+void add_c_functions(Interpreter& in, Module& module) {
+  for (const Row& row : kRows) in.def(module, row.signature, "", row.function);
+}
+
+}  // namespace tessera

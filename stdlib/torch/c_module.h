@@ -1,0 +1,11 @@
+// torch._C: native helpers of the parts of torch and numpy that are written in the language.
+#pragma once
+
+#include "lang/module.h"
+#include "stdlib/torch/state.h"
+
+namespace tessera {
+
+void add_c_functions(Interpreter& in, Module& module);
+
+}  // namespace tessera

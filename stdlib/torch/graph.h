@@ -1,0 +1,13 @@
+// What scripts see of the autograd graph: grad_fn objects, backward, custom functions (torch._C's part for torch.autograd).
+#pragma once
+
+#include "lang/module.h"
+#include "runtime/autograd/node.h"
+#include "stdlib/torch/state.h"
+
+namespace tessera {
+
+Value wrap_node(Interpreter& in, CountedPtr<Node> node);
+void add_graph_functions(Interpreter& in, Module& module);
+
+}  // namespace tessera

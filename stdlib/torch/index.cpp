@@ -1,0 +1,83 @@
+#include "stdlib/torch/index.h"
+
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "runtime/ops/indexing.h"
+#include "stdlib/torch/tensor_type.h"
+
+namespace tessera {
+namespace {
+
+int64_t bound_of(Interpreter& in, const Value& v) {
+  if (v.is_int()) return v.as_int();
+  const TorchState& state = torch_state(in);
+  if (is_tensor(state, v)) return tensor_of(v).item().to_int();
+  return index(in, v);
+}
+
+TensorIndex slice_index(Interpreter& in, const Slice* slice) {
+  TensorIndex item = TensorIndex::slice();
+  if (!slice->step.is_none()) item.step = bound_of(in, slice->step);
+  if (item.step == 0) throw Error(ErrorKind::ValueError, "slice step cannot be zero");
+  if (item.step < 0) throw Error(ErrorKind::ValueError, "step must be greater than zero");
+  if (!slice->start.is_none()) item.start = bound_of(in, slice->start), item.has_start = true;
+  if (!slice->stop.is_none()) item.stop = bound_of(in, slice->stop), item.has_stop = true;
+  return item;
+}
+
+TensorIndex one_index(Interpreter& in, const Value& key) {
+  const TorchState& state = torch_state(in);
+  if (key.is_int()) return TensorIndex::integer(key.as_int());
+  if (key.is_none()) return TensorIndex::none();
+  if (key.is_bool()) return TensorIndex::boolean(key.as_bool());
+  if (is_slice(key)) return slice_index(in, as_slice(key));
+  if (key.is(in.ellipsis)) return TensorIndex::ellipsis();
+  if (is_tensor(state, key)) return TensorIndex::of(tensor_of(key));
+  if (is_list(key) || is_tuple(key) || is_range(key))
+    return TensorIndex::of(tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), Value::none(), true));
+  if (key.is_object() && type_name(in, key) == "ndarray") return TensorIndex::of(expect_tensor(in, key, "index"));
+  if (key.is_object() && key.as_object()->kind == ObjectKind::Boxed) return TensorIndex::integer(index(in, key));
+  throw Error(ErrorKind::TypeError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+                                    "valid indices (got " + std::string(type_name(in, key)) + ")");
+}
+
+std::vector<TensorIndex> indices(Interpreter& in, const Value& key) {
+  std::vector<TensorIndex> list;
+  if (!is_tuple(key)) {
+    list.push_back(one_index(in, key));
+    return list;
+  }
+  list.reserve(as_tuple(key)->size);
+  for (const Value& item : *as_tuple(key)) list.push_back(one_index(in, item));
+  return list;
+}
+
+}  // namespace
+
+Value get_tensor_item(Interpreter& in, const Value& self, const Value& key) {
+  return in_torch(in, self, [&] {
+    if (key.is_int()) {  // x[i], the usual case
+      const TensorIndex item = TensorIndex::integer(key.as_int());
+      return wrap_tensor(in, get_index(tensor_of(self), {&item, 1}));
+    }
+    return wrap_tensor(in, get_index(tensor_of(self), indices(in, key)));
+  });
+}
+
+void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  const TorchState& state = torch_state(in);
+  const Value operands[] = {self, value};
+  in_torch(in, operands, [&] {
+    Scalar number;
+    const Tensor& t = tensor_of(self);
+    if (is_tensor(state, value)) return set_index(t, indices(in, key), tensor_of(value));
+    if (to_scalar(value, number)) return set_index(t, indices(in, key), Tensor::scalar(number, t.dtype(), t.device()));
+    if (value.is_object() && type_name(in, value) == "ndarray")
+      return set_index(t, indices(in, key), expect_tensor(in, value, "value"));
+    throw Error(ErrorKind::TypeError, "can't assign a " + std::string(type_name(in, value)) + " to a torch." +
+                                          scalar_type_name(t.dtype()) + "Tensor");
+  });
+}
+
+}  // namespace tessera

@@ -1,0 +1,63 @@
+#include "stdlib/torch/return_types.h"
+
+#include "lang/class.h"
+#include "lang/protocol.h"
+
+namespace tessera {
+namespace {
+
+Value field_getter(Interpreter&, const Args& args) {
+  const auto index = reinterpret_cast<uintptr_t>(args.callee->data.get());
+  return as_tuple(args[0])->items[index - 1];
+}
+
+Value repr_named(Interpreter& in, const Value& self) {
+  const Tuple* tuple = as_tuple(self);
+  Type* type = self.as_object()->type;
+  const Value names = type_lookup(type, intern(in, "__match_args__"));
+  std::string text = "torch.return_types." + std::string(type->name->view()) + "(\n";
+  for (uint32_t i = 0; i < tuple->size; ++i) {
+    text += std::string(text_of(as_tuple(names)->items[i])) + "=" + repr_text(in, tuple->items[i]);
+    text += i + 1 < tuple->size ? ",\n" : ")";
+  }
+  return make_str(in, text);
+}
+
+Type* named_type_for(Interpreter& in, const OpEntry& entry) {
+  TorchState& state = torch_state(in);
+  for (const auto& [name, type] : state.return_types)
+    if (name == entry.name) return type;
+  NativeTypeSpec spec;
+  spec.name = entry.name;
+  spec.module = "torch.return_types";
+  spec.kind = ObjectKind::Tuple;
+  spec.size = sizeof(Tuple);
+  spec.base = in.types.tuple;
+  Type* type = in.new_type(spec);
+  type->slots.repr = repr_named;
+  type->slots.str = repr_named;
+  std::vector<Value> names;
+  for (const SchemaArg& result : entry.schema().results) {
+    names.push_back(make_str(in, result.name));
+    // The place in the tuple travels as the pointer's value, one up so that it is never null.
+    auto place = std::shared_ptr<void>(std::shared_ptr<void>(), reinterpret_cast<void*>(names.size()));
+    const Value getter = in.new_function("get(self)", "", field_getter, place);
+    set_attr(in, Value(static_cast<Object*>(type)), intern(in, result.name), make_property(in, getter, Value::none(), Value::none(), Value::none()));
+  }
+  set_attr(in, Value(static_cast<Object*>(type)), intern(in, "__match_args__"), make_tuple(in, names.data(), names.size()));
+  state.return_types.emplace_back(entry.name, type);
+  return type;
+}
+
+}  // namespace
+
+Value wrap_results(Interpreter& in, const OpEntry& entry, const std::vector<OpArg>& results) {
+  const auto& schema = entry.schema().results;
+  const bool named = schema.size() == results.size() && !schema[0].name.empty();
+  Tuple* tuple = new_tuple(in, results.size(), named ? named_type_for(in, entry) : nullptr);
+  const Value holder = Value::adopt(tuple);
+  for (size_t i = 0; i < results.size(); ++i) tuple->items[i] = wrap_result(in, results[i]);
+  return holder;
+}
+
+}  // namespace tessera

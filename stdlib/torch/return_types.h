@@ -1,0 +1,10 @@
+// Results of several named tensors: torch.return_types.max(values=…, indices=…), a tuple with names.
+#pragma once
+
+#include "stdlib/torch/state.h"
+
+namespace tessera {
+
+Value wrap_results(Interpreter& in, const OpEntry& entry, const std::vector<OpArg>& results);
+
+}  // namespace tessera

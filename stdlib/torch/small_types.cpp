@@ -1,0 +1,216 @@
+// torch.dtype, torch.device, torch.Size, torch.Generator and the tags torch.strided, torch.contiguous_format ….
+#include "lang/protocol.h"
+#include "lang/types/range.h"
+#include "runtime/random.h"
+#include "stdlib/torch/convert.h"
+#include "stdlib/torch/tensor_type.h"
+
+namespace tessera {
+namespace {
+
+template <class T>
+void destroy(Interpreter& in, Object* self) {
+  free_object(in, static_cast<T*>(self));
+}
+
+int64_t identity_hash(Interpreter&, const Value& self) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.as_object()) >> 4);
+}
+
+// dtype ------------------------------------------------------------------------------------------------------------
+
+DType dtype_of(const Value& v) { return static_cast<DTypeObject*>(v.as_object())->dtype; }
+
+Value dtype_repr(Interpreter& in, const Value& self) { return make_str(in, std::string("torch.") + name(dtype_of(self))); }
+
+Value dtype_is_floating(Interpreter&, const Args& args) { return Value::boolean(is_floating(dtype_of(args[0]))); }
+Value dtype_is_complex(Interpreter&, const Args& args) { return Value::boolean(is_complex(dtype_of(args[0]))); }
+Value dtype_is_signed(Interpreter&, const Args& args) {
+  return Value::boolean(dtype_of(args[0]) != kUInt8 && dtype_of(args[0]) != kBool);
+}
+Value dtype_itemsize(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(item_size(dtype_of(args[0]))));
+}
+
+void make_dtypes(Interpreter& in, TorchState& state) {
+  state.dtype = in.new_type({.name = "dtype", .module = "torch", .size = sizeof(DTypeObject), .flags = kFinalType});
+  state.dtype->slots.destroy = destroy<DTypeObject>;
+  state.dtype->slots.repr = dtype_repr;
+  state.dtype->slots.hash = identity_hash;
+  in.add_property(state.dtype, "is_floating_point", dtype_is_floating);
+  in.add_property(state.dtype, "is_complex", dtype_is_complex);
+  in.add_property(state.dtype, "is_signed", dtype_is_signed);
+  in.add_property(state.dtype, "itemsize", dtype_itemsize);
+  for (int i = 0; i < kDTypeCount; ++i) {
+    auto* object = make_object<DTypeObject>(in, state.dtype);
+    object->dtype = static_cast<DType>(i);
+    state.dtypes[i] = Value::adopt(object);
+  }
+}
+
+// device -----------------------------------------------------------------------------------------------------------
+
+Device device_of(const Value& v) { return static_cast<DeviceObject*>(v.as_object())->device; }
+
+Value device_repr(Interpreter& in, const Value& self) {
+  const Device d = device_of(self);
+  std::string text = std::string("device(type='") + name(d.type) + "'";
+  if (d.index >= 0) text += ", index=" + std::to_string(d.index);
+  return make_str(in, text + ")");
+}
+
+Value device_str(Interpreter& in, const Value& self) { return make_str(in, device_of(self).str()); }
+
+Value device_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !other.is_object() ||
+      other.as_object()->type != torch_state(in).device)
+    return in.not_implemented;
+  return Value::boolean((device_of(self) == device_of(other)) == (op == CompareOp::Eq));
+}
+
+int64_t device_hash(Interpreter&, const Value& self) {
+  return static_cast<int64_t>(device_of(self).type) * 131 + device_of(self).index;
+}
+
+Value device_type_name(Interpreter& in, const Args& args) { return make_str(in, name(device_of(args[0]).type)); }
+Value device_index(Interpreter&, const Args& args) {
+  const int8_t index = device_of(args[0]).index;
+  return index < 0 ? Value::none() : Value::integer(index);
+}
+
+Value make_device(Interpreter& in, Type*, const Args& args) {
+  return in_torch(in, args, [&] {
+    Device device;
+    if (args.count == 0 || !to_device(in, args[0], device))
+      throw Error(ErrorKind::TypeError, "device(): argument 'type' (position 1) must be str, not " +
+                                            (args.count == 0 ? "NoneType" : std::string(type_name(in, args[0]))));
+    if (args.count > 1) device.index = static_cast<int8_t>(index(in, args[1]));
+    return wrap_device(in, device);
+  });
+}
+
+// Size -------------------------------------------------------------------------------------------------------------
+
+Value as_size(Interpreter& in, const Value& tuple) {
+  Tuple* from = as_tuple(tuple);
+  Tuple* size = new_tuple(in, from->size, torch_state(in).size);
+  for (uint32_t i = 0; i < from->size; ++i) size->items[i] = from->items[i];
+  return Value::adopt(size);
+}
+
+Value size_repr(Interpreter& in, const Value& self) {
+  std::string text = "torch.Size([";
+  const Tuple* tuple = as_tuple(self);
+  for (uint32_t i = 0; i < tuple->size; ++i) text += (i > 0 ? ", " : "") + repr_text(in, tuple->items[i]);
+  return make_str(in, text + "])");
+}
+
+Value size_get_item(Interpreter& in, const Value& self, const Value& key) {
+  const Value item = in.types.tuple->slots.get_item(in, self, key);
+  return is_slice(key) ? as_size(in, item) : item;
+}
+
+Value size_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
+  const Value result = in.types.tuple->slots.binary(in, op, self, other, reflected, dying);
+  return is_tuple(result) ? as_size(in, result) : result;
+}
+
+Value size_numel(Interpreter& in, const Args& args) {
+  int64_t n = 1;
+  for (const Value& item : *as_tuple(args[0])) n *= index(in, item);
+  return Value::integer(n);
+}
+
+Value make_size(Interpreter& in, Type*, const Args& args) {
+  const Value items = args.count == 0 ? make_tuple(in, {}) : tuple_from(in, args[0]);
+  uint32_t place = 0;
+  for (const Value& item : *as_tuple(items)) {
+    if (!item.is_int() && !(item.is_object() && item.as_object()->type == torch_state(in).tensor))
+      throw Error(ErrorKind::TypeError, "torch.Size() takes an iterable of 'int' (item " + std::to_string(place) + " is '" +
+                                            std::string(type_name(in, item)) + "')");
+    ++place;
+  }
+  return as_size(in, items);
+}
+
+// Generator --------------------------------------------------------------------------------------------------------
+
+Generator& generator_of(const Value& v) {
+  return static_cast<Generator&>(*static_cast<GeneratorObject*>(v.as_object())->generator);
+}
+
+Value make_generator(Interpreter& in, Type* type, const Args&) {
+  auto* object = make_object<GeneratorObject>(in, type);
+  object->generator = make_counted<Generator>();
+  return Value::adopt(object);
+}
+
+Value generator_manual_seed(Interpreter& in, const Args& args) {
+  generator_of(args[0]).manual_seed(static_cast<uint64_t>(index(in, args[1])));
+  return args[0];
+}
+
+Value generator_initial_seed(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(generator_of(args[0]).initial_seed()));
+}
+
+Value generator_seed(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(generator_of(args[0]).seed()));
+}
+
+Value generator_repr(Interpreter& in, const Value& self) {
+  char text[64];
+  std::snprintf(text, sizeof text, "<torch._C.Generator object at %p>", static_cast<void*>(self.as_object()));
+  return make_str(in, text);
+}
+
+Value generator_device(Interpreter& in, const Args&) { return wrap_device(in, kCpu); }
+
+const NativeDef kGeneratorMethods[] = {
+    {"manual_seed(self, seed)", generator_manual_seed, "Sets the seed and answers the generator."},
+    {"initial_seed(self)", generator_initial_seed, "The seed that it was given."},
+    {"seed(self)", generator_seed, "Takes a seed from the system and answers it."},
+};
+
+Value tag_repr(Interpreter& in, const Value& self) { return make_str(in, static_cast<TagObject*>(self.as_object())->text); }
+
+const NativeDef kSizeMethods[] = {{"numel(self)", size_numel, "The product of the sizes."}};
+
+}  // namespace
+
+void make_small_types(Interpreter& in, TorchState& state) {
+  make_dtypes(in, state);
+
+  state.device = in.new_type({.name = "device", .module = "torch", .size = sizeof(DeviceObject), .flags = kFinalType});
+  state.device->slots.destroy = destroy<DeviceObject>;
+  state.device->slots.repr = device_repr;
+  state.device->slots.str = device_str;
+  state.device->slots.compare = device_compare;
+  state.device->slots.hash = device_hash;
+  state.device->make = make_device;
+  in.add_property(state.device, "type", device_type_name);
+  in.add_property(state.device, "index", device_index);
+
+  state.size = in.new_type({.name = "Size", .module = "torch", .kind = ObjectKind::Tuple, .size = sizeof(Tuple), .base = in.types.tuple});
+  state.size->slots.repr = size_repr;
+  state.size->slots.str = size_repr;
+  state.size->slots.get_item = size_get_item;
+  state.size->slots.binary = size_binary;
+  state.size->make = make_size;
+  in.add_methods(state.size, kSizeMethods, std::size(kSizeMethods));
+
+  state.generator = in.new_type({.name = "Generator", .module = "torch._C", .size = sizeof(GeneratorObject)});
+  state.generator->slots.destroy = destroy<GeneratorObject>;
+  state.generator->slots.repr = generator_repr;
+  state.generator->slots.hash = identity_hash;
+  state.generator->make = make_generator;
+  in.add_methods(state.generator, kGeneratorMethods, std::size(kGeneratorMethods));
+  in.add_property(state.generator, "device", generator_device);
+
+  state.tag = in.new_type({.name = "layout", .module = "torch", .size = sizeof(TagObject), .flags = kFinalType});
+  state.tag->slots.destroy = destroy<TagObject>;
+  state.tag->slots.repr = tag_repr;
+  state.tag->slots.hash = identity_hash;
+}
+
+}  // namespace tessera

@@ -1,0 +1,164 @@
+#include "stdlib/torch/state.h"
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "runtime/ops/op.h"
+
+namespace tessera {
+
+TorchState& torch_state(Interpreter& in) { return *static_cast<TorchState*>(in.extension(0).get()); }
+
+Value wrap_tensor(Interpreter& in, Tensor tensor) {
+  auto* object = make_object<TensorObject>(in, torch_state(in).tensor);
+  object->tensor = std::move(tensor);
+  return Value::adopt(object);
+}
+
+Value wrap_size(Interpreter& in, Ints sizes) {
+  Tuple* tuple = new_tuple(in, sizes.size(), torch_state(in).size);
+  for (size_t i = 0; i < sizes.size(); ++i) tuple->items[i] = Value::integer(sizes[i]);
+  return Value::adopt(tuple);
+}
+
+Value wrap_device(Interpreter& in, Device device) {
+  auto* object = make_object<DeviceObject>(in, torch_state(in).device);
+  object->device = device;
+  return Value::adopt(object);
+}
+
+Value wrap_number(Interpreter&, const Scalar& number) {
+  if (number.is_bool()) return Value::boolean(number.to_bool());
+  if (number.is_int()) return Value::integer(number.to_int());
+  return Value::real(number.to_double());
+}
+
+bool to_scalar(const Value& v, Scalar& out) {
+  if (v.is_float()) out = Scalar(v.as_float());
+  else if (v.is_int()) out = Scalar(v.as_int());
+  else if (v.is_bool()) out = Scalar(v.as_bool());
+  else return false;
+  return true;
+}
+
+namespace {
+
+template <class List>
+Value wrap_tuple(Interpreter& in, const List& list) {
+  Tuple* tuple = new_tuple(in, list.size());
+  Value holder = Value::adopt(tuple);
+  for (size_t i = 0; i < list.size(); ++i) tuple->items[i] = wrap_tensor(in, list[i]);
+  return holder;
+}
+
+struct ResultWrapper {
+  Interpreter& in;
+  Value operator()(std::monostate) const { return Value::none(); }
+  Value operator()(bool x) const { return Value::boolean(x); }
+  Value operator()(int64_t x) const { return Value::integer(x); }
+  Value operator()(double x) const { return Value::real(x); }
+  Value operator()(const Tensor& t) const { return wrap_tensor(in, t); }
+  Value operator()(const TensorList& list) const { return wrap_tuple(in, list); }
+  Value operator()(const std::vector<int64_t>& list) const { return wrap_size(in, list); }
+  Value operator()(DType t) const { return torch_state(in).dtypes[static_cast<int>(t)]; }
+  Value operator()(Device d) const { return wrap_device(in, d); }
+  Value operator()(const std::string& text) const { return make_str(in, text); }
+  template <class T>
+  Value operator()(const T&) const {
+    throw_error(ErrorKind::NotImplementedError, "this kind of result is not supported");
+  }
+};
+
+}  // namespace
+
+Value wrap_result(Interpreter& in, const OpArg& result) { return std::visit(ResultWrapper{in}, result); }
+
+Tensor& expect_tensor(Interpreter& in, const Value& v, const char* what) {
+  const TorchState& state = torch_state(in);
+  if (is_tensor(state, v)) return tensor_of(v);
+  if (v.is_object() && v.as_object()->kind == ObjectKind::Instance && type_name(in, v) == "ndarray") {
+    // The array keeps its tensor alive while the call runs.
+    const Value inner = get_attr(in, v, intern(in, "_t"));
+    if (is_tensor(state, inner)) return tensor_of(inner);
+  }
+  throw_error(ErrorKind::TypeError, "%s must be Tensor, not %s", what, std::string(type_name(in, v)).c_str());
+}
+
+bool to_dtype(Interpreter& in, const Value& v, DType& out) {
+  const TorchState& state = torch_state(in);
+  if (!v.is_object()) return false;
+  Object* object = v.as_object();
+  if (object->type == state.dtype) out = static_cast<DTypeObject*>(object)->dtype;
+  else if (object == in.types.real) out = kFloat64;
+  else if (object == in.types.integer) out = kInt64;
+  else if (object == in.types.boolean) out = kBool;
+  else return false;
+  return true;
+}
+
+bool to_device(Interpreter& in, const Value& v, Device& out) {
+  const TorchState& state = torch_state(in);
+  if (v.is_object() && v.as_object()->type == state.device) out = static_cast<DeviceObject*>(v.as_object())->device;
+  else if (is_str(v)) out = Device::parse(text_of(v));
+  else if (v.is_int()) out = Device(DeviceType::Cuda, static_cast<int>(v.as_int()));
+  else return false;
+  return true;
+}
+
+// Errors -----------------------------------------------------------------------------------------------------------
+
+std::string describe(const Tensor& t) {
+  return std::string(name(t.dtype())) + shape_str(t.sizes()) + " on " + t.device().str();
+}
+
+namespace {
+
+ErrorKind language_kind(TensorErrorKind kind) {
+  switch (kind) {
+    case TensorErrorKind::Type: return ErrorKind::TypeError;
+    case TensorErrorKind::Value: return ErrorKind::ValueError;
+    case TensorErrorKind::Index: return ErrorKind::IndexError;
+    case TensorErrorKind::Key: return ErrorKind::KeyError;
+    case TensorErrorKind::Attribute: return ErrorKind::AttributeError;
+    case TensorErrorKind::NotImplemented: return ErrorKind::NotImplementedError;
+    case TensorErrorKind::Memory: return ErrorKind::MemoryError;
+    case TensorErrorKind::OutOfMemory: return ErrorKind::OutOfMemoryError;
+    case TensorErrorKind::Overflow: return ErrorKind::OverflowError;
+    case TensorErrorKind::ZeroDivision: return ErrorKind::ZeroDivisionError;
+    case TensorErrorKind::Assertion: return ErrorKind::AssertionError;
+    case TensorErrorKind::Cancelled: return ErrorKind::KeyboardInterrupt;
+    case TensorErrorKind::Runtime: break;
+  }
+  return ErrorKind::RuntimeError;
+}
+
+// A hint only where it is certain to help.
+std::string hint_for(const Tensor& a, const Tensor& b, const std::string& message) {
+  if (message.find("cannot be multiplied") != std::string::npos && a.dim() == 2 && b.dim() == 2) {
+    if (a.size(1) == b.size(1)) return "hint: the second operand transposed (.T) would fit";
+    if (a.size(0) == b.size(0)) return "hint: the first operand transposed (.T) would fit";
+  }
+  if (a.device() != b.device()) return "hint: move one of them with .to(" + a.device().str() + ")";
+  if (message.find("must match the size of tensor b") != std::string::npos && a.dim() == 2 && b.dim() == 1 &&
+      a.size(0) == b.size(0))
+    return "hint: the second operand as a column (.unsqueeze(1)) would fit";
+  return "";
+}
+
+}  // namespace
+
+void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> operands) {
+  const TorchState& state = torch_state(in);
+  Error raised(language_kind(error.kind()), error.message());
+  std::vector<const Tensor*> tensors;
+  for (const Value& v : operands)
+    if (is_tensor(state, v) && tensor_of(v).defined()) tensors.push_back(&tensor_of(v));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    raised.notes.push_back("operand " + std::to_string(i + 1) + ": " + describe(*tensors[i]));
+  if (tensors.size() == 2)
+    if (std::string hint = hint_for(*tensors[0], *tensors[1], error.message()); !hint.empty())
+      raised.notes.push_back(std::move(hint));
+  raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());
+  throw raised;
+}
+
+}  // namespace tessera

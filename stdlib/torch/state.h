@@ -1,0 +1,107 @@
+// What the tensor library adds to an interpreter: its Context, its types, and the way between Values and tensors.
+//
+// Every entry from the language goes through `in_torch`, which enters the interpreter's Context and turns a TensorError
+// into the language's Error.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "runtime/context.h"
+#include "runtime/error.h"
+#include "runtime/ops/op.h"
+#include "runtime/tensor.h"
+
+namespace tessera {
+
+struct TensorObject : Object {
+  Tensor tensor;
+};
+struct DTypeObject : Object {
+  DType dtype = kFloat32;
+};
+struct DeviceObject : Object {
+  Device device;
+};
+// A value that only has a name: torch.strided, torch.contiguous_format.
+struct TagObject : Object {
+  const char* text = "";
+};
+struct GeneratorObject : Object {
+  CountedPtr<Counted> generator;
+};
+
+// Behind a function object such as torch.add or Tensor.add_: which entries it calls and how.
+struct OpFunction {
+  std::string name;  // as the user writes it: "add_"
+  std::span<const OpEntry* const> entries;
+  bool is_method = false;
+  bool is_inplace = false;
+  FastPaths fast;  // of the first entry, when a call with plain operands may take them
+};
+
+struct TorchState {
+  Context context;
+  Type *tensor = nullptr, *dtype = nullptr, *device = nullptr, *size = nullptr, *generator = nullptr, *tag = nullptr;
+  Value dtypes[kDTypeCount];
+  Value default_generator;
+  const OpEntry* binary_ops[14] = {};   // by BinaryOp; null: the operator is not defined for tensors
+  const OpEntry* compare_ops[6] = {};   // by CompareOp
+  std::deque<OpFunction> functions;     // addresses stay
+  std::vector<std::pair<std::string, Type*>> return_types;  // torch.return_types.max …
+};
+
+TorchState& torch_state(Interpreter& in);
+
+inline bool is_tensor(const TorchState& state, const Value& v) {
+  return v.is_object() && (v.as_object()->type == state.tensor ||
+                           (v.as_object()->kind == ObjectKind::Native && v.as_object()->type->is_subtype_of(state.tensor)));
+}
+inline Tensor& tensor_of(const Value& v) { return static_cast<TensorObject*>(v.as_object())->tensor; }
+
+Value wrap_tensor(Interpreter& in, Tensor tensor);
+Value wrap_size(Interpreter& in, Ints sizes);
+Value wrap_device(Interpreter& in, Device device);
+Value wrap_number(Interpreter& in, const Scalar& number);
+Value wrap_result(Interpreter& in, const OpArg& result);
+// int, float and bool of the language; false for anything else.
+bool to_scalar(const Value& v, Scalar& out);
+
+// The tensor of a tensor or of a numpy array; TypeError "must be Tensor, not X" otherwise.
+Tensor& expect_tensor(Interpreter& in, const Value& v, const char* what);
+// torch.float32, or float, int, bool as dtypes; false for anything else.
+bool to_dtype(Interpreter& in, const Value& v, DType& out);
+// A device object, "cuda:0", or an index of a CUDA device; false for anything else.
+bool to_device(Interpreter& in, const Value& v, Device& out);
+
+// Throws the language's error for one of the tensor library; `operands` are described in its notes.
+[[noreturn]] void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> operands);
+// "float32[2, 3] on cpu", for notes.
+std::string describe(const Tensor& t);
+
+template <class F>
+decltype(auto) in_torch(Interpreter& in, std::span<const Value> operands, F&& f) {
+  ContextScope scope(torch_state(in).context);
+  try {
+    return f();
+  } catch (const TensorError& error) {
+    rethrow(in, error, operands);
+  }
+}
+template <class F>
+decltype(auto) in_torch(Interpreter& in, const Args& args, F&& f) {
+  return in_torch(in, std::span<const Value>(args.values, args.count), std::forward<F>(f));
+}
+
+template <class F>
+decltype(auto) in_torch(Interpreter& in, const Value& operand, F&& f) {
+  return in_torch(in, std::span<const Value>(&operand, 1), std::forward<F>(f));
+}
+
+}  // namespace tessera

@@ -1,0 +1,117 @@
+// Attributes of a tensor: what it is, and its place in the autograd graph.
+#include "lang/protocol.h"
+#include "runtime/autograd/engine.h"
+#include "runtime/autograd/node.h"
+#include "stdlib/torch/graph.h"
+#include "stdlib/torch/op_call.h"
+#include "stdlib/torch/tensor_type.h"
+
+namespace tessera {
+namespace {
+
+const Tensor& self_of(const Args& args) { return tensor_of(args[0]); }
+
+Value shape(Interpreter& in, const Args& args) { return wrap_size(in, self_of(args).sizes()); }
+Value dtype(Interpreter& in, const Args& args) { return torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())]; }
+Value device(Interpreter& in, const Args& args) { return wrap_device(in, self_of(args).device()); }
+Value ndim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
+Value is_cuda(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cuda()); }
+Value is_false(Interpreter&, const Args&) { return Value::boolean(false); }
+Value itemsize(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype()))); }
+Value nbytes(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(self_of(args).nbytes())); }
+Value version(Interpreter&, const Args& args) { return Value::integer(self_of(args).version()); }
+Value requires_grad(Interpreter&, const Args& args) { return Value::boolean(self_of(args).requires_grad()); }
+Value is_leaf_tensor(Interpreter&, const Args& args) { return Value::boolean(is_leaf(self_of(args))); }
+Value layout(Interpreter& in, const Args&) { return get_attr(in, Value(static_cast<Object*>(in.import("torch"))), intern(in, "strided")); }
+
+Value set_requires(Interpreter& in, const Args& args) {
+  in_torch(in, args[0], [&] { set_requires_grad(self_of(args), truth(in, args[1])); });
+  return Value::none();
+}
+
+Value retains_grad(Interpreter&, const Args& args) {
+  const AutogradMeta* meta = self_of(args).impl()->autograd;
+  return Value::boolean(meta != nullptr && meta->retains_grad);
+}
+
+Value grad_fn(Interpreter& in, const Args& args) {
+  const AutogradMeta* meta = self_of(args).impl()->autograd;
+  if (meta == nullptr || !meta->grad_fn) return Value::none();
+  return wrap_node(in, meta->grad_fn);
+}
+
+Value grad(Interpreter& in, const Args& args) {
+  const AutogradMeta* meta = self_of(args).impl()->autograd;
+  if (meta == nullptr || !meta->grad.defined()) return Value::none();
+  return wrap_tensor(in, meta->grad);
+}
+
+Value set_grad(Interpreter& in, const Args& args) {
+  AutogradMeta& meta = autograd_meta(self_of(args));
+  if (args[1].is_none()) {
+    meta.grad.reset();
+    return Value::none();
+  }
+  if (!is_tensor(torch_state(in), args[1]))
+    throw Error(ErrorKind::TypeError, "assigned grad expected to be a Tensor or None but got grad of type " +
+                                          std::string(type_name(in, args[1])));
+  const Tensor& g = tensor_of(args[1]);
+  const Tensor& t = self_of(args);
+  if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
+  if (g.dtype() != t.dtype())
+    throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different type");
+  if (g.device() != t.device()) throw Error(ErrorKind::RuntimeError, "assigned grad has data located on a different device");
+  if (!(g.sizes() == t.sizes())) throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different size");
+  meta.grad = g;
+  return Value::none();
+}
+
+Value data(Interpreter& in, const Args& args) { return wrap_tensor(in, detached_alias(self_of(args))); }
+
+Value set_data(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] { replace_data(self_of(args), expect_tensor(in, args[1], "data")); });
+  return Value::none();
+}
+
+Value property_op(Interpreter& in, const Args& args) {
+  return call_op_by_name(in, args.callee->name->view(), {args.values, 1, nullptr, nullptr});
+}
+
+struct Row {
+  const char* name;
+  NativeFn get;
+  NativeFn set;
+  const char* doc;
+};
+
+const Row kRows[] = {
+    {"shape", shape, nullptr, "The sizes, as a torch.Size."},
+    {"dtype", dtype, nullptr, "The type of the elements."},
+    {"device", device, nullptr, "Where the elements are."},
+    {"ndim", ndim, nullptr, "The number of dimensions."},
+    {"layout", layout, nullptr, "torch.strided."},
+    {"is_cuda", is_cuda, nullptr, "Whether it is on a CUDA device."},
+    {"is_sparse", is_false, nullptr, "False: there are no sparse tensors."},
+    {"is_quantized", is_false, nullptr, "False: there are no quantized tensors."},
+    {"is_mps", is_false, nullptr, "False: Apple's GPUs are not supported."},
+    {"is_meta", is_false, nullptr, "False: there are no tensors without data."},
+    {"itemsize", itemsize, nullptr, "Bytes of an element."},
+    {"nbytes", nbytes, nullptr, "Bytes of all elements."},
+    {"_version", version, nullptr, "How often the memory was written in place."},
+    {"requires_grad", requires_grad, set_requires, "Whether gradients flow to it."},
+    {"is_leaf", is_leaf_tensor, nullptr, "Whether no recorded operation made it."},
+    {"retains_grad", retains_grad, nullptr, "Whether retain_grad() was called."},
+    {"grad_fn", grad_fn, nullptr, "The recorded operation that made it, or None."},
+    {"grad", grad, set_grad, "The gradient that backward() gathered, or None."},
+    {"data", data, set_data, "The same elements, outside of autograd."},
+};
+
+}  // namespace
+
+void add_tensor_attributes(Interpreter& in, TorchState& state) {
+  for (const Row& row : kRows) in.add_property(state.tensor, row.name, row.get, row.set, row.doc);
+  for (const OpEntry* entry : all_ops())
+    if (entry->has(kProperty)) in.add_property(state.tensor, entry->name, property_op, nullptr, entry->doc);
+}
+
+}  // namespace tessera

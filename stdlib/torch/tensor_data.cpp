@@ -1,0 +1,194 @@
+// Nested lists to tensors and back.
+//
+// Making one takes two walks: the first finds the shape (along the first items, as PyTorch does) and the dtype, the
+// second writes the elements and refuses what does not fit the shape.
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "runtime/autograd/node.h"
+#include "stdlib/torch/convert.h"
+#include "stdlib/torch/tensor_type.h"
+#include "stdlib/torch/to.h"
+
+namespace tessera {
+namespace {
+
+constexpr size_t kMaxDims = 64;
+
+std::span<const Value> items_of(const Value& v) {
+  if (is_list(v)) return {as_list(v)->items, as_list(v)->size};
+  return {as_tuple(v)->items, as_tuple(v)->size};
+}
+
+bool is_sequence(const Value& v) { return is_list(v) || is_tuple(v); }
+
+class Reader {
+ public:
+  Reader(Interpreter& in, const TorchState& state) : in_(in), state_(state) {}
+
+  void find_shape(Value data) {
+    while (is_sequence(data)) {
+      if (shape.size() == kMaxDims) throw Error(ErrorKind::ValueError, "too many dimensions 'list'");
+      const auto items = items_of(data);
+      shape.push_back(static_cast<int64_t>(items.size()));
+      if (items.empty()) return;
+      data = Value(items[0]);
+    }
+    if (is_str(data)) {
+      if (shape.empty()) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
+      throw Error(ErrorKind::ValueError, "too many dimensions 'str'");
+    }
+  }
+
+  // The smallest type that holds every element, with the default dtype for floats.
+  void find_dtype(const Value& data, size_t depth = 0) {
+    if (data.is_float()) return see(state_.context.default_dtype);
+    if (data.is_int()) return see(kInt64);
+    if (data.is_bool()) return see(kBool);
+    if (is_sequence(data) && depth < shape.size()) {
+      for (const Value& item : items_of(data)) find_dtype(item, depth + 1);
+      return;
+    }
+    if (is_tensor(state_, data)) return see(tensor_of(data).dtype());
+    if (is_sequence(data)) return;  // deeper than the first items: refused when written
+    if (is_str(data)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
+    Scalar number;
+    if (is_boxed_number(data, number)) return see(number.category(state_.context.default_dtype));
+    throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + std::string(type_name(in_, data)));
+  }
+
+  template <class T>
+  void write(const Value& data, size_t dim, T*& out) {
+    if (dim == shape.size()) {
+      *out++ = element<T>(data);
+      return;
+    }
+    if (!is_sequence(data)) throw Error(ErrorKind::TypeError, "not a sequence");
+    const auto items = items_of(data);
+    if (static_cast<int64_t>(items.size()) != shape[dim])
+      throw Error(ErrorKind::ValueError, "expected sequence of length " + std::to_string(shape[dim]) + " at dim " +
+                                             std::to_string(dim) + " (got " + std::to_string(items.size()) + ")");
+    for (const Value& item : items) write(item, dim + 1, out);
+  }
+
+  std::vector<int64_t> shape;
+  DType dtype = kBool;
+  bool seen = false;
+
+ private:
+  void see(DType t) {
+    dtype = seen ? promote_types(dtype, t) : t;
+    seen = true;
+  }
+
+  bool is_boxed_number(const Value& v, Scalar& out) {
+    if (!v.is_object() || v.as_object()->kind != ObjectKind::Boxed) return false;
+    out = is_instance(in_, v, in_.types.integer) ? Scalar(index(in_, v)) : Scalar(to_float(in_, v));
+    return true;
+  }
+
+  template <class T>
+  T element(const Value& v) {
+    if (v.is_float()) return convert_element<T>(v.as_float());
+    if (v.is_int()) return checked<T>(v.as_int());
+    if (v.is_bool()) return convert_element<T>(v.as_bool());
+    if (is_tensor(state_, v)) return tensor_of(v).item().template to<T>();
+    Scalar number;
+    if (is_boxed_number(v, number)) return number.to<T>();
+    if (is_sequence(v) && !is_floating(dtype))
+      throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in_, v)) + "' object cannot be interpreted as an integer");
+    throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in_, v)));
+  }
+
+  template <class T>
+  T checked(int64_t value) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) < 8) {
+      // As PyTorch: an unsigned type also takes a negative number whose size fits.
+      const int64_t top = static_cast<int64_t>(std::numeric_limits<T>::max());
+      const int64_t low = std::is_unsigned_v<T> ? -top : static_cast<int64_t>(std::numeric_limits<T>::min());
+      if (value > top || value < low)
+        throw Error(ErrorKind::RuntimeError, std::string("value cannot be converted to type ") + c_name<T>() + " without overflow");
+    }
+    return convert_element<T>(value);
+  }
+
+  template <class T>
+  static const char* c_name() {
+    if constexpr (std::is_same_v<T, uint8_t>) return "uint8_t";
+    else if constexpr (std::is_same_v<T, int8_t>) return "int8_t";
+    else if constexpr (std::is_same_v<T, int16_t>) return "int16_t";
+    else return "int";
+  }
+
+  Interpreter& in_;
+  const TorchState& state_;
+};
+
+// Numbers of one type in a flat list need no walk for the dtype and no conversion for the shape.
+bool read_floats(const Value& data, Tensor& out) {
+  const auto items = items_of(data);
+  for (const Value& item : items)
+    if (!item.is_float()) return false;
+  const int64_t size = static_cast<int64_t>(items.size());
+  if (size == 0) return false;
+  out = Tensor::empty({&size, 1}, kFloat32);
+  float* to = reinterpret_cast<float*>(out.data_ptr());
+  for (const Value& item : items) *to++ = static_cast<float>(item.as_float());
+  return true;
+}
+
+template <class T>
+Value list_of(Interpreter& in, const Tensor& t, size_t dim, const T* data) {
+  if (dim == static_cast<size_t>(t.dim())) {
+    if constexpr (std::is_same_v<T, bool>) return Value::boolean(*data);
+    else if constexpr (std::is_integral_v<T>) return Value::integer(static_cast<int64_t>(*data));
+    else return Value::real(convert_element<double>(*data));
+  }
+  const int64_t n = t.sizes()[dim], step = t.strides()[dim];
+  const Value list = make_list(in, static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) list_append(in, as_list(list), list_of(in, t, dim + 1, data + i * step));
+  return list;
+}
+
+}  // namespace
+
+Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_value, const Value& device_value, bool copy) {
+  const TorchState& state = torch_state(in);
+  DType wanted = kFloat32;
+  const bool has_dtype = !dtype_value.is_none() && !dtype_value.is_undefined() && to_dtype(in, dtype_value, wanted);
+  Device device = state.context.default_device;
+  const bool has_device = !device_value.is_none() && !device_value.is_undefined() && to_device(in, device_value, device);
+  const bool is_array = data.is_object() && data.as_object()->kind == ObjectKind::Instance && type_name(in, data) == "ndarray";
+  if (is_tensor(state, data) || is_array) {
+    const Tensor& t = expect_tensor(in, data, "data");
+    GradMode no_grad(false);
+    return tensor_to(t, has_dtype ? wanted : t.dtype(), has_device ? device : t.device(), copy);
+  }
+  Tensor result;
+  const bool plain = !has_dtype && state.context.default_dtype == kFloat32 && is_sequence(data);
+  if (!plain || !read_floats(data, result)) {
+    Reader reader(in, state);
+    const Value items = is_range(data) ? list_from(in, data) : data;
+    reader.find_shape(items);
+    if (has_dtype) reader.dtype = wanted;
+    else reader.find_dtype(items);
+    if (!has_dtype && !reader.seen) reader.dtype = state.context.default_dtype;
+    result = Tensor::empty(reader.shape, reader.dtype);
+    with_type(reader.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* out = reinterpret_cast<T*>(result.data_ptr());
+      if (result.numel() > 0) reader.write(items, 0, out);
+    });
+  }
+  return device.is_cpu() ? result : tensor_to(result, result.dtype(), device, false);
+}
+
+Value tensor_to_list(Interpreter& in, const Tensor& t) {
+  const Tensor host = tensor_to(t, t.dtype(), kCpu, false);
+  return with_type(host.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return list_of(in, host, 0, static_cast<const T*>(host.data_ptr()));
+  });
+}
+
+}  // namespace tessera

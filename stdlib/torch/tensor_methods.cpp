@@ -1,0 +1,352 @@
+// Methods of a tensor that are no ops: layout questions, conversions, the way to numbers and lists, autograd.
+#include "lang/class.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "runtime/autograd/engine.h"
+#include "runtime/autograd/node.h"
+#include "stdlib/torch/convert.h"
+#include "stdlib/torch/graph.h"
+#include "stdlib/torch/op_call.h"
+#include "stdlib/torch/tensor_type.h"
+#include "stdlib/torch/to.h"
+
+namespace tessera {
+namespace {
+
+const Tensor& self_of(const Args& args) { return tensor_of(args[0]); }
+
+// Layout -----------------------------------------------------------------------------------------------------------
+
+Value size(Interpreter& in, const Args& args) {
+  if (args[1].is_none()) return wrap_size(in, self_of(args).sizes());
+  return in_torch(in, args, [&] { return Value::integer(self_of(args).size(index(in, args[1]))); });
+}
+
+Value stride(Interpreter& in, const Args& args) {
+  if (!args[1].is_none()) return in_torch(in, args, [&] { return Value::integer(self_of(args).stride(index(in, args[1]))); });
+  const Ints strides = self_of(args).strides();
+  Tuple* tuple = new_tuple(in, strides.size());
+  for (size_t i = 0; i < strides.size(); ++i) tuple->items[i] = Value::integer(strides[i]);
+  return Value::adopt(tuple);
+}
+
+Value dim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
+Value numel(Interpreter&, const Args& args) { return Value::integer(self_of(args).numel()); }
+Value element_size(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype()))); }
+Value storage_offset(Interpreter&, const Args& args) { return Value::integer(self_of(args).offset()); }
+Value data_ptr(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(self_of(args).data_ptr())));
+}
+Value is_contiguous(Interpreter&, const Args& args) { return Value::boolean(self_of(args).is_contiguous()); }
+Value is_floating_point(Interpreter&, const Args& args) { return Value::boolean(is_floating(self_of(args).dtype())); }
+Value is_complex_tensor(Interpreter&, const Args& args) { return Value::boolean(is_complex(self_of(args).dtype())); }
+Value get_device(Interpreter&, const Args& args) {
+  const Device d = self_of(args).device();
+  return Value::integer(d.is_cpu() ? -1 : d.index);
+}
+
+// The whole run of memory that the tensor looks at, as a flat tensor: what scripts ask of a storage.
+Value storage(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  const int64_t count = static_cast<int64_t>(t.storage().bytes() / item_size(t.dtype()));
+  const int64_t one = 1;
+  const Value flat = wrap_tensor(in, detached_alias(t).view_of({&count, 1}, {&one, 1}, -t.offset()));
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), intern(in, "TypedStorage")), {flat});
+}
+
+// Numbers ----------------------------------------------------------------------------------------------------------
+
+Value item(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (t.numel() != 1) throw Error(ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
+  return in_torch(in, args, [&] { return wrap_number(in, t.item()); });
+}
+
+Value tolist(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] { return tensor_to_list(in, self_of(args)); });
+}
+
+Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, item(in, args))); }
+
+Value as_int(Interpreter& in, const Args& args) {
+  return call(in, Value(static_cast<Object*>(in.types.integer)), {item(in, args)});
+}
+
+Value as_index(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (t.numel() != 1 || is_floating(t.dtype()))
+    throw Error(ErrorKind::TypeError, "only integer tensors of a single element can be converted to an index");
+  return Value::integer(in_torch(in, args, [&] { return t.item().to_int(); }));
+}
+
+Value as_bool(Interpreter& in, const Args& args) { return Value::boolean(truth(in, args[0])); }
+
+// Conversions ------------------------------------------------------------------------------------------------------
+
+Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy) {
+  return in_torch(in, args[0], [&] {
+    Tensor result = tensor_to(self_of(args), dtype, device, copy);
+    return result.same(self_of(args)) ? args[0] : wrap_tensor(in, std::move(result));
+  });
+}
+
+// to(dtype), to(device), to(device, dtype), to(other), each also by keyword.
+Value to(Interpreter& in, const Args& args) {
+  return in_torch(in, args[0], [&]() -> Value {
+    DType dtype = self_of(args).dtype();
+    Device device = self_of(args).device();
+    bool copy = false;
+    uint32_t flags = 0;  // positional non_blocking, then copy
+    const uint32_t positional = args.positional();
+    for (uint32_t i = 1; i < positional; ++i) {
+      if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = tensor_of(args[i]).device();
+      else if (args[i].is_bool()) copy = ++flags == 2 && args[i].as_bool();
+      else if (!args[i].is_none() && !to_dtype(in, args[i], dtype) && !to_device(in, args[i], device))
+        throw Error(ErrorKind::TypeError, "to() received an invalid combination of arguments - got (" +
+                                              std::string(type_name(in, args[i])) + "), but expected one of:\n"
+                                              " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n"
+                                              " * (torch.dtype dtype, bool non_blocking, bool copy)\n"
+                                              " * (Tensor tensor, bool non_blocking, bool copy)\n");
+    }
+    for (uint32_t i = positional; i < args.count; ++i) {
+      const std::string_view name = text_of(args.keyword_names->items[i - positional]);
+      const bool none = args[i].is_none();
+      if (name == "dtype" && (none || to_dtype(in, args[i], dtype))) continue;
+      if (name == "device" && (none || to_device(in, args[i], device))) continue;
+      if (name == "copy") copy = truth(in, args[i]);
+      else if (name == "other" || name == "tensor") dtype = expect_tensor(in, args[i], "other").dtype();
+      else if (name != "non_blocking" && name != "memory_format")
+        throw Error(ErrorKind::TypeError, "to() received an invalid combination of arguments - got (" + std::string(name) +
+                                              "=" + std::string(type_name(in, args[i])) + "), but expected one of:\n"
+                                              " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n");
+    }
+    return converted(in, args, dtype, device, copy);
+  });
+}
+
+template <DType kTarget>
+Value to_fixed(Interpreter& in, const Args& args) {
+  return converted(in, args, kTarget, self_of(args).device(), false);
+}
+
+Value cpu(Interpreter& in, const Args& args) { return converted(in, args, self_of(args).dtype(), kCpu, false); }
+
+Value cuda(Interpreter& in, const Args& args) {
+  Device device(DeviceType::Cuda);
+  if (args.count > 1 && !args[1].is_none()) in_torch(in, args, [&] { to_device(in, args[1], device); });
+  return converted(in, args, self_of(args).dtype(), device, false);
+}
+
+Value type_as(Interpreter& in, const Args& args) {
+  const Tensor& other = expect_tensor(in, args[1], "type_as(): argument 'other' (position 1)");
+  return converted(in, args, other.dtype(), other.device(), false);
+}
+
+// type() names the tensor's type, type(dtype) converts. "torch.FloatTensor" is PyTorch's older name of a dtype.
+Value type(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (args[1].is_none())
+    return make_str(in, std::string(t.device().is_cuda() ? "torch.cuda." : "torch.") + scalar_type_name(t.dtype()) + "Tensor");
+  DType dtype;
+  if (to_dtype(in, args[1], dtype)) return converted(in, args, dtype, t.device(), false);
+  const std::string wanted = is_str(args[1]) ? std::string(text_of(args[1])) : str_text(in, args[1]);
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const std::string old_name = std::string("torch.") + scalar_type_name(static_cast<DType>(i)) + "Tensor";
+    if (wanted == old_name) return converted(in, args, static_cast<DType>(i), t.device(), false);
+  }
+  throw Error(ErrorKind::ValueError, "invalid type: '" + wanted + "'");
+}
+
+Value numpy(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (t.device().is_cuda())
+    throw Error(ErrorKind::TypeError, "can't convert " + t.device().str() + " device type tensor to numpy. Use Tensor.cpu() to "
+                                      "copy the tensor to host memory first.");
+  if (t.requires_grad() && !truth(in, args[1]))
+    throw Error(ErrorKind::RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  if (t.dtype() == kBFloat16) throw Error(ErrorKind::TypeError, "Got unsupported ScalarType BFloat16");
+  const Value array = get_attr(in, Value(static_cast<Object*>(in.import("numpy"))), intern(in, "ndarray"));
+  return call(in, array, {wrap_tensor(in, detached_alias(t))});
+}
+
+// Autograd ---------------------------------------------------------------------------------------------------------
+
+Value backward_from(Interpreter& in, const Args& args) {
+  const Value autograd = Value(static_cast<Object*>(in.import("torch.autograd")));
+  return call(in, get_attr(in, autograd, intern(in, "backward")), {args[0], args[1], args[2], args[3], Value::none(), args[4]});
+}
+
+Value detach(Interpreter& in, const Args& args) { return wrap_tensor(in, detached(self_of(args))); }
+
+Value detach_inplace(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] { detach_(self_of(args)); });
+  return args[0];
+}
+
+Value requires_grad_inplace(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] { set_requires_grad(self_of(args), truth(in, args[1])); });
+  return args[0];
+}
+
+Value retain_grad_method(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] { retain_grad(self_of(args)); });
+  return Value::none();
+}
+
+// The hook keeps the script's function alive as long as the tensor; it runs while backward() does.
+Value register_hook(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (!t.requires_grad())
+    throw Error(ErrorKind::RuntimeError, "cannot register a hook on a tensor that doesn't require gradient");
+  AutogradMeta& meta = autograd_meta(t);
+  meta.hooks.push_back([&in, hook = args[1]](const Tensor& grad) -> Tensor {
+    const Value result = call(in, hook, {wrap_tensor(in, grad)});
+    return result.is_none() ? Tensor() : expect_tensor(in, result, "hook result");
+  });
+  return Value::none();
+}
+
+// Relatives --------------------------------------------------------------------------------------------------------
+
+Value new_tensor(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  const Value dtype = args[2].is_none() ? torch_state(in).dtypes[static_cast<int>(t.dtype())] : args[2];
+  return in_torch(in, args, [&] { return wrap_tensor(in, tensor_from_data(in, args[1], dtype, args[3], true)); });
+}
+
+Value is_same_size(Interpreter& in, const Args& args) {
+  return Value::boolean(self_of(args).sizes() == expect_tensor(in, args[1], "other").sizes());
+}
+
+Value itself(Interpreter&, const Args& args) { return args[0]; }
+
+Value reversed(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (t.dim() == 0) return args[0];
+  const Value operands[] = {args[0], make_tuple(in, {Value::integer(0)})};
+  return call_op_by_name(in, "flip", {operands, 2, nullptr, nullptr});
+}
+
+Value make_subclass(Interpreter& in, const Args& args) {
+  Type* type = static_cast<Type*>(args[0].as_object());
+  const Tensor& from = expect_tensor(in, args[1], "data");
+  auto* object = make_object<TensorObject>(in, type);
+  Value result = Value::adopt(object);
+  in_torch(in, args, [&] {
+    object->tensor = detached_alias(from);
+    set_requires_grad(object->tensor, truth(in, args[2]));
+  });
+  return result;
+}
+
+Value deep_copy(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    const Tensor& t = self_of(args);
+    if (!is_leaf(t))
+      throw Error(ErrorKind::RuntimeError, "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                                           "protocol at the moment");
+    Tensor copy = tensor_to(detached(t), t.dtype(), t.device(), true);
+    if (t.requires_grad()) set_requires_grad(copy, true);
+    return wrap_tensor(in, std::move(copy));
+  });
+}
+
+const NativeDef kMethods[] = {
+    {"size(self, dim=None)", size, "The sizes, or one of them."},
+    {"stride(self, dim=None)", stride, "How many elements to the next one along each dimension."},
+    {"dim(self)", dim, "The number of dimensions."},
+    {"ndimension(self)", dim, "The number of dimensions."},
+    {"numel(self)", numel, "The number of elements."},
+    {"nelement(self)", numel, "The number of elements."},
+    {"element_size(self)", element_size, "Bytes of an element."},
+    {"storage_offset(self)", storage_offset, "Where the first element stands in the storage, in elements."},
+    {"storage(self)", storage, "The memory that the tensor looks at."},
+    {"untyped_storage(self)", storage, "The memory that the tensor looks at."},
+    {"data_ptr(self)", data_ptr, "The address of the first element."},
+    {"is_contiguous(self, memory_format=None)", is_contiguous, "Whether the elements lie row by row without gaps."},
+    {"is_floating_point(self)", is_floating_point, "Whether the elements are floating-point numbers."},
+    {"is_complex(self)", is_complex_tensor, "Whether the elements are complex numbers."},
+    {"get_device(self)", get_device, "The device's index, -1 for the CPU."},
+    {"item(self)", item, "The one element as a number."},
+    {"tolist(self)", tolist, "The elements as nested lists."},
+    {"__float__(self)", as_float},
+    {"__int__(self)", as_int},
+    {"__index__(self)", as_index},
+    {"__bool__(self)", as_bool},
+    {"__reversed__(self)", reversed},
+    {"cpu(self, memory_format=None)", cpu, "The tensor on the CPU."},
+    {"cuda(self, device=None, non_blocking=False, memory_format=None)", cuda, "The tensor on a CUDA device."},
+    {"type_as(self, other)", type_as, "The tensor with the dtype of another."},
+    {"type(self, dtype=None, non_blocking=False)", type, "The type's name, or the tensor with another dtype."},
+    {"float(self, memory_format=None)", to_fixed<kFloat32>, "As float32."},
+    {"double(self, memory_format=None)", to_fixed<kFloat64>, "As float64."},
+    {"half(self, memory_format=None)", to_fixed<kFloat16>, "As float16."},
+    {"bfloat16(self, memory_format=None)", to_fixed<kBFloat16>, "As bfloat16."},
+    {"long(self, memory_format=None)", to_fixed<kInt64>, "As int64."},
+    {"int(self, memory_format=None)", to_fixed<kInt32>, "As int32."},
+    {"short(self, memory_format=None)", to_fixed<kInt16>, "As int16."},
+    {"char(self, memory_format=None)", to_fixed<kInt8>, "As int8."},
+    {"byte(self, memory_format=None)", to_fixed<kUInt8>, "As uint8."},
+    {"bool(self, memory_format=None)", to_fixed<kBool>, "As bool."},
+    {"numpy(self, *, force=False)", numpy, "A numpy array that shares the memory."},
+    {"backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)", backward_from,
+     "Gathers gradients in the leaves that this tensor was computed from."},
+    {"detach(self)", detach, "The same elements, outside of autograd."},
+    {"detach_(self)", detach_inplace, "Takes this tensor out of autograd."},
+    {"requires_grad_(self, requires_grad=True)", requires_grad_inplace, "Sets whether gradients flow to it."},
+    {"retain_grad(self)", retain_grad_method, "Keeps .grad although this is no leaf."},
+    {"register_hook(self, hook: callable)", register_hook, "Calls the hook with the gradient when it is computed."},
+    {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor, "A tensor of data with this dtype."},
+    {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
+    {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
+    {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
+    {"__deepcopy__(self, memo)", deep_copy},
+};
+
+Value make_tensor(Interpreter& in, Type*, const Args& args) {
+  // torch.Tensor(2, 3) makes an uninitialised tensor of that size, torch.Tensor([1, 2]) one of these values.
+  return in_torch(in, args, [&] {
+    const Value float_type = torch_state(in).dtypes[static_cast<int>(torch_state(in).context.default_dtype)];
+    if (args.count == 1 && !args[0].is_int() && !(args[0].is_object() && args[0].as_object()->type == torch_state(in).size))
+      return wrap_tensor(in, tensor_from_data(in, args[0], float_type, Value::none(), true));
+    std::vector<int64_t> sizes;
+    if (args.count == 0) sizes.push_back(0);
+    else if (args.count == 1 && !args[0].is_int()) to_ints(in, args[0], sizes);
+    else for (uint32_t i = 0; i < args.count; ++i) sizes.push_back(index(in, args[i]));
+    return wrap_tensor(in, Tensor::empty(sizes, torch_state(in).context.default_dtype));
+  });
+}
+
+}  // namespace
+
+void add_tensor_methods(Interpreter& in, TorchState& state) {
+  Type* type = state.tensor;
+  const Value type_value(static_cast<Object*>(type));
+  for (const OpEntry* entry : all_ops()) {
+    if (!entry->has(kMethod) && !entry->has(kInplace)) continue;
+    for (const std::string& name : {std::string(entry->name), std::string(entry->name) + "_"}) {
+      Str* key = intern(in, name);
+      if (!type_lookup(type, key).is_undefined() && name != entry->name) continue;
+      if (const Value function = make_op_function(in, name, kMethod); !function.is_undefined()) set_attr(in, type_value, key, function);
+    }
+  }
+  in.add_methods(type, kMethods, std::size(kMethods));
+  const Value raw_to = in.new_function(nullptr, "The tensor with another dtype or on another device.", to);
+  static_cast<NativeFunction*>(raw_to.as_object())->name = intern(in, "to");
+  static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
+  set_attr(in, type_value, intern(in, "to"), raw_to);
+  set_attr(in, type_value, intern(in, "_make_subclass"),
+           make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
+}
+
+void make_tensor_type(Interpreter& in, TorchState& state) {
+  state.tensor = in.new_type({.name = "Tensor", .module = "torch", .size = sizeof(TensorObject),
+                              .doc = "An array of numbers of one type, with any number of dimensions."});
+  state.tensor->make = make_tensor;
+  fill_tensor_slots(state);
+  add_tensor_attributes(in, state);
+  add_tensor_methods(in, state);
+}
+
+}  // namespace tessera

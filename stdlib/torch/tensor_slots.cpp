@@ -1,0 +1,175 @@
+// The tensor type's table: operators, comparison, truth, length, iteration, text. Operators go the short way, through
+// the fast pointers of an op's entry; anything unusual goes through op_call.
+#include "stdlib/torch/tensor_type.h"
+
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "runtime/format.h"
+#include "stdlib/torch/index.h"
+#include "stdlib/torch/op_call.h"
+
+namespace tessera {
+namespace {
+
+const char* const kBinaryOps[] = {"add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul",
+                                  "bitwise_left_shift", "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor",
+                                  nullptr};
+const char* const kCompareOps[] = {"lt", "le", "eq", "ne", "gt", "ge"};
+
+void destroy(Interpreter& in, Object* self) { free_object(in, static_cast<TensorObject*>(self)); }
+
+// A temporary that only the virtual machine's register holds may lend its memory to the result.
+unsigned reusable(const Value& v, uint8_t dying, uint8_t bit) {
+  if (!(dying & bit) || v.as_object()->refcount != 1) return 0;
+  return tensor_of(v).impl()->refs.unique() ? bit : 0;
+}
+
+// `number op tensor` in PyTorch's own terms: rsub, and reciprocal times the number.
+Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const Value& left, const Value& right) {
+  const TorchState& state = torch_state(in);
+  if (op == BinaryOp::Sub || op == BinaryOp::TrueDiv) {
+    const Value operands[] = {right, left};
+    if (op == BinaryOp::Sub) return call_op_by_name(in, "rsub", {operands, 2, nullptr, nullptr});
+    const Value inverse = call_op_by_name(in, "reciprocal", {operands, 1, nullptr, nullptr});
+    const Value factors[] = {inverse, left};
+    return call_op_by_name(in, "mul", {factors, 2, nullptr, nullptr});
+  }
+  const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
+  if (entry->fast.scalar_tensor != nullptr) return wrap_tensor(in, entry->fast.scalar_tensor(number, tensor_of(right), 0));
+  if (op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor)
+    if (entry->fast.tensor_scalar != nullptr) return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(right), number, 0));
+  return wrap_tensor(in, entry->fast.binary(Tensor::wrapped_number(number), tensor_of(right), 0));
+}
+
+Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
+  const TorchState& state = torch_state(in);
+  const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
+  if (entry == nullptr) return in.not_implemented;
+  const Value& left = reflected ? other : self;
+  const Value& right = reflected ? self : other;
+  const Value operands[] = {left, right};
+  if (is_tensor(state, other)) {
+    return in_torch(in, operands, [&] {
+      const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
+      if (entry->fast.binary == nullptr) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
+      return wrap_tensor(in, entry->fast.binary(tensor_of(left), tensor_of(right), reuse));
+    });
+  }
+  Scalar number;
+  if (op == BinaryOp::MatMul || !to_scalar(other, number)) return in.not_implemented;
+  return in_torch(in, operands, [&] {
+    if (reflected) return number_op_tensor(in, op, number, left, right);
+    if (entry->fast.tensor_scalar != nullptr)
+      return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(left), number, reusable(left, dying, kLeftDying)));
+    return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
+  });
+}
+
+Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  const TorchState& state = torch_state(in);
+  const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
+  if (entry == nullptr || !entry->has(kInplace)) return in.not_implemented;
+  const Value operands[] = {self, other};
+  Scalar number;
+  if (is_tensor(state, other) && entry->fast.binary_inplace != nullptr) {
+    in_torch(in, operands, [&] { entry->fast.binary_inplace(tensor_of(self), tensor_of(other)); });
+  } else if (to_scalar(other, number) && entry->fast.scalar_inplace != nullptr) {
+    in_torch(in, operands, [&] { entry->fast.scalar_inplace(tensor_of(self), number); });
+  } else if (is_tensor(state, other) || to_scalar(other, number)) {
+    return call(in, make_op_function(in, std::string(entry->name) + "_", kMethod), {self, other});
+  } else {
+    return in.not_implemented;
+  }
+  return self;
+}
+
+Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
+  const char* const names[] = {"neg", "positive", "bitwise_not"};
+  return call_op_by_name(in, names[static_cast<size_t>(op)], {&self, 1, nullptr, nullptr});
+}
+
+Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  const TorchState& state = torch_state(in);
+  const FastPaths& fast = state.compare_ops[static_cast<size_t>(op)]->fast;
+  const Value operands[] = {self, other};
+  Scalar number;
+  if (is_tensor(state, other))
+    return in_torch(in, operands, [&] { return wrap_tensor(in, fast.binary(tensor_of(self), tensor_of(other), 0)); });
+  if (!to_scalar(other, number)) return in.not_implemented;
+  return in_torch(in, operands, [&] { return wrap_tensor(in, fast.tensor_scalar(tensor_of(self), number, 0)); });
+}
+
+bool tensor_truth(Interpreter& in, const Value& self) {
+  const Tensor& t = tensor_of(self);
+  if (t.numel() == 0) throw Error(ErrorKind::RuntimeError, "Boolean value of Tensor with no values is ambiguous");
+  if (t.numel() > 1)
+    throw Error(ErrorKind::RuntimeError, "Boolean value of Tensor with more than one value is ambiguous");
+  return in_torch(in, self, [&] { return t.item().to_bool(); });
+}
+
+int64_t tensor_length(Interpreter&, const Value& self) {
+  const Tensor& t = tensor_of(self);
+  if (t.dim() == 0) throw Error(ErrorKind::TypeError, "len() of a 0-d tensor");
+  return t.sizes()[0];
+}
+
+Value iterate(Interpreter& in, const Value& self) {
+  if (tensor_of(self).dim() == 0) throw Error(ErrorKind::TypeError, "iteration over a 0-d tensor");
+  return iter(in, call_op_by_name(in, "unbind", {&self, 1, nullptr, nullptr}));
+}
+
+bool contains_item(Interpreter& in, const Value& self, const Value& item) {
+  const TorchState& state = torch_state(in);
+  Scalar number;
+  if (!is_tensor(state, item) && !to_scalar(item, number))
+    throw Error(ErrorKind::RuntimeError, "Tensor.__contains__ only supports Tensor or scalar, but you passed in a " +
+                                             repr_text(in, Value(static_cast<Object*>(type_of(in, item)))) + ".");
+  const Value equal = tensor_compare(in, CompareOp::Eq, self, item);
+  return tensor_truth(in, call_op_by_name(in, "any", {&equal, 1, nullptr, nullptr}));
+}
+
+int64_t identity_hash(Interpreter&, const Value& self) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.as_object()) >> 4);
+}
+
+Value repr_tensor(Interpreter& in, const Value& self) {
+  return make_str(in, in_torch(in, self, [&] { return tensor_text(tensor_of(self)); }));
+}
+
+// f'{loss:.4f}' formats the number of a 0-dim tensor; other tensors take no format.
+Value format_tensor(Interpreter& in, const Value& self, std::string_view spec) {
+  const Tensor& t = tensor_of(self);
+  if (t.dim() == 0) {
+    const Value number = in_torch(in, self, [&] { return wrap_number(in, t.item()); });
+    return format(in, number, spec);
+  }
+  if (spec.empty()) return str(in, self);
+  throw Error(ErrorKind::TypeError, "unsupported format string passed to Tensor.__format__");
+}
+
+}  // namespace
+
+void fill_tensor_slots(TorchState& state) {
+  for (size_t i = 0; i < std::size(kBinaryOps); ++i)
+    if (kBinaryOps[i] != nullptr)
+      if (auto entries = find_op(kBinaryOps[i]); !entries.empty()) state.binary_ops[i] = entries[0];
+  for (size_t i = 0; i < std::size(kCompareOps); ++i) state.compare_ops[i] = find_op(kCompareOps[i])[0];
+  TypeSlots& slots = state.tensor->slots;
+  slots.destroy = destroy;
+  slots.binary = tensor_binary;
+  slots.inplace = tensor_inplace;
+  slots.unary = tensor_unary;
+  slots.compare = tensor_compare;
+  slots.truth = tensor_truth;
+  slots.length = tensor_length;
+  slots.iter = iterate;
+  slots.contains = contains_item;
+  slots.hash = identity_hash;
+  slots.repr = repr_tensor;
+  slots.str = repr_tensor;
+  slots.format = format_tensor;
+  slots.get_item = get_tensor_item;
+  slots.set_item = set_tensor_item;
+}
+
+}  // namespace tessera

@@ -1,0 +1,289 @@
+#include "stdlib/torch/torch_module.h"
+
+#include <cmath>
+
+#include "lang/module.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "runtime/autograd/engine.h"
+#include "runtime/plan.h"
+#include "runtime/random.h"
+#include "stdlib/torch/c_module.h"
+#include "stdlib/torch/graph.h"
+#include "stdlib/torch/op_call.h"
+#include "stdlib/torch/tensor_type.h"
+
+namespace tessera {
+namespace {
+
+void set(Interpreter& in, Module& module, std::string_view name, const Value& value) {
+  dict_set_str(in, module.dict, intern(in, name), value);
+}
+
+Value type_value(Type* type) { return Value(static_cast<Object*>(type)); }
+
+// Functions --------------------------------------------------------------------------------------------------------
+
+Value finish(Interpreter& in, Tensor t, const Value& requires_grad) {
+  if (truth(in, requires_grad)) set_requires_grad(t, true);
+  return wrap_tensor(in, std::move(t));
+}
+
+void check_options(Interpreter& in, const char* function, const Value& dtype) {
+  DType ignored;
+  if (dtype.is_none() || to_dtype(in, dtype, ignored)) return;
+  throw Error(ErrorKind::TypeError, std::string(function) + "(): argument 'dtype' must be torch.dtype, not " +
+                                        std::string(type_name(in, dtype)));
+}
+
+Value make_tensor(Interpreter& in, const Args& args) {
+  check_options(in, "tensor", args[1]);
+  return in_torch(in, args[0], [&] { return finish(in, tensor_from_data(in, args[0], args[1], args[2], true), args[3]); });
+}
+
+Value as_tensor(Interpreter& in, const Args& args) {
+  check_options(in, "as_tensor", args[1]);
+  return in_torch(in, args[0], [&]() -> Value {
+    Tensor t = tensor_from_data(in, args[0], args[1], args[2], false);
+    if (is_tensor(torch_state(in), args[0]) && t.same(tensor_of(args[0]))) return args[0];
+    return wrap_tensor(in, std::move(t));
+  });
+}
+
+Value from_numpy(Interpreter& in, const Args& args) {
+  if (is_tensor(torch_state(in), args[0]) || type_name(in, args[0]) != "ndarray")
+    throw Error(ErrorKind::TypeError, "expected np.ndarray (got " + std::string(type_name(in, args[0])) + ")");
+  return wrap_tensor(in, expect_tensor(in, args[0], "array"));
+}
+
+Value is_tensor_object(Interpreter& in, const Args& args) { return Value::boolean(is_tensor(torch_state(in), args[0])); }
+
+Value is_array_object(Interpreter& in, const Args& args) { return Value::boolean(type_name(in, args[0]) == "ndarray"); }
+
+Value manual_seed(Interpreter& in, const Args& args) {
+  const Value number = call(in, type_value(in.types.integer), {args[0]});
+  TorchState& state = torch_state(in);
+  return in_torch(in, args, [&] {
+    state.context.generator().manual_seed(static_cast<uint64_t>(number.as_int()));
+    return state.default_generator;
+  });
+}
+
+Value initial_seed(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] { return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().initial_seed())); });
+}
+
+Value seed(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] { return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().seed())); });
+}
+
+Value get_default_dtype(Interpreter& in, const Args&) {
+  return torch_state(in).dtypes[static_cast<int>(torch_state(in).context.default_dtype)];
+}
+
+Value set_default_dtype(Interpreter& in, const Args& args) {
+  DType dtype;
+  if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "invalid dtype object");
+  if (!is_floating(dtype)) throw Error(ErrorKind::TypeError, "only floating-point types are supported as the default type");
+  torch_state(in).context.default_dtype = dtype;
+  return Value::none();
+}
+
+Value set_device(Interpreter& in, const Args& args) {
+  set_default_device(in, str_text(in, args[0]));
+  return Value::none();
+}
+
+Value grad_enabled(Interpreter& in, const Args&) { return Value::boolean(torch_state(in).context.grad_enabled); }
+Value inference_enabled(Interpreter& in, const Args&) { return Value::boolean(torch_state(in).context.inference_mode); }
+
+Value promote(Interpreter& in, const Args& args) {
+  DType a, b;
+  if (!to_dtype(in, args[0], a) || !to_dtype(in, args[1], b))
+    throw Error(ErrorKind::TypeError, "promote_types(): arguments must be torch.dtype");
+  return torch_state(in).dtypes[static_cast<int>(promote_types(a, b))];
+}
+
+Value can_cast_types(Interpreter& in, const Args& args) {
+  DType a, b;
+  if (!to_dtype(in, args[0], a) || !to_dtype(in, args[1], b)) throw Error(ErrorKind::TypeError, "can_cast(): arguments must be torch.dtype");
+  return Value::boolean(can_cast(a, b));
+}
+
+Value result_type(Interpreter& in, const Args& args) {
+  PromotionState promotion;
+  for (uint32_t i = 0; i < 2; ++i) {
+    Scalar number;
+    if (to_scalar(args[i], number)) promotion.add(number);
+    else promotion.add(expect_tensor(in, args[i], "result_type(): argument"));
+  }
+  return in_torch(in, args, [&] { return torch_state(in).dtypes[static_cast<int>(promotion.result())]; });
+}
+
+Value floating_point(Interpreter& in, const Args& args) {
+  return Value::boolean(is_floating(expect_tensor(in, args[0], "is_floating_point(): argument 'input' (position 1)").dtype()));
+}
+
+Value count_elements(Interpreter& in, const Args& args) {
+  return Value::integer(expect_tensor(in, args[0], "numel(): argument 'input' (position 1)").numel());
+}
+
+Value get_num_threads(Interpreter& in, const Args&) { return Value::integer(torch_state(in).context.threads); }
+Value set_num_threads(Interpreter& in, const Args& args) {
+  if (args[0].as_int() <= 0) throw Error(ErrorKind::RuntimeError, "set_num_threads expects a positive integer");
+  set_tensor_threads(in, static_cast<int>(args[0].as_int()));
+  return Value::none();
+}
+
+template <DType kType>
+Value typed_tensor(Interpreter& in, const Args& args) {
+  const Value dtype = torch_state(in).dtypes[static_cast<int>(kType)];
+  return in_torch(in, args, [&] {
+    if (!args[0].is_int()) return wrap_tensor(in, tensor_from_data(in, args[0], dtype, Value::none(), true));
+    const int64_t size = args[0].as_int();
+    return wrap_tensor(in, Tensor::empty({&size, 1}, kType));
+  });
+}
+
+struct Row {
+  const char* signature;
+  NativeFn function;
+  const char* doc;
+};
+
+const Row kFunctions[] = {
+    {"tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)", make_tensor,
+     "A tensor that holds a copy of nested lists, numbers or an array."},
+    {"as_tensor(data, dtype=None, device=None)", as_tensor, "Like tensor, but without a copy where none is needed."},
+    {"asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False)", as_tensor, "Like as_tensor."},
+    {"from_numpy(ndarray)", from_numpy, "A tensor that shares the memory of a numpy array."},
+    {"is_tensor(obj)", is_tensor_object, "Whether obj is a tensor."},
+    {"_is_ndarray(obj)", is_array_object, ""},
+    {"manual_seed(seed)", manual_seed, "Sets the seed of the default generator."},
+    {"initial_seed()", initial_seed, "The seed of the default generator."},
+    {"seed()", seed, "Takes a seed from the system and answers it."},
+    {"get_default_dtype()", get_default_dtype, "The dtype of new floating-point tensors."},
+    {"set_default_dtype(d)", set_default_dtype, "Sets the dtype of new floating-point tensors."},
+    {"set_default_device(device)", set_device, "Sets where new tensors are made."},
+    {"is_grad_enabled()", grad_enabled, "Whether operations are recorded."},
+    {"is_inference_mode_enabled()", inference_enabled, "Whether inference mode is on."},
+    {"promote_types(type1, type2)", promote, "The smallest dtype that holds both."},
+    {"can_cast(from_, to)", can_cast_types, "Whether values of one dtype may be written into the other."},
+    {"result_type(tensor1, tensor2)", result_type, "The dtype of an operation on both."},
+    {"is_floating_point(input)", floating_point, "Whether the elements are floating-point numbers."},
+    {"numel(input)", count_elements, "The number of elements."},
+    {"get_num_threads()", get_num_threads, "How many threads an operation may use."},
+    {"set_num_threads(n: int)", set_num_threads, "Sets how many threads an operation may use."},
+    {"FloatTensor(data=0)", typed_tensor<kFloat32>, "A float32 tensor."},
+    {"DoubleTensor(data=0)", typed_tensor<kFloat64>, "A float64 tensor."},
+    {"LongTensor(data=0)", typed_tensor<kInt64>, "An int64 tensor."},
+    {"IntTensor(data=0)", typed_tensor<kInt32>, "An int32 tensor."},
+    {"BoolTensor(data=0)", typed_tensor<kBool>, "A bool tensor."},
+    {"ByteTensor(data=0)", typed_tensor<kUInt8>, "A uint8 tensor."},
+};
+
+// Names ------------------------------------------------------------------------------------------------------------
+
+const std::pair<const char*, DType> kDTypeAliases[] = {
+    {"float", kFloat32}, {"double", kFloat64}, {"half", kFloat16}, {"long", kInt64}, {"int", kInt32},
+    {"short", kInt16},   {"cfloat", kComplex64}, {"cdouble", kComplex128},
+};
+
+const char* const kSubmodules[] = {"nn", "optim", "utils", "autograd", "cuda", "backends", "storage", "random"};
+
+Value tag(Interpreter& in, const char* text) {
+  auto* object = make_object<TagObject>(in, torch_state(in).tag);
+  object->text = text;
+  return Value::adopt(object);
+}
+
+// Ops become function objects, and parts of the package are imported, when they are first named.
+Value missing_in_torch(Interpreter& in, Module&, Str* name) {
+  const std::string_view text = name->view();
+  if (Value function = make_op_function(in, text, kFunction); !function.is_undefined()) return function;
+  for (const char* submodule : kSubmodules)
+    if (text == submodule) return Value(static_cast<Object*>(in.import("torch." + std::string(text))));
+  if (text.starts_with("__") || text.starts_with("_C") || text == "_ops" || text == "_script") return Value();
+  return find_attr(in, Value(static_cast<Object*>(in.import("torch._script"))), name);
+}
+
+Value missing_in_ops(Interpreter& in, Module&, Str* name) { return make_op_function(in, name->view(), kInternal); }
+
+void fill_torch(Interpreter& in, Module& module) {
+  auto state_owner = std::make_shared<TorchState>();
+  in.extension(0) = state_owner;
+  TorchState& state = *state_owner;
+  make_small_types(in, state);
+  make_tensor_type(in, state);
+
+  auto* generator = make_object<GeneratorObject>(in, state.generator);
+  state.default_generator = Value::adopt(generator);
+  {
+    ContextScope scope(state.context);
+    generator->generator = CountedPtr<Counted>::share(&state.context.generator());
+  }
+  for (int i = 0; i < kDTypeCount; ++i) set(in, module, name(static_cast<DType>(i)), state.dtypes[i]);
+  for (const auto& [alias, dtype] : kDTypeAliases) set(in, module, alias, state.dtypes[static_cast<int>(dtype)]);
+  set(in, module, "Tensor", type_value(state.tensor));
+  set(in, module, "Size", type_value(state.size));
+  set(in, module, "device", type_value(state.device));
+  set(in, module, "dtype", type_value(state.dtype));
+  set(in, module, "Generator", type_value(state.generator));
+  set(in, module, "default_generator", state.default_generator);
+  for (const char* text : {"torch.strided", "torch.contiguous_format", "torch.preserve_format", "torch.channels_last"})
+    set(in, module, std::string_view(text).substr(6), tag(in, text));
+  set(in, module, "inf", Value::real(HUGE_VAL));
+  set(in, module, "nan", Value::real(NAN));
+  set(in, module, "pi", Value::real(M_PI));
+  set(in, module, "e", Value::real(M_E));
+  set(in, module, "__version__", make_str(in, "1.13.1+tessera"));
+  for (const Row& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
+  module.missing = missing_in_torch;
+  module.is_package = true;
+}
+
+void fill_c(Interpreter& in, Module& module) {
+  in.import("torch");
+  add_graph_functions(in, module);
+  add_c_functions(in, module);
+}
+
+void fill_ops(Interpreter& in, Module& module) {
+  in.import("torch");
+  module.missing = missing_in_ops;
+}
+
+}  // namespace
+
+void add_torch_modules(Interpreter& in) {
+  in.add_native_module("torch", fill_torch);
+  in.add_native_module("torch._C", fill_c);
+  in.add_native_module("torch._ops", fill_ops);
+}
+
+std::atomic<bool>& tensor_cancel_flag(Interpreter& in) {
+  in.import("torch");
+  return torch_state(in).context.cancel;
+}
+
+void set_default_device(Interpreter& in, std::string_view device) {
+  in.import("torch");
+  in_torch(in, std::span<const Value>(), [&] {
+    // Making one tensor there finds out whether the device can be had.
+    const Device wanted = Device::parse(device);
+    Tensor::empty({1}, kFloat32, wanted);
+    torch_state(in).context.default_device = wanted;
+  });
+}
+
+void set_tensor_threads(Interpreter& in, int threads) {
+  in.import("torch");
+  torch_state(in).context.threads = threads;
+}
+
+void set_tensor_memory_limit(Interpreter& in, uint64_t bytes) {
+  in.import("torch");
+  torch_state(in).context.account->set_limit(static_cast<int64_t>(bytes));
+}
+
+}  // namespace tessera

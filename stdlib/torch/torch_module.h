@@ -1,0 +1,19 @@
+// The native part of `torch`: the module itself, `torch._C` and `torch._ops`.
+#pragma once
+
+#include <atomic>
+
+#include "lang/interpreter.h"
+
+namespace tessera {
+
+void add_torch_modules(Interpreter& in);
+
+// Set to stop long tensor operations; they raise KeyboardInterrupt. The caller clears it.
+std::atomic<bool>& tensor_cancel_flag(Interpreter& in);
+// What --device and --threads set. Throws Error where there is no such device.
+void set_default_device(Interpreter& in, std::string_view device);
+void set_tensor_threads(Interpreter& in, int threads);
+void set_tensor_memory_limit(Interpreter& in, uint64_t bytes);
+
+}  // namespace tessera
