@@ -6,7 +6,7 @@ the message of the exception is compared too. Integers stay small, for ours have
 """
 import re
 
-HOLE = re.compile(r'\$([a-z]+)(?:@(\w(?:,\w)*))?')
+HOLE = re.compile(r'\$([a-zA-Z]+)(?:@(\w(?:,\w)*))?')
 
 # The types of variables that templates bind.
 BOUND = {'x': 'int', 'y': 'int', 'w': 'str', 'k': 'str', 'v': 'int'}
@@ -116,10 +116,11 @@ SHOWN = ['int', 'float', 'str', 'bool', 'ints', 'strs', 'tup', 'dict', 'none']
 class Expressions:
     """Draws expressions; `scope` maps a type to the names of the variables that hold such a value."""
 
-    def __init__(self, random):
+    def __init__(self, random, templates=TEMPLATES, literals=LITERALS, shown=SHOWN, wrong=0.02):
         self.random = random
+        self.templates, self.literals, self.shown = templates, literals, shown
+        self.wrong = wrong      # how often a hole gets another type
         self.scope = {}
-        self.wrong = 0.02       # how often a hole gets another type
 
     def names(self, kind):
         return self.scope.get(kind, [])
@@ -128,19 +129,19 @@ class Expressions:
         names = self.names({'small': 'tiny'}.get(kind, kind))
         if names and self.random.random() < 0.65:
             return self.random.choice(names)
-        return self.random.choice(LITERALS[kind])
+        return self.random.choice(self.literals[kind])
 
     def any_kind(self):
-        return self.random.choice(SHOWN)
+        return self.random.choice(self.shown)
 
     def expression(self, kind, depth):
         if kind == 'any':
             kind = self.any_kind()
-        if kind in SHOWN and self.random.random() < self.wrong:
+        if kind in self.shown and self.random.random() < self.wrong:
             kind = self.any_kind()
-        if depth <= 0 or kind not in TEMPLATES or self.random.random() < 0.15:
+        if depth <= 0 or kind not in self.templates or self.random.random() < 0.15:
             return self.atom(kind)
-        return self.fill(self.random.choice(TEMPLATES[kind]), depth - 1)
+        return self.fill(self.random.choice(self.templates[kind]), depth - 1)
 
     def fill(self, template, depth):
         """Fills the holes of a template."""
@@ -177,5 +178,5 @@ class Expressions:
         names = self.names(kind)
         if names:
             return self.random.choice(names)
-        plain = [s for s in LITERALS[kind] if not set(s) & set('\'"\\{}')]
+        plain = [s for s in self.literals[kind] if not set(s) & set('\'"\\{}')]
         return self.random.choice(plain) if plain else '0'

@@ -406,9 +406,9 @@ def source(name, statements):
     return f'def {name}():\n' + '\n'.join(indent(lines)) + '\n'
 
 
-def batch(programs):
+def batch(programs, prelude=PRELUDE):
     """One file that runs many programs; each announces itself."""
-    text = PRELUDE
+    text = prelude
     for name, statements in programs:
         text += '\n\n' + source(name, statements)
     return text + '\n\n' + '\n'.join(f'attempt({name})' for name, _ in programs) + '\n'

@@ -2,6 +2,7 @@
 """Runs random programs with tsr and with CPython and reports where they print something else.
 
     run.py --tsr build/release/tsr --count 20000 [--seed 0] [--python python3] [--show 10]
+    run.py --tsr tsr --tensors --count 5000 --python /usr/bin/python3      of tensors, beside PyTorch
     run.py --tsr tsr --only 1234            one program: its text and both outputs
 
 Many programs run in one process; those that differ are run alone, made as small as they can be, and grouped by what
@@ -19,6 +20,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
 import generate
+import tensors
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -64,28 +66,29 @@ class Comparison:
         self.tsr, self.python = [shutil.which(options.tsr) or options.tsr], [options.python]
         self.tsr[0] = os.path.abspath(self.tsr[0])
         self.known = load_known()
+        self.maker = tensors if options.tensors else generate
 
     def alone(self, statements):
         """Both outputs of one program."""
-        text = generate.batch([('p', statements)])
+        text = self.maker.batch([('p', statements)])
         ours, theirs = execute(self.tsr, text, 10), execute(self.python, text, 10)
         return (ours.get('p', ours.get('', '')), theirs.get('p', theirs.get('', '')))
 
     def batch(self, seeds):
         """The seeds of a batch whose programs differ."""
-        programs = [(f'p{seed}', generate.program(seed)) for seed in seeds]
-        text = generate.batch(programs)
+        programs = [(f'p{seed}', self.maker.program(seed)) for seed in seeds]
+        text = self.maker.batch(programs)
         ours, theirs = execute(self.tsr, text, 60), execute(self.python, text, 60)
         suspects = [seed for seed in seeds if ours.get(f'p{seed}') != theirs.get(f'p{seed}')]
         failures = []
         for seed in suspects:
-            statements = generate.program(seed)
+            statements = self.maker.program(seed)
             outputs = self.alone(statements)
             if outputs[0] != outputs[1]:
                 failures.append((seed, statements, outputs))
         if suspects and not failures:
             seed = suspects[0]      # differs only in company
-            failures.append((seed, generate.program(seed), (ours.get(f'p{seed}', ours.get('', '')), theirs.get(f'p{seed}', ''))))
+            failures.append((seed, self.maker.program(seed), (ours.get(f'p{seed}', ours.get('', '')), theirs.get(f'p{seed}', ''))))
         return failures
 
     def reason(self, outputs):
@@ -156,7 +159,7 @@ def report(groups, options, comparison):
 
 
 def show_one(seed, comparison):
-    statements = generate.program(seed)
+    statements = comparison.maker.program(seed)
     print(generate.source(f'p{seed}', statements))
     ours, theirs = comparison.alone(statements)
     print('--- tsr', ours, '--- CPython', theirs, sep='\n')
@@ -172,6 +175,7 @@ def main():
     parser.add_argument('--batch', type=int, default=100, help='programs in one process')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--show', type=int, default=10, help='kinds of differences to show, made small')
+    parser.add_argument('--tensors', action='store_true', help='programs of tensors; --python needs PyTorch 1.13')
     parser.add_argument('--only', type=int, help='show this program')
     options = parser.parse_args()
     comparison = Comparison(options)
