@@ -16,9 +16,9 @@ constexpr uint32_t kMostLocalRegisters = 180;
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 // First pass: scopes, and what is bound and used in each.
-class Collector {
+class NameCollector {
  public:
-  Collector(Tree& tree, Scopes& scopes) : tree_(tree), scopes_(scopes) {}
+  NameCollector(Tree& tree, Scopes& scopes) : tree_(tree), scopes_(scopes) {}
 
   void run() {
     scope_ = open(ScopeKind::Module, nullptr);
@@ -597,7 +597,7 @@ std::string_view mangle(Tree& tree, std::string_view class_name, std::string_vie
 
 Scopes resolve(Tree& tree) {
   Scopes scopes;
-  Collector(tree, scopes).run();
+  NameCollector(tree, scopes).run();
   Linker(tree, scopes).run();
   return scopes;
 }
