@@ -1,6 +1,6 @@
 # libtessera_cuda.so: a plugin that the program opens with dlopen on first use. cudart is linked statically, libcuda,
-# cuBLAS and NVRTC never: a machine without a driver must be able to load it and be told so (feasibility: no GPU needed
-# to build it either).
+# cuBLAS and NVRTC never: a machine without a driver must be able to load it and be told so (no GPU is needed to build
+# it either).
 set(TESSERA_HAVE_CUDA OFF)
 if(TESSERA_CUDA STREQUAL OFF)
   return()
@@ -32,10 +32,10 @@ endif()
 set(TESSERA_HAVE_CUDA ON)
 add_library(tessera_cuda MODULE ${cuda_sources})
 set_target_properties(tessera_cuda PROPERTIES
-  CUDA_STANDARD 20
-  CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden
   CUDA_RUNTIME_LIBRARY Static)
+# CMake 3.25 does not know that nvcc has C++20, so CUDA_STANDARD cannot say it.
+target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
 target_include_directories(tessera_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(tessera_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 target_link_libraries(tessera_cuda PRIVATE ${CMAKE_DL_LIBS})
