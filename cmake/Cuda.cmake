@@ -29,13 +29,18 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
   return()
 endif()
 
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
+
 set(TESSERA_HAVE_CUDA ON)
 add_library(tessera_cuda MODULE ${cuda_sources})
 set_target_properties(tessera_cuda PROPERTIES
+  CUDA_STANDARD 20
+  CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden
   CUDA_RUNTIME_LIBRARY Static)
-# CMake 3.25 does not know that nvcc has C++20, so CUDA_STANDARD cannot say it.
-target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
 target_include_directories(tessera_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(tessera_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 target_link_libraries(tessera_cuda PRIVATE ${CMAKE_DL_LIBS})
