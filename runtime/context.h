@@ -12,6 +12,7 @@
 #include "runtime/counted.h"
 #include "runtime/device.h"
 #include "runtime/dtype.h"
+#include "runtime/format_options.h"
 
 namespace tessera {
 
@@ -41,6 +42,9 @@ public:
     int threads;
 
     Account* account;
+
+    /// What torch.set_printoptions sets.
+    FormatOptions format;
 
     /// Set from another thread or a signal handler; kernels poll it about every millisecond.
     std::atomic<bool> cancel{false};

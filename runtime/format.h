@@ -1,0 +1,38 @@
+// Tensors as text: PyTorch's repr, and NumPy's str and repr for arrays, both to the character.
+//
+// Both choose one number format for all values that are shown; what a summary hides has no influence. The
+// reading of elements is shared (format_sheet.h), the rules are apart: format.cpp is PyTorch's, format_numpy.cpp NumPy's.
+#pragma once
+
+#include <string>
+
+#include "runtime/format_options.h"
+#include "runtime/tensor.h"
+
+namespace tessera {
+
+/// A run of elements in host memory with any layout.
+struct ArrayView {
+    const void* data;
+    DType dtype;
+    Ints sizes;
+    Ints strides;  // in elements
+};
+
+/// repr(tensor): "tensor([1., 2.], requires_grad=True)". Copies from a device if it must.
+std::string tensor_text(const Tensor& t, const FormatOptions& options);
+std::string tensor_text(const Tensor& t);  // with the current Context's options
+
+/// The part between "tensor(" and the suffixes, its further lines indented by `indent`.
+std::string tensor_body(const ArrayView& a, const FormatOptions& options, int64_t indent);
+
+/// str(array) and repr(array) as NumPy's, with NumPy's default options.
+std::string numpy_str(const Tensor& t);
+std::string numpy_repr(const Tensor& t);
+std::string numpy_str(const ArrayView& a);
+std::string numpy_repr(const ArrayView& a);
+
+/// Python's repr of a float: the shortest digits that read back as the same value ("1e-05", "0.1", "nan").
+std::string float_text(double x);
+
+}  // namespace tessera
