@@ -47,6 +47,9 @@ Value percent_format(Interpreter& in, std::string_view text, const Value& values
 // 'text'.format(*args, **kwargs); `mapping` for format_map, else Undefined.
 std::string brace_format(Interpreter& in, std::string_view text, const Value& args, const Value& kwargs);
 
+// What ascii() does to a text: everything else than ASCII escaped.
+std::string escape_non_ascii(std::string_view text);
+
 std::string digits_in_base(uint64_t value, unsigned base, bool upper = false);
 
 }  // namespace tessera

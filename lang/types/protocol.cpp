@@ -38,16 +38,6 @@ bool equals(Interpreter& in, const Value& left, const Value& right) {
   return truth(in, compare(in, CompareOp::Eq, left, right));
 }
 
-bool less(Interpreter& in, const Value& left, const Value& right) {
-  if (left.is_int() && right.is_int()) return left.as_int() < right.as_int();
-  if (left.is_float() && right.is_float()) return left.as_float() < right.as_float();
-  if (left.is_object() && right.is_object() && left.as_object()->type == in.types.str &&
-      right.as_object()->type == in.types.str) {
-    return str_compare(as_str(left), as_str(right)) < 0;
-  }
-  return truth(in, compare(in, CompareOp::Lt, left, right));
-}
-
 int64_t hash(Interpreter& in, const Value& value) {
   switch (value.tag()) {
     case Tag::Int: return hash_int(value.as_int());

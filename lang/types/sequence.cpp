@@ -1,0 +1,140 @@
+// What lists, tuples, strings and ranges have in common.
+#include "lang/types/sequence.h"
+
+#include <algorithm>
+
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "lang/types/number.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+struct Items {
+  const Value* data;
+  size_t size;
+};
+
+Items items_of(const Value& sequence) {
+  if (is_list(sequence)) return {as_list(sequence)->items, as_list(sequence)->size};
+  return {as_tuple(sequence)->items, as_tuple(sequence)->size};
+}
+
+int64_t clipped(Interpreter& in, const Value& bound, int64_t missing, int64_t size) {
+  if (bound.is_undefined() || bound.is_none()) return missing;
+  int64_t i;
+  try {
+    i = index(in, bound);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+    throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
+  }
+  return i < 0 ? std::max<int64_t>(i + size, 0) : i;
+}
+
+}  // namespace
+
+bool repetition_count(Interpreter& in, const Value& value, int64_t& times) {
+  const Value plain = unboxed(value);
+  if (plain.is_int() || plain.is_bool()) {
+    times = plain.as_int();
+    return true;
+  }
+  if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return false;
+  times = index(in, plain);
+  return true;
+}
+
+void throw_cannot_repeat(Interpreter& in, const Value& by) {
+  throw Error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '" + std::string(type_name(in, by)) + "'");
+}
+
+void throw_cannot_join(Interpreter& in, const char* type, const Value& other) {
+  throw Error(ErrorKind::TypeError, std::string("can only concatenate ") + type + " (not \"" + std::string(type_name(in, other)) +
+                                        "\") to " + type);
+}
+
+int64_t sequence_index(Interpreter& in, const Value& key, int64_t length, const char* type, const char* action) {
+  int64_t i;
+  const Value plain = unboxed(key);
+  if (plain.is_int() || plain.is_bool()) {
+    i = plain.as_int();
+  } else {
+    if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) {
+      const std::string_view name(type);
+      throw Error(ErrorKind::TypeError, std::string(name.substr(0, name.find(' '))) + " indices must be integers or slices, not " +
+                                            std::string(type_name(in, key)));
+    }
+    i = index(in, plain);
+  }
+  if (i < 0) i += length;
+  if (i < 0 || i >= length) throw Error(ErrorKind::IndexError, std::string(type) + action + " index out of range");
+  return i;
+}
+
+Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  const RecursionGuard guard(in, " in comparison");
+  if ((op == CompareOp::Eq || op == CompareOp::Ne) && items_of(left).size != items_of(right).size) {
+    return Value::boolean(op == CompareOp::Ne);
+  }
+  size_t i = 0;
+  for (; i < items_of(left).size && i < items_of(right).size; ++i) {
+    const Value& a = items_of(left).data[i];
+    const Value& b = items_of(right).data[i];
+    if (a.is(b)) continue;
+    if (a.is_int() && b.is_int()) break;
+    const Value x = a, y = b;  // the comparison may change the lists
+    if (!equals(in, x, y)) break;
+  }
+  const Items a = items_of(left), b = items_of(right);
+  if (i >= a.size || i >= b.size) return Value::boolean(order_holds(op, a.size < b.size ? -1 : a.size > b.size));
+  if (op == CompareOp::Eq) return Value::boolean(false);
+  if (op == CompareOp::Ne) return Value::boolean(true);
+  const Value x = a.data[i], y = b.data[i];
+  return compare(in, op, x, y);
+}
+
+std::string repr_items(Interpreter& in, const Value& sequence, const char* open, const char* close) {
+  std::string out = open;
+  for (size_t i = 0; i < items_of(sequence).size; ++i) {
+    if (i != 0) out += ", ";
+    const Value item = items_of(sequence).data[i];
+    out += repr_text(in, item);
+  }
+  return out + close;
+}
+
+int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, const Value& start, const Value& stop) {
+  const int64_t size = static_cast<int64_t>(items_of(sequence).size);
+  const int64_t from = clipped(in, start, 0, size), to = clipped(in, stop, INT64_MAX, size);
+  for (int64_t i = from; i < to && i < static_cast<int64_t>(items_of(sequence).size); ++i) {
+    const Value item = items_of(sequence).data[i];
+    if (equals(in, item, value)) return i;
+  }
+  return -1;
+}
+
+int64_t count_item(Interpreter& in, const Value& sequence, const Value& value) {
+  int64_t n = 0;
+  for (size_t i = 0; i < items_of(sequence).size; ++i) {
+    const Value item = items_of(sequence).data[i];
+    n += equals(in, item, value);
+  }
+  return n;
+}
+
+ReprMark::ReprMark(Interpreter& in, Object* object) : in_(in) {
+  auto& marks = in.shared->in_repr;
+  again_ = std::find(marks.begin(), marks.end(), object) != marks.end();
+  if (!again_) marks.push_back(object);
+}
+
+ReprMark::~ReprMark() {
+  if (!again_) in_.shared->in_repr.pop_back();
+}
+
+}  // namespace tessera

@@ -1,0 +1,44 @@
+// What lists, tuples, strings and ranges have in common.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lang/interpreter.h"
+#include "lang/types/range.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+// The count of a repetition: an int, a bool or an object with __index__. False: something else.
+bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
+[[noreturn]] void throw_cannot_repeat(Interpreter& in, const Value& by);                     // can't multiply sequence by …
+[[noreturn]] void throw_cannot_join(Interpreter& in, const char* type, const Value& other);  // can only concatenate …
+
+// s[key] for an int-like key: a position in 0 .. length-1. `type` for the messages: "list", "tuple", "range object".
+// `action`: "" or " assignment".
+int64_t sequence_index(Interpreter& in, const Value& key, int64_t length, const char* type, const char* action = "");
+
+// Lists and tuples share these: comparison, hash and repr over an array of values.
+Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right);
+// [a, b] or (a, b); the sequence is asked again for each item, since a repr may change it.
+std::string repr_items(Interpreter& in, const Value& sequence, const char* open, const char* close);
+// Where index(value, start, stop) finds the value; -1: nowhere.
+int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, const Value& start, const Value& stop);
+int64_t count_item(Interpreter& in, const Value& sequence, const Value& value);
+
+// Marks a container whose repr is being made; `again` when it is already: "[...]".
+class ReprMark {
+ public:
+  ReprMark(Interpreter& in, Object* object);
+  ~ReprMark();
+  ReprMark(const ReprMark&) = delete;
+  ReprMark& operator=(const ReprMark&) = delete;
+  bool again() const { return again_; }
+
+ private:
+  Interpreter& in_;
+  bool again_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,204 @@
+// Case mapping and classification of strings.
+#include "lang/protocol.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/str_methods.h"
+#include "lang/types/types.h"
+#include "lang/types/unicode.h"
+
+namespace tessera {
+namespace {
+
+using unicode::Case;
+
+constexpr uint32_t kCapitalSigma = 0x3a3;
+
+// A capital sigma ends a word when a cased letter stands before it and none behind (marks in between do not count).
+bool is_final_sigma(std::string_view text, size_t at) {
+  bool cased_before = false;
+  const char* const begin = text.data();
+  for (const char* p = begin + at; p > begin;) {
+    do --p;
+    while ((static_cast<unsigned char>(*p) & 0xc0) == 0x80);
+    const char* q = p;
+    const uint16_t flags = unicode::flags(decode_char(q));
+    if (flags & unicode::kCaseIgnorable) continue;
+    cased_before = flags & unicode::kCased;
+    break;
+  }
+  if (!cased_before) return false;
+  for (const char* p = begin + at + 2; p < begin + text.size();) {
+    const uint16_t flags = unicode::flags(decode_char(p));
+    if (flags & unicode::kCaseIgnorable) continue;
+    return !(flags & unicode::kCased);
+  }
+  return true;
+}
+
+void append_lower(std::string& out, uint32_t cp, std::string_view text, size_t at) {
+  if (cp == kCapitalSigma) {
+    append_char(out, is_final_sigma(text, at) ? 0x3c2 : 0x3c3);
+  } else {
+    unicode::append_case(out, cp, Case::Lower);
+  }
+}
+
+// Calls f(out, code point, byte offset) for each character and makes a string of out.
+template <class F>
+Value map_chars(Interpreter& in, std::string_view text, F&& f) {
+  std::string out;
+  out.reserve(text.size());
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const size_t at = static_cast<size_t>(p - text.data());
+    f(out, decode_char(p), at);
+  }
+  return make_str(in, out);
+}
+
+template <class F>
+Value map_ascii(Interpreter& in, const Str* s, F&& f) {
+  Str* out = new_str(in, s->size, s->size);
+  for (uint32_t i = 0; i < s->size; ++i) out->data[i] = f(s->data[i]);
+  return Value::adopt(out);
+}
+
+char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
+
+Value lower(Interpreter& in, const Args& args) {
+  const Str* s = as_str(args[0]);
+  if (s->is_ascii()) return map_ascii(in, s, ascii_lower);
+  return map_chars(in, s->view(), [&](std::string& out, uint32_t cp, size_t at) { append_lower(out, cp, s->view(), at); });
+}
+
+Value upper(Interpreter& in, const Args& args) {
+  const Str* s = as_str(args[0]);
+  if (s->is_ascii()) return map_ascii(in, s, ascii_upper);
+  return map_chars(in, s->view(), [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Upper); });
+}
+
+Value casefold(Interpreter& in, const Args& args) {
+  const Str* s = as_str(args[0]);
+  if (s->is_ascii()) return map_ascii(in, s, ascii_lower);
+  return map_chars(in, s->view(), [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Fold); });
+}
+
+Value swapcase(Interpreter& in, const Args& args) {
+  const std::string_view text = text_of(args[0]);
+  return map_chars(in, text, [&](std::string& out, uint32_t cp, size_t at) {
+    const uint16_t flags = unicode::flags(cp);
+    if (flags & unicode::kUpper) append_lower(out, cp, text, at);
+    else if (flags & unicode::kLower) unicode::append_case(out, cp, Case::Upper);
+    else append_char(out, cp);
+  });
+}
+
+Value capitalize(Interpreter& in, const Args& args) {
+  const std::string_view text = text_of(args[0]);
+  return map_chars(in, text, [&](std::string& out, uint32_t cp, size_t at) {
+    if (at == 0) unicode::append_case(out, cp, Case::Title);
+    else append_lower(out, cp, text, at);
+  });
+}
+
+Value title(Interpreter& in, const Args& args) {
+  const std::string_view text = text_of(args[0]);
+  bool inside = false;
+  return map_chars(in, text, [&](std::string& out, uint32_t cp, size_t at) {
+    if (inside) append_lower(out, cp, text, at);
+    else unicode::append_case(out, cp, Case::Title);
+    inside = unicode::is(cp, unicode::kCased);
+  });
+}
+
+// True when the text is not empty and every character has one of the flags.
+bool all_have(std::string_view text, uint16_t flags) {
+  if (text.empty()) return false;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    if (!(unicode::flags(decode_char(p)) & flags)) return false;
+  }
+  return true;
+}
+
+template <uint16_t kFlags>
+Value classify(Interpreter&, const Args& args) {
+  return Value::boolean(all_have(text_of(args[0]), kFlags));
+}
+
+Value isprintable(Interpreter&, const Args& args) {
+  return Value::boolean(text_of(args[0]).empty() || all_have(text_of(args[0]), unicode::kPrintable));
+}
+Value isascii(Interpreter&, const Args& args) { return Value::boolean(as_str(args[0])->is_ascii()); }
+Value isidentifier(Interpreter&, const Args& args) { return Value::boolean(unicode::is_identifier(text_of(args[0]))); }
+
+// islower, isupper: at least one cased character, and none of the other cases.
+Value is_case(std::string_view text, uint16_t wanted, uint16_t unwanted) {
+  bool found = false;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const uint16_t flags = unicode::flags(decode_char(p));
+    if (flags & unwanted) return Value::boolean(false);
+    found = found || (flags & wanted);
+  }
+  return Value::boolean(found);
+}
+Value islower(Interpreter&, const Args& args) {
+  return is_case(text_of(args[0]), unicode::kLower, unicode::kUpper | unicode::kTitle);
+}
+Value isupper(Interpreter&, const Args& args) {
+  return is_case(text_of(args[0]), unicode::kUpper, unicode::kLower | unicode::kTitle);
+}
+
+Value istitle(Interpreter&, const Args& args) {
+  const std::string_view text = text_of(args[0]);
+  bool found = false, inside = false;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const uint16_t flags = unicode::flags(decode_char(p));
+    if (flags & (unicode::kUpper | unicode::kTitle)) {
+      if (inside) return Value::boolean(false);
+      inside = found = true;
+    } else if (flags & unicode::kLower) {
+      if (!inside) return Value::boolean(false);
+      found = true;
+    } else {
+      inside = false;
+    }
+  }
+  return Value::boolean(found);
+}
+
+constexpr uint16_t kAlnum = unicode::kAlpha | unicode::kDecimal | unicode::kDigit | unicode::kNumeric;
+
+constexpr NativeDef kRows[] = {
+    {"lower(self, /)", lower, "Return a copy of the string converted to lowercase."},
+    {"upper(self, /)", upper, "Return a copy of the string converted to uppercase."},
+    {"casefold(self, /)", casefold, "Return a version of the string suitable for caseless comparisons."},
+    {"swapcase(self, /)", swapcase, "Convert uppercase characters to lowercase and lowercase characters to uppercase."},
+    {"capitalize(self, /)", capitalize, "Return a copy with the first character in title case and the rest in lower case."},
+    {"title(self, /)", title, "Return a version of the string where each word is titlecased."},
+    {"isalpha(self, /)", classify<unicode::kAlpha>, "True if all characters are alphabetic and there is at least one."},
+    {"isalnum(self, /)", classify<kAlnum>, "True if all characters are alphanumeric and there is at least one."},
+    {"isdecimal(self, /)", classify<unicode::kDecimal>, "True if all characters are decimals and there is at least one."},
+    {"isdigit(self, /)", classify<unicode::kDigit>, "True if all characters are digits and there is at least one."},
+    {"isnumeric(self, /)", classify<unicode::kNumeric>, "True if all characters are numeric and there is at least one."},
+    {"isspace(self, /)", classify<unicode::kSpace>, "True if all characters are whitespace and there is at least one."},
+    {"isprintable(self, /)", isprintable, "True if all characters are printable, or the string is empty."},
+    {"isascii(self, /)", isascii, "True if all characters are ASCII, or the string is empty."},
+    {"isidentifier(self, /)", isidentifier, "True if the string is a valid identifier."},
+    {"islower(self, /)", islower, "True if all cased characters are lowercase and there is at least one."},
+    {"isupper(self, /)", isupper, "True if all cased characters are uppercase and there is at least one."},
+    {"istitle(self, /)", istitle, "True if the string is titlecased and there is at least one cased character."},
+};
+
+}  // namespace
+
+void str_case_methods(Interpreter& in) { add_rows(in, in.types.str, kRows); }
+
+}  // namespace tessera

@@ -1,0 +1,293 @@
+// The rest of str's methods: joining, padding, translating, formatting; and str() itself.
+#include <algorithm>
+#include <cstring>
+
+#include "lang/class.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/bind.h"
+#include "lang/types/dict.h"
+#include "lang/types/format.h"
+#include "lang/types/list.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/str_methods.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+const Value* items_to_join(Interpreter& in, const Value& iterable, Value& holder, size_t& count) {
+  if (is_list(iterable) || is_tuple(iterable)) {
+    holder = iterable;
+  } else {
+    if (!iterable.is_object() || (iterable.as_object()->type->slots.iter == nullptr && iterable.as_object()->type->slots.get_item == nullptr)) {
+      throw Error(ErrorKind::TypeError, "can only join an iterable");
+    }
+    holder = list_from(in, iterable);
+  }
+  count = is_list(holder) ? as_list(holder)->size : as_tuple(holder)->size;
+  return is_list(holder) ? as_list(holder)->items : as_tuple(holder)->items;
+}
+
+Value join(Interpreter& in, const Args& args) {
+  const Str* separator = as_str(args[0]);
+  Value holder;
+  size_t count = 0;
+  const Value* items = items_to_join(in, args[1], holder, count);
+  if (count == 0) return in.shared->empty_str;
+  size_t size = size_t{separator->size} * (count - 1), length = size_t{separator->length} * (count - 1);
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_str(items[i])) {
+      throw Error(ErrorKind::TypeError, "sequence item " + std::to_string(i) + ": expected str instance, " +
+                                            std::string(type_name(in, items[i])) + " found");
+    }
+    size += as_str(items[i])->size;
+    length += as_str(items[i])->length;
+  }
+  if (count == 1) return str(in, items[0]);
+  Str* out = new_str(in, size, length);
+  char* p = out->data;
+  for (size_t i = 0; i < count; ++i) {
+    if (i != 0 && separator->size != 0) {
+      std::memcpy(p, separator->data, separator->size);
+      p += separator->size;
+    }
+    const Str* item = as_str(items[i]);
+    std::memcpy(p, item->data, item->size);
+    p += item->size;
+  }
+  return Value::adopt(out);
+}
+
+std::string_view fill_of(Interpreter& in, const Value& fill) {
+  if (!is_str(fill)) {
+    throw Error(ErrorKind::TypeError, "The fill character must be a unicode character, not " + std::string(type_name(in, fill)));
+  }
+  if (as_str(fill)->length != 1) throw Error(ErrorKind::TypeError, "The fill character must be exactly one character long");
+  return text_of(fill);
+}
+
+Value pad(Interpreter& in, const Args& args, int64_t left, int64_t right) {
+  const std::string_view fill = fill_of(in, args[2]);
+  if (left <= 0 && right <= 0) return str(in, args[0]);
+  if (left + right > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
+  std::string out;
+  for (; left > 0; --left) out += fill;
+  out += text_of(args[0]);
+  for (; right > 0; --right) out += fill;
+  return make_str(in, out);
+}
+
+int64_t missing(const Args& args) { return args[1].as_int() - as_str(args[0])->length; }
+
+Value ljust(Interpreter& in, const Args& args) { return pad(in, args, 0, missing(args)); }
+Value rjust(Interpreter& in, const Args& args) { return pad(in, args, missing(args), 0); }
+Value center(Interpreter& in, const Args& args) {
+  const int64_t room = missing(args);
+  const int64_t left = room <= 0 ? 0 : room / 2 + (room & args[1].as_int() & 1);
+  return pad(in, args, left, room - left);
+}
+
+Value zfill(Interpreter& in, const Args& args) {
+  const int64_t room = missing(args);
+  if (room <= 0) return str(in, args[0]);
+  if (room > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
+  std::string_view text = text_of(args[0]);
+  std::string out;
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
+    out += text[0];
+    text.remove_prefix(1);
+  }
+  out.append(static_cast<size_t>(room), '0');
+  out += text;
+  return make_str(in, out);
+}
+
+Value expandtabs(Interpreter& in, const Args& args) {
+  const int64_t tab = args[1].as_int();
+  std::string out;
+  int64_t column = 0;
+  const std::string_view text = text_of(args[0]);
+  for (const char *p = text.data(), *end = p + text.size(); p < end;) {
+    const char* const start = p;
+    const uint32_t cp = decode_char(p);
+    if (cp == '\t') {
+      const int64_t n = tab > 0 ? tab - column % tab : 0;
+      out.append(static_cast<size_t>(n), ' ');
+      column += n;
+      continue;
+    }
+    out.append(start, p);
+    column = cp == '\n' || cp == '\r' ? 0 : column + 1;
+  }
+  return make_str(in, out);
+}
+
+// --- translate
+
+Value look_up(Interpreter& in, const Value& table, uint32_t cp) {
+  const Value key = Value::integer(cp);
+  if (is_dict(table) && table.as_object()->type == in.types.dict) {
+    const Value* found = dict_get(in, as_dict(table), key);
+    return found != nullptr ? *found : Value();
+  }
+  auto is_lookup_error = [&](const Value& e) {
+    return is_instance(in, e, in.types.errors[static_cast<int>(ErrorKind::LookupError)]);
+  };
+  try {
+    return get_item(in, table, key);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::KeyError && error.kind != ErrorKind::IndexError && error.kind != ErrorKind::LookupError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_lookup_error(thrown.exception)) throw;
+  }
+  return Value();
+}
+
+Value translate(Interpreter& in, const Args& args) {
+  std::string out;
+  const std::string_view text = text_of(args[0]);
+  for (const char *p = text.data(), *end = p + text.size(); p < end;) {
+    const uint32_t cp = decode_char(p);
+    const Value mapped = look_up(in, args[1], cp);
+    if (mapped.is_undefined()) {
+      append_char(out, cp);
+    } else if (is_str(mapped)) {
+      out += text_of(mapped);
+    } else if (mapped.is_int()) {
+      if (mapped.as_int() < 0 || mapped.as_int() > 0x10ffff) {
+        throw Error(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
+      }
+      append_char(out, static_cast<uint32_t>(mapped.as_int()));
+    } else if (!mapped.is_none()) {
+      throw Error(ErrorKind::TypeError, "character mapping must return integer, None or str");
+    }
+  }
+  return make_str(in, out);
+}
+
+uint32_t only_char(const Str* s) {
+  const char* p = s->data;
+  return decode_char(p);
+}
+
+Value table_of_dict(Interpreter& in, const Value& mapping) {
+  if (!is_dict(mapping)) throw Error(ErrorKind::TypeError, "if you give only one argument to maketrans it must be a dict");
+  Value table = make_dict(in);
+  dict_for_each(as_dict(mapping), [&](const Value& key, const Value& value) {
+    if (is_str(key)) {
+      if (as_str(key)->length != 1) throw Error(ErrorKind::ValueError, "string keys in translate table must be of length 1");
+      dict_set(in, as_dict(table), Value::integer(only_char(as_str(key))), value);
+    } else if (key.is_int() || key.is_bool()) {
+      dict_set(in, as_dict(table), key, value);
+    } else {
+      throw Error(ErrorKind::TypeError, "keys in translate table must be strings or integers");
+    }
+  });
+  return table;
+}
+
+Value maketrans(Interpreter& in, const Args& args) {
+  if (args[1].is_undefined()) return table_of_dict(in, args[0]);
+  for (int i = 0; i < 3; ++i) {
+    if (args[static_cast<uint32_t>(i)].is_undefined() || is_str(args[static_cast<uint32_t>(i)])) continue;
+    if (i == 0) throw Error(ErrorKind::TypeError, "first maketrans argument must be a string if there is a second argument");
+    throw Error(ErrorKind::TypeError, "maketrans() argument " + std::to_string(i + 1) + " must be str, not " +
+                                          std::string(type_name(in, args[static_cast<uint32_t>(i)])));
+  }
+  if (as_str(args[0])->length != as_str(args[1])->length) {
+    throw Error(ErrorKind::ValueError, "the first two maketrans arguments must have equal length");
+  }
+  Value table = make_dict(in);
+  const char* from = as_str(args[0])->data;
+  const char* to = as_str(args[1])->data;
+  for (uint32_t i = 0; i < as_str(args[0])->length; ++i) {
+    const Value key = Value::integer(decode_char(from));
+    dict_set(in, as_dict(table), key, Value::integer(decode_char(to)));
+  }
+  if (!args[2].is_undefined()) {
+    const std::string_view gone = text_of(args[2]);
+    for (const char *p = gone.data(), *end = p + gone.size(); p < end;) {
+      dict_set(in, as_dict(table), Value::integer(decode_char(p)), Value::none());
+    }
+  }
+  return table;
+}
+
+// --- formatting
+
+Value format_method(Interpreter& in, const Args& args) {
+  return make_str(in, brace_format(in, text_of(args[0]), args[1], args[2]));
+}
+Value format_map(Interpreter& in, const Args& args) { return make_str(in, brace_format(in, text_of(args[0]), Value(), args[1])); }
+
+Value encode(Interpreter&, const Args&) {
+  throw Error(ErrorKind::NotImplementedError, "str.encode() gives bytes, which this language does not have");
+}
+
+// A str of a script subclass: the text copied into an object of that type.
+Value as_subclass(Interpreter& in, Type* type, Value text) {
+  if (type == in.types.str) return text;
+  const Str* from = as_str(text);
+  Str* s = make_object<Str>(in, type, size_t{from->size} + 1);
+  s->data = reinterpret_cast<char*>(s) + type->instance_size;
+  std::memcpy(s->data, from->data, size_t{from->size} + 1);
+  s->size = from->size;
+  s->length = from->length;
+  s->inline_size = from->size + 1;
+  return Value::adopt(s);
+}
+
+Value make_from(Interpreter& in, Type* type, const Args& args) {
+  const uint32_t given = args.positional();
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i]);
+    if (name == "object") return as_subclass(in, type, str(in, args[given + i]));
+    if (name != "encoding" && name != "errors") {
+      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for str()");
+    }
+  }
+  if (given == 0) return as_subclass(in, type, in.shared->empty_str);
+  if (given > 3) throw Error(ErrorKind::TypeError, "str() takes at most 3 arguments (" + std::to_string(given) + " given)");
+  for (uint32_t i = 1; i < given; ++i) {
+    if (!is_str(args[i])) {
+      throw Error(ErrorKind::TypeError, std::string("str() argument '") + (i == 1 ? "encoding" : "errors") + "' must be str, not " +
+                                            (args[i].is_none() ? "None" : std::string(type_name(in, args[i]))));
+    }
+  }
+  if (given > 1 || args.count > given) {
+    throw Error(ErrorKind::TypeError, is_str(args[0]) ? std::string("decoding str is not supported")
+                                                      : "decoding to str: need a bytes-like object, " +
+                                                            std::string(type_name(in, args[0])) + " found");
+  }
+  return as_subclass(in, type, str(in, args[0]));
+}
+
+constexpr NativeDef kRows[] = {
+    {"join(self, iterable, /)", join, "Concatenate any number of strings, with this one between them."},
+    {"ljust(self, width: int, fillchar=' ', /)", ljust, "A left-justified string of length width."},
+    {"rjust(self, width: int, fillchar=' ', /)", rjust, "A right-justified string of length width."},
+    {"center(self, width: int, fillchar=' ', /)", center, "A centered string of length width."},
+    {"zfill(self, width: int, /)", zfill, "Pad a numeric string with zeros on the left."},
+    {"expandtabs(self, /, tabsize: int = 8)", expandtabs, "A copy with tabs replaced by spaces."},
+    {"translate(self, table, /)", translate, "Replace each character by what the table gives for its code point."},
+    {"maketrans(x, y=..., z=..., /)", maketrans, "A translation table for str.translate()."},
+    {"format(self, /, *args, **kwargs)", format_method, "A formatted version, with substitutions from the arguments."},
+    {"format_map(self, mapping, /)", format_map, "A formatted version, with substitutions from a mapping."},
+    {"encode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", encode, "Not supported: there are no bytes."},
+};
+
+}  // namespace
+
+void str_methods(Interpreter& in) {
+  in.types.str->make = make_from;
+  str_case_methods(in);
+  str_search_methods(in);
+  add_rows(in, in.types.str, kRows);
+  slot_methods(in, in.types.str);
+}
+
+}  // namespace tessera

@@ -1,0 +1,356 @@
+// Searching, splitting, stripping and replacing.
+#include <algorithm>
+#include <cstring>
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/str_methods.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+#include "lang/types/unicode.h"
+
+namespace tessera {
+
+namespace {
+
+int64_t bound(Interpreter& in, const Value& value, int64_t missing, int64_t length) {
+  if (value.is_none() || value.is_undefined()) return missing;
+  int64_t i;
+  if (value.is_int() || value.is_bool()) {
+    i = value.as_int();
+  } else {
+    try {
+      i = index(in, value);
+    } catch (const Error& error) {
+      if (error.kind != ErrorKind::TypeError) throw;
+      throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
+    }
+  }
+  if (i < 0) i = std::max<int64_t>(i + length, 0);
+  return i;
+}
+
+}  // namespace
+
+bool byte_range(Interpreter& in, Str* s, const Value& start, const Value& end, size_t& from, size_t& to) {
+  const int64_t first = bound(in, start, 0, s->length);
+  const int64_t last = std::min<int64_t>(bound(in, end, s->length, s->length), s->length);
+  if (first > last) return false;
+  from = byte_offset(in, s, static_cast<uint32_t>(first));
+  to = byte_offset(in, s, static_cast<uint32_t>(last));
+  return true;
+}
+
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+[[noreturn]] void must_be_str(Interpreter& in, const Value& got) {
+  throw Error(ErrorKind::TypeError, "must be str, not " + std::string(type_name(in, got)));
+}
+
+std::string_view needle_of(Interpreter& in, const Value& value) {
+  if (!is_str(value)) must_be_str(in, value);
+  return text_of(value);
+}
+
+// The byte offset of the first or last occurrence in the range, or kNone.
+size_t locate(Interpreter& in, const Args& args, bool last) {
+  Str* s = as_str(args[0]);
+  const std::string_view needle = needle_of(in, args[1]);
+  size_t from, to;
+  if (!byte_range(in, s, args[2], args[3], from, to)) return kNone;
+  const std::string_view text = s->view().substr(from, to - from);
+  const size_t at = last ? text.rfind(needle) : text.find(needle);
+  return at == kNone ? kNone : from + at;
+}
+
+Value position(const Args& args, size_t byte) {
+  return Value::integer(byte == kNone ? -1 : static_cast<int64_t>(char_index(as_str(args[0]), static_cast<uint32_t>(byte))));
+}
+
+Value find(Interpreter& in, const Args& args) { return position(args, locate(in, args, false)); }
+Value rfind(Interpreter& in, const Args& args) { return position(args, locate(in, args, true)); }
+
+Value found_or_error(const Args& args, size_t byte) {
+  if (byte == kNone) throw Error(ErrorKind::ValueError, "substring not found");
+  return position(args, byte);
+}
+Value index_of(Interpreter& in, const Args& args) { return found_or_error(args, locate(in, args, false)); }
+Value rindex(Interpreter& in, const Args& args) { return found_or_error(args, locate(in, args, true)); }
+
+Value count(Interpreter& in, const Args& args) {
+  Str* s = as_str(args[0]);
+  const std::string_view needle = needle_of(in, args[1]);
+  size_t from, to;
+  if (!byte_range(in, s, args[2], args[3], from, to)) return Value::integer(0);
+  const std::string_view text = s->view().substr(from, to - from);
+  if (needle.empty()) return Value::integer(static_cast<int64_t>(count_chars(text)) + 1);
+  int64_t n = 0;
+  for (size_t at = text.find(needle); at != kNone; at = text.find(needle, at + needle.size())) ++n;
+  return Value::integer(n);
+}
+
+Value has_affix(Interpreter& in, const Args& args, const char* name, bool at_end) {
+  Str* s = as_str(args[0]);
+  const Value& affix = args[1];
+  if (!is_str(affix) && !is_tuple(affix)) {
+    throw Error(ErrorKind::TypeError, std::string(name) + " first arg must be str or a tuple of str, not " + std::string(type_name(in, affix)));
+  }
+  size_t from, to;
+  const bool valid = byte_range(in, s, args[2], args[3], from, to);
+  const std::string_view text = valid ? s->view().substr(from, to - from) : std::string_view();
+  auto matches = [&](std::string_view part) { return valid && (at_end ? text.ends_with(part) : text.starts_with(part)); };
+  if (is_str(affix)) return Value::boolean(matches(text_of(affix)));
+  for (const Value& each : *as_tuple(affix)) {
+    if (!is_str(each)) {
+      throw Error(ErrorKind::TypeError, std::string("tuple for ") + name + " must only contain str, not " + std::string(type_name(in, each)));
+    }
+    if (matches(text_of(each))) return Value::boolean(true);
+  }
+  return Value::boolean(false);
+}
+Value startswith(Interpreter& in, const Args& args) { return has_affix(in, args, "startswith", false); }
+Value endswith(Interpreter& in, const Args& args) { return has_affix(in, args, "endswith", true); }
+
+Value removeprefix(Interpreter& in, const Args& args) {
+  const std::string_view text = text_of(args[0]), affix = text_of(args[1]);
+  return text.starts_with(affix) ? make_str(in, text.substr(affix.size())) : str(in, args[0]);
+}
+Value removesuffix(Interpreter& in, const Args& args) {
+  const std::string_view text = text_of(args[0]), affix = text_of(args[1]);
+  return text.ends_with(affix) ? make_str(in, text.substr(0, text.size() - affix.size())) : str(in, args[0]);
+}
+
+Value replace(Interpreter& in, const Args& args) {
+  const Str* s = as_str(args[0]);
+  const std::string_view text = s->view(), old = text_of(args[1]), fresh = text_of(args[2]);
+  int64_t left = args[3].as_int();
+  if (left < 0) left = INT64_MAX;
+  std::string out;
+  if (old.empty()) {
+    const char* p = text.data();
+    const char* const end = p + text.size();
+    for (; left > 0; --left) {
+      out += fresh;
+      if (p == end) break;
+      const char* const start = p;
+      decode_char(p);
+      out.append(start, p);
+    }
+    out.append(p, end);
+    return make_str(in, out);
+  }
+  size_t at = text.find(old), done = 0;
+  if (at == kNone || left == 0) return str(in, args[0]);
+  for (; at != kNone && left > 0; at = text.find(old, done), --left) {
+    out.append(text, done, at - done);
+    out += fresh;
+    done = at + old.size();
+  }
+  out.append(text, done);
+  return make_str(in, out);
+}
+
+// --- stripping
+
+enum Ends { kLeft = 1, kRight = 2 };
+
+bool in_set(std::string_view set, uint32_t cp) {
+  for (const char *p = set.data(), *end = p + set.size(); p < end;) {
+    if (decode_char(p) == cp) return true;
+  }
+  return false;
+}
+
+std::string_view strip_text(std::string_view text, bool blanks, std::string_view set, int ends) {
+  auto goes = [&](uint32_t cp) { return blanks ? unicode::is(cp, unicode::kSpace) : in_set(set, cp); };
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  while ((ends & kLeft) && begin < end) {
+    const char* p = begin;
+    if (!goes(decode_char(p))) break;
+    begin = p;
+  }
+  while ((ends & kRight) && begin < end) {
+    const char* p = end - 1;
+    while ((static_cast<unsigned char>(*p) & 0xc0) == 0x80) --p;
+    const char* q = p;
+    if (!goes(decode_char(q))) break;
+    end = p;
+  }
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+template <int kEnds>
+Value strip(Interpreter& in, const Args& args) {
+  const char* const name = kEnds == kLeft ? "lstrip" : kEnds == kRight ? "rstrip" : "strip";
+  if (!args[1].is_none() && !is_str(args[1])) throw Error(ErrorKind::TypeError, std::string(name) + " arg must be None or str");
+  const std::string_view text = text_of(args[0]);
+  const std::string_view result =
+      strip_text(text, args[1].is_none(), args[1].is_none() ? std::string_view() : text_of(args[1]), kEnds);
+  return result.size() == text.size() ? str(in, args[0]) : make_str(in, result);
+}
+
+// --- splitting
+
+struct Pieces {
+  Interpreter& in;
+  Value list;
+  explicit Pieces(Interpreter& i) : in(i), list(make_list(i)) {}
+  void add(std::string_view piece) { list_append(in, as_list(list), make_str(in, piece)); }
+};
+
+bool is_blank_at(std::string_view text, size_t at, size_t& width) {
+  const unsigned char c = static_cast<unsigned char>(text[at]);
+  if (c < 128) {
+    width = 1;
+    return unicode::is_ascii_space(c);
+  }
+  const char* p = text.data() + at;
+  const bool blank = unicode::is(decode_char(p), unicode::kSpace);
+  width = static_cast<size_t>(p - text.data()) - at;
+  return blank;
+}
+
+void split_blanks(Pieces& out, std::string_view text, int64_t most) {
+  size_t i = 0, width = 0;
+  while (i < text.size()) {
+    while (i < text.size() && is_blank_at(text, i, width)) i += width;
+    if (i == text.size()) return;
+    if (most-- == 0) {
+      out.add(strip_text(text.substr(i), true, {}, kRight));
+      return;
+    }
+    const size_t start = i;
+    while (i < text.size() && !is_blank_at(text, i, width)) i += width;
+    out.add(text.substr(start, i - start));
+  }
+}
+
+void split_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
+  size_t start = 0;
+  for (; most != 0; --most) {
+    const size_t at = text.find(separator, start);
+    if (at == kNone) break;
+    out.add(text.substr(start, at - start));
+    start = at + separator.size();
+  }
+  out.add(text.substr(start));
+}
+
+void rsplit_blanks(Pieces& out, std::string_view text, int64_t most) {
+  for (;;) {
+    text = strip_text(text, true, {}, kRight);
+    if (text.empty()) break;
+    if (most-- == 0) {
+      out.add(strip_text(text, true, {}, kRight));
+      break;
+    }
+    size_t i = text.size(), width = 0;
+    for (;;) {  // back to the blank before the word
+      if (i == 0) break;
+      size_t p = i - 1;
+      while ((static_cast<unsigned char>(text[p]) & 0xc0) == 0x80) --p;
+      if (is_blank_at(text, p, width)) break;
+      i = p;
+    }
+    out.add(text.substr(i));
+    text = text.substr(0, i);
+  }
+  std::reverse(as_list(out.list)->begin(), as_list(out.list)->end());
+}
+
+void rsplit_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
+  for (; most != 0; --most) {
+    const size_t at = text.rfind(separator);
+    if (at == kNone) break;
+    out.add(text.substr(at + separator.size()));
+    text = text.substr(0, at);
+  }
+  out.add(text);
+  std::reverse(as_list(out.list)->begin(), as_list(out.list)->end());
+}
+
+Value split_by(Interpreter& in, const Args& args, bool from_right) {
+  const std::string_view text = text_of(args[0]);
+  Pieces out(in);
+  const int64_t most = args[2].as_int() < 0 ? INT64_MAX : args[2].as_int();
+  if (args[1].is_none()) {
+    if (from_right) rsplit_blanks(out, text, most);
+    else split_blanks(out, text, most);
+    return out.list;
+  }
+  if (!is_str(args[1])) throw Error(ErrorKind::TypeError, "must be str or None, not " + std::string(type_name(in, args[1])));
+  const std::string_view separator = text_of(args[1]);
+  if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
+  if (from_right) rsplit_text(out, text, separator, most);
+  else split_text(out, text, separator, most);
+  return out.list;
+}
+Value split(Interpreter& in, const Args& args) { return split_by(in, args, false); }
+Value rsplit(Interpreter& in, const Args& args) { return split_by(in, args, true); }
+
+bool is_line_end(uint32_t cp) {
+  return (cp >= 10 && cp <= 13) || (cp >= 28 && cp <= 30) || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
+}
+
+Value splitlines(Interpreter& in, const Args& args) {
+  const std::string_view text = text_of(args[0]);
+  const bool keep = args[1].as_bool();
+  Pieces out(in);
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  const char* start = p;
+  while (p < end) {
+    const char* const at = p;
+    const uint32_t cp = decode_char(p);
+    if (!is_line_end(cp)) continue;
+    if (cp == '\r' && p < end && *p == '\n') ++p;
+    out.add({start, static_cast<size_t>((keep ? p : at) - start)});
+    start = p;
+  }
+  if (start < end) out.add({start, static_cast<size_t>(end - start)});
+  return out.list;
+}
+
+Value partition_at(Interpreter& in, const Args& args, bool last) {
+  const std::string_view text = text_of(args[0]), separator = needle_of(in, args[1]);
+  if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
+  const size_t at = last ? text.rfind(separator) : text.find(separator);
+  const Value empty = make_str(in, "");
+  if (at == kNone) return last ? make_tuple(in, {empty, empty, str(in, args[0])}) : make_tuple(in, {str(in, args[0]), empty, empty});
+  return make_tuple(in, {make_str(in, text.substr(0, at)), args[1], make_str(in, text.substr(at + separator.size()))});
+}
+Value partition(Interpreter& in, const Args& args) { return partition_at(in, args, false); }
+Value rpartition(Interpreter& in, const Args& args) { return partition_at(in, args, true); }
+
+constexpr NativeDef kRows[] = {
+    {"find(self, sub, start=None, end=None, /)", find, "The lowest index where sub is found, or -1."},
+    {"rfind(self, sub, start=None, end=None, /)", rfind, "The highest index where sub is found, or -1."},
+    {"index(self, sub, start=None, end=None, /)", index_of, "The lowest index where sub is found, or ValueError."},
+    {"rindex(self, sub, start=None, end=None, /)", rindex, "The highest index where sub is found, or ValueError."},
+    {"count(self, sub, start=None, end=None, /)", count, "The number of non-overlapping occurrences of sub."},
+    {"startswith(self, prefix, start=None, end=None, /)", startswith, "True if the string starts with prefix."},
+    {"endswith(self, suffix, start=None, end=None, /)", endswith, "True if the string ends with suffix."},
+    {"removeprefix(self, prefix: str, /)", removeprefix, "The string without the given prefix, if it is there."},
+    {"removesuffix(self, suffix: str, /)", removesuffix, "The string without the given suffix, if it is there."},
+    {"replace(self, old: str, new: str, count: int = -1, /)", replace, "A copy with occurrences of old replaced by new."},
+    {"strip(self, chars=None, /)", strip<kLeft | kRight>, "A copy without leading and trailing whitespace, or chars."},
+    {"lstrip(self, chars=None, /)", strip<kLeft>, "A copy without leading whitespace, or chars."},
+    {"rstrip(self, chars=None, /)", strip<kRight>, "A copy without trailing whitespace, or chars."},
+    {"split(self, /, sep=None, maxsplit: int = -1)", split, "A list of the substrings between separators."},
+    {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit, "A list of the substrings between separators, from the end."},
+    {"splitlines(self, /, keepends: bool = False)", splitlines, "A list of the lines."},
+    {"partition(self, sep, /)", partition, "The parts before and after the first separator, and it in between."},
+    {"rpartition(self, sep, /)", rpartition, "The parts before and after the last separator, and it in between."},
+};
+
+}  // namespace
+
+void str_search_methods(Interpreter& in) { add_rows(in, in.types.str, kRows); }
+
+}  // namespace tessera

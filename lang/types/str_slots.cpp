@@ -1,0 +1,128 @@
+// Strings in operators, comparisons, indexing and iteration.
+#include <algorithm>
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "lang/types/format.h"
+#include "lang/types/iterators.h"
+#include "lang/types/number.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+Value repr_slot(Interpreter& in, const Value& self) { return make_str(in, quote(text_of(self))); }
+
+Value str_slot(Interpreter& in, const Value& self) {
+  return self.as_object()->type == in.types.str ? self : make_str(in, text_of(self), as_str(self)->length);
+}
+
+Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
+  return spec.empty() ? str(in, self) : format_str_value(in, text_of(self), spec);
+}
+
+int64_t hash_slot(Interpreter&, const Value& self) { return str_hash(as_str(self)); }
+int64_t length_slot(Interpreter&, const Value& self) { return as_str(self)->length; }
+
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!is_str(other)) return in.not_implemented;
+  if (op == CompareOp::Eq) return Value::boolean(str_equal(as_str(self), as_str(other)));
+  if (op == CompareOp::Ne) return Value::boolean(!str_equal(as_str(self), as_str(other)));
+  const int order = str_compare(as_str(self), as_str(other));
+  return Value::boolean(order_holds(op, order < 0 ? -1 : order > 0));
+}
+
+Value repeat(Interpreter& in, const Str* s, int64_t times) {
+  if (times <= 0 || s->size == 0) return in.shared->empty_str;
+  if (times == 1) return make_str(in, s->view(), s->length);
+  unsigned __int128 size = static_cast<unsigned __int128>(s->size) * static_cast<uint64_t>(times);
+  if (size > 0xffff0000u) throw Error(ErrorKind::MemoryError, std::string());
+  Str* out = new_str(in, static_cast<size_t>(size), static_cast<size_t>(s->length) * static_cast<size_t>(times));
+  if (s->size == 1) {
+    std::memset(out->data, s->data[0], out->size);
+  } else {
+    for (int64_t i = 0; i < times; ++i) std::memcpy(out->data + static_cast<size_t>(i) * s->size, s->data, s->size);
+  }
+  return Value::adopt(out);
+}
+
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
+  int64_t times;
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, as_str(self), times);
+  if (reflected) return in.not_implemented;
+  if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
+  if (op == BinaryOp::Add) {
+    if (!is_str(other)) throw_cannot_join(in, "str", other);
+    const Str* right = as_str(other);
+    if ((dying & kLeftDying) && as_str(self)->refcount == 1 && self.as_object()->type == in.types.str && size_t{as_str(self)->size} + right->size >= 128) {
+      append_in_place(in, as_str(self), right->view(), right->length);
+      return self;
+    }
+    return str_concat(in, as_str(self), right);
+  }
+  if (op == BinaryOp::Mod) return percent_format(in, text_of(self), other);
+  return in.not_implemented;
+}
+
+Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  Str* s = as_str(self);
+  if (is_slice(key)) {
+    const SliceIndices r = slice_indices(in, as_slice(key), s->length);
+    if (r.count == 0) return in.shared->empty_str;
+    if (r.step == 1) return str_slice(in, s, static_cast<uint32_t>(r.start), static_cast<uint32_t>(r.start + r.count));
+    std::string out;
+    int64_t at = r.start;
+    for (int64_t i = 0; i < r.count; ++i, at += r.step) {
+      const uint32_t from = byte_offset(in, s, static_cast<uint32_t>(at));
+      const char* p = s->data + from;
+      decode_char(p);
+      out.append(static_cast<const char*>(s->data) + from, p);
+    }
+    return make_str(in, out, static_cast<size_t>(r.count));
+  }
+  int64_t i;
+  const Value plain = unboxed(key);
+  if (plain.is_int() || plain.is_bool()) {
+    i = plain.as_int();
+  } else {
+    try {
+      i = index(in, key);
+    } catch (const Error& error) {
+      if (error.kind != ErrorKind::TypeError) throw;
+      throw Error(ErrorKind::TypeError, "string indices must be integers, not '" + std::string(type_name(in, key)) + "'");
+    }
+  }
+  if (i < 0) i += s->length;
+  if (i < 0 || i >= s->length) throw Error(ErrorKind::IndexError, "string index out of range");
+  return str_at(in, s, static_cast<uint32_t>(i));
+}
+
+bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
+  if (!is_str(item)) {
+    throw Error(ErrorKind::TypeError, "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
+  }
+  return text_of(self).find(text_of(item)) != std::string_view::npos;
+}
+
+}  // namespace
+
+void str_slots(Interpreter& in) {
+  TypeSlots& s = in.types.str->slots;
+  s.destroy = destroy_str;
+  s.repr = repr_slot;
+  s.str = str_slot;
+  s.format = format_slot;
+  s.hash = hash_slot;
+  s.length = length_slot;
+  s.compare = compare_slot;
+  s.binary = binary_slot;
+  s.get_item = get_item_slot;
+  s.contains = contains_slot;
+  s.iter = str_iter;
+}
+
+}  // namespace tessera

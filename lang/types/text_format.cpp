@@ -1,0 +1,438 @@
+// 'text' % values and 'text'.format(…).
+#include <cmath>
+
+#include "lang/error.h"
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/format.h"
+#include "lang/types/list.h"
+#include "lang/types/number.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+// What ascii() does to a text: everything else than ASCII escaped.
+std::string escape_non_ascii(std::string_view text) {
+  std::string out;
+  char buffer[16];
+  for (const char *p = text.data(), *end = p + text.size(); p < end;) {
+    const uint32_t cp = decode_char(p);
+    if (cp < 128) {
+      out += static_cast<char>(cp);
+      continue;
+    }
+    std::snprintf(buffer, sizeof buffer, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", cp);
+    out += buffer;
+  }
+  return out;
+}
+
+namespace {
+
+[[noreturn]] void value_error(std::string message) { throw Error(ErrorKind::ValueError, std::move(message)); }
+
+// Where the values of a % come from: a tuple in order, one value, or a mapping by name.
+class PercentValues {
+ public:
+  PercentValues(Interpreter& in, const Value& values) : in_(in), values_(values) {}
+
+  Value next() {
+    if (is_tuple(values_)) {
+      if (used_ < as_tuple(values_)->size) return as_tuple(values_)->items[used_++];
+    } else if (used_ == 0) {
+      used_ = 1;
+      return values_;
+    }
+    throw Error(ErrorKind::TypeError, "not enough arguments for format string");
+  }
+
+  Value by_name(std::string_view name) {
+    if (!is_mapping()) throw Error(ErrorKind::TypeError, "format requires a mapping");
+    used_ = 1;
+    return get_item(in_, values_, make_str(in_, name));
+  }
+
+  void finish() {
+    const bool left = is_tuple(values_) ? used_ < as_tuple(values_)->size : used_ == 0 && !is_mapping();
+    if (left) throw Error(ErrorKind::TypeError, "not all arguments converted during string formatting");
+  }
+
+ private:
+  bool is_mapping() const {
+    return values_.is_object() && !is_tuple(values_) && !is_str(values_) && values_.as_object()->type->slots.get_item != nullptr;
+  }
+  Interpreter& in_;
+  const Value& values_;
+  size_t used_ = 0;
+};
+
+struct Directive {
+  bool left = false, plus = false, blank = false, alternate = false, zero = false;
+  int64_t width = -1, precision = -1;
+};
+
+std::string padded(const std::string& body, size_t length, const Directive& d) {
+  if (d.width <= static_cast<int64_t>(length)) return body;
+  const std::string blanks(static_cast<size_t>(d.width) - length, ' ');
+  return d.left ? body + blanks : blanks + body;
+}
+
+// sign, prefix and digits; zeros go between prefix and digits.
+std::string padded_number(std::string sign, const std::string& prefix, const std::string& digits, const Directive& d) {
+  const size_t size = sign.size() + prefix.size() + digits.size();
+  if (d.zero && !d.left && d.width > static_cast<int64_t>(size)) {
+    return sign + prefix + std::string(static_cast<size_t>(d.width) - size, '0') + digits;
+  }
+  const std::string body = sign + prefix + digits;
+  return padded(body, body.size(), d);
+}
+
+std::string sign_text(bool negative, const Directive& d) { return negative ? "-" : d.plus ? "+" : d.blank ? " " : ""; }
+
+int64_t whole_number(Interpreter& in, const Value& value, char type) {
+  const Value plain = unboxed(value);
+  if (plain.is_int() || plain.is_bool()) return plain.as_int();
+  if (plain.is_float() && type != 'x' && type != 'X' && type != 'o') return int_from_float(in, plain.as_float());
+  if (plain.is_object()) {
+    if (!type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return index(in, plain);
+    const Value method = type == 'x' || type == 'X' || type == 'o' ? Value() : type_lookup(plain.as_object()->type, in.names->int_);
+    if (!method.is_undefined()) return index(in, call(in, method, {plain}));
+  }
+  const bool based = type == 'x' || type == 'X' || type == 'o';
+  throw Error(ErrorKind::TypeError, std::string("%") + type + " format: " + (based ? "an integer is required" : "a real number is required") +
+                                        ", not " + std::string(type_name(in, value)));
+}
+
+std::string format_whole(Interpreter& in, const Value& value, char type, const Directive& d) {
+  const int64_t i = whole_number(in, value, type);
+  const uint64_t magnitude = i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
+  const unsigned base = type == 'x' || type == 'X' ? 16 : type == 'o' ? 8 : 10;
+  std::string digits = digits_in_base(magnitude, base, type == 'X');
+  if (d.precision > static_cast<int64_t>(digits.size())) digits.insert(0, static_cast<size_t>(d.precision) - digits.size(), '0');
+  const std::string prefix = d.alternate && base != 10 ? std::string("0") + type : "";
+  return padded_number(sign_text(i < 0, d), prefix, digits, d);
+}
+
+std::string format_real(Interpreter& in, const Value& value, char type, const Directive& d) {
+  const double number = to_float(in, value);
+  std::string text = float_text(number, type, d.precision < 0 ? 6 : static_cast<int>(d.precision), d.alternate ? kAlternate : 0);
+  const bool negative = text[0] == '-';
+  if (negative) text.erase(0, 1);
+  return padded_number(sign_text(negative, d), "", text, d);
+}
+
+std::string format_text(const std::string& text, const Directive& d) {
+  size_t length = count_chars(text);
+  if (d.precision >= 0 && static_cast<size_t>(d.precision) < length) {
+    const char* p = text.data();
+    for (int64_t i = 0; i < d.precision; ++i) decode_char(p);
+    length = static_cast<size_t>(d.precision);
+    return padded(text.substr(0, static_cast<size_t>(p - text.data())), length, d);
+  }
+  return padded(text, length, d);
+}
+
+std::string format_char(Interpreter& in, const Value& value, const Directive& d) {
+  std::string out;
+  if (is_str(value)) {
+    if (as_str(value)->length != 1) throw Error(ErrorKind::TypeError, "%c requires int or char");
+    out = text_of(value);
+  } else {
+    int64_t cp;
+    if (!value.is_int() && !value.is_bool() && !(value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined())) {
+      throw Error(ErrorKind::TypeError, "%c requires int or char");
+    }
+    cp = index(in, value);
+    if (cp < 0 || cp > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
+    append_char(out, static_cast<uint32_t>(cp));
+  }
+  return padded(out, 1, d);
+}
+
+class PercentFormatter {
+ public:
+  PercentFormatter(Interpreter& in, std::string_view text, const Value& values) : in_(in), text_(text), values_(in, values) {}
+
+  std::string run() {
+    while (at_ < text_.size()) {
+      const size_t mark = text_.find('%', at_);
+      out_.append(text_, at_, mark == text_.npos ? text_.npos : mark - at_);
+      if (mark == text_.npos) break;
+      at_ = mark + 1;
+      directive();
+    }
+    values_.finish();
+    return std::move(out_);
+  }
+
+ private:
+  char peek() const {
+    if (at_ >= text_.size()) value_error("incomplete format");
+    return text_[at_];
+  }
+
+  void read_name() {
+    const size_t start = ++at_;
+    int depth = 1;
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '(') ++depth;
+      if (text_[at_] == ')' && --depth == 0) break;
+    }
+    if (at_ >= text_.size()) value_error("incomplete format key");
+    named_ = values_.by_name(text_.substr(start, at_ - start));
+    ++at_;
+  }
+
+  int64_t read_star_or_number(const char* what) {
+    if (peek() == '*') {
+      ++at_;
+      const Value v = values_.next();
+      if (!v.is_int() && !v.is_bool()) throw Error(ErrorKind::TypeError, "* wants int");
+      return v.as_int();
+    }
+    int64_t n = 0;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+      n = n * 10 + (text_[at_++] - '0');
+      if (n > INT32_MAX) value_error(std::string(what) + " too big");
+    }
+    return n;
+  }
+
+  Directive read_flags() {
+    Directive d;
+    for (;; ++at_) {
+      switch (peek()) {
+        case '-': d.left = true; continue;
+        case '+': d.plus = true; continue;
+        case ' ': d.blank = true; continue;
+        case '#': d.alternate = true; continue;
+        case '0': d.zero = true; continue;
+        default: return d;
+      }
+    }
+  }
+
+  void directive() {
+    named_ = Value();
+    if (peek() == '(') read_name();
+    Directive d = read_flags();
+    if (peek() == '*' || (peek() >= '0' && peek() <= '9')) {
+      d.width = read_star_or_number("width");
+      if (d.width < 0) {
+        d.left = true;
+        d.width = -d.width;
+      }
+    }
+    if (peek() == '.') {
+      ++at_;
+      peek();
+      d.precision = read_star_or_number("precision");
+      if (d.precision < 0) d.precision = 0;
+    }
+    while (peek() == 'h' || peek() == 'l' || peek() == 'L') ++at_;
+    convert(d);
+  }
+
+  Value value() { return named_.is_undefined() ? values_.next() : named_; }
+
+  void convert(const Directive& d) {
+    const size_t where = at_;
+    const char* p = text_.data() + at_;
+    const uint32_t type = decode_char(p);
+    at_ = static_cast<size_t>(p - text_.data());
+    switch (type) {
+      case '%': out_ += '%'; return;
+      case 's': out_ += format_text(str_text(in_, value()), d); return;
+      case 'r': out_ += format_text(repr_text(in_, value()), d); return;
+      case 'a': out_ += format_text(escape_non_ascii(repr_text(in_, value())), d); return;
+      case 'd': case 'i': case 'u': out_ += format_whole(in_, value(), 'd', d); return;
+      case 'x': case 'X': case 'o': out_ += format_whole(in_, value(), static_cast<char>(type), d); return;
+      case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': out_ += format_real(in_, value(), static_cast<char>(type), d); return;
+      case 'c': out_ += format_char(in_, value(), d); return;
+      default: break;
+    }
+    char code[48];
+    std::snprintf(code, sizeof code, "' (0x%x) at index %zu", type, count_chars(text_.substr(0, where)));
+    std::string shown;
+    append_char(shown, type >= 32 && type < 127 ? type : '?');
+    value_error("unsupported format character '" + shown + code);
+  }
+
+  Interpreter& in_;
+  std::string_view text_;
+  PercentValues values_;
+  size_t at_ = 0;
+  std::string out_;
+  Value named_;
+};
+
+// --- str.format
+
+class BraceFormatter {
+ public:
+  BraceFormatter(Interpreter& in, const Value& args, const Value& kwargs) : in_(in), args_(args), kwargs_(kwargs) {}
+
+  std::string run(std::string_view text, int depth) {
+    if (depth < 0) value_error("Max string recursion exceeded");
+    std::string out;
+    size_t at = 0;
+    while (at < text.size()) {
+      const char c = text[at];
+      if (c != '{' && c != '}') {
+        const size_t end = text.find_first_of("{}", at);
+        out.append(text, at, end == text.npos ? text.npos : end - at);
+        at = end == text.npos ? text.size() : end;
+        continue;
+      }
+      if (at + 1 < text.size() && text[at + 1] == c) {
+        out += c;
+        at += 2;
+        continue;
+      }
+      if (c == '}') value_error("Single '}' encountered in format string");
+      if (at + 1 == text.size()) value_error("Single '{' encountered in format string");
+      const size_t end = field_end(text, at + 1);
+      out += field(text.substr(at + 1, end - at - 1), depth);
+      at = end + 1;
+    }
+    return out;
+  }
+
+ private:
+  // The '}' that closes the field which begins at `start`; brackets of a [key] may hold braces.
+  size_t field_end(std::string_view text, size_t start) {
+    int depth = 1;
+    bool in_brackets = false, in_spec = false;
+    for (size_t i = start; i < text.size(); ++i) {
+      const char c = text[i];
+      if (!in_spec && c == '[') in_brackets = true;
+      if (in_brackets) {
+        if (c == ']') in_brackets = false;
+        continue;
+      }
+      if (c == ':' || c == '!') in_spec = true;
+      if (c == '{') ++depth;
+      if (c == '}' && --depth == 0) return i;
+    }
+    value_error("expected '}' before end of string");
+  }
+
+  std::string field(std::string_view text, int depth) {
+    size_t name_end = 0;
+    bool in_brackets = false;
+    for (; name_end < text.size(); ++name_end) {
+      const char c = text[name_end];
+      if (c == '[') in_brackets = true;
+      else if (c == ']') in_brackets = false;
+      else if (!in_brackets && (c == '!' || c == ':')) break;
+      else if (!in_brackets && c == '{') value_error("unexpected '{' in field name");
+    }
+    std::string_view rest = text.substr(name_end);
+    Value value = look_up(text.substr(0, name_end));
+    if (!rest.empty() && rest[0] == '!') {
+      if (rest.size() < 2) value_error("unmatched '{' in format spec");
+      const char* p = rest.data() + 1;
+      const uint32_t conversion = decode_char(p);
+      rest = rest.substr(static_cast<size_t>(p - rest.data()));
+      if (!rest.empty() && rest[0] != ':') value_error("expected ':' after conversion specifier");
+      value = convert(value, conversion);
+    }
+    const std::string spec = rest.empty() ? std::string() : run(rest.substr(1), depth - 1);
+    return std::string(text_of(format(in_, value, spec)));
+  }
+
+  Value convert(const Value& value, uint32_t conversion) {
+    if (conversion == 's') return str(in_, value);
+    if (conversion == 'r') return repr(in_, value);
+    if (conversion == 'a') {
+      return make_str(in_, escape_non_ascii(repr_text(in_, value)));
+    }
+    char buffer[64];
+    if (conversion > 32 && conversion < 127) {
+      std::snprintf(buffer, sizeof buffer, "Unknown conversion specifier %c", static_cast<char>(conversion));
+    } else {
+      std::snprintf(buffer, sizeof buffer, "Unknown conversion specifier \\x%x", conversion);
+    }
+    value_error(buffer);
+  }
+
+  static bool is_number(std::string_view text, int64_t& out) {
+    if (text.empty()) return false;
+    out = 0;
+    for (char c : text) {
+      if (c < '0' || c > '9') return false;
+      if (__builtin_mul_overflow(out, 10, &out) || __builtin_add_overflow(out, c - '0', &out)) {
+        value_error("Too many decimal digits in format string");
+      }
+    }
+    return true;
+  }
+
+  Value argument(int64_t i) {
+    if (!is_tuple(args_)) value_error("Format string contains positional fields");
+    if (i >= as_tuple(args_)->size) {
+      throw Error(ErrorKind::IndexError, "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
+    }
+    return as_tuple(args_)->items[i];
+  }
+
+  Value first_value(std::string_view name) {
+    int64_t number;
+    const bool automatic = name.empty();
+    if (!automatic && !is_number(name, number)) return get_item(in_, kwargs_, make_str(in_, name));
+    if (automatic ? numbering_ == Numbering::Manual : numbering_ == Numbering::Automatic) {
+      value_error(automatic ? "cannot switch from manual field specification to automatic field numbering"
+                            : "cannot switch from automatic field numbering to manual field specification");
+    }
+    numbering_ = automatic ? Numbering::Automatic : Numbering::Manual;
+    return argument(automatic ? next_++ : number);
+  }
+
+  // name, then .attribute and [key] in any number
+  Value look_up(std::string_view path) {
+    size_t end = path.find_first_of(".[");
+    Value value = first_value(path.substr(0, end));
+    while (end != path.npos && end < path.size()) {
+      if (path[end] == '.') {
+        const size_t stop = path.find_first_of(".[", end + 1);
+        const std::string_view name = path.substr(end + 1, stop == path.npos ? path.npos : stop - end - 1);
+        if (name.empty()) value_error("Empty attribute in format string");
+        value = get_attr(in_, value, intern(in_, name));
+        end = stop;
+      } else if (path[end] == '[') {
+        const size_t stop = path.find(']', end);
+        if (stop == path.npos) value_error("Missing ']' in format string");
+        const std::string_view key = path.substr(end + 1, stop - end - 1);
+        if (key.empty()) value_error("Empty attribute in format string");
+        int64_t number;
+        value = get_item(in_, value, is_number(key, number) ? Value::integer(number) : make_str(in_, key));
+        end = stop + 1;
+        if (end == path.size()) break;
+        if (path[end] != '.' && path[end] != '[') value_error("Only '.' or '[' may follow ']' in format field specifier");
+      }
+    }
+    return value;
+  }
+
+  enum class Numbering { Unknown, Automatic, Manual };
+  Interpreter& in_;
+  const Value& args_;
+  const Value& kwargs_;
+  Numbering numbering_ = Numbering::Unknown;
+  int64_t next_ = 0;
+};
+
+}  // namespace
+
+Value percent_format(Interpreter& in, std::string_view text, const Value& values) {
+  return make_str(in, PercentFormatter(in, text, values).run());
+}
+
+std::string brace_format(Interpreter& in, std::string_view text, const Value& args, const Value& kwargs) {
+  return BraceFormatter(in, args, kwargs).run(text, 2);
+}
+
+}  // namespace tessera
