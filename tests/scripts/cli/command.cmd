@@ -1,0 +1,1 @@
+-c "import sys; print(sys.argv); print(6 * 7)" a 'b c'

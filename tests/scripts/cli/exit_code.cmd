@@ -1,0 +1,1 @@
+-c 'import sys; sys.stderr.write("to stderr\n"); sys.exit(7)'
