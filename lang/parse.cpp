@@ -42,7 +42,7 @@ ParseResult parse(const Source& source, ParseMode mode) {
   Arena scratch;
   GrammarResult grammar = match_grammar(tokens, is_expression ? GrammarStart::kExpression : GrammarStart::kFile, scratch);
   if (grammar.too_deep) return failed(too_deep(source));
-  if (grammar.root == nullptr) return failed(explain_fault(source, tokens, grammar.furthest, is_expression));
+  if (grammar.root == nullptr) return failed(explain_fault(source, tokens, grammar.furthest));
   ParseResult result;
   auto tree = std::make_unique<ast::Tree>();
   try {
@@ -68,8 +68,6 @@ Completeness is_complete(std::string_view text) {
   std::uint32_t lines = source.line_count();
   std::string_view last_line = source.line(lines);
   bool blank_at_end = last_line.find_first_not_of(" \t\f") == std::string_view::npos && source.text().ends_with('\n');
-  bool one_line = source.line_number(last.span.begin) == lines && lines == 1;
-  (void)one_line;
   return compound && !blank_at_end ? Completeness::kIncomplete : Completeness::kComplete;
 }
 

@@ -127,7 +127,7 @@ class Builder {
   ast::Parameters parameters(Nodes nodes);
   ast::Identifier dotted(const SyntaxNode& node);
   ast::Expr* target(const SyntaxNode& node);
-  void check_assignment(const ast::Expr& left, const SyntaxNode& node, bool comparable);
+  void check_comparison(const ast::Expr& whole, const SyntaxNode& node);
   void check_target(const ast::Expr& expr, const char* verb, bool starred_allowed = false);
 
   // Patterns (parse_patterns.cpp).

@@ -7,6 +7,6 @@
 namespace tessera {
 
 // `furthest` is the furthest token that the grammar looked at.
-SyntaxError explain_fault(const Source& source, const Tokens& tokens, std::uint32_t furthest, bool expression);
+SyntaxError explain_fault(const Source& source, const Tokens& tokens, std::uint32_t furthest);
 
 }  // namespace tessera

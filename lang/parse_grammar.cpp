@@ -103,9 +103,19 @@ struct Control : p::normal<Rule> {
 using Input = p::memory_input<p::tracking_mode::lazy, p::eol::lf, const char*>;
 
 template <class Rule>
-bool run(const Tokens& tokens, State& state) {
-  Input in(tokens.kinds.data(), tokens.kinds.data() + tokens.kinds.size(), "");
+bool run(const Tokens& tokens, State& state, std::uint32_t begin = 0) {
+  Input in(tokens.kinds.data() + begin, tokens.kinds.data() + tokens.kinds.size(), "");
   return p::parse<Rule, p::nothing, Control>(in, state);
+}
+
+bool run_part(const Tokens& tokens, State& state, GrammarPart part, std::uint32_t begin) {
+  switch (part) {
+    case GrammarPart::kBitOr: return run<grammar::bitor_expression>(tokens, state, begin);
+    case GrammarPart::kDisjunction: return run<grammar::disjunction>(tokens, state, begin);
+    case GrammarPart::kExpression: return run<grammar::expression>(tokens, state, begin);
+    case GrammarPart::kStarExpressions: return run<grammar::star_expressions>(tokens, state, begin);
+  }
+  return false;
 }
 
 }  // namespace
@@ -122,6 +132,16 @@ GrammarResult match_grammar(const Tokens& tokens, GrammarStart start, Arena& are
   }
   result.furthest = static_cast<std::uint32_t>(state.furthest - state.begin);
   return result;
+}
+
+const SyntaxNode* match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena) {
+  State state{arena, {}, tokens.kinds.data(), tokens.kinds.data()};
+  try {
+    if (!run_part(tokens, state, part, begin)) return nullptr;
+  } catch (const TooDeep&) {
+    return nullptr;
+  }
+  return arena.make<SyntaxNode>(state.stack.front());
 }
 
 }  // namespace tessera

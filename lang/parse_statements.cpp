@@ -115,10 +115,9 @@ Stmt* Builder::assign(Nodes nodes, Span where) {
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     Expr* left = expression(*side);
     if (side->kind == Syntax::yield_expression) refuse("assignment to yield expression not possible", span(*side));
-    bool last = i + 1 == nodes.size();
     const SyntaxNode& right = nodes[i][0];
-    bool comparable = last && (right.kind != Syntax::star_expressions) && right.kind != Syntax::yield_expression;
-    check_assignment(*left, *side, comparable);
+    if (nodes.size() == 2 && right.kind != Syntax::yield_expression) check_comparison(*left, *side);
+    check_target(*left, "assign to", true);
     targets.push_back(left);
     side = &right;
   }
@@ -126,17 +125,27 @@ Stmt* Builder::assign(Nodes nodes, Span where) {
 }
 
 // CPython takes `f() = 1` for a slip of `==`, but not where the left side is of a kind that nobody compares.
-void Builder::check_assignment(const Expr& left, const SyntaxNode& node, bool comparable) {
-  bool operand = node.kind != Syntax::star_expressions && node.kind != Syntax::conditional &&
-                 node.kind != Syntax::lambda && node.kind != Syntax::starred && !is<Compare>(left) && !is<Logical>(left);
-  if (auto* unary = try_as<Unary>(&left)) operand &= unary->op != UnaryOp::kNot;
-  if (auto* constant = try_as<Constant>(&left)) operand &= constant->value == ConstantValue::kEllipsis;
-  if (is<Tuple>(left) || is<List>(left) || is<Name>(left) || is<Attribute>(left) || is<Subscript>(left)) operand = false;
-  if (auto* made = try_as<Comprehension>(&left)) operand &= made->result != ComprehensionKind::kGenerator;
-  if (operand && comparable) {
-    refuse(std::string("cannot assign to ") + expression_name(left) + " here. Maybe you meant '==' instead of '='?", left.span);
+void Builder::check_comparison(const Expr& whole, const SyntaxNode& node) {
+  const Expr* left = &whole;
+  if (node.kind == Syntax::star_expressions && node[node.count - 1].kind != Syntax::comma_mark) {
+    left = as<Tuple>(whole).elements.back();
   }
-  check_target(left, "assign to", true);
+  switch (left->kind) {
+    case ExprKind::kName: case ExprKind::kAttribute: case ExprKind::kSubscript: case ExprKind::kStarred:
+    case ExprKind::kTuple: case ExprKind::kList: case ExprKind::kLogical: case ExprKind::kCompare:
+    case ExprKind::kConditional: case ExprKind::kLambda: return;
+    case ExprKind::kConstant:
+      if (as<Constant>(*left).value != ConstantValue::kEllipsis) return;
+      break;
+    case ExprKind::kUnary:
+      if (as<Unary>(*left).op == UnaryOp::kNot) return;
+      break;
+    case ExprKind::kComprehension:
+      if (as<Comprehension>(*left).result == ComprehensionKind::kGenerator) return;
+      break;
+    default: break;
+  }
+  refuse(std::string("cannot assign to ") + expression_name(*left) + " here. Maybe you meant '==' instead of '='?", left->span);
 }
 
 // Names, attributes, subscripts, and sequences of these.
@@ -333,7 +342,12 @@ Stmt* Builder::class_statement(const SyntaxNode& node, ExprList decorators) {
   std::vector<Expr*> bases;
   std::vector<Keyword> keywords;
   Identifier name = identifier(node[0]);
-  if (node[1].kind == Syntax::call) arguments(node[1], bases, keywords);
+  if (node[1].kind == Syntax::call) {
+    const SyntaxNode& given = node[1];
+    bool generator = given.count == 1 && given[0].kind == Syntax::plain_argument && given[0].count == 2;
+    if (generator) refuse("invalid syntax", token_span(given[0][1].first));
+    arguments(given, bases, keywords);
+  }
   return make<ClassStmt>(statement_span(node), name, keep(bases), keep(keywords), block(node[node.count - 1]), decorators);
 }
 
