@@ -6,8 +6,10 @@
 The programs run in turn (A B C D A B C D ...) and the least time of each counts, from start to end of the process.
 All must print the same. Ratios are peer / tsr: above 1, tsr is faster. The table is Markdown.
 CPython is Debian's (/usr/bin/python3.11, optimised); a version built locally is usually slower.
+baseline.json keeps the ratios to CPython that were reached; what falls 10 % below is named, --save writes new ones.
 """
 import argparse
+import json
 import math
 import os
 import pathlib
@@ -66,6 +68,18 @@ def geomean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
+def compare_with_baseline(reached, save):
+    """Names the programs that lost a tenth against the kept ratios; writes the new ones when asked."""
+    path = HERE.parent / 'baseline.json'
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    for program, ratio in reached.items():
+        if ratio < kept.get(program, 0) * 0.9:
+            print(f'slower than the baseline: {program}, {ratio:.2f} times CPython, was {kept[program]:.2f}')
+    if save:
+        kept.update({program: round(ratio, 2) for program, ratio in reached.items()})
+        path.write_text(json.dumps(kept, indent=1, sort_keys=True) + '\n')
+
+
 def version(command):
     flag = '-v' if 'lua' in command[0] else '--version'
     done = subprocess.run([command[0], flag], capture_output=True, text=True)
@@ -79,6 +93,7 @@ def main():
     parser.add_argument('--python', default='/usr/bin/python3.11')
     parser.add_argument('--rounds', type=int, default=10)
     parser.add_argument('--clock', choices=('cpu', 'wall'), default='cpu', help='cpu leaves out what others took')
+    parser.add_argument('--save', action='store_true', help='keep the ratios to CPython as the new baseline')
     options = parser.parse_args()
 
     sides = peers(options.tsr, options.python)
@@ -89,7 +104,7 @@ def main():
     heads = [f'{n} ms' for n in names] + [f'{n} / tsr' for n in names[1:]]
     print('| program | ' + ' | '.join(heads) + ' |')
     print('| --- |' + ' ---: |' * len(heads))
-    ratios, good = {n: [] for n in names[1:]}, True
+    ratios, reached, good = {n: [] for n in names[1:]}, {}, True
     for program in programs:
         best, agree = race(program, sides, options.rounds, options.clock)
         good = good and agree and all(best.values())
@@ -100,9 +115,12 @@ def main():
                 cells.append(f'{ratios[n][-1]:.2f}')
             else:
                 cells.append('-')
+        if best.get('CPython') and best['tsr']:
+            reached[program] = best['CPython'] / best['tsr']
         print(f'| {program} | ' + ' | '.join(cells) + ' |', flush=True)
     print('| geometric mean | ' + ' | '.join([''] * len(names) + [f'{geomean(ratios[n]):.2f}' for n in names[1:]]) + ' |')
     print('| least | ' + ' | '.join([''] * len(names) + [f'{min(ratios[n], default=math.nan):.2f}' for n in names[1:]]) + ' |')
+    compare_with_baseline(reached, options.save)
     return 0 if good else 1
 
 

@@ -110,6 +110,39 @@ TEMPLATES = {
             '$set.union($ints)', '($set ^ $set)', '$set.difference($ints)', 'set(range($tiny))'],
 }
 
+LITERALS['rx'] = ["r'\w+'", "r'[a-c]'", "r'(\w)(\d)?'", "r'\s*,\s*'", "r'^.'", "r'(?i)hello'", "r'(?P<k>[a-z]+)'", "r'a|b'", "r'(.)\1'", "r'[^a-z]+$'",
+                  "r'\b\w'", "r'x*'", "r'(unclosed'", "r'\d{1,2}'", "r'.*?b'", "r'(?<=a)b'", "r'a(?!b)'", "r'[\w.]+,'", "r''", "r'(a)(b)?|c'", "r'\.'", "r'*'"]
+
+# The standard modules; added to the templates of the same type.
+LIBRARY = {
+    'int': ['math.comb($tiny, $tiny)', 'math.factorial($tiny)', 'math.prod($ints)', 'math.ceil($float)', 'math.trunc($float)', 'math.isqrt($int)', 'math.lcm($small, $small)',
+            'random.Random($small).randint(1, 100)', 'random.Random($small).choice($ints)', 'random.Random($small).randrange($int)', 'bisect.bisect(sorted($ints), $int)',
+            'functools.partial(max, $int)($int)', 'operator.itemgetter($small)($ints)', 'operator.add($int, $int)', 'collections.Counter($str)[$str]', 'collections.Counter($str).total()',
+            "json.loads(json.dumps($int))", 'sum(collections.Counter($ints).values())', 'collections.defaultdict(int, $dict)[$str]', 'len(collections.OrderedDict($dict))'],
+    'float': ['math.sin($float)', 'math.exp($small)', 'math.log($float)', 'math.log($float, 2)', 'math.hypot($float, $float)', 'math.copysign($float, $float)', 'math.degrees($float)',
+              'math.atan2($float, $float)', 'math.pow($float, $small)', 'math.floor($float) + 0.5', 'random.Random($small).random()', 'random.Random($small).uniform(1, 5)', 'random.Random($small).gauss(0, 1)',
+              'statistics.mean($ints)', 'statistics.median($ints)', 'math.dist([$float, 1], [2, $float])', 'math.fabs($float)', 'math.cbrt($float)', 'math.log10($int)', 'math.tan($float)', 'math.ldexp($float, $small)'],
+    'str': ['json.dumps($any)', 'json.dumps($dict, indent=$tiny)', 'json.dumps($dict, sort_keys=True)', 'json.dumps([$any, $any], separators=(",", ":"))', 're.sub($rx, $str, $str)',
+            're.sub($rx, lambda m: m.group().upper(), $str)', 're.escape($str)', 'string.capwords($str)', 'textwrap.fill($str, 6)', 'textwrap.shorten($str, $int)', 'textwrap.indent($str, $str)',
+            'random.Random($small).choice($strs)', 'string.Template($str).safe_substitute(a=1)', 'string.ascii_letters[$small]', 'repr(collections.Counter($str))', 'repr(collections.deque($ints, 2))',
+            'repr(collections.OrderedDict($dict))', 'repr(collections.defaultdict(int, $dict))', "'{:>{w}}'.format($str, w=$tiny)", 'json.dumps($str, ensure_ascii=False)', 'textwrap.dedent($str)'],
+    'bool': ['re.match($rx, $str) is None', 're.fullmatch($rx, $str) is not None', 'math.isclose($float, $float)', 'math.isnan($float)', 'math.isinf($float)', 'operator.contains($ints, $int)', 'operator.not_($any)',
+             'copy.deepcopy($any) == $any', 'collections.Counter($str) == collections.Counter($str)', 'isinstance($any, collections.abc.Sequence)', 'isinstance($any, collections.abc.Hashable)'],
+    'ints': ['random.Random($small).sample(range(20), $tiny)', 'heapq.nsmallest($tiny, $ints)', 'heapq.nlargest($tiny, $ints)', 'list(collections.deque($ints, maxlen=3))', 'random.Random($small).choices($ints, k=2)',
+             'list(map(operator.neg, $ints))', 'list(itertools.accumulate($ints, max))', 'list(itertools.compress($ints, $ints))', 'list(itertools.dropwhile(lambda x: $bool@x, $ints))', 'list(itertools.repeat($int, $tiny))',
+             'list(itertools.filterfalse(lambda x: $bool@x, $ints))', 'list(itertools.starmap(pow, [($small, 2), ($tiny, $tiny)]))', 'copy.copy($ints)', 'json.loads(json.dumps($ints))', 'list(itertools.chain.from_iterable([$ints, $ints]))',
+             'list(itertools.islice(itertools.count($int, $small), $tiny))', 'list(itertools.islice(itertools.cycle($ints), 5))', 'sorted($ints, key=functools.cmp_to_key(lambda x, y: $small - $int@x,y))'],
+    'strs': ['re.split($rx, $str)', 're.findall($rx, $str)', '[m.group() for m in re.finditer($rx, $str)]', 'textwrap.wrap($str, 5)', 'list(collections.ChainMap($dict, $dict))', 'sorted(collections.Counter($strs))',
+             'list(map(operator.methodcaller("upper"), $strs))', 'list(collections.Counter($str).elements())'],
+    'tup': ['collections.Counter($str).most_common($tiny)', 'tuple((k, len(list(g))) for k, g in itertools.groupby($ints))', 'tuple(itertools.zip_longest($ints, $strs, fillvalue=$int))', "collections.namedtuple('P', 'x y')($int, $any)",
+            'tuple(itertools.permutations($ints[:3]))', 'tuple(itertools.pairwise($ints))', "getattr(re.search($rx, $str), 'span', lambda: ())()", "getattr(re.match($rx, $str), 'groups', lambda: ())()", 're.subn($rx, $str, $str)',
+            'math.frexp($float)', 'tuple(itertools.combinations_with_replacement($str[:3], 2))', 'operator.itemgetter(0, $small)($ints)', "collections.namedtuple('P', 'x y')(1, y=$int)._replace(x=$any)"],
+    'dict': ['dict(collections.ChainMap($dict, $dict))', "collections.namedtuple('P', 'x y')($int, $int)._asdict()", 'json.loads(json.dumps($dict))', "getattr(re.search(r'(?P<k>\\w)(?P<v>\\d)?', $str), 'groupdict', dict)()", 'copy.deepcopy($dict)',
+             'dict(collections.Counter($str) - collections.Counter($str))', 'dict(collections.Counter($str) + collections.Counter($str))'],
+}
+for _kind, _templates in LIBRARY.items():
+    TEMPLATES[_kind] += _templates
+
 SHOWN = ['int', 'float', 'str', 'bool', 'ints', 'strs', 'tup', 'dict', 'none']
 
 

@@ -8,10 +8,21 @@ import warnings
 
 from expressions import SHOWN, Expressions
 
-PRELUDE = '''import collections
+PRELUDE = '''import bisect
+import collections
+import collections.abc
+import copy
 import functools
+import heapq
 import itertools
+import json
 import math
+import operator
+import random
+import re
+import statistics
+import string
+import textwrap
 
 
 def attempt(f):
