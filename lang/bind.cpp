@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "lang/class.h"
 #include "lang/error.h"
 #include "lang/interpreter.h"
 #include "lang/make_object.h"
@@ -31,12 +32,13 @@ using Check = Parameter::Check;
 std::string count_of(size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 bool is_method(const Args& args, const Signature& signature) {
-  return args.callee != nullptr && args.callee->owner != nullptr && !signature.parameters.empty();
+  if (args.callee == nullptr || signature.parameters.empty()) return false;
+  return args.callee->owner != nullptr || signature.parameters[0].name->view() == "cls";
 }
 
 // "list.append", "len"
 std::string full_name(const Signature& signature, const Args& args) {
-  if (!is_method(args, signature)) return signature.function_name;
+  if (!is_method(args, signature) || args.callee->owner == nullptr) return signature.function_name;
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }
 
@@ -307,9 +309,17 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const std::string_view text = rows[i].signature;
     const size_t open = text.find('(');
-    const bool takes_self = open == text.npos || text.substr(open + 1).starts_with("self");
-    NativeFunction* f = new_native(*this, rows[i], takes_self ? type : nullptr);
-    dict_set_str(*this, type->attributes, f->name, Value::adopt(f));
+    const std::string_view first = open == text.npos ? "" : text.substr(open + 1);
+    const bool raw = open == text.npos;
+    NativeFunction* f = new_native(*this, rows[i], raw || first.starts_with("self") || first.starts_with("cls") ? type : nullptr);
+    Value method = Value::adopt(f);
+    if (first.starts_with("cls")) {
+      f->owner = nullptr;
+      method = make_class_method(*this, method);
+    } else if (raw || !first.starts_with("self")) {
+      method = make_static_method(*this, method);
+    }
+    dict_set_str(*this, type->attributes, f->name, method);
   }
 }
 

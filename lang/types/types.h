@@ -23,6 +23,8 @@ struct Module;
 void make_first_types(Interpreter& in);
 // All other value types, then every method of every value type (needs bind.h, so needs all of the core types).
 void make_value_types(Interpreter& in);
+// The last thing of all: the interpreter is going away. Interned strings die with the heap.
+void drop_shared_objects(Interpreter& in) noexcept;
 // print, len, … into the dict of the module `builtins`.
 void add_builtins(Interpreter& in, Module& builtins);
 

@@ -1,0 +1,87 @@
+// Which type a value has, and isinstance and issubclass.
+#include "lang/class.h"
+#include "lang/error.h"
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+Type* type_of(Interpreter& in, const Value& value) {
+  switch (value.tag()) {
+    case Tag::Object: return value.as_object()->type;
+    case Tag::Int: return in.types.integer;
+    case Tag::Float: return in.types.real;
+    case Tag::Bool: return in.types.boolean;
+    default: return in.types.none;
+  }
+}
+
+std::string_view type_name(Interpreter& in, const Value& value) { return type_of(in, value)->name->view(); }
+
+bool is_instance(Interpreter& in, const Value& value, const Type* type) { return type_of(in, value)->is_subtype_of(type); }
+
+namespace {
+
+Type* as_type(const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Type ? static_cast<Type*>(v.as_object()) : nullptr;
+}
+
+// The alternatives of `int | str`, or Undefined.
+Value union_members(Interpreter& in, const Value& v) {
+  if (!v.is_object() || v.as_object()->type->name->view() != "UnionType") return Value();
+  return find_attr(in, v, in.names->args_);
+}
+
+}  // namespace
+
+bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
+  if (Type* type = as_type(wanted)) {
+    if (type_of(in, value) == type) return true;
+    const Value hook = class_hook(in, type, in.names->class_instancecheck);
+    if (!hook.is_undefined()) return truth(in, call(in, hook, {value}));
+    if (type_of(in, value)->is_subtype_of(type)) return true;
+    // An object may claim another class: __class__ as a property.
+    if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return false;
+    const Value claimed = find_attr(in, value, in.names->class_);
+    return as_type(claimed) != nullptr && as_type(claimed)->is_subtype_of(type);
+  }
+  const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
+  if (is_tuple(members)) {
+    const RecursionGuard guard(in, " in __instancecheck__");
+    for (const Value& each : *as_tuple(members)) {
+      if (each.is_none() ? value.is_none() : is_instance(in, value, each)) return true;
+    }
+    return false;
+  }
+  if (wanted.is_object() && !type_lookup(wanted.as_object()->type, in.names->instancecheck).is_undefined()) {
+    return truth(in, call_method(in, wanted, in.names->instancecheck, {value}));
+  }
+  throw Error(ErrorKind::TypeError, "isinstance() arg 2 must be a type, a tuple of types, or a union");
+}
+
+bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
+  if (Type* type = as_type(wanted)) {
+    const Value hook = class_hook(in, type, in.names->class_subclasscheck);
+    if (!hook.is_undefined()) return truth(in, call(in, hook, {sub}));
+    if (as_type(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
+    return as_type(sub)->is_subtype_of(type);
+  }
+  const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
+  if (is_tuple(members)) {
+    for (const Value& each : *as_tuple(members)) {
+      if (is_subclass(in, sub, each)) return true;
+    }
+    return false;
+  }
+  if (as_type(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
+  if (wanted.is_object() && !type_lookup(wanted.as_object()->type, in.names->subclasscheck).is_undefined()) {
+    return truth(in, call_method(in, wanted, in.names->subclasscheck, {sub}));
+  }
+  throw Error(ErrorKind::TypeError, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
+}
+
+}  // namespace tessera

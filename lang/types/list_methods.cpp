@@ -1,0 +1,316 @@
+// Lists in operators, indexing and iteration, and their methods.
+#include <algorithm>
+
+#include "lang/bind.h"
+#include "lang/class.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/iterators.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Value* items, size_t count);
+
+namespace {
+
+Value repr_slot(Interpreter& in, const Value& self) {
+  if (as_list(self)->size == 0) return make_str(in, "[]");
+  const ReprMark mark(in, self.as_object());
+  return make_str(in, mark.again() ? "[...]" : repr_items(in, self, "[", "]"));
+}
+
+int64_t length_slot(Interpreter&, const Value& self) { return as_list(self)->size; }
+
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  return is_list(other) ? compare_items(in, op, self, other) : in.not_implemented;
+}
+
+void check_size(uint64_t a, uint64_t b) {
+  if (b != 0 && a > 0x7fffffffu / b) throw Error(ErrorKind::MemoryError, std::string());
+}
+
+Value repeat(Interpreter& in, const List* list, int64_t times) {
+  if (times <= 0 || list->size == 0) return make_list(in);
+  check_size(list->size, static_cast<uint64_t>(times));
+  Value result = make_list(in, list->size * static_cast<size_t>(times));
+  List* out = as_list(result);
+  for (int64_t k = 0; k < times; ++k) {
+    for (uint32_t i = 0; i < list->size; ++i) new (out->items + out->size++) Value(list->items[i]);
+  }
+  return result;
+}
+
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  int64_t times;
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, as_list(self), times);
+  if (reflected) return in.not_implemented;
+  if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
+  if (op != BinaryOp::Add) return in.not_implemented;
+  if (!is_list(other)) throw_cannot_join(in, "list", other);
+  Value result = make_list(in, size_t{as_list(self)->size} + as_list(other)->size);
+  List* out = as_list(result);
+  for (const Value& item : *as_list(self)) new (out->items + out->size++) Value(item);
+  for (const Value& item : *as_list(other)) new (out->items + out->size++) Value(item);
+  return result;
+}
+
+Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  List* list = as_list(self);
+  if (op == BinaryOp::Add) {
+    if (other.is(self)) {
+      const Value copy = make_list(in, list->items, list->size);
+      list_extend(in, list, copy);
+    } else {
+      list_extend(in, list, other);
+    }
+    return self;
+  }
+  int64_t times;
+  if (op != BinaryOp::Mul || !repetition_count(in, other, times)) return in.not_implemented;
+  if (times <= 0) {
+    list_clear(in, list);
+    return self;
+  }
+  check_size(list->size, static_cast<uint64_t>(times));
+  const uint32_t size = list->size;
+  list_reserve(in, list, size * static_cast<size_t>(times));
+  for (int64_t k = 1; k < times; ++k) {
+    for (uint32_t i = 0; i < size; ++i) new (list->items + list->size++) Value(list->items[i]);
+  }
+  return self;
+}
+
+Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  List* list = as_list(self);
+  if (is_slice(key)) {
+    const SliceIndices r = slice_indices(in, as_slice(key), list->size);
+    if (r.step == 1) return make_list(in, list->items + r.start, static_cast<size_t>(r.count));
+    Value result = make_list(in, static_cast<size_t>(r.count));
+    for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) list_append(in, as_list(result), list->items[at]);
+    return result;
+  }
+  return list->items[sequence_index(in, key, list->size, "list")];
+}
+
+void set_slice(Interpreter& in, List* list, const Slice* slice, const Value& value) {
+  // First the values (which may run a script), then the places.
+  Value fresh;
+  const bool extended = !slice->step.is_none() && !(slice->step.is_int() && slice->step.as_int() == 1);
+  try {
+    fresh = is_list(value) && as_list(value) != list ? value : list_from(in, value);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError || (value.is_object() && value.as_object()->type->slots.iter != nullptr)) throw;
+    throw Error(ErrorKind::TypeError, extended ? "must assign iterable to extended slice" : "can only assign an iterable");
+  }
+  SliceIndices r = slice_indices(in, slice, list->size);
+  List* items = as_list(fresh);
+  if (r.step == 1) {
+    const size_t from = static_cast<size_t>(r.start);
+    list_replace(in, list, from, static_cast<size_t>(std::max(r.start, r.stop)), items->items, items->size);
+    return;
+  }
+  if (items->size != static_cast<uint64_t>(r.count)) {
+    throw Error(ErrorKind::ValueError, "attempt to assign sequence of size " + std::to_string(items->size) + " to extended slice of size " +
+                                           std::to_string(r.count));
+  }
+  for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) list->items[at] = items->items[i];
+}
+
+void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  if (is_slice(key)) {
+    set_slice(in, as_list(self), as_slice(key), value);
+    return;
+  }
+  List* list = as_list(self);
+  const int64_t at = sequence_index(in, key, list->size, "list", " assignment");
+  list->items[at] = value;
+}
+
+void delete_slice(Interpreter& in, List* list, const Slice* slice) {
+  const SliceIndices r = slice_indices(in, slice, list->size);
+  if (r.count == 0) return;
+  if (r.step == 1) {
+    list_replace(in, list, static_cast<size_t>(r.start), static_cast<size_t>(r.start + r.count), nullptr, 0);
+    return;
+  }
+  const int64_t first = r.step > 0 ? r.start : r.start + (r.count - 1) * r.step;
+  const int64_t step = r.step > 0 ? r.step : -r.step;
+  std::vector<Value> gone;
+  uint32_t to = static_cast<uint32_t>(first);
+  int64_t next = first, left = r.count;
+  for (uint32_t from = to; from < list->size; ++from) {
+    if (left > 0 && from == next) {
+      gone.push_back(std::move(list->items[from]));
+      next += step;
+      --left;
+    } else {
+      list->items[to++] = std::move(list->items[from]);
+    }
+  }
+  list->size = to;
+}
+
+void del_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  List* list = as_list(self);
+  if (is_slice(key)) {
+    delete_slice(in, list, as_slice(key));
+    return;
+  }
+  const Value gone = list_pop(in, list, static_cast<size_t>(sequence_index(in, key, list->size, "list", " assignment")));
+}
+
+bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
+  List* list = as_list(self);
+  for (uint32_t i = 0; i < list->size; ++i) {
+    const Value& each = list->items[i];
+    if (each.is_int() && item.is_int()) {
+      if (each.as_int() == item.as_int()) return true;
+      continue;
+    }
+    const Value held = each;
+    if (equals(in, held, item)) return true;
+  }
+  return false;
+}
+
+// --- methods
+
+Value append(Interpreter& in, const Args& args) {
+  list_append(in, as_list(args[0]), args[1]);
+  return Value::none();
+}
+
+Value extend(Interpreter& in, const Args& args) {
+  if (args[1].is(args[0])) {
+    const Value copy = make_list(in, as_list(args[0])->items, as_list(args[0])->size);
+    list_extend(in, as_list(args[0]), copy);
+  } else {
+    list_extend(in, as_list(args[0]), args[1]);
+  }
+  return Value::none();
+}
+
+Value insert(Interpreter& in, const Args& args) {
+  List* list = as_list(args[0]);
+  int64_t at = index(in, args[1]);
+  if (at < 0) at = std::max<int64_t>(at + list->size, 0);
+  list_insert(in, list, static_cast<size_t>(std::min<int64_t>(at, list->size)), args[2]);
+  return Value::none();
+}
+
+Value pop(Interpreter& in, const Args& args) {
+  List* list = as_list(args[0]);
+  int64_t at = args[1].is_int() ? args[1].as_int() : index(in, args[1]);
+  if (list->size == 0) throw Error(ErrorKind::IndexError, "pop from empty list");
+  if (at < 0) at += list->size;
+  if (at < 0 || at >= list->size) throw Error(ErrorKind::IndexError, "pop index out of range");
+  return list_pop(in, list, static_cast<size_t>(at));
+}
+
+Value remove(Interpreter& in, const Args& args) {
+  const int64_t at = find_item(in, args[0], args[1], Value(), Value());
+  if (at < 0) throw Error(ErrorKind::ValueError, "list.remove(x): x not in list");
+  if (at < as_list(args[0])->size) const Value gone = list_pop(in, as_list(args[0]), static_cast<size_t>(at));
+  return Value::none();
+}
+
+Value clear(Interpreter& in, const Args& args) {
+  list_clear(in, as_list(args[0]));
+  return Value::none();
+}
+
+Value copy(Interpreter& in, const Args& args) { return make_list(in, as_list(args[0])->items, as_list(args[0])->size); }
+
+Value reverse(Interpreter&, const Args& args) {
+  std::reverse(as_list(args[0])->begin(), as_list(args[0])->end());
+  return Value::none();
+}
+
+Value count(Interpreter& in, const Args& args) { return Value::integer(count_item(in, args[0], args[1])); }
+
+Value index_of(Interpreter& in, const Args& args) {
+  const int64_t at = find_item(in, args[0], args[1], args[2], args[3]);
+  if (at < 0) throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in list");
+  return Value::integer(at);
+}
+
+Value sort(Interpreter& in, const Args& args) {
+  list_sort(in, as_list(args[0]), args[1], args[2].as_bool());
+  return Value::none();
+}
+
+Value reversed_method(Interpreter& in, const Args& args) { return list_reversed(in, args[0]); }
+
+Value init(Interpreter& in, const Args& args) {
+  Value fresh = args[1].is_undefined() ? make_list(in) : list_from(in, args[1]);
+  List* list = as_list(args[0]);
+  list_clear(in, list);
+  std::swap(list->items, as_list(fresh)->items);
+  std::swap(list->size, as_list(fresh)->size);
+  std::swap(list->capacity, as_list(fresh)->capacity);
+  return Value::none();
+}
+
+Value make_from(Interpreter& in, Type* type, const Args& args) {
+  Value result = Value::adopt(make_object<List>(in, type));
+  if (type != in.types.list) return result;  // a subclass is filled by its __init__
+  refuse_keywords("list", args);
+  check_count("list", args, 0, 1);
+  if (args.count == 1) list_extend(in, as_list(result), args[0]);
+  return result;
+}
+
+constexpr NativeDef kRows[] = {
+    {"append(self, object, /)", append, "Append object to the end of the list."},
+    {"extend(self, iterable, /)", extend, "Extend the list by the items of the iterable."},
+    {"insert(self, index, object, /)", insert, "Insert object before index."},
+    {"pop(self, index=-1, /)", pop, "Remove and return the item at index (default last)."},
+    {"remove(self, value, /)", remove, "Remove the first occurrence of value."},
+    {"clear(self, /)", clear, "Remove all items from the list."},
+    {"copy(self, /)", copy, "Return a shallow copy of the list."},
+    {"reverse(self, /)", reverse, "Reverse in place."},
+    {"count(self, value, /)", count, "Return the number of occurrences of value."},
+    {"index(self, value, start=..., stop=..., /)", index_of, "Return the first index of value."},
+    {"sort(self, /, *, key=None, reverse: bool = False)", sort, "Sort in place, ascending and stable."},
+    {"__reversed__(self, /)", reversed_method, "Return a reverse iterator over the list."},
+    {"__init__(self, iterable=..., /)", init, "Initialize self."},
+};
+
+}  // namespace
+
+void list_slots(Interpreter& in) {
+  TypeSlots& s = in.types.list->slots;
+  s.destroy = destroy_list;
+  s.traverse = traverse_list;
+  s.clear = [](Interpreter& i, Object* self) { list_clear(i, static_cast<List*>(self)); };
+  s.repr = repr_slot;
+  s.str = nullptr;
+  s.hash = nullptr;
+  s.length = length_slot;
+  s.compare = compare_slot;
+  s.binary = binary_slot;
+  s.inplace = inplace_slot;
+  s.get_item = get_item_slot;
+  s.set_item = set_item_slot;
+  s.del_item = del_item_slot;
+  s.contains = contains_slot;
+  s.iter = list_iter;
+}
+
+void list_methods(Interpreter& in) {
+  in.types.list->make = make_from;
+  add_rows(in, in.types.list, kRows);
+  slot_methods(in, in.types.list);
+  dict_set_str(in, in.types.list->attributes, in.names->hash, Value::none());
+}
+
+}  // namespace tessera

@@ -1,0 +1,412 @@
+// int, bool, float and complex: their types, slots and methods. The slots serve instances of script subclasses (Boxed)
+// and the rare ways; the machine computes with immediates by itself.
+#include <bit>
+#include <cctype>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+
+#include "lang/bind.h"
+#include "lang/class.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/format.h"
+#include "lang/types/hash.h"
+#include "lang/types/number.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+// --- slots
+
+Value repr_slot(Interpreter& in, const Value& self) { return repr(in, unboxed(self)); }
+Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
+  if (spec.empty()) return str(in, self);
+  return format(in, unboxed(self), spec);
+}
+int64_t hash_slot(Interpreter& in, const Value& self) { return hash(in, unboxed(self)); }
+bool truth_slot(Interpreter& in, const Value& self) { return truth(in, unboxed(self)); }
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) { return number_compare(in, op, self, other); }
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  return reflected ? number_binary(in, op, other, self) : number_binary(in, op, self, other);
+}
+Value unary_slot(Interpreter& in, UnaryOp op, const Value& self) { return number_unary(in, op, self); }
+
+Complex* complex_of(const Value& v) { return static_cast<Complex*>(v.as_object()); }
+
+Value complex_repr_slot(Interpreter& in, const Value& self) {
+  return make_str(in, complex_repr(complex_of(self)->real, complex_of(self)->imag));
+}
+Value complex_format_slot(Interpreter& in, const Value& self, std::string_view spec) {
+  return spec.empty() ? str(in, self) : format_complex_value(in, complex_of(self)->real, complex_of(self)->imag, spec);
+}
+int64_t complex_hash_slot(Interpreter&, const Value& self) {
+  const uint64_t h = static_cast<uint64_t>(hash_float(complex_of(self)->real)) +
+                     1000003u * static_cast<uint64_t>(hash_float(complex_of(self)->imag));
+  return h == ~uint64_t{0} ? -2 : static_cast<int64_t>(h);
+}
+bool complex_truth_slot(Interpreter&, const Value& self) { return complex_of(self)->real != 0 || complex_of(self)->imag != 0; }
+
+// --- making
+
+// The immediate, or an object of the script subclass around it.
+Value as_type(Interpreter& in, Type* type, Type* base, Value value) {
+  if (type == base) return value;
+  Boxed* box = make_object<Boxed>(in, type);
+  box->value = std::move(value);
+  return Value::adopt(box);
+}
+
+// A keyword argument of a raw call, or Undefined; other names are refused.
+Value keyword(const Args& args, const char* function, std::initializer_list<std::string_view> names, std::string_view wanted) {
+  Value found;
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i]);
+    bool known = false;
+    for (std::string_view each : names) known = known || each == name;
+    if (!known) throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for " + function + "()");
+    if (name == wanted) found = args[args.positional() + i];
+  }
+  return found;
+}
+
+Value int_of(Interpreter& in, const Value& x) {
+  if (is_str(x)) return Value::integer(parse_int(in, text_of(x), 10));
+  const Value plain = unboxed(x);
+  if (plain.is_int() || plain.is_bool()) return Value::integer(plain.as_int());
+  if (plain.is_float()) return Value::integer(int_from_float(in, plain.as_float()));
+  if (plain.is_object()) {
+    const Type* type = plain.as_object()->type;
+    for (Str* name : {in.names->int_, in.names->index, in.names->trunc}) {
+      const Value method = type_lookup(type, name);
+      if (method.is_undefined()) continue;
+      const Value result = unboxed(call(in, method, {plain}));
+      if (result.is_int() || result.is_bool()) return Value::integer(result.as_int());
+      throw Error(ErrorKind::TypeError, std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
+    }
+  }
+  throw Error(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
+                                        std::string(type_name(in, x)) + "'");
+}
+
+Value int_make(Interpreter& in, Type* type, const Args& args) {
+  Value base = keyword(args, "int", {"base"}, "base");
+  const uint32_t given = args.positional();
+  if (args.count > 2) throw Error(ErrorKind::TypeError, "int() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  if (given == 2) base = args[1];
+  if (base.is_undefined()) return as_type(in, type, in.types.integer, given == 0 ? Value::integer(0) : int_of(in, args[0]));
+  if (given == 0) throw Error(ErrorKind::TypeError, "int() missing string argument");
+  const int64_t radix = index(in, base);
+  if (radix != 0 && (radix < 2 || radix > 36)) throw Error(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
+  if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
+  return as_type(in, type, in.types.integer, Value::integer(parse_int(in, text_of(args[0]), static_cast<int>(radix))));
+}
+
+Value bool_make(Interpreter& in, Type*, const Args& args) {
+  refuse_keywords("bool", args);
+  check_count("bool", args, 0, 1);
+  return Value::boolean(args.count == 1 && truth(in, args[0]));
+}
+
+Value float_make(Interpreter& in, Type* type, const Args& args) {
+  if (type == in.types.real) refuse_keywords("float", args);
+  check_count("float", args, 0, 1);
+  double result = 0;
+  if (args.positional() == 1 && is_str(args[0])) {
+    result = parse_float(in, text_of(args[0]));
+  } else if (args.positional() == 1) {
+    const Value plain = unboxed(args[0]);
+    const bool number = !plain.is_object() ? !plain.is_none()
+                                           : !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
+                                                 !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
+    if (!number) {
+      throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" + std::string(type_name(in, args[0])) + "'");
+    }
+    result = to_float(in, plain);
+  }
+  return as_type(in, type, in.types.real, Value::real(result));
+}
+
+[[noreturn]] void malformed_complex() { throw Error(ErrorKind::ValueError, "complex() arg is a malformed string"); }
+
+// "1+2j", "-j", "(3)", with blanks around.
+Value parse_complex(Interpreter& in, std::string_view text) {
+  auto trim = [&] {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\n' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\t')) text.remove_suffix(1);
+  };
+  trim();
+  if (text.size() >= 2 && text.front() == '(' && text.back() == ')') {
+    text = text.substr(1, text.size() - 2);
+    trim();
+  }
+  double real = 0, imag = 0;
+  if (text.empty()) malformed_complex();
+  if (text.back() != 'j' && text.back() != 'J') {
+    if (!parse_float_text(text, real)) malformed_complex();
+    return make_complex(in, real, 0);
+  }
+  text.remove_suffix(1);
+  size_t split = text.size();
+  while (split > 0) {  // the last sign that is not an exponent's
+    --split;
+    if ((text[split] == '+' || text[split] == '-') && (split == 0 || (text[split - 1] != 'e' && text[split - 1] != 'E'))) break;
+  }
+  std::string_view second = text.substr(split);
+  if (split != 0 && !parse_float_text(text.substr(0, split), real)) malformed_complex();
+  if (split == 0) second = text;
+  if (second.empty() || second == "+") imag = 1;
+  else if (second == "-") imag = -1;
+  else if (!parse_float_text(second, imag)) malformed_complex();
+  return make_complex(in, real, imag);
+}
+
+bool parts_of(Interpreter& in, const Value& v, double& real, double& imag) {
+  imag = 0;
+  if (is_complex(in, v)) {
+    real = complex_of(v)->real;
+    imag = complex_of(v)->imag;
+    return true;
+  }
+  if (v.is_object()) {
+    const Value method = type_lookup(v.as_object()->type, in.names->complex);
+    if (!method.is_undefined()) return parts_of(in, call(in, method, {v}), real, imag);
+  }
+  if (is_str(v) || v.is_none()) return false;
+  real = to_float(in, v);
+  return true;
+}
+
+Value complex_make(Interpreter& in, Type*, const Args& args) {
+  Value re = keyword(args, "complex", {"real", "imag"}, "real"), im = keyword(args, "complex", {"real", "imag"}, "imag");
+  const uint32_t given = args.positional();
+  if (args.count > 2) throw Error(ErrorKind::TypeError, "complex() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  if (given > 0) re = args[0];
+  if (given > 1) im = args[1];
+  if (is_str(re)) {
+    if (!im.is_undefined()) throw Error(ErrorKind::TypeError, "complex() can't take second arg if first is a string");
+    return parse_complex(in, text_of(re));
+  }
+  if (is_str(im)) throw Error(ErrorKind::TypeError, "complex() second arg can't be a string");
+  double ar = 0, ai = 0, br = 0, bi = 0;
+  if (!re.is_undefined() && !parts_of(in, re, ar, ai)) {
+    throw Error(ErrorKind::TypeError, "complex() first argument must be a string or a number, not '" + std::string(type_name(in, re)) + "'");
+  }
+  if (im.is_undefined() && given == 1 && is_complex(in, re)) return re;
+  if (!im.is_undefined() && !parts_of(in, im, br, bi)) {
+    throw Error(ErrorKind::TypeError, "complex() second argument must be a number, not '" + std::string(type_name(in, im)) + "'");
+  }
+  return make_complex(in, ar - bi, ai + br);
+}
+
+// --- methods
+
+Value as_int(Interpreter& in, const Args& args) { return int_of(in, unboxed(args[0])); }
+Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, unboxed(args[0]))); }
+Value as_plain_int(Interpreter&, const Args& args) { return Value::integer(unboxed(args[0]).as_int()); }
+Value as_plain_float(Interpreter&, const Args& args) { return Value::real(unboxed(args[0]).as_float()); }
+Value zero_int(Interpreter&, const Args&) { return Value::integer(0); }
+Value zero_float(Interpreter&, const Args&) { return Value::real(0); }
+Value one_int(Interpreter&, const Args&) { return Value::integer(1); }
+Value round_method(Interpreter& in, const Args& args) { return round_number(in, args[0], args[1]); }
+Value float_floor(Interpreter& in, const Args& args) { return Value::integer(int_from_float(in, std::floor(unboxed(args[0]).as_float()))); }
+Value float_ceil(Interpreter& in, const Args& args) { return Value::integer(int_from_float(in, std::ceil(unboxed(args[0]).as_float()))); }
+
+Value abs_method(Interpreter&, const Args& args) {
+  const Value v = unboxed(args[0]);
+  if (v.is_float()) return Value::real(std::fabs(v.as_float()));
+  if (v.as_int() == INT64_MIN) throw_int_overflow("abs()");
+  return Value::integer(v.as_int() < 0 ? -v.as_int() : v.as_int());
+}
+
+uint64_t magnitude(const Value& v) {
+  const int64_t i = unboxed(v).as_int();
+  return i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
+}
+Value bit_length(Interpreter&, const Args& args) { return Value::integer(std::bit_width(magnitude(args[0]))); }
+Value bit_count(Interpreter&, const Args& args) { return Value::integer(std::popcount(magnitude(args[0]))); }
+Value int_ratio(Interpreter& in, const Args& args) {
+  return make_tuple(in, {Value::integer(unboxed(args[0]).as_int()), Value::integer(1)});
+}
+
+Value is_integer(Interpreter&, const Args& args) {
+  const double d = unboxed(args[0]).as_float();
+  return Value::boolean(std::isfinite(d) && d == std::floor(d));
+}
+
+Value float_ratio(Interpreter& in, const Args& args) {
+  const double d = unboxed(args[0]).as_float();
+  if (std::isnan(d)) throw Error(ErrorKind::ValueError, "cannot convert NaN to integer ratio");
+  if (std::isinf(d)) throw Error(ErrorKind::OverflowError, "cannot convert Infinity to integer ratio");
+  int exponent;
+  double mantissa = std::frexp(d, &exponent);
+  for (int i = 0; i < 300 && mantissa != std::floor(mantissa); ++i) {
+    mantissa *= 2;
+    --exponent;
+  }
+  int64_t top = static_cast<int64_t>(mantissa), bottom = 1;
+  if (exponent > 0) {
+    if (exponent > 62 || __builtin_mul_overflow(top, int64_t{1} << exponent, &top)) throw_int_overflow("as_integer_ratio()");
+  } else {
+    if (exponent < -62) throw_int_overflow("as_integer_ratio()");
+    bottom = int64_t{1} << -exponent;
+  }
+  return make_tuple(in, {Value::integer(top), Value::integer(bottom)});
+}
+
+Value float_hex(Interpreter& in, const Args& args) {
+  const double d = unboxed(args[0]).as_float();
+  if (!std::isfinite(d)) return make_str(in, float_repr(d));
+  if (d == 0) return make_str(in, std::signbit(d) ? "-0x0.0p+0" : "0x0.0p+0");
+  int exponent;
+  double mantissa = std::frexp(std::fabs(d), &exponent);
+  const int shift = std::max(0, DBL_MIN_EXP - exponent);
+  mantissa = std::ldexp(mantissa, 1 - shift);
+  exponent -= 1 - shift;
+  std::string out = d < 0 ? "-0x" : "0x";
+  out += static_cast<char>('0' + static_cast<int>(mantissa));
+  out += '.';
+  mantissa -= std::floor(mantissa);
+  for (int i = 0; i < 13; ++i) {
+    mantissa *= 16;
+    out += "0123456789abcdef"[static_cast<int>(mantissa)];
+    mantissa -= std::floor(mantissa);
+  }
+  return make_str(in, out + (exponent < 0 ? "p-" : "p+") + std::to_string(std::abs(exponent)));
+}
+
+Value float_fromhex(Interpreter& in, const Args& args) {
+  const std::string text(text_of(args[1]));
+  const size_t first = text.find_first_not_of(" \t\n\r\f\v");
+  const size_t last = text.find_last_not_of(" \t\n\r\f\v");
+  std::string s = first == text.npos ? "" : text.substr(first, last - first + 1);
+  const size_t digits = s.find_first_not_of("+-");
+  if (digits != s.npos && std::isxdigit(static_cast<unsigned char>(s[digits])) && s.compare(digits, 2, "0x") != 0 && s.compare(digits, 2, "0X") != 0 &&
+      std::tolower(s[digits]) != 'n' && std::tolower(s[digits]) != 'i') {
+    s.insert(digits, "0x");
+  }
+  char* end = nullptr;
+  const double d = std::strtod(s.c_str(), &end);
+  if (s.empty() || *end != 0) throw Error(ErrorKind::ValueError, "invalid hexadecimal floating-point string");
+  if (args[0].as_object() == in.types.real) return Value::real(d);
+  return call(in, args[0], {Value::real(d)});
+}
+
+Value complex_real(Interpreter&, const Args& args) { return Value::real(complex_of(args[0])->real); }
+Value complex_imag(Interpreter&, const Args& args) { return Value::real(complex_of(args[0])->imag); }
+Value conjugate(Interpreter& in, const Args& args) { return make_complex(in, complex_of(args[0])->real, -complex_of(args[0])->imag); }
+Value complex_abs(Interpreter&, const Args& args) { return Value::real(std::hypot(complex_of(args[0])->real, complex_of(args[0])->imag)); }
+
+constexpr NativeDef kIntRows[] = {
+    {"bit_length(self, /)", bit_length, "Number of bits necessary to represent the number in binary."},
+    {"bit_count(self, /)", bit_count, "Number of ones in the binary representation of the absolute value."},
+    {"conjugate(self, /)", as_plain_int, "Returns self."},
+    {"as_integer_ratio(self, /)", int_ratio, "A pair of integers whose ratio is the number."},
+    {"__int__(self, /)", as_plain_int, ""},
+    {"__index__(self, /)", as_plain_int, ""},
+    {"__float__(self, /)", as_float, ""},
+    {"__trunc__(self, /)", as_plain_int, ""},
+    {"__floor__(self, /)", as_plain_int, ""},
+    {"__ceil__(self, /)", as_plain_int, ""},
+    {"__round__(self, ndigits=None, /)", round_method, ""},
+    {"__abs__(self, /)", abs_method, ""},
+};
+
+constexpr NativeDef kFloatRows[] = {
+    {"is_integer(self, /)", is_integer, "True if the number is a whole one."},
+    {"as_integer_ratio(self, /)", float_ratio, "A pair of integers whose ratio is the number."},
+    {"hex(self, /)", float_hex, "A hexadecimal representation of the number."},
+    {"fromhex(cls, string: str, /)", float_fromhex, "The number of a hexadecimal representation."},
+    {"conjugate(self, /)", as_plain_float, "Returns self."},
+    {"__int__(self, /)", as_int, ""},
+    {"__float__(self, /)", as_plain_float, ""},
+    {"__trunc__(self, /)", as_int, ""},
+    {"__floor__(self, /)", float_floor, ""},
+    {"__ceil__(self, /)", float_ceil, ""},
+    {"__round__(self, ndigits=None, /)", round_method, ""},
+    {"__abs__(self, /)", abs_method, ""},
+};
+
+constexpr NativeDef kComplexRows[] = {
+    {"conjugate(self, /)", conjugate, "The complex conjugate."},
+    {"__abs__(self, /)", complex_abs, ""},
+};
+
+void number_slots(Type* type) {
+  TypeSlots& s = type->slots;
+  s.destroy = destroy_plain<Boxed>;
+  s.repr = repr_slot;
+  s.format = format_slot;
+  s.hash = hash_slot;
+  s.truth = truth_slot;
+  s.compare = compare_slot;
+  s.binary = binary_slot;
+  s.unary = unary_slot;
+}
+
+Type* number_type(Interpreter& in, Type* made, const char* name, Type* base, uint32_t flags) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Boxed;
+  spec.size = sizeof(Boxed);
+  spec.flags = flags;
+  spec.base = base;
+  Type* type = made != nullptr ? made : in.new_type(spec);
+  number_slots(type);
+  return type;
+}
+
+}  // namespace
+
+void make_number_types(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  t.integer = number_type(in, t.integer, "int", nullptr, 0);
+  t.boolean = number_type(in, t.boolean, "bool", t.integer, kFinalType);
+  t.real = number_type(in, t.real, "float", nullptr, 0);
+  NativeTypeSpec spec;
+  spec.name = "complex";
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Native;
+  spec.size = sizeof(Complex);
+  spec.flags = kFinalType;
+  if (t.complex == nullptr) t.complex = in.new_type(spec);
+  TypeSlots& s = t.complex->slots;
+  s.destroy = destroy_plain<Complex>;
+  s.repr = complex_repr_slot;
+  s.format = complex_format_slot;
+  s.hash = complex_hash_slot;
+  s.truth = complex_truth_slot;
+  s.compare = compare_slot;
+  s.binary = binary_slot;
+  s.unary = unary_slot;
+}
+
+void number_methods(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  t.integer->make = int_make;
+  t.boolean->make = bool_make;
+  t.real->make = float_make;
+  t.complex->make = complex_make;
+  add_rows(in, t.integer, kIntRows);
+  in.add_property(t.integer, "real", as_plain_int);
+  in.add_property(t.integer, "imag", zero_int);
+  in.add_property(t.integer, "numerator", as_plain_int);
+  in.add_property(t.integer, "denominator", one_int);
+  add_rows(in, t.real, kFloatRows);
+  in.add_property(t.real, "real", as_plain_float);
+  in.add_property(t.real, "imag", zero_float);
+  add_rows(in, t.complex, kComplexRows);
+  in.add_property(t.complex, "real", complex_real);
+  in.add_property(t.complex, "imag", complex_imag);
+  for (Type* type : {t.integer, t.boolean, t.real, t.complex}) slot_methods(in, type);
+}
+
+}  // namespace tessera

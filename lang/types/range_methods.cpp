@@ -1,0 +1,208 @@
+// range and slice objects: slots and methods.
+#include <cmath>
+
+#include "lang/bind.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/format.h"
+#include "lang/types/hash.h"
+#include "lang/types/iterators.h"
+#include "lang/types/number.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+namespace {
+
+int64_t item_at(const Range* r, int64_t i) {
+  return static_cast<int64_t>(static_cast<uint64_t>(r->start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(r->step));
+}
+
+// The index of a value in the range, or -1.
+int64_t position(const Range* r, int64_t value) {
+  if (r->length == 0) return -1;
+  const int64_t last = item_at(r, r->length - 1);
+  if (r->step > 0 ? value < r->start || value > last : value > r->start || value < last) return -1;
+  const __int128 distance = static_cast<__int128>(value) - r->start;
+  return distance % r->step == 0 ? static_cast<int64_t>(distance / r->step) : -1;
+}
+
+Value repr_slot(Interpreter& in, const Value& self) {
+  const Range* r = as_range(self);
+  std::string out = "range(" + int_text(r->start) + ", " + int_text(r->stop);
+  if (r->step != 1) out += ", " + int_text(r->step);
+  return make_str(in, out + ")");
+}
+
+int64_t length_slot(Interpreter&, const Value& self) { return as_range(self)->length; }
+
+int64_t hash_slot(Interpreter&, const Value& self) {
+  const Range* r = as_range(self);
+  TupleHash sum;
+  sum.add(hash_int(r->length));
+  sum.add(r->length == 0 ? kHashNone : hash_int(r->start));
+  sum.add(r->length <= 1 ? kHashNone : hash_int(r->step));
+  return sum.finish(3);
+}
+
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!is_range(other) || (op != CompareOp::Eq && op != CompareOp::Ne)) return in.not_implemented;
+  const Range *a = as_range(self), *b = as_range(other);
+  const bool same = a->length == b->length && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
+  return Value::boolean(same == (op == CompareOp::Eq));
+}
+
+Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  const Range* r = as_range(self);
+  if (is_slice(key)) {
+    const SliceIndices s = slice_indices(in, as_slice(key), r->length);
+    return make_range(in, item_at(r, s.start), item_at(r, s.stop), r->step * s.step);
+  }
+  return Value::integer(item_at(r, sequence_index(in, key, r->length, "range object")));
+}
+
+bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
+  const Value plain = item.is_bool() ? Value::integer(item.as_int()) : item;
+  if (plain.is_int()) return position(as_range(self), plain.as_int()) >= 0;
+  if (plain.is_float()) {
+    const double d = plain.as_float();
+    return d == std::floor(d) && std::fabs(d) < 9e18 && position(as_range(self), static_cast<int64_t>(d)) >= 0;
+  }
+  if (!plain.is_object()) return false;
+  const Value it = range_iter(in, self);
+  Value each;
+  while (next(in, it, each)) {
+    if (equals(in, each, item)) return true;
+  }
+  return false;
+}
+
+Value count(Interpreter& in, const Args& args) { return Value::integer(contains_slot(in, args[0], args[1])); }
+
+Value index_of(Interpreter& in, const Args& args) {
+  const Value value = args[1].is_float() && args[1].as_float() == std::floor(args[1].as_float()) && std::fabs(args[1].as_float()) < 9e18
+                          ? Value::integer(static_cast<int64_t>(args[1].as_float()))
+                          : unboxed(args[1]);
+  const int64_t at = value.is_int() || value.is_bool() ? position(as_range(args[0]), value.as_int()) : -1;
+  if (at >= 0) return Value::integer(at);
+  if (value.is_int() || value.is_bool()) throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in range");
+  throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
+}
+
+Value reversed_method(Interpreter& in, const Args& args) {
+  const Range* r = as_range(args[0]);
+  if (r->length == 0) return range_iter_of(in, 0, 1, 0);
+  return range_iter_of(in, item_at(r, r->length - 1), -r->step, r->length);
+}
+
+Value start(Interpreter&, const Args& args) { return Value::integer(as_range(args[0])->start); }
+Value stop(Interpreter&, const Args& args) { return Value::integer(as_range(args[0])->stop); }
+Value step(Interpreter&, const Args& args) { return Value::integer(as_range(args[0])->step); }
+
+Value make_from(Interpreter& in, Type*, const Args& args) {
+  refuse_keywords("range", args);
+  check_count("range", args, 1, 3);
+  auto number = [&](uint32_t i) { return args[i].is_int() ? args[i].as_int() : index(in, args[i]); };
+  if (args.count == 1) return make_range(in, 0, number(0), 1);
+  const int64_t from = number(0), to = number(1);
+  return make_range(in, from, to, args.count == 3 ? number(2) : 1);
+}
+
+constexpr NativeDef kRows[] = {
+    {"count(self, value, /)", count, "Return the number of occurrences of value."},
+    {"index(self, value, /)", index_of, "Return the index of value."},
+    {"__reversed__(self, /)", reversed_method, "Return a reverse iterator."},
+};
+
+// --- slice
+
+Value slice_repr(Interpreter& in, const Value& self) {
+  const Slice* s = as_slice(self);
+  return make_str(in, "slice(" + repr_text(in, s->start) + ", " + repr_text(in, s->stop) + ", " + repr_text(in, s->step) + ")");
+}
+
+Value slice_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!is_slice(other)) return in.not_implemented;
+  const Slice *a = as_slice(self), *b = as_slice(other);
+  return compare(in, op, make_tuple(in, {a->start, a->stop, a->step}), make_tuple(in, {b->start, b->stop, b->step}));
+}
+
+Value slice_make(Interpreter& in, Type*, const Args& args) {
+  refuse_keywords("slice", args);
+  check_count("slice", args, 1, 3);
+  if (args.count == 1) return make_slice(in, Value::none(), args[0], Value::none());
+  return make_slice(in, args[0], args[1], args.count == 3 ? args[2] : Value::none());
+}
+
+Value indices(Interpreter& in, const Args& args) {
+  const int64_t length = index(in, args[1]);
+  if (length < 0) throw Error(ErrorKind::ValueError, "length should not be negative");
+  const SliceIndices r = slice_indices(in, as_slice(args[0]), length);
+  return make_tuple(in, {Value::integer(r.start), Value::integer(r.stop), Value::integer(r.step)});
+}
+
+Value slice_start(Interpreter&, const Args& args) { return as_slice(args[0])->start; }
+Value slice_stop(Interpreter&, const Args& args) { return as_slice(args[0])->stop; }
+Value slice_step(Interpreter&, const Args& args) { return as_slice(args[0])->step; }
+
+constexpr NativeDef kSliceRows[] = {{"indices(self, len, /)", indices, "Start, stop and step for a sequence of length len."}};
+
+Type* final_type(Interpreter& in, const char* name, ObjectKind kind, size_t size) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.kind = kind;
+  spec.size = static_cast<uint32_t>(size);
+  spec.flags = kFinalType;
+  return in.new_type(spec);
+}
+
+}  // namespace
+
+void make_range_types(Interpreter& in) {
+  if (in.types.range == nullptr) in.types.range = final_type(in, "range", ObjectKind::Range, sizeof(Range));
+  TypeSlots& r = in.types.range->slots;
+  r.destroy = destroy_plain<Range>;
+  r.repr = repr_slot;
+  r.hash = hash_slot;
+  r.length = length_slot;
+  r.compare = compare_slot;
+  r.get_item = get_item_slot;
+  r.contains = contains_slot;
+  r.iter = range_iter;
+  if (in.types.slice == nullptr) in.types.slice = final_type(in, "slice", ObjectKind::Slice, sizeof(Slice));
+  TypeSlots& s = in.types.slice->slots;
+  s.destroy = destroy_plain<Slice>;
+  s.traverse = [](Object* self, Visitor& visitor) {
+    const Slice* slice = static_cast<Slice*>(self);
+    visitor(slice->start);
+    visitor(slice->stop);
+    visitor(slice->step);
+  };
+  s.repr = slice_repr;
+  s.hash = nullptr;
+  s.compare = slice_compare;
+}
+
+void range_methods(Interpreter& in) {
+  Type* range = in.types.range;
+  range->make = make_from;
+  add_rows(in, range, kRows);
+  in.add_property(range, "start", start);
+  in.add_property(range, "stop", stop);
+  in.add_property(range, "step", step);
+  slot_methods(in, range);
+  Type* slice = in.types.slice;
+  slice->make = slice_make;
+  add_rows(in, slice, kSliceRows);
+  in.add_property(slice, "start", slice_start);
+  in.add_property(slice, "stop", slice_stop);
+  in.add_property(slice, "step", slice_step);
+  slot_methods(in, slice);
+}
+
+}  // namespace tessera

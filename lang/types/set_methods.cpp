@@ -1,0 +1,401 @@
+// Sets and frozensets in operators, and their methods. Which set is copied, and which is walked, follows CPython, since
+// it decides the order of the result.
+#include "lang/bind.h"
+#include "lang/error.h"
+#include "lang/exception.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/iterators.h"
+#include "lang/types/sequence.h"
+#include "lang/types/set.h"
+#include "lang/types/set_ops.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+bool frozen(Interpreter& in, const Value& v) { return is_frozen(in, as_set(v)); }
+
+Value repr_slot(Interpreter& in, const Value& self) {
+  Set* set = as_set(self);
+  const Type* type = self.as_object()->type;
+  const std::string name(type->name->view());
+  const ReprMark mark(in, self.as_object());
+  if (set->count == 0) return make_str(in, name + "()");
+  if (mark.again()) return make_str(in, name + "(...)");
+  std::string out;
+  for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
+    if (set->table[i].key.is_undefined()) continue;
+    const Value key = set->table[i].key;
+    if (!out.empty()) out += ", ";
+    out += repr_text(in, key);
+  }
+  out = "{" + out + "}";
+  return make_str(in, type == in.types.set ? out : name + "(" + out + ")");
+}
+
+int64_t length_slot(Interpreter&, const Value& self) { return as_set(self)->count; }
+int64_t hash_slot(Interpreter&, const Value& self) { return frozenset_hash(as_set(self)); }
+
+// An unhashable set may be looked for in a set of frozensets.
+bool contains_slot(Interpreter& in, const Value& self, const Value& key) {
+  if (is_set(key) && key.as_object()->type->slots.hash == nullptr) {
+    const Value as_frozen = set_copy(in, as_set(key), true);
+    return set_contains(in, as_set(self), as_frozen);
+  }
+  return set_contains(in, as_set(self), key);
+}
+
+// Calls f(key, hash) for each element; f may change other sets, not this one.
+template <class F>
+void each(const Set* set, F&& f) {
+  for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
+    if (set->table[i].key.is_undefined()) continue;
+    const Value key = set->table[i].key;
+    f(key, set->table[i].hash);
+  }
+}
+
+bool is_subset(Interpreter& in, Set* a, Set* b) {
+  if (a->count > b->count) return false;
+  for (uint32_t i = 0; a->table != nullptr && i <= a->mask; ++i) {
+    if (a->table[i].key.is_undefined()) continue;
+    const Value key = a->table[i].key;
+    if (!set_contains_hashed(in, b, key, a->table[i].hash)) return false;
+  }
+  return true;
+}
+
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!is_set(other)) return in.not_implemented;
+  Set *a = as_set(self), *b = as_set(other);
+  switch (op) {
+    case CompareOp::Eq: return Value::boolean(a->count == b->count && is_subset(in, a, b));
+    case CompareOp::Ne: return Value::boolean(!(a->count == b->count && is_subset(in, a, b)));
+    case CompareOp::Lt: return Value::boolean(a->count < b->count && is_subset(in, a, b));
+    case CompareOp::Le: return Value::boolean(is_subset(in, a, b));
+    case CompareOp::Gt: return Value::boolean(b->count < a->count && is_subset(in, b, a));
+    case CompareOp::Ge: return Value::boolean(is_subset(in, b, a));
+  }
+  return in.not_implemented;
+}
+
+Value intersect(Interpreter& in, const Value& self, const Value& other) {
+  const bool freeze = frozen(in, self);
+  if (other.is(self)) return set_copy(in, as_set(self), freeze);
+  Value result = make_set(in, freeze);
+  if (is_set(other)) {
+    Set* walked = as_set(other);
+    Set* asked = as_set(self);
+    if (walked->count > asked->count) std::swap(walked, asked);
+    each(walked, [&](const Value& key, int64_t h) {
+      if (set_contains_hashed(in, asked, key, h)) set_add_hashed(in, as_set(result), key, h);
+    });
+    return result;
+  }
+  for_each(in, other, [&](Value key) {
+    const int64_t h = hash(in, key);
+    if (set_contains_hashed(in, as_set(self), key, h)) set_add_hashed(in, as_set(result), key, h);
+  });
+  return result;
+}
+
+void subtract_from(Interpreter& in, Set* set, const Value& other) {
+  if (other.is_object() && other.as_object() == set) {
+    set_clear(in, set);
+  } else if (is_set(other)) {
+    each(as_set(other), [&](const Value& key, int64_t h) { set_discard_hashed(in, set, key, h); });
+  } else {
+    for_each(in, other, [&](Value key) { set_discard(in, set, key); });
+  }
+}
+
+Value subtract(Interpreter& in, const Value& self, const Value& other) {
+  const bool freeze = frozen(in, self);
+  Set* set = as_set(self);
+  const bool is_dictionary = other.is_object() && other.as_object()->type == in.types.dict;
+  const size_t size = is_set(other) ? as_set(other)->count : is_dictionary ? as_dict(other)->count : 0;
+  if ((!is_set(other) && !is_dictionary) || (set->count >> 2) > size) {
+    Value result = set_copy(in, set, freeze);
+    subtract_from(in, as_set(result), other);
+    return result;
+  }
+  Value result = make_set(in, freeze);
+  each(set, [&](const Value& key, int64_t h) {
+    const bool there = is_set(other) ? set_contains_hashed(in, as_set(other), key, h) : dict_find(in, as_dict(other), key, h) >= 0;
+    if (!there) set_add_hashed(in, as_set(result), key, h);
+  });
+  return result;
+}
+
+void toggle(Interpreter& in, Set* set, const Value& other) {
+  if (other.is_object() && other.as_object() == set) {
+    set_clear(in, set);
+    return;
+  }
+  const Value others = is_set(other) ? other : set_from(in, other);
+  each(as_set(others), [&](const Value& key, int64_t h) {
+    if (!set_discard_hashed(in, set, key, h)) set_add_hashed(in, set, key, h);
+  });
+}
+
+Value unite(Interpreter& in, const Value& self, const Value& other) {
+  Value result = set_copy(in, as_set(self), frozen(in, self));
+  set_update(in, as_set(result), other);
+  return result;
+}
+
+Value symmetric(Interpreter& in, const Value& self, const Value& other) {
+  Value result = is_set(other) ? set_copy(in, as_set(other), frozen(in, self)) : set_from(in, other, frozen(in, self));
+  toggle(in, as_set(result), self);
+  return result;
+}
+
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  if (!is_set(other)) return in.not_implemented;
+  const Value &a = reflected ? other : self, &b = reflected ? self : other;
+  switch (op) {
+    case BinaryOp::And: return intersect(in, a, b);
+    case BinaryOp::Or: return unite(in, a, b);
+    case BinaryOp::Sub: return subtract(in, a, b);
+    case BinaryOp::Xor: return symmetric(in, a, b);
+    default: return in.not_implemented;
+  }
+}
+
+// The set becomes what another one holds.
+void take_over(Set* set, Set* from) {
+  std::swap(set->table, from->table);
+  std::swap(set->mask, from->mask);
+  std::swap(set->fill, from->fill);
+  std::swap(set->count, from->count);
+  set->finger = 0;
+  ++set->version;
+}
+
+Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  if (!is_set(other) || frozen(in, self)) return in.not_implemented;
+  switch (op) {
+    case BinaryOp::Or: set_update(in, as_set(self), other); break;
+    case BinaryOp::And: {
+      const Value result = intersect(in, self, other);
+      take_over(as_set(self), as_set(result));
+      break;
+    }
+    case BinaryOp::Sub: subtract_from(in, as_set(self), other); break;
+    case BinaryOp::Xor: toggle(in, as_set(self), other); break;
+    default: return in.not_implemented;
+  }
+  return self;
+}
+
+// --- methods
+
+Value add(Interpreter& in, const Args& args) {
+  set_add(in, as_set(args[0]), args[1]);
+  return Value::none();
+}
+
+bool discard_key(Interpreter& in, const Args& args) {
+  if (is_set(args[1]) && args[1].as_object()->type->slots.hash == nullptr) {
+    const Value as_frozen = set_copy(in, as_set(args[1]), true);
+    return set_discard(in, as_set(args[0]), as_frozen);
+  }
+  return set_discard(in, as_set(args[0]), args[1]);
+}
+
+Value discard(Interpreter& in, const Args& args) {
+  discard_key(in, args);
+  return Value::none();
+}
+
+Value remove(Interpreter& in, const Args& args) {
+  if (!discard_key(in, args)) throw_key_error(in, args[1]);
+  return Value::none();
+}
+
+Value pop(Interpreter& in, const Args& args) {
+  Value key = set_pop(in, as_set(args[0]));
+  if (key.is_undefined()) throw_key_error(in, make_str(in, "pop from an empty set"));
+  return key;
+}
+
+Value clear(Interpreter& in, const Args& args) {
+  set_clear(in, as_set(args[0]));
+  return Value::none();
+}
+
+Value copy(Interpreter& in, const Args& args) {
+  if (args[0].as_object()->type == in.types.frozenset) return args[0];
+  return set_copy(in, as_set(args[0]), frozen(in, args[0]));
+}
+
+Value union_method(Interpreter& in, const Args& args) {
+  Value result = set_copy(in, as_set(args[0]), frozen(in, args[0]));
+  for (const Value& other : *as_tuple(args[1])) set_update(in, as_set(result), other);
+  return result;
+}
+
+Value intersection(Interpreter& in, const Args& args) {
+  if (as_tuple(args[1])->size == 0) return set_copy(in, as_set(args[0]), frozen(in, args[0]));
+  Value result = args[0];
+  for (const Value& other : *as_tuple(args[1])) result = intersect(in, result, other);
+  return result;
+}
+
+Value difference(Interpreter& in, const Args& args) {
+  if (as_tuple(args[1])->size == 0) return set_copy(in, as_set(args[0]), frozen(in, args[0]));
+  Value result = subtract(in, args[0], as_tuple(args[1])->items[0]);
+  for (uint32_t i = 1; i < as_tuple(args[1])->size; ++i) subtract_from(in, as_set(result), as_tuple(args[1])->items[i]);
+  return result;
+}
+
+Value symmetric_difference(Interpreter& in, const Args& args) { return symmetric(in, args[0], args[1]); }
+
+Value update(Interpreter& in, const Args& args) {
+  for (const Value& other : *as_tuple(args[1])) set_update(in, as_set(args[0]), other);
+  return Value::none();
+}
+
+Value intersection_update(Interpreter& in, const Args& args) {
+  const Value result = intersection(in, args);
+  if (!result.is(args[0])) take_over(as_set(args[0]), as_set(result));
+  return Value::none();
+}
+
+Value difference_update(Interpreter& in, const Args& args) {
+  for (const Value& other : *as_tuple(args[1])) subtract_from(in, as_set(args[0]), other);
+  return Value::none();
+}
+
+Value symmetric_difference_update(Interpreter& in, const Args& args) {
+  toggle(in, as_set(args[0]), args[1]);
+  return Value::none();
+}
+
+Value issubset(Interpreter& in, const Args& args) {
+  const Value other = is_set(args[1]) ? args[1] : set_from(in, args[1]);
+  return Value::boolean(is_subset(in, as_set(args[0]), as_set(other)));
+}
+
+Value issuperset(Interpreter& in, const Args& args) {
+  if (is_set(args[1])) return Value::boolean(is_subset(in, as_set(args[1]), as_set(args[0])));
+  const Value it = iter(in, args[1]);
+  Value key;
+  while (next(in, it, key)) {
+    if (!set_contains(in, as_set(args[0]), key)) return Value::boolean(false);
+  }
+  return Value::boolean(true);
+}
+
+Value isdisjoint(Interpreter& in, const Args& args) {
+  if (is_set(args[1])) {
+    Set *a = as_set(args[0]), *b = as_set(args[1]);
+    if (a->count > b->count) std::swap(a, b);
+    bool apart = true;
+    each(a, [&](const Value& key, int64_t h) { apart = apart && !set_contains_hashed(in, b, key, h); });
+    return Value::boolean(apart);
+  }
+  const Value it = iter(in, args[1]);
+  Value key;
+  while (next(in, it, key)) {
+    if (set_contains(in, as_set(args[0]), key)) return Value::boolean(false);
+  }
+  return Value::boolean(true);
+}
+
+Value init(Interpreter& in, const Args& args) {
+  set_clear(in, as_set(args[0]));
+  if (!args[1].is_undefined()) set_update(in, as_set(args[0]), args[1]);
+  return Value::none();
+}
+
+Value make_from(Interpreter& in, Type* type, const Args& args) {
+  const bool freeze = type->is_subtype_of(in.types.frozenset);
+  Type* const base = freeze ? in.types.frozenset : in.types.set;
+  const char* const name = freeze ? "frozenset" : "set";
+  if (!freeze && type != base) return Value::adopt(make_object<Set>(in, type));  // filled by its __init__
+  if (type == base) refuse_keywords(name, args);
+  check_count(name, args, 0, 1);
+  if (type == base && freeze && args.positional() == 1 && args[0].is_object() && args[0].as_object()->type == base) return args[0];
+  if (type == base && freeze && args.positional() == 0) return in.shared->empty_frozenset;
+  Value result = Value::adopt(make_object<Set>(in, type));
+  if (args.positional() == 1) set_update(in, as_set(result), args[0]);
+  return result;
+}
+
+constexpr NativeDef kSharedRows[] = {
+    {"copy(self, /)", copy, "Return a shallow copy."},
+    {"union(self, /, *others)", union_method, "Return the union as a new set."},
+    {"intersection(self, /, *others)", intersection, "Return the intersection as a new set."},
+    {"difference(self, /, *others)", difference, "Return the elements that are in none of the others."},
+    {"symmetric_difference(self, other, /)", symmetric_difference, "Return the elements that are in one of the two."},
+    {"issubset(self, other, /)", issubset, "True if the other contains this set."},
+    {"issuperset(self, other, /)", issuperset, "True if this set contains the other."},
+    {"isdisjoint(self, other, /)", isdisjoint, "True if the two have nothing in common."},
+};
+
+constexpr NativeDef kSetRows[] = {
+    {"add(self, element, /)", add, "Add an element."},
+    {"discard(self, element, /)", discard, "Remove an element if it is there."},
+    {"remove(self, element, /)", remove, "Remove an element; KeyError if it is not there."},
+    {"pop(self, /)", pop, "Remove and return an arbitrary element."},
+    {"clear(self, /)", clear, "Remove all elements."},
+    {"update(self, /, *others)", update, "Add the elements of all others."},
+    {"intersection_update(self, /, *others)", intersection_update, "Keep what is in all others too."},
+    {"difference_update(self, /, *others)", difference_update, "Remove what is in the others."},
+    {"symmetric_difference_update(self, other, /)", symmetric_difference_update, "Keep what is in one of the two."},
+    {"__init__(self, iterable=..., /)", init, "Initialize self."},
+};
+
+void fill_slots(Type* type) {
+  TypeSlots& s = type->slots;
+  s.destroy = destroy_set;
+  s.traverse = traverse_set;
+  s.clear = [](Interpreter& i, Object* self) { set_clear(i, static_cast<Set*>(self)); };
+  s.repr = repr_slot;
+  s.length = length_slot;
+  s.compare = compare_slot;
+  s.binary = binary_slot;
+  s.contains = contains_slot;
+  s.iter = set_iter;
+}
+
+}  // namespace
+
+void make_set_types(Interpreter& in) {
+  NativeTypeSpec spec;
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Set;
+  spec.size = sizeof(Set);
+  if (in.types.set == nullptr) {
+    spec.name = "set";
+    in.types.set = in.new_type(spec);
+  }
+  if (in.types.frozenset == nullptr) {
+    spec.name = "frozenset";
+    in.types.frozenset = in.new_type(spec);
+  }
+  fill_slots(in.types.set);
+  fill_slots(in.types.frozenset);
+  in.types.set->slots.inplace = inplace_slot;
+  in.types.set->slots.hash = nullptr;
+  in.types.frozenset->slots.hash = hash_slot;
+}
+
+void set_methods(Interpreter& in) {
+  for (Type* type : {in.types.set, in.types.frozenset}) {
+    type->make = make_from;
+    add_rows(in, type, kSharedRows);
+  }
+  add_rows(in, in.types.set, kSetRows);
+  slot_methods(in, in.types.set);
+  slot_methods(in, in.types.frozenset);
+  dict_set_str(in, in.types.set->attributes, in.names->hash, Value::none());
+}
+
+}  // namespace tessera

@@ -1,0 +1,166 @@
+// Special methods of native types as attributes: `[].__len__`, `int.__add__`, hasattr(x, '__iter__').
+//
+// Each calls the slot of the type that owns the method, not of the object's own type: super().__len__() in a subclass
+// of list must reach the list's.
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+const TypeSlots& slots_of(const Args& args) { return args.callee->owner->slots; }
+
+Value m_repr(Interpreter& in, const Args& a) { return slots_of(a).repr(in, a[0]); }
+Value m_str(Interpreter& in, const Args& a) { return slots_of(a).str(in, a[0]); }
+Value m_format(Interpreter& in, const Args& a) { return slots_of(a).format(in, a[0], text_of(a[1])); }
+Value m_hash(Interpreter& in, const Args& a) { return Value::integer(slots_of(a).hash(in, a[0])); }
+Value m_bool(Interpreter& in, const Args& a) { return Value::boolean(slots_of(a).truth(in, a[0])); }
+Value m_len(Interpreter& in, const Args& a) { return Value::integer(slots_of(a).length(in, a[0])); }
+Value m_getitem(Interpreter& in, const Args& a) { return slots_of(a).get_item(in, a[0], a[1]); }
+Value m_setitem(Interpreter& in, const Args& a) {
+  slots_of(a).set_item(in, a[0], a[1], a[2]);
+  return Value::none();
+}
+Value m_delitem(Interpreter& in, const Args& a) {
+  slots_of(a).del_item(in, a[0], a[1]);
+  return Value::none();
+}
+Value m_contains(Interpreter& in, const Args& a) { return Value::boolean(slots_of(a).contains(in, a[0], a[1])); }
+Value m_iter(Interpreter& in, const Args& a) { return slots_of(a).iter(in, a[0]); }
+Value m_next(Interpreter& in, const Args& a) {
+  Value out;
+  if (slots_of(a).next(in, a[0], out)) return out;
+  throw Error(ErrorKind::StopIteration, std::string());
+}
+
+template <CompareOp kOp>
+Value m_compare(Interpreter& in, const Args& a) {
+  const Type* owner = a.callee->owner;
+  if (owner == in.types.none) return kOp == CompareOp::Eq ? Value::boolean(a[1].is_none()) : in.not_implemented;
+  return owner->slots.compare(in, kOp, a[0], a[1]);
+}
+template <BinaryOp kOp, bool kReflected>
+Value m_binary(Interpreter& in, const Args& a) {
+  return slots_of(a).binary(in, kOp, a[0], a[1], kReflected, 0);
+}
+template <BinaryOp kOp>
+Value m_inplace(Interpreter& in, const Args& a) {
+  return slots_of(a).inplace(in, kOp, a[0], a[1]);
+}
+template <UnaryOp kOp>
+Value m_unary(Interpreter& in, const Args& a) {
+  return slots_of(a).unary(in, kOp, a[0]);
+}
+
+void add(Interpreter& in, Type* type, const char* signature, NativeFn function) {
+  const NativeDef row{signature, function, ""};
+  in.add_methods(type, &row, 1);
+}
+
+template <BinaryOp kOp>
+void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, const char* reflected, const char* inplace) {
+  if (!(wanted & 1u << static_cast<int>(kOp))) return;
+  add(in, type, name, m_binary<kOp, false>);
+  const bool sequence = type == in.types.str || type == in.types.list || type == in.types.tuple;
+  if (!(sequence && kOp == BinaryOp::Add)) add(in, type, reflected, m_binary<kOp, true>);
+  if (type->slots.inplace != nullptr) add(in, type, inplace, m_inplace<kOp>);
+}
+
+uint32_t bit(BinaryOp op) { return 1u << static_cast<int>(op); }
+
+// Which operators the `binary` slot of a built-in type really knows.
+uint32_t operators_of(Interpreter& in, const Type* type) {
+  const BuiltinTypes& t = in.types;
+  using enum BinaryOp;
+  const uint32_t sets = bit(And) | bit(Or) | bit(Sub) | bit(Xor);
+  const uint32_t arithmetic = bit(Add) | bit(Sub) | bit(Mul) | bit(TrueDiv) | bit(Pow);
+  if (type == t.str) return bit(Add) | bit(Mul) | bit(Mod);
+  if (type == t.list || type == t.tuple) return bit(Add) | bit(Mul);
+  if (type == t.dict) return bit(Or);
+  if (type == t.set || type == t.frozenset || type == t.dict_keys || type == t.dict_items) return sets;
+  if (type == t.complex) return arithmetic;
+  if (type == t.real) return arithmetic | bit(FloorDiv) | bit(Mod) | bit(DivMod);
+  if (type == t.integer) return ~bit(MatMul);
+  if (type == t.boolean) return bit(And) | bit(Or) | bit(Xor);
+  return 0;
+}
+
+void add_operators(Interpreter& in, Type* type) {
+  const uint32_t ops = type->slots.binary != nullptr ? operators_of(in, type) : 0;
+  using enum BinaryOp;
+#define TS_BINARY(op, name) \
+  add_binary<op>(in, type, ops, "__" name "__(self, value, /)", "__r" name "__(self, value, /)", "__i" name "__(self, value, /)")
+  TS_BINARY(Add, "add");
+  TS_BINARY(Sub, "sub");
+  TS_BINARY(Mul, "mul");
+  TS_BINARY(TrueDiv, "truediv");
+  TS_BINARY(FloorDiv, "floordiv");
+  TS_BINARY(Mod, "mod");
+  TS_BINARY(Pow, "pow");
+  TS_BINARY(LShift, "lshift");
+  TS_BINARY(RShift, "rshift");
+  TS_BINARY(And, "and");
+  TS_BINARY(Or, "or");
+  TS_BINARY(Xor, "xor");
+  TS_BINARY(DivMod, "divmod");
+#undef TS_BINARY
+  if (type->slots.unary == nullptr) return;
+  add(in, type, "__neg__(self, /)", m_unary<UnaryOp::Neg>);
+  add(in, type, "__pos__(self, /)", m_unary<UnaryOp::Pos>);
+  if (type == in.types.integer) add(in, type, "__invert__(self, /)", m_unary<UnaryOp::Invert>);
+}
+
+void add_comparisons(Interpreter& in, Type* type) {
+  add(in, type, "__lt__(self, value, /)", m_compare<CompareOp::Lt>);
+  add(in, type, "__le__(self, value, /)", m_compare<CompareOp::Le>);
+  add(in, type, "__eq__(self, value, /)", m_compare<CompareOp::Eq>);
+  add(in, type, "__ne__(self, value, /)", m_compare<CompareOp::Ne>);
+  add(in, type, "__gt__(self, value, /)", m_compare<CompareOp::Gt>);
+  add(in, type, "__ge__(self, value, /)", m_compare<CompareOp::Ge>);
+}
+
+// T.__new__(cls, *args)
+Value m_new(Interpreter& in, const Args& args) {
+  const Type* owner = args.callee->owner;
+  const std::string name(owner->name->view());
+  if (args.positional() == 0) throw Error(ErrorKind::TypeError, name + ".__new__(): not enough arguments");
+  if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type) {
+    throw Error(ErrorKind::TypeError, name + ".__new__(X): X is not a type object (" + std::string(type_name(in, args[0])) + ")");
+  }
+  Type* type = static_cast<Type*>(args[0].as_object());
+  if (!type->is_subtype_of(owner)) {
+    const std::string sub(type->name->view());
+    throw Error(ErrorKind::TypeError, name + ".__new__(" + sub + "): " + sub + " is not a subtype of " + name);
+  }
+  Args rest = args;
+  ++rest.values;
+  --rest.count;
+  return owner->make(in, type, rest);
+}
+
+}  // namespace
+
+void slot_methods(Interpreter& in, Type* type) {
+  const TypeSlots& s = type->slots;
+  if (s.repr != nullptr) add(in, type, "__repr__(self, /)", m_repr);
+  if (s.str != nullptr) add(in, type, "__str__(self, /)", m_str);
+  if (s.format != nullptr) add(in, type, "__format__(self, format_spec: str, /)", m_format);
+  if (s.hash != nullptr && type->slots.hash != in.types.object->slots.hash) add(in, type, "__hash__(self, /)", m_hash);
+  if (s.truth != nullptr) add(in, type, "__bool__(self, /)", m_bool);
+  if (s.length != nullptr) add(in, type, "__len__(self, /)", m_len);
+  if (s.get_item != nullptr) add(in, type, "__getitem__(self, key, /)", m_getitem);
+  if (s.set_item != nullptr) add(in, type, "__setitem__(self, key, value, /)", m_setitem);
+  if (s.del_item != nullptr) add(in, type, "__delitem__(self, key, /)", m_delitem);
+  if (s.contains != nullptr) add(in, type, "__contains__(self, key, /)", m_contains);
+  if (s.iter != nullptr) add(in, type, "__iter__(self, /)", m_iter);
+  if (s.next != nullptr) add(in, type, "__next__(self, /)", m_next);
+  if (s.compare != nullptr && s.compare != in.types.object->slots.compare) add_comparisons(in, type);
+  add_operators(in, type);
+  if (type->make != nullptr) add(in, type, "__new__", m_new);
+}
+
+}  // namespace tessera

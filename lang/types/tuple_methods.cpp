@@ -1,0 +1,129 @@
+// Tuples in operators, indexing and iteration, and their methods.
+#include "lang/bind.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/hash.h"
+#include "lang/types/iterators.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+Value repr_slot(Interpreter& in, const Value& self) {
+  const ReprMark mark(in, self.as_object());
+  return make_str(in, mark.again() ? "(...)" : repr_items(in, self, "(", as_tuple(self)->size == 1 ? ",)" : ")"));
+}
+
+int64_t length_slot(Interpreter&, const Value& self) { return as_tuple(self)->size; }
+
+int64_t hash_slot(Interpreter& in, const Value& self) {
+  const RecursionGuard guard(in, " while calling a Python object");
+  TupleHash sum;
+  for (const Value& item : *as_tuple(self)) sum.add(hash(in, item));
+  return sum.finish(as_tuple(self)->size);
+}
+
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  return is_tuple(other) ? compare_items(in, op, self, other) : in.not_implemented;
+}
+
+Value repeat(Interpreter& in, const Value& self, int64_t times) {
+  const Tuple* tuple = as_tuple(self);
+  if (times <= 0 || tuple->size == 0) return in.shared->empty_tuple;
+  if (times == 1 && tuple->type == in.types.tuple) return self;
+  if (static_cast<uint64_t>(times) > 0x7fffffffu / tuple->size) throw Error(ErrorKind::MemoryError, std::string());
+  Tuple* out = new_tuple(in, tuple->size * static_cast<size_t>(times));
+  for (uint32_t i = 0; i < out->size; ++i) out->items[i] = tuple->items[i % tuple->size];
+  return Value::adopt(out);
+}
+
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  int64_t times;
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, self, times);
+  if (reflected) return in.not_implemented;
+  if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
+  if (op != BinaryOp::Add) return in.not_implemented;
+  if (!is_tuple(other)) throw_cannot_join(in, "tuple", other);
+  const Tuple *a = as_tuple(self), *b = as_tuple(other);
+  if (b->size == 0 && a->type == in.types.tuple) return self;
+  if (a->size == 0 && b->type == in.types.tuple) return other;
+  Tuple* out = new_tuple(in, size_t{a->size} + b->size);
+  for (uint32_t i = 0; i < a->size; ++i) out->items[i] = a->items[i];
+  for (uint32_t i = 0; i < b->size; ++i) out->items[a->size + i] = b->items[i];
+  return Value::adopt(out);
+}
+
+Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  const Tuple* tuple = as_tuple(self);
+  if (is_slice(key)) {
+    const SliceIndices r = slice_indices(in, as_slice(key), tuple->size);
+    if (r.count == tuple->size && r.step == 1 && tuple->type == in.types.tuple) return self;
+    if (r.count == 0) return in.shared->empty_tuple;
+    Tuple* out = new_tuple(in, static_cast<size_t>(r.count));
+    for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) out->items[i] = tuple->items[at];
+    return Value::adopt(out);
+  }
+  return tuple->items[sequence_index(in, key, tuple->size, "tuple")];
+}
+
+bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
+  for (const Value& each : *as_tuple(self)) {
+    if (equals(in, each, item)) return true;
+  }
+  return false;
+}
+
+Value count(Interpreter& in, const Args& args) { return Value::integer(count_item(in, args[0], args[1])); }
+
+Value index_of(Interpreter& in, const Args& args) {
+  const int64_t at = find_item(in, args[0], args[1], args[2], args[3]);
+  if (at < 0) throw Error(ErrorKind::ValueError, "tuple.index(x): x not in tuple");
+  return Value::integer(at);
+}
+
+Value make_from(Interpreter& in, Type* type, const Args& args) {
+  if (type == in.types.tuple) refuse_keywords("tuple", args);
+  check_count("tuple", args, 0, 1);
+  const Value plain = args.positional() == 0 ? in.shared->empty_tuple : tuple_from(in, args[0]);
+  if (type == in.types.tuple) return plain;
+  const Tuple* from = as_tuple(plain);
+  Tuple* out = new_tuple(in, from->size, type);
+  for (uint32_t i = 0; i < from->size; ++i) out->items[i] = from->items[i];
+  return Value::adopt(out);
+}
+
+constexpr NativeDef kRows[] = {
+    {"count(self, value, /)", count, "Return the number of occurrences of value."},
+    {"index(self, value, start=..., stop=..., /)", index_of, "Return the first index of value."},
+};
+
+}  // namespace
+
+void tuple_slots(Interpreter& in) {
+  TypeSlots& s = in.types.tuple->slots;
+  s.destroy = destroy_tuple;
+  s.traverse = traverse_tuple;
+  s.repr = repr_slot;
+  s.hash = hash_slot;
+  s.length = length_slot;
+  s.compare = compare_slot;
+  s.binary = binary_slot;
+  s.get_item = get_item_slot;
+  s.contains = contains_slot;
+  s.iter = tuple_iter;
+}
+
+void tuple_methods(Interpreter& in) {
+  in.types.tuple->make = make_from;
+  add_rows(in, in.types.tuple, kRows);
+  slot_methods(in, in.types.tuple);
+}
+
+}  // namespace tessera
