@@ -1,9 +1,8 @@
 // Opening OpenBLAS, and correcting the kernels that it picks.
 //
 // An OpenBLAS that is older than the processor does not know it and falls back to kernels of twenty years ago: five times
-// slower (docs/performance.md). So the family that it chose is compared with what the processor can do, and chosen anew
-// with the library's own (undocumented, but exported) functions. That is possible only before the first product, and is
-// never done when the user has set OPENBLAS_CORETYPE.
+// slower (docs/performance.md). So the family that it chose is compared with what the processor can do, and if it is an
+// older one, the library is opened again with the better one named. Never when the user has set OPENBLAS_CORETYPE.
 #include "backends/cpu/blas.h"
 
 #include <dlfcn.h>
@@ -50,23 +49,19 @@ bool is_older(const char* family, const char* wanted) {
     return among(kBeforeAvx2) || (std::strcmp(wanted, "SkylakeX") == 0 && among(kBeforeAvx512));
 }
 
-void choose_kernels(void* library, Blas& blas) {
-    char* (*core_name)() = nullptr;
-    void (*read_environment)() = nullptr;  // the library keeps a copy of the variables that it read while loading
-    void (*quit)() = nullptr;
-    void (*init)() = nullptr;
-    if (!find(library, "openblas_get_corename", core_name)) return;
-    blas.core = core_name();
-    const char* wanted = best_family();
-    const bool decided = std::getenv("OPENBLAS_CORETYPE") != nullptr;
-    if (wanted == nullptr || decided || !is_older(blas.core.c_str(), wanted)) return;
-    if (!find(library, "gotoblas_dynamic_quit", quit) || !find(library, "gotoblas_dynamic_init", init)) return;
-    setenv("OPENBLAS_CORETYPE", wanted, 1);
-    if (find(library, "openblas_read_env", read_environment)) read_environment();
-    quit();
-    init();
+std::string core_name(void* library) {
+    char* (*name)() = nullptr;
+    return find(library, "openblas_get_corename", name) ? name() : "";
+}
+
+// Closes and opens the library again with the variable set. Changing the family in place (gotoblas_dynamic_init) is quicker,
+// but races with the library's own threads, which initialise it too while they start.
+void* reopen_with(const char* family, void* library) {
+    dlclose(library);
+    setenv("OPENBLAS_CORETYPE", family, 1);
+    library = open_library();
     unsetenv("OPENBLAS_CORETYPE");
-    blas.core = core_name();
+    return library;
 }
 
 Blas open_blas() {
@@ -75,6 +70,12 @@ Blas open_blas() {
     if (library == nullptr) {
         blas.problem = "OpenBLAS could not be opened (libopenblas.so.0); products use a slow loop";
         return blas;
+    }
+    blas.core = core_name(library);
+    const char* wanted = best_family();
+    if (wanted != nullptr && std::getenv("OPENBLAS_CORETYPE") == nullptr && is_older(blas.core.c_str(), wanted)) {
+        library = reopen_with(wanted, library);
+        blas.core = core_name(library);
     }
     if (!find(library, "cblas_sgemm", blas.sgemm) || !find(library, "cblas_dgemm", blas.dgemm) || !find(library, "cblas_sgemv", blas.sgemv) ||
         !find(library, "cblas_dgemv", blas.dgemv)) {
@@ -88,7 +89,6 @@ Blas open_blas() {
         const std::string text = config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
         blas.version = text.substr(0, text.find(' ', text.find(' ') + 1));
     }
-    choose_kernels(library, blas);
     return blas;
 }
 
