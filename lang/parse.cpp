@@ -63,12 +63,12 @@ Completeness is_complete(std::string_view text) {
   if (result.error) return result.error->incomplete ? Completeness::kIncomplete : Completeness::kInvalid;
   if (result.tree->body.empty()) return Completeness::kComplete;
   // A compound statement goes on until a blank line, even if it could end here.
-  const ast::Stmt& last = *result.tree->body.back();
-  bool compound = last.kind >= ast::StmtKind::kIf;
-  std::uint32_t lines = source.line_count();
-  std::string_view last_line = source.line(lines);
-  bool blank_at_end = last_line.find_first_not_of(" \t\f") == std::string_view::npos && source.text().ends_with('\n');
-  return compound && !blank_at_end ? Completeness::kIncomplete : Completeness::kComplete;
+  bool compound = result.tree->body.back()->kind >= ast::StmtKind::kIf;
+  std::string_view lines = source.text();
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  std::string_view last = lines.substr(lines.rfind('\n') + 1);
+  bool blank = last.find_first_not_of(" \t\f") == std::string_view::npos;
+  return compound && !blank ? Completeness::kIncomplete : Completeness::kComplete;
 }
 
 }  // namespace tessera

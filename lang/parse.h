@@ -29,7 +29,7 @@ struct ParseResult {
 ParseResult parse(const Source& source, ParseMode mode = ParseMode::kFile);
 
 // What a prompt asks after each line: run it, show an error, or read another line?
-// A compound statement counts as incomplete until a blank line ends it.
+// A compound statement counts as incomplete until a blank line ends it: "if x:\n  y\n\n" is complete, one "\n" less is not.
 enum class Completeness : std::uint8_t { kComplete, kIncomplete, kInvalid };
 
 Completeness is_complete(std::string_view text);

@@ -74,7 +74,6 @@ class Builder {
   ast::Expr* trailer(ast::Expr* object, const SyntaxNode& node, Span span);
   ast::Expr* call(ast::Expr* callee, const SyntaxNode& node, Span span);
   void arguments(const SyntaxNode& node, std::vector<ast::Expr*>& positional, std::vector<ast::Keyword>& keywords);
-  ast::Keyword keyword(const SyntaxNode& node, const std::vector<ast::Keyword>& before);
   ast::Expr* slices(const SyntaxNode& node);
   ast::Expr* slice(const SyntaxNode& node);
   ast::Expr* paren(const SyntaxNode& node);

@@ -1,6 +1,5 @@
 // The builder's expressions.
-#include <algorithm>
-#include <limits>
+#include <unordered_set>
 
 #include "lang/parse_builder.h"
 
@@ -248,10 +247,14 @@ Expr* Builder::call(Expr* callee, const SyntaxNode& node, Span whole) {
 
 void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, std::vector<Keyword>& keywords) {
   bool unpacked = false;
+  std::unordered_set<std::string_view> names;
   for (const SyntaxNode& item : node.all()) {
     switch (item.kind) {
       case Syntax::keyword_argument:
-        keywords.push_back(keyword(item, keywords));
+        keywords.push_back({identifier(item[0]), expression(item[1]), span(item)});
+        if (!names.insert(keywords.back().name.text).second) {
+          refuse("keyword argument repeated: " + std::string(keywords.back().name.text), span(item));
+        }
         break;
       case Syntax::double_star_argument:
         unpacked = true;
@@ -274,16 +277,6 @@ void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, 
       }
     }
   }
-}
-
-Keyword Builder::keyword(const SyntaxNode& node, const std::vector<Keyword>& before) {
-  Identifier name = identifier(node[0]);
-  for (const Keyword& other : before) {
-    if (!other.name.empty() && other.name.text == name.text) {
-      refuse("keyword argument repeated: " + std::string(name.text), span(node));
-    }
-  }
-  return {name, expression(node[1]), span(node)};
 }
 
 Expr* Builder::slices(const SyntaxNode& node) {

@@ -74,6 +74,7 @@ class Explainer {
   Answer exception_list();
   Answer import_comma();
   Answer parenthesised_parameters();
+  Answer missing_default();
   Answer indentation();
 
   // The tokens.
@@ -92,16 +93,25 @@ class Explainer {
   bool in_call() const {
     return in_brackets() && kind(opener_) == T::kLeftParen && opener_ > 0 && ends_operand(kind(opener_ - 1));
   }
+  bool lists_names() const {  // a statement without expressions
+    T first = kind(line_);
+    return first == T::kFrom || first == T::kImport || first == T::kGlobal || first == T::kNonlocal;
+  }
   T header() const { return kind(line_) == T::kAsync ? kind(line_ + 1) : kind(line_); }
+  // Where the longest such part from `begin` on ends; `begin` itself when there is none.
   std::uint32_t part_end(GrammarPart part, std::uint32_t begin) {
-    const SyntaxNode* node = match_part(tokens_, part, begin, arena_);
+    const SyntaxNode* node = match_part(tokens_, part, begin, arena_).root;
     return node != nullptr ? node->last : begin;
+  }
+  bool spans(GrammarPart part, std::uint32_t begin, std::uint32_t end) {
+    return begin < end && part_end(part, begin) == end;
   }
   const char* name_of(std::uint32_t begin);
 
   SyntaxError error(Span where, std::string message, SyntaxError::Class error_class = SyntaxError::Class::kSyntaxError) const;
   SyntaxError lexical() const;
   bool unclosed_above() const;
+  bool next_expression_is_broken();
 
   const Source& source_;
   const Tokens& tokens_;
@@ -196,7 +206,7 @@ bool Explainer::in_field() const {
 }
 
 const char* Explainer::name_of(std::uint32_t begin) {
-  const SyntaxNode* node = match_part(tokens_, GrammarPart::kBitOr, begin, arena_);
+  const SyntaxNode* node = match_part(tokens_, GrammarPart::kBitOr, begin, arena_).root;
   try {
     ast::Tree scratch;
     return expression_name(*Builder(source_, tokens_, scratch).expression(*node));
@@ -237,7 +247,7 @@ Explainer::Answer Explainer::missing_handler() {
 }
 
 Explainer::Answer Explainer::old_print() {
-  if (before() != T::kName || !begins_operand(here()) || here() == T::kLeftParen) return {};
+  if (before() != T::kName || !begins_operand(here()) || here() == T::kLeftParen || lists_names()) return {};
   std::string name(source_.text(span(at_ - 1)));
   if (name != "print" && name != "exec") return {};
   std::uint32_t end = part_end(GrammarPart::kStarExpressions, at_);
@@ -247,13 +257,13 @@ Explainer::Answer Explainer::old_print() {
 
 // a if b, and no else
 Explainer::Answer Explainer::missing_else() {
-  if (here() == T::kElse || here() == T::kColon) return {};
+  if (here() == T::kElse || here() == T::kColon || (header() == T::kSoftCase && !in_brackets())) return {};
   std::uint32_t condition = item_begin(at_);
   if (condition == 0 || condition == at_ || kind(condition - 1) != T::kIf || condition - 1 == line_) return {};
   std::uint32_t begin = item_begin(condition - 1);
   if (begin >= condition - 1) return {};
-  if (part_end(GrammarPart::kDisjunction, begin) != condition - 1) return {};
-  if (part_end(GrammarPart::kDisjunction, condition) != at_) return {};
+  if (!spans(GrammarPart::kDisjunction, begin, condition - 1)) return {};
+  if (!spans(GrammarPart::kDisjunction, condition, at_)) return {};
   if (begin > 0 && kind(begin - 1) == T::kIn) return {};
   return error(span(begin, at_), "expected 'else' after 'if' expression");
 }
@@ -264,7 +274,8 @@ Explainer::Answer Explainer::assignment_in_expression() {
   bool header = line_ < at_ && (kind(line_) == T::kIf || kind(line_) == T::kElif || kind(line_) == T::kWhile);
   if (!in_brackets() && !header) return {};
   std::uint32_t begin = item_begin(at_);
-  if (part_end(GrammarPart::kBitOr, begin) != at_) return {};
+  if (!in_brackets() && begin != line_ + 1) return {};
+  if (!spans(GrammarPart::kBitOr, begin, at_)) return {};
   std::uint32_t end = part_end(GrammarPart::kBitOr, at_ + 1);
   if (end == at_ + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
   if (begin + 1 == at_ && is_name(kind(begin))) {
@@ -280,7 +291,7 @@ Explainer::Answer Explainer::assignment_in_expression() {
 Explainer::Answer Explainer::assignment_in_call() {
   if (here() != T::kAssign || !in_call()) return {};
   std::uint32_t begin = item_begin(at_, true);
-  if (part_end(GrammarPart::kExpression, begin) != at_) return {};
+  if (!spans(GrammarPart::kExpression, begin, at_)) return {};
   T only = begin + 1 == at_ ? kind(begin) : T::kEnd;
   if (only == T::kTrue || only == T::kFalse || only == T::kNone) {
     return error(span(begin, at_ + 1), "cannot assign to " + std::string(source_.text(span(begin))));
@@ -311,7 +322,7 @@ Explainer::Answer Explainer::dict_item() {
   std::uint32_t begin = item_begin(at_);
   if (!ends || begin == opener_ + 1 || kind(begin - 1) != T::kComma || begin == at_) return {};
   bool is_dict = kind(opener_ + 1) == T::kDoubleStar || kind(part_end(GrammarPart::kExpression, opener_ + 1)) == T::kColon;
-  if (!is_dict || part_end(GrammarPart::kExpression, begin) != at_) return {};
+  if (!is_dict || !spans(GrammarPart::kExpression, begin, at_)) return {};
   return error(span(at_ - 1), "':' expected after dictionary key");
 }
 
@@ -328,13 +339,13 @@ Explainer::Answer Explainer::comprehension_target() {
   if (kind(opener_) != T::kLeftBracket && kind(opener_) != T::kLeftBrace) return {};
   std::uint32_t last = before() == T::kComma ? at_ - 1 : item_begin(at_, true);
   if (last == opener_ + 1 || (before() != T::kComma && kind(last - 1) != T::kComma)) return {};
-  if (part_end(GrammarPart::kStarExpressions, opener_ + 1) != at_) return {};
+  if (!spans(GrammarPart::kStarExpressions, opener_ + 1, at_)) return {};
   return error(span(opener_ + 1, before() == T::kComma ? at_ - 1 : at_),
                "did you forget parentheses around the comprehension target?");
 }
 
 Explainer::Answer Explainer::missing_comma() {
-  if (!in_brackets() || !ends_operand(before()) || !begins_operand(here())) return {};
+  if (!in_brackets() || !ends_operand(before()) || !begins_operand(here()) || lists_names()) return {};
   std::uint32_t begin = item_begin(at_);
   T separator = begin > 0 ? kind(begin - 1) : T::kNewline;
   bool parameter = header() == T::kDef && opener_ == line_ + 2 && separator != T::kAssign && separator != T::kColon;
@@ -343,10 +354,9 @@ Explainer::Answer Explainer::missing_comma() {
   if (separator == T::kAssign && in_call()) return {};
   if (kind(begin) >= T::kSoftMatch && kind(begin) <= T::kSoftUnderscore) return {};
   if (is_name(kind(begin)) && (kind(begin + 1) == T::kString || kind(begin + 1) == T::kFStart)) return {};
-  if (part_end(GrammarPart::kDisjunction, begin) != at_) return {};
+  if (!spans(GrammarPart::kDisjunction, begin, at_)) return {};
   std::uint32_t end = part_end(GrammarPart::kExpression, at_);
   if (end == at_) return {};
-  if (kind(end) == T::kError) return lexical();
   return error(span(begin, end), "invalid syntax. Perhaps you forgot a comma?");
 }
 
@@ -363,7 +373,7 @@ Explainer::Answer Explainer::missing_colon() {
       if (at_ == word + 2 && is_name(kind(word + 1))) return error(span(at_), "expected '('");
       std::uint32_t close = kind(word + 2) == T::kLeftParen ? closing_of(word + 2) : kNowhere;
       if (close == kNowhere || at_ <= close) return {};
-      bool annotated = kind(close + 1) == T::kArrow && part_end(GrammarPart::kExpression, close + 2) == at_;
+      bool annotated = kind(close + 1) == T::kArrow && spans(GrammarPart::kExpression, close + 2, at_);
       if (at_ == close + 1 || annotated) return missing();
       return {};
     }
@@ -385,7 +395,7 @@ Explainer::Answer Explainer::missing_colon() {
 Explainer::Answer Explainer::exception_list() {
   if (header() != T::kExcept || here() != T::kComma) return {};
   std::uint32_t begin = line_ + 1 + (kind(line_ + 1) == T::kStar);
-  if (part_end(GrammarPart::kExpression, begin) != at_) return {};
+  if (!spans(GrammarPart::kExpression, begin, at_)) return {};
   std::uint32_t end = part_end(GrammarPart::kStarExpressions, begin);
   if (kind(end) == T::kAs && is_name(kind(end + 1))) end += 2;
   if (kind(end) != T::kColon) return {};
@@ -406,6 +416,16 @@ Explainer::Answer Explainer::parenthesised_parameters() {
   if (close == kNowhere) return {};
   const char* what = lambda ? "Lambda expression" : "Function";
   return error(span(at_, close + 1), std::string(what) + " parameters cannot be parenthesized");
+}
+
+// def f(a=, b):
+Explainer::Answer Explainer::missing_default() {
+  if (before() != T::kAssign || (here() != T::kComma && here() != T::kRightParen)) return {};
+  bool function = header() == T::kDef && opener_ == line_ + 2;
+  std::uint32_t begin = item_begin(at_ - 1);
+  bool lambda = begin > 0 && kind(begin - 1) == T::kLambda;
+  if (!function && !lambda) return {};
+  return error(span(at_ - 1), "expected default value expression");
 }
 
 Explainer::Answer Explainer::indentation() {
@@ -436,6 +456,12 @@ SyntaxError Explainer::lexical() const {
   return result;
 }
 
+// CPython looks whether an expression follows an expression; if that runs into broken text, it is the text that is shown.
+bool Explainer::next_expression_is_broken() {
+  if (!tokens_.error || !ends_operand(before()) || !begins_operand(here())) return false;
+  return kind(match_part(tokens_, GrammarPart::kExpression, at_, arena_).furthest) == T::kError;
+}
+
 // A bracket that is never closed, on a line above the fault, is the likelier cause.
 bool Explainer::unclosed_above() const {
   if (!tokens_.error || !tokens_.error->open_bracket) return false;
@@ -444,13 +470,15 @@ bool Explainer::unclosed_above() const {
 
 SyntaxError Explainer::explain() {
   if (tokens_.error && (tokens_.error->pervasive || here() == T::kError || unclosed_above())) return lexical();
+  if (next_expression_is_broken()) return lexical();
   using Mistake = Answer (Explainer::*)();
   constexpr Mistake kMistakes[] = {
       &Explainer::missing_block, &Explainer::missing_handler, &Explainer::old_print,
       &Explainer::missing_else, &Explainer::assignment_in_expression, &Explainer::assignment_in_call,
       &Explainer::generator_as_keyword, &Explainer::dict_item, &Explainer::double_star_in_parentheses,
       &Explainer::comprehension_target, &Explainer::missing_comma, &Explainer::missing_colon, &Explainer::exception_list,
-      &Explainer::import_comma, &Explainer::parenthesised_parameters, &Explainer::indentation};
+      &Explainer::import_comma, &Explainer::parenthesised_parameters, &Explainer::missing_default,
+      &Explainer::indentation};
   for (Mistake mistake : kMistakes) {
     if (Answer answer = (this->*mistake)()) return *answer;
   }

@@ -134,14 +134,16 @@ GrammarResult match_grammar(const Tokens& tokens, GrammarStart start, Arena& are
   return result;
 }
 
-const SyntaxNode* match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena) {
+GrammarResult match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena) {
   State state{arena, {}, tokens.kinds.data(), tokens.kinds.data()};
+  GrammarResult result;
   try {
-    if (!run_part(tokens, state, part, begin)) return nullptr;
+    if (run_part(tokens, state, part, begin)) result.root = arena.make<SyntaxNode>(state.stack.front());
   } catch (const TooDeep&) {
-    return nullptr;
+    result.too_deep = true;
   }
-  return arena.make<SyntaxNode>(state.stack.front());
+  result.furthest = static_cast<std::uint32_t>(state.furthest - state.begin);
+  return result;
 }
 
 }  // namespace tessera
