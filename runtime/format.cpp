@@ -169,8 +169,7 @@ std::vector<std::string> suffixes(const Tensor& t) {
     const bool implied = dtype == kFloat32 || (t.numel() && (dtype == kInt64 || dtype == kBool || dtype == kComplex64));
     if (t.numel() == 0 && t.dim() != 1) list.push_back(size_suffix(t.sizes()));
     if (!implied) list.push_back(std::string("dtype=torch.") + name(dtype));
-    const AutogradMeta* meta = t.impl()->autograd;
-    if (meta && meta->grad_fn) list.push_back(std::string("grad_fn=<") + meta->grad_fn->name + ">");
+    if (const CountedPtr<Node> node = t.requires_grad() ? grad_fn_of(t) : nullptr) list.push_back(std::string("grad_fn=<") + node->name + ">");
     else if (t.requires_grad()) list.push_back("requires_grad=True");
     return list;
 }

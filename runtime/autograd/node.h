@@ -10,12 +10,17 @@
 //         node->add_input(w);
 //         set_history(out, std::move(node));
 //     }
+//
+// A view records with set_view_history, so that a write through it reaches its base. An in-place op calls
+// check_inplace(self), writes, bumps the version, and calls rebase_history(self, node).
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "runtime/autograd/pool.h"
 #include "runtime/context.h"
 #include "runtime/counted.h"
 #include "runtime/tensor.h"
@@ -23,6 +28,7 @@
 namespace tessera {
 
 class Node;
+struct AutogradMeta;
 
 /// Where the gradient of one input goes: that input's node, and which of its results the input was.
 struct Edge {
@@ -30,9 +36,55 @@ struct Edge {
     uint32_t output = 0;
 };
 
+/// The edges of a node. Two lie in the node itself, which is enough for nearly every op.
+class EdgeList {
+public:
+    EdgeList() = default;
+    EdgeList(const EdgeList&) = delete;
+    EdgeList& operator=(const EdgeList&) = delete;
+
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    Edge* begin() { return more_ ? more_->data() : inline_; }
+    Edge* end() { return begin() + size_; }
+    const Edge* begin() const { return more_ ? more_->data() : inline_; }
+    const Edge* end() const { return begin() + size_; }
+    Edge& operator[](size_t i) { return begin()[i]; }
+    const Edge& operator[](size_t i) const { return begin()[i]; }
+    void push_back(Edge edge) {
+        if (size_ < kInline) inline_[size_] = std::move(edge);
+        else push_more(std::move(edge));
+        size_++;
+    }
+
+private:
+    static constexpr uint32_t kInline = 2;
+    void push_more(Edge edge);
+
+    Edge inline_[kInline];
+    std::unique_ptr<std::vector<Edge>> more_;  // holds all of them once there are more
+    uint32_t size_ = 0;
+};
+
+using TensorHook = std::function<Tensor(const Tensor&)>;
+
+/// What few nodes have: functions that see (and may replace) the gradient of a result, and tensors that keep theirs.
+struct NodeHooks {
+    struct Hook {
+        uint32_t output;
+        uint64_t id;
+        TensorHook run;
+    };
+    std::vector<Hook> hooks;
+    std::vector<AutogradMeta*> retained;
+};
+
 class Node : public Counted {
 public:
-    explicit Node(const char* op_name) : name(op_name) {}
+    explicit Node(const char* op_name) : name(op_name), sequence(next_sequence_++) {}
+    ~Node() override;
+    static void* operator new(size_t bytes) { return pool_allocate(bytes); }
+    static void operator delete(void* block, size_t bytes) { pool_release(block, bytes); }
 
     /// grad_outputs: one per result, undefined when nothing flowed into it. Fill grad_inputs[i] for every edge i with
     /// needs(i); leave it undefined for zero. Runs with grad mode on only under create_graph.
@@ -45,10 +97,20 @@ public:
     bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
 
     const char* name;  // "AddBackward0"
-    uint64_t sequence = 0;
+    uint64_t sequence;
     uint32_t outputs = 1;
     bool released = false;
-    std::vector<Edge> edges;
+    bool runs_without_gradients = false;  // backward is called even when no gradient arrived
+    EdgeList edges;
+    std::unique_ptr<NodeHooks> hooks;
+
+private:
+    friend class Engine;
+    inline static thread_local uint64_t next_sequence_ = 0;
+
+    // Where the running pass keeps this node: see Engine.
+    uint64_t pass_ = 0;
+    uint32_t task_ = 0;
 };
 
 /// A tensor kept for backward. Remembers the version; get() throws PyTorch's "one of the variables needed for gradient
@@ -63,36 +125,49 @@ public:
     void reset() { tensor_.reset(); }
 
 private:
+    [[noreturn]] void fail_changed(const Node* owner) const;
+
     Tensor tensor_;
     uint32_t version_ = 0;
     uint32_t output_ = 0;
     bool is_result_ = false;
+    bool empty_ = true;
 };
 
 /// What autograd hangs on a tensor.
 struct AutogradMeta {
     Tensor grad;
-    CountedPtr<Node> grad_fn;
+    CountedPtr<Node> grad_fn;     // read it through grad_fn_of: a write through a relative may have made it stale
     Node* accumulator = nullptr;  // the leaf's AccumulateGrad while someone holds it
     uint32_t output = 0;          // which result of grad_fn this is
+    uint32_t view_version = 0;    // the storage's version when grad_fn was set
     bool leaf_requires_grad = false;
     bool retains_grad = false;
-    Tensor view_base;  // for differentiable views
-    std::vector<std::function<Tensor(const Tensor&)>> hooks;
-    std::string name;
+    bool one_of_several_views = false;  // of split, unbind, chunk: may not be written
+    Tensor view_base;                   // for differentiable views: the tensor that owns the history
+    std::vector<std::pair<uint64_t, TensorHook>> hooks;  // of a leaf; others have theirs on the node
 };
 
 /// The tensor's record, made if there is none.
 AutogradMeta& autograd_meta(const Tensor& t);
 void destroy_autograd_meta(AutogradMeta* meta) noexcept;
 
+/// The node that made the tensor, null for leaves.
+CountedPtr<Node> grad_fn_of(const Tensor& t);
+/// Where a gradient of the tensor goes: its node, a leaf's accumulator, or nowhere.
+Edge gradient_edge(const Tensor& t);
+
 template <class... Tensors>
 inline bool needs_grad(const Tensors&... inputs) {
     return ((inputs.defined() && inputs.requires_grad()) || ...) && Context::current().grad_enabled;
 }
+bool any_needs_grad(const TensorList& inputs);
 
 /// Makes `out` the node's result number `output`. Results that are not floating stay outside.
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output = 0);
+/// Makes `view`, which shares storage with `base`, a differentiable view of it; node may be null when base needs no
+/// gradient. Does nothing outside grad mode.
+void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, uint32_t output = 0, bool one_of_several = false);
 /// Before an in-place write when grad mode is on: refuses leaves that require grad and views of such leaves.
 void check_inplace(const Tensor& self);
 /// After an in-place write: self is now the node's result (and the base of self, if it is a view, follows).
