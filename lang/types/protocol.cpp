@@ -13,11 +13,13 @@
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
+#include "lang/vm.h"
 
 namespace tessera {
 
 RecursionGuard::RecursionGuard(Interpreter& in, const char* where) : in_(in) {
   const uint32_t limit = in.limits.call_depth != 0 ? in.limits.call_depth : 1000;
+  in.vm().check_native_stack();
   if (in.shared->native_depth >= limit) {
     throw Error(ErrorKind::RecursionError, std::string("maximum recursion depth exceeded") + where);
   }

@@ -97,6 +97,8 @@ void make_value_types(Interpreter& in) {
 }
 
 void drop_shared_objects(Interpreter& in) noexcept {
+  std::vector<Value> interned;
+  for (const auto& [text, s] : in.shared->interned) interned.push_back(Value::adopt(s));
   delete in.shared;
   in.shared = nullptr;
   delete in.names;

@@ -1,0 +1,36 @@
+// The module `builtins`: types, constants, exception classes and functions.
+#include "lang/builtins/builtins.h"
+
+#include "lang/error.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+void add_builtins(Interpreter& in, Module& module) {
+  make_lazy_iterator_types(in);
+  const BuiltinTypes& t = in.types;
+  auto set = [&](std::string_view name, Value value) { dict_set_str(in, module.dict, intern(in, name), std::move(value)); };
+  for (Type* type : {t.object, t.type, t.boolean, t.integer, t.real, t.complex, t.str, t.list, t.tuple, t.dict, t.set, t.frozenset, t.range,
+                     t.slice, t.property, t.static_method, t.class_method, t.super, t.enumerate, t.zip, t.map, t.filter, t.reversed}) {
+    if (type != nullptr) set(type->name->view(), Value(type));
+  }
+  for (Type* type : t.errors) {
+    if (type != nullptr) set(type->name->view(), Value(type));
+  }
+  set("NotImplemented", in.not_implemented);
+  set("Ellipsis", in.ellipsis);
+  set("None", Value::none());
+  set("True", Value::boolean(true));
+  set("False", Value::boolean(false));
+  set("__debug__", Value::boolean(true));
+  add_number_functions(in, module);
+  add_object_functions(in, module);
+  add_iteration_functions(in, module);
+  add_output_functions(in, module);
+  add_scope_functions(in, module);
+}
+
+}  // namespace tessera

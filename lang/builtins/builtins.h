@@ -1,0 +1,21 @@
+// The parts of the module `builtins`, one per file.
+#pragma once
+
+#include "lang/interpreter.h"
+#include "lang/module.h"
+
+namespace tessera {
+
+void add_number_functions(Interpreter& in, Module& module);      // abs, round, pow, hex …
+void add_object_functions(Interpreter& in, Module& module);      // getattr, isinstance, hash …
+void add_iteration_functions(Interpreter& in, Module& module);   // sorted, sum, min, iter …
+void add_output_functions(Interpreter& in, Module& module);      // print, input, open
+void add_scope_functions(Interpreter& in, Module& module);       // globals, locals, vars, dir
+void make_lazy_iterator_types(Interpreter& in);                  // enumerate, zip, map, filter, reversed
+
+template <size_t N>
+void define_all(Interpreter& in, Module& module, const NativeDef (&rows)[N]) {
+  for (const NativeDef& row : rows) in.def(module, row.signature, row.doc, row.function);
+}
+
+}  // namespace tessera

@@ -1,0 +1,169 @@
+// sorted, sum, min, max, all, any, iter, next.
+#include <cmath>
+
+#include "lang/bind.h"
+#include "lang/builtins/builtins.h"
+#include "lang/error.h"
+#include "lang/generator.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/iterators.h"
+#include "lang/types/list.h"
+#include "lang/types/number.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+namespace {
+
+// The keywords are those of list.sort, and so are the complaints.
+Value sorted_function(Interpreter& in, const Args& args) {
+  check_count("sorted", args, 1, 1);
+  Value key = Value::none();
+  bool reverse = false;
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i]);
+    if (name == "key") key = args[1 + i];
+    else if (name == "reverse") reverse = index(in, args[1 + i]) != 0;
+    else throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for sort()");
+  }
+  Value list = list_from(in, args[0]);
+  list_sort(in, as_list(list), key, reverse);
+  return list;
+}
+
+bool add_fast(Value& sum, const Value& item) {
+  if (sum.is_int() && (item.is_int() || item.is_bool())) {
+    int64_t result;
+    if (__builtin_add_overflow(sum.as_int(), item.as_int(), &result)) return false;
+    sum = Value::integer(result);
+    return true;
+  }
+  if (sum.is_float() && (item.is_float() || item.is_int())) {
+    sum = Value::real(sum.as_float() + (item.is_float() ? item.as_float() : static_cast<double>(item.as_int())));
+    return true;
+  }
+  if (sum.is_int() && item.is_float()) {
+    sum = Value::real(static_cast<double>(sum.as_int()) + item.as_float());
+    return true;
+  }
+  return false;
+}
+
+Value sum_function(Interpreter& in, const Args& args) {
+  Value sum = args[1];
+  if (is_str(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
+  for_each(in, args[0], [&](Value item) {
+    if (!add_fast(sum, item)) sum = binary(in, BinaryOp::Add, sum, item);
+  });
+  return sum;
+}
+
+// min and max: `op` says when a candidate replaces what has been found.
+Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name) {
+  const Tuple* given = as_tuple(args[0]);
+  const Value &key = args[1], &missing = args[2];
+  if (given->size == 0) throw Error(ErrorKind::TypeError, std::string(name) + " expected at least 1 argument, got 0");
+  if (given->size > 1 && !missing.is_undefined()) {
+    throw Error(ErrorKind::TypeError, std::string("Cannot specify a default for ") + name + "() with multiple positional arguments");
+  }
+  Value best, best_key;
+  auto offer = [&](Value item) {
+    Value item_key = key.is_none() ? item : call(in, key, {item});
+    bool better = best.is_undefined();
+    if (!better) {
+      if (item_key.is_int() && best_key.is_int()) {
+        better = op == CompareOp::Lt ? item_key.as_int() < best_key.as_int() : item_key.as_int() > best_key.as_int();
+      } else if (item_key.is_float() && best_key.is_float()) {
+        better = op == CompareOp::Lt ? item_key.as_float() < best_key.as_float() : item_key.as_float() > best_key.as_float();
+      } else {
+        better = truth(in, compare(in, op, item_key, best_key));
+      }
+    }
+    if (better) {
+      best = std::move(item);
+      best_key = std::move(item_key);
+    }
+  };
+  if (given->size > 1) {
+    for (uint32_t i = 0; i < given->size; ++i) offer(given->items[i]);
+  } else {
+    for_each(in, given->items[0], offer);
+  }
+  if (!best.is_undefined()) return best;
+  if (missing.is_undefined()) throw Error(ErrorKind::ValueError, std::string(name) + "() arg is an empty sequence");
+  return missing;
+}
+
+Value min_function(Interpreter& in, const Args& args) { return extreme(in, args, CompareOp::Lt, "min"); }
+Value max_function(Interpreter& in, const Args& args) { return extreme(in, args, CompareOp::Gt, "max"); }
+
+Value all_function(Interpreter& in, const Args& args) {
+  const Value it = iter(in, args[0]);
+  Value item;
+  while (next(in, it, item)) {
+    if (!truth(in, item)) return Value::boolean(false);
+  }
+  return Value::boolean(true);
+}
+
+Value any_function(Interpreter& in, const Args& args) {
+  const Value it = iter(in, args[0]);
+  Value item;
+  while (next(in, it, item)) {
+    if (truth(in, item)) return Value::boolean(true);
+  }
+  return Value::boolean(false);
+}
+
+Value iter_function(Interpreter& in, const Args& args) {
+  if (args[1].is_undefined()) return iter(in, args[0]);
+  if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "iter(v, w): v must be callable");
+  return callable_iter(in, args[0], args[1]);
+}
+
+[[noreturn]] void stop(Value value) {
+  if (value.is_none() || value.is_undefined()) throw Error(ErrorKind::StopIteration, std::string());
+  throw Error(ErrorKind::StopIteration, std::move(value));
+}
+
+// A generator's return value and a script's own StopIteration are kept when there is no default.
+bool step(Interpreter& in, const Value& it, bool wants_stop, Value& out) {
+  if (!wants_stop || !it.is_object()) return next(in, it, out);
+  if (it.as_object()->kind == ObjectKind::Generator) {
+    if (generator_resume(in, static_cast<Generator*>(it.as_object()), Value::none(), out)) return true;
+    stop(std::move(out));
+  }
+  if (it.as_object()->type->type_flags & kScriptClass) {
+    const Value method = type_lookup(it.as_object()->type, in.names->next);
+    if (!method.is_undefined() && method.is_object() && method.as_object()->kind == ObjectKind::Function) {
+      out = call(in, method, {it});
+      return true;
+    }
+  }
+  return next(in, it, out);
+}
+
+Value next_function(Interpreter& in, const Args& args) {
+  Value out;
+  if (step(in, args[0], args[1].is_undefined(), out)) return out;
+  if (args[1].is_undefined()) stop(Value::none());
+  return args[1];
+}
+
+constexpr NativeDef kRows[] = {
+    {"sorted", sorted_function, "Return a new sorted list of the items of an iterable."},
+    {"sum(iterable, /, start=0)", sum_function, "Return the sum of start and the items of an iterable."},
+    {"min(*args, key=None, default=...)", min_function, "Return the smallest item."},
+    {"max(*args, key=None, default=...)", max_function, "Return the largest item."},
+    {"all(iterable, /)", all_function, "True if all items are true."},
+    {"any(iterable, /)", any_function, "True if any item is true."},
+    {"iter(object, sentinel=..., /)", iter_function, "Get an iterator."},
+    {"next(iterator, default=..., /)", next_function, "Return the next item from the iterator."},
+};
+
+}  // namespace
+
+void add_iteration_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
+
+}  // namespace tessera

@@ -1,0 +1,271 @@
+// enumerate, zip, map, filter and reversed: types whose objects are iterators.
+#include "lang/bind.h"
+#include "lang/builtins/builtins.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/iterators.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+namespace {
+
+// zip and map: several iterators, and a function.
+struct JoinedIterator : GcObject {
+  Value iterators;  // tuple
+  Value function;   // of a map
+  bool strict = false;
+  bool finished = false;
+};
+
+struct FilterIterator : GcObject {
+  Value iterator, function;
+};
+
+// reversed() of something that has __len__ and __getitem__.
+struct ReversedIterator : GcObject {
+  Value sequence;
+  int64_t index = 0;
+};
+
+template <class T>
+T* start(Interpreter& in, Type* type, IteratorKind kind) {
+  T* it = make_object<T>(in, type);
+  it->aux = static_cast<uint16_t>(kind);
+  return it;
+}
+
+Value itself(Interpreter&, const Value& self) { return self; }
+
+// --- enumerate
+
+Value make_enumerate(Interpreter& in, Type* type, const Args& args) {
+  const uint32_t given = args.positional();
+  Value iterable = given > 0 ? args[0] : Value(), first = given > 1 ? args[1] : Value();
+  if (args.count > 2) throw Error(ErrorKind::TypeError, "enumerate() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i]);
+    if (name == "iterable") iterable = args[given + i];
+    else if (name == "start") first = args[given + i];
+    else throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for enumerate()");
+  }
+  if (iterable.is_undefined()) throw Error(ErrorKind::TypeError, "enumerate() missing required argument 'iterable'");
+  const int64_t count = first.is_undefined() ? 0 : index(in, first);
+  EnumerateIterator* it = start<EnumerateIterator>(in, type, IteratorKind::Enumerate);
+  Value result = Value::adopt(it);
+  it->count = count;
+  it->iterator = iter(in, iterable);
+  return result;
+}
+
+bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
+  EnumerateIterator* it = static_cast<EnumerateIterator*>(self.as_object());
+  Value item;
+  if (!next(in, it->iterator, item)) return false;
+  Tuple* pair = new_tuple(in, 2);
+  pair->items[0] = Value::integer(it->count++);
+  pair->items[1] = std::move(item);
+  out = Value::adopt(pair);
+  return true;
+}
+
+// --- zip and map
+
+Value iterators_of(Interpreter& in, const Args& args, uint32_t first, const char* function) {
+  const uint32_t given = args.positional();
+  Tuple* iterators = new_tuple(in, given - first);
+  Value result = Value::adopt(iterators);
+  (void)function;
+  for (uint32_t i = first; i < given; ++i) iterators->items[i - first] = iter(in, args[i]);
+  return result;
+}
+
+Value make_zip(Interpreter& in, Type* type, const Args& args) {
+  bool strict = false;
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i]);
+    if (name != "strict") throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for zip()");
+    strict = truth(in, args[args.positional() + i]);
+  }
+  JoinedIterator* it = start<JoinedIterator>(in, type, IteratorKind::Zip);
+  Value result = Value::adopt(it);
+  it->strict = strict;
+  it->iterators = iterators_of(in, args, 0, "zip");
+  return result;
+}
+
+// In strict mode iterator `at` ended first: complains unless all end here.
+void check_lengths(Interpreter& in, const Tuple* iterators, uint32_t at) {
+  auto others = [](uint32_t n) { return n == 1 ? std::string("argument 1") : "arguments 1-" + std::to_string(n); };
+  if (at > 0) {
+    throw Error(ErrorKind::ValueError, "zip() argument " + std::to_string(at + 1) + " is shorter than " + others(at));
+  }
+  Value item;
+  for (uint32_t i = 1; i < iterators->size; ++i) {
+    if (next(in, iterators->items[i], item)) {
+      throw Error(ErrorKind::ValueError, "zip() argument " + std::to_string(i + 1) + " is longer than " + others(i));
+    }
+  }
+}
+
+bool next_zip(Interpreter& in, const Value& self, Value& out) {
+  JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
+  const Value holder = it->iterators;
+  const Tuple* iterators = as_tuple(holder);
+  if (iterators->size == 0) return false;
+  Tuple* row = new_tuple(in, iterators->size);
+  Value result = Value::adopt(row);
+  for (uint32_t i = 0; i < iterators->size; ++i) {
+    if (next(in, iterators->items[i], row->items[i])) continue;
+    if (it->strict) check_lengths(in, iterators, i);
+    return false;
+  }
+  out = std::move(result);
+  return true;
+}
+
+Value make_map(Interpreter& in, Type* type, const Args& args) {
+  refuse_keywords("map", args);
+  if (args.count < 2) throw Error(ErrorKind::TypeError, "map() must have at least two arguments.");
+  JoinedIterator* it = start<JoinedIterator>(in, type, IteratorKind::Map);
+  Value result = Value::adopt(it);
+  it->function = args[0];
+  it->iterators = iterators_of(in, args, 1, "map");
+  return result;
+}
+
+bool next_map(Interpreter& in, const Value& self, Value& out) {
+  JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
+  const Value holder = it->iterators, function = it->function;
+  const Tuple* iterators = as_tuple(holder);
+  if (iterators->size == 1) {
+    Value item;
+    if (!next(in, iterators->items[0], item)) return false;
+    Args args;
+    args.values = &item;
+    args.count = 1;
+    out = call(in, function, args);
+    return true;
+  }
+  std::vector<Value> items(iterators->size);
+  for (uint32_t i = 0; i < iterators->size; ++i) {
+    if (!next(in, iterators->items[i], items[i])) return false;
+  }
+  Args args;
+  args.values = items.data();
+  args.count = iterators->size;
+  out = call(in, function, args);
+  return true;
+}
+
+// --- filter
+
+Value make_filter(Interpreter& in, Type* type, const Args& args) {
+  refuse_keywords("filter", args);
+  check_count("filter", args, 2, 2);
+  FilterIterator* it = start<FilterIterator>(in, type, IteratorKind::Filter);
+  Value result = Value::adopt(it);
+  it->function = args[0];
+  it->iterator = iter(in, args[1]);
+  return result;
+}
+
+bool next_filter(Interpreter& in, const Value& self, Value& out) {
+  FilterIterator* it = static_cast<FilterIterator*>(self.as_object());
+  const Value function = it->function, iterator = it->iterator;
+  const bool plain = function.is_none() || (function.is_object() && function.as_object() == in.types.boolean);
+  Value item;
+  while (next(in, iterator, item)) {
+    if (!truth(in, plain ? item : call(in, function, {item}))) continue;
+    out = std::move(item);
+    return true;
+  }
+  return false;
+}
+
+// --- reversed
+
+Value make_reversed(Interpreter& in, Type* type, const Args& args) {
+  refuse_keywords("reversed", args);
+  check_count("reversed", args, 1, 1);
+  const Value& x = args[0];
+  const Type* of = type_of(in, x);
+  const Value method = type_lookup(of, in.names->reversed);
+  const bool is_class = x.is_object() && x.as_object()->kind == ObjectKind::Type;
+  if (is_class) {
+    const Value hook = find_attr(in, x, in.names->class_reversed);
+    if (!hook.is_undefined()) return call(in, hook);
+  }
+  if (!method.is_undefined() && !method.is_none()) return call(in, method, {x});
+  const bool sequence = method.is_undefined() && of->slots.get_item != nullptr && of->slots.length != nullptr &&
+                        of->instance_kind != ObjectKind::Dict && !is_class;
+  if (!sequence) throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, x)) + "' object is not reversible");
+  const int64_t size = length(in, x);
+  ReversedIterator* it = start<ReversedIterator>(in, type, IteratorKind::Other);
+  it->sequence = x;
+  it->index = size;
+  return Value::adopt(it);
+}
+
+bool next_reversed(Interpreter& in, const Value& self, Value& out) {
+  ReversedIterator* it = static_cast<ReversedIterator*>(self.as_object());
+  if (it->sequence.is_undefined() || it->index == 0) {
+    it->sequence = Value();
+    return false;
+  }
+  const Value sequence = it->sequence;
+  try {
+    out = get_item(in, sequence, Value::integer(--it->index));
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::IndexError) throw;
+    it->sequence = Value();
+    return false;
+  }
+  return true;
+}
+
+// --- the types
+
+template <class T>
+Type* lazy_type(Interpreter& in, const char* name, Value (*make)(Interpreter&, Type*, const Args&),
+                bool (*step)(Interpreter&, const Value&, Value&), void (*traverse)(Object*, Visitor&)) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Iterator;
+  spec.size = sizeof(T);
+  Type* type = in.new_type(spec);
+  type->make = make;
+  type->slots.destroy = destroy_plain<T>;
+  type->slots.traverse = traverse;
+  type->slots.iter = itself;
+  type->slots.next = step;
+  slot_methods(in, type);
+  return type;
+}
+
+void visit_joined(Object* self, Visitor& visitor) {
+  visitor(static_cast<JoinedIterator*>(self)->iterators);
+  visitor(static_cast<JoinedIterator*>(self)->function);
+}
+void visit_filter(Object* self, Visitor& visitor) {
+  visitor(static_cast<FilterIterator*>(self)->iterator);
+  visitor(static_cast<FilterIterator*>(self)->function);
+}
+void visit_enumerate(Object* self, Visitor& visitor) { visitor(static_cast<EnumerateIterator*>(self)->iterator); }
+void visit_reversed(Object* self, Visitor& visitor) { visitor(static_cast<ReversedIterator*>(self)->sequence); }
+
+}  // namespace
+
+void make_lazy_iterator_types(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  t.enumerate = lazy_type<EnumerateIterator>(in, "enumerate", make_enumerate, next_enumerate, visit_enumerate);
+  t.zip = lazy_type<JoinedIterator>(in, "zip", make_zip, next_zip, visit_joined);
+  t.map = lazy_type<JoinedIterator>(in, "map", make_map, next_map, visit_joined);
+  t.filter = lazy_type<FilterIterator>(in, "filter", make_filter, next_filter, visit_filter);
+  t.reversed = lazy_type<ReversedIterator>(in, "reversed", make_reversed, next_reversed, visit_reversed);
+}
+
+}  // namespace tessera

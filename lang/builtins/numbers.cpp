@@ -1,0 +1,98 @@
+// abs, round, pow, divmod, bin, oct, hex, chr, ord.
+#include <climits>
+#include <cmath>
+
+#include "lang/builtins/builtins.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/format.h"
+#include "lang/types/number.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+namespace {
+
+std::string name_of(Interpreter& in, const Value& v) { return std::string(type_name(in, v)); }
+
+Value abs_function(Interpreter& in, const Args& args) {
+  const Value& x = args[0];
+  if (x.is_float()) return Value::real(std::fabs(x.as_float()));
+  if (x.is_int() || x.is_bool()) {
+    if (x.as_int() == INT64_MIN) throw_int_overflow("abs()");
+    return Value::integer(x.as_int() < 0 ? -x.as_int() : x.as_int());
+  }
+  const Value method = type_lookup(type_of(in, x), in.names->abs);
+  if (method.is_undefined()) throw Error(ErrorKind::TypeError, "bad operand type for abs(): '" + name_of(in, x) + "'");
+  return call(in, method, {x});
+}
+
+Value round_function(Interpreter& in, const Args& args) {
+  const Value& x = args[0];
+  if (x.is_int() || x.is_float() || x.is_bool()) return round_number(in, x, args[1]);
+  const Value method = type_lookup(type_of(in, x), in.names->round);
+  if (method.is_undefined()) throw Error(ErrorKind::TypeError, "type " + name_of(in, x) + " doesn't define __round__ method");
+  return args[1].is_none() ? call(in, method, {x}) : call(in, method, {x, args[1]});
+}
+
+Value pow_function(Interpreter& in, const Args& args) {
+  if (args[2].is_none()) return binary(in, BinaryOp::Pow, args[0], args[1]);
+  const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]);
+  auto whole = [](const Value& v) { return v.is_int() || v.is_bool(); };
+  if (whole(a) && whole(b) && whole(m)) return int_power_modulo(in, a.as_int(), b.as_int(), m.as_int());
+  if (a.is_object()) {
+    const Value method = type_lookup(a.as_object()->type, in.names->pow);
+    if (!method.is_undefined()) return call(in, method, {a, b, m});
+  }
+  if (!a.is_object() && !b.is_object() && !m.is_object() && !a.is_none() && !b.is_none() && !m.is_none()) {
+    throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
+  }
+  throw Error(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '" + name_of(in, a) + "', '" + name_of(in, b) + "', '" +
+                                        name_of(in, m) + "'");
+}
+
+Value divmod_function(Interpreter& in, const Args& args) { return binary(in, BinaryOp::DivMod, args[0], args[1]); }
+
+template <unsigned kBase>
+Value in_base(Interpreter& in, const Args& args) {
+  const int64_t i = index(in, args[0]);
+  const uint64_t magnitude = i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
+  const char* prefix = kBase == 2 ? "0b" : kBase == 8 ? "0o" : "0x";
+  return make_str(in, (i < 0 ? "-" : "") + (prefix + digits_in_base(magnitude, kBase)));
+}
+
+Value chr_function(Interpreter& in, const Args& args) {
+  const int64_t i = index(in, args[0]);
+  if (i < 0 || i > 0x10ffff) throw Error(ErrorKind::ValueError, "chr() arg not in range(0x110000)");
+  return char_str(in, static_cast<uint32_t>(i));
+}
+
+Value ord_function(Interpreter& in, const Args& args) {
+  if (!is_str(args[0])) {
+    throw Error(ErrorKind::TypeError, "ord() expected string of length 1, but " + name_of(in, args[0]) + " found");
+  }
+  const Str* s = as_str(args[0]);
+  if (s->length != 1) {
+    throw Error(ErrorKind::TypeError, "ord() expected a character, but string of length " + std::to_string(s->length) + " found");
+  }
+  const char* p = s->data;
+  return Value::integer(decode_char(p));
+}
+
+constexpr NativeDef kRows[] = {
+    {"abs(x, /)", abs_function, "Return the absolute value of the argument."},
+    {"round(number, ndigits=None)", round_function, "Round a number to a given precision in decimal digits."},
+    {"pow(base, exp, mod=None)", pow_function, "base**exp, or base**exp % mod."},
+    {"divmod(x, y, /)", divmod_function, "Return the tuple (x//y, x%y)."},
+    {"bin(number, /)", in_base<2>, "Return the binary representation of an integer."},
+    {"oct(number, /)", in_base<8>, "Return the octal representation of an integer."},
+    {"hex(number, /)", in_base<16>, "Return the hexadecimal representation of an integer."},
+    {"chr(i, /)", chr_function, "Return a string of one character with ordinal i."},
+    {"ord(c, /)", ord_function, "Return the code point of a string of one character."},
+};
+
+}  // namespace
+
+void add_number_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
+
+}  // namespace tessera

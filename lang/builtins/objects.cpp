@@ -1,0 +1,125 @@
+// len, repr, hash, id, attributes by name, isinstance and their like.
+#include "lang/attribute.h"
+#include "lang/builtins/builtins.h"
+#include "lang/error.h"
+#include "lang/exception.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/format.h"
+#include "lang/types/str.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+namespace {
+
+Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
+Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }
+Value ascii_function(Interpreter& in, const Args& args) { return make_str(in, escape_non_ascii(repr_text(in, args[0]))); }
+Value hash_function(Interpreter& in, const Args& args) { return Value::integer(hash(in, args[0])); }
+Value callable_function(Interpreter& in, const Args& args) { return Value::boolean(is_callable(in, args[0])); }
+
+// An object's address; for an immediate an odd number, so that the two never meet.
+Value id_function(Interpreter&, const Args& args) {
+  const Value& v = args[0];
+  if (v.is_object()) return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(v.as_object())));
+  const uint64_t bits = static_cast<uint64_t>(v.as_int()) * 8 + static_cast<uint64_t>(v.tag()) * 2 + 1;
+  return Value::integer(static_cast<int64_t>(bits & 0x7fffffffffffffffu));
+}
+
+Value format_function(Interpreter& in, const Args& args) {
+  return format(in, args[0], args[1].is_undefined() ? std::string_view() : text_of(args[1]));
+}
+
+// Attribute names given as strings are interned, as those in source text are.
+Str* attribute_name(Interpreter& in, const Value& name) {
+  if (!is_str(name)) {
+    throw Error(ErrorKind::TypeError, "attribute name must be string, not '" + std::string(type_name(in, name)) + "'");
+  }
+  return (as_str(name)->flags & kInterned) && name.as_object()->type == in.types.str ? as_str(name) : intern(in, text_of(name));
+}
+
+Value getattr_function(Interpreter& in, const Args& args) {
+  Str* name = attribute_name(in, args[1]);
+  if (args[2].is_undefined()) return get_attr(in, args[0], name);
+  Value found = find_attr(in, args[0], name);
+  return found.is_undefined() ? args[2] : found;
+}
+
+Value hasattr_function(Interpreter& in, const Args& args) {
+  return Value::boolean(!find_attr(in, args[0], attribute_name(in, args[1])).is_undefined());
+}
+
+Value setattr_function(Interpreter& in, const Args& args) {
+  set_attr(in, args[0], attribute_name(in, args[1]), args[2]);
+  return Value::none();
+}
+
+Value delattr_function(Interpreter& in, const Args& args) {
+  del_attr(in, args[0], attribute_name(in, args[1]));
+  return Value::none();
+}
+
+Value isinstance_function(Interpreter& in, const Args& args) { return Value::boolean(is_instance(in, args[0], args[1])); }
+Value issubclass_function(Interpreter& in, const Args& args) { return Value::boolean(is_subclass(in, args[0], args[1])); }
+
+Value exit_function(Interpreter&, const Args& args) { throw Error(ErrorKind::SystemExit, args[0]); }
+
+std::string doc_of(Interpreter& in, const Value& object) {
+  const Value doc = find_attr(in, object, in.names->doc);
+  return is_str(doc) ? std::string(text_of(doc)) : std::string();
+}
+
+// A short help: the signature or class, and the docstring.
+Value help_function(Interpreter& in, const Args& args) {
+  std::string out;
+  if (args[0].is_undefined()) {
+    out = "Type help(object) for help about object.\n";
+  } else {
+    const Value& object = args[0];
+    if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
+      const auto* f = static_cast<NativeFunction*>(object.as_object());
+      out = (f->signature != nullptr ? f->signature->text : std::string(f->name->view()) + "(...)") + "\n";
+    } else {
+      const Value name = find_attr(in, object, in.names->name);
+      out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") + ":\n";
+    }
+    const std::string doc = doc_of(in, object);
+    if (!doc.empty()) out += "\n    " + doc + "\n";
+  }
+  if (in.host.write_out) in.host.write_out(out);
+  return Value::none();
+}
+
+Value import_function(Interpreter& in, const Args& args) {
+  const std::string_view name = text_of(args[0]);
+  Module* module = in.import(name);
+  const size_t dot = name.find('.');
+  const bool wants_leaf = args[3].is_object() && truth(in, args[3]);
+  return Value(dot == name.npos || wants_leaf ? module : in.import(name.substr(0, dot)));
+}
+
+constexpr NativeDef kRows[] = {
+    {"len(obj, /)", len_function, "Return the number of items in a container."},
+    {"repr(obj, /)", repr_function, "Return the canonical string representation of the object."},
+    {"ascii(obj, /)", ascii_function, "Return an ASCII-only representation of an object."},
+    {"hash(obj, /)", hash_function, "Return the hash value for the given object."},
+    {"id(obj, /)", id_function, "Return the identity of an object."},
+    {"callable(obj, /)", callable_function, "Return whether the object is callable."},
+    {"format(value, format_spec: str = ..., /)", format_function, "Return value.__format__(format_spec)."},
+    {"getattr(object, name, default=..., /)", getattr_function, "Get a named attribute from an object."},
+    {"hasattr(obj, name, /)", hasattr_function, "Return whether the object has an attribute with the given name."},
+    {"setattr(obj, name, value, /)", setattr_function, "Set the named attribute on the object to the value."},
+    {"delattr(obj, name, /)", delattr_function, "Delete the named attribute from the object."},
+    {"isinstance(obj, class_or_tuple, /)", isinstance_function, "Return whether an object is an instance of a class."},
+    {"issubclass(cls_, class_or_tuple, /)", issubclass_function, "Return whether a class is derived from another class."},
+    {"exit(code=None)", exit_function, "Leave the program."},
+    {"quit(code=None)", exit_function, "Leave the program."},
+    {"help(request=..., /)", help_function, "Show what is known about an object."},
+    {"__import__(name: str, globals=None, locals=None, fromlist=(), level=0)", import_function, "Import a module."},
+};
+
+}  // namespace
+
+void add_object_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
+
+}  // namespace tessera

@@ -1,0 +1,89 @@
+// print, input and open. What is printed goes in one piece to the host, or to sys.stdout when a script has replaced it.
+#include "lang/builtins/builtins.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/format.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+namespace {
+
+std::string_view text_option(Interpreter& in, const Value& value, const char* name, std::string_view missing) {
+  if (value.is_none()) return missing;
+  if (is_str(value)) return text_of(value);
+  throw Error(ErrorKind::TypeError, std::string(name) + " must be None or a string, not " + std::string(type_name(in, value)));
+}
+
+// A stand-in that a script has put in place of sys.stdout; None when it prints to nothing, Undefined when there is none.
+Value replaced_stdout(Interpreter& in) {
+  const Module* sys = in.modules().find("sys");
+  if (sys == nullptr) return Value();
+  const Value* now = dict_get_text(sys->dict, "stdout");
+  const Value* original = dict_get_text(sys->dict, "__stdout__");
+  if (now == nullptr || original == nullptr || now->is(*original)) return Value();
+  return *now;
+}
+
+void append_text(Interpreter& in, std::string& out, const Value& value) {
+  if (is_str(value) && value.as_object()->type == in.types.str) {
+    out += text_of(value);
+  } else if (value.is_int()) {
+    out += int_text(value.as_int());
+  } else {
+    out += str_text(in, value);
+  }
+}
+
+void flush(Interpreter& in, const Value& file) {
+  const Value method = find_attr(in, file, in.names->flush);
+  if (!method.is_undefined()) call(in, method);
+}
+
+Value print_function(Interpreter& in, const Args& args) {
+  const std::string_view separator = text_option(in, args[1], "sep", " ");
+  const std::string_view end = text_option(in, args[2], "end", "\n");
+  const Tuple* values = as_tuple(args[0]);
+  std::string text;
+  for (uint32_t i = 0; i < values->size; ++i) {
+    if (i != 0) text += separator;
+    append_text(in, text, values->items[i]);
+  }
+  text += end;
+  Value file = args[3].is_none() ? replaced_stdout(in) : args[3];
+  if (file.is_none()) return Value::none();
+  if (file.is_undefined()) {
+    if (in.host.write_out) in.host.write_out(text);
+    return Value::none();
+  }
+  call_method(in, file, in.names->write, {make_str(in, text)});
+  if (truth(in, args[4])) flush(in, file);
+  return Value::none();
+}
+
+Value input_function(Interpreter& in, const Args& args) {
+  if (!args[0].is_undefined() && in.host.write_out) in.host.write_out(str_text(in, args[0]));
+  std::string line;
+  if (!in.host.read_line || !in.host.read_line(line)) throw Error(ErrorKind::EOFError, "EOF when reading a line");
+  if (!line.empty() && line.back() == '\n') line.pop_back();
+  return make_str_lossy(in, line);
+}
+
+Value open_function(Interpreter& in, const Args& args) {
+  const Value module(in.import("_io"));
+  return call(in, get_attr(in, module, intern(in, "open")), args);
+}
+
+constexpr NativeDef kRows[] = {
+    {"print(*values, sep=None, end=None, file=None, flush=False)", print_function, "Print the values, separated by sep and followed by end."},
+    {"input(prompt=..., /)", input_function, "Read a line from standard input, without its newline."},
+    {"open", open_function, "Open a file and return a file object."},
+};
+
+}  // namespace
+
+void add_output_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
+
+}  // namespace tessera

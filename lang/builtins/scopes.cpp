@@ -1,0 +1,77 @@
+// globals, locals, vars and dir: what the running frame or an object holds.
+#include "lang/attribute.h"
+#include "lang/builtins/builtins.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/vm.h"
+
+namespace tessera {
+namespace {
+
+const Frame& caller_of(Interpreter& in) {
+  const Frame* frame = in.vm().top();
+  if (frame == nullptr) throw Error(ErrorKind::RuntimeError, "no frame is running");
+  return *frame;
+}
+
+Value globals_function(Interpreter& in, const Args&) { return Value(caller_of(in).function->globals); }
+
+void put(Interpreter& in, Dict* dict, Str* name, const Value& held) {
+  const bool is_cell = held.is_object() && held.as_object()->kind == ObjectKind::Cell;
+  const Value& value = is_cell ? static_cast<Cell*>(held.as_object())->value : held;
+  // Names that the compiler made up begin with a dot.
+  if (!value.is_undefined() && !name->view().starts_with('.')) dict_set_str(in, dict, name, value);
+}
+
+Value locals_of(Interpreter& in, const Frame& frame) {
+  const Code& code = *frame.code;
+  if (code.code_flags & kClassBody) return frame.registers[0];
+  if (code.code_flags & kModuleBody) return Value(frame.function->globals);
+  Value result = make_dict(in);
+  for (size_t i = 0; i < code.locals.size(); ++i) {
+    if (code.locals[i] != nullptr) put(in, as_dict(result), code.locals[i], frame.registers[i]);
+  }
+  for (size_t i = 0; i < code.free_names.size(); ++i) {
+    put(in, as_dict(result), code.free_names[i], frame.function->closure[i]->value);
+  }
+  return result;
+}
+
+Value locals_function(Interpreter& in, const Args&) { return locals_of(in, caller_of(in)); }
+
+Value vars_function(Interpreter& in, const Args& args) {
+  if (args[0].is_undefined()) return locals_of(in, caller_of(in));
+  Value dict = find_attr(in, args[0], in.names->dict_);
+  if (dict.is_undefined()) throw Error(ErrorKind::TypeError, "vars() argument must have __dict__ attribute");
+  return dict;
+}
+
+Value dir_function(Interpreter& in, const Args& args) {
+  Value names;
+  if (args[0].is_undefined()) {
+    names = list_from(in, locals_of(in, caller_of(in)));
+  } else {
+    const Value method = type_lookup(type_of(in, args[0]), in.names->dir);
+    const bool own = method.is_object() && method.as_object()->kind == ObjectKind::Function;
+    names = list_from(in, own ? call(in, method, {args[0]}) : attribute_names(in, args[0]));
+  }
+  list_sort(in, as_list(names), Value::none(), false);
+  return names;
+}
+
+constexpr NativeDef kRows[] = {
+    {"globals()", globals_function, "Return the dictionary of the current module's names."},
+    {"locals()", locals_function, "Return a dictionary of the current scope's names."},
+    {"vars(object=..., /)", vars_function, "Without an argument like locals(); else object.__dict__."},
+    {"dir(object=..., /)", dir_function, "The names in the current scope, or the attributes of an object."},
+};
+
+}  // namespace
+
+void add_scope_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
+
+}  // namespace tessera
