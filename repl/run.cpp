@@ -1,9 +1,11 @@
 #include "repl/run.h"
 
+#include "backends/cpu/blas.h"
+#include "backends/cpu/pointwise_table.h"
 #include "lang/error.h"
-#include "lang/exception.h"
 #include "lang/protocol.h"
-#include "stdlib/standard.h"
+#include "runtime/cuda_plugin.h"
+#include "stdlib/torch/torch_module.h"
 
 namespace tessera {
 
@@ -33,6 +35,29 @@ int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source
   } catch (const Thrown& thrown) {
     return report(in, terminal, thrown.exception);
   }
+}
+
+std::optional<int> apply_options(Interpreter& in, const Options& options, Terminal& terminal) {
+  try {
+    if (options.threads > 0) set_tensor_threads(in, options.threads);
+    if (!options.device.empty()) set_default_device(in, options.device);
+  } catch (const Error& error) {
+    terminal.write_error("tsr: --device " + options.device + ": " + error.message + "\n");
+    return 2;
+  }
+  return std::nullopt;
+}
+
+std::string version_text() {
+  const cpu::Blas& blas = cpu::blas();
+  std::string text = "Tessera " TESSERA_VERSION "\n";
+  text += std::string("vectors   ") + cpu::instruction_set() + "\n";
+  text += "products  " + (blas.problem.empty() ? blas.version + ", " + blas.core + " kernels" : blas.problem) + "\n";
+  std::string why;
+  const DeviceBackend* cuda = cuda_plugin(&why);
+  text += "CUDA      ";
+  text += cuda == nullptr ? "no plugin (" + why + ")" : std::to_string(cuda->device_count()) + " devices";
+  return text + "\n";
 }
 
 }  // namespace tessera

@@ -1,8 +1,8 @@
 // The one exception type of the tensor library. `kind` names the Python exception class that the
 // binding layer raises; `message` is PyTorch's own first line; notes are what we add below it.
 //
-//     throw TensorError(ErrorKind::Index, str("Dimension out of range, got ", dim));
-//     check(a.dim() == 2, ErrorKind::Runtime, "expected a matrix, got ", a.dim(), " dimensions");
+//     throw TensorError(TensorErrorKind::Index, text("Dimension out of range, got ", dim));
+//     check(a.dim() == 2, TensorErrorKind::Runtime, "expected a matrix, got ", a.dim(), " dimensions");
 #pragma once
 
 #include <exception>
@@ -29,7 +29,6 @@ enum class TensorErrorKind : unsigned char {
     Cancelled,       // the cancel flag was seen: a limit or Ctrl-C, the host knows which
 };
 
-using ErrorKind = TensorErrorKind;  // being renamed: lang has an ErrorKind of its own
 
 /// The Python class name of a kind ("RuntimeError"); "KeyboardInterrupt" for Cancelled.
 const char* python_name(TensorErrorKind kind);
@@ -57,7 +56,7 @@ private:
 
 /// Joins the parts as text, through operator<<.
 template <class... Parts>
-std::string str(const Parts&... parts) {
+std::string text(const Parts&... parts) {
     std::ostringstream out;
     (out << ... << parts);
     return std::move(out).str();
@@ -65,7 +64,7 @@ std::string str(const Parts&... parts) {
 
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(TensorErrorKind kind, const Parts&... parts) {
-    throw TensorError(kind, str(parts...));
+    throw TensorError(kind, text(parts...));
 }
 
 /// Throws unless the condition holds. The parts are joined only when it does not.

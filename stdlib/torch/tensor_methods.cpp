@@ -199,11 +199,16 @@ Value register_hook(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (!t.requires_grad())
     throw Error(ErrorKind::RuntimeError, "cannot register a hook on a tensor that doesn't require gradient");
-  AutogradMeta& meta = autograd_meta(t);
-  meta.hooks.push_back([&in, hook = args[1]](const Tensor& grad) -> Tensor {
+  const uint64_t id = add_hook(t, [&in, hook = args[1]](const Tensor& grad) -> Tensor {
     const Value result = call(in, hook, {wrap_tensor(in, grad)});
     return result.is_none() ? Tensor() : expect_tensor(in, result, "hook result");
   });
+  const Value script(static_cast<Object*>(in.import("torch._script")));
+  return call(in, get_attr(in, script, intern(in, "_TensorHookHandle")), {args[0], Value::integer(static_cast<int64_t>(id))});
+}
+
+Value remove_tensor_hook(Interpreter&, const Args& args) {
+  remove_hook(self_of(args), static_cast<uint64_t>(args[1].as_int()));
   return Value::none();
 }
 
@@ -297,6 +302,7 @@ const NativeDef kMethods[] = {
     {"requires_grad_(self, requires_grad=True)", requires_grad_inplace, "Sets whether gradients flow to it."},
     {"retain_grad(self)", retain_grad_method, "Keeps .grad although this is no leaf."},
     {"register_hook(self, hook: callable)", register_hook, "Calls the hook with the gradient when it is computed."},
+    {"_remove_hook(self, id: int)", remove_tensor_hook},
     {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor, "A tensor of data with this dtype."},
     {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
     {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
