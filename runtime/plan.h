@@ -18,6 +18,7 @@ struct Loop {
     int operands = 0;
     int ndim = 1;  // at least 1; sizes[0] is the innermost
     int64_t numel = 0;
+    unsigned host_scalars = 0;  // bit k: operand k is one number in host memory, step 0, also when device is not the host
     Device device;
     char* data[kMaxOperands];
     DType dtype[kMaxOperands];

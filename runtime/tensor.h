@@ -135,7 +135,7 @@ public:
     /// The elements as T, which has to be the tensor's own type. The layout is strides()'s.
     template <class T>
     T* data() const {
-        check(dtype_of<T> == dtype(), ErrorKind::Runtime, "expected scalar type ", scalar_type_name(dtype_of<T>), " but found ",
+        check(dtype_of<T> == dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(dtype_of<T>), " but found ",
               scalar_type_name(dtype()));
         return reinterpret_cast<T*>(impl_->data);
     }
@@ -149,7 +149,7 @@ private:
 template <class T>
 Tensor Tensor::from_values(const std::vector<T>& values, Ints sizes, DType dtype) {
     Tensor t = empty(sizes, dtype);
-    check(t.numel() == int64_t(values.size()), ErrorKind::Runtime, "shape '", sizes, "' is invalid for input of size ", values.size());
+    check(t.numel() == int64_t(values.size()), TensorErrorKind::Runtime, "shape '", sizes, "' is invalid for input of size ", values.size());
     with_type(dtype, [&](auto tag) {
         using E = typename decltype(tag)::type;
         E* out = reinterpret_cast<E*>(t.data_ptr());

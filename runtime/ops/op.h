@@ -101,6 +101,8 @@ struct OpEntry {
 std::span<const OpEntry* const> find_op(std::string_view name);
 /// Every entry, sorted by name.
 std::span<const OpEntry* const> all_ops();
+/// The value of an argument that was left out: its default, None when it has none.
+OpArg default_value(const SchemaArg& arg);
 /// Runs an entry with arguments in schema order; missing trailing ones take their defaults.
 std::vector<OpArg> call_op(const OpEntry& entry, std::vector<OpArg> args, std::span<Tensor> out = {});
 

@@ -1,0 +1,19 @@
+// Pointwise ops on int64, compiled for every instruction set and chosen at run time.
+#pragma GCC optimize("O3")  // for the vectoriser
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/pointwise_int64.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/number.h"
+#include "hwy/highway.h"
+
+#define TS_ELEMENT int64_t
+#include "backends/cpu/pointwise_int-inl.h"
+
+#if HWY_ONCE
+namespace tessera::cpu {
+HWY_EXPORT(table);
+const InnerKernel* int64_kernels() { return HWY_DYNAMIC_DISPATCH(table)(); }
+}  // namespace tessera::cpu
+#endif

@@ -1,0 +1,28 @@
+// The CPU's inner kernels: one function per op and lane type, over one run of memory. The run's operands have the
+// lane's type (or are bool results) and steps 0 or 1; everything else is made to fit outside (pointwise.cpp).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/scalar.h"
+
+namespace tessera::cpu {
+
+struct Run {
+    void* out;
+    const void* in[3];
+    int64_t step[3];  // 0 or 1
+    int64_t n;
+    const Scalar* params;
+};
+using InnerKernel = void (*)(const Run&);
+
+/// Arrays of kPointwiseCount kernels, null where an op does not exist for the lane. Chosen for this processor.
+const InnerKernel* float_kernels();
+const InnerKernel* double_kernels();
+const InnerKernel* int32_kernels();
+const InnerKernel* int64_kernels();
+/// "AVX3", "AVX2", ...: what the float kernels were compiled for.
+const char* instruction_set();
+
+}  // namespace tessera::cpu

@@ -1,0 +1,43 @@
+// Devices that are registered, and the slots of the core's kernels.
+#include "backends/backend.h"
+
+#include <atomic>
+
+namespace tessera {
+namespace {
+std::atomic<const DeviceBackend*> backends[kDeviceTypeCount];
+}
+
+constinit Kernel<PointwiseCall> pointwise_kernel("pointwise");
+constinit Kernel<CopyCall> copy_kernel("copy_");
+constinit Kernel<FillCall> fill_kernel("fill_");
+constinit Kernel<RangeCall> range_kernel("arange");
+constinit Kernel<ReduceCall> reduce_kernel("sum");
+constinit Kernel<GemmCall> gemm_kernel("mm");
+
+const DeviceBackend* device_backend(DeviceType type) { return backends[int(type)].load(std::memory_order_acquire); }
+
+void register_device_backend(DeviceType type, const DeviceBackend* backend) { backends[int(type)].store(backend, std::memory_order_release); }
+
+Device resolve_device(Device device) {
+    if (device.is_cpu()) {
+        return Device(DeviceType::Cpu);
+    }
+    const DeviceBackend* backend = device_backend(device.type);
+    if (!backend) {
+        if (device.is_cuda()) fail(TensorErrorKind::Runtime, "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx");
+        if (device.type == DeviceType::Mps)
+            fail(TensorErrorKind::Runtime, "PyTorch is not linked with support for mps devices");
+        fail_no_kernel("empty.memory_format", device.type);
+    }
+    if (device.index < 0) device.index = 0;
+    check(device.index < backend->device_count(), TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
+    return device;
+}
+
+void fail_no_kernel(const char* family, DeviceType type) {
+    const char* shown = type == DeviceType::Cpu ? "CPU" : type == DeviceType::Cuda ? "CUDA" : type == DeviceType::Mps ? "MPS" : "Meta";
+    fail(TensorErrorKind::NotImplemented, "Could not run 'aten::", family, "' with arguments from the '", shown, "' backend.");
+}
+
+}  // namespace tessera
