@@ -59,7 +59,7 @@ Tensor spread(const Tensor& grad, const Geometry& view, const Geometry& base) {
 }
 
 struct AsStridedBackward final : Node {
-    AsStridedBackward(const Tensor& view, const Tensor& base) : Node("AsStridedBackward0"), view(view), base(base) {}
+    AsStridedBackward(const Tensor& view, const Tensor& base, const char* name) : Node(name), view(view), base(base) {}
     void backward(const TensorList& g, TensorList& gx) override {
         if (needs(0)) gx[0] = spread(g[0], view, base);
     }
@@ -110,13 +110,17 @@ void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, u
     view.impl()->flags |= TensorImpl::kRequiresGrad;
 }
 
+CountedPtr<Node> as_strided_node(const Tensor& view, const Tensor& base, const char* name) {
+    auto node = make_counted<AsStridedBackward>(view, base, name);
+    node->add_input(base);
+    return node;
+}
+
 void renew_view_history(const Tensor& view) {
     AutogradMeta& meta = autograd_meta(view);
     meta.view_version = view.version();
     if (!meta.view_base.requires_grad()) return;
-    auto node = make_counted<AsStridedBackward>(view, meta.view_base);
-    node->add_input(meta.view_base);
-    meta.grad_fn = std::move(node);
+    meta.grad_fn = as_strided_node(view, meta.view_base);
     meta.output = 0;
     view.impl()->flags |= TensorImpl::kRequiresGrad;
 }

@@ -13,4 +13,7 @@ namespace tessera {
 /// Gives a view whose storage has changed since its history was made a new one from its base.
 void renew_view_history(const Tensor& view);
 
+/// The node of any layout on the same storage: the derivative knows only where the elements lie.
+CountedPtr<Node> as_strided_node(const Tensor& view, const Tensor& base, const char* name = "AsStridedBackward0");
+
 }  // namespace tessera
