@@ -129,21 +129,46 @@ def emulate_natives():
                 a = int.from_bytes(text + hashlib.sha512(text).digest(), "big")
             super().seed(a)
 
-    module = type(sys)("_random")
-    module.Random = Random
-    sys.modules["_random"] = module
+        def _randbelow(self, n):
+            r = self.getrandbits(n.bit_length())
+            while r >= n:
+                r = self.getrandbits(n.bit_length())
+            return r
+
+        def _shuffle(self, x):
+            for i in reversed(range(1, len(x))):
+                j = self._randbelow(i + 1)
+                x[i], x[j] = x[j], x[i]
+
+    def caller(depth):
+        frame = sys._getframe(depth + 1)
+        return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, frame.f_globals["__name__"]
+
+    add_module("_random", Random=Random)
+    add_module("_caller", caller=caller)
+    for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil"):
+        NATIVE_BELOW.add(name)
+
+
+NATIVE_BELOW = set()  # ours stand on natives that CPython has in another form: CPython's stay
+
+
+def add_module(name, **members):
+    module = type(sys)(name)
+    module.__dict__.update(members)
+    sys.modules[name] = module
 
 
 def run_ours(script, args):
     import traceback  # noqa: F401  (CPython's own modules are loaded before ours replace them)
     import tokenize  # noqa: F401
-    files = our_modules()
+    emulate_natives()
+    files = {name: path for name, path in our_modules().items() if name not in NATIVE_BELOW}
     for name in list(sys.modules):
         if name in files:
             del sys.modules[name]
     sys.meta_path.insert(0, OurFinder(files))
     emulate_hooks()
-    emulate_natives()
     text = pathlib.Path(script).read_text()
     main = type(sys)("__main__")
     main.__file__ = script

@@ -1,0 +1,19 @@
+// The names under which scripts find the native modules.
+#include "stdlib/native/native_modules.h"
+
+namespace tessera {
+
+void add_native_modules(Interpreter& in) {
+  in.add_native_module("math", fill_math);
+  in.add_native_module("_time", fill_time);
+  in.add_native_module("_sys", fill_sys);
+  in.add_native_module("_posix", fill_posix);
+  in.add_native_module("_random", fill_random);
+  in.add_native_module("_regex", fill_regex);
+  in.add_native_module("_json", fill_json);
+  in.add_native_module("_collections", fill_collections);
+  in.add_native_module("_io", fill_io);
+  in.add_native_module("_caller", fill_caller);
+}
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+// The modules of the standard library that are C++.
+#pragma once
+
+#include "lang/interpreter.h"
+
+namespace tessera {
+
+struct Module;
+
+void fill_math(Interpreter& in, Module& module);
+void fill_time(Interpreter& in, Module& module);
+void fill_sys(Interpreter& in, Module& module);
+void fill_posix(Interpreter& in, Module& module);
+void fill_random(Interpreter& in, Module& module);
+void fill_regex(Interpreter& in, Module& module);
+void fill_json(Interpreter& in, Module& module);
+void fill_collections(Interpreter& in, Module& module);
+void fill_io(Interpreter& in, Module& module);
+void fill_caller(Interpreter& in, Module& module);
+
+// Registers them all; each is filled when it is first imported.
+void add_native_modules(Interpreter& in);
+
+}  // namespace tessera

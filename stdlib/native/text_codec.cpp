@@ -1,0 +1,102 @@
+#include "stdlib/native/text_codec.h"
+
+#include "lang/types/str.h"
+
+namespace tessera {
+
+bool find_encoding(std::string_view name, Encoding& out) {
+  std::string plain;
+  for (char c : name) {
+    if (c != '-' && c != '_' && c != ' ') plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  }
+  if (plain == "utf8" || plain == "u8") {
+    out = Encoding::Utf8;
+  } else if (plain == "utf8sig") {
+    out = Encoding::Utf8Signature;
+  } else if (plain == "ascii" || plain == "usascii") {
+    out = Encoding::Ascii;
+  } else if (plain == "latin1" || plain == "iso88591" || plain == "l1") {
+    out = Encoding::Latin1;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Decoder::bad(uint8_t byte, size_t first, size_t count, const char* reason, std::string& out) const {
+  if (on_error_ == OnError::Strict) {
+    throw DecodeFailure{byte, offset_ + first, offset_ + first + count - 1, reason, encoding_ == Encoding::Ascii ? "ascii" : "utf-8"};
+  }
+  if (on_error_ == OnError::Replace) append_char(out, 0xFFFD);
+}
+
+// Answers how many bytes are done; the rest is the begin of a character.
+size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out) {
+  const auto at = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
+  size_t i = 0;
+  while (i < bytes.size()) {
+    const uint8_t c = at(i);
+    if (c < 0x80) {
+      out += static_cast<char>(c);
+      ++i;
+      continue;
+    }
+    const size_t need = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
+    if (need == 0) {
+      bad(c, i++, 1, "invalid start byte", out);
+      continue;
+    }
+    const uint8_t low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
+    const uint8_t high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+    size_t got = 1;
+    while (got < need && i + got < bytes.size() && at(i + got) >= (got == 1 ? low : 0x80) && at(i + got) <= (got == 1 ? high : 0xBF)) ++got;
+    if (got == need) {
+      out.append(bytes.substr(i, need));
+      i += need;
+    } else if (i + got >= bytes.size()) {
+      if (!last) return i;
+      bad(c, i, got, "unexpected end of data", out);
+      i += got;
+    } else {
+      bad(c, i, got, "invalid continuation byte", out);
+      i += got;
+    }
+  }
+  return i;
+}
+
+void Decoder::decode(std::string_view bytes, bool last, std::string& out) {
+  carry_.append(bytes);
+  std::string text;
+  size_t done = carry_.size();
+  if (encoding_ == Encoding::Latin1) {
+    for (char c : carry_) append_char(text, static_cast<uint8_t>(c));
+  } else if (encoding_ == Encoding::Ascii) {
+    for (size_t i = 0; i < carry_.size(); ++i) {
+      const uint8_t c = static_cast<uint8_t>(carry_[i]);
+      c < 128 ? append_char(text, c) : bad(c, i, 1, "ordinal not in range(128)", text);
+    }
+  } else {
+    done = decode_utf8(carry_, last, text);
+  }
+  offset_ += done;
+  carry_.erase(0, done);
+  if (!started_ && !text.empty()) {
+    started_ = true;
+    if (encoding_ == Encoding::Utf8Signature && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
+  }
+  if (!translate_) {
+    out += text;
+    return;
+  }
+  for (char c : text) {
+    if (c == '\n' && after_return_) {
+      after_return_ = false;
+      continue;
+    }
+    after_return_ = c == '\r';
+    out += c == '\r' ? '\n' : c;
+  }
+}
+
+}  // namespace tessera
