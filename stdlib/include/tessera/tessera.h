@@ -35,7 +35,7 @@ struct Options {
   bool allow_files = false;
   bool allow_clock = false;
   bool allow_environment = false;
-  std::function<void(std::string_view)> print;  // what print() writes; empty: nothing is shown
+  std::function<void(std::string_view)> print = nullptr;  // what print() writes; empty: nothing is shown
 };
 
 // An exception that nobody in the script caught.
