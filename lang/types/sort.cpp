@@ -3,7 +3,8 @@
 // Keys are computed once. When all of them are ints, floats or plain strings the comparison is a direct one. Slices of
 // under kSmall items are sorted by insertion.
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <type_traits>
 #include <vector>
 
 #include "lang/error.h"
@@ -16,16 +17,17 @@ namespace {
 
 constexpr size_t kSmall = 24;
 
+// An item with the key that was computed for it.
 struct Keyed {
   Value key;
-  Value item;  // Undefined when the item is its own key
+  Value item;
 };
 
-// Comparisons may throw at any moment; `Keyed`s are only ever moved or swapped whole, so that none is lost.
-template <class Less>
+// Comparisons may throw at any moment; items are only ever moved or swapped whole, so that none is lost.
+template <class T, class Less>
 class MergeSort {
  public:
-  MergeSort(std::vector<Keyed>& items, Less less) : items_(items), less_(less) {}
+  MergeSort(std::vector<T>& items, Less less) : items_(items), less_(less) {}
 
   void run() {
     const size_t n = items_.size();
@@ -50,11 +52,11 @@ class MergeSort {
     const size_t n = items_.size();
     size_t end = start + 1;
     if (end == n) return end;
-    if (less_(items_[end].key, items_[start].key)) {
-      for (++end; end < n && less_(items_[end].key, items_[end - 1].key);) ++end;
+    if (less_(items_[end], items_[start])) {
+      for (++end; end < n && less_(items_[end], items_[end - 1]);) ++end;
       std::reverse(items_.begin() + static_cast<ptrdiff_t>(start), items_.begin() + static_cast<ptrdiff_t>(end));
     } else {
-      for (++end; end < n && !less_(items_[end].key, items_[end - 1].key);) ++end;
+      for (++end; end < n && !less_(items_[end], items_[end - 1]);) ++end;
     }
     return end;
   }
@@ -65,7 +67,7 @@ class MergeSort {
       size_t low = start, high = i;
       while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (less_(items_[i].key, items_[middle].key)) high = middle;
+        if (less_(items_[i], items_[middle])) high = middle;
         else low = middle + 1;
       }
       const auto at = items_.begin();
@@ -82,7 +84,7 @@ class MergeSort {
   }
 
   void merge(size_t start, size_t middle, size_t end) {
-    if (!less_(items_[middle].key, items_[middle - 1].key)) return;  // in order already
+    if (!less_(items_[middle], items_[middle - 1])) return;  // in order already
     if (middle - start <= end - middle) merge_forward(start, middle, end);
     else merge_backward(start, middle, end);
   }
@@ -93,7 +95,7 @@ class MergeSort {
     size_t left = 0, right = middle, to = start;
     try {
       while (left < count && right < end) {
-        if (less_(items_[right].key, buffer_[left].key)) items_[to++] = std::move(items_[right++]);
+        if (less_(items_[right], buffer_[left])) items_[to++] = std::move(items_[right++]);
         else items_[to++] = std::move(buffer_[left++]);
       }
     } catch (...) {
@@ -109,7 +111,7 @@ class MergeSort {
     size_t left = middle, to = end;
     try {
       while (right > 0 && left > start) {
-        if (less_(buffer_[right - 1].key, items_[left - 1].key)) items_[--to] = std::move(items_[--left]);
+        if (less_(buffer_[right - 1], items_[left - 1])) items_[--to] = std::move(items_[--left]);
         else items_[--to] = std::move(buffer_[--right]);
       }
     } catch (...) {
@@ -119,41 +121,76 @@ class MergeSort {
     while (right > 0) items_[--to] = std::move(buffer_[--right]);
   }
 
-  std::vector<Keyed>& items_;
+  std::vector<T>& items_;
   Less less_;
-  std::vector<Keyed> buffer_;
+  std::vector<T> buffer_;
 };
 
-template <class Less>
-void sort_with(std::vector<Keyed>& items, Less less) {
-  MergeSort<Less>(items, less).run();
+template <class T, class Less>
+void sort_with(std::vector<T>& items, Less less) {
+  MergeSort<T, Less>(items, less).run();
 }
 
 enum class KeyKind { Ints, Floats, Strings, Mixed };
 
-KeyKind kind_of(Interpreter& in, const std::vector<Keyed>& items) {
+const Value& key_of(const Value& item) { return item; }
+const Value& key_of(const Keyed& item) { return item.key; }
+
+template <class T>
+KeyKind kind_of(Interpreter& in, const std::vector<T>& items) {
   auto kind = [&in](const Value& v) {
     if (v.is_int()) return KeyKind::Ints;
     if (v.is_float()) return KeyKind::Floats;
     if (v.is_object() && v.as_object()->type == in.types.str) return KeyKind::Strings;
     return KeyKind::Mixed;
   };
-  const KeyKind first = kind(items[0].key);
-  for (const Keyed& each : items) {
-    if (kind(each.key) != first) return KeyKind::Mixed;
+  const KeyKind first = kind(key_of(items[0]));
+  for (const T& each : items) {
+    if (kind(key_of(each)) != first) return KeyKind::Mixed;
   }
   return first;
 }
 
-void sort_keyed(Interpreter& in, std::vector<Keyed>& items) {
+// Numbers that are their own keys are sorted as bare numbers.
+template <class Number, class Get, class Make>
+void sort_numbers(std::vector<Value>& items, Get get, Make make) {
+  std::vector<Number> numbers;
+  numbers.reserve(items.size());
+  for (const Value& item : items) numbers.push_back(get(item));
+  sort_with(numbers, [](Number a, Number b) { return a < b; });
+  for (size_t i = 0; i < items.size(); ++i) items[i] = make(numbers[i]);
+}
+
+template <class T>
+void sort_items(Interpreter& in, std::vector<T>& items) {
   switch (kind_of(in, items)) {
-    case KeyKind::Ints: sort_with(items, [](const Value& a, const Value& b) { return a.as_int() < b.as_int(); }); return;
-    case KeyKind::Floats: sort_with(items, [](const Value& a, const Value& b) { return a.as_float() < b.as_float(); }); return;
-    case KeyKind::Strings:
-      sort_with(items, [](const Value& a, const Value& b) { return str_compare(as_str(a), as_str(b)) < 0; });
+    case KeyKind::Ints:
+      if constexpr (std::is_same_v<T, Value>) {
+        sort_numbers<int64_t>(items, [](const Value& v) { return v.as_int(); }, Value::integer);
+      } else {
+        sort_with(items, [](const T& a, const T& b) { return a.key.as_int() < b.key.as_int(); });
+      }
       return;
-    case KeyKind::Mixed: sort_with(items, [&in](const Value& a, const Value& b) { return less(in, a, b); }); return;
+    case KeyKind::Floats:
+      if constexpr (std::is_same_v<T, Value>) {
+        sort_numbers<double>(items, [](const Value& v) { return v.as_float(); }, Value::real);
+      } else {
+        sort_with(items, [](const T& a, const T& b) { return a.key.as_float() < b.key.as_float(); });
+      }
+      return;
+    case KeyKind::Strings:
+      sort_with(items, [](const T& a, const T& b) { return str_compare(as_str(key_of(a)), as_str(key_of(b))) < 0; });
+      return;
+    case KeyKind::Mixed: sort_with(items, [&in](const T& a, const T& b) { return less(in, key_of(a), key_of(b)); }); return;
   }
+}
+
+// Stable in reverse too: equal items keep their order, so the items are turned round before and after.
+template <class T>
+void sort_either_way(Interpreter& in, std::vector<T>& items, bool reverse) {
+  if (reverse) std::reverse(items.begin(), items.end());
+  if (items.size() > 1) sort_items(in, items);
+  if (reverse) std::reverse(items.begin(), items.end());
 }
 
 // The list is empty while it is sorted, so that key functions and comparisons cannot see it half done.
@@ -181,33 +218,44 @@ class Borrowed {
   uint32_t size_, capacity_;
 };
 
+void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
+  std::vector<Value> taken(std::make_move_iterator(items), std::make_move_iterator(items + size));
+  auto give_back = [&] { std::move(taken.begin(), taken.end(), items); };
+  try {
+    sort_either_way(in, taken, reverse);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  give_back();
+}
+
+void sort_by_key(Interpreter& in, Value* items, size_t size, const Value& key, bool reverse) {
+  std::vector<Keyed> keyed(size);
+  for (size_t i = 0; i < size; ++i) keyed[i].key = call(in, key, {items[i]});
+  for (size_t i = 0; i < size; ++i) keyed[i].item = std::move(items[i]);
+  auto give_back = [&] {
+    for (size_t i = 0; i < size; ++i) items[i] = std::move(keyed[i].item);
+  };
+  try {
+    sort_either_way(in, keyed, reverse);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  give_back();
+}
+
 }  // namespace
 
 void list_sort(Interpreter& in, List* list, const Value& key, bool reverse) {
   const Value keep(list);
   bool changed = false;
   {
-    Borrowed borrowed(in, list);
-    const uint32_t size = borrowed.size();
-    Value* items = borrowed.items();
-    if (size == 0) return;
-    const bool has_key = !key.is_none() && !key.is_undefined();
-    std::vector<Keyed> keyed(size);
-    for (uint32_t i = 0; has_key && i < size; ++i) keyed[i].key = call(in, key, {items[i]});
-    for (uint32_t i = 0; i < size; ++i) (has_key ? keyed[i].item : keyed[i].key) = std::move(items[i]);
-    auto give_back = [&] {
-      for (uint32_t i = 0; i < size; ++i) items[i] = std::move(has_key ? keyed[i].item : keyed[i].key);
-    };
-    // Stable in reverse too: equal items keep their order, so turn round before and after.
-    if (reverse) std::reverse(keyed.begin(), keyed.end());
-    try {
-      if (size > 1) sort_keyed(in, keyed);
-    } catch (...) {
-      give_back();
-      throw;
-    }
-    if (reverse) std::reverse(keyed.begin(), keyed.end());
-    give_back();
+    const Borrowed borrowed(in, list);
+    if (borrowed.size() == 0) return;
+    if (key.is_none() || key.is_undefined()) sort_plain(in, borrowed.items(), borrowed.size(), reverse);
+    else sort_by_key(in, borrowed.items(), borrowed.size(), key, reverse);
     changed = borrowed.changed();
   }
   if (changed) throw Error(ErrorKind::ValueError, "list modified during sort");
