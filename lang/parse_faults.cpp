@@ -304,7 +304,7 @@ Explainer::Answer Explainer::generator_as_keyword() {
   if (here() != T::kFor || !in_call()) return {};
   std::uint32_t value = item_begin(at_, true);
   if (value < 2 || kind(value - 1) != T::kAssign || !is_name(kind(value - 2))) return {};
-  if (kind(at_ + 1) == T::kRightParen) return {};
+  if (kind(at_ + 1) == T::kRightParen || !spans(GrammarPart::kExpression, value, at_)) return {};
   return error(span(value - 2, value), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
 }
 
@@ -469,6 +469,7 @@ bool Explainer::unclosed_above() const {
 }
 
 SyntaxError Explainer::explain() {
+  if (here() == T::kIndent) return *indentation();  // CPython does not read on after this one
   if (tokens_.error && (tokens_.error->pervasive || here() == T::kError || unclosed_above())) return lexical();
   if (next_expression_is_broken()) return lexical();
   using Mistake = Answer (Explainer::*)();
