@@ -202,6 +202,15 @@ int32_t dict_find_int(const Dict* d, int64_t key) noexcept {
 
 int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
   if (is_plain_str(in, key)) return dict_find_str(d, as_str(key), hash);
+  if (key.is_int()) {
+    bool met_object = false;  // with the same hash, and perhaps equal: a script decides that
+    const int32_t at = find_quietly(d, hash, [&](const Value& held) {
+      if (held.is_int()) return held.as_int() == key.as_int();
+      met_object = true;
+      return false;
+    });
+    if (at >= 0 || !met_object) return at;
+  }
   return find_any(in, d, key, hash);
 }
 
