@@ -27,6 +27,7 @@ void make_range_types(Interpreter& in);
 void make_iterator_types(Interpreter& in);
 void make_view_types(Interpreter& in);
 void make_singleton_types(Interpreter& in);
+void make_annotation_types(Interpreter& in);  // list[int], int | None
 
 void str_methods(Interpreter& in);
 void list_methods(Interpreter& in);
@@ -38,6 +39,9 @@ void range_methods(Interpreter& in);
 void iterator_methods(Interpreter& in);
 // The special methods (__len__, __add__ …) that a type's slots stand for, as attributes: `[].__len__`, hasattr().
 void slot_methods(Interpreter& in, Type* type);
+
+// `|` between classes.
+Value union_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying);
 
 // A destroy slot for types whose members clean up by themselves.
 template <class T>

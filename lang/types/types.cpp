@@ -91,6 +91,7 @@ void make_value_types(Interpreter& in) {
   number_methods(in);
   range_methods(in);
   iterator_methods(in);
+  make_annotation_types(in);
   slot_methods(in, in.types.none);
   slot_methods(in, in.types.ellipsis);
   slot_methods(in, in.types.not_implemented);
