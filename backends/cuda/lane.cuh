@@ -34,6 +34,12 @@ namespace m {
 
 template <class T> inline constexpr bool is_float_type = T(0.5) != T(0);
 
+/// Below every value of the type; its negative is above every value.
+template <class T> __device__ Lane<T> lowest(Lane<T>) {
+    if constexpr (is_float_type<T>) return T(-1) / T(0);
+    else return T(-9223372036854775807ll);
+}
+template <class T> __device__ Lane<T> truth(Lane<T> x) { return T(x.v != T(0)); }
 template <class T> __device__ Lane<T> select(bool c, Lane<T> a, Lane<T> b) { return c ? a : b; }
 __device__ inline bool differ(bool a, bool b) { return a != b; }
 
