@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "lang/attribute.h"
 #include "lang/object.h"
 #include "lang/source.h"
 #include "lang/value.h"
@@ -89,13 +90,12 @@ enum CodeFlags : uint16_t {
   kSimpleCall = 64,    // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
 };
 
-// One per instruction that has a name word; what it means is the instruction's business (vm.cpp).
+// What an instruction with a name word remembers: the place of an attribute, or of a global (site.version and site.index
+// are then the dict's keys_version and the entry, `builtins` says that it stands in that dict, as of `version2`).
 struct InlineCache {
-  uint32_t version = 0;
-  uint32_t index = 0;
+  AttributeSite site;
   uint32_t version2 = 0;
-  uint8_t kind = 0;
-  const Value* value = nullptr;
+  bool builtins = false;
 };
 
 // Parameters stand in the registers in this order: positional-only, plain, keyword-only, *args, **kwargs.

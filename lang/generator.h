@@ -12,6 +12,8 @@ class Interpreter;
 struct Generator : GcObject {
   enum class State : uint8_t { Created, Suspended, Running, Finished };
   State state = State::Created;
+  uint8_t send_register = 0; // gets what send() brings
+  bool delegating = false;   // stands at a YieldFrom
   Frame frame;               // its registers are a block of the interpreter's heap, given back when it finishes
   Value function;            // keeps code and closure alive
   Str* name = nullptr;       // owned
@@ -26,9 +28,13 @@ bool generator_resume(Interpreter& in, Generator* generator, Value sent, Value& 
 // The same after raising `exception` at the yield.
 bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out);
 void generator_close(Interpreter& in, Generator* generator);
+// As `yield from` asks: the next item of any iterator, or (false) the value that its StopIteration brings.
+bool next_or_result(Interpreter& in, const Value& iterator, Value& out);
+bool send_or_result(Interpreter& in, const Value& iterator, const Value& sent, Value& out);
 // Its frame has returned or raised: lets go of everything that it holds.
 void generator_finish(Interpreter& in, Generator* generator) noexcept;
 
 void make_generator_type(Interpreter& in);
+void add_generator_methods(Interpreter& in);  // when signatures can be parsed
 
 }  // namespace tessera

@@ -97,7 +97,8 @@ class Interpreter {
   void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "");
   Value new_function(const char* signature, const char* doc, NativeFn function, std::shared_ptr<void> data = nullptr);
   void def(Module& module, const char* signature, const char* doc, NativeFn function);
-  // Types by the names that signatures use ("Tensor").
+  // Types by the names that signatures use ("Tensor"). new_type registers what it makes.
+  void register_type(Type* type);
   Type* named_type(std::string_view name) const;
 
   // The traceback and message that CPython prints for an exception that nobody caught, with our notes below.
