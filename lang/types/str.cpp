@@ -67,6 +67,11 @@ Value make_str(Interpreter& in, std::string_view text, size_t length) {
 
 Value make_str(Interpreter& in, std::string_view text) { return make_str(in, text, count_chars(text)); }
 
+Value plain_str(Interpreter& in, const Value& text) {
+  if (text.as_object()->type == in.types.str) return text;
+  return make_str(in, text_of(text), as_str(text)->length);
+}
+
 Value char_str(Interpreter& in, uint32_t cp) {
   if (cp < 128) return in.shared->chars[cp];
   std::string bytes;

@@ -43,6 +43,8 @@ Value make_str(Interpreter& in, std::string_view text);
 Value make_str_lossy(Interpreter& in, std::string_view bytes);
 // With the number of code points known.
 Value make_str(Interpreter& in, std::string_view text, size_t length);
+// The string itself, or the text of an object of a subclass as a string.
+Value plain_str(Interpreter& in, const Value& text);
 // A string whose bytes the caller fills in: `size` bytes that will hold `length` code points.
 Str* new_str(Interpreter& in, size_t size, size_t length);
 // One character; ASCII ones are shared.

@@ -47,7 +47,7 @@ Value join(Interpreter& in, const Args& args) {
     size += as_str(items[i])->size;
     length += as_str(items[i])->length;
   }
-  if (count == 1) return str(in, items[0]);
+  if (count == 1) return plain_str(in, items[0]);
   Str* out = new_str(in, size, length);
   char* p = out->data;
   for (size_t i = 0; i < count; ++i) {
@@ -72,7 +72,7 @@ std::string_view fill_of(Interpreter& in, const Value& fill) {
 
 Value pad(Interpreter& in, const Args& args, int64_t left, int64_t right) {
   const std::string_view fill = fill_of(in, args[2]);
-  if (left <= 0 && right <= 0) return str(in, args[0]);
+  if (left <= 0 && right <= 0) return plain_str(in, args[0]);
   if (left + right > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
   std::string out;
   for (; left > 0; --left) out += fill;
@@ -93,7 +93,7 @@ Value center(Interpreter& in, const Args& args) {
 
 Value zfill(Interpreter& in, const Args& args) {
   const int64_t room = missing(args);
-  if (room <= 0) return str(in, args[0]);
+  if (room <= 0) return plain_str(in, args[0]);
   if (room > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
   std::string_view text = text_of(args[0]);
   std::string out;

@@ -118,11 +118,11 @@ Value endswith(Interpreter& in, const Args& args) { return has_affix(in, args, "
 
 Value removeprefix(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]), affix = text_of(args[1]);
-  return text.starts_with(affix) ? make_str(in, text.substr(affix.size())) : str(in, args[0]);
+  return text.starts_with(affix) ? make_str(in, text.substr(affix.size())) : plain_str(in, args[0]);
 }
 Value removesuffix(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]), affix = text_of(args[1]);
-  return text.ends_with(affix) ? make_str(in, text.substr(0, text.size() - affix.size())) : str(in, args[0]);
+  return text.ends_with(affix) ? make_str(in, text.substr(0, text.size() - affix.size())) : plain_str(in, args[0]);
 }
 
 Value replace(Interpreter& in, const Args& args) {
@@ -145,7 +145,7 @@ Value replace(Interpreter& in, const Args& args) {
     return make_str(in, out);
   }
   size_t at = text.find(old), done = 0;
-  if (at == kNone || left == 0) return str(in, args[0]);
+  if (at == kNone || left == 0) return plain_str(in, args[0]);
   for (; at != kNone && left > 0; at = text.find(old, done), --left) {
     out.append(text, done, at - done);
     out += fresh;
@@ -192,7 +192,7 @@ Value strip(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   const std::string_view result =
       strip_text(text, args[1].is_none(), args[1].is_none() ? std::string_view() : text_of(args[1]), kEnds);
-  return result.size() == text.size() ? str(in, args[0]) : make_str(in, result);
+  return result.size() == text.size() ? plain_str(in, args[0]) : make_str(in, result);
 }
 
 // --- splitting
@@ -322,7 +322,7 @@ Value partition_at(Interpreter& in, const Args& args, bool last) {
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
   const size_t at = last ? text.rfind(separator) : text.find(separator);
   const Value empty = make_str(in, "");
-  if (at == kNone) return last ? make_tuple(in, {empty, empty, str(in, args[0])}) : make_tuple(in, {str(in, args[0]), empty, empty});
+  if (at == kNone) return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])}) : make_tuple(in, {plain_str(in, args[0]), empty, empty});
   return make_tuple(in, {make_str(in, text.substr(0, at)), args[1], make_str(in, text.substr(at + separator.size()))});
 }
 Value partition(Interpreter& in, const Args& args) { return partition_at(in, args, false); }

@@ -17,9 +17,7 @@ namespace {
 
 Value repr_slot(Interpreter& in, const Value& self) { return make_str(in, quote(text_of(self))); }
 
-Value str_slot(Interpreter& in, const Value& self) {
-  return self.as_object()->type == in.types.str ? self : make_str(in, text_of(self), as_str(self)->length);
-}
+Value str_slot(Interpreter& in, const Value& self) { return plain_str(in, self); }
 
 Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
   return spec.empty() ? str(in, self) : format_str_value(in, text_of(self), spec);
