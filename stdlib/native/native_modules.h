@@ -17,6 +17,9 @@ void fill_json(Interpreter& in, Module& module);
 void fill_collections(Interpreter& in, Module& module);
 void fill_io(Interpreter& in, Module& module);
 void fill_caller(Interpreter& in, Module& module);
+void fill_gc(Interpreter& in, Module& module);
+void fill_cmath(Interpreter& in, Module& module);
+void fill_traceback(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
 void add_native_modules(Interpreter& in);

@@ -1,0 +1,40 @@
+// _traceback: the interpreter's own wording of exceptions, for the module `traceback`.
+#include "lang/chunk.h"
+#include "lang/exception.h"
+#include "lang/source.h"
+#include "stdlib/native/native_modules.h"
+#include "stdlib/native/support.h"
+
+namespace tessera {
+namespace {
+
+Value format_all(Interpreter& in, const Args& args) { return make_str_lossy(in, in.format_exception(args[0])); }
+Value format_only(Interpreter& in, const Args& args) { return make_str_lossy(in, format_exception_only(in, args[0])); }
+Value format_entries(Interpreter& in, const Args& args) { return make_str_lossy(in, format_traceback_entries(in, args[0])); }
+
+// (file, line, function, text of the line) for each entry.
+Value entries(Interpreter& in, const Args& args) {
+  Value list = make_list(in);
+  for (Value at = args[0]; at.is_object() && at.as_object()->type == in.types.traceback;) {
+    const Traceback* entry = static_cast<Traceback*>(at.as_object());
+    const Source& source = *entry->code->source;
+    const uint32_t line = traceback_line(entry);
+    std::string_view text = source.line(line);
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    list_append(in, as_list(list), make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(line), Value(entry->code->name),
+                                                   make_str_lossy(in, text)}));
+    at = Value(entry->next);
+  }
+  return list;
+}
+
+}  // namespace
+
+void fill_traceback(Interpreter& in, Module& module) {
+  in.def(module, "format(exception, /)", "As an exception that nobody caught is printed.", format_all);
+  in.def(module, "format_only(exception, /)", "The last lines alone.", format_only);
+  in.def(module, "format_entries(traceback, /)", "The entries alone.", format_entries);
+  in.def(module, "entries(traceback, /)", "The entries as tuples.", entries);
+}
+
+}  // namespace tessera
