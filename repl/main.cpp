@@ -11,7 +11,6 @@
 #include <iterator>
 #include <optional>
 
-#include "lang/dump.h"
 #include "lang/interpreter.h"
 #include "lang/source.h"
 #include "repl/options.h"
@@ -72,16 +71,14 @@ int run_program(const Options& options, Terminal& terminal) {
     folder = std::filesystem::path(name).parent_path().string();
     if (folder.empty()) folder = ".";
   }
-  if (options.action == Options::Action::Dump) {
-    terminal.write_out(dump(Source(name, text)));
-    return 0;
-  }
+  auto source = std::make_shared<Source>(name, text);
   std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
   interrupt_on_sigint(*in);
   in->argv = options.arguments;
   in->search_path.insert(in->search_path.begin(), folder);
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
-  status = run_main(*in, terminal, std::make_shared<Source>(name, text));
+  if (options.action == Options::Action::Dump) return run_dump(*in, terminal, source);
+  status = run_main(*in, terminal, source);
   if (options.interactive_after) status = run_prompt(*in, terminal);
   return status;
 }

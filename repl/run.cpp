@@ -2,6 +2,7 @@
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/pointwise_table.h"
+#include "lang/dump.h"
 #include "lang/error.h"
 #include "lang/protocol.h"
 #include "runtime/cuda_plugin.h"
@@ -31,6 +32,15 @@ int report(Interpreter& in, Terminal& terminal, const Value& exception) {
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {
   try {
     in.run(std::move(source), "__main__");
+    return 0;
+  } catch (const Thrown& thrown) {
+    return report(in, terminal, thrown.exception);
+  }
+}
+
+int run_dump(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {
+  try {
+    terminal.write_out(dump(in, std::move(source)));
     return 0;
   } catch (const Thrown& thrown) {
     return report(in, terminal, thrown.exception);

@@ -18,6 +18,9 @@ Limits all_granted();
 // Runs `source` as __main__ and reports what nobody caught. Answers the exit status.
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
 
+// Prints what the front end makes of `source`. Answers the exit status.
+int run_dump(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
+
 // Prints the traceback, or for SystemExit its message. Answers the exit status.
 int report(Interpreter& in, Terminal& terminal, const Value& exception);
 

@@ -8,6 +8,7 @@
 #include "lang/protocol.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
+#include "runtime/random.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/table.h"
 
@@ -104,7 +105,41 @@ Value limits_of(Interpreter& in, const Args& args) {
   return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_unsigned ? 0 : -top - 1)});
 }
 
-// Printing ---------------------------------------------------------------------------------------------------------
+// Printing and the generator's state -------------------------------------------------------------------------------
+
+// precision, threshold, edgeitems, linewidth, sci_mode; None leaves an option as it is.
+Value set_print_options(Interpreter& in, const Args& args) {
+  FormatOptions& format = torch_state(in).context.format;
+  if (!args[0].is_none()) format.precision = static_cast<int>(index(in, args[0]));
+  if (!args[1].is_none()) format.threshold = args[1].is_float() ? INT64_MAX : index(in, args[1]);
+  if (!args[2].is_none()) format.edgeitems = index(in, args[2]);
+  if (!args[3].is_none()) format.linewidth = index(in, args[3]);
+  using Scientific = FormatOptions::Scientific;
+  if (!args[4].is_undefined()) format.sci_mode = args[4].is_none() ? Scientific::Choose : truth(in, args[4]) ? Scientific::Always : Scientific::Never;
+  return Value::none();
+}
+
+Generator& generator_argument(Interpreter& in, const Value& v) {
+  if (!v.is_object() || v.as_object()->type != torch_state(in).generator)
+    throw Error(ErrorKind::TypeError, "expected a torch.Generator, got " + std::string(type_name(in, v)));
+  return static_cast<Generator&>(*static_cast<GeneratorObject*>(v.as_object())->generator);
+}
+
+Value generator_state(Interpreter& in, const Args& args) {
+  return in_torch(in, args[0], [&] {
+    const std::vector<uint8_t> bytes = generator_argument(in, args[0]).state();
+    return wrap_tensor(in, Tensor::from_values(bytes, {static_cast<int64_t>(bytes.size())}));
+  });
+}
+
+Value set_generator_state(Interpreter& in, const Args& args) {
+  const Tensor& state = expect_tensor(in, args[1], "state");
+  in_torch(in, args[1], [&] {
+    check(state.dtype() == kUInt8 && state.is_contiguous(), TensorErrorKind::Type, "RNG state must be a torch.ByteTensor");
+    generator_argument(in, args[0]).set_state({state.data<uint8_t>(), static_cast<size_t>(state.numel())});
+  });
+  return Value::none();
+}
 
 struct Row {
   const char* signature;
@@ -121,6 +156,9 @@ const Row kRows[] = {
     {"_cuda_synchronize()", cuda_synchronize},
     {"_cuda_is_built()", cuda_is_built},
     {"_limits(dtype)", limits_of},
+    {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},
+    {"_generator_state(generator)", generator_state},
+    {"_set_generator_state(generator, state)", set_generator_state},
 };
 
 }  // namespace

@@ -193,7 +193,6 @@ Value run(Interpreter& in, const OpFunction& function, const OpEntry& entry, con
     if (call.results.empty()) return Value::none();
     if (call.results.size() > 1) return wrap_results(in, entry, call.results);
     if (Tensor* result = std::get_if<Tensor>(&call.results[0])) {
-      // `x.to(x.dtype) is x`: an op that hands its operand back keeps the object.
       if (args.count > 0 && is_tensor(state, args[0]) && tensor_of(args[0]).same(*result)) return args[0];
       if (bound.requires_grad) autograd_meta(*result).leaf_requires_grad = true, result->impl()->flags |= TensorImpl::kRequiresGrad;
     }
@@ -261,6 +260,11 @@ Value call_general(Interpreter& in, const OpFunction& function, const Args& args
   refuse_call(in, function, args, refusals);
 }
 
+// `x.float() is x` where x is float already: an op that hands its operand back keeps the object.
+Value wrap_unless_same(Interpreter& in, Tensor result, const Value& operand) {
+  return tensor_of(operand).same(result) ? operand : wrap_tensor(in, std::move(result));
+}
+
 // Calls with plain operands, which cost what the op costs.
 bool call_fast(Interpreter& in, const OpFunction& function, const Args& args, Value& result) {
   const TorchState& state = torch_state(in);
@@ -270,7 +274,7 @@ bool call_fast(Interpreter& in, const OpFunction& function, const Args& args, Va
   if (args.count == 1) {
     if (function.is_inplace ? fast.unary_inplace == nullptr : fast.unary == nullptr) return false;
     result = in_torch(in, args, [&] {
-      if (!function.is_inplace) return wrap_tensor(in, fast.unary(x));
+      if (!function.is_inplace) return wrap_unless_same(in, fast.unary(x), args[0]);
       fast.unary_inplace(x);
       return args[0];
     });

@@ -35,9 +35,8 @@ Value retains_grad(Interpreter&, const Args& args) {
 }
 
 Value grad_fn(Interpreter& in, const Args& args) {
-  const AutogradMeta* meta = self_of(args).impl()->autograd;
-  if (meta == nullptr || !meta->grad_fn) return Value::none();
-  return wrap_node(in, meta->grad_fn);
+  CountedPtr<Node> node = grad_fn_of(self_of(args));
+  return node ? wrap_node(in, std::move(node)) : Value::none();
 }
 
 Value grad(Interpreter& in, const Args& args) {

@@ -125,11 +125,6 @@ Value to(Interpreter& in, const Args& args) {
   });
 }
 
-template <DType kTarget>
-Value to_fixed(Interpreter& in, const Args& args) {
-  return converted(in, args, kTarget, self_of(args).device(), false);
-}
-
 Value cpu(Interpreter& in, const Args& args) { return converted(in, args, self_of(args).dtype(), kCpu, false); }
 
 Value cuda(Interpreter& in, const Args& args) {
@@ -284,16 +279,6 @@ const NativeDef kMethods[] = {
     {"cuda(self, device=None, non_blocking=False, memory_format=None)", cuda, "The tensor on a CUDA device."},
     {"type_as(self, other)", type_as, "The tensor with the dtype of another."},
     {"type(self, dtype=None, non_blocking=False)", type, "The type's name, or the tensor with another dtype."},
-    {"float(self, memory_format=None)", to_fixed<kFloat32>, "As float32."},
-    {"double(self, memory_format=None)", to_fixed<kFloat64>, "As float64."},
-    {"half(self, memory_format=None)", to_fixed<kFloat16>, "As float16."},
-    {"bfloat16(self, memory_format=None)", to_fixed<kBFloat16>, "As bfloat16."},
-    {"long(self, memory_format=None)", to_fixed<kInt64>, "As int64."},
-    {"int(self, memory_format=None)", to_fixed<kInt32>, "As int32."},
-    {"short(self, memory_format=None)", to_fixed<kInt16>, "As int16."},
-    {"char(self, memory_format=None)", to_fixed<kInt8>, "As int8."},
-    {"byte(self, memory_format=None)", to_fixed<kUInt8>, "As uint8."},
-    {"bool(self, memory_format=None)", to_fixed<kBool>, "As bool."},
     {"numpy(self, *, force=False)", numpy, "A numpy array that shares the memory."},
     {"backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)", backward_from,
      "Gathers gradients in the leaves that this tensor was computed from."},
