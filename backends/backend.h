@@ -103,6 +103,18 @@ struct ReduceCall {
 };
 extern Kernel<ReduceCall> reduce_kernel;
 
+/// Along one dimension of a contiguous tensor seen as outer x n x inner: extremes with their index (the first one; NaN
+/// wins), running sums and products.
+struct AlongCall {
+    enum Op { Max, Min, Sum, Product } op;
+    DType dtype;
+    const void* in;
+    void* out;       // of dtype: outer x inner (may be null), or as `in` for running ones
+    int64_t* index;  // outer x inner, for extremes
+    int64_t outer, n, inner;
+};
+extern Kernel<AlongCall> along_kernel;
+
 /// C = alpha * op(A) op(B) + beta * C for `batch` matrices, all of one float dtype. Row-major; a leading dimension is
 /// the distance of rows as stored, `transpose_*` reads the stored matrix transposed. batch strides in elements.
 struct GemmCall {

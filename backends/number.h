@@ -164,5 +164,12 @@ template <class T> Num<T> shift_right(Num<T> x, Num<T> y) {
     return Num<T>(T(x.v >> (y.v < 0 || y.v >= bits ? bits - 1 : y.v)));
 }
 
+/// The identity of maximum; minus it, that of minimum (for integers one off, which the first element corrects).
+template <class T> Num<T> lowest(Num<T>) {
+    if constexpr (Num<T>::kInteger) return Num<T>(std::numeric_limits<T>::lowest() + 1);
+    else return Num<T>(-std::numeric_limits<T>::infinity());
+}
+template <class T> Num<T> truth(Num<T> x) { return Num<T>(x.v != 0); }
+
 }  // namespace number_math
 }  // namespace tessera

@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "runtime/cuda_plugin.h"
+
 namespace tessera {
 namespace {
 std::atomic<const DeviceBackend*> backends[kDeviceTypeCount];
@@ -13,9 +15,13 @@ constinit Kernel<CopyCall> copy_kernel("copy_");
 constinit Kernel<FillCall> fill_kernel("fill_");
 constinit Kernel<RangeCall> range_kernel("arange");
 constinit Kernel<ReduceCall> reduce_kernel("sum");
+constinit Kernel<AlongCall> along_kernel("cumsum");
 constinit Kernel<GemmCall> gemm_kernel("mm");
 
-const DeviceBackend* device_backend(DeviceType type) { return backends[int(type)].load(std::memory_order_acquire); }
+const DeviceBackend* device_backend(DeviceType type) {
+    if (type == DeviceType::Cuda) return cuda_plugin();
+    return backends[int(type)].load(std::memory_order_acquire);
+}
 
 void register_device_backend(DeviceType type, const DeviceBackend* backend) { backends[int(type)].store(backend, std::memory_order_release); }
 

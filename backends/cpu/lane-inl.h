@@ -206,6 +206,8 @@ template <class T> HWY_INLINE L<T> pow(L<T> x, L<T> y) { return each(x, y, [](T 
 template <class T> HWY_INLINE L<T> atan2(L<T> x, L<T> y) { return each(x, y, [](T a, T b) { return std::atan2(a, b); }); }
 template <class T> HWY_INLINE L<T> hypot(L<T> x, L<T> y) { return each(x, y, [](T a, T b) { return std::hypot(a, b); }); }
 
+template <class T> HWY_INLINE L<T> lowest(L<T>) { return L<T>(-HUGE_VAL); }
+template <class T> HWY_INLINE L<T> truth(L<T> x) { return select(x != L<T>(0.0), L<T>(1.0), L<T>(0.0)); }
 template <class T> L<T> shift_left(L<T> x, L<T> y);  // integers only: named by bodies, never called on these lanes
 template <class T> L<T> shift_right(L<T> x, L<T> y);
 

@@ -1,0 +1,28 @@
+// Inner kernels of reductions over one lane type.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu {
+
+/// Elements that are combined as one block: the unit of the fixed order. 64 partial sums of 64 elements in float32.
+inline constexpr int64_t kReduceBlock = 4096;
+
+template <class T>
+struct ReduceKernels {
+    T identity;
+    /// Maps and combines n <= kReduceBlock contiguous elements.
+    T (*block)(const T* x, int64_t n, double p);
+    /// acc[i] = combine(acc[i], map(x[i])) for a row of n columns.
+    void (*row)(T* acc, const T* x, int64_t n, double p);
+    /// acc[i] = combine(acc[i], other[i]), no map.
+    void (*merge)(T* acc, const T* other, int64_t n);
+    T (*combine)(T a, T b);
+    T (*finish)(T a, double n, double p);
+};
+
+const ReduceKernels<float>* float_reductions();
+const ReduceKernels<double>* double_reductions();
+const ReduceKernels<int64_t>* int64_reductions();
+
+}  // namespace tessera::cpu

@@ -1,0 +1,13 @@
+// Numbers of the reductions, and what runs one.
+#pragma once
+
+namespace tessera::reduction {
+
+#define REDUCE(NAME, ...) r_##NAME,
+enum Id : int {
+#include "runtime/ops/reduce.def"
+    kReduceCount,
+};
+#undef REDUCE
+
+}  // namespace tessera::reduction
