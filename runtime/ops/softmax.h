@@ -1,0 +1,24 @@
+// softmax and log_softmax: one pass kernel over the rows of a dimension.
+#pragma once
+
+#include <optional>
+
+#include "backends/backend.h"
+#include "runtime/tensor.h"
+
+namespace tessera {
+
+/// Rows of `size` elements, `inner` apart, in contiguous memory: [outer, size, inner].
+struct SoftmaxCall {
+    bool logarithm;
+    DType dtype;
+    const void* in;
+    void* out;
+    int64_t outer, size, inner;
+};
+extern Kernel<SoftmaxCall> softmax_kernel;
+
+Tensor softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype = {});
+Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype = {});
+
+}  // namespace tessera
