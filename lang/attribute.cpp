@@ -1,0 +1,621 @@
+#include "lang/attribute.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lang/chunk.h"
+#include "lang/class.h"
+#include "lang/exception.h"
+#include "lang/make_object.h"
+#include "lang/module.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+namespace {
+
+// Instances with more attributes than this keep them in a dict: a shared list of keys is searched from its beginning.
+constexpr size_t kMostSharedKeys = 40;
+
+Str* interned(Interpreter& in, Str* name) { return (name->flags & kInterned) ? name : intern(in, name->view()); }
+
+bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
+Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+bool is_dunder(const Str* name) { return name->size > 4 && name->data[0] == '_' && name->data[1] == '_'; }
+std::string text(const Str* s) { return std::string(s->view()); }
+
+bool defines(const Value& object, Str* name) { return !type_lookup(object.as_object()->type, name).is_undefined(); }
+
+bool is_method(const Value& v) {
+  if (!v.is_object()) return false;
+  const ObjectKind kind = v.as_object()->kind;
+  return kind == ObjectKind::Function ||
+         (kind == ObjectKind::NativeFunction && static_cast<NativeFunction*>(v.as_object())->owner != nullptr);
+}
+
+// Wins over the instance's own attributes.
+bool is_data_descriptor(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return false;
+  const Object* object = v.as_object();
+  if (object->kind == ObjectKind::Property) return true;
+  if (object->type->slots.descr_set != nullptr) return true;
+  return (object->type->type_flags & kScriptClass) && (defines(v, in.names->set) || defines(v, in.names->delete_));
+}
+
+bool is_slot_member(const Value& v) {
+  return v.is_object() && v.as_object()->type->name != nullptr && v.as_object()->type->name->view() == "member_descriptor";
+}
+
+[[noreturn]] void property_lacks(Interpreter& in, const Property* property, const Value& object, const char* what) {
+  std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
+  throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(), std::string(type_name(in, object)).c_str(), what);
+}
+
+// The value that a class's attribute has for an instance (Undefined: for the class itself).
+Value bind(Interpreter& in, const Value& found, const Value& object, Type* owner) {
+  if (!found.is_object()) return found;
+  Object* descriptor = found.as_object();
+  switch (descriptor->kind) {
+    case ObjectKind::Function: return object.is_undefined() ? found : make_bound_method(in, found, object);
+    case ObjectKind::NativeFunction:
+      return object.is_undefined() || static_cast<NativeFunction*>(descriptor)->owner == nullptr
+                 ? found : make_bound_method(in, found, object);
+    case ObjectKind::StaticMethod: return static_cast<StaticMethod*>(descriptor)->function;
+    case ObjectKind::ClassMethod: {
+      const Value& function = static_cast<ClassMethod*>(descriptor)->function;
+      const Value self(static_cast<Object*>(owner));
+      if (function.is_object() && (function.as_object()->kind == ObjectKind::Function ||
+                                   function.as_object()->kind == ObjectKind::NativeFunction)) {
+        return make_bound_method(in, function, self);
+      }
+      const Value inner = bind(in, function, self, owner);
+      return inner.is(function) && is_callable(in, inner) ? make_bound_method(in, inner, self) : inner;
+    }
+    case ObjectKind::Property: {
+      if (object.is_undefined()) return found;
+      const auto* property = static_cast<Property*>(descriptor);
+      if (property->get.is_none() || property->get.is_undefined()) property_lacks(in, property, object, "getter");
+      return call(in, property->get, {object});
+    }
+    default: break;
+  }
+  if (descriptor->type->slots.descr_get != nullptr) return descriptor->type->slots.descr_get(in, found, object, owner);
+  if (descriptor->type->type_flags & kScriptClass) {
+    const Value getter = type_lookup(descriptor->type, in.names->get);
+    if (!getter.is_undefined()) {
+      return call(in, getter, {found, object.is_undefined() ? Value::none() : object, Value(static_cast<Object*>(owner))});
+    }
+  }
+  return found;
+}
+
+// True: a descriptor took the value (Undefined: deleted itself).
+bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value) {
+  if (!found.is_object()) return false;
+  Object* descriptor = found.as_object();
+  if (descriptor->kind == ObjectKind::Property) {
+    const auto* property = static_cast<Property*>(descriptor);
+    const Value& function = value.is_undefined() ? property->del : property->set;
+    if (function.is_none() || function.is_undefined()) property_lacks(in, property, object, value.is_undefined() ? "deleter" : "setter");
+    if (value.is_undefined()) call(in, function, {object});
+    else call(in, function, {object, value});
+    return true;
+  }
+  if (descriptor->type->slots.descr_set != nullptr) {
+    descriptor->type->slots.descr_set(in, found, object, value);
+    return true;
+  }
+  if (!(descriptor->type->type_flags & kScriptClass)) return false;
+  const Value setter = type_lookup(descriptor->type, value.is_undefined() ? in.names->delete_ : in.names->set);
+  if (setter.is_undefined()) {
+    if (!is_data_descriptor(in, found)) return false;
+    throw_error(ErrorKind::AttributeError, "%s", value.is_undefined() ? "__delete__" : "__set__");
+  }
+  if (value.is_undefined()) call(in, setter, {found, object});
+  else call(in, setter, {found, object, value});
+  return true;
+}
+
+uint32_t key_place(const Type* type, const Str* name) {
+  const auto& keys = type->instance_keys;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == name) return static_cast<uint32_t>(i);
+  }
+  return static_cast<uint32_t>(keys.size());
+}
+
+}  // namespace
+
+// ---- Types -----------------------------------------------------------------------------------------------------------
+
+const Value& type_lookup(const Type* type, const Str* name) {
+  static const Value kMissing;
+  Interpreter& in = *type->owner;
+  TypeCache::Entry& entry = in.type_cache().entry(type->version, name);
+  if (entry.version == type->version && entry.name == name) return entry.value != nullptr ? *entry.value : kMissing;
+  const Value* found = nullptr;
+  for (const Type* base : type->mro) {
+    found = dict_get_str(base->attributes, const_cast<Str*>(name));
+    if (found != nullptr) break;
+  }
+  if (name->flags & kInterned) entry = {type->version, name, found};
+  return found != nullptr ? *found : kMissing;
+}
+
+bool Type::is_subtype_of(const Type* other) const noexcept {
+  if (this == other) return true;
+  for (const Type* base : mro) {
+    if (base == other) return true;
+  }
+  return false;
+}
+
+namespace {
+
+Value type_tuple(Interpreter& in, const std::vector<Type*>& types) {
+  std::vector<Value> values;
+  for (Type* t : types) values.emplace_back(static_cast<Object*>(t));
+  return make_tuple(in, values.data(), values.size());
+}
+
+// What every class has that stands in no dict.
+Value type_special(Interpreter& in, Type* type, const Str* name) {
+  const Names& n = *in.names;
+  if (name == n.name) return Value(static_cast<Object*>(type->name));
+  if (name == n.qualname) return Value(static_cast<Object*>(type->qualname));
+  if (name == n.class_) return Value(static_cast<Object*>(type->type));
+  if (name == n.bases) return type_tuple(in, type->bases);
+  if (name == n.mro_) return type_tuple(in, type->mro);
+  if (name == n.dict_) return dict_copy(in, type->attributes);
+  return Value();
+}
+
+Value type_own_special(Interpreter& in, Type* type, Str* name) {
+  const Names& n = *in.names;
+  if (name == n.module) {
+    const Value* own = dict_get_str(type->attributes, name);
+    return own != nullptr ? *own : Value(static_cast<Object*>(type->module));
+  }
+  if (name == n.doc) {
+    const Value* own = dict_get_str(type->attributes, name);
+    return own != nullptr ? *own : Value::none();
+  }
+  if (name == n.annotations && (type->type_flags & kScriptClass)) {
+    Value* own = dict_get_str(type->attributes, name);
+    if (own != nullptr) return *own;
+    const Value made = make_dict(in);
+    dict_set_str(in, type->attributes, name, made);
+    return made;
+  }
+  return Value();
+}
+
+Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
+  if (is_dunder(name)) {
+    if (Value special = type_special(in, type, name); !special.is_undefined()) return special;
+    if (Value own = type_own_special(in, type, name); !own.is_undefined()) return own;
+  }
+  if (const Value& found = type_lookup(type, name); !found.is_undefined()) return bind(in, Value(found), Value(), type);
+  const Value& meta = type_lookup(type->type, name);
+  if (!meta.is_undefined()) return bind(in, Value(meta), Value(static_cast<Object*>(type)), type->type);
+  return Value();
+}
+
+Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
+  if (const Value* found = dict_get_str(module.dict, name)) return *found;
+  if (name == in.names->dict_) return Value(static_cast<Object*>(module.dict));
+  if (name == in.names->class_) return Value(static_cast<Object*>(module.type));
+  if (module.missing != nullptr) {
+    Value made = module.missing(in, module, name);
+    if (!made.is_undefined()) {
+      dict_set_str(in, module.dict, name, made);
+      return made;
+    }
+  }
+  const Value& in_class = type_lookup(module.type, name);
+  if (!in_class.is_undefined()) return bind(in, Value(in_class), Value(static_cast<Object*>(&module)), module.type);
+  if (const Value* hook = dict_get_str(module.dict, in.names->getattr)) {
+    const Value function = *hook;
+    return call(in, function, {Value(static_cast<Object*>(name))});
+  }
+  return Value();
+}
+
+[[noreturn]] void no_attribute(Interpreter& in, const Value& object, Str* name) {
+  std::string message;
+  if (is_type(object)) {
+    message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
+  } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    message = "module '" + text(static_cast<Module*>(object.as_object())->name) + "' has no attribute '" + text(name) + "'";
+  } else {
+    message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
+  }
+  throw_attribute_error(in, object, name, std::move(message));
+}
+
+bool is_attribute_error(Interpreter& in, const Value& exception) {
+  return is_error(in, exception, ErrorKind::AttributeError);
+}
+
+// Everything before __getattr__. `rest` is what stands in the class.
+Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
+  Type* type = type_of(in, object);
+  if (type->type_flags & kHasGetAttribute) {
+    return call(in, type_lookup(type, in.names->getattribute), {object, Value(static_cast<Object*>(name))});
+  }
+  if (type->slots.get_attr != nullptr) {
+    Value found = type->slots.get_attr(in, object, name);
+    if (!found.is_undefined()) return found;
+  }
+  if (is_type(object)) {
+    Value found = find_type_attribute(in, as_type(object), name);
+    if (!found.is_undefined()) return found;
+    const Value hook = class_hook(in, as_type(object), in.names->class_getattr);
+    return hook.is_undefined() ? hook : call(in, hook, {Value(static_cast<Object*>(name))});
+  }
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    return find_module_attribute(in, *static_cast<Module*>(object.as_object()), name);
+  }
+  return generic_find_attr(in, object, name);
+}
+
+}  // namespace
+
+// ---- Reading ---------------------------------------------------------------------------------------------------------
+
+Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
+  Type* type = type_of(in, object);
+  const Value in_class = type_lookup(type, name);
+  if (!in_class.is_undefined() && is_data_descriptor(in, in_class)) return bind(in, in_class, object, type);
+  if (object.is_object() && type->attributes_offset != 0) {
+    if (const Value* own = find_own_attribute(object.as_object(), name)) return *own;
+  }
+  if (!in_class.is_undefined()) return bind(in, in_class, object, type);
+  if (!is_dunder(name)) return Value();
+  if (name == in.names->class_) return Value(static_cast<Object*>(type));
+  if (name == in.names->module) return find_type_attribute(in, type, name);
+  if (name == in.names->doc) return find_type_attribute(in, type, name);
+  if (name == in.names->dict_ && object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots)) {
+    return Value(static_cast<Object*>(attributes_dict(in, object.as_object())));
+  }
+  return Value();
+}
+
+Value find_attr(Interpreter& in, const Value& object, Str* name) {
+  name = interned(in, name);
+  Type* type = type_of(in, object);
+  try {
+    Value found = find_before_hook(in, object, name);
+    if (!found.is_undefined() || !(type->type_flags & kHasGetAttrHook)) return found;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError) throw;
+    if (!(type->type_flags & kHasGetAttrHook)) return Value();
+  } catch (const Thrown& thrown) {
+    if (!is_attribute_error(in, thrown.exception)) throw;
+    if (!(type->type_flags & kHasGetAttrHook)) return Value();
+  }
+  try {
+    return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_attribute_error(in, thrown.exception)) throw;
+  }
+  return Value();
+}
+
+namespace {
+
+// With __getattr__: also when a property or __getattribute__ raised AttributeError.
+Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
+  Type* type = type_of(in, object);
+  try {
+    Value found = find_before_hook(in, object, name);
+    if (!found.is_undefined()) return found;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_attribute_error(in, thrown.exception)) throw;
+  }
+  return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+}
+
+}  // namespace
+
+Value get_attr(Interpreter& in, const Value& object, Str* name) {
+  name = interned(in, name);
+  if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
+  Value found = find_before_hook(in, object, name);
+  if (found.is_undefined()) no_attribute(in, object, name);
+  return found;
+}
+
+namespace {
+
+bool may_cache(const Value& object) {
+  if (!object.is_object()) return false;
+  const Type* type = object.as_object()->type;
+  return type->slots.get_attr == nullptr && !(type->type_flags & kHasGetAttribute) &&
+         object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module;
+}
+
+// Notes where the attribute stands, when that is a place that stays.
+void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
+  Type* type = object->type;
+  site.kind = AttributeSite::Kind::Empty;
+  const Value& in_class = type_lookup(type, name);
+  const bool has_own = type->attributes_offset != 0 && attributes_of(object).dict == nullptr;
+  const uint32_t place = key_place(type, name);
+  if (has_own && place < attributes_of(object).count && !attributes_of(object).values[place].is_undefined()) {
+    if (!in_class.is_undefined() && is_data_descriptor(in, in_class) && !is_slot_member(in_class)) return;
+    site = {type->version, AttributeSite::Kind::Slot, place, nullptr};
+    return;
+  }
+  if (in_class.is_undefined() || (type->attributes_offset != 0 && !has_own)) return;
+  if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
+  else if (!in_class.is_object() || in_class.as_object()->kind == ObjectKind::Str) {
+    site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
+  }
+}
+
+}  // namespace
+
+Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
+  if (may_cache(object)) fill_site(in, object.as_object(), name, site);
+  return get_attr(in, object, name);
+}
+
+Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {
+  bound = false;
+  const bool plain = !object.is_object() || may_cache(object);
+  if (!plain) return get_attr(in, object, name);
+  Type* type = type_of(in, object);
+  const Value& in_class = type_lookup(type, name);
+  if (!is_method(in_class)) return get_attr(in, object, name, site);
+  if (object.is_object()) {
+    if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr) return get_attr(in, object, name, site);
+    fill_site(in, object.as_object(), name, site);
+  }
+  bound = true;
+  return in_class;
+}
+
+// ---- Writing ---------------------------------------------------------------------------------------------------------
+
+void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  Type* type = type_of(in, object);
+  const Value in_class = type_lookup(type, name);
+  if (!in_class.is_undefined() && set_through_descriptor(in, in_class, object, value)) return;
+  const bool has_dict = object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots);
+  if (has_dict && name == in.names->dict_ && !value.is_undefined()) {
+    if (!is_dict(value)) throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'", std::string(type_name(in, value)).c_str());
+    return set_attributes_dict(in, object.as_object(), as_dict(value));
+  }
+  if (has_dict && name == in.names->class_) throw_error(ErrorKind::TypeError, "__class__ assignment is not supported");
+  if (has_dict) {
+    if (!value.is_undefined()) return set_own_attribute(in, object.as_object(), name, value);
+    if (delete_own_attribute(in, object.as_object(), name)) return;
+    if (in_class.is_undefined()) no_attribute(in, object, name);
+    throw_attribute_error(in, object, name, text(name));
+  }
+  if (in_class.is_undefined()) no_attribute(in, object, name);
+  throw_attribute_error(in, object, name, "'" + std::string(type_name(in, object)) + "' object attribute '" + text(name) + "' is read-only");
+}
+
+namespace {
+
+void set_class_attr(Interpreter& in, Type* type, Str* name, const Value& value) {
+  const Value hook = class_hook(in, type, value.is_undefined() ? in.names->class_delattr : in.names->class_setattr);
+  if (!hook.is_undefined()) {
+    if (value.is_undefined()) call(in, hook, {Value(static_cast<Object*>(name))});
+    else call(in, hook, {Value(static_cast<Object*>(name)), value});
+    return;
+  }
+  set_type_attribute(in, type, name, value);
+}
+
+void set_any(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  Type* type = type_of(in, object);
+  if (type->type_flags & kHasSetAttrHook) {
+    const Value hook = type_lookup(type, value.is_undefined() ? in.names->delattr : in.names->setattr);
+    if (is_function(hook)) {
+      if (value.is_undefined()) call(in, hook, {object, Value(static_cast<Object*>(name))});
+      else call(in, hook, {object, Value(static_cast<Object*>(name)), value});
+      return;
+    }
+  }
+  if (type->slots.set_attr != nullptr) return type->slots.set_attr(in, object, name, value);
+  if (is_type(object)) return set_class_attr(in, as_type(object), name, value);
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    Dict* dict = static_cast<Module*>(object.as_object())->dict;
+    if (!value.is_undefined()) return dict_set_str(in, dict, name, value);
+    if (!dict_delete_str(in, dict, name)) no_attribute(in, object, name);
+    return;
+  }
+  generic_set_attr(in, object, name, value);
+}
+
+}  // namespace
+
+void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) { set_any(in, object, interned(in, name), value); }
+
+void del_attr(Interpreter& in, const Value& object, Str* name) { set_any(in, object, interned(in, name), Value()); }
+
+void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value, AttributeSite& site) {
+  set_any(in, object, name, value);
+  if (!may_cache(object) || object.as_object()->type->slots.set_attr != nullptr) return;
+  if (object.as_object()->type->type_flags & kHasSetAttrHook) return;
+  fill_site(in, object.as_object(), name, site);
+  if (site.kind != AttributeSite::Kind::Slot) site.kind = AttributeSite::Kind::Empty;
+}
+
+// ---- An object's own attributes --------------------------------------------------------------------------------------
+
+const Value* find_own_attribute(Object* object, const Str* name) {
+  const Attributes& attributes = attributes_of(object);
+  if (attributes.dict != nullptr) return dict_get_str(attributes.dict, const_cast<Str*>(name));
+  const Type* type = object->type;
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (type->instance_keys[i] == name) return attributes.values[i].is_undefined() ? nullptr : &attributes.values[i];
+  }
+  return nullptr;
+}
+
+namespace {
+
+void grow(Interpreter& in, Attributes& attributes, size_t wanted) {
+  const auto capacity = static_cast<uint32_t>(std::max<size_t>(wanted, attributes.capacity == 0 ? 4 : attributes.capacity * 2));
+  auto* values = static_cast<Value*>(in.heap.allocate(capacity * sizeof(Value)));
+  for (uint32_t i = 0; i < capacity; ++i) new (values + i) Value();
+  for (uint32_t i = 0; i < attributes.count; ++i) values[i] = std::move(attributes.values[i]);
+  if (attributes.values != nullptr) in.heap.deallocate(attributes.values, attributes.capacity * sizeof(Value));
+  attributes.values = values;
+  attributes.capacity = capacity;
+}
+
+void append(Interpreter& in, Object* object, Value value) {
+  Attributes& attributes = attributes_of(object);
+  if (attributes.count == attributes.capacity) grow(in, attributes, std::min<size_t>(object->type->instance_keys.size(), 16));
+  attributes.values[attributes.count++] = std::move(value);
+}
+
+}  // namespace
+
+void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value) {
+  Attributes& attributes = attributes_of(object);
+  if (attributes.dict != nullptr) return dict_set_str(in, attributes.dict, name, std::move(value));
+  auto& keys = object->type->instance_keys;
+  if (attributes.count < keys.size() && keys[attributes.count] == name) return append(in, object, std::move(value));
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (keys[i] != name) continue;
+    attributes.values[i] = std::move(value);
+    return;
+  }
+  if (attributes.count == keys.size() && keys.size() < kMostSharedKeys) {
+    keys.push_back(name);
+    return append(in, object, std::move(value));
+  }
+  dict_set_str(in, attributes_dict(in, object), name, std::move(value));
+}
+
+bool delete_own_attribute(Interpreter& in, Object* object, Str* name) {
+  const Value* own = find_own_attribute(object, name);
+  if (own == nullptr) return false;
+  Attributes& attributes = attributes_of(object);
+  if (attributes.dict == nullptr && own == attributes.values + attributes.count - 1) {
+    --attributes.count;
+    const Value gone = std::move(attributes.values[attributes.count]);
+    return true;
+  }
+  return dict_delete_str(in, attributes_dict(in, object), name);
+}
+
+Dict* attributes_dict(Interpreter& in, Object* object) {
+  Attributes& attributes = attributes_of(object);
+  if (attributes.dict != nullptr) return attributes.dict;
+  Dict* dict = new_dict(in);
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (!attributes.values[i].is_undefined()) dict_set_str(in, dict, object->type->instance_keys[i], attributes.values[i]);
+  }
+  clear_attributes(in, attributes);
+  attributes.dict = dict;
+  return dict;
+}
+
+void set_attributes_dict(Interpreter& in, Object* object, Dict* dict) {
+  ++dict->refcount;
+  clear_attributes(in, attributes_of(object));
+  attributes_of(object).dict = dict;
+}
+
+void clear_attributes(Interpreter& in, Attributes& attributes) noexcept {
+  const Attributes old = attributes;
+  attributes = Attributes();
+  for (uint32_t i = 0; i < old.count; ++i) old.values[i] = Value();
+  if (old.values != nullptr) in.heap.deallocate(old.values, old.capacity * sizeof(Value));
+  if (old.dict != nullptr && --old.dict->refcount == 0) destroy_object(old.dict);
+}
+
+// ---- Names -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void add_keys(Interpreter& in, Dict* names, const Dict* from) {
+  dict_for_each(from, [&](const Value& key, const Value&) {
+    if (is_str(key)) dict_set(in, names, key, Value::none());
+  });
+}
+
+}  // namespace
+
+Value attribute_names(Interpreter& in, const Value& object) {
+  const Value names = make_dict(in);
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    add_keys(in, as_dict(names), static_cast<Module*>(object.as_object())->dict);
+  } else {
+    Type* type = is_type(object) ? as_type(object) : type_of(in, object);
+    if (!is_type(object) && object.is_object() && type->attributes_offset != 0) {
+      const Attributes& attributes = attributes_of(object.as_object());
+      if (attributes.dict != nullptr) add_keys(in, as_dict(names), attributes.dict);
+      for (uint32_t i = 0; i < attributes.count; ++i) {
+        if (!attributes.values[i].is_undefined()) dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
+      }
+    }
+    for (const Type* base : type->mro) add_keys(in, as_dict(names), base->attributes);
+    for (Str* special : {in.names->class_, in.names->doc, in.names->dict_, in.names->module}) {
+      if (special != in.names->dict_ || type->attributes_offset != 0) dict_set_str(in, as_dict(names), special, Value::none());
+    }
+  }
+  Value list = list_from(in, names);
+  list_sort(in, as_list(list), Value::none(), false);
+  return list;
+}
+
+namespace {
+
+constexpr size_t kMove = 2, kCase = 1;
+
+size_t substitution(char a, char b) {
+  if (a == b) return 0;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return lower(a) == lower(b) ? kCase : kMove;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j * kMove;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i * kMove;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t best = std::min({row[j] + kMove, row[j - 1] + kMove, diagonal + substitution(a[i - 1], b[j - 1])});
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string suggest_name(std::string_view wrong, const std::vector<std::string_view>& names) {
+  if (names.size() > 750 || wrong.size() > 40) return {};
+  std::string_view best;
+  size_t best_distance = SIZE_MAX;
+  for (std::string_view name : names) {
+    if (name == wrong || name.size() > 40) continue;
+    const size_t most = std::min((wrong.size() + name.size() + 3) * kMove / 6, best_distance - 1);
+    const size_t distance = edit_distance(wrong, name);
+    if (distance > most) continue;
+    best = name;
+    best_distance = distance;
+  }
+  return std::string(best);
+}
+
+}  // namespace tessera
