@@ -84,6 +84,7 @@ class Interpreter {
   Value run_interactive(std::shared_ptr<Source> source);
   Value eval(std::shared_ptr<Source> source);  // one expression in the main module
   Module* main_module();
+  void set_result(const Value& value);  // of run_interactive, by the code that it runs
 
   // Imports by dotted name ("torch.nn") and answers the module of that name (not the first part).
   Module* import(std::string_view name);
