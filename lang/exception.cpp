@@ -190,7 +190,7 @@ void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std:
   throw_with_fields(in, kind, message, 1, {name});
 }
 
-void raise_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error) {
+void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error) {
   if (error.error_class == SyntaxError::Class::kRecursionError) throw Error(ErrorKind::RecursionError, error.message);
   ErrorKind kind = ErrorKind::SyntaxError;
   if (error.error_class == SyntaxError::Class::kIndentationError) kind = ErrorKind::IndentationError;

@@ -65,7 +65,7 @@ bool exception_matches(Interpreter& in, const Value& exception, const Value& cla
 
 // KeyError(key): the message is the key's repr.
 [[noreturn]] void throw_key_error(Interpreter& in, const Value& key);
-[[noreturn]] void raise_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error);
+[[noreturn]] void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error);
 // With the class's name and the attribute, for suggestions.
 [[noreturn]] void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message);
 [[noreturn]] void throw_name_error(Interpreter& in, Str* name);
