@@ -48,8 +48,6 @@ void run_along(Mode mode, const Tensor& self, int64_t dim, const Tensor& index, 
     fail(TensorErrorKind::Runtime, "index ", bad_value, " is out of bounds for dimension ", dim, " with size ", extent);
 }
 
-Tensor without_history(const Tensor& t) { return t.view_of(t.sizes(), t.strides()); }
-
 void check_same_device(const Tensor& a, const Tensor& b) {
     const Tensor* both[] = {&a, &b};
     common_device(both, 2);
