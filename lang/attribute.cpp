@@ -56,8 +56,10 @@ bool is_slot_member(const Value& v) {
   throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(), std::string(type_name(in, object)).c_str(), what);
 }
 
+}  // namespace
+
 // The value that a class's attribute has for an instance (Undefined: for the class itself).
-Value bind(Interpreter& in, const Value& found, const Value& object, Type* owner) {
+Value bind_attribute(Interpreter& in, const Value& found, const Value& object, Type* owner) {
   if (!found.is_object()) return found;
   Object* descriptor = found.as_object();
   switch (descriptor->kind) {
@@ -73,7 +75,7 @@ Value bind(Interpreter& in, const Value& found, const Value& object, Type* owner
                                    function.as_object()->kind == ObjectKind::NativeFunction)) {
         return make_bound_method(in, function, self);
       }
-      const Value inner = bind(in, function, self, owner);
+      const Value inner = bind_attribute(in, function, self, owner);
       return inner.is(function) && is_callable(in, inner) ? make_bound_method(in, inner, self) : inner;
     }
     case ObjectKind::Property: {
@@ -93,6 +95,8 @@ Value bind(Interpreter& in, const Value& found, const Value& object, Type* owner
   }
   return found;
 }
+
+namespace {
 
 // True: a descriptor took the value (Undefined: deleted itself).
 bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value) {
@@ -200,9 +204,9 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
     if (Value special = type_special(in, type, name); !special.is_undefined()) return special;
     if (Value own = type_own_special(in, type, name); !own.is_undefined()) return own;
   }
-  if (const Value& found = type_lookup(type, name); !found.is_undefined()) return bind(in, Value(found), Value(), type);
+  if (const Value& found = type_lookup(type, name); !found.is_undefined()) return bind_attribute(in, Value(found), Value(), type);
   const Value& meta = type_lookup(type->type, name);
-  if (!meta.is_undefined()) return bind(in, Value(meta), Value(static_cast<Object*>(type)), type->type);
+  if (!meta.is_undefined()) return bind_attribute(in, Value(meta), Value(static_cast<Object*>(type)), type->type);
   return Value();
 }
 
@@ -218,7 +222,7 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
     }
   }
   const Value& in_class = type_lookup(module.type, name);
-  if (!in_class.is_undefined()) return bind(in, Value(in_class), Value(static_cast<Object*>(&module)), module.type);
+  if (!in_class.is_undefined()) return bind_attribute(in, Value(in_class), Value(static_cast<Object*>(&module)), module.type);
   if (const Value* hook = dict_get_str(module.dict, in.names->getattr)) {
     const Value function = *hook;
     return call(in, function, {Value(static_cast<Object*>(name))});
@@ -271,11 +275,11 @@ Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
   const Value in_class = type_lookup(type, name);
-  if (!in_class.is_undefined() && is_data_descriptor(in, in_class)) return bind(in, in_class, object, type);
+  if (!in_class.is_undefined() && is_data_descriptor(in, in_class)) return bind_attribute(in, in_class, object, type);
   if (object.is_object() && type->attributes_offset != 0) {
     if (const Value* own = find_own_attribute(object.as_object(), name)) return *own;
   }
-  if (!in_class.is_undefined()) return bind(in, in_class, object, type);
+  if (!in_class.is_undefined()) return bind_attribute(in, in_class, object, type);
   if (!is_dunder(name)) return Value();
   if (name == in.names->class_) return Value(static_cast<Object*>(type));
   if (name == in.names->module) return find_type_attribute(in, type, name);

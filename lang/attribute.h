@@ -41,6 +41,9 @@ Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite&
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name);
 void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value);
 
+// What an attribute found in a class is for an instance of it (Undefined: for the class itself): descriptors.
+Value bind_attribute(Interpreter& in, const Value& found, const Value& object, Type* owner);
+
 // Instance attributes below the descriptors.
 const Value* find_own_attribute(Object* object, const Str* name);  // null: none
 void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value);

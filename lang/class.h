@@ -47,7 +47,11 @@ struct SlotMember : Object {
 // What the constructor calls first and once more when str, dict and tuple exist.
 void make_core_types(Interpreter& in);
 void finish_core_types(Interpreter& in);
+// Methods of object and type, property, staticmethod, classmethod, super, module (class_methods.cpp).
+void add_core_methods(Interpreter& in);
 
+// The class statement: runs the body, a function of the namespace that answers the `__class__` cell or None.
+Value build_class(Interpreter& in, const Value& body, Str* name, const Value& bases, const Value& keywords);
 // `class name(bases, **keywords): ...` after its body ran. `name_space` is the dict that the body filled. Answers the class.
 Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& name_space, const Value& keywords,
                  const Value& original_bases = Value());
@@ -67,6 +71,7 @@ void type_changed(Interpreter& in, Type* type);
 Value make_property(Interpreter& in, const Value& get, const Value& set, const Value& del, const Value& doc);
 Value make_static_method(Interpreter& in, const Value& function);
 Value make_class_method(Interpreter& in, const Value& function);
+Value make_slot_member(Interpreter& in, Str* name, Type* owner);
 Value make_super(Interpreter& in, Type* start, const Value& self);
 
 // A hook that a class offers for operations on the class itself (`__class_iter__` …), found through its mro and bound to

@@ -1,0 +1,14 @@
+// Between class.cpp and class_slots.cpp: the table of functions of a script class.
+#pragma once
+
+#include "lang/type.h"
+
+namespace tessera {
+
+// Puts into each slot what the class's special methods ask for: a trampoline where a script class defines one, the
+// native function where a native base comes first.
+void fill_slots(Interpreter& in, Type* type);
+// Flags that follow from special methods: hooks, finalizer.
+void update_type_flags(Interpreter& in, Type* type);
+
+}  // namespace tessera
