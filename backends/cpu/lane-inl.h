@@ -44,7 +44,7 @@ struct Lane {
     friend HWY_INLINE Lane operator/(Lane a, Lane b) { return hn::Div(a.v, b.v); }
     friend HWY_INLINE Lane operator-(Lane a) { return hn::Neg(a.v); }
     friend HWY_INLINE LaneMask<T> operator==(Lane a, Lane b) { return {hn::Eq(a.v, b.v)}; }
-    friend HWY_INLINE LaneMask<T> operator!=(Lane a, Lane b) { return {hn::Ne(a.v, b.v)}; }
+    friend HWY_INLINE LaneMask<T> operator!=(Lane a, Lane b) { return {hn::Not(hn::Eq(a.v, b.v))}; }  // hn::Ne is false for NaN
     friend HWY_INLINE LaneMask<T> operator<(Lane a, Lane b) { return {hn::Lt(a.v, b.v)}; }
     friend HWY_INLINE LaneMask<T> operator<=(Lane a, Lane b) { return {hn::Le(a.v, b.v)}; }
     friend HWY_INLINE LaneMask<T> operator>(Lane a, Lane b) { return {hn::Gt(a.v, b.v)}; }
@@ -135,13 +135,17 @@ template <class T> HWY_INLINE L<T> log1p(L<T> x) {
     r = select(u == L<T>(1.0), x, r);
     return select(u == L<T>(HUGE_VAL) || (x == L<T>(-1.0)), log(u), r);
 }
-HWY_INLINE L<float> expm1(L<float> x) {
-    // Near zero a Taylor polynomial (degree 7 is exact to half an ULP on [-0.35, 0.35]), elsewhere no cancellation hurts.
-    L<float> p = 1.0 / 5040.0;
-    for (double c : {1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5}) p = hn::MulAdd(p.v, x.v, L<float>(c).v);
-    L<float> near = hn::MulAdd((p * x).v, x.v, x.v);
-    return select(abs(x) < L<float>(0.35), near, exp(x) - L<float>(1.0));
+/// c0 + x (c1 + x (c2 + ...)).
+template <class T> HWY_INLINE L<T> horner(L<T>, double c) { return L<T>(c); }
+template <class T, class... C> HWY_INLINE L<T> horner(L<T> x, double c, C... rest) {
+    return hn::MulAdd(horner(x, rest...).v, x.v, L<T>(c).v);
 }
+/// Taylor, exact to half an ULP on [-0.35, 0.35].
+HWY_INLINE L<float> expm1_near_zero(L<float> x) {
+    L<float> p = horner(x, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040);
+    return hn::MulAdd((p * x).v, x.v, x.v);
+}
+HWY_INLINE L<float> expm1(L<float> x) { return select(abs(x) < L<float>(0.35), expm1_near_zero(x), exp(x) - L<float>(1.0)); }
 HWY_INLINE L<double> expm1(L<double> x) { return each(x, [](double e) { return std::expm1(e); }); }
 
 // ---- trigonometry ----
@@ -157,8 +161,8 @@ template <class T> HWY_INLINE L<T> cos(L<T> x) {
 }
 HWY_INLINE L<float> tanh(L<float> x) {
     // (e - 1) / (e + 1) with e - 1 = expm1(2|x|): no cancellation near zero; 1 from 9.01 on.
-    L<float> a = abs(x);
-    L<float> e = expm1(L<float>(hn::Min((a + a).v, L<float>(20.0).v)));
+    L<float> a = hn::Min(abs(x + x).v, L<float>(20.0).v);
+    L<float> e = select(a < L<float>(0.35), expm1_near_zero(a), L<float>(hn::Exp(Tag<float>(), a.v)) - L<float>(1.0));
     L<float> r = copysign(e / (e + L<float>(2.0)), x);
     return select(is_nan(x), x, r);
 }
@@ -178,7 +182,18 @@ TS_EACH(atanh, atanh)
 TS_EACH(erfc, erfc)
 #undef TS_EACH
 HWY_INLINE L<double> erf(L<double> x) { return each(x, [](double e) { return std::erf(e); }); }
-HWY_INLINE L<float> erf(L<float> x) { return each(x, [](float e) { return std::erf(e); }); }
+HWY_INLINE L<float> erf(L<float> x) {
+    // x P(x^2) up to 1, then 1 - exp(-x^2) Q(1/x): Chebyshev fits with errors of 4e-11 and 4e-9.
+    L<float> a = abs(x), s = x * x;
+    L<float> near = x * horner(s, 1.1283791670623613, -0.37612638475990745, 0.11283782622053366, -0.026865438309988623, 0.005221053410978782,
+                               -0.0008484396526521873, 0.00011268253709114425, -9.67359025384806e-06);
+    L<float> b = hn::Min(a.v, L<float>(4.0).v), u = L<float>(1.0) / b;
+    L<float> q = horner(u, 0.0003638529188597084, 0.5575372467659413, 0.05221007308095646, -0.5096922999806686, 0.5825459297762068, -0.3611264587614373,
+                        0.12443532198933666, -0.018690079764022524);
+    L<float> far = copysign(L<float>(1.0) - L<float>(hn::Exp(Tag<float>(), (-(b * b)).v)) * q, x);
+    L<float> r = select(a < L<float>(1.0), near, far);
+    return select(is_nan(x), x, r);
+}
 template <class T> HWY_INLINE L<T> lgamma(L<T> x) {
     return each(x, [](T e) {
         int sign;

@@ -2,7 +2,7 @@
 //
 // Rows: the reduced elements of one result are cut into blocks of kReduceBlock, each is combined on lanes, and the
 // blocks' totals are combined as a balanced tree; threads share out results or blocks. Columns (the result's
-// elements are neighbours): rows are added to a strip of accumulators, in a cascade of levels of 64, which keeps the
+// elements are neighbours): rows are added to a strip of accumulators, in a cascade of levels of 16, which keeps the
 // rounding error that of a tree.
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kGrain = 32768;
 constexpr int64_t kStrip = 512;
-constexpr int64_t kFan = 64;
+constexpr int64_t kFan = 16;
 
 template <class T>
 class Reduction {
@@ -105,7 +105,7 @@ private:
 
     // Columns [first, first + n) of the results that begin at `result`.
     void strip(int64_t result, int64_t n) const {
-        constexpr int kLevels = 4;
+        constexpr int kLevels = 6;
         alignas(64) T acc[kLevels][kStrip];
         alignas(64) T converted[kStrip];
         for (auto& level : acc) std::fill_n(level, n, kernel_.identity);

@@ -5,8 +5,8 @@
 
 namespace tessera::cpu {
 
-/// Elements that are combined as one block: the unit of the fixed order. 64 partial sums of 64 elements in float32.
-inline constexpr int64_t kReduceBlock = 4096;
+/// Elements that are combined as one block: the unit of the fixed order. In float32 64 partial sums of 16 elements.
+inline constexpr int64_t kReduceBlock = 1024;
 
 template <class T>
 struct ReduceKernels {
