@@ -234,10 +234,7 @@ void traverse_cell(Object* object, Visitor& visitor) { visitor(static_cast<Cell*
 void clear_cell(Interpreter&, Object* object) { static_cast<Cell*>(object)->value = Value(); }
 
 void destroy_code(Interpreter& in, Object* object) {
-  Code* const code = static_cast<Code*>(object);
-  release(code->name);
-  release(code->qualname);
-  free_object(in, code);
+  free_object(in, static_cast<Code*>(object));  // its names are interned: the interpreter holds them
 }
 
 Value code_repr(Interpreter& in, const Value& self) {
