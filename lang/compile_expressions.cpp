@@ -2,6 +2,8 @@
 #include "lang/compiler.h"
 #include "lang/interpreter.h"
 #include "lang/types/str.h"
+#include "lang/types/list.h"
+#include "lang/types/set.h"
 #include "lang/types/tuple.h"
 
 namespace tessera {
@@ -14,6 +16,7 @@ namespace {
 constexpr size_t kMostAtOnce = 32;
 // From here on a list of constants is cheaper as one constant tuple that is copied.
 constexpr size_t kLeastFolded = 4;
+constexpr size_t kLeastFoldedSet = 3;  // as CPython, where it shows in the order of the elements
 
 struct BinaryForms {
   Op registers;
@@ -126,10 +129,10 @@ uint32_t Compiler::fstring(FString& e, int want) {
 
 // ---- Displays --------------------------------------------------------------------------------------------------------
 
-bool Compiler::can_fold_list(ExprList elements, std::vector<Value>& values) {
-  if (elements.size() < kLeastFolded) return false;
+bool Compiler::can_fold_list(ExprList elements, std::vector<Value>& values, size_t least) {
+  if (elements.size() < least) return false;
   for (const Expr* e : elements) {
-    if (is<ast::Tuple>(*e)) return false;  // would fold it at each level again
+    if (least == kLeastFolded && is<ast::Tuple>(*e)) return false;  // would fold it at each level again
     Value v = fold(*e);
     if (v.is_undefined()) return false;
     values.push_back(std::move(v));
@@ -142,10 +145,14 @@ uint32_t Compiler::sequence(Expr& e, ExprList elements, int want) {
   const bool set = is<ast::Set>(e);
   const Op build = set ? Op::BuildSet : Op::BuildList;
   const uint32_t mark = top_;
-  if (std::vector<Value> values; can_fold_list(elements, values)) {
+  if (std::vector<Value> values; can_fold_list(elements, values, set ? kLeastFoldedSet : kLeastFolded)) {
     const uint32_t work = workplace(want, e.span);
     emit(build, work, work, 0, e.span);
-    constant_value(make_tuple(in_, values.data(), values.size()), kOnTop, e.span);
+    Value constant = make_tuple(in_, values.data(), values.size());
+    // CPython makes a frozenset of the constants, copies it element by element, and adds that to an empty set: three
+    // steps that show in the order of the elements.
+    if (set) constant = set_from(in_, list_from(in_, set_from(in_, constant, true)), true);
+    constant_value(constant, kOnTop, e.span);
     emit(set ? Op::SetUpdate : Op::ListExtend, work, top_ - 1, 0, e.span);
     return finish(work, want, mark, e.span);
   }

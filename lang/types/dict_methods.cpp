@@ -10,6 +10,7 @@
 #include "lang/types/list.h"
 #include "lang/types/sequence.h"
 #include "lang/types/set.h"
+#include "lang/types/set_ops.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -250,12 +251,33 @@ Value view_compare(Interpreter& in, CompareOp op, const Value& self, const Value
   return in.not_implemented;
 }
 
+bool is_view(Interpreter& in, const Value& v) {
+  return v.is_object() && (v.as_object()->type == in.types.dict_keys || v.as_object()->type == in.types.dict_items);
+}
+
+// Who is walked and who is asked decides the order of the result; this is CPython's choice.
+Value view_intersect(Interpreter& in, const Value& left, const Value& right) {
+  Value self = is_view(in, left) ? left : right, other = is_view(in, left) ? right : left;
+  const bool plain_set = other.is_object() && other.as_object()->type == in.types.set;
+  if (plain_set && length(in, self) <= as_set(other)->count) std::swap(self, other);
+  else if (is_view(in, other) && length(in, other) > length(in, self)) std::swap(self, other);
+  Value result = make_set(in);
+  for_each(in, other, [&](Value key) {
+    if (contains(in, self, key)) set_add(in, as_set(result), key);
+  });
+  return result;
+}
+
 // &, |, -, ^ give sets; the other side may be any iterable.
 Value view_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
-  if (op != BinaryOp::And && op != BinaryOp::Or && op != BinaryOp::Sub && op != BinaryOp::Xor) return in.not_implemented;
-  if (reflected && is_set(other)) return in.not_implemented;
-  const Value left = set_from(in, reflected ? other : self), right = set_from(in, reflected ? self : other);
-  return binary(in, op, left, right);
+  const Value &left = reflected ? other : self, &right = reflected ? self : other;
+  if (op == BinaryOp::And) return view_intersect(in, left, right);
+  if (op != BinaryOp::Or && op != BinaryOp::Sub && op != BinaryOp::Xor) return in.not_implemented;
+  Value result = set_from(in, left);
+  if (op == BinaryOp::Or) set_update(in, as_set(result), right);
+  else if (op == BinaryOp::Sub) set_subtract(in, as_set(result), right);
+  else set_toggle(in, as_set(result), right);
+  return result;
 }
 
 Value view_reversed(Interpreter& in, const Args& args) {

@@ -210,7 +210,7 @@ FormatSpec parse_format_spec(std::string_view text, std::string_view type_name) 
                                            std::string(type_name) + "'");
   }
   if (spec.grouping != 0) {
-    const char32_t t = spec.type;
+    const char32_t t = spec.type == 0 && type_name == "str" ? U's' : spec.type;
     const bool float_or_int = t == 0 || t == 'd' || t == 'e' || t == 'f' || t == 'g' || t == 'E' || t == 'F' || t == 'G' || t == '%';
     const bool based = t == 'b' || t == 'o' || t == 'x' || t == 'X';
     if (!float_or_int && !(based && spec.grouping == '_')) {

@@ -203,7 +203,9 @@ Value complex_make(Interpreter& in, Type*, const Args& args) {
   if (!im.is_undefined() && !parts_of(in, im, br, bi)) {
     throw Error(ErrorKind::TypeError, "complex() second argument must be a number, not '" + std::string(type_name(in, im)) + "'");
   }
-  return make_complex(in, ar - bi, ai + br);
+  const double real = !im.is_undefined() && is_complex(in, im) ? ar - bi : ar;
+  if (im.is_undefined()) return make_complex(in, real, ai);
+  return make_complex(in, real, is_complex(in, re) ? ai + br : br);
 }
 
 // --- methods

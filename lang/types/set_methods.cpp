@@ -60,6 +60,31 @@ void each(const Set* set, F&& f) {
   }
 }
 
+}  // namespace
+
+void set_subtract(Interpreter& in, Set* set, const Value& other) {
+  if (other.is_object() && other.as_object() == set) {
+    set_clear(in, set);
+  } else if (is_set(other)) {
+    each(as_set(other), [&](const Value& key, int64_t h) { set_discard_hashed(in, set, key, h); });
+  } else {
+    for_each(in, other, [&](Value key) { set_discard(in, set, key); });
+  }
+}
+
+void set_toggle(Interpreter& in, Set* set, const Value& other) {
+  if (other.is_object() && other.as_object() == set) {
+    set_clear(in, set);
+    return;
+  }
+  const Value others = is_set(other) ? other : set_from(in, other);
+  each(as_set(others), [&](const Value& key, int64_t h) {
+    if (!set_discard_hashed(in, set, key, h)) set_add_hashed(in, set, key, h);
+  });
+}
+
+namespace {
+
 bool is_subset(Interpreter& in, Set* a, Set* b) {
   if (a->count > b->count) return false;
   for (uint32_t i = 0; a->table != nullptr && i <= a->mask; ++i) {
@@ -104,16 +129,6 @@ Value intersect(Interpreter& in, const Value& self, const Value& other) {
   return result;
 }
 
-void subtract_from(Interpreter& in, Set* set, const Value& other) {
-  if (other.is_object() && other.as_object() == set) {
-    set_clear(in, set);
-  } else if (is_set(other)) {
-    each(as_set(other), [&](const Value& key, int64_t h) { set_discard_hashed(in, set, key, h); });
-  } else {
-    for_each(in, other, [&](Value key) { set_discard(in, set, key); });
-  }
-}
-
 Value subtract(Interpreter& in, const Value& self, const Value& other) {
   const bool freeze = frozen(in, self);
   Set* set = as_set(self);
@@ -121,7 +136,7 @@ Value subtract(Interpreter& in, const Value& self, const Value& other) {
   const size_t size = is_set(other) ? as_set(other)->count : is_dictionary ? as_dict(other)->count : 0;
   if ((!is_set(other) && !is_dictionary) || (set->count >> 2) > size) {
     Value result = set_copy(in, set, freeze);
-    subtract_from(in, as_set(result), other);
+    set_subtract(in, as_set(result), other);
     return result;
   }
   Value result = make_set(in, freeze);
@@ -132,17 +147,6 @@ Value subtract(Interpreter& in, const Value& self, const Value& other) {
   return result;
 }
 
-void toggle(Interpreter& in, Set* set, const Value& other) {
-  if (other.is_object() && other.as_object() == set) {
-    set_clear(in, set);
-    return;
-  }
-  const Value others = is_set(other) ? other : set_from(in, other);
-  each(as_set(others), [&](const Value& key, int64_t h) {
-    if (!set_discard_hashed(in, set, key, h)) set_add_hashed(in, set, key, h);
-  });
-}
-
 Value unite(Interpreter& in, const Value& self, const Value& other) {
   Value result = set_copy(in, as_set(self), frozen(in, self));
   set_update(in, as_set(result), other);
@@ -151,7 +155,7 @@ Value unite(Interpreter& in, const Value& self, const Value& other) {
 
 Value symmetric(Interpreter& in, const Value& self, const Value& other) {
   Value result = is_set(other) ? set_copy(in, as_set(other), frozen(in, self)) : set_from(in, other, frozen(in, self));
-  toggle(in, as_set(result), self);
+  set_toggle(in, as_set(result), self);
   return result;
 }
 
@@ -186,8 +190,8 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
       take_over(as_set(self), as_set(result));
       break;
     }
-    case BinaryOp::Sub: subtract_from(in, as_set(self), other); break;
-    case BinaryOp::Xor: toggle(in, as_set(self), other); break;
+    case BinaryOp::Sub: set_subtract(in, as_set(self), other); break;
+    case BinaryOp::Xor: set_toggle(in, as_set(self), other); break;
     default: return in.not_implemented;
   }
   return self;
@@ -250,7 +254,7 @@ Value intersection(Interpreter& in, const Args& args) {
 Value difference(Interpreter& in, const Args& args) {
   if (as_tuple(args[1])->size == 0) return set_copy(in, as_set(args[0]), frozen(in, args[0]));
   Value result = subtract(in, args[0], as_tuple(args[1])->items[0]);
-  for (uint32_t i = 1; i < as_tuple(args[1])->size; ++i) subtract_from(in, as_set(result), as_tuple(args[1])->items[i]);
+  for (uint32_t i = 1; i < as_tuple(args[1])->size; ++i) set_subtract(in, as_set(result), as_tuple(args[1])->items[i]);
   return result;
 }
 
@@ -268,12 +272,12 @@ Value intersection_update(Interpreter& in, const Args& args) {
 }
 
 Value difference_update(Interpreter& in, const Args& args) {
-  for (const Value& other : *as_tuple(args[1])) subtract_from(in, as_set(args[0]), other);
+  for (const Value& other : *as_tuple(args[1])) set_subtract(in, as_set(args[0]), other);
   return Value::none();
 }
 
 Value symmetric_difference_update(Interpreter& in, const Args& args) {
-  toggle(in, as_set(args[0]), args[1]);
+  set_toggle(in, as_set(args[0]), args[1]);
   return Value::none();
 }
 

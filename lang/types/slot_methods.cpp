@@ -5,6 +5,7 @@
 #include "lang/error.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
+#include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
@@ -37,14 +38,23 @@ Value m_next(Interpreter& in, const Args& a) {
   throw Error(ErrorKind::StopIteration, std::string());
 }
 
+// int's own methods know ints only; the machine asks float's for the rest.
+bool is_foreign(Interpreter& in, const Args& a) {
+  if (a.callee->owner != in.types.integer && a.callee->owner != in.types.boolean) return false;
+  const Value other = unboxed(a[1]);
+  return !other.is_int() && !other.is_bool();
+}
+
 template <CompareOp kOp>
 Value m_compare(Interpreter& in, const Args& a) {
   const Type* owner = a.callee->owner;
   if (owner == in.types.none) return kOp == CompareOp::Eq ? Value::boolean(a[1].is_none()) : in.not_implemented;
+  if (is_foreign(in, a)) return in.not_implemented;
   return owner->slots.compare(in, kOp, a[0], a[1]);
 }
 template <BinaryOp kOp, bool kReflected>
 Value m_binary(Interpreter& in, const Args& a) {
+  if (is_foreign(in, a)) return in.not_implemented;
   return slots_of(a).binary(in, kOp, a[0], a[1], kReflected, 0);
 }
 template <BinaryOp kOp>

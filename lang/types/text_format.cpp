@@ -217,6 +217,7 @@ class PercentFormatter {
 
   void directive() {
     named_ = Value();
+    start_ = at_;
     if (peek() == '(') read_name();
     Directive d = read_flags();
     if (peek() == '*' || (peek() >= '0' && peek() <= '9')) {
@@ -240,16 +241,21 @@ class PercentFormatter {
 
   void convert(const Directive& d) {
     const size_t where = at_;
+    const bool bare = at_ == start_;
     const char* p = text_.data() + at_;
     const uint32_t type = decode_char(p);
     at_ = static_cast<size_t>(p - text_.data());
     switch (type) {
-      case '%': out_ += '%'; return;
+      case '%':
+        if (!bare) break;
+        out_ += '%';
+        return;
       case 's': out_ += format_text(str_text(in_, value()), d); return;
       case 'r': out_ += format_text(repr_text(in_, value()), d); return;
       case 'a': out_ += format_text(escape_non_ascii(repr_text(in_, value())), d); return;
-      case 'd': case 'i': case 'u': out_ += format_whole(in_, value(), 'd', d); return;
-      case 'x': case 'X': case 'o': out_ += format_whole(in_, value(), static_cast<char>(type), d); return;
+      case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
+        out_ += format_whole(in_, value(), static_cast<char>(type), d);
+        return;
       case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': out_ += format_real(in_, value(), static_cast<char>(type), d); return;
       case 'c': out_ += format_char(in_, value(), d); return;
       default: break;
@@ -265,6 +271,7 @@ class PercentFormatter {
   std::string_view text_;
   PercentValues values_;
   size_t at_ = 0;
+  size_t start_ = 0;  // of the directive, behind its %
   std::string out_;
   Value named_;
 };
