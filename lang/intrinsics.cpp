@@ -36,7 +36,9 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
 Value build_class(Interpreter& in, Value* operands) {
   const Value name_space = make_dict(in);
   const Value body = operands[0];
-  call(in, body, {name_space});
+  // The body answers the cell of `__class__`, when its functions use it; make_class puts the class into it.
+  const Value cell = call(in, body, {name_space});
+  if (!cell.is_none()) dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
   return make_class(in, as_str(operands[1]), operands[2], name_space, operands[3]);
 }
 
