@@ -107,7 +107,7 @@ std::tuple<Tensor, Tensor> min(const Tensor& x, int64_t dim, bool keepdim = fals
 Tensor argmax(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false);
 Tensor argmin(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false);
 Tensor var(const Tensor& x, const MaybeDims& dim = {}, int64_t correction = 1, bool keepdim = false);
-Tensor std(const Tensor& x, const MaybeDims& dim = {}, int64_t correction = 1, bool keepdim = false);
+Tensor stddev(const Tensor& x, const MaybeDims& dim = {}, int64_t correction = 1, bool keepdim = false);
 Tensor norm(const Tensor& x, Scalar p = 2, const MaybeDims& dim = {}, bool keepdim = false);
 Tensor logsumexp(const Tensor& x, const Dims& dim, bool keepdim = false);
 Tensor cumsum(const Tensor& x, int64_t dim, MaybeType dtype = {});

@@ -214,9 +214,20 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
 
 // ---- gradients ----
 
+// PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y and 2 ** x are PowBackward1.
+const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
+    const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
+    if (id == k_pow && !number_second) return "PowBackward1";
+    if (id == k_remainder && !number_second) return "RemainderBackward1";
+    if (id == k_fmod && !number_second) return "FmodBackward1";
+    if (number_first && id == k_sub) return "RsubBackward1";
+    if (number_first && id == k_div) return "MulBackward0";  // reciprocal(x) * number
+    return row.backward_name;
+}
+
 struct PointwiseNode final : Node {
     PointwiseNode(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* p, const Tensor& result)
-        : Node(op_row.backward_name), id(op), row(op_row) {
+        : Node(node_name(op, op_row, in)), id(op), row(op_row) {
         unsigned reads = 0;
         for (int k = 0; k < row.arity; k++)
             if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad()) reads |= row.derivative[k].reads;

@@ -81,24 +81,23 @@ constexpr PointwiseRow::Derivative derivative_of() {
 #undef TERNARY
 #undef TERNARY1
 
-/// "add" -> "AddBackward0", "leaky_relu" -> "LeakyReluBackward0", as PyTorch's grad_fn names.
+/// "add" -> "AddBackward0", "leaky_relu" -> "LeakyReluBackward0": PyTorch's grad_fn names. Some ops record as another.
 const char* backward_name(std::string_view op) {
+    static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+        {"where_", "where"},    {"gelu_erf", "gelu"},     {"gelu_tanh", "gelu"},     {"clamp_both", "clamp"}, {"clamp_min", "clamp"},
+        {"clamp_max", "clamp"}, {"add_scaled", "add"},    {"square", "pow"},         {"relu6", "hardtanh"},   {"selu", "elu"},
+        {"softsign", "div"},    {"logsigmoid", "log_sigmoid"},
+    };
+    const std::string_view name = op;
+    for (auto [from, to] : kOthers)
+        if (name == from) op = to;
     std::string out;
     bool upper = true;
-    if (op == "where_") op = "where";
-    if (op == "sub") op = "sub";
-    if (op.starts_with("gelu")) op = "gelu";
-    if (op == "clamp_both") op = "clamp";
-    if (op == "add_scaled") op = "add";
     for (char c : op) {
-        if (c == '_') {
-            upper = true;
-            continue;
-        }
-        out += upper ? char(std::toupper(c)) : c;
-        upper = false;
+        if (c != '_') out += upper ? char(std::toupper(c)) : c;
+        upper = c == '_';
     }
-    out += op == "threshold" ? "Backward0" : "Backward0";
+    out += name.starts_with("clamp_") ? "Backward1" : "Backward0";
     return (new std::string(std::move(out)))->c_str();  // lives as long as the program
 }
 

@@ -340,7 +340,7 @@ struct LogSumExpNode final : Node {
 }  // namespace
 
 Tensor var(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) { return variance(x, dim, correction, keepdim, false); }
-Tensor std(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) { return variance(x, dim, correction, keepdim, true); }
+Tensor stddev(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) { return variance(x, dim, correction, keepdim, true); }
 
 Tensor logsumexp(const Tensor& x_given, const Dims& dim, bool keepdim) {
     Tensor x = is_floating(x_given.dtype()) ? x_given : to_dtype(x_given, Context::current().default_dtype);
@@ -511,11 +511,11 @@ using Pair = std::tuple<Tensor, Tensor>;
 Tensor maximum_of(const Tensor& x, const Tensor& y) { return maximum(x, y); }
 Tensor minimum_of(const Tensor& x, const Tensor& y) { return minimum(x, y); }
 Tensor var_unbiased(const Tensor& x, bool unbiased) { return var(x, {}, unbiased); }
-Tensor std_unbiased(const Tensor& x, bool unbiased) { return std(x, {}, unbiased); }
+Tensor std_unbiased(const Tensor& x, bool unbiased) { return stddev(x, {}, unbiased); }
 Tensor var_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return var(x, d, unbiased, k); }
-Tensor std_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return std(x, d, unbiased, k); }
+Tensor std_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return stddev(x, d, unbiased, k); }
 Tensor var_correction(const Tensor& x, const MaybeDims& d, std::optional<int64_t> c, bool k) { return var(x, d, c.value_or(1), k); }
-Tensor std_correction(const Tensor& x, const MaybeDims& d, std::optional<int64_t> c, bool k) { return std(x, d, c.value_or(1), k); }
+Tensor std_correction(const Tensor& x, const MaybeDims& d, std::optional<int64_t> c, bool k) { return stddev(x, d, c.value_or(1), k); }
 Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k) { return norm(x, p.value_or(2), d, k); }
 Tensor norm_ord(const Tensor& x, Scalar p, const MaybeDims& d, bool k) { return norm(x, p, d, k); }
 Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool k) {
