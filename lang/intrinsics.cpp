@@ -33,15 +33,6 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
   return dot == std::string::npos ? module : modules.import(name.substr(0, dot));
 }
 
-Value build_class(Interpreter& in, Value* operands) {
-  const Value name_space = make_dict(in);
-  const Value body = operands[0];
-  // The body answers the cell of `__class__`, when its functions use it; make_class puts the class into it.
-  const Value cell = call(in, body, {name_space});
-  if (!cell.is_none()) dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
-  return make_class(in, as_str(operands[1]), operands[2], name_space, operands[3]);
-}
-
 // --- match
 
 bool is_sequence(Interpreter& in, const Value& v) {
@@ -167,7 +158,7 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::ImportName: return import_name(in, frame, o);
     case IntrinsicId::ImportFrom: return in.modules().import_from(o[0], as_str(o[1]));
     case IntrinsicId::ImportStar: in.modules().import_star(o[0], frame->function->globals); return Value::none();
-    case IntrinsicId::BuildClass: return build_class(in, o);
+    case IntrinsicId::BuildClass: return build_class(in, o[0], as_str(o[1]), o[2], o[3]);
     case IntrinsicId::MatchSequence: return Value::boolean(is_sequence(in, o[0]));
     case IntrinsicId::MatchMapping: return Value::boolean(is_mapping(in, o[0]));
     case IntrinsicId::MatchKeys: return match_keys(in, o[0], o[1]);
