@@ -354,8 +354,8 @@ Value format_str_value(Interpreter& in, std::string_view text, std::string_view 
   return make_str(in, pad_text(text, length, spec, '<'));
 }
 
-Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_text) {
-  const FormatSpec spec = parse_format_spec(spec_text, "int");
+Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_text, std::string_view type_name) {
+  const FormatSpec spec = parse_format_spec(spec_text, type_name);
   check_width(spec);
   unsigned base = 10;
   std::string prefix;
@@ -375,8 +375,8 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
       return make_str(in, pad_text(text, 1, spec, '<'));
     }
     case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%':
-      return make_str(in, format_float_spec(static_cast<double>(value), spec, "int"));
-    default: throw_unknown_code(spec.type, "int");
+      return make_str(in, format_float_spec(static_cast<double>(value), spec, type_name));
+    default: throw_unknown_code(spec.type, type_name);
   }
   if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
   if (spec.no_negative_zero) {

@@ -163,7 +163,7 @@ Value format(Interpreter& in, const Value& value, std::string_view spec) {
   switch (value.tag()) {
     case Tag::Int: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec);
     case Tag::Float: return spec.empty() ? str(in, value) : format_float_value(in, value.as_float(), spec);
-    case Tag::Bool: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec);
+    case Tag::Bool: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec, "bool");
     case Tag::Object: {
       const Type* type = value.as_object()->type;
       if (type == in.types.str) return spec.empty() ? value : format_str_value(in, text_of(value), spec);

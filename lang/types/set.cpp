@@ -70,18 +70,22 @@ void resize(Interpreter& in, Set* set, size_t minimum) {
   free_table(in, old, old_mask);
 }
 
-// The entry that holds the key, or else (`for_insert`) the free slot where the probing ended. == may run a script that
-// changes the set: then the search begins again.
+size_t roomy(const Set* set) { return set->count > 50000 ? size_t{set->count} * 2 : size_t{set->count} * 4; }
+
+// The entry that holds the key, or else (`for_insert`) the slot to put it in: the last deleted one that was met, or the
+// free one where the probing ended. == may run a script that changes the set: then the search begins again.
 SetEntry* find(Interpreter& in, Set* set, const Value& key, int64_t hash, bool for_insert) {
   if (set->table == nullptr) return nullptr;
   for (;;) {
     SetEntry* found = nullptr;
+    SetEntry* deleted = nullptr;
     bool again = false;
     probe(set->table, set->mask, hash, [&](SetEntry& entry) {
       if (is_free(entry)) {
-        found = for_insert ? &entry : nullptr;
+        if (for_insert) found = deleted != nullptr ? deleted : &entry;
         return true;
       }
+      if (entry.key.is_undefined()) deleted = &entry;
       if (entry.hash != hash || entry.key.is_undefined()) return false;
       if (entry.key.is(key)) {
         found = &entry;
@@ -126,12 +130,14 @@ bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
   }
   SetEntry* entry = find(in, set, key, hash, true);
   if (!entry->key.is_undefined()) return false;
+  const bool reused = entry->hash == kDeletedHash;
   entry->key = key;
   entry->hash = hash;
-  ++set->fill;
   ++set->count;
   ++set->version;
-  if (uint64_t{set->fill} * 5 >= uint64_t{set->mask} * 3) resize(in, set, set->count > 50000 ? size_t{set->count} * 2 : size_t{set->count} * 4);
+  if (reused) return true;
+  ++set->fill;
+  if (uint64_t{set->fill} * 5 >= uint64_t{set->mask} * 3) resize(in, set, roomy(set));
   return true;
 }
 
@@ -154,6 +160,10 @@ bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t has
 }
 
 bool set_discard(Interpreter& in, Set* set, const Value& key) { return set_discard_hashed(in, set, key, hash(in, key)); }
+
+void set_tidy(Interpreter& in, Set* set) {
+  if (set->table != nullptr && set->fill - set->count > set->mask / 4) resize(in, set, roomy(set));
+}
 
 // Takes the next element after the finger.
 Value set_pop(Interpreter&, Set* set) {

@@ -70,6 +70,7 @@ void set_subtract(Interpreter& in, Set* set, const Value& other) {
   } else {
     for_each(in, other, [&](Value key) { set_discard(in, set, key); });
   }
+  set_tidy(in, set);
 }
 
 void set_toggle(Interpreter& in, Set* set, const Value& other) {
@@ -177,8 +178,7 @@ void take_over(Set* set, Set* from) {
   std::swap(set->mask, from->mask);
   std::swap(set->fill, from->fill);
   std::swap(set->count, from->count);
-  set->finger = 0;
-  ++set->version;
+  ++set->version;  // the finger of pop() stays where it was, as CPython's
 }
 
 Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {

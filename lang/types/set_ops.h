@@ -11,6 +11,7 @@ bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t has
 void set_merge(Interpreter& in, Set* set, Set* other);
 Value set_pop(Interpreter& in, Set* set);  // Undefined: empty
 Value set_copy(Interpreter& in, Set* set, bool frozen);
+void set_tidy(Interpreter& in, Set* set);  // when more than a quarter of the slots are deleted ones
 void set_subtract(Interpreter& in, Set* set, const Value& other);  // difference_update
 void set_toggle(Interpreter& in, Set* set, const Value& other);    // symmetric_difference_update
 int64_t frozenset_hash(Set* set);

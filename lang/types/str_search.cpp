@@ -222,7 +222,7 @@ void split_blanks(Pieces& out, std::string_view text, int64_t most) {
     while (i < text.size() && is_blank_at(text, i, width)) i += width;
     if (i == text.size()) return;
     if (most-- == 0) {
-      out.add(strip_text(text.substr(i), true, {}, kRight));
+      out.add(text.substr(i));
       return;
     }
     const size_t start = i;
