@@ -217,7 +217,26 @@ template <class T> HWY_INLINE L<T> remainder(L<T> x, L<T> y) {
 template <class T> HWY_INLINE L<T> floor_divide(L<T> x, L<T> y) {
     return each(x, y, [](T a, T b) { return number_math::floor_divide(Num<T>(a), Num<T>(b)).v; });
 }
-template <class T> HWY_INLINE L<T> pow(L<T> x, L<T> y) { return each(x, y, [](T a, T b) { return std::pow(a, b); }); }
+HWY_INLINE L<double> pow(L<double> x, L<double> y) { return each(x, y, [](double a, double b) { return std::pow(a, b); }); }
+HWY_INLINE L<float> pow(L<float> x, L<float> y) {
+    // exp(y log x) in double, which leaves float's rounding as the only error; odd operands go one by one.
+    L<float> top = 1e38;
+    const bool plain = !any(!((x >= L<float>(1e-37)) && (x <= top) && (abs(y) <= top)));
+    if (!plain) return each(x, y, [](float a, float b) { return std::pow(a, b); });
+#if HWY_TARGET == HWY_SCALAR
+    return L<float>(std::pow(hn::GetLane(x.v), hn::GetLane(y.v)));
+#else
+    const Tag<float> d;
+    const hn::Half<decltype(d)> dh;
+    const hn::Repartition<double, decltype(d)> dd;
+    auto half = [&](auto a, auto b) HWY_ATTR {
+        auto e = hn::Mul(hn::Log(dd, hn::PromoteTo(dd, a)), hn::PromoteTo(dd, b));
+        e = hn::Max(hn::Min(e, hn::Set(dd, 200.0)), hn::Set(dd, -200.0));
+        return hn::DemoteTo(dh, hn::Exp(dd, e));
+    };
+    return hn::Combine(d, half(hn::UpperHalf(dh, x.v), hn::UpperHalf(dh, y.v)), half(hn::LowerHalf(dh, x.v), hn::LowerHalf(dh, y.v)));
+#endif
+}
 template <class T> HWY_INLINE L<T> atan2(L<T> x, L<T> y) { return each(x, y, [](T a, T b) { return std::atan2(a, b); }); }
 template <class T> HWY_INLINE L<T> hypot(L<T> x, L<T> y) { return each(x, y, [](T a, T b) { return std::hypot(a, b); }); }
 

@@ -25,26 +25,41 @@ struct Job {
     const Scalar* params;
     DType lane;
     DType kernel_result;  // lane, or bool for predicates
-    bool native[kMaxOperands];
 };
 
-// Operands of the lane's type in rows with steps 0 or 1: no buffers.
-void run_direct(const Job& job, int64_t begin, int64_t end) {
+// Long rows: operands of the lane's type with steps 0 or 1 are read where they are, others through a buffer.
+void run_rows(const Job& job, int64_t begin, int64_t end) {
     const Loop& loop = job.loop;
+    alignas(64) char buffers[kMaxOperands][kTile * 8];
+    ConvertRun load[kMaxOperands] = {};
     Run run;
     run.params = job.params;
-    for (int k = 1; k < loop.operands; k++) run.step[k - 1] = loop.strides[k][0];
+    bool buffered = false;
+    for (int k = 1; k < loop.operands; k++) {
+        const bool in_place = loop.dtype[k] == job.lane && uint64_t(loop.strides[k][0]) <= 1;
+        run.step[k - 1] = in_place ? loop.strides[k][0] : 1;
+        if (!in_place) load[k] = converter(job.lane, loop.dtype[k]), buffered = true;
+    }
+    const bool store_in_place = loop.dtype[0] == job.kernel_result && loop.strides[0][0] == 1;
+    ConvertRun store = store_in_place ? nullptr : converter(loop.dtype[0], job.kernel_result);
+    buffered |= !store_in_place;
     Walker w(loop, begin);
     while (begin < end) {
         run.n = std::min(end - begin, w.row_left());
-        run.out = w.at(0);
-        for (int k = 1; k < loop.operands; k++) run.in[k - 1] = w.at(k);
+        if (buffered) run.n = std::min(run.n, kTile);
+        run.out = store ? buffers[0] : w.at(0);
+        for (int k = 1; k < loop.operands; k++) {
+            if (load[k]) load[k](buffers[k], 1, w.at(k), loop.strides[k][0], run.n);
+            run.in[k - 1] = load[k] ? buffers[k] : w.at(k);
+        }
         job.kernel(run);
+        if (store) store(w.at(0), loop.strides[0][0], buffers[0], 1, run.n);
         w.advance(run.n);
         begin += run.n;
     }
 }
 
+// Short rows: a tile gathers several.
 void run_tiled(const Job& job, int64_t begin, int64_t end) {
     const Loop& loop = job.loop;
     alignas(64) char buffers[kMaxOperands][kTile * 8];
@@ -98,9 +113,9 @@ void pointwise(const PointwiseCall& call) {
         kernel(run);
         return;
     }
-    if (loop.ndim > 1 && loop.sizes[0] < 32) direct = false;  // short rows: tiles gather several
-    Job job{kernel, loop, call.params, call.compute, kernel_result, {}};
-    parallel_for(loop.numel, kGrain, [&](int64_t begin, int64_t end) { direct ? run_direct(job, begin, end) : run_tiled(job, begin, end); });
+    const bool long_rows = loop.ndim == 1 || loop.sizes[0] >= 32;
+    Job job{kernel, loop, call.params, call.compute, kernel_result};
+    parallel_for(loop.numel, kGrain, [&](int64_t begin, int64_t end) { long_rows ? run_rows(job, begin, end) : run_tiled(job, begin, end); });
 }
 
 const KernelRegistration registration{pointwise_kernel, DeviceType::Cpu, &pointwise};

@@ -309,7 +309,7 @@ int replace_for_bool(int id, DType common) {
 int replace_pow(int id, const Operand* in, DType lane) {
     if (id != k_pow || in[1].is_tensor() || !is_floating(lane)) return id;
     double e = in[1].scalar().to_double();
-    return e == 2.0 ? int(k_square) : e == 0.5 ? int(k_sqrt) : e == -1.0 ? int(k_reciprocal) : id;
+    return e == 2.0 ? int(k_square) : e == 3.0 ? int(k_cube) : e == 0.5 ? int(k_sqrt) : e == -1.0 ? int(k_reciprocal) : id;
 }
 
 Device device_of(const Operand* in, int count) {
