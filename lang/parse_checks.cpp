@@ -182,7 +182,7 @@ class Checker {
   Scope enter(Scope::Kind kind) {
     Scope outer = scope_;
     scope_ = {kind};
-    std::swap(outer.comprehension, comprehension_);
+    outer.comprehension = std::exchange(comprehension_, nullptr);
     return outer;
   }
 
