@@ -251,9 +251,6 @@ std::string group_digits(std::string_view digits, char separator, int group, int
     if (in_group == group) {
       reversed += separator;
       in_group = 0;
-      if (i == 0 && static_cast<int64_t>(reversed.size()) >= min_width) {
-        // never begin with a separator: one more digit
-      }
     }
     reversed += i > 0 ? digits[--i] : '0';
     ++in_group;
@@ -266,7 +263,7 @@ std::string assemble(std::string_view sign, std::string_view prefix, std::string
                      const FormatSpec& spec) {
   std::string body;
   const bool zero_fill = spec.fill == '0' && spec.align == '=';
-  if (spec.grouping != 0) {
+  if (spec.grouping != 0 && !digits.empty()) {  // inf and nan have no digits
     const int64_t others = static_cast<int64_t>(sign.size() + prefix.size() + rest.size());
     body = group_digits(digits, spec.grouping, group, zero_fill ? spec.width - others : 0);
   } else {
