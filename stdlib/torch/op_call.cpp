@@ -341,9 +341,8 @@ Value make_op_function(Interpreter& in, std::string_view name, uint32_t form) {
   }
   if (entries.empty() || !has_form(entries, form)) return Value();
   state.functions.push_back({std::string(name), entries, form == kMethod, inplace, fast_paths(entries)});
-  Value function = in.new_function(nullptr, entries[0]->doc, call_op_function,
+  Value function = in.new_function(state.functions.back().name.c_str(), entries[0]->doc, call_op_function,
                                    std::shared_ptr<void>(std::shared_ptr<void>(), &state.functions.back()));
-  static_cast<NativeFunction*>(function.as_object())->name = intern(in, name);
   if (form == kMethod) static_cast<NativeFunction*>(function.as_object())->owner = state.tensor;
   return function;
 }

@@ -313,21 +313,19 @@ Value make_tensor(Interpreter& in, Type*, const Args& args) {
 
 void add_tensor_methods(Interpreter& in, TorchState& state) {
   Type* type = state.tensor;
-  const Value type_value(static_cast<Object*>(type));
   for (const OpEntry* entry : all_ops()) {
     if (!entry->has(kMethod) && !entry->has(kInplace)) continue;
     for (const std::string& name : {std::string(entry->name), std::string(entry->name) + "_"}) {
       Str* key = intern(in, name);
       if (!type_lookup(type, key).is_undefined() && name != entry->name) continue;
-      if (const Value function = make_op_function(in, name, kMethod); !function.is_undefined()) set_attr(in, type_value, key, function);
+      if (const Value function = make_op_function(in, name, kMethod); !function.is_undefined()) dict_set_str(in, type->attributes, key, function);
     }
   }
   in.add_methods(type, kMethods, std::size(kMethods));
-  const Value raw_to = in.new_function(nullptr, "The tensor with another dtype or on another device.", to);
-  static_cast<NativeFunction*>(raw_to.as_object())->name = intern(in, "to");
+  const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
-  set_attr(in, type_value, intern(in, "to"), raw_to);
-  set_attr(in, type_value, intern(in, "_make_subclass"),
+  dict_set_str(in, type->attributes, intern(in, "to"), raw_to);
+  dict_set_str(in, type->attributes, intern(in, "_make_subclass"),
            make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
 }
 
