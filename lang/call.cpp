@@ -129,8 +129,11 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
 }
 
 Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result) {
+  // The look-up has a place of its own, that of the instruction's first word.
   bool bound = false;
+  --top_->pc;
   Value callee = get_method(in_, *object, name, site, bound);
+  ++top_->pc;
   if (!bound) return begin_call(std::move(callee), object + 1, count, nullptr, result);
   // A native method takes `object` as its first argument; a bound method inside cannot occur here, so the place before
   // the object is not written to, except for a class in a class, which is not bound.

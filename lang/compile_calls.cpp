@@ -74,6 +74,7 @@ uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
     top_ = mark;
     const uint32_t to = result(want, e.span);
     emit_name(Op::Invoke, mark, count, to, name, {e.span});
+    code_->places[code_->places.size() - 2].span = callee.span;  // of the look-up
     return to;
   }
   take_temporary(e.span);

@@ -140,7 +140,7 @@ void Compiler::class_value(ClassStmt& s, uint32_t to) {
     }
     top_ = keywords + 1;
   }
-  intrinsic(IntrinsicId::BuildClass, to, span);
+  intrinsic(IntrinsicId::BuildClass, to, {span.begin, s.span.end});
 }
 
 }  // namespace tessera

@@ -406,7 +406,7 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t mark = top_;
   const uint32_t work = workplace(want, e.span);
   const uint32_t state = top_;
-  iterate(*e.clauses[0].iterable, state);
+  iterate(*e.clauses[0].iterable, state, e.clauses[0].iterable->span);
   emit(e.result == K::kList ? Op::BuildList : e.result == K::kSet ? Op::BuildSet : Op::BuildDict, work, work, 0, e.span);
   Scope* outer = scope_;
   scope_ = &scope_of(e.mark);
@@ -437,7 +437,7 @@ void Compiler::comprehension_loops(Comprehension& e, size_t clause_index, uint32
   for (Expr* c : clause.conditions) condition(*c, false, next);
   if (clause_index + 1 < e.clauses.size()) {
     const uint32_t inner_state = top_;
-    iterate(*e.clauses[clause_index + 1].iterable, inner_state);
+    iterate(*e.clauses[clause_index + 1].iterable, inner_state, e.clauses[clause_index + 1].iterable->span);
     comprehension_loops(e, clause_index + 1, inner_state, target);
   } else if (e.result == K::kGenerator) {
     const uint32_t reg = value(*e.element);
@@ -462,7 +462,7 @@ int Compiler::loop_target(Expr& target) {
 }
 
 // Leaves the state of an iteration in three temporaries from `state` == top_ on.
-void Compiler::iterate(Expr& iterable, uint32_t state) {
+void Compiler::iterate(Expr& iterable, uint32_t state, Span span) {
   auto* call = try_as<ast::Call>(&iterable);
   auto* callee = call == nullptr ? nullptr : try_as<Name>(call->callee);
   const bool direct = callee != nullptr && call->keywords.empty() && !has_star(call->arguments) && call->arguments.size() <= 3 &&
@@ -470,10 +470,10 @@ void Compiler::iterate(Expr& iterable, uint32_t state) {
   if (direct) {
     on_top(*callee);
     for (Expr* argument : call->arguments) on_top(*argument);
-    emit(Op::ForPrepareCall, state, static_cast<uint32_t>(call->arguments.size()), 0, iterable.span);
+    emit(Op::ForPrepareCall, state, static_cast<uint32_t>(call->arguments.size()), 0, span);
   } else {
     on_top(iterable);
-    emit(Op::ForPrepare, state, 0, 0, iterable.span);
+    emit(Op::ForPrepare, state, 0, 0, span);
   }
   top_ = state;
   for (int i = 0; i < 3; ++i) take_temporary(iterable.span);

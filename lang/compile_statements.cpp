@@ -281,7 +281,7 @@ void Compiler::operator()(WhileStmt& s) {
 void Compiler::operator()(ForStmt& s) {
   check_block_depth(s.span);
   const uint32_t state = top_;
-  iterate(*s.iterable, state);
+  iterate(*s.iterable, state, s.span);
   const int direct = loop_target(*s.target);
   const uint32_t item = direct >= 0 ? static_cast<uint32_t>(direct) : take_temporary(s.span);
   Label body, next, end;
@@ -300,8 +300,8 @@ void Compiler::operator()(ForStmt& s) {
   block(s.body);
   unwinds_.pop_back();
   bind(next);
-  emit(Op::ForNext, state, item, 0, s.iterable->span);
-  jump(body, s.iterable->span);
+  emit(Op::ForNext, state, item, 0, s.span);
+  jump(body, s.span);
   top_ = state;
   assigned_ = before;
   block(s.else_body);
@@ -361,7 +361,7 @@ void Compiler::operator()(AssertStmt& s) {
   const Assigned before = assigned_;
   uint32_t reg = 0;
   if (s.message != nullptr) reg = value(*s.message);
-  emit(Op::AssertFailed, reg, s.message != nullptr, 0, s.span);
+  emit(Op::AssertFailed, reg, s.message != nullptr, 0, s.condition->span);
   assigned_ = before;
   bind(fine);
 }
@@ -372,19 +372,19 @@ uint32_t Compiler::intrinsic(IntrinsicId id, uint32_t first, Span span) {
   return first;
 }
 
-void Compiler::import_module(const ImportAlias& alias) {
+void Compiler::import_module(const ImportAlias& alias, Span span) {
   const uint32_t mark = top_;
   constant_value(Value(static_cast<Object*>(name_text(alias.name.text))), kOnTop, alias.span);
   constant_value(Value::integer(0), kOnTop, alias.span);
   constant_value(alias.as_name.empty() ? Value::none() : Value::boolean(true), kOnTop, alias.span);
-  const uint32_t module = intrinsic(IntrinsicId::ImportName, mark, alias.span);
+  const uint32_t module = intrinsic(IntrinsicId::ImportName, mark, span);
   const std::string_view name = alias.as_name.empty() ? alias.name.text : alias.as_name.text;
   store_variable(unit_.tree.intern(name.substr(0, name.find('.'))), module, alias.span);
   top_ = mark;
 }
 
 void Compiler::operator()(ImportStmt& s) {
-  for (const ImportAlias& alias : s.names) import_module(alias);
+  for (const ImportAlias& alias : s.names) import_module(alias, s.span);
 }
 
 void Compiler::operator()(ImportFromStmt& s) {

@@ -155,7 +155,7 @@ class Compiler : Emitter {
   void body_with_doc(ast::Block body);
   void for_loop(ast::Expr& target, ast::Expr& iterable, Span span, const std::function<void()>& body,
                 ast::Block else_body, bool is_statement);
-  void iterate(ast::Expr& iterable, uint32_t state);
+  void iterate(ast::Expr& iterable, uint32_t state, Span span);
   int loop_target(ast::Expr& target);
   void if_arm(ast::IfArm& arm, Label& end, bool last, Assigned& joined);
   void decorate(ast::ExprList decorators, const std::function<void(uint32_t)>& make, std::string_view name, Span span);
@@ -164,7 +164,7 @@ class Compiler : Emitter {
   void parameter_annotations(ast::Parameters parameters, ast::Expr* returns, uint32_t to, Span span);
   void class_value(ast::ClassStmt& s, uint32_t to);
   void check_metaclass(const ast::Keyword& keyword);
-  void import_module(const ast::ImportAlias& alias);
+  void import_module(const ast::ImportAlias& alias, Span span);
 
   // --- leaving blocks: what stands between here and the place that is jumped to
   struct Unwind {

@@ -212,7 +212,7 @@ Value bound_call(Interpreter& in, const Value& self, const Args& args) { return 
 
 Value bound_get_attr(Interpreter& in, const Value& self, Str* name) {
   Value own = generic_find_attr(in, self, name);
-  return own.is_undefined() ? find_attr(in, method_of(self)->function, name) : own;
+  return own.is_undefined() ? get_attr(in, method_of(self)->function, name) : own;
 }
 
 int64_t bound_hash(Interpreter& in, const Value& self) {
@@ -328,6 +328,33 @@ Value get_bound(Interpreter& in, const Args& a) {
   return a[1].is_none() ? a[0] : make_bound_method(in, a[0], a[1]);
 }
 
+NativeFunction* native_of(const Args& a) { return static_cast<NativeFunction*>(a[0].as_object()); }
+
+Value native_repr(Interpreter& in, const Value& self) {
+  const NativeFunction* f = static_cast<NativeFunction*>(self.as_object());
+  const std::string name(f->name->view());
+  if (f->owner == nullptr) return make_str(in, "<built-in function " + name + ">");
+  const char* kind = name.starts_with("__") ? "slot wrapper" : "method";
+  return make_str(in, std::string("<") + kind + " '" + name + "' of '" + std::string(f->owner->name->view()) + "' objects>");
+}
+
+void add_native_function_properties(Interpreter& in) {
+  Type* const type = in.types.native_function;
+  type->slots.repr = native_repr;
+  in.add_property(type, "__name__", [](Interpreter&, const Args& a) { return Value(native_of(a)->name); });
+  in.add_property(type, "__qualname__", [](Interpreter& i, const Args& a) {
+    const NativeFunction* f = native_of(a);
+    if (f->owner == nullptr) return Value(f->name);
+    return make_str(i, std::string(f->owner->name->view()) + "." + std::string(f->name->view()));
+  });
+  in.add_property(type, "__module__", [](Interpreter& i, const Args& a) {
+    return Value(native_of(a)->module != nullptr ? native_of(a)->module : i.names->builtins);
+  });
+  in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
+    return native_of(a)->doc.empty() ? Value::none() : make_str(i, native_of(a)->doc);
+  });
+}
+
 constexpr NativeDef kFunctionMethods[] = {
     {"__get__(self, instance, owner=None, /)", get_bound, "The function bound to the instance."},
 };
@@ -337,6 +364,7 @@ constexpr NativeDef kFunctionMethods[] = {
 void add_function_methods(Interpreter& in) {
   add_function_properties(in);
   in.add_methods(in.types.function, kFunctionMethods, std::size(kFunctionMethods));
+  add_native_function_properties(in);
   Type* const method = in.types.bound_method;
   in.add_property(method, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
   in.add_property(method, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });

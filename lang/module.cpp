@@ -83,6 +83,9 @@ std::string module_place(Interpreter& in, const Dict* dict) {
   return file != nullptr && is_str(*file) ? std::string(text_of(*file)) : "unknown location";
 }
 
+// While its body runs, aux is 1.
+bool is_initialising(const Module* module) { return module->aux != 0; }
+
 }  // namespace
 
 Module* make_module(Interpreter& in, std::string_view name) {
@@ -195,8 +198,14 @@ Module* Modules::load_source(std::string_view name, std::string_view text, const
 void Modules::run_body(Module* module, std::string_view text, const std::string& path) {
   const Value code = compile_source(in_, std::make_shared<Source>(path, text), CompileMode::Module);
   const Value body = make_function(in_, static_cast<Code*>(code.as_object()), module->dict);
-  module->gc_refs = 0;
-  call(in_, body);
+  module->aux = 1;
+  try {
+    call(in_, body);
+  } catch (...) {
+    module->aux = 0;
+    throw;
+  }
+  module->aux = 0;
 }
 
 bool Modules::find_file(std::string_view name, Module* parent, std::string& path, bool& is_package) {

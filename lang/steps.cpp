@@ -10,6 +10,7 @@
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
+#include "lang/types/format.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "lang/types/set.h"
@@ -178,7 +179,7 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
   Value shown = std::move(*value);
   if (conversion == 's') shown = str(in, shown);
   if (conversion == 'r') shown = repr(in, shown);
-  if (conversion == 'a') shown = make_str(in, quote(repr_text(in, shown), true));
+  if (conversion == 'a') shown = make_str(in, escape_non_ascii(repr_text(in, shown)));
   Value spec = has_spec ? std::move(value[1]) : Value();
   const std::string_view spec_text = spec.is_undefined() ? std::string_view() : text_of(spec);
   if (spec_text.empty() && is_str(shown) && shown.as_object()->type == in.types.str) {
@@ -461,8 +462,10 @@ Value raise_step(Interpreter& in, Value* operands, uint32_t form) {
 }
 
 void throw_assertion(Interpreter& in, const Value* message) {
-  if (message == nullptr) throw Thrown(make_exception(in, error_type(in, ErrorKind::AssertionError), in.shared->empty_tuple));
-  throw Thrown(make_exception(in, error_type(in, ErrorKind::AssertionError), make_tuple(in, {*message})));
+  const Value args = message == nullptr ? in.shared->empty_tuple : make_tuple(in, {*message});
+  Value error = make_exception(in, error_type(in, ErrorKind::AssertionError), args);
+  set_context(in, as_exception(error));
+  throw Thrown(std::move(error));
 }
 
 bool yield_from_step(Interpreter& in, Value* state, Value& result) {

@@ -32,18 +32,6 @@ struct Marks {
   bool anchored() const { return left != std::string_view::npos; }
 };
 
-// a + b: the operator; CPython looks for it as the first non-blank behind the left operand, parentheses or not.
-void anchor_binary(const ast::Binary& node, std::string_view text, size_t shift, Marks& marks) {
-  const auto& last = node.steps.back();
-  size_t i = node.steps.size() == 1 ? node.first->span.end : node.steps[node.steps.size() - 2].end;
-  const size_t right = last.right->span.begin;
-  while (i + shift < right + shift && is_blank(text[i])) ++i;
-  if (i >= right) return;
-  marks.left = shift + i;
-  marks.right = marks.left + 1;
-  if (i + 1 < right && !is_blank(text[i + 1])) ++marks.right;
-}
-
 void find_anchors(std::string_view line, Marks& marks) {
   const std::string segment(line.substr(marks.begin, marks.end - marks.begin));
   const Source source("<segment>", segment);
@@ -52,7 +40,9 @@ void find_anchors(std::string_view line, Marks& marks) {
   const ast::Expr* const root = parsed.tree->expression;
   if (root == nullptr) return;
   if (root->kind == ast::ExprKind::kBinary) {
-    anchor_binary(*static_cast<const ast::Binary*>(root), segment, marks.begin, marks);
+    const Span op = static_cast<const ast::Binary*>(root)->steps.back().op_span;
+    marks.left = marks.begin + op.begin;
+    marks.right = marks.begin + op.end;
   } else if (root->kind == ast::ExprKind::kSubscript) {
     const auto* node = static_cast<const ast::Subscript*>(root);
     marks.left = marks.begin + node->object->span.end;
