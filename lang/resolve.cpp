@@ -68,7 +68,6 @@ class NameCollector {
     for (const Identifier& name : s.names) declare(name, s.span, true);
   }
   void operator()(NonlocalStmt& s) {
-    if (scope_->kind == ScopeKind::Module) fail(s.span, "nonlocal declaration not allowed at module level");
     for (const Identifier& name : s.names) declare(name, s.span, false);
   }
   void operator()(ImportStmt& s) {
@@ -78,7 +77,6 @@ class NameCollector {
     }
   }
   void operator()(ImportFromStmt& s) {
-    if (s.star && scope_->kind != ScopeKind::Module) fail(s.span, "import * only allowed at module level");
     for (const ImportAlias& alias : s.names) {
       const Identifier& name = alias.as_name.empty() ? alias.name : alias.as_name;
       bind(name.text, name.span);
