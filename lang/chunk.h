@@ -92,10 +92,21 @@ enum CodeFlags : uint16_t {
 
 // What an instruction with a name word remembers: the place of an attribute, or of a global (site.version and site.index
 // are then the dict's keys_version and the entry, `builtins` says that it stands in that dict, as of `version2`).
+//
+// Attributes have room for two types, since a loop over objects of a class and a subclass is common: `site` is the one
+// that was looked up last, `other` the one before.
 struct InlineCache {
   AttributeSite site;
+  AttributeSite other;
   uint32_t version2 = 0;
   bool builtins = false;
+
+  const AttributeSite& site_for(uint32_t version) const { return site.version == version ? site : other; }
+  // The place for a new answer.
+  AttributeSite& fresh() {
+    other = site;
+    return site;
+  }
 };
 
 // Parameters stand in the registers in this order: positional-only, plain, keyword-only, *args, **kwargs.

@@ -695,7 +695,7 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
     const uint32_t b = b_of(w);
     if (R[b].is_object()) [[likely]] {
       Object* const object = R[b].as_object();
-      const AttributeSite& site = cache.site;
+      const AttributeSite& site = cache.site_for(object->type->version);
       if (site.version == object->type->version && site.kind == AttributeSite::Kind::Slot) [[likely]] {
         const Attributes& attributes = attributes_of(object);
         if (site.index < attributes.count) [[likely]] {
@@ -711,7 +711,7 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
       }
     }
     TS_SAVE();
-    RA = get_attr(in_, R[b], frame->code->names[name_of(name)], cache.site);
+    RA = get_attr(in_, R[b], frame->code->names[name_of(name)], cache.fresh());
     if (a_of(w) != b) TS_DROP(b);
   }
   TS_NEXT;
@@ -723,7 +723,7 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
     TS_SAVE();
     if (RA.is_object()) [[likely]] {
       Object* const object = RA.as_object();
-      const AttributeSite& site = cache.site;
+      const AttributeSite& site = cache.site_for(object->type->version);
       if (site.version == object->type->version && site.kind == AttributeSite::Kind::Slot) [[likely]] {
         Attributes& attributes = attributes_of(object);
         if (site.index < attributes.count) [[likely]] {
@@ -737,7 +737,7 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
         }
       }
     }
-    set_attr(in_, RA, frame->code->names[name_of(name)], R[b], cache.site);
+    set_attr(in_, RA, frame->code->names[name_of(name)], R[b], cache.fresh());
     TS_DROP(b);
     TS_DROP(a_of(w));
   }
@@ -1086,17 +1086,18 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
     TS_SAVE();
     if (R[b].is_object()) [[likely]] {
       Object* const object = R[b].as_object();
-      if (method_is_cached(cache.site, object)) [[likely]] {
+      const AttributeSite& site = cache.site_for(object->type->version);
+      if (method_is_cached(site, object)) [[likely]] {
         if (b >= temporaries) {
           target[1] = std::move(R[b]);
         } else {
           target[1] = R[b];
         }
-        target[0] = *cache.site.value;
+        target[0] = *site.value;
         TS_NEXT;
       }
     }
-    load_method_step(in_, target, R[b], frame->code->names[name_of(name)], cache.site);
+    load_method_step(in_, target, R[b], frame->code->names[name_of(name)], cache.fresh());
     if (b >= temporaries && &R[b] != target && &R[b] != target + 1) R[b] = Value();
   }
   TS_NEXT;
@@ -1132,12 +1133,13 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
     TS_SAVE();
     if (place->is_object()) [[likely]] {
       Object* const object = place->as_object();
-      if (method_is_cached(cache.site, object)) [[likely]] {
+      const AttributeSite& site = cache.site_for(object->type->version);
+      if (method_is_cached(site, object)) [[likely]] {
         const uint32_t count = b_of(w) + 1;
-        TS_CALL_FUNCTION(*cache.site.value, place, count)
+        TS_CALL_FUNCTION(*site.value, place, count)
       }
     }
-    TS_AFTER_CALL(begin_invoke(place, b_of(w), frame->code->names[name_of(name)], cache.site, c_of(w)))
+    TS_AFTER_CALL(begin_invoke(place, b_of(w), frame->code->names[name_of(name)], cache.fresh(), c_of(w)))
   }
   TS_NEXT;
 
