@@ -143,8 +143,6 @@ Tensor round_decimals(const Tensor& x, int64_t decimals) {
 }
 bool equal(const Tensor& x, const Tensor& y) {
     if (x.sizes() != y.sizes()) return false;
-    check(x.dtype() == y.dtype(), TensorErrorKind::Runtime, "Expected object of data type ", scalar_type_name(x.dtype()), " but got data type ",
-          scalar_type_name(y.dtype()), " for argument 'other'");
     GradMode off(false);
     return all(eq(x, y)).item().to_bool();
 }
@@ -154,13 +152,15 @@ Tensor isclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool 
     Tensor close = eq(x, y);
     if (equal_nan && is_floating(x.dtype())) close = close | (isnan(x) & isnan(y));
     if (rtol == 0 && atol == 0) return close;
+    if (is_bool(x.dtype())) return close;
     Tensor allowed = abs(mul(y, rtol)) + atol, gap = abs(sub(x, y));
     return close | (isfinite(gap) & le(gap, allowed));
 }
 bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
     return all(isclose(x, y, rtol, atol, equal_nan)).item().to_bool();
 }
-Tensor logit(const Tensor& x, std::optional<double> eps) {
+Tensor logit(const Tensor& given, std::optional<double> eps) {
+    Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
     Tensor p = eps ? clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
     return log(p / (1.0 - p));
 }
@@ -220,7 +220,7 @@ TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float ato
 TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit);
 TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecial, &sinc);
 TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", "NaN and infinities replaced by numbers.", kAll, &nan_to_num);
-TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.", kAll | kFunctional, &celu);
+TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.", kFunction | kFunctional, &celu);
 TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.", kFunction | kMethod | kFunctional, &prelu);
 const OpRegistration pow_op{"pow", "pow.Scalar(Scalar self, Tensor exponent) -> Tensor", "A number to the powers in exponent.", kFunction, box<&pow_number>, {}, 1};
 

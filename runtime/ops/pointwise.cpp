@@ -57,7 +57,7 @@ DType promote(const Operand* in, int first, int count) {
 
 [[gnu::cold]] void refuse_bool(int id, const Operand* in, int count) {
     bool all = true;
-    for (int k = 0; k < count; k++) all &= in[k].is_tensor() && is_bool(in[k].tensor().dtype());
+    for (int k = 0; k < count; k++) all &= in[k].is_tensor() ? is_bool(in[k].tensor().dtype()) : in[k].scalar().is_bool();
     if (id == k_neg)
         fail(TensorErrorKind::Runtime,
              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
@@ -75,6 +75,7 @@ DType promote(const Operand* in, int first, int count) {
 void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, Plan& plan) {
     plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
     if (is_complex(plan.common)) [[unlikely]] refuse_dtype(row, plan.common);
+    if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
     plan.result = plan.common;
     switch (row.row_class) {
         case PointwiseClass::Float:
@@ -170,8 +171,19 @@ void put_number(LaneValue& to, const Scalar& from, DType lane) {
     });
 }
 
-void set_number(Loop& loop, int k, const Operand& o, DType lane, LaneValue& value) {
-    put_number(value, o.is_tensor() ? o.tensor().item() : o.scalar(), lane);
+// The number takes the common dtype first: int8 -1 among uint8 is 255.
+Scalar in_common(const Scalar& s, DType common) {
+    if (is_floating(common) || is_bool(common)) return s;
+    return with_type(common, [&](auto tag) -> Scalar {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_integral_v<T>) return s.to<T>();
+        else return s;
+    });
+}
+
+void set_number(Loop& loop, int k, const Operand& o, const Plan& plan, LaneValue& value) {
+    const DType lane = plan.lane;
+    put_number(value, o.is_tensor() ? in_common(o.tensor().item(), is_floating(lane) ? lane : plan.common) : o.scalar(), lane);
     loop.data[k] = value.bytes;
     loop.dtype[k] = lane;
     loop.host_scalars |= 1u << k;
@@ -190,7 +202,7 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
         loop.strides[0][0] = 1;
         for (int k = 0; k < count; k++) {
             if (is_host_number(in[k])) {
-                set_number(loop, k + 1, in[k], plan.lane, numbers[k]);
+                set_number(loop, k + 1, in[k], plan, numbers[k]);
                 loop.strides[k + 1][0] = 0;
             } else {
                 loop.data[k + 1] = in[k].tensor().impl()->data;
@@ -207,7 +219,7 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
         }
         make_loop(loop, operands, count + 1);
         for (int k = 0; k < count; k++)
-            if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan.lane, numbers[k]);
+            if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan, numbers[k]);
     }
     if (loop.numel) pointwise_kernel(out.device().type, PointwiseCall{id, plan.lane, loop, params});
 }

@@ -150,7 +150,7 @@ const PointwiseRow kPointwiseRows[] = {
 namespace {
 
 constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
-constexpr uint32_t Everywhere = kAll, Special = kAll | kSpecial, Both = kAll | kFunctional, Functional = kFunctional | kInplace, Internal = kInternal;
+constexpr uint32_t Everywhere = kAll, Plain = kFunction | kMethod | kOut, Special = kAll | kSpecial, Both = kAll | kFunctional, Functional = kFunctional | kInplace, Internal = kInternal;
 
 Operand operand_of(OpCall& c, size_t i, Scalar& number) {
     if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);

@@ -198,7 +198,7 @@ Tensor reduce(int id, const char* node_name, const Tensor& x, uint64_t mask, boo
     const ReduceRow& row = kRows[id];
     check(!is_complex(x.dtype()), TensorErrorKind::NotImplemented, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(x.dtype()), "'");
     DType type = result_type(id, row, x.dtype(), dtype);
-    Tensor in = dtype && lane_of(type) == kInt64 && is_floating(x.dtype()) ? to_dtype(x, type) : x;
+    Tensor in = dtype && lane_of(type) == kInt64 && is_floating(x.dtype()) && id != r_count_nonzero ? to_dtype(x, type) : x;
     Tensor out = Tensor::empty(reduced_shape(x.sizes(), mask, keepdim), type, x.device());
     run(id, in, out, mask, param);
     if (row.formula && needs_grad(x) && is_floating(type))
