@@ -331,11 +331,10 @@ void randint_like_kernel(OpCall& c) {
     return_value(c, out);
 }
 
-// The in-place fillers exist as methods with a trailing _ only.
+// The fillers exist in place only, so they are registered with the _ of their names.
 const Tensor& target(OpCall& c) {
-    const Tensor& self = c.out.empty() ? c.tensor(0) : c.out[0];
-    c.results.emplace_back(self);
-    return self;
+    c.results.emplace_back(c.tensor(0));
+    return c.tensor(0);
 }
 void uniform_kernel(OpCall& c) { uniform_(target(c), Unbox<double>::get(c, 1), Unbox<double>::get(c, 2), Unbox<Generator*>::get(c, 3)); }
 void normal_kernel(OpCall& c) { normal_(target(c), Unbox<double>::get(c, 1), Unbox<double>::get(c, 2), Unbox<Generator*>::get(c, 3)); }
@@ -344,17 +343,17 @@ void random_kernel(OpCall& c) { random_(target(c), 0, std::nullopt, Unbox<Genera
 void random_to_kernel(OpCall& c) { random_(target(c), 0, Unbox<int64_t>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
 void random_from_kernel(OpCall& c) { random_(target(c), Unbox<int64_t>::get(c, 1), Unbox<optional<int64_t>>::get(c, 2), Unbox<Generator*>::get(c, 3)); }
 
-// bernoulli(p) draws from a tensor's elements; bernoulli_(0.3) fills.
-void bernoulli_kernel(OpCall& c) {
-    if (c.out.empty()) return return_value(c, bernoulli(c.tensor(0), Unbox<Generator*>::get(c, 1)));
-    bernoulli_(target(c), 0.5, Unbox<Generator*>::get(c, 1));
+void bernoulli_fill_kernel(OpCall& c) { bernoulli_(target(c), Unbox<double>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
+void bernoulli_fill_tensor_kernel(OpCall& c) {
+    const GradMode no_grad(false);
+    const Tensor& self = target(c);
+    copy_into(self, bernoulli(expand(c.tensor(1), self.sizes()), Unbox<Generator*>::get(c, 2)));
+    self.bump_version();
 }
-void bernoulli_p_kernel(OpCall& c) {
-    const double p = Unbox<double>::get(c, 1);
-    if (!c.out.empty()) return bernoulli_(target(c), p, Unbox<Generator*>::get(c, 2));
-    const Tensor out = empty_like(c.tensor(0));
-    bernoulli_(out, p, Unbox<Generator*>::get(c, 2));
-    return_value(c, out);
+Tensor bernoulli_of(const Tensor& self, double p, Generator* g) {
+    const Tensor out = empty_like(self);
+    bernoulli_(out, p, g);
+    return out;
 }
 
 // torch.normal with tensors: standard normals of the shape, times std, plus mean.
@@ -374,7 +373,7 @@ void normal_size_kernel(OpCall& c) {
     return_value(c, out);
 }
 
-constexpr uint32_t kMake = kFunction | kRandom | kNoGrad, kFill = kInplace | kRandom;
+constexpr uint32_t kMake = kFunction | kRandom | kNoGrad, kFill = kMethod | kRandom | kNoGrad;
 
 #define TS_KERNEL(NAME, SCHEMA, DOC, FLAGS, KERNEL) \
     static const OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__){#NAME, SCHEMA, DOC, FLAGS, KERNEL}
@@ -390,18 +389,22 @@ TS_KERNEL(randn_like, "randn_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "N
 TS_KERNEL(randint_like, "randint_like(Tensor self, int high, *, " TS_OPTIONS ") -> Tensor", "Integers of [0, high) in self's shape.", kMake, &randint_like_kernel<1>);
 TS_KERNEL(randint_like, "randint_like.low(Tensor self, int low, int high, *, " TS_OPTIONS ") -> Tensor", "Integers of [low, high) in self's shape.", kMake,
           &randint_like_kernel<2>);
-TS_KERNEL(uniform, "uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor", "Fills with uniform numbers of [from, to).", kFill,
+TS_KERNEL(uniform_, "uniform_(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor", "Fills with uniform numbers of [from, to).", kFill,
           &uniform_kernel);
-TS_KERNEL(normal, "normal.fill(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor", "Fills with normal numbers.", kFill, &normal_kernel);
-TS_KERNEL(exponential, "exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor", "Fills with exponential numbers.", kFill,
+TS_KERNEL(normal_, "normal_(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor", "Fills with normal numbers.", kFill, &normal_kernel);
+TS_KERNEL(exponential_, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor", "Fills with exponential numbers.", kFill,
           &exponential_kernel);
-TS_KERNEL(random, "random(Tensor self, *, Generator? generator=None) -> Tensor", "Fills with integers that the dtype holds exactly.", kFill, &random_kernel);
-TS_KERNEL(random, "random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", "Fills with integers of [0, to).", kFill, &random_to_kernel);
-TS_KERNEL(random, "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor", "Fills with integers of [from, to).", kFill, &random_from_kernel);
-TS_KERNEL(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability that each element gives, else 0.",
-          kFunction | kMethod | kFill, &bernoulli_kernel);
-TS_KERNEL(bernoulli, "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with probability p, else 0.", kFunction | kMethod | kFill,
-          &bernoulli_p_kernel);
+TS_KERNEL(random_, "random_(Tensor self, *, Generator? generator=None) -> Tensor", "Fills with integers that the dtype holds exactly.", kFill, &random_kernel);
+TS_KERNEL(random_, "random_.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", "Fills with integers of [0, to).", kFill, &random_to_kernel);
+TS_KERNEL(random_, "random_.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor", "Fills with integers of [from, to).", kFill, &random_from_kernel);
+TS_KERNEL(bernoulli_, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor", "Fills with 1 with probability p, else 0.", kFill,
+          &bernoulli_fill_kernel);
+TS_KERNEL(bernoulli_, "bernoulli_.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor", "Fills with 1 with each element's probability.", kFill,
+          &bernoulli_fill_tensor_kernel);
+TS_OP(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability that each element gives, else 0.",
+      kFunction | kMethod | kRandom, &bernoulli);
+TS_OP(bernoulli, "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with probability p, else 0.", kFunction | kMethod | kRandom | kNoGrad,
+      &bernoulli_of);
 TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", "Normal numbers, each with its own mean and std.", kMake,
       &normal_tensor_tensor);
 TS_OP(normal, "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor", "Normal numbers, each with its own mean.", kMake,
