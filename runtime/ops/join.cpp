@@ -385,7 +385,7 @@ TS_OP(tril_indices, "tril_indices(int row, int col, int offset=0, *, ScalarType?
 TS_OP(triu_indices, "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None) -> Tensor", "Places of an upper triangle.", kFunction | kNoGrad,
       &triu_indices);
 TS_OP(broadcast_tensors, "broadcast_tensors(Tensor[] tensors) -> Tensor[]", "All expanded to their common shape.", kFunction | kView | kSizes, &broadcast_tensors);
-TS_OP(meshgrid, "meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]", "A grid from the coordinates of its axes.", kFunction | kView, &meshgrid);
+TS_OP(meshgrid, "meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]", "A grid from the coordinates of its axes.", kFunction | kView | kSizes, &meshgrid);
 
 }  // namespace
 }  // namespace tessera

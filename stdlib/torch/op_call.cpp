@@ -43,11 +43,11 @@ std::string shown_name(const SchemaArg& arg, const OpFunction& function) {
   return arg.name == "self" && !function.is_method ? "input" : arg.name;
 }
 
-// The first argument that may be given as several integers: view(2, 3), zeros(2, 3).
+// The first argument that may be given as several integers or tensors: view(2, 3), broadcast_tensors(a, b).
 int sizes_argument(const OpEntry& entry, const OpSchema& schema) {
   if (!entry.has(kSizes)) return -1;
   for (size_t i = 0; i < schema.args.size(); ++i)
-    if (schema.args[i].kind == ArgKind::IntList) return static_cast<int>(i);
+    if (schema.args[i].kind == ArgKind::IntList || schema.args[i].kind == ArgKind::TensorList) return static_cast<int>(i);
   return -1;
 }
 
@@ -71,7 +71,9 @@ class Binder {
   bool positional(Bound& bound) {
     const uint32_t count = args_.positional();
     const int sizes = sizes_argument(entry_, schema_);
-    const bool spread = sizes >= 0 && static_cast<uint32_t>(sizes) < count && args_[static_cast<uint32_t>(sizes)].is_int();
+    const bool given = sizes >= 0 && static_cast<uint32_t>(sizes) < count;
+    const bool tensors = given && schema_.args[static_cast<size_t>(sizes)].kind == ArgKind::TensorList;
+    const bool spread = given && (tensors ? is_tensor(torch_state(in_), args_[static_cast<uint32_t>(sizes)]) : args_[static_cast<uint32_t>(sizes)].is_int());
     const size_t room = schema_.positional;
     if (!spread && count > room) {
       const size_t self = function_.is_method ? 1 : 0;
@@ -79,9 +81,20 @@ class Binder {
                     " but " + std::to_string(count - self) + (count - self == 1 ? " was" : " were") + " given");
     }
     for (uint32_t i = 0; i < count; ++i) {
-      if (spread && i == static_cast<uint32_t>(sizes)) return spread_sizes(bound, i, count);
+      if (spread && i == static_cast<uint32_t>(sizes)) return tensors ? spread_tensors(bound, i, count) : spread_sizes(bound, i, count);
       if (!convert(bound, i, args_[i], static_cast<int>(i))) return false;
     }
+    return true;
+  }
+
+  bool spread_tensors(Bound& bound, uint32_t from, uint32_t count) {
+    TensorList list;
+    for (uint32_t i = from; i < count; ++i) {
+      if (!is_tensor(torch_state(in_), args_[i])) return wrong_type(from, args_[i], static_cast<int>(i));
+      list.push_back(tensor_of(args_[i]));
+    }
+    bound.args[from] = std::move(list);
+    given_[from] = true;
     return true;
   }
 
@@ -339,7 +352,8 @@ Value make_op_function(Interpreter& in, std::string_view name, uint32_t form) {
     inplace = true;
     if (!has_form(entries, kInplace)) return Value();
   }
-  if (entries.empty() || !has_form(entries, form)) return Value();
+  const bool shown = inplace && form == kMethod ? true : has_form(entries, form);
+  if (entries.empty() || !shown) return Value();
   state.functions.push_back({std::string(name), entries, form == kMethod, inplace, fast_paths(entries)});
   Value function = in.new_function(state.functions.back().name.c_str(), entries[0]->doc, call_op_function,
                                    std::shared_ptr<void>(std::shared_ptr<void>(), &state.functions.back()));
