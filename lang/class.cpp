@@ -242,6 +242,26 @@ void Interpreter::add_property(Type* type, const char* name, NativeFn get, Nativ
   dict_set_str(*this, type->attributes, interned, property);
 }
 
+void destroy_types(Interpreter& in) noexcept {
+  std::vector<Type*> types;
+  for (GcObject* object : in.collector().objects()) {
+    if (object->kind == ObjectKind::Type) types.push_back(static_cast<Type*>(object));
+  }
+  std::vector<Value> held;  // what they own goes while all of them still stand
+  for (Type* type : types) {
+    for (Str* s : {type->name, type->qualname, type->module}) {
+      if (s != nullptr) held.push_back(Value::adopt(s));
+    }
+    if (type->attributes != nullptr) held.push_back(Value::adopt(type->attributes));
+  }
+  held.clear();
+  in.collector().forget_all();
+  for (Type* type : types) {
+    type->~Type();
+    in.heap.deallocate(type, sizeof(Type));
+  }
+}
+
 // ---- The order of base classes ---------------------------------------------------------------------------------------
 
 namespace {

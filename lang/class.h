@@ -50,6 +50,9 @@ void finish_core_types(Interpreter& in);
 // Methods of object and type, property, staticmethod, classmethod, super, module (class_methods.cpp).
 void add_core_methods(Interpreter& in);
 
+// The last step of the interpreter's end, when nothing but the built-in types is left.
+void destroy_types(Interpreter& in) noexcept;
+
 // The class statement: runs the body, a function of the namespace that answers the `__class__` cell or None.
 Value build_class(Interpreter& in, const Value& body, Str* name, const Value& bases, const Value& keywords);
 // `class name(bases, **keywords): ...` after its body ran. `name_space` is the dict that the body filled. Answers the class.

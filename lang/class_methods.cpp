@@ -362,21 +362,6 @@ Value member_repr(Interpreter& in, const Value& self) {
   return make_str(in, "<member '" + std::string(member->name->view()) + "' of '" + name_of(member->owner_type) + "' objects>");
 }
 
-void destroy_module(Interpreter& in, Object* self) {
-  auto* module = static_cast<Module*>(self);
-  const Value dict = module->dict != nullptr ? Value::adopt(module->dict) : Value();
-  free_object(in, module);
-}
-
-void traverse_module(Object* self, Visitor& visitor) { visitor(static_cast<Module*>(self)->dict); }
-
-Value module_repr(Interpreter& in, const Value& self) {
-  const auto* module = static_cast<Module*>(self.as_object());
-  const Value* file = dict_get_str(module->dict, in.names->file);
-  const std::string where = file != nullptr && is_str(*file) ? "from " + quote(text_of(*file)) : "(built-in)";
-  return make_str(in, "<module " + quote(module->name->view()) + " " + where + ">");
-}
-
 Value module_make(Interpreter& in, Type*, const Args& args) {
   if (args.count == 0 || !is_str(args[0])) throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
   Module* module = make_module(in, text_of(args[0]));
@@ -409,9 +394,6 @@ void fill_descriptor_slots(Interpreter& in) {
   t.super->slots.get_attr = super_attribute;
   t.super->slots.repr = super_repr;
   t.module->make = module_make;
-  t.module->slots.destroy = destroy_module;
-  t.module->slots.traverse = traverse_module;
-  t.module->slots.repr = module_repr;
 }
 
 }  // namespace

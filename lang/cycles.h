@@ -61,6 +61,7 @@ class Collector {
   void collect_if_due();
   // The interpreter ends: clears every object that is still there.
   void clear_all() noexcept;
+  void forget_all() noexcept { objects_.clear(); }
 
   void set_enabled(bool enabled);
   bool enabled() const { return enabled_; }

@@ -71,6 +71,7 @@ Interpreter::~Interpreter() {
   not_implemented = Value();
   ellipsis = Value();
   drop_shared_objects(*this);
+  destroy_types(*this);
 }
 
 // --- running text
