@@ -59,12 +59,18 @@ Value sum_function(Interpreter& in, const Args& args) {
   return sum;
 }
 
-// min and max: `op` says when a candidate replaces what has been found.
+// min and max: `op` says when a candidate replaces what has been found. Raw, so that min(a, b) makes no tuple.
 Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name) {
-  const Tuple* given = as_tuple(args[0]);
-  const Value &key = args[1], &missing = args[2];
-  if (given->size == 0) throw Error(ErrorKind::TypeError, std::string(name) + " expected at least 1 argument, got 0");
-  if (given->size > 1 && !missing.is_undefined()) {
+  const uint32_t given = args.positional();
+  Value key = Value::none(), missing;
+  if (given == 0) throw Error(ErrorKind::TypeError, std::string(name) + " expected at least 1 argument, got 0");
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view keyword = text_of(args.keyword_names->items[i]);
+    if (keyword == "key") key = args[given + i];
+    else if (keyword == "default") missing = args[given + i];
+    else throw Error(ErrorKind::TypeError, "'" + std::string(keyword) + "' is an invalid keyword argument for " + name + "()");
+  }
+  if (given > 1 && !missing.is_undefined()) {
     throw Error(ErrorKind::TypeError, std::string("Cannot specify a default for ") + name + "() with multiple positional arguments");
   }
   Value best, best_key;
@@ -85,10 +91,10 @@ Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name)
       best_key = std::move(item_key);
     }
   };
-  if (given->size > 1) {
-    for (uint32_t i = 0; i < given->size; ++i) offer(given->items[i]);
+  if (given > 1) {
+    for (uint32_t i = 0; i < given; ++i) offer(args[i]);
   } else {
-    for_each(in, given->items[0], offer);
+    for_each(in, args[0], offer);
   }
   if (!best.is_undefined()) return best;
   if (missing.is_undefined()) throw Error(ErrorKind::ValueError, std::string(name) + "() arg is an empty sequence");
@@ -154,8 +160,8 @@ Value next_function(Interpreter& in, const Args& args) {
 constexpr NativeDef kRows[] = {
     {"sorted", sorted_function, "Return a new sorted list of the items of an iterable."},
     {"sum(iterable, /, start=0)", sum_function, "Return the sum of start and the items of an iterable."},
-    {"min(*args, key=None, default=...)", min_function, "Return the smallest item."},
-    {"max(*args, key=None, default=...)", max_function, "Return the largest item."},
+    {"min", min_function, "Return the smallest item."},
+    {"max", max_function, "Return the largest item."},
     {"all(iterable, /)", all_function, "True if all items are true."},
     {"any(iterable, /)", any_function, "True if any item is true."},
     {"iter(object, sentinel=..., /)", iter_function, "Get an iterator."},

@@ -369,7 +369,7 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
       if (value < 0 || value > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
       std::string text;
       append_char(text, static_cast<uint32_t>(value));
-      return make_str(in, pad_text(text, 1, spec, '<'));
+      return make_str(in, pad_text(text, 1, spec, '>'));
     }
     case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%':
       return make_str(in, format_float_spec(static_cast<double>(value), spec, type_name));

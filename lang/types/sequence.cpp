@@ -8,6 +8,7 @@
 #include "lang/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
+#include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
@@ -87,6 +88,10 @@ Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Valu
     const Value& b = items_of(right).data[i];
     if (a.is(b)) continue;
     if (a.is_int() && b.is_int()) break;
+    if (a.is_object() && b.is_object() && a.as_object()->type == in.types.str && b.as_object()->type == in.types.str) {
+      if (str_equal(as_str(a), as_str(b))) continue;
+      break;
+    }
     const Value x = a, y = b;  // the comparison may change the lists
     if (!equals(in, x, y)) break;
   }

@@ -3,27 +3,40 @@
 // Keys are computed once. When all of them are ints, floats or plain strings the comparison is a direct one. Slices of
 // under kSmall items are sorted by insertion.
 #include <algorithm>
-#include <iterator>
-#include <type_traits>
+#include <cstring>
+#include <new>
 #include <vector>
 
 #include "lang/error.h"
 #include "lang/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 
 namespace tessera {
 namespace {
 
 constexpr size_t kSmall = 24;
 
-// An item with the key that was computed for it.
-struct Keyed {
-  Value key;
-  Value item;
+// A value whose reference somebody else counts: sorting moves these as plain bytes.
+class Loan {
+ public:
+  Loan() = default;
+  explicit Loan(const Value& v) noexcept { std::memcpy(bytes_, static_cast<const void*>(&v), sizeof bytes_); }
+  const Value& value() const noexcept { return *std::launder(reinterpret_cast<const Value*>(bytes_)); }
+
+ private:
+  alignas(Value) unsigned char bytes_[sizeof(Value)];
 };
 
-// Comparisons may throw at any moment; items are only ever moved or swapped whole, so that none is lost.
+// An item with the key that was computed for it.
+struct Keyed {
+  Loan key;
+  Loan item;
+};
+
+// Comparisons may throw at any moment: at that moment each item stands somewhere exactly once, or is put back to where
+// it can.
 template <class T, class Less>
 class MergeSort {
  public:
@@ -131,10 +144,10 @@ void sort_with(std::vector<T>& items, Less less) {
   MergeSort<T, Less>(items, less).run();
 }
 
-enum class KeyKind { Ints, Floats, Strings, Mixed };
+enum class KeyKind { Ints, Floats, Strings, Tuples, Mixed };
 
-const Value& key_of(const Value& item) { return item; }
-const Value& key_of(const Keyed& item) { return item.key; }
+const Value& key_of(const Loan& item) { return item.value(); }
+const Value& key_of(const Keyed& item) { return item.key.value(); }
 
 template <class T>
 KeyKind kind_of(Interpreter& in, const std::vector<T>& items) {
@@ -142,6 +155,7 @@ KeyKind kind_of(Interpreter& in, const std::vector<T>& items) {
     if (v.is_int()) return KeyKind::Ints;
     if (v.is_float()) return KeyKind::Floats;
     if (v.is_object() && v.as_object()->type == in.types.str) return KeyKind::Strings;
+    if (v.is_object() && v.as_object()->type == in.types.tuple) return KeyKind::Tuples;
     return KeyKind::Mixed;
   };
   const KeyKind first = kind(key_of(items[0]));
@@ -151,36 +165,60 @@ KeyKind kind_of(Interpreter& in, const std::vector<T>& items) {
   return first;
 }
 
-// Numbers that are their own keys are sorted as bare numbers.
-template <class Number, class Get, class Make>
-void sort_numbers(std::vector<Value>& items, Get get, Make make) {
-  std::vector<Number> numbers;
-  numbers.reserve(items.size());
-  for (const Value& item : items) numbers.push_back(get(item));
-  sort_with(numbers, [](Number a, Number b) { return a < b; });
-  for (size_t i = 0; i < items.size(); ++i) items[i] = make(numbers[i]);
+// The usual tuples differ at an int, a float or a string near their beginning; the rest goes the long way.
+bool tuple_less(Interpreter& in, const Value& left, const Value& right) {
+  const Tuple *a = as_tuple(left), *b = as_tuple(right);
+  const uint32_t size = std::min(a->size, b->size);
+  for (uint32_t i = 0; i < size; ++i) {
+    const Value &x = a->items[i], &y = b->items[i];
+    if (x.is_int() && y.is_int()) {
+      if (x.as_int() != y.as_int()) return x.as_int() < y.as_int();
+    } else if (x.is_float() && y.is_float()) {
+      if (x.as_float() != y.as_float()) return x.as_float() < y.as_float();
+    } else if (x.is_object() && y.is_object() && x.as_object()->type == in.types.str && y.as_object()->type == in.types.str) {
+      const int order = str_compare(as_str(x), as_str(y));
+      if (order != 0) return order < 0;
+    } else {
+      return less(in, left, right);
+    }
+  }
+  return a->size < b->size;
+}
+
+// Sorts what is cheap to move, made of the items and put back afterwards.
+template <class Cheap, class T, class Get, class Put, class Less>
+void sort_through(std::vector<T>& items, Get get, Put put, Less less) {
+  std::vector<Cheap> cheap;
+  cheap.reserve(items.size());
+  for (const T& item : items) cheap.push_back(get(item));
+  sort_with(cheap, less);
+  for (size_t i = 0; i < items.size(); ++i) items[i] = put(cheap[i]);
+}
+
+void sort_ints(std::vector<Loan>& items) {
+  sort_through<int64_t>(items, [](const Loan& v) { return v.value().as_int(); }, [](int64_t i) { return Loan(Value::integer(i)); },
+                        [](int64_t a, int64_t b) { return a < b; });
+}
+void sort_floats(std::vector<Loan>& items) {
+  sort_through<double>(items, [](const Loan& v) { return v.value().as_float(); }, [](double d) { return Loan(Value::real(d)); },
+                       [](double a, double b) { return a < b; });
+}
+void sort_ints(std::vector<Keyed>& items) {
+  sort_with(items, [](const Keyed& a, const Keyed& b) { return a.key.value().as_int() < b.key.value().as_int(); });
+}
+void sort_floats(std::vector<Keyed>& items) {
+  sort_with(items, [](const Keyed& a, const Keyed& b) { return a.key.value().as_float() < b.key.value().as_float(); });
 }
 
 template <class T>
 void sort_items(Interpreter& in, std::vector<T>& items) {
   switch (kind_of(in, items)) {
-    case KeyKind::Ints:
-      if constexpr (std::is_same_v<T, Value>) {
-        sort_numbers<int64_t>(items, [](const Value& v) { return v.as_int(); }, Value::integer);
-      } else {
-        sort_with(items, [](const T& a, const T& b) { return a.key.as_int() < b.key.as_int(); });
-      }
-      return;
-    case KeyKind::Floats:
-      if constexpr (std::is_same_v<T, Value>) {
-        sort_numbers<double>(items, [](const Value& v) { return v.as_float(); }, Value::real);
-      } else {
-        sort_with(items, [](const T& a, const T& b) { return a.key.as_float() < b.key.as_float(); });
-      }
-      return;
+    case KeyKind::Ints: sort_ints(items); return;
+    case KeyKind::Floats: sort_floats(items); return;
     case KeyKind::Strings:
       sort_with(items, [](const T& a, const T& b) { return str_compare(as_str(key_of(a)), as_str(key_of(b))) < 0; });
       return;
+    case KeyKind::Tuples: sort_with(items, [&in](const T& a, const T& b) { return tuple_less(in, key_of(a), key_of(b)); }); return;
     case KeyKind::Mixed: sort_with(items, [&in](const T& a, const T& b) { return less(in, key_of(a), key_of(b)); }); return;
   }
 }
@@ -218,9 +256,16 @@ class Borrowed {
   uint32_t size_, capacity_;
 };
 
+// The items go into their places as bytes: the same references in another order.
+void put_back(Value* items, size_t i, const Loan& loan) { std::memcpy(static_cast<void*>(items + i), static_cast<const void*>(&loan), sizeof(Value)); }
+
 void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
-  std::vector<Value> taken(std::make_move_iterator(items), std::make_move_iterator(items + size));
-  auto give_back = [&] { std::move(taken.begin(), taken.end(), items); };
+  std::vector<Loan> taken;
+  taken.reserve(size);
+  for (size_t i = 0; i < size; ++i) taken.emplace_back(items[i]);
+  auto give_back = [&] {
+    for (size_t i = 0; i < size; ++i) put_back(items, i, taken[i]);
+  };
   try {
     sort_either_way(in, taken, reverse);
   } catch (...) {
@@ -231,11 +276,13 @@ void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
 }
 
 void sort_by_key(Interpreter& in, Value* items, size_t size, const Value& key, bool reverse) {
-  std::vector<Keyed> keyed(size);
-  for (size_t i = 0; i < size; ++i) keyed[i].key = call(in, key, {items[i]});
-  for (size_t i = 0; i < size; ++i) keyed[i].item = std::move(items[i]);
+  std::vector<Value> keys(size);
+  for (size_t i = 0; i < size; ++i) keys[i] = call(in, key, {items[i]});
+  std::vector<Keyed> keyed;
+  keyed.reserve(size);
+  for (size_t i = 0; i < size; ++i) keyed.push_back(Keyed{Loan(keys[i]), Loan(items[i])});
   auto give_back = [&] {
-    for (size_t i = 0; i < size; ++i) items[i] = std::move(keyed[i].item);
+    for (size_t i = 0; i < size; ++i) put_back(items, i, keyed[i].item);
   };
   try {
     sort_either_way(in, keyed, reverse);

@@ -244,10 +244,30 @@ void append_char(std::string& out, uint32_t cp) {
   }
 }
 
+// Eight bytes at a time: a continuation byte has its highest bit set and the next one clear.
 size_t count_chars(std::string_view text) noexcept {
-  size_t n = 0;
-  for (char c : text) n += !is_continuation(c);
-  return n;
+  size_t continuations = 0, i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    const uint64_t bits = (word >> 7) & ~(word >> 6) & 0x0101010101010101u;
+    continuations += (bits * 0x0101010101010101u) >> 56;
+  }
+  for (; i < text.size(); ++i) continuations += is_continuation(text[i]);
+  return text.size() - continuations;
+}
+
+bool all_ascii(std::string_view text) noexcept {
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    if (word & 0x8080808080808080u) return false;
+  }
+  for (; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) >= 128) return false;
+  }
+  return true;
 }
 
 std::string quote(std::string_view text, bool ascii) {

@@ -87,12 +87,7 @@ Value str_slice(Interpreter& in, Str* s, uint32_t begin, uint32_t end);
 uint32_t decode_char(const char*& p) noexcept;          // reads one, moves on
 void append_char(std::string& out, uint32_t code_point);
 size_t count_chars(std::string_view text) noexcept;
-inline bool all_ascii(std::string_view text) noexcept {
-  for (char c : text) {
-    if (static_cast<unsigned char>(c) >= 128) return false;
-  }
-  return true;
-}
+bool all_ascii(std::string_view text) noexcept;
 
 // repr('…') with CPython's choice of quotes and escapes. `ascii`: what is not ASCII is escaped.
 std::string quote(std::string_view text, bool ascii = false);

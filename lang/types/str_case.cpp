@@ -64,8 +64,8 @@ Value map_ascii(Interpreter& in, const Str* s, F&& f) {
   return Value::adopt(out);
 }
 
-char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
+constexpr auto ascii_lower = [](char c) { return static_cast<char>(c | (static_cast<unsigned char>(c - 'A') < 26) << 5); };
+constexpr auto ascii_upper = [](char c) { return static_cast<char>(c ^ (static_cast<unsigned char>(c - 'a') < 26) << 5); };
 
 Value lower(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);

@@ -125,6 +125,18 @@ Value removesuffix(Interpreter& in, const Args& args) {
   return text.ends_with(affix) ? make_str(in, text.substr(0, text.size() - affix.size())) : plain_str(in, args[0]);
 }
 
+// One ASCII character by another: nothing moves.
+Value replace_byte(Interpreter& in, const Str* s, char old, char fresh, size_t first, int64_t left) {
+  Str* out = new_str(in, s->size, s->length);
+  std::memcpy(out->data, s->data, s->size);
+  for (char *p = out->data + first, *end = out->data + s->size; p < end && left > 0; ++p) {
+    if (*p != old) continue;
+    *p = fresh;
+    --left;
+  }
+  return Value::adopt(out);
+}
+
 Value replace(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
   const std::string_view text = s->view(), old = text_of(args[1]), fresh = text_of(args[2]);
@@ -146,6 +158,7 @@ Value replace(Interpreter& in, const Args& args) {
   }
   size_t at = text.find(old), done = 0;
   if (at == kNone || left == 0) return plain_str(in, args[0]);
+  if (old.size() == 1 && fresh.size() == 1) return replace_byte(in, s, old[0], fresh[0], at, left);
   for (; at != kNone && left > 0; at = text.find(old, done), --left) {
     out.append(text, done, at - done);
     out += fresh;
@@ -202,6 +215,7 @@ struct Pieces {
   Value list;
   explicit Pieces(Interpreter& i) : in(i), list(make_list(i)) {}
   void add(std::string_view piece) { list_append(in, as_list(list), make_str(in, piece)); }
+  void add_ascii(std::string_view piece) { list_append(in, as_list(list), make_str(in, piece, piece.size())); }
 };
 
 bool is_blank_at(std::string_view text, size_t at, size_t& width) {
@@ -214,6 +228,26 @@ bool is_blank_at(std::string_view text, size_t at, size_t& width) {
   const bool blank = unicode::is(decode_char(p), unicode::kSpace);
   width = static_cast<size_t>(p - text.data()) - at;
   return blank;
+}
+
+// Blanks of ASCII, as bits: 9 to 13, 28 to 32.
+constexpr uint64_t kAsciiBlanks = 0x1f0003e00;
+bool is_ascii_blank(char c) { return static_cast<unsigned char>(c) <= 32 && (kAsciiBlanks >> c & 1); }
+
+void split_ascii_blanks(Pieces& out, std::string_view text, int64_t most) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  for (;;) {
+    while (p < end && is_ascii_blank(*p)) ++p;
+    if (p == end) return;
+    const char* const start = p;
+    if (most-- == 0) {
+      out.add_ascii({start, static_cast<size_t>(end - start)});
+      return;
+    }
+    while (p < end && !is_ascii_blank(*p)) ++p;
+    out.add_ascii({start, static_cast<size_t>(p - start)});
+  }
 }
 
 void split_blanks(Pieces& out, std::string_view text, int64_t most) {
@@ -281,6 +315,7 @@ Value split_by(Interpreter& in, const Args& args, bool from_right) {
   const int64_t most = args[2].as_int() < 0 ? INT64_MAX : args[2].as_int();
   if (args[1].is_none()) {
     if (from_right) rsplit_blanks(out, text, most);
+    else if (as_str(args[0])->is_ascii()) split_ascii_blanks(out, text, most);
     else split_blanks(out, text, most);
     return out.list;
   }
