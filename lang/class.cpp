@@ -191,6 +191,7 @@ void make_core_types(Interpreter& in) {
   t.dict = raw_type(in, ObjectKind::Dict, sizeof(Dict));
   t.function = raw_type(in, ObjectKind::Function, sizeof(Function), kFinalType);
   t.native_function = raw_type(in, ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
+  t.native_function->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<NativeFunction*>(self)); };
   t.bound_method = raw_type(in, ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
   t.cell = raw_type(in, ObjectKind::Cell, sizeof(Cell), kFinalType);
   t.code = raw_type(in, ObjectKind::Code, sizeof(Code), kFinalType);
