@@ -146,7 +146,7 @@ def emulate_natives():
 
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
-    for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil"):
+    for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback"):
         NATIVE_BELOW.add(name)
 
 

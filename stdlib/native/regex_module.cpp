@@ -286,24 +286,26 @@ Value substitute(Interpreter& in, const Args& args, int64_t& count) {
   const int64_t most = int_argument(in, args[3]);
   const bool by_text = is_str(repl);
   if (!by_text && !is_callable(in, repl)) {
-    throw_error(ErrorKind::TypeError, "expected string or bytes-like object, got '%s'", std::string(type_name(in, repl)).c_str());
+    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found", std::string(type_name(in, repl)).c_str());
   }
   regex::Template parts;
   if (by_text) parts = parse_template(in, repl, program);
   const auto types = types_of(args);
   std::string out;
-  int64_t from = 0;
+  int64_t from = 0, pieces = 0;  // pieces: what CPython would join, for its message
   Str* string = as_str(args[2]);
   for (Search search{in, program, subject, 0, -1, {}}; (most <= 0 || count < most) && search.next(); ++count) {
+    if (search.result.spans[0] > from) ++pieces;
     append_span(in, out, string, from, search.result.spans[0]);
     from = search.result.spans[1];
+    ++pieces;
     if (by_text) {
       append_template(in, out, parts, string, search.result.spans);
       continue;
     }
     const Value text = call(in, repl, {make_match(in, types->match, args[0], args[2], search.result, 0, subject.text.length)});
     if (!is_str(text)) {
-      throw_error(ErrorKind::TypeError, "sequence item %d: expected str instance, %s found", static_cast<int>(2 * count + (from > 0)),
+      throw_error(ErrorKind::TypeError, "sequence item %d: expected str instance, %s found", static_cast<int>(pieces - 1),
                   std::string(type_name(in, text)).c_str());
     }
     out += text_of(text);
