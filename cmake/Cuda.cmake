@@ -43,6 +43,7 @@ set_target_properties(tessera_cuda PROPERTIES
   CUDA_RUNTIME_LIBRARY Static)
 target_include_directories(tessera_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(tessera_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xfatbin=-compress-all>)
 target_link_libraries(tessera_cuda PRIVATE ${CMAKE_DL_LIBS})
 if(TESSERA_WERROR)
   target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)

@@ -32,6 +32,10 @@ struct Lane {
 
 namespace m {
 
+/// A parameter where a literal may stand too: the type is deduced from the other one.
+template <class T> struct SameType { using type = T; };
+template <class T> using Also = typename SameType<Lane<T>>::type;
+
 template <class T> inline constexpr bool is_float_type = T(0.5) != T(0);
 
 /// Below every value of the type; its negative is above every value.
@@ -107,10 +111,10 @@ template <class T> __device__ Lane<T> sign(Lane<T> x) {
     if (x.v != x.v) return x;
     return T(x.v > T(0)) - T(x.v < T(0));
 }
-template <class T> __device__ Lane<T> maximum(Lane<T> x, Lane<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v > y.v ? x : y; }
-template <class T> __device__ Lane<T> minimum(Lane<T> x, Lane<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v < y.v ? x : y; }
-template <class T> __device__ Lane<T> fmax(Lane<T> x, Lane<T> y) { return x.v != x.v ? y : y.v != y.v ? x : x.v > y.v ? x : y; }
-template <class T> __device__ Lane<T> fmin(Lane<T> x, Lane<T> y) { return x.v != x.v ? y : y.v != y.v ? x : x.v < y.v ? x : y; }
+template <class T> __device__ Lane<T> maximum(Lane<T> x, Also<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v > y.v ? x : y; }
+template <class T> __device__ Lane<T> minimum(Lane<T> x, Also<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v < y.v ? x : y; }
+template <class T> __device__ Lane<T> fmax(Lane<T> x, Also<T> y) { return x.v != x.v ? y : y.v != y.v ? x : x.v > y.v ? x : y; }
+template <class T> __device__ Lane<T> fmin(Lane<T> x, Also<T> y) { return x.v != x.v ? y : y.v != y.v ? x : x.v < y.v ? x : y; }
 
 template <class T> __device__ Lane<T> sigmoid(Lane<T> x) { return Lane<T>(1) / (Lane<T>(1) + exp(-x)); }
 template <class T> __device__ Lane<T> softplus(Lane<T> x) { return x > Lane<T>(20) ? x : log1p(exp(x)); }

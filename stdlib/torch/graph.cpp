@@ -11,8 +11,6 @@ struct NodeObject : Object {
   CountedPtr<Node> node;
 };
 
-Type* node_type(Interpreter& in);
-
 Node& node_of(const Value& v) { return *static_cast<NodeObject*>(v.as_object())->node; }
 
 void destroy(Interpreter& in, Object* self) { free_object(in, static_cast<NodeObject*>(self)); }
@@ -46,14 +44,18 @@ Value compare_nodes(Interpreter& in, CompareOp op, const Value& self, const Valu
   return Value::boolean((&node_of(self) == &node_of(other)) == (op == CompareOp::Eq));
 }
 
-Type* node_type(Interpreter& in) {
-  if (Type* type = in.named_type("torch.autograd.graph.Node")) return type;
-  Type* type = in.new_type({.name = "Node", .module = "torch.autograd.graph", .size = sizeof(NodeObject), .flags = kFinalType});
+// A type for each operation, as PyTorch has: type(y.grad_fn).__name__ is "MulBackward0".
+Type* node_type(Interpreter& in, const char* name_of_node) {
+  auto& known = torch_state(in).node_types;
+  for (const auto& [known_name, type] : known)
+    if (known_name == name_of_node) return type;
+  Type* type = in.new_type({.name = name_of_node, .module = "torch.autograd.graph", .size = sizeof(NodeObject), .flags = kFinalType});
+  known.emplace_back(name_of_node, type);
   type->slots.destroy = destroy;
   type->slots.repr = repr_node;
   type->slots.hash = hash_node;
   type->slots.compare = compare_nodes;
-  static const NativeDef rows[] = {{"name(self)", name, "The operation's name."}};
+  const NativeDef rows[] = {{"name(self)", name, "The operation's name."}};
   in.add_methods(type, rows, 1);
   in.add_property(type, "next_functions", next_functions);
   return type;
@@ -128,7 +130,7 @@ Value set_anomaly(Interpreter& in, const Args& args) {
 }  // namespace
 
 Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
-  auto* object = make_object<NodeObject>(in, node_type(in));
+  auto* object = make_object<NodeObject>(in, node_type(in, node->name));
   object->node = std::move(node);
   return Value::adopt(object);
 }

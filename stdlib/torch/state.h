@@ -55,6 +55,7 @@ struct TorchState {
   const OpEntry* compare_ops[6] = {};   // by CompareOp
   std::deque<OpFunction> functions;     // addresses stay
   std::vector<std::pair<std::string, Type*>> return_types;  // torch.return_types.max …
+  std::vector<std::pair<std::string, Type*>> node_types;    // MulBackward0 …
 };
 
 TorchState& torch_state(Interpreter& in);

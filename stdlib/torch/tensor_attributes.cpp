@@ -1,5 +1,7 @@
 // Attributes of a tensor: what it is, and its place in the autograd graph.
+#include "lang/class.h"
 #include "lang/protocol.h"
+#include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/graph.h"
@@ -73,7 +75,16 @@ Value set_data(Interpreter& in, const Args& args) {
 }
 
 Value property_op(Interpreter& in, const Args& args) {
-  return call_op_by_name(in, args.callee->name->view(), {args.values, 1, nullptr, nullptr});
+  const auto& entry = *static_cast<const OpEntry*>(args.callee->data.get());
+  return call_op_by_name(in, entry.name, {args.values, 1, nullptr, nullptr});
+}
+
+// Tensor.T and its like: an op that is called by being named.
+void add_property_op(Interpreter& in, Type* type, const OpEntry* entry) {
+  auto data = std::shared_ptr<void>(std::shared_ptr<void>(), const_cast<OpEntry*>(entry));
+  const Value getter = in.new_function("get(self)", entry->doc, property_op, std::move(data));
+  const Value none = Value::none();
+  dict_set_str(in, type->attributes, intern(in, entry->name), make_property(in, getter, none, none, make_str(in, entry->doc)));
 }
 
 struct Row {
@@ -110,7 +121,7 @@ const Row kRows[] = {
 void add_tensor_attributes(Interpreter& in, TorchState& state) {
   for (const Row& row : kRows) in.add_property(state.tensor, row.name, row.get, row.set, row.doc);
   for (const OpEntry* entry : all_ops())
-    if (entry->has(kProperty)) in.add_property(state.tensor, entry->name, property_op, nullptr, entry->doc);
+    if (entry->has(kProperty)) add_property_op(in, state.tensor, entry);
 }
 
 }  // namespace tessera

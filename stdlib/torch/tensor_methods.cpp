@@ -3,6 +3,7 @@
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/setup.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/convert.h"
@@ -327,6 +328,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   dict_set_str(in, type->attributes, intern(in, "to"), raw_to);
   dict_set_str(in, type->attributes, intern(in, "_make_subclass"),
            make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
+  type_changed(in, type);  // what was looked up in vain on the way here must be looked up again
 }
 
 void make_tensor_type(Interpreter& in, TorchState& state) {
@@ -334,6 +336,7 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);
+  slot_methods(in, state.tensor);
   add_tensor_attributes(in, state);
   add_tensor_methods(in, state);
 }

@@ -166,7 +166,6 @@ void fill_tensor_slots(TorchState& state) {
   slots.contains = contains_item;
   slots.hash = identity_hash;
   slots.repr = repr_tensor;
-  slots.str = repr_tensor;
   slots.format = format_tensor;
   slots.get_item = get_tensor_item;
   slots.set_item = set_tensor_item;

@@ -1,5 +1,6 @@
 #include "stdlib/torch/torch_module.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "lang/module.h"
@@ -197,10 +198,18 @@ Value tag(Interpreter& in, const char* text) {
   return Value::adopt(object);
 }
 
+// Ops that take their tensors one by one in Python: the script part gathers them.
+const char* const kGathered[] = {"broadcast_tensors", "einsum", "meshgrid", "cartesian_prod", "block_diag"};
+
+bool is_gathered(std::string_view name) {
+  return std::any_of(std::begin(kGathered), std::end(kGathered), [&](const char* each) { return name == each; });
+}
+
 // Ops become function objects, and parts of the package are imported, when they are first named.
 Value missing_in_torch(Interpreter& in, Module&, Str* name) {
   const std::string_view text = name->view();
-  if (Value function = make_op_function(in, text, kFunction); !function.is_undefined()) return function;
+  if (!is_gathered(text))
+    if (Value function = make_op_function(in, text, kFunction); !function.is_undefined()) return function;
   for (const char* submodule : kSubmodules)
     if (text == submodule) return Value(static_cast<Object*>(in.import("torch." + std::string(text))));
   if (text.starts_with("__") || text.starts_with("_C") || text == "_ops" || text == "_script") return Value();
