@@ -36,8 +36,11 @@ bool is_method(const Args& args, const Signature& signature) {
   return args.callee->owner != nullptr || signature.parameters[0].name->view() == "cls";
 }
 
-// "list.append", "len"
+// "list.append", "math.sqrt", "len"
 std::string full_name(const Signature& signature, const Args& args) {
+  if (args.callee != nullptr && args.callee->owner == nullptr && args.callee->module != nullptr) {
+    return std::string(args.callee->module->view()) + "." + signature.function_name;
+  }
   if (!is_method(args, signature) || args.callee->owner == nullptr) return signature.function_name;
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }

@@ -1,5 +1,6 @@
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions.
 #include "lang/attribute.h"
+#include "lang/bind.h"
 #include "lang/error.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
@@ -105,6 +106,13 @@ Value class_getitem(Interpreter& in, const Args& args) {
   return make_alias(in, in.shared->alias_type, args[0], is_tuple(args[1]) ? args[1] : make_tuple(in, {args[1]}));
 }
 
+// types.GenericAlias(origin, args)
+Value alias_make(Interpreter& in, Type* type, const Args& args) {
+  refuse_keywords("GenericAlias", args);
+  check_count("GenericAlias", args, 2, 2);
+  return make_alias(in, type, args[0], is_tuple(args[1]) ? args[1] : make_tuple(in, {args[1]}));
+}
+
 // --- unions
 
 void add_member(Interpreter& in, std::vector<Value>& members, const Value& v) {
@@ -161,6 +169,7 @@ Value union_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
 void make_annotation_types(Interpreter& in) {
   in.shared->union_type = annotation_type(in, "UnionType", union_repr);
   Type* alias = in.shared->alias_type = annotation_type(in, "GenericAlias", alias_repr);
+  alias->make = alias_make;
   alias->slots.call = alias_call;
   alias->slots.get_item = alias_get_item;
   alias->slots.get_attr = alias_attribute;

@@ -48,6 +48,15 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
+// string_view::find compares at each candidate; the C library's searches are several times faster.
+size_t search(std::string_view text, std::string_view needle, size_t from = 0) {
+  if (from > text.size() || needle.size() > text.size() - from) return kNone;
+  if (needle.empty()) return from;
+  const void* found = needle.size() == 1 ? std::memchr(text.data() + from, needle[0], text.size() - from)
+                                         : memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
+  return found == nullptr ? kNone : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
 [[noreturn]] void must_be_str(Interpreter& in, const Value& got) {
   throw Error(ErrorKind::TypeError, "must be str, not " + std::string(type_name(in, got)));
 }
@@ -64,7 +73,7 @@ size_t locate(Interpreter& in, const Args& args, bool last) {
   size_t from, to;
   if (!byte_range(in, s, args[2], args[3], from, to)) return kNone;
   const std::string_view text = s->view().substr(from, to - from);
-  const size_t at = last ? text.rfind(needle) : text.find(needle);
+  const size_t at = last ? text.rfind(needle) : search(text, needle);
   return at == kNone ? kNone : from + at;
 }
 
@@ -89,8 +98,9 @@ Value count(Interpreter& in, const Args& args) {
   if (!byte_range(in, s, args[2], args[3], from, to)) return Value::integer(0);
   const std::string_view text = s->view().substr(from, to - from);
   if (needle.empty()) return Value::integer(static_cast<int64_t>(count_chars(text)) + 1);
+  if (needle.size() == 1) return Value::integer(std::count(text.begin(), text.end(), needle[0]));
   int64_t n = 0;
-  for (size_t at = text.find(needle); at != kNone; at = text.find(needle, at + needle.size())) ++n;
+  for (size_t at = search(text, needle); at != kNone; at = search(text, needle, at + needle.size())) ++n;
   return Value::integer(n);
 }
 
@@ -156,10 +166,10 @@ Value replace(Interpreter& in, const Args& args) {
     out.append(p, end);
     return make_str(in, out);
   }
-  size_t at = text.find(old), done = 0;
+  size_t at = search(text, old), done = 0;
   if (at == kNone || left == 0) return plain_str(in, args[0]);
   if (old.size() == 1 && fresh.size() == 1) return replace_byte(in, s, old[0], fresh[0], at, left);
-  for (; at != kNone && left > 0; at = text.find(old, done), --left) {
+  for (; at != kNone && left > 0; at = search(text, old, done), --left) {
     out.append(text, done, at - done);
     out += fresh;
     done = at + old.size();
@@ -268,7 +278,7 @@ void split_blanks(Pieces& out, std::string_view text, int64_t most) {
 void split_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   size_t start = 0;
   for (; most != 0; --most) {
-    const size_t at = text.find(separator, start);
+    const size_t at = search(text, separator, start);
     if (at == kNone) break;
     out.add(text.substr(start, at - start));
     start = at + separator.size();
@@ -355,7 +365,7 @@ Value splitlines(Interpreter& in, const Args& args) {
 Value partition_at(Interpreter& in, const Args& args, bool last) {
   const std::string_view text = text_of(args[0]), separator = needle_of(in, args[1]);
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
-  const size_t at = last ? text.rfind(separator) : text.find(separator);
+  const size_t at = last ? text.rfind(separator) : search(text, separator);
   const Value empty = make_str(in, "");
   if (at == kNone) return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])}) : make_tuple(in, {plain_str(in, args[0]), empty, empty});
   return make_tuple(in, {make_str(in, text.substr(0, at)), args[1], make_str(in, text.substr(at + separator.size()))});

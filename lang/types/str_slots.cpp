@@ -103,7 +103,8 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
   if (!is_str(item)) {
     throw Error(ErrorKind::TypeError, "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
   }
-  return text_of(self).find(text_of(item)) != std::string_view::npos;
+  const std::string_view text = text_of(self), part = text_of(item);
+  return part.empty() || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 }  // namespace
