@@ -6,6 +6,7 @@ Usage: check_stdlib.py [SCRIPT...]          all of tests/scripts/lang/lib by def
        check_stdlib.py --ours SCRIPT [ARGS] run one script with our modules and show what it prints
 """
 import builtins
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -13,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 
+PLAIN_LRU = functools.lru_cache
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STDLIB = ROOT / "stdlib"
 GOLDEN = ROOT / "tests" / "scripts" / "lang" / "lib"
@@ -144,6 +146,24 @@ def emulate_natives():
         frame = sys._getframe(depth + 1)
         return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, frame.f_globals["__name__"]
 
+    class CachedFunction:
+        def __init__(self, function, maxsize, typed):
+            self.__dict__["_typed"] = lambda: typed
+            self.__dict__["_inner"] = PLAIN_LRU(maxsize, typed)(function)
+
+        def __call__(self, *args, **kwargs):
+            return self._inner(*args, **kwargs)
+
+        def __get__(self, obj, cls=None):
+            return self if obj is None else type(self.__get__)(self, obj)
+
+        def _counts(self):
+            return tuple(self._inner.cache_info())
+
+        def cache_clear(self):
+            self._inner.cache_clear()
+
+    add_module("_functools", CachedFunction=CachedFunction)
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
     for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback"):
