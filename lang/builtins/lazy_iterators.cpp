@@ -8,6 +8,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm.h"
 
 namespace tessera {
 namespace {
@@ -61,6 +62,7 @@ Value make_enumerate(Interpreter& in, Type* type, const Args& args) {
 }
 
 bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   EnumerateIterator* it = static_cast<EnumerateIterator*>(self.as_object());
   Value item;
   if (!next(in, it->iterator, item)) return false;
@@ -111,6 +113,7 @@ void check_lengths(Interpreter& in, const Tuple* iterators, uint32_t at) {
 }
 
 bool next_zip(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
   const Value holder = it->iterators;
   const Tuple* iterators = as_tuple(holder);
@@ -137,6 +140,7 @@ Value make_map(Interpreter& in, Type* type, const Args& args) {
 }
 
 bool next_map(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
   const Value holder = it->iterators, function = it->function;
   const Tuple* iterators = as_tuple(holder);
@@ -173,6 +177,7 @@ Value make_filter(Interpreter& in, Type* type, const Args& args) {
 }
 
 bool next_filter(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   FilterIterator* it = static_cast<FilterIterator*>(self.as_object());
   const Value function = it->function, iterator = it->iterator;
   const bool plain = function.is_none() || (function.is_object() && function.as_object() == in.types.boolean);
