@@ -52,6 +52,10 @@ bool is_slot_member(const Value& v) {
 }
 
 [[noreturn]] void property_lacks(Interpreter& in, const Property* property, const Value& object, const char* what) {
+  if (property->get.is_object() && property->get.as_object()->kind == ObjectKind::NativeFunction && is_str(property->name)) {
+    throw_error(ErrorKind::AttributeError, "attribute %s of '%s' objects is not writable", quote(text_of(property->name)).c_str(),
+                std::string(type_name(in, object)).c_str());
+  }
   std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
   throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(), std::string(type_name(in, object)).c_str(), what);
 }

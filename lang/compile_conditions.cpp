@@ -64,6 +64,13 @@ void Compiler::condition(Expr& e, bool when, Label& label) {
     return;
   }
   if (auto* compare = try_as<Compare>(&e)) return compare_condition(*compare, when, label);
+  if (auto* named = try_as<Walrus>(&e)) {
+    if (const int reg = own_register(named->target.text); reg >= 0) {
+      value(*named->value, reg);
+      store_variable(named->target.text, static_cast<uint32_t>(reg), e.span);
+      return test(Op::JumpIf, static_cast<uint32_t>(reg), 0, when, label, e.span);
+    }
+  }
   if (const Value constant = fold(e); is_simple(constant)) {
     if (is_true(constant) == when) jump(label, e.span);
     return;

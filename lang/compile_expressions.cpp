@@ -169,7 +169,7 @@ uint32_t Compiler::sequence(Expr& e, ExprList elements, int want) {
   for (Expr* element : elements) {
     auto* star = try_as<Starred>(element);
     const uint32_t reg = value(star != nullptr ? *star->value : *element);
-    if (star != nullptr) emit(set ? Op::SetUpdate : Op::ListExtend, work, reg, 0, element->span);
+    if (star != nullptr) emit(set ? Op::SetUpdate : Op::ListExtend, work, reg, 0, e.span);
     else emit(set ? Op::SetAdd : Op::ListAppend, work, reg, 0, element->span);
     top_ = above;
   }
@@ -210,7 +210,7 @@ uint32_t Compiler::dict_display(ast::Dict& e, int want) {
   const uint32_t above = top_;
   for (DictItem& item : e.items) {
     if (item.key == nullptr) {
-      emit(Op::DictUpdate, work, value(*item.value), 0, item.value->span);
+      emit(Op::DictUpdate, work, value(*item.value), 0, e.span);
     } else {
       const uint32_t key = value(*item.key);
       emit(Op::DictSet, work, key, value(*item.value), e.span);
@@ -391,7 +391,7 @@ uint32_t Compiler::generator_expression(Comprehension& e, int want) {
   make_function({}, nullptr, code, reg, e.span, false);
   Expr& iterable = *e.clauses[0].iterable;
   const uint32_t argument = on_top(iterable);
-  emit(Op::Intrinsic, argument, argument, static_cast<uint32_t>(IntrinsicId::Iter), iterable.span);
+  emit(Op::Intrinsic, argument, argument, static_cast<uint32_t>(IntrinsicId::Iter), e.span);
   top_ = mark;
   const uint32_t to = result(want, e.span);
   emit(Op::Call, reg, 1, to, e.span);

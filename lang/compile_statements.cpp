@@ -1,4 +1,6 @@
 // Statements: assignment in all its forms, del, if, loops, import, assert.
+#include <algorithm>
+
 #include "lang/compiler.h"
 #include "lang/interpreter.h"
 #include "lang/types/str.h"
@@ -361,7 +363,7 @@ void Compiler::operator()(AssertStmt& s) {
   const Assigned before = assigned_;
   uint32_t reg = 0;
   if (s.message != nullptr) reg = value(*s.message);
-  emit(Op::AssertFailed, reg, s.message != nullptr, 0, s.condition->span);
+  emit(Op::AssertFailed, reg, s.message != nullptr, 0, is<Constant>(*s.condition) ? s.span : s.condition->span);
   assigned_ = before;
   bind(fine);
 }
@@ -387,8 +389,17 @@ void Compiler::operator()(ImportStmt& s) {
   for (const ImportAlias& alias : s.names) import_module(alias, s.span);
 }
 
+void Compiler::check_future(const ImportFromStmt& s) {
+  for (const ImportAlias& alias : s.names) {
+    const std::string_view known[] = {"annotations", "division", "print_function", "absolute_import", "unicode_literals",
+                                      "generators", "nested_scopes", "with_statement", "generator_stop"};
+    if (std::find(std::begin(known), std::end(known), alias.name.text) != std::end(known)) continue;
+    throw CompileError{s.span, "future feature " + std::string(alias.name.text) + " is not defined"};
+  }
+}
+
 void Compiler::operator()(ImportFromStmt& s) {
-  if (s.module.text == "__future__" && s.level == 0) return;
+  if (s.module.text == "__future__" && s.level == 0) return check_future(s);
   const uint32_t mark = top_;
   std::vector<Value> names;
   for (const ImportAlias& alias : s.names) names.emplace_back(static_cast<Object*>(name_text(alias.name.text)));

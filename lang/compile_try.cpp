@@ -236,7 +236,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   if (index == s.items.size()) return block(s.body);
   check_block_depth(s.span);
   WithItem& item = s.items[index];
-  const Span span = item.context->span;
+  const Span span = s.span;  // the statement's, as CPython marks it
   const uint32_t exit = on_top(*item.context);
   emit(Op::WithSetup, exit, 0, 0, span);
   const uint32_t target = take_temporary(span);

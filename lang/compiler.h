@@ -165,6 +165,7 @@ class Compiler : Emitter {
   void class_value(ast::ClassStmt& s, uint32_t to);
   void check_metaclass(const ast::Keyword& keyword);
   void import_module(const ast::ImportAlias& alias, Span span);
+  void check_future(const ast::ImportFromStmt& s);
 
   // --- leaving blocks: what stands between here and the place that is jumped to
   struct Unwind {
