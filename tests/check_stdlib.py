@@ -163,6 +163,14 @@ def emulate_natives():
         def cache_clear(self):
             self._inner.cache_clear()
 
+    def assign(obj, names, values, plainly):
+        for name, value in zip(names, values):
+            object.__setattr__(obj, name, value) if plainly else setattr(obj, name, value)
+
+    import itertools
+    add_module("_itertools", **{name: getattr(itertools, name) for name in (
+        "product", "permutations", "combinations", "combinations_with_replacement")})
+    add_module("_dataclasses", assign=assign, values=lambda obj, names: tuple([getattr(obj, name) for name in names]))
     add_module("_functools", CachedFunction=CachedFunction)
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
