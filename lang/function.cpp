@@ -105,7 +105,7 @@ Value function_get_attr(Interpreter& in, const Value& self, Str* name) {
 void function_set_attr(Interpreter& in, const Value& self, Str* name, const Value& value) {
   Function* const f = function_of(self);
   const Value& member = type_lookup(in.types.function, name);
-  if (!member.is_undefined() && member.is_object() && member.as_object()->type->slots.descr_set != nullptr) {
+  if (member.is_object() && member.as_object()->kind == ObjectKind::Property) {
     generic_set_attr(in, self, name, value);
   } else if (!value.is_undefined()) {
     dict_set_str(in, as_dict(function_dict(in, f)), name, value);
