@@ -92,7 +92,8 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
 Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
   List* list = as_list(self);
   if (is_slice(key)) {
-    const SliceIndices r = slice_indices(in, as_slice(key), list->size);
+    const SliceParts parts = unpack_slice(in, as_slice(key));
+    const SliceIndices r = adjust_slice(parts, list->size);
     if (r.step == 1) return make_list(in, list->items + r.start, static_cast<size_t>(r.count));
     Value result = make_list(in, static_cast<size_t>(r.count));
     for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) list_append(in, as_list(result), list->items[at]);
@@ -111,7 +112,8 @@ void set_slice(Interpreter& in, List* list, const Slice* slice, const Value& val
     if (error.kind != ErrorKind::TypeError || (value.is_object() && value.as_object()->type->slots.iter != nullptr)) throw;
     throw Error(ErrorKind::TypeError, extended ? "must assign iterable to extended slice" : "can only assign an iterable");
   }
-  SliceIndices r = slice_indices(in, slice, list->size);
+  const SliceParts parts = unpack_slice(in, slice);
+  SliceIndices r = adjust_slice(parts, list->size);
   List* items = as_list(fresh);
   if (r.step == 1) {
     const size_t from = static_cast<size_t>(r.start);
@@ -136,7 +138,8 @@ void set_item_slot(Interpreter& in, const Value& self, const Value& key, const V
 }
 
 void delete_slice(Interpreter& in, List* list, const Slice* slice) {
-  const SliceIndices r = slice_indices(in, slice, list->size);
+  const SliceParts parts = unpack_slice(in, slice);
+  const SliceIndices r = adjust_slice(parts, list->size);
   if (r.count == 0) return;
   if (r.step == 1) {
     list_replace(in, list, static_cast<size_t>(r.start), static_cast<size_t>(r.start + r.count), nullptr, 0);

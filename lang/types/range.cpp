@@ -63,17 +63,29 @@ int64_t clip(int64_t value, int64_t length, int64_t low, int64_t high) {
 
 }  // namespace
 
-SliceIndices slice_indices(Interpreter& in, const Slice* slice, int64_t length) {
+SliceParts unpack_slice(Interpreter& in, const Slice* slice) {
+  SliceParts parts;
+  parts.step = slice->step.is_none() ? 1 : slice_part(in, slice->step);
+  if (parts.step == 0) throw Error(ErrorKind::ValueError, "slice step cannot be zero");
+  if (parts.step == INT64_MIN) parts.step = -INT64_MAX;
+  parts.start = slice->start.is_none() ? Value::none() : Value::integer(slice_part(in, slice->start));
+  parts.stop = slice->stop.is_none() ? Value::none() : Value::integer(slice_part(in, slice->stop));
+  return parts;
+}
+
+SliceIndices adjust_slice(const SliceParts& parts, int64_t length) {
   SliceIndices r;
-  r.step = slice->step.is_none() ? 1 : slice_part(in, slice->step);
-  if (r.step == 0) throw Error(ErrorKind::ValueError, "slice step cannot be zero");
-  if (r.step == INT64_MIN) r.step = -INT64_MAX;
+  r.step = parts.step;
   const bool down = r.step < 0;
   const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
-  r.start = slice->start.is_none() ? (down ? high : low) : clip(slice_part(in, slice->start), length, low, high);
-  r.stop = slice->stop.is_none() ? (down ? low : high) : clip(slice_part(in, slice->stop), length, low, high);
+  r.start = parts.start.is_none() ? (down ? high : low) : clip(parts.start.as_int(), length, low, high);
+  r.stop = parts.stop.is_none() ? (down ? low : high) : clip(parts.stop.as_int(), length, low, high);
   r.count = range_length(r.start, r.stop, r.step);
   return r;
+}
+
+SliceIndices slice_indices(Interpreter& in, const Slice* slice, int64_t length) {
+  return adjust_slice(unpack_slice(in, slice), length);
 }
 
 }  // namespace tessera

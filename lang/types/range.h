@@ -32,5 +32,12 @@ struct SliceIndices {
   int64_t start, stop, step, count;
 };
 SliceIndices slice_indices(Interpreter& in, const Slice* slice, int64_t length);
+// The same in two steps, for lists: the first may run a script (__index__) that changes the length.
+struct SliceParts {
+  Value start, stop;  // an int or None
+  int64_t step;
+};
+SliceParts unpack_slice(Interpreter& in, const Slice* slice);
+SliceIndices adjust_slice(const SliceParts& parts, int64_t length);
 
 }  // namespace tessera

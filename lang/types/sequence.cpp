@@ -59,22 +59,19 @@ void throw_cannot_join(Interpreter& in, const char* type, const Value& other) {
                                         "\") to " + type);
 }
 
-int64_t sequence_index(Interpreter& in, const Value& key, int64_t length, const char* type, const char* action) {
-  int64_t i;
+int64_t index_of_key(Interpreter& in, const Value& key, const char* type) {
   const Value plain = unboxed(key);
-  if (plain.is_int() || plain.is_bool()) {
-    i = plain.as_int();
-  } else {
-    if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) {
-      const std::string_view name(type);
-      throw Error(ErrorKind::TypeError, std::string(name.substr(0, name.find(' '))) + " indices must be integers or slices, not " +
-                                            std::string(type_name(in, key)));
-    }
-    i = index(in, plain);
+  if (plain.is_int() || plain.is_bool()) return plain.as_int();
+  if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) {
+    const std::string_view name(type);
+    throw Error(ErrorKind::TypeError, std::string(name.substr(0, name.find(' '))) + " indices must be integers or slices, not " +
+                                          std::string(type_name(in, key)));
   }
-  if (i < 0) i += length;
-  if (i < 0 || i >= length) throw Error(ErrorKind::IndexError, std::string(type) + action + " index out of range");
-  return i;
+  return index(in, plain);
+}
+
+void throw_out_of_range(const char* type, const char* action) {
+  throw Error(ErrorKind::IndexError, std::string(type) + action + " index out of range");
 }
 
 Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right) {

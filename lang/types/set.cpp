@@ -75,8 +75,12 @@ size_t roomy(const Set* set) { return set->count > 50000 ? size_t{set->count} * 
 // The entry that holds the key, or else (`for_insert`) the slot to put it in: the last deleted one that was met, or the
 // free one where the probing ended. == may run a script that changes the set: then the search begins again.
 SetEntry* find(Interpreter& in, Set* set, const Value& key, int64_t hash, bool for_insert) {
-  if (set->table == nullptr) return nullptr;
   for (;;) {
+    if (set->table == nullptr) {
+      if (!for_insert) return nullptr;
+      set->table = new_table(in, kMinimum);
+      set->mask = kMinimum - 1;
+    }
     SetEntry* found = nullptr;
     SetEntry* deleted = nullptr;
     bool again = false;
@@ -124,10 +128,6 @@ Value make_set(Interpreter& in, bool frozen) {
 }
 
 bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
-  if (set->table == nullptr) {
-    set->table = new_table(in, kMinimum);
-    set->mask = kMinimum - 1;
-  }
   SetEntry* entry = find(in, set, key, hash, true);
   if (!entry->key.is_undefined()) return false;
   const bool reused = entry->hash == kDeletedHash;
