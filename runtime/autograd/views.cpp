@@ -132,13 +132,13 @@ void check_inplace(const Tensor& self) {
     check(!(self.requires_grad() && !meta->grad_fn), TensorErrorKind::Runtime,
           "a leaf Variable that requires grad is being used in an in-place operation.");
     if (!meta->view_base.defined()) return;
-    const AutogradMeta* base = meta->view_base.impl()->autograd;
-    check(!(meta->view_base.requires_grad() && base && !base->grad_fn), TensorErrorKind::Runtime,
-          "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     check(!meta->one_of_several_views || !meta->grad_fn, TensorErrorKind::Runtime, "Output ", meta->output, " of ",
           meta->grad_fn ? meta->grad_fn->name : "",
           " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do "
           "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+    const AutogradMeta* base = meta->view_base.impl()->autograd;
+    check(!(meta->view_base.requires_grad() && base && !base->grad_fn), TensorErrorKind::Runtime,
+          "a view of a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
 void rebase_history(Tensor& self, CountedPtr<Node> node) {

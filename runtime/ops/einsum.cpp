@@ -68,18 +68,26 @@ public:
     Tensor run() {
         std::vector<Tensor> aligned;
         for (size_t k = 0; k < operands_.size(); k++) aligned.push_back(align(k));
+        if (aligned.size() == 1) return summed_rest(aligned[0]);
         Tensor result = aligned[0];
         for (size_t d = size_t(kept_); d < order_.size(); d++)  // labels of the first operand alone
             if (last_use_[order_[d]] == 0 && result.sizes()[d] != 1) result = sum(result, Dims{int64_t(d)}, true);
         for (size_t k = 1; k < aligned.size(); k++) result = multiply(result, aligned[k], int(k));
-        Dims shape, rest;
-        for (int64_t d = 0; d < kept_; d++) shape.push_back(result.sizes()[d]);
-        for (int64_t d = kept_; d < result.dim(); d++)
-            if (result.sizes()[d] != 1) rest.push_back(d);
-        return reshape(rest.empty() ? result : sum(result, rest), shape);
+        const bool done = std::all_of(result.sizes().begin() + kept_, result.sizes().end(), [](int64_t n) { return n == 1; });
+        if (!done) return summed_rest(result);
+        if (result.dim() == kept_) return result;
+        return viewed(result, result.sizes().first(size_t(kept_)));
     }
 
 private:
+    Tensor summed_rest(const Tensor& t) const {
+        Dims rest;
+        for (int64_t d = kept_; d < t.dim(); d++) rest.push_back(d);
+        return rest.empty() ? t : sum(t, rest);
+    }
+    // A product is one run of memory, so this is a view of it.
+    static Tensor viewed(const Tensor& t, Ints shape) { return t.is_contiguous() ? view(t, shape) : reshape(t, shape); }
+
     void measure(size_t k) {
         const Tensor& t = operands_[k];
         const auto& labels = equation_.operands[k];
@@ -213,7 +221,7 @@ private:
             if (std::find(order.begin(), order.end(), d) == order.end()) shape.push_back(1), order.push_back(d);
         Dims back(order.size());
         for (size_t i = 0; i < order.size(); i++) back[order[i]] = int64_t(i);
-        return permute(reshape(product, shape), back);
+        return permute(viewed(product, shape), back);
     }
 
     Equation equation_;

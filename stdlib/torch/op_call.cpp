@@ -4,7 +4,7 @@
 #include <array>
 
 #include "lang/protocol.h"
-#include "runtime/autograd/node.h"
+#include "runtime/autograd/engine.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/return_types.h"
 
@@ -207,7 +207,10 @@ Value run(Interpreter& in, const OpFunction& function, const OpEntry& entry, con
     if (call.results.size() > 1) return wrap_results(in, entry, call.results);
     if (Tensor* result = std::get_if<Tensor>(&call.results[0])) {
       if (args.count > 0 && is_tensor(state, args[0]) && tensor_of(args[0]).same(*result)) return args[0];
-      if (bound.requires_grad) autograd_meta(*result).leaf_requires_grad = true, result->impl()->flags |= TensorImpl::kRequiresGrad;
+      if (bound.requires_grad) {
+        check(is_differentiable(result->dtype()), TensorErrorKind::Runtime, "Only Tensors of floating point and complex dtype can require gradients");
+        set_requires_grad(*result, true);
+      }
     }
     return wrap_result(in, call.results[0]);
   });

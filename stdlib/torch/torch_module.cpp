@@ -26,7 +26,10 @@ Value type_value(Type* type) { return Value(static_cast<Object*>(type)); }
 // Functions --------------------------------------------------------------------------------------------------------
 
 Value finish(Interpreter& in, Tensor t, const Value& requires_grad) {
-  if (truth(in, requires_grad)) set_requires_grad(t, true);
+  if (truth(in, requires_grad)) {
+    check(is_differentiable(t.dtype()), TensorErrorKind::Runtime, "Only Tensors of floating point and complex dtype can require gradients");
+    set_requires_grad(t, true);
+  }
   return wrap_tensor(in, std::move(t));
 }
 
