@@ -195,6 +195,9 @@ void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError
   ErrorKind kind = ErrorKind::SyntaxError;
   if (error.error_class == SyntaxError::Class::kIndentationError) kind = ErrorKind::IndentationError;
   if (error.error_class == SyntaxError::Class::kTabError) kind = ErrorKind::TabError;
+  if (error.message.starts_with("Non-UTF-8")) {  // found by CPython's decoder, before there are lines to show
+    throw Thrown(make_exception(in, kind, error.message));
+  }
   const Value text = make_str_lossy(in, std::string(source.line(error.line)) + "\n");
   const Value details = make_tuple(
       in, {make_str_lossy(in, source.name()), Value::integer(error.line), Value::integer(error.column), text,

@@ -203,7 +203,8 @@ std::string syntax_place(Interpreter& in, const Exception* e) {
     if (details[5].is_int()) end = details[5].as_int() - 1 - static_cast<int64_t>(indent);
     if (!one_line) end = static_cast<int64_t>(count_characters(line.substr(indent)));
   }
-  if (begin < 0) return text;
+  if (is_error(in, Value(const_cast<Exception*>(e)), ErrorKind::IndentationError)) end = begin + 1;
+  if (begin < 0 || is_error(in, Value(const_cast<Exception*>(e)), ErrorKind::TabError)) return text;
   return text + "    " + std::string(static_cast<size_t>(begin), ' ') +
          std::string(static_cast<size_t>(std::max<int64_t>(1, end - begin)), '^') + "\n";
 }
