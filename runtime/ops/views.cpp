@@ -469,6 +469,26 @@ Tensor squeeze_dim(const Tensor& self, int64_t dim) { return squeeze(self, dim);
 Tensor ravel(const Tensor& self) { return reshape(self, {-1}); }
 Tensor adjoint(const Tensor& self) { return matrix_T(self); }
 
+// unsqueeze_ and its like: the tensor itself takes the view's layout and record.
+Tensor become(const Tensor& self, const Tensor& view) {
+    if (self.requires_grad()) check_inplace(self);
+    Tensor handle = self;
+    const CountedPtr<Node> node = view.requires_grad() ? grad_fn_of(view) : nullptr;
+    self.impl()->set_layout(view.sizes(), view.strides());
+    if (node) set_history(handle, node);
+    return handle;
+}
+Tensor squeeze_in_place(const Tensor& self) { return become(self, squeeze(self)); }
+Tensor squeeze_dim_in_place(const Tensor& self, int64_t dim) { return become(self, squeeze(self, dim)); }
+Tensor unsqueeze_in_place(const Tensor& self, int64_t dim) { return become(self, unsqueeze(self, dim)); }
+Tensor transpose_in_place(const Tensor& self, int64_t a, int64_t b) { return become(self, transpose(self, a, b)); }
+Tensor t_in_place(const Tensor& self) { return become(self, t(self)); }
+
+TS_OP(squeeze_, "squeeze_(Tensor self) -> Tensor", "squeeze, of the tensor itself.", kMethod, &squeeze_in_place);
+TS_OP(squeeze_, "squeeze_.dim(Tensor self, int dim) -> Tensor", "squeeze, of the tensor itself.", kMethod, &squeeze_dim_in_place);
+TS_OP(unsqueeze_, "unsqueeze_(Tensor self, int dim) -> Tensor", "unsqueeze, of the tensor itself.", kMethod, &unsqueeze_in_place);
+TS_OP(transpose_, "transpose_(Tensor self, int dim0, int dim1) -> Tensor", "transpose, of the tensor itself.", kMethod, &transpose_in_place);
+TS_OP(t_, "t_(Tensor self) -> Tensor", "t, of the tensor itself.", kMethod, &t_in_place);
 TS_OP(view, "view(Tensor self, int[] size) -> Tensor", "The same elements in another shape, sharing memory.", kMethod | kView | kSizes, &view);
 TS_OP(view_as, "view_as(Tensor self, Tensor other) -> Tensor", "view in the shape of other.", kMethod | kView, &view_as);
 TS_OP(reshape, "reshape(Tensor self, int[] shape) -> Tensor", "The same elements in another shape; a view if possible, else a copy.",
