@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "lang/character_names.h"
 #include "lang/lexer_faults.h"
 
 namespace tessera {
@@ -121,8 +122,10 @@ class EscapeReader {
   void named() {
     std::size_t close = at_ + 2 < body_.size() && body_[at_ + 2] == '{' ? body_.find('}', at_) : std::string_view::npos;
     if (close == std::string_view::npos || close == at_ + 3) return fail(1, "malformed \\N character escape");
-    message_ = "(unicode error) character names are not supported: write \\u or \\U and the code instead of " +
-               std::string(body_.substr(at_, close + 1 - at_));
+    const auto character = character_named(body_.substr(at_ + 3, close - at_ - 3));
+    if (!character) return fail(close - at_, "unknown Unicode character name");
+    append_utf8(out_, *character);
+    take(close + 1 - at_);
   }
 
   void fail(std::size_t last, const char* reason) {
