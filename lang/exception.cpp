@@ -190,14 +190,26 @@ void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std:
   throw_with_fields(in, kind, message, 1, {name});
 }
 
+namespace {
+
+// CPython's decoder finds bytes that are no UTF-8 before there are lines to show; empty for any other mistake.
+std::string decoding_message(const Source& source, const SyntaxError& error) {
+  constexpr std::string_view kStart = "(unicode error) 'utf-8' codec can't decode byte 0x";
+  if (!error.message.starts_with(kStart) || source.name().starts_with('<')) return {};
+  return "Non-UTF-8 code starting with '\\x" + error.message.substr(kStart.size(), 2) + "' in file " + source.name() +
+         " on line " + std::to_string(error.line) +
+         ", but no encoding declared; see https://peps.python.org/pep-0263/ for details";
+}
+
+}  // namespace
+
 void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error) {
   if (error.error_class == SyntaxError::Class::kRecursionError) throw Error(ErrorKind::RecursionError, error.message);
   ErrorKind kind = ErrorKind::SyntaxError;
   if (error.error_class == SyntaxError::Class::kIndentationError) kind = ErrorKind::IndentationError;
   if (error.error_class == SyntaxError::Class::kTabError) kind = ErrorKind::TabError;
-  if (error.message.starts_with("Non-UTF-8")) {  // found by CPython's decoder, before there are lines to show
-    throw Thrown(make_exception(in, kind, error.message));
-  }
+  const std::string not_decoded = decoding_message(source, error);
+  if (!not_decoded.empty()) throw Thrown(make_exception(in, kind, not_decoded));
   const Value text = make_str_lossy(in, std::string(source.line(error.line)) + "\n");
   const Value details = make_tuple(
       in, {make_str_lossy(in, source.name()), Value::integer(error.line), Value::integer(error.column), text,
