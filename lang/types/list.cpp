@@ -107,6 +107,27 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
   list->size = static_cast<uint32_t>(list->size - removed + count);
 }
 
+namespace {
+
+// CPython asks a class's own __len__ or __length_hint__ before it collects the items; a script may see that happen.
+void ask_length(Interpreter& in, const Value& iterable) {
+  if (!iterable.is_object() || !(iterable.as_object()->type->type_flags & kScriptClass)) return;
+  try {
+    if (iterable.as_object()->type->slots.length != nullptr) {
+      length(in, iterable);
+      return;
+    }
+    const Value hint = type_lookup(iterable.as_object()->type, in.names->length_hint);
+    if (!hint.is_undefined()) call(in, hint, {iterable});
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_instance(in, thrown.exception, in.types.errors[static_cast<int>(ErrorKind::TypeError)])) throw;
+  }
+}
+
+}  // namespace
+
 void list_extend(Interpreter& in, List* list, const Value& iterable) {
   if (iterable.is_object()) {
     Type* type = iterable.as_object()->type;
@@ -122,6 +143,7 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
     if (type == in.types.dict) list_reserve(in, list, list->size + as_dict(iterable)->count);
   }
   const Value it = iter(in, iterable);
+  ask_length(in, iterable);
   Value item;
   while (next(in, it, item)) list_append(in, list, std::move(item));
 }

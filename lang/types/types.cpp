@@ -66,6 +66,7 @@ void make_singleton_types(Interpreter& in) {
 
 void make_first_types(Interpreter& in) {
   in.shared = new SharedObjects();
+  in.shared->interned.reserve(4096);  // more than the names of all modules that are always there
   str_slots(in);
   list_slots(in);
   tuple_slots(in);
