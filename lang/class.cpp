@@ -213,6 +213,11 @@ void finish_core_types(Interpreter& in) {
   add_core_methods(in);
 }
 
+static Value refuse_to_make(Interpreter&, Type* type, const Args&) {
+  throw_error(ErrorKind::TypeError, "cannot create '%s.%s' instances", std::string(type->module->view()).c_str(),
+              std::string(type->name->view()).c_str());
+}
+
 Type* Interpreter::new_type(const NativeTypeSpec& spec) {
   Type* base = spec.base != nullptr ? spec.base : types.object;
   Type* type = raw_type(*this, spec.kind, spec.size, spec.flags);
@@ -227,6 +232,8 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
     if (base->attributes_offset != 0) type->attributes_offset = base->attributes_offset;
     base->subclasses.push_back(type);
   }
+  // A layout that only C++ can fill must not come to life empty; types that scripts make set their own `make` afterwards.
+  if (spec.kind == ObjectKind::Native && type->make == nullptr) type->make = refuse_to_make;
   if (!spec.doc.empty()) dict_set_str(*this, type->attributes, names->doc, make_str(*this, spec.doc));
   register_type(type);
   return type;
@@ -234,7 +241,10 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
 
 void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc) {
   auto function = [&](NativeFn fn, const char* signature) {
-    return fn == nullptr ? Value::none() : new_function(signature, doc, fn);
+    if (fn == nullptr) return Value::none();
+    Value made = new_function(signature, doc, fn);
+    static_cast<NativeFunction*>(made.as_object())->owner = type;  // so that `self` is checked
+    return made;
   };
   Value property = make_property(*this, function(get, "get(self, /)"), function(set, "set(self, value, /)"), Value::none(),
                                  make_str(*this, doc));
@@ -548,79 +558,6 @@ Value build_class(Interpreter& in, const Value& body, Str* name, const Value& ba
   const Value cell = call(in, body, {name_space});
   if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell) dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
   return make_class(in, name, resolved, name_space, keywords, changed ? bases : Value());
-}
-
-// ---- Instances -------------------------------------------------------------------------------------------------------
-
-Value new_instance(Interpreter& in, Type* type) {
-  if (type->type_flags & kAbstract) throw_abstract(in, type);
-  if (type->make != nullptr) return type->make(in, type, Args{});
-  return Value::adopt(make_object<Instance>(in, type));
-}
-
-void throw_abstract(Interpreter& in, Type* type) {
-  Value names = list_from(in, type_lookup(type, in.names->abstractmethods));
-  list_sort(in, as_list(names), Value::none(), false);
-  std::string list;
-  for (const Value& name : *as_list(names)) list += (list.empty() ? "" : ", ") + std::string(text_of(name));
-  throw_error(ErrorKind::TypeError, "Can't instantiate abstract class %s with abstract method%s %s", text(type->name).c_str(),
-              as_list(names)->size == 1 ? "" : "s", list.c_str());
-}
-
-namespace {
-
-Value call_with(Interpreter& in, const Value& function, const Value& first, const Args& args) {
-  std::vector<Value> values{first};
-  values.insert(values.end(), args.values, args.values + args.count);
-  return call(in, function, Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names});
-}
-
-Value unwrapped(const Value& found) {
-  if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod) return static_cast<StaticMethod*>(found.as_object())->function;
-  return found;
-}
-
-// Which __init__ runs after __new__: any of a script; of natives only those that fill an empty container.
-bool init_runs(const Type* type, const Value& init) {
-  if (is_function(init)) return true;
-  if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction) return !init.is_undefined() && !init.is_none();
-  const Type* owner = static_cast<NativeFunction*>(init.as_object())->owner;
-  if (owner == nullptr || owner == owner->owner->types.object) return false;
-  return (type->type_flags & kScriptClass) && (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
-                                               owner->instance_kind == ObjectKind::Set);
-}
-
-bool is_object_method(Interpreter& in, const Value& found, Str* name) { return found.is(type_lookup(in.types.object, name)); }
-
-}  // namespace
-
-Value instantiate(Interpreter& in, Type* type, const Args& args) {
-  if (!(type->type_flags & kScriptClass) && type->make != nullptr) return type->make(in, type, args);
-  if (type->type_flags & kAbstract) throw_abstract(in, type);
-  const Value make = type_lookup(type, in.names->new_);
-  const Value init = type_lookup(type, in.names->init);
-  Value object;
-  const bool plain_new = is_object_method(in, make, in.names->new_);
-  const Value function = unwrapped(make);
-  if (plain_new && type->make == nullptr) {
-    if (args.count != 0 && is_object_method(in, init, in.names->init)) {
-      throw_error(ErrorKind::TypeError, "%s() takes no arguments", text(type->name).c_str());
-    }
-    object = new_instance(in, type);
-  } else if (type->make != nullptr && !is_function(function)) {
-    object = type->make(in, type, args);
-  } else {
-    object = call_with(in, function, as_value(type), args);
-  }
-  if (!is_instance(in, object, type)) return object;
-  if (init_runs(type, init)) {
-    const Value method = type_lookup(type_of(in, object), in.names->init);
-    const Value answer = call_with(in, unwrapped(method), object, args);
-    if (!answer.is_none()) {
-      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'", std::string(type_name(in, answer)).c_str());
-    }
-  }
-  return object;
 }
 
 // ---- Changes ---------------------------------------------------------------------------------------------------------

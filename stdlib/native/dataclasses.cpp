@@ -21,6 +21,7 @@ Value assign(Interpreter& in, const Args& args) {
   const Tuple& names = names_of(args[1]);
   const Tuple& values = names_of(args[2]);
   const bool plainly = truth(in, args[3]);
+  if (!args[0].is_object()) throw Error(ErrorKind::TypeError, "an object with fields is expected");
   for (uint32_t i = 0; i < values.size && i < names.size; ++i) {
     if (plainly) {
       generic_set_attr(in, args[0], name_at(names, i), values[i]);

@@ -8,14 +8,26 @@
 namespace tessera {
 namespace {
 
-Value format_all(Interpreter& in, const Args& args) { return make_str_lossy(in, in.format_exception(args[0])); }
-Value format_only(Interpreter& in, const Args& args) { return make_str_lossy(in, format_exception_only(in, args[0])); }
-Value format_entries(Interpreter& in, const Args& args) { return make_str_lossy(in, format_traceback_entries(in, args[0])); }
+const Value& exception_argument(const Args& args) {
+  if (!is_exception(args[0])) throw Error(ErrorKind::TypeError, "an exception is expected");
+  return args[0];
+}
+
+bool is_traceback(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.types.traceback; }
+
+Value format_all(Interpreter& in, const Args& args) { return make_str_lossy(in, in.format_exception(exception_argument(args))); }
+Value format_only(Interpreter& in, const Args& args) {
+  return make_str_lossy(in, format_exception_only(in, exception_argument(args)));
+}
+Value format_entries(Interpreter& in, const Args& args) {
+  if (!is_traceback(in, args[0])) throw Error(ErrorKind::TypeError, "a traceback is expected");
+  return make_str_lossy(in, format_traceback_entries(in, args[0]));
+}
 
 // (file, line, function, text of the line) for each entry.
 Value entries(Interpreter& in, const Args& args) {
   Value list = make_list(in);
-  for (Value at = args[0]; at.is_object() && at.as_object()->type == in.types.traceback;) {
+  for (Value at = args[0]; is_traceback(in, at);) {
     const Traceback* entry = static_cast<Traceback*>(at.as_object());
     const Source& source = *entry->code->source;
     const uint32_t line = traceback_line(entry);
