@@ -429,7 +429,7 @@ class NameCollector {
 // Second pass: where each name of each scope lives.
 class Linker {
  public:
-  Linker(Tree& tree, Scopes& scopes) : tree_(tree), scopes_(scopes), class_name_(tree.intern("__class__")) {}
+  Linker(Tree& tree, Scopes& scopes) : scopes_(scopes), class_name_(tree.intern("__class__")) {}
 
   void run() {
     for (auto& scope : scopes_.all) {
@@ -578,7 +578,6 @@ class Linker {
     return static_cast<uint16_t>(code.captures.size() - 1);
   }
 
-  Tree& tree_;
   Scopes& scopes_;
   std::string_view class_name_;
 };
