@@ -2,6 +2,7 @@
 #include "runtime/ops/pointwise_rows.h"
 
 #include <cctype>
+#include <deque>
 
 #include "runtime/ops.h"
 #include "runtime/ops/grad_probe.h"
@@ -98,7 +99,8 @@ const char* backward_name(std::string_view op) {
         upper = c == '_';
     }
     out += name.starts_with("clamp_") ? "Backward1" : "Backward0";
-    return (new std::string(std::move(out)))->c_str();  // lives as long as the program
+    static auto* names = new std::deque<std::string>;  // they live as long as the program, and a leak checker sees where
+    return names->emplace_back(std::move(out)).c_str();
 }
 
 }  // namespace
