@@ -105,8 +105,8 @@ template <class T> bool sign_bit(Num<T> x) {
 template <class T> Num<T> select(bool c, Num<T> a, std::type_identity_t<Num<T>> b) { return c ? a : b; }
 inline bool differ(bool a, bool b) { return a != b; }
 
-template <class T> Num<T> maximum(Num<T> x, std::type_identity_t<Num<T>> y) { return x.v > y.v || is_nan(x) ? x : y; }
-template <class T> Num<T> minimum(Num<T> x, std::type_identity_t<Num<T>> y) { return x.v < y.v || is_nan(x) ? x : y; }
+template <class T> Num<T> maximum(Num<T> x, std::type_identity_t<Num<T>> y) { return x.v >= y.v || is_nan(x) ? x : y; }
+template <class T> Num<T> minimum(Num<T> x, std::type_identity_t<Num<T>> y) { return x.v <= y.v || is_nan(x) ? x : y; }
 template <class T> Num<T> fmax(Num<T> x, Num<T> y) { return x.v > y.v || is_nan(y) ? x : y; }
 template <class T> Num<T> fmin(Num<T> x, Num<T> y) { return x.v < y.v || is_nan(y) ? x : y; }
 

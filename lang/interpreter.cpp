@@ -87,6 +87,7 @@ Value run_code(Interpreter& in, const Value& code, Dict* globals) {
 // What compiles and runs may throw Error before a frame exists; hosts get Thrown only.
 template <class F>
 Value as_thrown(Interpreter& in, F&& body) {
+  in.vm().begin_run();
   try {
     return body();
   } catch (const Thrown&) {

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <chrono>
 #include <new>
 #include <stdexcept>
 
@@ -72,12 +73,50 @@ void VirtualMachine::throw_too_deep(Value* window, uint32_t count) {
   throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded");
 }
 
+namespace {
+
+constexpr uint16_t kUncatchable = 1;  // Object::aux of an Exception: a limit of the host, which no handler sees
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+[[noreturn]] void throw_uncatchable(Interpreter& in, ErrorKind kind, const char* message) {
+  Value exception = make_exception(in, kind, message);
+  exception.as_object()->aux = kUncatchable;
+  throw Thrown(std::move(exception));
+}
+
+}  // namespace
+
+void VirtualMachine::begin_run() {
+  if (top_ != nullptr) return;
+  steps_ = 0;
+  batch_ = countdown_ = 0;
+  deadline_ = in_.limits.seconds > 0 ? steady_seconds() + in_.limits.seconds : 0;
+}
+
+// How many steps pass before the next look: few enough that a limit is met closely, many enough that looking costs nothing.
+void VirtualMachine::check_limits() {
+  constexpr int64_t kSteps = 1 << 14;
+  steps_ += static_cast<uint64_t>(batch_ - countdown_);
+  batch_ = countdown_ = kSteps;
+  if (in_.limits.steps != 0) {
+    if (steps_ > in_.limits.steps) throw_uncatchable(in_, ErrorKind::RuntimeError, "step limit exceeded");
+    const uint64_t left = in_.limits.steps - steps_;
+    if (left < static_cast<uint64_t>(kSteps)) batch_ = countdown_ = static_cast<int64_t>(left);
+  }
+  if (deadline_ != 0 && steady_seconds() > deadline_) throw_uncatchable(in_, ErrorKind::TimeoutError, "time limit exceeded");
+}
+
 void VirtualMachine::safe_point() {
-  constexpr int64_t kSteps = 1 << 20;
-  countdown_ = kSteps;
+  check_limits();
   const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
   if (wanted & Collector::kCollect) in_.collector().collect_if_due();
-  if (wanted & 2) throw Thrown(make_exception(in_, ErrorKind::KeyboardInterrupt, "cancelled"));
+  if (wanted & 2) {
+    in_.interrupt.fetch_and(~2u);
+    throw_uncatchable(in_, ErrorKind::KeyboardInterrupt, "cancelled by the host");
+  }
   if (wanted & 1) {
     in_.interrupt.fetch_and(~1u);
     throw Thrown(make_exception(in_, error_type(in_, ErrorKind::KeyboardInterrupt), make_tuple(in_, nullptr, 0)));
@@ -121,8 +160,6 @@ Value as_runtime_error(Interpreter& in, const Value& exception) {
   as_exception(error)->suppress_context = true;
   return error;
 }
-
-constexpr uint16_t kUncatchable = 1;  // Object::aux of an Exception: a limit of the host
 
 }  // namespace
 

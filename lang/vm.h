@@ -39,6 +39,9 @@ class VirtualMachine {
   // RecursionError when the C++ stack is nearly used up; natives that recurse call it too.
   void check_native_stack();
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
+
+  // A host begins a run: its limits of steps and time count from here. Nothing where a script is running already.
+  void begin_run();
   uint32_t depth_limit() const { return depth_limit_; }
 
  private:
@@ -67,6 +70,7 @@ class VirtualMachine {
   bool unwind(Frame* entry, Value exception, bool new_line);
 
   void safe_point();
+  void check_limits();
   [[noreturn]] void throw_too_deep(Value* window, uint32_t count);
 
   Interpreter& in_;
@@ -75,6 +79,9 @@ class VirtualMachine {
   uint32_t depth_ = 0;
   uint32_t depth_limit_ = 1000;
   int64_t countdown_ = 0;         // steps until the limits are looked at
+  int64_t batch_ = 0;             // what countdown_ began with
+  uint64_t steps_ = 0;            // of this run, up to the last look
+  double deadline_ = 0;           // of this run, on the steady clock in seconds; 0: none
   Value pending_;                 // what unwind could not place: run() throws it
   Value* stack_ = nullptr;
   Value* stack_end_ = nullptr;

@@ -23,7 +23,7 @@ struct Ref::State {
 
 struct Interpreter::State {
   std::unique_ptr<tessera::Interpreter> in;
-  std::vector<std::unique_ptr<Raw>> functions;
+  std::atomic<bool>* tensor_cancel = nullptr;  // found beforehand: cancel() comes from another thread
 };
 
 // The way from the public classes to the values behind them.
@@ -140,11 +140,13 @@ Interpreter::Interpreter(Options options) : state_(std::make_unique<State>()) {
   host.write_out = std::move(options.print);
   state_->in = make_interpreter(std::move(host), limits);
   if (options.memory_limit != 0) set_tensor_memory_limit(*state_->in, options.memory_limit);
+  state_->tensor_cancel = &tensor_cancel_flag(*state_->in);
 }
 
 Interpreter::~Interpreter() = default;
 
 Ref Interpreter::run(std::string_view code, std::string_view name) {
+  state_->tensor_cancel->store(false);
   return guarded(*state_->in, [&] {
     return Access::wrap(this, state_->in->run_interactive(std::make_shared<Source>(std::string(name), code)));
   });
@@ -224,7 +226,7 @@ void Interpreter::def_raw(const char* signature, const char* doc, Raw function) 
 
 void Interpreter::cancel() {
   state_->in->interrupt.fetch_or(2);
-  tensor_cancel_flag(*state_->in).store(true);
+  state_->tensor_cancel->store(true);
 }
 
 }  // namespace tessera::embed

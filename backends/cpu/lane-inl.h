@@ -98,8 +98,8 @@ template <class T> HWY_INLINE L<T> copysign(L<T> x, L<T> y) { return hn::CopySig
 template <class T> HWY_INLINE L<T> sign(L<T> x) {
     return select(x > L<T>(0.0), L<T>(1.0), select(x < L<T>(0.0), L<T>(-1.0), L<T>(0.0)));
 }
-template <class T> HWY_INLINE L<T> maximum(L<T> x, Also<T> y) { return select((x > y) || is_nan(x), x, y); }
-template <class T> HWY_INLINE L<T> minimum(L<T> x, Also<T> y) { return select((x < y) || is_nan(x), x, y); }
+template <class T> HWY_INLINE L<T> maximum(L<T> x, Also<T> y) { return select((x >= y) || is_nan(x), x, y); }
+template <class T> HWY_INLINE L<T> minimum(L<T> x, Also<T> y) { return select((x <= y) || is_nan(x), x, y); }
 template <class T> HWY_INLINE L<T> fmax(L<T> x, L<T> y) { return select((x > y) || is_nan(y), x, y); }
 template <class T> HWY_INLINE L<T> fmin(L<T> x, L<T> y) { return select((x < y) || is_nan(y), x, y); }
 

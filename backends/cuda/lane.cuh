@@ -111,8 +111,8 @@ template <class T> __device__ Lane<T> sign(Lane<T> x) {
     if (x.v != x.v) return x;
     return T(x.v > T(0)) - T(x.v < T(0));
 }
-template <class T> __device__ Lane<T> maximum(Lane<T> x, Also<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v > y.v ? x : y; }
-template <class T> __device__ Lane<T> minimum(Lane<T> x, Also<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v < y.v ? x : y; }
+template <class T> __device__ Lane<T> maximum(Lane<T> x, Also<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v >= y.v ? x : y; }
+template <class T> __device__ Lane<T> minimum(Lane<T> x, Also<T> y) { return x.v != x.v ? x : y.v != y.v ? y : x.v <= y.v ? x : y; }
 template <class T> __device__ Lane<T> fmax(Lane<T> x, Also<T> y) { return x.v != x.v ? y : y.v != y.v ? x : x.v > y.v ? x : y; }
 template <class T> __device__ Lane<T> fmin(Lane<T> x, Also<T> y) { return x.v != x.v ? y : y.v != y.v ? x : x.v < y.v ? x : y; }
 

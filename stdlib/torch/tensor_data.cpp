@@ -53,7 +53,8 @@ class Reader {
     if (is_sequence(data)) return;  // deeper than the first items: refused when written
     if (is_str(data)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
     Scalar number;
-    if (is_boxed_number(data, number)) return see(number.category(state_.context.default_dtype));
+    if (is_boxed_number(data, number))  // numpy's float64 keeps its precision
+      return see(number.category(type_name(in_, data) == "float64" ? kFloat64 : state_.context.default_dtype));
     throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + std::string(type_name(in_, data)));
   }
 

@@ -68,6 +68,8 @@ Value tolist(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] { return tensor_to_list(in, self_of(args)); });
 }
 
+Value absolute(Interpreter& in, const Args& args) { return call_op_by_name(in, "abs", {args.values, 1, nullptr, nullptr}); }
+
 Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, item(in, args))); }
 
 Value as_int(Interpreter& in, const Args& args) {
@@ -271,6 +273,7 @@ const NativeDef kMethods[] = {
     {"get_device(self)", get_device, "The device's index, -1 for the CPU."},
     {"item(self)", item, "The one element as a number."},
     {"tolist(self)", tolist, "The elements as nested lists."},
+    {"__abs__(self)", absolute},
     {"__float__(self)", as_float},
     {"__int__(self)", as_int},
     {"__index__(self)", as_index},
