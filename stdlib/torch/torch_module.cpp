@@ -193,7 +193,7 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
     {"short", kInt16},   {"cfloat", kComplex64}, {"cdouble", kComplex128},
 };
 
-const char* const kSubmodules[] = {"nn", "optim", "utils", "autograd", "cuda", "backends", "storage", "random"};
+const char* const kSubmodules[] = {"_C", "_ops", "_script", "nn", "optim", "utils", "autograd", "cuda", "backends", "storage", "random"};
 
 Value tag(Interpreter& in, const char* text) {
   auto* object = make_object<TagObject>(in, torch_state(in).tag);
@@ -215,7 +215,7 @@ Value missing_in_torch(Interpreter& in, Module&, Str* name) {
     if (Value function = make_op_function(in, text, kFunction); !function.is_undefined()) return function;
   for (const char* submodule : kSubmodules)
     if (text == submodule) return Value(static_cast<Object*>(in.import("torch." + std::string(text))));
-  if (text.starts_with("__") || text.starts_with("_C") || text == "_ops" || text == "_script") return Value();
+  if (text.starts_with("__")) return Value();
   return find_attr(in, Value(static_cast<Object*>(in.import("torch._script"))), name);
 }
 
