@@ -84,7 +84,8 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
 }
 
 Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
-  const char* const names[] = {"neg", "positive", "bitwise_not"};
+  if (op == UnaryOp::Pos) return self;
+  const char* const names[] = {"neg", "", "bitwise_not"};
   return call_op_by_name(in, names[static_cast<size_t>(op)], {&self, 1, nullptr, nullptr});
 }
 
