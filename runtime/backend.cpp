@@ -31,11 +31,17 @@ Device resolve_device(Device device) {
     }
     const DeviceBackend* backend = device_backend(device.type);
     if (!backend) {
-        if (device.is_cuda()) fail(TensorErrorKind::Runtime, "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx");
+        // PyTorch's words for a build without CUDA; why the plugin is not there is our note.
+        if (device.is_cuda()) {
+            std::string why;
+            cuda_plugin(&why);
+            throw TensorError(TensorErrorKind::Assertion, "Torch not compiled with CUDA enabled", {"no CUDA plugin: " + why});
+        }
         if (device.type == DeviceType::Mps)
             fail(TensorErrorKind::Runtime, "PyTorch is not linked with support for mps devices");
         fail_no_kernel("empty.memory_format", device.type);
     }
+    if (device.is_cuda() && backend->device_count() == 0) fail(TensorErrorKind::Runtime, "No CUDA GPUs are available");
     if (device.index < 0) device.index = 0;
     check(device.index < backend->device_count(), TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
     return device;

@@ -30,7 +30,7 @@ struct Opened {
 
 void* open_library(std::string& why) {
     std::string places[4];
-    if (const char* named = std::getenv("TESSERA_CUDA_PLUGIN")) {
+    if (const char* named = std::getenv("TESSERA_CUDA_PLUGIN"); named != nullptr && *named != 0) {
         places[0] = named;
     } else {
         const std::string folder = program_folder();
