@@ -50,14 +50,6 @@ if(TESSERA_WERROR)
 endif()
 add_dependencies(plugins tessera_cuda)
 
-# Every body of the op tables as text through NVRTC (opened at run time; no GPU needed).
-add_executable(tessera_cuda_bodies EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/cuda/bodies.cpp)
-target_include_directories(tessera_cuda_bodies PRIVATE ${PROJECT_SOURCE_DIR})
-target_include_directories(tessera_cuda_bodies SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-target_compile_definitions(tessera_cuda_bodies PRIVATE TESSERA_SOURCE="${PROJECT_SOURCE_DIR}")
-target_link_libraries(tessera_cuda_bodies PRIVATE ${CMAKE_DL_LIBS})
-add_dependencies(plugins tessera_cuda_bodies)
-
 # Compiles every body of the op tables as text, as run-time fusion will; needs NVRTC but no GPU.
 if(TESSERA_TESTS AND EXISTS ${PROJECT_SOURCE_DIR}/tests/cuda/bodies.cpp)
   add_executable(cuda_bodies EXCLUDE_FROM_ALL tests/cuda/bodies.cpp)

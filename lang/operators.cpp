@@ -7,8 +7,10 @@
 #include "lang/interpreter.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
+#include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 
 namespace tessera {
 
@@ -35,7 +37,16 @@ Str* reflected_name(Interpreter& in, BinaryOp op) {
   return names[static_cast<int>(op)];
 }
 
+bool is_sequence(const Value& v) { return is_str(v) || is_list(v) || is_tuple(v); }
+
+// A sequence on the right of `*` was asked how often it shall be repeated.
+void check_repetition(Interpreter& in, const char* what, const Value& left, const Value& right) {
+  if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return;
+  throw_error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '%s'", std::string(type_name(in, left)).c_str());
+}
+
 [[noreturn]] void unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
+  check_repetition(in, what, left, right);
   throw_error(ErrorKind::TypeError, "unsupported operand type(s) for %s: '%s' and '%s'", what,
               std::string(type_name(in, left)).c_str(), std::string(type_name(in, right)).c_str());
 }

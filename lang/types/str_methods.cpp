@@ -196,7 +196,7 @@ Value maketrans(Interpreter& in, const Args& args) {
     if (args[static_cast<uint32_t>(i)].is_undefined() || is_str(args[static_cast<uint32_t>(i)])) continue;
     if (i == 0) throw Error(ErrorKind::TypeError, "first maketrans argument must be a string if there is a second argument");
     throw Error(ErrorKind::TypeError, "maketrans() argument " + std::to_string(i + 1) + " must be str, not " +
-                                          std::string(type_name(in, args[static_cast<uint32_t>(i)])));
+                                          (args[static_cast<uint32_t>(i)].is_none() ? "None" : std::string(type_name(in, args[static_cast<uint32_t>(i)]))));
   }
   if (as_str(args[0])->length != as_str(args[1])->length) {
     throw Error(ErrorKind::ValueError, "the first two maketrans arguments must have equal length");

@@ -496,6 +496,8 @@ Value compile_pattern(Interpreter& in, const Args& args) {
 }
 
 Value escape_text(Interpreter& in, const Args& args) {
+  if (!is_str(args[0]))
+    throw Error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, " + std::string(type_name(in, args[0])) + " found");
   std::string out;
   for (char c : text_argument(in, args[0], "pattern")) {
     if (std::string_view("()[]{}?*+-|^$\\.&~# \t\n\r\v\f").find(c) != std::string_view::npos) out += '\\';
