@@ -58,8 +58,8 @@ TEST_CASE("1, 1.0 and True are one key") {
 TEST_CASE("a string grows in place when nobody else holds it") {
   Interpreter in;
   Value s = make_str(in, std::string(200, 'x'));
-  const Str* tail = as_str(make_str(in, "yy"));
-  s = str_concat(in, std::move(s), tail);
+  const Value tail = make_str(in, "yy");
+  s = str_concat(in, std::move(s), as_str(tail));
   Object* const object = s.as_object();
   for (int i = 0; i < 50; ++i) s = str_concat(in, std::move(s), as_str(make_str(in, "\xc3\xa9")));
   CHECK(s.as_object() == object);
