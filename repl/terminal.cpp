@@ -5,7 +5,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <iostream>
+
+#include "lang/error.h"
 
 
 namespace tessera {
@@ -39,6 +42,8 @@ Terminal::~Terminal() { flush(); }
 void Terminal::write_out(std::string_view text) {
   pending_.append(text);
   if (pending_.size() >= kBufferBytes || (line_buffered_ && text.find('\n') != std::string_view::npos)) flush();
+  // A closed pipe or a full disk stops a program that would print for ever.
+  if (failed_) throw Error(ErrorKind::OSError, "[Errno " + std::to_string(error_) + "] " + std::strerror(error_));
 }
 
 void Terminal::write_error(std::string_view text) {
@@ -52,7 +57,10 @@ bool Terminal::read_line(std::string& line) {
 }
 
 void Terminal::flush() {
-  if (!write_all(STDOUT_FILENO, pending_)) failed_ = true;
+  if (!write_all(STDOUT_FILENO, pending_)) {
+    failed_ = true;
+    error_ = errno;
+  }
   pending_.clear();
 }
 

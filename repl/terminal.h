@@ -29,6 +29,7 @@ class Terminal {
   std::string pending_;
   bool line_buffered_;
   bool failed_ = false;
+  int error_ = 0;  // errno of the failure
 };
 
 // From now on Ctrl-C interrupts the program that `in` runs. One interpreter per process can have it.

@@ -99,7 +99,18 @@ Window window_of(Ints kernel, Ints stride, Ints padding, Ints dilation) {
     return w;
 }
 
+// Before any size is computed: the sizes divide by the stride, and the kernels step by the dilation.
+void check_steps(const Window& w) {
+    check(w.stride[0] != 0 && w.stride[1] != 0, TensorErrorKind::Runtime, "stride should not be zero");
+    check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime, "stride should be greater than zero, but got dH: ", w.stride[0], " dW: ",
+          w.stride[1]);
+    check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime, "dilation should be greater than zero, but got dilationH: ",
+          w.dilation[0], " dilationW: ", w.dilation[1]);
+}
+
 void check_conv(const char* name, const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Window& w, int64_t groups) {
+    check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime, "dilation should be greater than zero, but got [", w.dilation[0], ", ",
+          w.dilation[1], "]");
     check(input.dim() == 3 || input.dim() == 4, TensorErrorKind::Runtime, "Expected 3D (unbatched) or 4D (batched) input to ", name,
           ", but got input of size: ", input.sizes());
     check(input.dtype() == weight.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(input.dtype()), " but found ",
@@ -285,6 +296,7 @@ Dims pooled_shape(const Tensor& self, int64_t rows, int64_t columns) {
 
 std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
     const Window w = window_of(kernel, stride.empty() ? kernel : stride, padding, dilation);
+    check_steps(w);
     check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
     const int64_t rows = w.out_size(0, self.size(-2), ceil_mode), columns = w.out_size(1, self.size(-1), ceil_mode);
     check_pool(self, w, rows, columns, "max_pool2d");
@@ -327,6 +339,7 @@ Tensor window_sizes(const Window& w, int64_t height, int64_t width, int64_t rows
 
 Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
     const Window w = window_of(kernel, stride.empty() ? kernel : stride, padding, {1, 1});
+    check_steps(w);
     check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
     const int64_t height = self.size(-2), width = self.size(-1);
     const int64_t rows = w.out_size(0, height, ceil_mode), columns = w.out_size(1, width, ceil_mode);
@@ -386,7 +399,9 @@ Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bo
 }
 Tensor unfold_images(const Tensor& self, Ints kernel, Ints dilation, Ints padding, Ints stride) {
     check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ", self.sizes());
-    return unbatched(im2col(batched(self), window_of(kernel, stride, padding, dilation)), self);
+    const Window w = window_of(kernel, stride, padding, dilation);
+    check_steps(w);
+    return unbatched(im2col(batched(self), w), self);
 }
 Tensor fold_images(const Tensor& self, Ints output_size, Ints kernel, Ints dilation, Ints padding, Ints stride) {
     const Window w = window_of(kernel, stride, padding, dilation);
