@@ -10,7 +10,6 @@
 
 #include "lang/error.h"
 
-
 namespace tessera {
 namespace {
 
