@@ -12,7 +12,6 @@ struct Options {
   std::string text;                    // the file's path, the command, or what is wrong with the command line
   std::vector<std::string> arguments;  // sys.argv: the script's name as CPython gives it, then its arguments
   bool interactive_after = false;      // -i
-  bool profile = false;
   std::string device;                  // --device cuda: where tensors are made
   int threads = 0;                     // --threads N; 0: as many as there are cores
 };

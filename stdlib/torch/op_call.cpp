@@ -182,8 +182,8 @@ class Binder {
     if (missing.empty()) return true;
     std::string names = missing[0];
     for (size_t i = 1; i < missing.size(); ++i) names += ", " + missing[i];
-    return refuse("() missing " + std::to_string(missing.size()) + " required positional argument" +
-                  (missing.size() == 1 ? "s" : "s") + ": " + names);
+    // PyTorch says "arguments" of one too.
+    return refuse("() missing " + std::to_string(missing.size()) + " required positional arguments: " + names);
   }
 
   Interpreter& in_;
