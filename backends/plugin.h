@@ -14,14 +14,14 @@ namespace tessera {
 inline constexpr uint32_t kPluginVersion = 1;  // of this struct and of everything that it reaches
 
 struct PluginHost {
-    uint32_t version;
-    void (*fail)(TensorErrorKind kind, const char* message);  // does not return
-    Kernel<PointwiseCall>* pointwise;
-    Kernel<CopyCall>* copy;
-    Kernel<FillCall>* fill;
-    Kernel<RangeCall>* range;
-    Kernel<ReduceCall>* reduce;
-    Kernel<GemmCall>* gemm;
+  uint32_t version;
+  void (*fail)(TensorErrorKind kind, const char* message);  // does not return
+  Kernel<PointwiseCall>* pointwise;
+  Kernel<CopyCall>* copy;
+  Kernel<FillCall>* fill;
+  Kernel<RangeCall>* range;
+  Kernel<ReduceCall>* reduce;
+  Kernel<GemmCall>* gemm;
 };
 
 /// The one symbol that a plugin exports, by the name kPluginEntryName. Null: the versions do not fit.

@@ -109,8 +109,8 @@ struct FString;
 struct FStringPart {
   std::string_view text;
   Expr* value = nullptr;
-  char conversion = 0;           // 's', 'r', 'a' or 0; f"{x=}" has its "x=" as a text part before and 'r' here
-  FString* format = nullptr;     // the part after ':', null when there is none
+  char conversion = 0;        // 's', 'r', 'a' or 0; f"{x=}" has its "x=" as a text part before and 'r' here
+  FString* format = nullptr;  // the part after ':', null when there is none
   Span span;
 };
 
@@ -163,8 +163,19 @@ struct Unary : Expr {
 };
 
 enum class BinaryOp : std::uint8_t {
-  kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kModulo, kPower, kMatMultiply,
-  kShiftLeft, kShiftRight, kBitAnd, kBitOr, kBitXor,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kFloorDivide,
+  kModulo,
+  kPower,
+  kMatMultiply,
+  kShiftLeft,
+  kShiftRight,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
 };
 
 // One operator and its right side. The span of this step's result is {binary.span.begin, end}.
@@ -193,7 +204,16 @@ struct Logical : Expr {
 };
 
 enum class CompareOp : std::uint8_t {
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIs, kIsNot, kIn, kNotIn,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kIs,
+  kIsNot,
+  kIn,
+  kNotIn,
 };
 
 struct CompareStep {
@@ -382,8 +402,8 @@ struct AnnotatedAssignStmt : Stmt {
   static constexpr StmtKind kKind = StmtKind::kAnnotatedAssign;
   Expr* target;
   Expr* annotation;
-  Expr* value;       // null when absent
-  bool simple;       // a bare name without parentheses
+  Expr* value;  // null when absent
+  bool simple;  // a bare name without parentheses
 };
 
 struct DeleteStmt : Stmt {
@@ -578,6 +598,8 @@ auto* try_as(Node* node) {
   return node != nullptr && is<T>(*node) ? static_cast<Result*>(node) : nullptr;
 }
 
+// clang-format would join each #include to the macro before it.
+// clang-format off
 template <class Visitor>
 decltype(auto) visit(Expr& node, Visitor&& visitor) {
   switch (node.kind) {
@@ -631,5 +653,6 @@ decltype(auto) visit(const Pattern& node, Visitor&& visitor) {
   }
   __builtin_unreachable();
 }
+// clang-format on
 
 }  // namespace tessera::ast

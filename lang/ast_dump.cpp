@@ -166,7 +166,8 @@ class Dumper {
   void operator()(const List& e) { children("", e.elements); }
   void operator()(const Set& e) { children("", e.elements); }
   void operator()(const Dict& e) {
-    for (const DictItem& item : e.items) child("key", item.key), child(item.key != nullptr ? "value" : "**", item.value);
+    for (const DictItem& item : e.items)
+      child("key", item.key), child(item.key != nullptr ? "value" : "**", item.value);
   }
   void operator()(const Starred& e) { child("", e.value); }
   void operator()(const Unary& e) { note(name_of(kUnaryNames, e.op)), child("", e.operand); }
@@ -179,7 +180,9 @@ class Dumper {
     child("", e.first);
     for (const CompareStep& step : e.steps) child(name_of(kCompareNames, step.op), step.right);
   }
-  void operator()(const Conditional& e) { child("if", e.condition), child("then", e.then_value), child("else", e.else_value); }
+  void operator()(const Conditional& e) {
+    child("if", e.condition), child("then", e.then_value), child("else", e.else_value);
+  }
   void operator()(const Lambda& e) { parameters(e.parameters), child("body", e.body); }
   void operator()(const Walrus& e) { note(e.target.text), child("", e.value); }
   void operator()(const Attribute& e) { note("." + std::string(e.name.text)), child("", e.object); }

@@ -42,16 +42,19 @@ bool is_data_descriptor(Interpreter& in, const Value& v) {
 }
 
 bool is_slot_member(const Value& v) {
-  return v.is_object() && v.as_object()->type->name != nullptr && v.as_object()->type->name->view() == "member_descriptor";
+  return v.is_object() && v.as_object()->type->name != nullptr &&
+         v.as_object()->type->name->view() == "member_descriptor";
 }
 
 [[noreturn]] void property_lacks(Interpreter& in, const Property* property, const Value& object, const char* what) {
-  if (property->get.is_object() && property->get.as_object()->kind == ObjectKind::NativeFunction && is_str(property->name)) {
-    throw_error(ErrorKind::AttributeError, "attribute %s of '%s' objects is not writable", quote(text_of(property->name)).c_str(),
-                std::string(type_name(in, object)).c_str());
+  if (property->get.is_object() && property->get.as_object()->kind == ObjectKind::NativeFunction &&
+      is_str(property->name)) {
+    throw_error(ErrorKind::AttributeError, "attribute %s of '%s' objects is not writable",
+                quote(text_of(property->name)).c_str(), std::string(type_name(in, object)).c_str());
   }
   std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
-  throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(), std::string(type_name(in, object)).c_str(), what);
+  throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(),
+              std::string(type_name(in, object)).c_str(), what);
 }
 
 }  // namespace
@@ -64,7 +67,8 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
     case ObjectKind::Function: return object.is_undefined() ? found : make_bound_method(in, found, object);
     case ObjectKind::NativeFunction:
       return object.is_undefined() || static_cast<NativeFunction*>(descriptor)->owner == nullptr
-                 ? found : make_bound_method(in, found, object);
+                 ? found
+                 : make_bound_method(in, found, object);
     case ObjectKind::StaticMethod: return static_cast<StaticMethod*>(descriptor)->function;
     case ObjectKind::ClassMethod: {
       const Value& function = static_cast<ClassMethod*>(descriptor)->function;
@@ -88,7 +92,8 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
   if (descriptor->type->type_flags & kScriptClass) {
     const Value getter = type_lookup(descriptor->type, in.names->get);
     if (!getter.is_undefined()) {
-      return call(in, getter, {found, object.is_undefined() ? Value::none() : object, Value(static_cast<Object*>(owner))});
+      return call(in, getter,
+                  {found, object.is_undefined() ? Value::none() : object, Value(static_cast<Object*>(owner))});
     }
   }
   return found;
@@ -103,7 +108,8 @@ bool set_through_descriptor(Interpreter& in, const Value& found, const Value& ob
   if (descriptor->kind == ObjectKind::Property) {
     const auto* property = static_cast<Property*>(descriptor);
     const Value& function = value.is_undefined() ? property->del : property->set;
-    if (function.is_none() || function.is_undefined()) property_lacks(in, property, object, value.is_undefined() ? "deleter" : "setter");
+    if (function.is_none() || function.is_undefined())
+      property_lacks(in, property, object, value.is_undefined() ? "deleter" : "setter");
     if (value.is_undefined()) call(in, function, {object});
     else call(in, function, {object, value});
     return true;
@@ -202,7 +208,8 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
     if (Value special = type_special(in, type, name); !special.is_undefined()) return special;
     if (Value own = type_own_special(in, type, name); !own.is_undefined()) return own;
   }
-  if (const Value& found = type_lookup(type, name); !found.is_undefined()) return bind_attribute(in, Value(found), Value(), type);
+  if (const Value& found = type_lookup(type, name); !found.is_undefined())
+    return bind_attribute(in, Value(found), Value(), type);
   const Value& meta = type_lookup(type->type, name);
   if (!meta.is_undefined()) return bind_attribute(in, Value(meta), Value(static_cast<Object*>(type)), type->type);
   return Value();
@@ -220,7 +227,8 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
     }
   }
   const Value& in_class = type_lookup(module.type, name);
-  if (!in_class.is_undefined()) return bind_attribute(in, Value(in_class), Value(static_cast<Object*>(&module)), module.type);
+  if (!in_class.is_undefined())
+    return bind_attribute(in, Value(in_class), Value(static_cast<Object*>(&module)), module.type);
   if (const Value* hook = dict_get_str(module.dict, in.names->getattr)) {
     const Value function = *hook;
     return call(in, function, {Value(static_cast<Object*>(name))});
@@ -233,7 +241,8 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
   if (is_type(object)) {
     message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
   } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    message = "module '" + text(static_cast<Module*>(object.as_object())->name) + "' has no attribute '" + text(name) + "'";
+    message =
+        "module '" + text(static_cast<Module*>(object.as_object())->name) + "' has no attribute '" + text(name) + "'";
   } else {
     message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
   }
@@ -282,7 +291,8 @@ Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
   if (name == in.names->class_) return Value(static_cast<Object*>(type));
   if (name == in.names->module) return find_type_attribute(in, type, name);
   if (name == in.names->doc) return find_type_attribute(in, type, name);
-  if (name == in.names->dict_ && object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots)) {
+  if (name == in.names->dict_ && object.is_object() && type->attributes_offset != 0 &&
+      !(type->type_flags & kHasSlots)) {
     return Value(static_cast<Object*>(attributes_dict(in, object.as_object())));
   }
   return Value();
@@ -380,7 +390,8 @@ Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite&
   const Value& in_class = type_lookup(type, name);
   if (!is_method(in_class)) return get_attr(in, object, name, site);
   if (object.is_object()) {
-    if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr) return get_attr(in, object, name, site);
+    if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
+      return get_attr(in, object, name, site);
     fill_site(in, object.as_object(), name, site);
   }
   bound = true;
@@ -395,7 +406,9 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
   if (!in_class.is_undefined() && set_through_descriptor(in, in_class, object, value)) return;
   const bool has_dict = object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots);
   if (has_dict && name == in.names->dict_ && !value.is_undefined()) {
-    if (!is_dict(value)) throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'", std::string(type_name(in, value)).c_str());
+    if (!is_dict(value))
+      throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'",
+                  std::string(type_name(in, value)).c_str());
     return set_attributes_dict(in, object.as_object(), as_dict(value));
   }
   if (has_dict && name == in.names->class_) throw_error(ErrorKind::TypeError, "__class__ assignment is not supported");
@@ -406,7 +419,9 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
     throw_attribute_error(in, object, name, text(name));
   }
   if (in_class.is_undefined()) no_attribute(in, object, name);
-  throw_attribute_error(in, object, name, "'" + std::string(type_name(in, object)) + "' object attribute '" + text(name) + "' is read-only");
+  throw_attribute_error(
+      in, object, name,
+      "'" + std::string(type_name(in, object)) + "' object attribute '" + text(name) + "' is read-only");
 }
 
 namespace {
@@ -444,7 +459,9 @@ void set_any(Interpreter& in, const Value& object, Str* name, const Value& value
 
 }  // namespace
 
-void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) { set_any(in, object, interned(in, name), value); }
+void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  set_any(in, object, interned(in, name), value);
+}
 
 void del_attr(Interpreter& in, const Value& object, Str* name) { set_any(in, object, interned(in, name), Value()); }
 

@@ -19,10 +19,10 @@ struct Str;
 struct AttributeSite {
   enum class Kind : uint8_t {
     Empty,
-    Slot,       // attributes.values[index], if index < attributes.count; else the slow way
-    Method,     // `value` is a function of the class: bind it, or call it with the object in front
-    ClassValue, // `value` is a plain value of the class, and the object's own attributes lack the name when
-                // index >= attributes.count and it has no dict
+    Slot,        // attributes.values[index], if index < attributes.count; else the slow way
+    Method,      // `value` is a function of the class: bind it, or call it with the object in front
+    ClassValue,  // `value` is a plain value of the class, and the object's own attributes lack the name when
+                 // index >= attributes.count and it has no dict
   };
   uint32_t version = 0;
   Kind kind = Kind::Empty;

@@ -37,7 +37,8 @@ const Value* find_own_attribute(Object* object, const Str* name) {
 namespace {
 
 void grow(Interpreter& in, Attributes& attributes, size_t wanted) {
-  const auto capacity = static_cast<uint32_t>(std::max<size_t>(wanted, attributes.capacity == 0 ? 4 : attributes.capacity * 2));
+  const auto capacity =
+      static_cast<uint32_t>(std::max<size_t>(wanted, attributes.capacity == 0 ? 4 : attributes.capacity * 2));
   auto* values = static_cast<Value*>(in.heap.allocate(capacity * sizeof(Value)));
   for (uint32_t i = 0; i < capacity; ++i) new (values + i) Value();
   for (uint32_t i = 0; i < attributes.count; ++i) values[i] = std::move(attributes.values[i]);
@@ -48,7 +49,8 @@ void grow(Interpreter& in, Attributes& attributes, size_t wanted) {
 
 void append(Interpreter& in, Object* object, Value value) {
   Attributes& attributes = attributes_of(object);
-  if (attributes.count == attributes.capacity) grow(in, attributes, std::min<size_t>(object->type->instance_keys.size(), 16));
+  if (attributes.count == attributes.capacity)
+    grow(in, attributes, std::min<size_t>(object->type->instance_keys.size(), 16));
   attributes.values[attributes.count++] = std::move(value);
 }
 
@@ -88,7 +90,8 @@ Dict* attributes_dict(Interpreter& in, Object* object) {
   if (attributes.dict != nullptr) return attributes.dict;
   Dict* dict = new_dict(in);
   for (uint32_t i = 0; i < attributes.count; ++i) {
-    if (!attributes.values[i].is_undefined()) dict_set_str(in, dict, object->type->instance_keys[i], attributes.values[i]);
+    if (!attributes.values[i].is_undefined())
+      dict_set_str(in, dict, object->type->instance_keys[i], attributes.values[i]);
   }
   clear_attributes(in, attributes);
   attributes.dict = dict;
@@ -131,12 +134,14 @@ Value attribute_names(Interpreter& in, const Value& object) {
       const Attributes& attributes = attributes_of(object.as_object());
       if (attributes.dict != nullptr) add_keys(in, as_dict(names), attributes.dict);
       for (uint32_t i = 0; i < attributes.count; ++i) {
-        if (!attributes.values[i].is_undefined()) dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
+        if (!attributes.values[i].is_undefined())
+          dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
       }
     }
     for (const Type* base : type->mro) add_keys(in, as_dict(names), base->attributes);
     for (Str* special : {in.names->class_, in.names->doc, in.names->dict_, in.names->module}) {
-      if (special != in.names->dict_ || type->attributes_offset != 0) dict_set_str(in, as_dict(names), special, Value::none());
+      if (special != in.names->dict_ || type->attributes_offset != 0)
+        dict_set_str(in, as_dict(names), special, Value::none());
     }
   }
   Value list = list_from(in, names);

@@ -82,7 +82,10 @@ Counts counts_of(const Signature& signature, size_t skip) {
   }
   const bool exact = c.least == c.most_positional && !c.unbounded;
   const bool few = given < c.least;
-  type_error(signature.function_name + " expected " + (exact ? "" : few ? "at least " : "at most ") +
+  type_error(signature.function_name + " expected " +
+             (exact ? ""
+              : few ? "at least "
+                    : "at most ") +
              count_of(few ? c.least : c.most_positional, "argument") + ", got " + std::to_string(given));
 }
 
@@ -90,12 +93,13 @@ Counts counts_of(const Signature& signature, size_t skip) {
   const Counts c = counts_of(signature, skip);
   const std::string name = signature.function_name + "() takes ";
   if (positional + keywords > c.most) {
-    type_error(name + (c.least == c.most ? "exactly " : "at most ") + count_of(c.most, positional == 0 ? "keyword argument" : "argument") +
-               " (" + std::to_string(positional + keywords) + " given)");
+    type_error(name + (c.least == c.most ? "exactly " : "at most ") +
+               count_of(c.most, positional == 0 ? "keyword argument" : "argument") + " (" +
+               std::to_string(positional + keywords) + " given)");
   }
   if (c.most_positional == 0) type_error(name + "no positional arguments");
-  type_error(name + (c.least == c.most_positional ? "exactly " : "at most ") + count_of(c.most_positional, "positional argument") + " (" +
-             std::to_string(positional) + " given)");
+  type_error(name + (c.least == c.most_positional ? "exactly " : "at most ") +
+             count_of(c.most_positional, "positional argument") + " (" + std::to_string(positional) + " given)");
 }
 
 [[noreturn]] void missing(const Signature& signature, size_t at, size_t positional, size_t skip) {
@@ -121,7 +125,8 @@ std::string argument_name(const Signature& signature, size_t at, size_t skip) {
   return out;
 }
 
-[[noreturn]] void wrong_type(Interpreter& in, const Signature& signature, size_t at, size_t skip, std::string_view wanted, const Value& got) {
+[[noreturn]] void wrong_type(Interpreter& in, const Signature& signature, size_t at, size_t skip,
+                             std::string_view wanted, const Value& got) {
   type_error(argument_name(signature, at, skip) + " must be " + std::string(wanted) + ", not " +
              (got.is_none() ? "None" : std::string(type_name(in, got))));
 }
@@ -142,7 +147,8 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
       if (!is_str(value)) wrong_type(in, signature, at, skip, "str", value);
       return;
     case Check::List:
-      if (!value.is_object() || value.as_object()->kind != ObjectKind::List) wrong_type(in, signature, at, skip, "list", value);
+      if (!value.is_object() || value.as_object()->kind != ObjectKind::List)
+        wrong_type(in, signature, at, skip, "list", value);
       return;
     case Check::Dict:
       if (!is_dict(value)) wrong_type(in, signature, at, skip, "dict", value);
@@ -155,7 +161,8 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
       return;
     case Check::Named: {
       const Type* type = in.named_type(p.type_name.substr(0, p.type_name.find_first_of(" |[")));
-      if (type != nullptr && !is_instance(in, value, type)) wrong_type(in, signature, at, skip, type->name->view(), value);
+      if (type != nullptr && !is_instance(in, value, type))
+        wrong_type(in, signature, at, skip, type->name->view(), value);
       return;
     }
   }
@@ -177,14 +184,15 @@ void bind_keywords(Interpreter& in, const Signature& signature, const Args& args
     }
     if (at < signature.parameters.size()) {
       if (!slots[at].is_undefined()) {
-        type_error("argument for " + signature.function_name + "() given by name ('" + std::string(name->view()) + "') and position (" +
-                   std::to_string(at + 1 - skip) + ")");
+        type_error("argument for " + signature.function_name + "() given by name ('" + std::string(name->view()) +
+                   "') and position (" + std::to_string(at + 1 - skip) + ")");
       }
       slots[at] = value;
     } else if (extra != nullptr) {
       dict_set_str(in, extra, name, value);
     } else {
-      type_error("'" + std::string(name->view()) + "' is an invalid keyword argument for " + signature.function_name + "()");
+      type_error("'" + std::string(name->view()) + "' is an invalid keyword argument for " + signature.function_name +
+                 "()");
     }
   }
 }
@@ -195,8 +203,8 @@ void check_self(Interpreter& in, const NativeFunction* f, const Args& args) {
     type_error("unbound method " + std::string(f->owner->name->view()) + "." + name + "() needs an argument");
   }
   if (!type_of(in, args.values[0])->is_subtype_of(f->owner)) {
-    type_error("descriptor '" + name + "' for '" + std::string(f->owner->name->view()) + "' objects doesn't apply to a '" +
-               std::string(type_name(in, args.values[0])) + "' object");
+    type_error("descriptor '" + name + "' for '" + std::string(f->owner->name->view()) +
+               "' objects doesn't apply to a '" + std::string(type_name(in, args.values[0])) + "' object");
   }
 }
 
@@ -269,13 +277,17 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
 }
 
 void refuse_keywords(const char* function, const Args& args) {
-  if (args.keyword_names != nullptr && args.keyword_names->size != 0) type_error(std::string(function) + "() takes no keyword arguments");
+  if (args.keyword_names != nullptr && args.keyword_names->size != 0)
+    type_error(std::string(function) + "() takes no keyword arguments");
 }
 
 void check_count(const char* function, const Args& args, uint32_t least, uint32_t most) {
   const uint32_t given = args.positional();
   if (given >= least && given <= most) return;
-  type_error(std::string(function) + " expected " + (least == most ? "" : given < least ? "at least " : "at most ") +
+  type_error(std::string(function) + " expected " +
+             (least == most   ? ""
+              : given < least ? "at least "
+                              : "at most ") +
              count_of(given < least ? least : most, "argument") + ", got " + std::to_string(given));
 }
 
@@ -314,7 +326,8 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
     const size_t open = text.find('(');
     const std::string_view first = open == text.npos ? "" : text.substr(open + 1);
     const bool raw = open == text.npos;
-    NativeFunction* f = new_native(*this, rows[i], raw || first.starts_with("self") || first.starts_with("cls") ? type : nullptr);
+    NativeFunction* f =
+        new_native(*this, rows[i], raw || first.starts_with("self") || first.starts_with("cls") ? type : nullptr);
     Value method = Value::adopt(f);
     if (first.starts_with("cls")) {
       f->owner = nullptr;

@@ -30,7 +30,8 @@ const char* plural(uint64_t n) { return n == 1 ? "" : "s"; }
 // One call on its way into the registers.
 class Binder {
  public:
-  Binder(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords, Value* window)
+  Binder(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
+         Value* window)
       : in_(in),
         function_(function),
         code_(*function->code),
@@ -111,7 +112,9 @@ class Binder {
     fail("got an unexpected keyword argument " + quoted(key));
   }
 
-  uint32_t default_count() const { return function_->defaults.is_undefined() ? 0 : as_tuple(function_->defaults)->size; }
+  uint32_t default_count() const {
+    return function_->defaults.is_undefined() ? 0 : as_tuple(function_->defaults)->size;
+  }
 
   [[noreturn]] void too_many() {
     uint32_t keyword_given = 0;
@@ -191,8 +194,7 @@ std::string callee_text(Interpreter& in, const Value& callee) {
         if (module == "builtins.") module.clear();
         return module + std::string(function->qualname->view()) + "()";
       }
-      case ObjectKind::BoundMethod:
-        return callee_text(in, static_cast<BoundMethod*>(callee.as_object())->function);
+      case ObjectKind::BoundMethod: return callee_text(in, static_cast<BoundMethod*>(callee.as_object())->function);
       case ObjectKind::NativeFunction:
         return std::string(static_cast<NativeFunction*>(callee.as_object())->name->view()) + "()";
       case ObjectKind::Type: {
@@ -201,8 +203,7 @@ std::string callee_text(Interpreter& in, const Value& callee) {
         if (module == "builtins.") module.clear();
         return module + std::string(type->qualname->view()) + "()";
       }
-      default:
-        break;
+      default: break;
     }
   }
   return std::string(type_name(in, callee)) + " object";

@@ -91,10 +91,8 @@ Frame* VirtualMachine::begin_call(Value callee, Value* window, uint32_t count, c
         window[-1] = method->self;
         return begin_call(method->function, window - 1, count + 1, keywords, result);
       }
-      case ObjectKind::Type:
-        return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
-      default:
-        break;
+      case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
+      default: break;
     }
   }
   answer = call(in_, callee, Args{window, count, keywords});
@@ -115,8 +113,8 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       Value instance = new_instance(in_, type);
       window[-1] = instance;
       Value unused;
-      Frame* next = begin_function(as_function(init), window - 1, window - 1, count + 1, keywords, FrameKind::Constructor,
-                                   result, unused);
+      Frame* next = begin_function(as_function(init), window - 1, window - 1, count + 1, keywords,
+                                   FrameKind::Constructor, result, unused);
       if (next == nullptr) throw_error(ErrorKind::TypeError, "__init__() should return None, not 'generator'");
       next->constructed = std::move(instance);
       return next;
@@ -140,7 +138,8 @@ Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, At
   if (is_function(callee)) {
     Frame* const caller = top_;
     Value answer;
-    Frame* next = begin_function(as_function(callee), object, object, count + 1, nullptr, FrameKind::Call, result, answer);
+    Frame* next =
+        begin_function(as_function(callee), object, object, count + 1, nullptr, FrameKind::Call, result, answer);
     if (next != nullptr) return next;
     caller->registers[result] = std::move(answer);
     return nullptr;
@@ -181,7 +180,8 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
   Value answer;
   const uint32_t count = static_cast<uint32_t>(values.size());
   if (is_function(callee)) {
-    Frame* next = begin_function(as_function(callee), nullptr, values.data(), count, name_tuple, FrameKind::Call, result, answer);
+    Frame* next =
+        begin_function(as_function(callee), nullptr, values.data(), count, name_tuple, FrameKind::Call, result, answer);
     if (next != nullptr) return next;
   } else {
     answer = call(in_, callee, Args{values.data(), count, name_tuple});
@@ -232,7 +232,8 @@ Frame* VirtualMachine::return_special(Frame* frame, Value answer, Value& out) {
   }
   if (frame->kind == FrameKind::Constructor) {
     if (!answer.is_none()) {
-      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'", std::string(type_name(in_, answer)).c_str());
+      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                  std::string(type_name(in_, answer)).c_str());
     }
     Value instance = std::move(frame->constructed);
     Frame* const caller = frame->caller;
@@ -252,8 +253,7 @@ Value call(Interpreter& in, const Value& callee, const Args& args) {
   if (callee.is_object()) {
     Object* const object = callee.as_object();
     switch (object->kind) {
-      case ObjectKind::Function:
-        return in.vm().call_function(static_cast<Function*>(object), args);
+      case ObjectKind::Function: return in.vm().call_function(static_cast<Function*>(object), args);
       case ObjectKind::NativeFunction: {
         const Value keep(callee);
         return call_native(in, static_cast<NativeFunction*>(object), args);
@@ -301,10 +301,8 @@ bool is_callable(Interpreter& in, const Value& value) {
     case ObjectKind::Function:
     case ObjectKind::NativeFunction:
     case ObjectKind::BoundMethod:
-    case ObjectKind::Type:
-      return true;
-    default:
-      return type_of(in, value)->slots.call != nullptr;
+    case ObjectKind::Type: return true;
+    default: return type_of(in, value)->slots.call != nullptr;
   }
 }
 

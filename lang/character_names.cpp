@@ -9,8 +9,7 @@ namespace tessera {
 
 namespace {
 
-constexpr char kText[] =
-    "\n"
+constexpr char kText[] = "\n"
 #include "lang/character_names.inc"
     ;
 constexpr std::string_view kNames(kText, sizeof kText - 1);

@@ -39,9 +39,7 @@ constexpr Word make_abc(Op op, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
   return static_cast<Word>(op) | a << 8 | b << 16 | c << 24;
 }
 constexpr Word make_abx(Op op, uint32_t a, uint32_t bx) { return static_cast<Word>(op) | a << 8 | bx << 16; }
-constexpr Word make_jump(Op op, int32_t offset) {
-  return static_cast<Word>(op) | static_cast<Word>(offset) << 8;
-}
+constexpr Word make_jump(Op op, int32_t offset) { return static_cast<Word>(op) | static_cast<Word>(offset) << 8; }
 constexpr Word make_name_word(uint32_t name, uint32_t cache) { return name | cache << 16; }
 constexpr Op op_of(Word w) { return static_cast<Op>(w & 0xff); }
 constexpr uint32_t a_of(Word w) { return w >> 8 & 0xff; }
@@ -81,13 +79,13 @@ struct Capture {
 };
 
 enum CodeFlags : uint16_t {
-  kVarArgs = 1,        // *args stands behind all named parameters
-  kVarKeywords = 2,    // **kwargs behind that
+  kVarArgs = 1,      // *args stands behind all named parameters
+  kVarKeywords = 2,  // **kwargs behind that
   kGenerator = 4,
-  kClassBody = 8,      // R[0] is the class's namespace dict
+  kClassBody = 8,  // R[0] is the class's namespace dict
   kModuleBody = 16,
   kLambda = 32,
-  kSimpleCall = 64,    // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
+  kSimpleCall = 64,  // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
 };
 
 // What an instruction with a name word remembers: the place of an attribute, or of a global (site.version and site.index
@@ -112,28 +110,28 @@ struct InlineCache {
 // Parameters stand in the registers in this order: positional-only, plain, keyword-only, *args, **kwargs.
 struct Code : Object {
   std::vector<Word> words;
-  std::vector<Place> places;       // parallel to words
+  std::vector<Place> places;  // parallel to words
   std::vector<Value> constants;
-  std::vector<Str*> names;         // interned
+  std::vector<Str*> names;  // interned
   std::vector<Protected> handlers;
   std::vector<Capture> captures;
-  std::vector<InlineCache> caches; // as many as name words ask for
+  std::vector<InlineCache> caches;  // as many as name words ask for
 
   std::shared_ptr<const Source> source;
-  Str* name = nullptr;             // interned
-  Str* qualname = nullptr;         // "Outer.method", "f.<locals>.g"
-  Value doc;                       // the docstring or None
-  Span span;                       // the def's first line
+  Str* name = nullptr;      // interned
+  Str* qualname = nullptr;  // "Outer.method", "f.<locals>.g"
+  Value doc;                // the docstring or None
+  Span span;                // the def's first line
   uint16_t code_flags = 0;
 
-  uint32_t positional_only = 0;    // counts
-  uint32_t positional = 0;         // with the positional-only ones
+  uint32_t positional_only = 0;  // counts
+  uint32_t positional = 0;       // with the positional-only ones
   uint32_t keyword_only = 0;
-  std::vector<Str*> parameters;    // names in register order, *args and **kwargs last
-  std::vector<Str*> locals;        // names of the registers below first_temporary, for tracebacks and dumps
-  std::vector<Str*> free_names;    // names of the closure's cells
+  std::vector<Str*> parameters;  // names in register order, *args and **kwargs last
+  std::vector<Str*> locals;      // names of the registers below first_temporary, for tracebacks and dumps
+  std::vector<Str*> free_names;  // names of the closure's cells
   uint32_t first_temporary = 0;
-  uint32_t registers = 0;          // all of them, at least parameters
+  uint32_t registers = 0;  // all of them, at least parameters
 };
 
 // A variable that a closure shares.
@@ -142,16 +140,16 @@ struct Cell : GcObject {
 };
 
 struct Function : GcObject {
-  Code* code = nullptr;            // owned
-  Dict* globals = nullptr;         // owned: the module's dict
-  Cell** closure = nullptr;        // owned, code->captures.size() of them
-  Str* name = nullptr;             // owned
-  Str* qualname = nullptr;         // owned
+  Code* code = nullptr;      // owned
+  Dict* globals = nullptr;   // owned: the module's dict
+  Cell** closure = nullptr;  // owned, code->captures.size() of them
+  Str* name = nullptr;       // owned
+  Str* qualname = nullptr;   // owned
   Value module, doc;
-  Value defaults;                  // tuple or Undefined
-  Value keyword_defaults;          // dict or Undefined
-  Value annotations;               // dict or Undefined
-  Value dict;                      // attributes that scripts set; dict or Undefined
+  Value defaults;          // tuple or Undefined
+  Value keyword_defaults;  // dict or Undefined
+  Value annotations;       // dict or Undefined
+  Value dict;              // attributes that scripts set; dict or Undefined
 };
 
 struct BoundMethod : GcObject {

@@ -154,7 +154,8 @@ bool type_contains(Interpreter& in, const Value& self, const Value& item) {
 // Class[key]: __class_getitem__.
 Value type_get_item(Interpreter& in, const Value& self, const Value& key) {
   const Value method = find_attr(in, self, in.names->class_getitem);
-  if (method.is_undefined()) throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", text(as_type(self)->name).c_str());
+  if (method.is_undefined())
+    throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", text(as_type(self)->name).c_str());
   return call(in, method, {key});
 }
 
@@ -191,7 +192,9 @@ void make_core_types(Interpreter& in) {
   t.dict = raw_type(in, ObjectKind::Dict, sizeof(Dict));
   t.function = raw_type(in, ObjectKind::Function, sizeof(Function), kFinalType);
   t.native_function = raw_type(in, ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
-  t.native_function->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<NativeFunction*>(self)); };
+  t.native_function->slots.destroy = [](Interpreter& in2, Object* self) {
+    free_object(in2, static_cast<NativeFunction*>(self));
+  };
   t.bound_method = raw_type(in, ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
   t.cell = raw_type(in, ObjectKind::Cell, sizeof(Cell), kFinalType);
   t.code = raw_type(in, ObjectKind::Code, sizeof(Code), kFinalType);
@@ -204,11 +207,22 @@ void make_core_types(Interpreter& in) {
 
 void finish_core_types(Interpreter& in) {
   BuiltinTypes& t = in.types;
-  const std::pair<Type*, const char*> names[] = {
-      {t.type, "type"}, {t.object, "object"}, {t.str, "str"}, {t.tuple, "tuple"}, {t.list, "list"}, {t.dict, "dict"},
-      {t.function, "function"}, {t.native_function, "builtin_function_or_method"}, {t.bound_method, "method"}, {t.cell, "cell"},
-      {t.code, "code"}, {t.module, "module"}, {t.property, "property"}, {t.static_method, "staticmethod"},
-      {t.class_method, "classmethod"}, {t.super, "super"}};
+  const std::pair<Type*, const char*> names[] = {{t.type, "type"},
+                                                 {t.object, "object"},
+                                                 {t.str, "str"},
+                                                 {t.tuple, "tuple"},
+                                                 {t.list, "list"},
+                                                 {t.dict, "dict"},
+                                                 {t.function, "function"},
+                                                 {t.native_function, "builtin_function_or_method"},
+                                                 {t.bound_method, "method"},
+                                                 {t.cell, "cell"},
+                                                 {t.code, "code"},
+                                                 {t.module, "module"},
+                                                 {t.property, "property"},
+                                                 {t.static_method, "staticmethod"},
+                                                 {t.class_method, "classmethod"},
+                                                 {t.super, "super"}};
   for (auto [type, name] : names) name_type(in, type, name);
   add_core_methods(in);
 }
@@ -246,8 +260,8 @@ void Interpreter::add_property(Type* type, const char* name, NativeFn get, Nativ
     static_cast<NativeFunction*>(made.as_object())->owner = type;  // so that `self` is checked
     return made;
   };
-  Value property = make_property(*this, function(get, "get(self, /)"), function(set, "set(self, value, /)"), Value::none(),
-                                 make_str(*this, doc));
+  Value property = make_property(*this, function(get, "get(self, /)"), function(set, "set(self, value, /)"),
+                                 Value::none(), make_str(*this, doc));
   Str* interned = intern(*this, name);
   static_cast<Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
   dict_set_str(*this, type->attributes, interned, property);
@@ -280,7 +294,8 @@ namespace {
 [[noreturn]] void no_order(const std::vector<Type*>& bases) {
   std::string names;
   for (const Type* base : bases) names += (names.empty() ? "" : ", ") + text(base->name);
-  throw_error(ErrorKind::TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases %s", names.c_str());
+  throw_error(ErrorKind::TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases %s",
+              names.c_str());
 }
 
 // C3: merges the orders of the bases, then the bases themselves.
@@ -340,7 +355,8 @@ Value metaclass_base(Interpreter& in, const Value& metaclass) {
   const std::string_view name = as_type(metaclass)->name->view();
   const bool abc = name == "ABCMeta" || name == "ABC";
   if (!abc && name != "EnumMeta" && name != "EnumType" && name != "Enum") {
-    throw_error(ErrorKind::TypeError, "metaclasses are left out of the language (metaclass=%s)", std::string(name).c_str());
+    throw_error(ErrorKind::TypeError, "metaclasses are left out of the language (metaclass=%s)",
+                std::string(name).c_str());
   }
   Module* module = in.import(abc ? "abc" : "enum");
   return get_attr(in, Value(static_cast<Object*>(module)), intern(in, abc ? "ABC" : "Enum"));
@@ -350,7 +366,8 @@ std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
   std::vector<Type*> types;
   for (const Value& base : *as_tuple(bases)) {
     if (!is_type(base)) {
-      throw_error(ErrorKind::TypeError, "%s() takes 3 positional arguments but more were given", std::string(type_name(in, base)).c_str());
+      throw_error(ErrorKind::TypeError, "%s() takes 3 positional arguments but more were given",
+                  std::string(type_name(in, base)).c_str());
     }
     Type* type = as_type(base);
     if (type->type_flags & kFinalType) {
@@ -376,7 +393,8 @@ Type* layout_base(const std::vector<Type*>& bases) {
         (base->instance_kind == found->instance_kind && base->instance_size > found->instance_size)) {
       found = base;
     } else if (base->instance_kind != found->instance_kind ||
-               (base->instance_kind == ObjectKind::Native && !found->is_subtype_of(base) && base->make != found->make)) {
+               (base->instance_kind == ObjectKind::Native && !found->is_subtype_of(base) &&
+                base->make != found->make)) {
       throw_error(ErrorKind::TypeError, "multiple bases have instance lay-out conflict");
     }
   }
@@ -400,12 +418,12 @@ void lay_out(Type* type, const Type* base) {
   }
 }
 
-Value take(Interpreter& in, Dict* dict, Str* name) {
-  return dict_pop(in, dict, Value(static_cast<Object*>(name)));
-}
+Value take(Interpreter& in, Dict* dict, Str* name) { return dict_pop(in, dict, Value(static_cast<Object*>(name))); }
 
 void add_slot(Interpreter& in, Type* type, const Value& name, bool& has_dict) {
-  if (!is_str(name)) throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'", std::string(type_name(in, name)).c_str());
+  if (!is_str(name))
+    throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
+                std::string(type_name(in, name)).c_str());
   Str* slot = intern(in, text_of(name));
   if (slot == in.names->dict_) {
     has_dict = true;
@@ -444,13 +462,15 @@ void adjust_methods(Interpreter& in, Type* type) {
   if (has_eq && dict_get_str(type->attributes, in.names->hash) == nullptr) {
     dict_set_str(in, type->attributes, in.names->hash, Value::none());
   }
-  if (dict_get_str(type->attributes, in.names->doc) == nullptr) dict_set_str(in, type->attributes, in.names->doc, Value::none());
+  if (dict_get_str(type->attributes, in.names->doc) == nullptr)
+    dict_set_str(in, type->attributes, in.names->doc, Value::none());
 }
 
 void set_names(Interpreter& in, Type* type) {
   std::vector<std::pair<Value, Value>> items;
   dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
-    if (value.is_object() && !type_lookup(value.as_object()->type, in.names->set_name).is_undefined()) items.emplace_back(key, value);
+    if (value.is_object() && !type_lookup(value.as_object()->type, in.names->set_name).is_undefined())
+      items.emplace_back(key, value);
   });
   for (auto& [key, value] : items) {
     call(in, type_lookup(value.as_object()->type, in.names->set_name), {value, as_value(type), key});
@@ -544,7 +564,8 @@ Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& na
   add_slots(in, type);
   fill_slots(in, type);
   update_type_flags(in, type);
-  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell) static_cast<Cell*>(cell.as_object())->value = result;
+  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
+    static_cast<Cell*>(cell.as_object())->value = result;
   set_names(in, type);
   init_subclass(in, type, options);
   note_abstract_methods(in, type);
@@ -556,7 +577,8 @@ Value build_class(Interpreter& in, const Value& body, Str* name, const Value& ba
   const Value resolved = resolve_bases(in, bases, changed);
   const Value name_space = make_dict(in);
   const Value cell = call(in, body, {name_space});
-  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell) dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
+  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
+    dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
   return make_class(in, name, resolved, name_space, keywords, changed ? bases : Value());
 }
 
@@ -578,10 +600,13 @@ void type_changed(Interpreter& in, Type* type) {
 
 void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
   if (!(type->type_flags & kScriptClass)) {
-    throw_error(ErrorKind::TypeError, "cannot set %s attribute of immutable type '%s'", quote(name->view()).c_str(), text(type->name).c_str());
+    throw_error(ErrorKind::TypeError, "cannot set %s attribute of immutable type '%s'", quote(name->view()).c_str(),
+                text(type->name).c_str());
   }
   auto rename = [&](Str*& place) {
-    if (!is_str(value)) throw_error(ErrorKind::TypeError, "can only assign string to %s.%s, not '%s'", text(type->name).c_str(), text(name).c_str(), std::string(type_name(in, value)).c_str());
+    if (!is_str(value))
+      throw_error(ErrorKind::TypeError, "can only assign string to %s.%s, not '%s'", text(type->name).c_str(),
+                  text(name).c_str(), std::string(type_name(in, value)).c_str());
     const Value old = Value::adopt(place);
     place = hold(intern(in, text_of(value)));
   };

@@ -27,8 +27,8 @@ void throw_abstract(Interpreter& in, Type* type) {
   list_sort(in, as_list(names), Value::none(), false);
   std::string list;
   for (const Value& name : *as_list(names)) list += (list.empty() ? "" : ", ") + std::string(text_of(name));
-  throw_error(ErrorKind::TypeError, "Can't instantiate abstract class %s with abstract method%s %s", text(type->name).c_str(),
-              as_list(names)->size == 1 ? "" : "s", list.c_str());
+  throw_error(ErrorKind::TypeError, "Can't instantiate abstract class %s with abstract method%s %s",
+              text(type->name).c_str(), as_list(names)->size == 1 ? "" : "s", list.c_str());
 }
 
 namespace {
@@ -40,21 +40,26 @@ Value call_with(Interpreter& in, const Value& function, const Value& first, cons
 }
 
 Value unwrapped(const Value& found) {
-  if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod) return static_cast<StaticMethod*>(found.as_object())->function;
+  if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
+    return static_cast<StaticMethod*>(found.as_object())->function;
   return found;
 }
 
 // Which __init__ runs after __new__: any of a script; of natives only those that fill an empty container.
 bool init_runs(const Type* type, const Value& init) {
   if (is_function(init)) return true;
-  if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction) return !init.is_undefined() && !init.is_none();
+  if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction)
+    return !init.is_undefined() && !init.is_none();
   const Type* owner = static_cast<NativeFunction*>(init.as_object())->owner;
   if (owner == nullptr || owner == owner->owner->types.object) return false;
-  return (type->type_flags & kScriptClass) && (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
-                                               owner->instance_kind == ObjectKind::Set);
+  return (type->type_flags & kScriptClass) &&
+         (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
+          owner->instance_kind == ObjectKind::Set);
 }
 
-bool is_object_method(Interpreter& in, const Value& found, Str* name) { return found.is(type_lookup(in.types.object, name)); }
+bool is_object_method(Interpreter& in, const Value& found, Str* name) {
+  return found.is(type_lookup(in.types.object, name));
+}
 
 }  // namespace
 
@@ -81,7 +86,8 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     const Value method = type_lookup(type_of(in, object), in.names->init);
     const Value answer = call_with(in, unwrapped(method), object, args);
     if (!answer.is_none()) {
-      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'", std::string(type_name(in, answer)).c_str());
+      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                  std::string(type_name(in, answer)).c_str());
     }
   }
   return object;

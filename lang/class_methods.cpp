@@ -22,7 +22,8 @@ Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
 std::string name_of(const Type* type) { return std::string(type->name->view()); }
 
 Str* name_argument(Interpreter& in, const Value& v) {
-  if (!is_str(v)) throw_error(ErrorKind::TypeError, "attribute name must be string, not '%s'", std::string(type_name(in, v)).c_str());
+  if (!is_str(v))
+    throw_error(ErrorKind::TypeError, "attribute name must be string, not '%s'", std::string(type_name(in, v)).c_str());
   return intern(in, text_of(v));
 }
 
@@ -38,10 +39,13 @@ Value argument(const Args& args, uint32_t place, std::string_view name) {
 
 // ---- object ----------------------------------------------------------------------------------------------------------
 
-bool overrides(Interpreter& in, const Type* type, Str* name) { return !type_lookup(type, name).is(type_lookup(in.types.object, name)); }
+bool overrides(Interpreter& in, const Type* type, Str* name) {
+  return !type_lookup(type, name).is(type_lookup(in.types.object, name));
+}
 
 Value object_new(Interpreter& in, const Args& args) {
-  if (args.count == 0 || !is_type(args[0])) throw_error(ErrorKind::TypeError, "object.__new__(X): X is not a type object");
+  if (args.count == 0 || !is_type(args[0]))
+    throw_error(ErrorKind::TypeError, "object.__new__(X): X is not a type object");
   Type* type = as_type(args[0]);
   if (args.count > 1 && (overrides(in, type, in.names->new_) || !overrides(in, type, in.names->init))) {
     if (overrides(in, type, in.names->new_)) {
@@ -69,7 +73,8 @@ Value object_str(Interpreter& in, const Args& args) { return repr(in, args[0]); 
 
 Value object_format(Interpreter& in, const Args& args) {
   if (is_str(args[1]) && as_str(args[1])->size != 0) {
-    throw_error(ErrorKind::TypeError, "unsupported format string passed to %s.__format__", std::string(type_name(in, args[0])).c_str());
+    throw_error(ErrorKind::TypeError, "unsupported format string passed to %s.__format__",
+                std::string(type_name(in, args[0])).c_str());
   }
   return str(in, args[0]);
 }
@@ -77,7 +82,9 @@ Value object_format(Interpreter& in, const Args& args) {
 Value object_hash_method(Interpreter& in, const Args& args) {
   return Value::integer(args[0].is_object() ? in.types.object->slots.hash(in, args[0]) : hash(in, args[0]));
 }
-Value object_eq(Interpreter& in, const Args& args) { return args[0].is(args[1]) ? Value::boolean(true) : in.not_implemented; }
+Value object_eq(Interpreter& in, const Args& args) {
+  return args[0].is(args[1]) ? Value::boolean(true) : in.not_implemented;
+}
 
 Value object_ne(Interpreter& in, const Args& args) {
   const auto slot = type_of(in, args[0])->slots.compare;
@@ -93,7 +100,8 @@ Value object_getattribute(Interpreter& in, const Args& args) {
   Value found = type->slots.get_attr != nullptr ? type->slots.get_attr(in, args[0], name) : Value();
   if (found.is_undefined()) found = generic_find_attr(in, args[0], name);
   if (found.is_undefined()) {
-    throw_attribute_error(in, args[0], name, "'" + name_of(type) + "' object has no attribute '" + std::string(name->view()) + "'");
+    throw_attribute_error(in, args[0], name,
+                          "'" + name_of(type) + "' object has no attribute '" + std::string(name->view()) + "'");
   }
   return found;
 }
@@ -161,11 +169,18 @@ Value type_make(Interpreter& in, Type*, const Args& args) {
   if (args.count == 1 && args.keyword_names == nullptr) return as_value(type_of(in, args[0]));
   const uint32_t positional = args.positional();
   if (positional != 3) throw_error(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
-  if (!is_str(args[0])) throw_error(ErrorKind::TypeError, "type.__new__() argument 1 must be str, not %s", std::string(type_name(in, args[0])).c_str());
-  if (!is_tuple(args[1])) throw_error(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not %s", std::string(type_name(in, args[1])).c_str());
-  if (!is_dict(args[2])) throw_error(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not %s", std::string(type_name(in, args[2])).c_str());
+  if (!is_str(args[0]))
+    throw_error(ErrorKind::TypeError, "type.__new__() argument 1 must be str, not %s",
+                std::string(type_name(in, args[0])).c_str());
+  if (!is_tuple(args[1]))
+    throw_error(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not %s",
+                std::string(type_name(in, args[1])).c_str());
+  if (!is_dict(args[2]))
+    throw_error(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not %s",
+                std::string(type_name(in, args[2])).c_str());
   const Value keywords = make_dict(in);
-  for (uint32_t i = positional; i < args.count; ++i) dict_set(in, as_dict(keywords), args.keyword_names->items[i - positional], args[i]);
+  for (uint32_t i = positional; i < args.count; ++i)
+    dict_set(in, as_dict(keywords), args.keyword_names->items[i - positional], args[i]);
   return make_class(in, intern(in, text_of(args[0])), args[1], args[2], keywords);
 }
 
@@ -184,7 +199,9 @@ Value type_subclasses(Interpreter& in, const Args& args) {
   return list;
 }
 
-Value type_instancecheck(Interpreter& in, const Args& args) { return Value::boolean(is_instance(in, args[1], as_type(args[0]))); }
+Value type_instancecheck(Interpreter& in, const Args& args) {
+  return Value::boolean(is_instance(in, args[1], as_type(args[0])));
+}
 Value type_subclasscheck(Interpreter&, const Args& args) {
   return Value::boolean(is_type(args[1]) && as_type(args[1])->is_subtype_of(as_type(args[0])));
 }
@@ -201,7 +218,8 @@ const NativeDef kTypeMethods[] = {
 Property* property_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
 
 Value property_make(Interpreter& in, Type*, const Args& args) {
-  return make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"), argument(args, 3, "doc"));
+  return make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"),
+                       argument(args, 3, "doc"));
 }
 
 Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
@@ -248,17 +266,17 @@ Value property_abstract(Interpreter& in, const Args& args) {
 }
 
 const NativeDef kPropertyMethods[] = {
-    {"getter(self, fget, /)", property_getter},
-    {"setter(self, fset, /)", property_setter},
-    {"deleter(self, fdel, /)", property_deleter},
-    {"__get__(self, instance, owner=None, /)", property_get},
+    {"getter(self, fget, /)", property_getter},          {"setter(self, fset, /)", property_setter},
+    {"deleter(self, fdel, /)", property_deleter},        {"__get__(self, instance, owner=None, /)", property_get},
     {"__set__(self, instance, value, /)", property_set},
 };
 
 // ---- staticmethod, classmethod ---------------------------------------------------------------------------------------
 
 template <class T>
-const Value& function_of(const Value& self) { return static_cast<T*>(self.as_object())->function; }
+const Value& function_of(const Value& self) {
+  return static_cast<T*>(self.as_object())->function;
+}
 
 template <class T>
 Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
@@ -277,9 +295,13 @@ Value wrapper_get(Interpreter& in, const Args& args) {
 }
 
 template <class T>
-void destroy_wrapper(Interpreter& in, Object* self) { free_object(in, static_cast<T*>(self)); }
+void destroy_wrapper(Interpreter& in, Object* self) {
+  free_object(in, static_cast<T*>(self));
+}
 template <class T>
-void traverse_wrapper(Object* self, Visitor& visitor) { visitor(static_cast<T*>(self)->function); }
+void traverse_wrapper(Object* self, Visitor& visitor) {
+  visitor(static_cast<T*>(self)->function);
+}
 
 template <class T>
 void add_wrapper(Interpreter& in, Type* type) {
@@ -317,7 +339,8 @@ Value super_repr(Interpreter& in, const Value& self) {
 Value super_make(Interpreter& in, Type*, const Args& args) {
   if (args.count == 0) throw_error(ErrorKind::RuntimeError, "super(): no arguments");
   if (!is_type(args[0])) {
-    throw_error(ErrorKind::TypeError, "super() argument 1 must be a type, not %s", std::string(type_name(in, args[0])).c_str());
+    throw_error(ErrorKind::TypeError, "super() argument 1 must be a type, not %s",
+                std::string(type_name(in, args[0])).c_str());
   }
   if (args.count == 1) throw_error(ErrorKind::TypeError, "super() with one argument is not supported");
   return make_super(in, as_type(args[0]), args[1]);
@@ -344,7 +367,8 @@ Value member_get(Interpreter& in, const Value& self, const Value& instance, Type
   const Value* found = find_own_attribute(instance.as_object(), member->name);
   if (found == nullptr) {
     throw_attribute_error(in, instance, member->name,
-                          "'" + std::string(type_name(in, instance)) + "' object has no attribute '" + std::string(member->name->view()) + "'");
+                          "'" + std::string(type_name(in, instance)) + "' object has no attribute '" +
+                              std::string(member->name->view()) + "'");
   }
   return *found;
 }
@@ -359,11 +383,13 @@ void member_set(Interpreter& in, const Value& self, const Value& instance, const
 
 Value member_repr(Interpreter& in, const Value& self) {
   const auto* member = static_cast<SlotMember*>(self.as_object());
-  return make_str(in, "<member '" + std::string(member->name->view()) + "' of '" + name_of(member->owner_type) + "' objects>");
+  return make_str(
+      in, "<member '" + std::string(member->name->view()) + "' of '" + name_of(member->owner_type) + "' objects>");
 }
 
 Value module_make(Interpreter& in, Type*, const Args& args) {
-  if (args.count == 0 || !is_str(args[0])) throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
+  if (args.count == 0 || !is_str(args[0]))
+    throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
   Module* module = make_module(in, text_of(args[0]));
   const Value result = Value::adopt(module);
   if (args.count > 1) dict_set_str(in, module->dict, in.names->doc, args[1]);
@@ -376,7 +402,9 @@ void traverse_property(Object* self, Visitor& visitor) {
   for (const Value* v : {&p->get, &p->set, &p->del, &p->doc}) visitor(*v);
 }
 
-Value static_call(Interpreter& in, const Value& self, const Args& args) { return call(in, function_of<StaticMethod>(self), args); }
+Value static_call(Interpreter& in, const Value& self, const Args& args) {
+  return call(in, function_of<StaticMethod>(self), args);
+}
 
 void fill_descriptor_slots(Interpreter& in) {
   BuiltinTypes& t = in.types;
@@ -386,8 +414,12 @@ void fill_descriptor_slots(Interpreter& in) {
   add_wrapper<StaticMethod>(in, t.static_method);
   add_wrapper<ClassMethod>(in, t.class_method);
   t.static_method->slots.call = static_call;
-  t.static_method->make = [](Interpreter& in2, Type*, const Args& args) { return make_static_method(in2, argument(args, 0, "function")); };
-  t.class_method->make = [](Interpreter& in2, Type*, const Args& args) { return make_class_method(in2, argument(args, 0, "function")); };
+  t.static_method->make = [](Interpreter& in2, Type*, const Args& args) {
+    return make_static_method(in2, argument(args, 0, "function"));
+  };
+  t.class_method->make = [](Interpreter& in2, Type*, const Args& args) {
+    return make_class_method(in2, argument(args, 0, "function"));
+  };
   t.super->make = super_make;
   t.super->slots.destroy = destroy_super;
   t.super->slots.traverse = traverse_super;

@@ -34,11 +34,14 @@ Value call_special(Interpreter& in, const Value& method, const Value& self, std:
   if (plain) return call(in, method, args);
   Value bound = method;
   Object* descriptor = method.is_object() ? method.as_object() : nullptr;
-  if (descriptor != nullptr && descriptor->kind == ObjectKind::StaticMethod) bound = static_cast<StaticMethod*>(descriptor)->function;
+  if (descriptor != nullptr && descriptor->kind == ObjectKind::StaticMethod)
+    bound = static_cast<StaticMethod*>(descriptor)->function;
   else if (descriptor != nullptr && descriptor->kind == ObjectKind::ClassMethod) {
-    bound = make_bound_method(in, static_cast<ClassMethod*>(descriptor)->function, Value(static_cast<Object*>(type_of(in, self))));
+    bound = make_bound_method(in, static_cast<ClassMethod*>(descriptor)->function,
+                              Value(static_cast<Object*>(type_of(in, self))));
   } else if (descriptor != nullptr && !type_lookup(descriptor->type, in.names->get).is_undefined()) {
-    bound = call(in, type_lookup(descriptor->type, in.names->get), {method, self, Value(static_cast<Object*>(type_of(in, self)))});
+    bound = call(in, type_lookup(descriptor->type, in.names->get),
+                 {method, self, Value(static_cast<Object*>(type_of(in, self)))});
   }
   return call(in, bound, args);
 }
@@ -71,7 +74,8 @@ Value t_format(Interpreter& in, const Value& self, std::string_view spec) {
 
 int64_t t_hash(Interpreter& in, const Value& self) {
   const Value answer = call_special(in, method_of(in, self, in.names->hash), self);
-  if (!answer.is_int() && !answer.is_bool()) throw_error(ErrorKind::TypeError, "__hash__ method should return an integer");
+  if (!answer.is_int() && !answer.is_bool())
+    throw_error(ErrorKind::TypeError, "__hash__ method should return an integer");
   return answer.as_int();
 }
 
@@ -155,7 +159,10 @@ Value t_unary(Interpreter& in, UnaryOp op, const Value& self) {
   Str* const name = op == UnaryOp::Neg ? n.neg : op == UnaryOp::Pos ? n.pos : n.invert;
   const Value method = method_of(in, self, name);
   if (method.is_undefined()) {
-    throw_error(ErrorKind::TypeError, "bad operand type for unary %s: '%s'", op == UnaryOp::Neg ? "-" : op == UnaryOp::Pos ? "+" : "~",
+    throw_error(ErrorKind::TypeError, "bad operand type for unary %s: '%s'",
+                op == UnaryOp::Neg   ? "-"
+                : op == UnaryOp::Pos ? "+"
+                                     : "~",
                 std::string(type_name(in, self)).c_str());
   }
   return call_special(in, method, self);
@@ -175,15 +182,18 @@ void t_del_item(Interpreter& in, const Value& self, const Value& key) {
 
 bool t_contains(Interpreter& in, const Value& self, const Value& item) {
   const Value method = method_of(in, self, in.names->contains);
-  if (method.is_none()) throw_error(ErrorKind::TypeError, "'%s' object is not a container", std::string(type_name(in, self)).c_str());
+  if (method.is_none())
+    throw_error(ErrorKind::TypeError, "'%s' object is not a container", std::string(type_name(in, self)).c_str());
   return truth(in, call_special(in, method, self, {item}));
 }
 
 Value t_iter(Interpreter& in, const Value& self) {
   const Value method = method_of(in, self, in.names->iter);
-  if (method.is_none()) throw_error(ErrorKind::TypeError, "'%s' object is not iterable", std::string(type_name(in, self)).c_str());
+  if (method.is_none())
+    throw_error(ErrorKind::TypeError, "'%s' object is not iterable", std::string(type_name(in, self)).c_str());
   Value iterator = call_special(in, method, self);
-  if (type_of(in, iterator)->slots.next == nullptr) wrong_result(in, "iter() returned non-iterator of type '%s'", iterator);
+  if (type_of(in, iterator)->slots.next == nullptr)
+    wrong_result(in, "iter() returned non-iterator of type '%s'", iterator);
   return iterator;
 }
 
@@ -254,11 +264,12 @@ void fill_slots(Interpreter& in, Type* type) {
   choose(type, &S::compare, &t_compare, {n.lt, n.le, n.eq, n.ne, n.gt, n.ge});
   // A str subclass with __eq__ keeps str's other comparisons: they are found as methods by the trampoline.
   choose(type, &S::binary, &t_binary,
-         {n.add, n.sub, n.mul, n.truediv, n.floordiv, n.mod, n.pow, n.matmul, n.lshift, n.rshift, n.and_, n.or_, n.xor_, n.divmod,
-          n.radd, n.rsub, n.rmul, n.rtruediv, n.rfloordiv, n.rmod, n.rpow, n.rmatmul, n.rlshift, n.rrshift, n.rand, n.ror,
-          n.rxor, n.rdivmod});
+         {n.add,  n.sub,     n.mul,     n.truediv, n.floordiv, n.mod,  n.pow,  n.matmul,   n.lshift,    n.rshift,
+          n.and_, n.or_,     n.xor_,    n.divmod,  n.radd,     n.rsub, n.rmul, n.rtruediv, n.rfloordiv, n.rmod,
+          n.rpow, n.rmatmul, n.rlshift, n.rrshift, n.rand,     n.ror,  n.rxor, n.rdivmod});
   choose(type, &S::inplace, &t_inplace,
-         {n.iadd, n.isub, n.imul, n.itruediv, n.ifloordiv, n.imod, n.ipow, n.imatmul, n.ilshift, n.irshift, n.iand, n.ior, n.ixor});
+         {n.iadd, n.isub, n.imul, n.itruediv, n.ifloordiv, n.imod, n.ipow, n.imatmul, n.ilshift, n.irshift, n.iand,
+          n.ior, n.ixor});
   choose(type, &S::unary, &t_unary, {n.neg, n.pos, n.invert});
   choose(type, &S::get_item, &t_get_item, {n.getitem});
   choose(type, &S::set_item, &t_set_item, {n.setitem});
@@ -271,7 +282,9 @@ void fill_slots(Interpreter& in, Type* type) {
 
 void update_type_flags(Interpreter& in, Type* type) {
   const Names& n = *in.names;
-  auto set = [&](uint32_t flag, bool on) { type->type_flags = on ? type->type_flags | flag : type->type_flags & ~flag; };
+  auto set = [&](uint32_t flag, bool on) {
+    type->type_flags = on ? type->type_flags | flag : type->type_flags & ~flag;
+  };
   auto scripted = [&](Str* name) { return is_function(type_lookup(type, name)); };
   auto defined = [&](Str* name) { return !type_lookup(type, name).is_undefined(); };
   set(kHasGetAttrHook, defined(n.getattr));
@@ -279,8 +292,8 @@ void update_type_flags(Interpreter& in, Type* type) {
   set(kHasSetAttrHook, scripted(n.setattr) || scripted(n.delattr));
   set(kHasFinalizer, defined(n.del));
   bool hooks = false;
-  for (Str* name : {n.class_iter, n.class_len, n.class_contains, n.class_reversed, n.class_call, n.class_repr, n.class_setattr,
-                    n.class_delattr, n.class_getattr, n.class_instancecheck, n.class_subclasscheck}) {
+  for (Str* name : {n.class_iter, n.class_len, n.class_contains, n.class_reversed, n.class_call, n.class_repr,
+                    n.class_setattr, n.class_delattr, n.class_getattr, n.class_instancecheck, n.class_subclasscheck}) {
     hooks = hooks || defined(name);
   }
   set(kHasClassHooks, hooks);

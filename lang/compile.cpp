@@ -23,13 +23,18 @@ const StringLiteral* docstring(Block body) {
 
 Span first_line(const Source& source, Span span) {
   const size_t end = source.text().find('\n', span.begin);
-  return {span.begin, std::min<uint32_t>(span.end, end == std::string_view::npos ? span.end : static_cast<uint32_t>(end))};
+  return {span.begin,
+          std::min<uint32_t>(span.end, end == std::string_view::npos ? span.end : static_cast<uint32_t>(end))};
 }
 
 }  // namespace
 
 Compiler::Compiler(CompileUnit& unit, Scope& scope, Compiler* outer, std::string_view name, Span span)
-    : Emitter(unit.in, new_code(unit.in)), unit_(unit), scope_(&scope), own_scope_(scope), outer_(outer),
+    : Emitter(unit.in, new_code(unit.in)),
+      unit_(unit),
+      scope_(&scope),
+      own_scope_(scope),
+      outer_(outer),
       held_(Value::adopt(code_)) {
   code_->source = unit.source;
   code_->name = intern(in_, name);

@@ -33,10 +33,12 @@ uint32_t Compiler::keyword_names(std::span<Keyword> keywords) {
 }
 
 uint32_t Compiler::call(ast::Call& e, int want) {
-  if (const auto* callee = try_as<Name>(e.callee); callee != nullptr && callee->name == "super" && e.arguments.empty() && e.keywords.empty()) {
+  if (const auto* callee = try_as<Name>(e.callee);
+      callee != nullptr && callee->name == "super" && e.arguments.empty() && e.keywords.empty()) {
     const Symbol* cell = own_scope_.find(unit_.tree.intern("__class__"));
     const Symbol* at_module = unit_.scopes.module().find(callee->name);
-    const bool own_super = symbol(callee->name).kind == VariableKind::Global && (at_module == nullptr || !at_module->bound);
+    const bool own_super =
+        symbol(callee->name).kind == VariableKind::Global && (at_module == nullptr || !at_module->bound);
     if (cell != nullptr && own_super && code_->positional > 0) return super_call(e, want);
   }
   if (needs_spreading(e)) return spread_call(e, want);

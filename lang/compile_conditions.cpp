@@ -11,7 +11,7 @@ constexpr int kNoOp = -1;
 
 struct JumpForms {
   Op registers;
-  int number;    // Op with a small number as right operand
+  int number;  // Op with a small number as right operand
   int constant;
   bool negated;  // the test answers the opposite
 };
@@ -118,7 +118,8 @@ void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool 
   if (!keep_right && constant.is_none() && forms.registers == Op::JumpIs) {
     return test(Op::JumpNone, left, 0, answer, label, span);
   }
-  if (!keep_right && forms.number != kNoOp && constant.is_int() && constant.as_int() >= -128 && constant.as_int() <= 127) {
+  if (!keep_right && forms.number != kNoOp && constant.is_int() && constant.as_int() >= -128 &&
+      constant.as_int() <= 127) {
     return test(static_cast<Op>(forms.number), left, static_cast<uint8_t>(constant.as_int()), answer, label, span);
   }
   if (!keep_right && forms.constant != kNoOp && !constant.is_undefined()) {
@@ -155,12 +156,8 @@ void Compiler::compare_step(ast::CompareOp op, uint32_t to, uint32_t left, uint3
     case C::kNotEqual: return emit(Op::Ne, to, left, right, span);
     case C::kIs: return emit(Op::Is, to, left, right, span);
     case C::kIn: return emit(Op::Contains, to, left, right, span);
-    case C::kIsNot:
-      emit(Op::Is, to, left, right, span);
-      return emit(Op::Not, to, to, 0, span);
-    case C::kNotIn:
-      emit(Op::Contains, to, left, right, span);
-      return emit(Op::Not, to, to, 0, span);
+    case C::kIsNot: emit(Op::Is, to, left, right, span); return emit(Op::Not, to, to, 0, span);
+    case C::kNotIn: emit(Op::Contains, to, left, right, span); return emit(Op::Not, to, to, 0, span);
   }
 }
 

@@ -135,7 +135,8 @@ void Compiler::class_value(ClassStmt& s, uint32_t to) {
     if (keyword.name.empty()) {
       emit(Op::DictUpdate, keywords, value(*keyword.value), 0, keyword.span);
     } else {
-      const uint32_t key = constant_value(Value(static_cast<Object*>(name_text(keyword.name.text))), kOnTop, keyword.span);
+      const uint32_t key =
+          constant_value(Value(static_cast<Object*>(name_text(keyword.name.text))), kOnTop, keyword.span);
       emit(Op::DictSet, keywords, key, value(*keyword.value), keyword.span);
     }
     top_ = keywords + 1;

@@ -108,7 +108,8 @@ void Compiler::fstring_part(const FStringPart& part) {
 
 uint32_t Compiler::fstring(FString& e, int want) {
   if (e.parts.empty()) return constant_value(make_str(in_, ""), want, e.span);
-  if (e.parts.size() == 1 && e.parts[0].value == nullptr) return constant_value(make_str(in_, e.parts[0].text), want, e.span);
+  if (e.parts.size() == 1 && e.parts[0].value == nullptr)
+    return constant_value(make_str(in_, e.parts[0].text), want, e.span);
   const uint32_t mark = top_;
   size_t waiting = 0;
   for (const FStringPart& part : e.parts) {
@@ -407,7 +408,10 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t work = workplace(want, e.span);
   const uint32_t state = top_;
   iterate(*e.clauses[0].iterable, state, e.clauses[0].iterable->span);
-  emit(e.result == K::kList ? Op::BuildList : e.result == K::kSet ? Op::BuildSet : Op::BuildDict, work, work, 0, e.span);
+  emit(e.result == K::kList  ? Op::BuildList
+       : e.result == K::kSet ? Op::BuildSet
+                             : Op::BuildDict,
+       work, work, 0, e.span);
   Scope* outer = scope_;
   scope_ = &scope_of(e.mark);
   const uint32_t first = scope_->first_register, count = scope_->comprehension_registers;
@@ -465,8 +469,8 @@ int Compiler::loop_target(Expr& target) {
 void Compiler::iterate(Expr& iterable, uint32_t state, Span span) {
   auto* call = try_as<ast::Call>(&iterable);
   auto* callee = call == nullptr ? nullptr : try_as<Name>(call->callee);
-  const bool direct = callee != nullptr && call->keywords.empty() && !has_star(call->arguments) && call->arguments.size() <= 3 &&
-                      callee->name == "range";
+  const bool direct = callee != nullptr && call->keywords.empty() && !has_star(call->arguments) &&
+                      call->arguments.size() <= 3 && callee->name == "range";
   if (direct) {
     on_top(*callee);
     for (Expr* argument : call->arguments) on_top(*argument);

@@ -19,7 +19,8 @@ void Compiler::block(Block statements) {
 }
 
 void Compiler::operator()(ExpressionStmt& s) {
-  if (is<StringLiteral>(*s.value) || is<Constant>(*s.value) || is<IntLiteral>(*s.value) || is<FloatLiteral>(*s.value)) return;
+  if (is<StringLiteral>(*s.value) || is<Constant>(*s.value) || is<IntLiteral>(*s.value) || is<FloatLiteral>(*s.value))
+    return;
   const uint32_t reg = value(*s.value);
   // What nobody wants goes at once, not when the register is used again.
   if (is_temporary(reg)) clear_from(reg, 1, s.value->span);
@@ -56,8 +57,10 @@ void Compiler::operator()(AssignStmt& s) {
       if (name == "__debug__") throw CompileError{target.span, "cannot assign to __debug__"};
       return;
     }
-    const ExprList targets = elements_of(target), values = is<ast::Tuple>(*s.value) ? elements_of(*s.value) : ExprList{};
-    if (targets.size() > 1 && targets.size() == values.size() && targets.size() <= kMostUnpacked && !has_star(targets) && !has_star(values)) {
+    const ExprList targets = elements_of(target),
+                   values = is<ast::Tuple>(*s.value) ? elements_of(*s.value) : ExprList{};
+    if (targets.size() > 1 && targets.size() == values.size() && targets.size() <= kMostUnpacked &&
+        !has_star(targets) && !has_star(values)) {
       return unpack_values(target, *s.value, s.span);
     }
     return store(target, value(*s.value));
@@ -84,7 +87,8 @@ void Compiler::unpack_values(Expr& target, Expr& values, Span span) {
   }
   // Stores go from left to right; a local written early could only be overwritten by the same name further left.
   for (size_t i = 0; i <= last; ++i) {
-    if (i == last && locals_only) store_variable(as<Name>(*targets[i]).name, static_cast<uint32_t>(loop_target(*targets[i])), span);
+    if (i == last && locals_only)
+      store_variable(as<Name>(*targets[i]).name, static_cast<uint32_t>(loop_target(*targets[i])), span);
     else if (!(locals_only && loop_target(*targets[i]) == loop_target(*targets[last]))) {
       store(*targets[i], first + static_cast<uint32_t>(i));
     }
@@ -126,13 +130,15 @@ void Compiler::unpack(ExprList targets, uint32_t from, Span span) {
   // Locals that stand in a row take the items directly.
   const int first_local = targets.empty() ? -1 : loop_target(*targets[0]);
   bool in_a_row = first_local >= 0 && star == targets.size();
-  for (uint32_t i = 0; in_a_row && i < count; ++i) in_a_row = loop_target(*targets[i]) == first_local + static_cast<int>(i);
+  for (uint32_t i = 0; in_a_row && i < count; ++i)
+    in_a_row = loop_target(*targets[i]) == first_local + static_cast<int>(i);
   const uint32_t first = in_a_row ? static_cast<uint32_t>(first_local) : top_;
   if (!in_a_row) {
     for (uint32_t i = 0; i < count; ++i) take_temporary(span);
   }
   if (star == targets.size()) emit(Op::Unpack, first, from, count, span);
-  else emit_word(Op::UnpackStar, first, from, static_cast<uint32_t>(star), count - 1 - static_cast<uint32_t>(star), span);
+  else
+    emit_word(Op::UnpackStar, first, from, static_cast<uint32_t>(star), count - 1 - static_cast<uint32_t>(star), span);
   for (uint32_t i = 0; i < count; ++i) {
     if (in_a_row) store_variable(as<Name>(*targets[i]).name, first + i, targets[i]->span);
     else store(*targets[i], first + i);
@@ -235,7 +241,8 @@ void Compiler::operator()(IfStmt& s) {
   Label end;
   Assigned joined;
   joined.set();
-  for (size_t i = 0; i < s.arms.size(); ++i) if_arm(s.arms[i], end, i + 1 == s.arms.size() && s.else_body.empty(), joined);
+  for (size_t i = 0; i < s.arms.size(); ++i)
+    if_arm(s.arms[i], end, i + 1 == s.arms.size() && s.else_body.empty(), joined);
   block(s.else_body);
   assigned_ &= joined;
   bind(end);
@@ -391,8 +398,9 @@ void Compiler::operator()(ImportStmt& s) {
 
 void Compiler::check_future(const ImportFromStmt& s) {
   for (const ImportAlias& alias : s.names) {
-    const std::string_view known[] = {"annotations", "division", "print_function", "absolute_import", "unicode_literals",
-                                      "generators", "nested_scopes", "with_statement", "generator_stop"};
+    const std::string_view known[] = {"annotations",     "division",         "print_function",
+                                      "absolute_import", "unicode_literals", "generators",
+                                      "nested_scopes",   "with_statement",   "generator_stop"};
     if (std::find(std::begin(known), std::end(known), alias.name.text) != std::end(known)) continue;
     throw CompileError{s.span, "future feature " + std::string(alias.name.text) + " is not defined"};
   }
@@ -415,7 +423,8 @@ void Compiler::operator()(ImportFromStmt& s) {
   for (const ImportAlias& alias : s.names) {
     const uint32_t from = copy(module, s.span);
     constant_value(Value(static_cast<Object*>(name_text(alias.name.text))), kOnTop, s.span);
-    store_variable(alias.as_name.empty() ? alias.name.text : alias.as_name.text, intrinsic(IntrinsicId::ImportFrom, from, s.span), s.span);
+    store_variable(alias.as_name.empty() ? alias.name.text : alias.as_name.text,
+                   intrinsic(IntrinsicId::ImportFrom, from, s.span), s.span);
     top_ = module + 1;
   }
   clear_from(module, 1, s.span);

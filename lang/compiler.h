@@ -141,7 +141,7 @@ class Compiler : Emitter {
   void store_variable(std::string_view name, uint32_t from, Span span);
   void delete_variable(std::string_view name, Span span);
   void check_set(const Symbol& s, Span span);
-  int own_register(std::string_view name);   // of a plain local, else -1
+  int own_register(std::string_view name);  // of a plain local, else -1
   void store(ast::Expr& target, uint32_t from);
   void unpack(ast::ExprList targets, uint32_t from, Span span);
   void unpack_values(ast::Expr& target, ast::Expr& values, Span span);
@@ -171,12 +171,12 @@ class Compiler : Emitter {
   struct Unwind {
     enum class Kind : uint8_t { Loop, Try, Finally, Handler, Named, With };
     Kind kind;
-    uint32_t reg = 0;                 // For: its state; Handler: the exception; With: __exit__
-    Label* break_label = nullptr;     // Loop
+    uint32_t reg = 0;              // For: its state; Handler: the exception; With: __exit__
+    Label* break_label = nullptr;  // Loop
     Label* continue_label = nullptr;
-    bool has_state = false;           // Loop: a for, whose state goes at `break`
-    ast::Block finally_body{};        // Finally
-    std::string_view name{};          // Named: `except E as name`
+    bool has_state = false;     // Loop: a for, whose state goes at `break`
+    ast::Block finally_body{};  // Finally
+    std::string_view name{};    // Named: `except E as name`
     Span span{};
     // Words that this block protects, so far; an exit's own code is left out.
     bool protects = false;
@@ -232,10 +232,10 @@ class Compiler : Emitter {
   void unreachable() { assigned_.set(); }
 
   CompileUnit& unit_;
-  Scope* scope_;        // changes inside of comprehensions
-  Scope& own_scope_;    // of this code
+  Scope* scope_;      // changes inside of comprehensions
+  Scope& own_scope_;  // of this code
   Compiler* outer_;
-  Value held_;          // owns the code
+  Value held_;  // owns the code
   uint32_t first_temporary_ = 0;
   uint32_t top_ = 0;
   Assigned assigned_;

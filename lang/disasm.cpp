@@ -59,7 +59,8 @@ class Printer {
 
   void header() {
     out_ += "code " + std::string(code_->qualname->view());
-    add(" (line %u): %zu words, %u registers", code_->source->line_number(code_->span.begin), code_->words.size(), code_->registers);
+    add(" (line %u): %zu words, %u registers", code_->source->line_number(code_->span.begin), code_->words.size(),
+        code_->registers);
     for (size_t i = 0; i < code_->locals.size(); ++i) {
       out_ += i == 0 ? "; " : ", ";
       out_ += "r" + std::to_string(i) + " " + std::string(code_->locals[i]->view());

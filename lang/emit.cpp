@@ -50,7 +50,8 @@ void Emitter::bind(Label& label) {
 
 void Emitter::patch(uint32_t at, int64_t target) {
   const int64_t offset = target - (static_cast<int64_t>(at) + 1);
-  if (offset > kLargestJump || offset < -kLargestJump) throw CompileError{code_->places[at].span, "too much code in one function"};
+  if (offset > kLargestJump || offset < -kLargestJump)
+    throw CompileError{code_->places[at].span, "too much code in one function"};
   code_->words[at] = make_jump(op_of(code_->words[at]), static_cast<int32_t>(offset));
 }
 
@@ -78,7 +79,8 @@ uint32_t Emitter::constant(const Value& value) {
   if (value.is_none()) return once(singletons_[0]);
   if (value.is_bool()) return once(singletons_[value.as_bool() ? 2 : 1]);
   if (value.is_int()) return once(ints_.try_emplace(value.as_int(), kNone).first->second);
-  if (value.is_float()) return once(floats_.try_emplace(std::bit_cast<uint64_t>(value.as_float()), kNone).first->second);
+  if (value.is_float())
+    return once(floats_.try_emplace(std::bit_cast<uint64_t>(value.as_float()), kNone).first->second);
   if (value.is(in_.ellipsis)) return once(singletons_[3]);
   if (is_str(value)) {
     auto found = strings_.find(text_of(value));

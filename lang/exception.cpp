@@ -183,7 +183,8 @@ void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std:
 }
 
 void throw_name_error(Interpreter& in, Str* name) {
-  throw_with_fields(in, ErrorKind::NameError, "name '" + std::string(name->view()) + "' is not defined", 0, {Value(name)});
+  throw_with_fields(in, ErrorKind::NameError, "name '" + std::string(name->view()) + "' is not defined", 0,
+                    {Value(name)});
 }
 
 void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message) {
@@ -211,9 +212,9 @@ void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError
   const std::string not_decoded = decoding_message(source, error);
   if (!not_decoded.empty()) throw Thrown(make_exception(in, kind, not_decoded));
   const Value text = make_str_lossy(in, std::string(source.line(error.line)) + "\n");
-  const Value details = make_tuple(
-      in, {make_str_lossy(in, source.name()), Value::integer(error.line), Value::integer(error.column), text,
-           Value::integer(error.end_line), Value::integer(error.end_column)});
+  const Value details =
+      make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(error.line), Value::integer(error.column), text,
+                      Value::integer(error.end_line), Value::integer(error.end_column)});
   throw Thrown(make_exception(in, error_type(in, kind), make_tuple(in, {make_str_lossy(in, error.message), details})));
 }
 

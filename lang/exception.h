@@ -18,17 +18,17 @@ struct Frame;
 
 // One line of a traceback; `next` is the frame that was called from here.
 struct Traceback : GcObject {
-  Value next;              // a Traceback or None
-  Code* code = nullptr;    // owned
-  Value globals;           // of the function, for suggestions
-  uint32_t word = 0;       // the instruction's index in code->words
+  Value next;            // a Traceback or None
+  Code* code = nullptr;  // owned
+  Value globals;         // of the function, for suggestions
+  uint32_t word = 0;     // the instruction's index in code->words
 };
 
 struct Exception : GcObject {
-  Value args;              // a tuple
-  Value cause;             // an Exception or None
+  Value args;   // a tuple
+  Value cause;  // an Exception or None
   Value context;
-  Value traceback;         // a Traceback or None
+  Value traceback;  // a Traceback or None
   bool suppress_context = false;
   // What a class has besides: StopIteration value; SystemExit code; OSError errno, strerror, filename, filename2;
   // ImportError msg, name, path; NameError name; AttributeError name, obj; SyntaxError msg, filename, lineno, offset,

@@ -180,7 +180,8 @@ Value exception_repr(Interpreter& in, const Value& self) {
 
 Type* os_error_class(Interpreter& in, int64_t number) {
   switch (number) {
-    case 1: case 13: return error_type(in, ErrorKind::PermissionError);
+    case 1:
+    case 13: return error_type(in, ErrorKind::PermissionError);
     case 2: return error_type(in, ErrorKind::FileNotFoundError);
     case 4: return error_type(in, ErrorKind::InterruptedError);
     case 17: return error_type(in, ErrorKind::FileExistsError);
@@ -323,11 +324,12 @@ constexpr NativeDef kMethods[] = {
 
 template <int Index>
 void add_field(Interpreter& in, ErrorKind kind, const char* name) {
-  in.add_property(error_type(in, kind), name, [](Interpreter&, const Args& a) { return field(self_of(a), Index); },
-                  [](Interpreter&, const Args& a) {
-                    self_of(a)->fields[Index] = a[1];
-                    return Value::none();
-                  });
+  in.add_property(
+      error_type(in, kind), name, [](Interpreter&, const Args& a) { return field(self_of(a), Index); },
+      [](Interpreter&, const Args& a) {
+        self_of(a)->fields[Index] = a[1];
+        return Value::none();
+      });
 }
 
 Value exception_or_none(Interpreter&, const Value& value, const char* what) {
@@ -339,34 +341,39 @@ Value exception_or_none(Interpreter&, const Value& value, const char* what) {
 
 void add_base_properties(Interpreter& in) {
   Type* const base = error_type(in, ErrorKind::BaseException);
-  in.add_property(base, "args", [](Interpreter&, const Args& a) { return self_of(a)->args; },
-                  [](Interpreter& i, const Args& a) {
-                    self_of(a)->args = tuple_from(i, a[1]);
-                    return Value::none();
-                  });
-  in.add_property(base, "__cause__", [](Interpreter&, const Args& a) { return self_of(a)->cause; },
-                  [](Interpreter& i, const Args& a) {
-                    self_of(a)->cause = exception_or_none(i, a[1], "cause");
-                    self_of(a)->suppress_context = true;
-                    return Value::none();
-                  });
-  in.add_property(base, "__context__", [](Interpreter&, const Args& a) { return self_of(a)->context; },
-                  [](Interpreter& i, const Args& a) {
-                    self_of(a)->context = exception_or_none(i, a[1], "context");
-                    return Value::none();
-                  });
-  in.add_property(base, "__suppress_context__",
-                  [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->suppress_context); },
-                  [](Interpreter& i, const Args& a) {
-                    self_of(a)->suppress_context = truth(i, a[1]);
-                    return Value::none();
-                  });
-  in.add_property(base, "__traceback__", [](Interpreter&, const Args& a) { return self_of(a)->traceback; },
-                  [](Interpreter& i, const Args& a) {
-                    const Value both[] = {a[0], a[1]};
-                    with_traceback_method(i, Args{both, 2});
-                    return Value::none();
-                  });
+  in.add_property(
+      base, "args", [](Interpreter&, const Args& a) { return self_of(a)->args; },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->args = tuple_from(i, a[1]);
+        return Value::none();
+      });
+  in.add_property(
+      base, "__cause__", [](Interpreter&, const Args& a) { return self_of(a)->cause; },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->cause = exception_or_none(i, a[1], "cause");
+        self_of(a)->suppress_context = true;
+        return Value::none();
+      });
+  in.add_property(
+      base, "__context__", [](Interpreter&, const Args& a) { return self_of(a)->context; },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->context = exception_or_none(i, a[1], "context");
+        return Value::none();
+      });
+  in.add_property(
+      base, "__suppress_context__",
+      [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->suppress_context); },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->suppress_context = truth(i, a[1]);
+        return Value::none();
+      });
+  in.add_property(
+      base, "__traceback__", [](Interpreter&, const Args& a) { return self_of(a)->traceback; },
+      [](Interpreter& i, const Args& a) {
+        const Value both[] = {a[0], a[1]};
+        with_traceback_method(i, Args{both, 2});
+        return Value::none();
+      });
 }
 
 void add_fields(Interpreter& in) {
@@ -472,11 +479,13 @@ void add_exception_methods(Interpreter& in) {
   add_fields(in);
   Type* const t = in.types.traceback;
   in.add_property(t, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
-  in.add_property(t, "tb_lineno", [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
+  in.add_property(t, "tb_lineno",
+                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
   in.add_property(t, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
   // A frame is shown by its code and line, which the traceback has: it stands for its own frame.
   in.add_property(t, "tb_frame", [](Interpreter&, const Args& a) { return a[0]; });
-  in.add_property(t, "f_lineno", [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
+  in.add_property(t, "f_lineno",
+                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
   in.add_property(t, "f_code", [](Interpreter&, const Args& a) { return Value(traceback_of(a)->code); });
   in.add_property(t, "f_globals", [](Interpreter&, const Args& a) { return traceback_of(a)->globals; });
 }

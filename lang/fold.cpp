@@ -109,7 +109,8 @@ Value fold_node(Interpreter& in, const ast::Expr& e) {
     case K::kUnary: return fold_unary(in, ast::as<ast::Unary>(e));
     case K::kBinary: return fold_binary(in, ast::as<ast::Binary>(e));
     case K::kImaginaryLiteral:
-      return call(in, Value(static_cast<Object*>(in.types.complex)), {Value::real(0), Value::real(ast::as<ast::ImaginaryLiteral>(e).value)});
+      return call(in, Value(static_cast<Object*>(in.types.complex)),
+                  {Value::real(0), Value::real(ast::as<ast::ImaginaryLiteral>(e).value)});
     default: return Value();
   }
 }

@@ -24,13 +24,13 @@ enum class FrameKind : uint8_t {
 };
 
 struct Frame {
-  const Word* pc = nullptr;       // of the next word, while another frame runs or an instruction may throw
+  const Word* pc = nullptr;  // of the next word, while another frame runs or an instruction may throw
   Value* registers = nullptr;
-  Value* end = nullptr;           // behind the registers, on the stack: where a nested call may put its window
+  Value* end = nullptr;  // behind the registers, on the stack: where a nested call may put its window
   Code* code = nullptr;
-  Function* function = nullptr;   // owned while the frame runs
+  Function* function = nullptr;  // owned while the frame runs
   Frame* caller = nullptr;
-  Generator* generator = nullptr; // whose frame it is, or null
+  Generator* generator = nullptr;  // whose frame it is, or null
   Value constructed;
   uint8_t result = 0;
   uint8_t handled = kNoRegister;  // register of the exception that is being handled, or kNoRegister

@@ -77,7 +77,8 @@ void traverse_function(Object* object, Visitor& visitor) {
 }
 
 Value function_repr(Interpreter& in, const Value& self) {
-  return make_str(in, "<function " + std::string(function_of(self)->qualname->view()) + " at " + address(self.as_object()) + ">");
+  return make_str(
+      in, "<function " + std::string(function_of(self)->qualname->view()) + " at " + address(self.as_object()) + ">");
 }
 
 Value bind(Interpreter& in, const Value& self, const Value& instance, Type*) {
@@ -123,57 +124,64 @@ void set_name(Interpreter&, Str*& place, const Value& value, const char* what) {
 
 void add_function_properties(Interpreter& in) {
   Type* const type = in.types.function;
-  in.add_property(type, "__name__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->name); },
-                  [](Interpreter& i, const Args& a) {
-                    set_name(i, function_of(a[0])->name, a[1], "__name__");
-                    return Value::none();
-                  });
-  in.add_property(type, "__qualname__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->qualname); },
-                  [](Interpreter& i, const Args& a) {
-                    set_name(i, function_of(a[0])->qualname, a[1], "__qualname__");
-                    return Value::none();
-                  });
-  in.add_property(type, "__module__", [](Interpreter&, const Args& a) { return function_of(a[0])->module; },
-                  [](Interpreter&, const Args& a) {
-                    function_of(a[0])->module = a[1];
-                    return Value::none();
-                  });
-  in.add_property(type, "__doc__", [](Interpreter&, const Args& a) { return function_of(a[0])->doc; },
-                  [](Interpreter&, const Args& a) {
-                    function_of(a[0])->doc = a[1];
-                    return Value::none();
-                  });
-  in.add_property(type, "__dict__", [](Interpreter& i, const Args& a) { return function_dict(i, function_of(a[0])); },
-                  [](Interpreter&, const Args& a) {
-                    function_of(a[0])->dict = a[1];
-                    return Value::none();
-                  });
-  in.add_property(type, "__defaults__",
-                  [](Interpreter&, const Args& a) {
-                    const Value& v = function_of(a[0])->defaults;
-                    return v.is_undefined() ? Value::none() : v;
-                  },
-                  [](Interpreter&, const Args& a) {
-                    if (!a[1].is_none() && !is_tuple(a[1])) {
-                      throw Error(ErrorKind::TypeError, "__defaults__ must be set to a tuple object");
-                    }
-                    function_of(a[0])->defaults = a[1].is_none() ? Value() : a[1];
-                    return Value::none();
-                  });
+  in.add_property(
+      type, "__name__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->name); },
+      [](Interpreter& i, const Args& a) {
+        set_name(i, function_of(a[0])->name, a[1], "__name__");
+        return Value::none();
+      });
+  in.add_property(
+      type, "__qualname__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->qualname); },
+      [](Interpreter& i, const Args& a) {
+        set_name(i, function_of(a[0])->qualname, a[1], "__qualname__");
+        return Value::none();
+      });
+  in.add_property(
+      type, "__module__", [](Interpreter&, const Args& a) { return function_of(a[0])->module; },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->module = a[1];
+        return Value::none();
+      });
+  in.add_property(
+      type, "__doc__", [](Interpreter&, const Args& a) { return function_of(a[0])->doc; },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->doc = a[1];
+        return Value::none();
+      });
+  in.add_property(
+      type, "__dict__", [](Interpreter& i, const Args& a) { return function_dict(i, function_of(a[0])); },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->dict = a[1];
+        return Value::none();
+      });
+  in.add_property(
+      type, "__defaults__",
+      [](Interpreter&, const Args& a) {
+        const Value& v = function_of(a[0])->defaults;
+        return v.is_undefined() ? Value::none() : v;
+      },
+      [](Interpreter&, const Args& a) {
+        if (!a[1].is_none() && !is_tuple(a[1])) {
+          throw Error(ErrorKind::TypeError, "__defaults__ must be set to a tuple object");
+        }
+        function_of(a[0])->defaults = a[1].is_none() ? Value() : a[1];
+        return Value::none();
+      });
   in.add_property(type, "__kwdefaults__", [](Interpreter&, const Args& a) {
     const Value& v = function_of(a[0])->keyword_defaults;
     return v.is_undefined() ? Value::none() : v;
   });
-  in.add_property(type, "__annotations__",
-                  [](Interpreter& i, const Args& a) {
-                    Value& v = function_of(a[0])->annotations;
-                    if (v.is_undefined()) v = make_dict(i);
-                    return v;
-                  },
-                  [](Interpreter&, const Args& a) {
-                    function_of(a[0])->annotations = a[1];
-                    return Value::none();
-                  });
+  in.add_property(
+      type, "__annotations__",
+      [](Interpreter& i, const Args& a) {
+        Value& v = function_of(a[0])->annotations;
+        if (v.is_undefined()) v = make_dict(i);
+        return v;
+      },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->annotations = a[1];
+        return Value::none();
+      });
   in.add_property(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
   in.add_property(type, "__code__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->code); });
   in.add_property(type, "__closure__", [](Interpreter& i, const Args& a) {
@@ -205,7 +213,8 @@ Value bound_repr(Interpreter& in, const Value& self) {
     return make_str(in, "<built-in method " + str_text(in, short_name) + " of " + std::string(type_name(in, m->self)) +
                             " object at " + address(self.as_object()) + ">");
   }
-  return make_str(in, "<bound method " + (is_str(name) ? std::string(text_of(name)) : "?") + " of " + repr_text(in, m->self) + ">");
+  return make_str(
+      in, "<bound method " + (is_str(name) ? std::string(text_of(name)) : "?") + " of " + repr_text(in, m->self) + ">");
 }
 
 Value bound_call(Interpreter& in, const Value& self, const Args& args) { return call(in, self, args); }
@@ -216,14 +225,17 @@ Value bound_get_attr(Interpreter& in, const Value& self, Str* name) {
 }
 
 int64_t bound_hash(Interpreter& in, const Value& self) {
-  return hash(in, method_of(self)->function) * 31 + static_cast<int64_t>(reinterpret_cast<uintptr_t>(method_of(self)->self.as_object()) >> 4);
+  return hash(in, method_of(self)->function) * 31 +
+         static_cast<int64_t>(reinterpret_cast<uintptr_t>(method_of(self)->self.as_object()) >> 4);
 }
 
 Value bound_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (!other.is_object() || other.as_object()->kind != ObjectKind::BoundMethod || (op != CompareOp::Eq && op != CompareOp::Ne)) {
+  if (!other.is_object() || other.as_object()->kind != ObjectKind::BoundMethod ||
+      (op != CompareOp::Eq && op != CompareOp::Ne)) {
     return in.not_implemented;
   }
-  const bool same = method_of(self)->self.is(method_of(other)->self) && method_of(self)->function.is(method_of(other)->function);
+  const bool same =
+      method_of(self)->self.is(method_of(other)->self) && method_of(self)->function.is(method_of(other)->function);
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 
@@ -240,7 +252,8 @@ void destroy_code(Interpreter& in, Object* object) {
 Value code_repr(Interpreter& in, const Value& self) {
   const Code* code = static_cast<Code*>(self.as_object());
   return make_str(in, "<code object " + std::string(code->name->view()) + " at " + address(code) + ", file \"" +
-                          code->source->name() + "\", line " + std::to_string(code->source->line_number(code->span.begin)) + ">");
+                          code->source->name() + "\", line " +
+                          std::to_string(code->source->line_number(code->span.begin)) + ">");
 }
 
 Type* made_type(Interpreter& in, Type*& place, const char* name, ObjectKind kind, uint32_t size) {
@@ -324,9 +337,7 @@ void make_function_types(Interpreter& in) {
 
 namespace {
 
-Value get_bound(Interpreter& in, const Args& a) {
-  return a[1].is_none() ? a[0] : make_bound_method(in, a[0], a[1]);
-}
+Value get_bound(Interpreter& in, const Args& a) { return a[1].is_none() ? a[0] : make_bound_method(in, a[0], a[1]); }
 
 NativeFunction* native_of(const Args& a) { return static_cast<NativeFunction*>(a[0].as_object()); }
 
@@ -335,7 +346,8 @@ Value native_repr(Interpreter& in, const Value& self) {
   const std::string name(f->name->view());
   if (f->owner == nullptr) return make_str(in, "<built-in function " + name + ">");
   const char* kind = name.starts_with("__") ? "slot wrapper" : "method";
-  return make_str(in, std::string("<") + kind + " '" + name + "' of '" + std::string(f->owner->name->view()) + "' objects>");
+  return make_str(
+      in, std::string("<") + kind + " '" + name + "' of '" + std::string(f->owner->name->view()) + "' objects>");
 }
 
 void add_native_function_properties(Interpreter& in) {
@@ -374,12 +386,10 @@ void add_function_methods(Interpreter& in) {
     return v;
   });
   Type* const code = in.types.code;
-  in.add_property(code, "co_name", [](Interpreter&, const Args& a) {
-    return Value(static_cast<Code*>(a[0].as_object())->name);
-  });
-  in.add_property(code, "co_qualname", [](Interpreter&, const Args& a) {
-    return Value(static_cast<Code*>(a[0].as_object())->qualname);
-  });
+  in.add_property(code, "co_name",
+                  [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->name); });
+  in.add_property(code, "co_qualname",
+                  [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->qualname); });
   in.add_property(code, "co_filename", [](Interpreter& i, const Args& a) {
     return make_str(i, static_cast<Code*>(a[0].as_object())->source->name());
   });

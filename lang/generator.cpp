@@ -150,7 +150,7 @@ Delegated throw_to_delegate(Interpreter& in, const Value& iterator, const Value&
   }
   if (iterator.as_object()->kind == ObjectKind::Generator) {
     return generator_throw(in, static_cast<Generator*>(iterator.as_object()), exception, out) ? Delegated::Item
-                                                                                             : Delegated::Ended;
+                                                                                              : Delegated::Ended;
   }
   const Value method = find_attr(in, iterator, in.names->throw_);
   if (method.is_undefined()) return Delegated::RaiseHere;
@@ -272,7 +272,8 @@ Value generator_next_method(Interpreter& in, const Args& args) {
 
 Value generator_throw_method(Interpreter& in, const Args& args) {
   Value exception = args[1];
-  if (!args[2].is_none() && exception.is_object() && exception.as_object()->kind == ObjectKind::Type && !is_exception(args[2])) {
+  if (!args[2].is_none() && exception.is_object() && exception.as_object()->kind == ObjectKind::Type &&
+      !is_exception(args[2])) {
     exception = call(in, exception, {args[2]});
   } else if (is_exception(args[2])) {
     exception = args[2];

@@ -12,12 +12,12 @@ class Interpreter;
 struct Generator : GcObject {
   enum class State : uint8_t { Created, Suspended, Running, Finished };
   State state = State::Created;
-  uint8_t send_register = 0; // gets what send() brings
-  bool delegating = false;   // stands at a YieldFrom
-  Frame frame;               // its registers are a block of the interpreter's heap, given back when it finishes
-  Value function;            // keeps code and closure alive
-  Str* name = nullptr;       // owned
-  Str* qualname = nullptr;   // owned
+  uint8_t send_register = 0;  // gets what send() brings
+  bool delegating = false;    // stands at a YieldFrom
+  Frame frame;                // its registers are a block of the interpreter's heap, given back when it finishes
+  Value function;             // keeps code and closure alive
+  Str* name = nullptr;        // owned
+  Str* qualname = nullptr;    // owned
 };
 
 // A generator that will run the function with these registers, which are moved out of `arguments`.

@@ -66,7 +66,8 @@ struct dict_item : p::sor<dict_unpack, dict_pair> {};
 struct dict_rest : p::seq<p::star<p::seq<t<T::kComma>, dict_item>>, p::opt<t<T::kComma>>> {};
 struct dict_value : p::seq<t<T::kColon>, expression, p::sor<comprehension_clauses, dict_rest>> {};
 struct dict_or_set : p::seq<star_item, p::opt<p::sor<dict_value, comprehension_clauses, items_rest>>> {};
-struct brace : p::seq<t<T::kLeftBrace>, p::opt<p::sor<p::seq<dict_unpack, dict_rest>, dict_or_set>>, t<T::kRightBrace>> {};
+struct brace
+    : p::seq<t<T::kLeftBrace>, p::opt<p::sor<p::seq<dict_unpack, dict_rest>, dict_or_set>>, t<T::kRightBrace>> {};
 
 struct atom : p::sor<any_name, strings, number, constant, paren, list, brace> {};
 
@@ -91,10 +92,12 @@ struct prefix_operator : leaf<T::kMinus, T::kPlus, T::kTilde, T::kAwait> {};
 struct not_operator : leaf<T::kNot> {};
 struct power_operator : leaf<T::kDoubleStar> {};
 struct operand : p::seq<p::star<prefix_operator>, primary> {};
-struct arithmetic_operator : leaf<T::kPlus, T::kMinus, T::kStar, T::kSlash, T::kDoubleSlash, T::kPercent, T::kDoubleStar,
-                                  T::kAt, T::kAmpersand, T::kPipe, T::kCaret, T::kShiftLeft, T::kShiftRight> {};
-struct compare_operator : p::sor<leaf<T::kEqual, T::kNotEqual, T::kLess, T::kLessEqual, T::kGreater, T::kGreaterEqual, T::kIn>,
-                                 p::seq<leaf<T::kIs>, p::opt<leaf<T::kNot>>>, p::seq<leaf<T::kNot>, leaf<T::kIn>>> {};
+struct arithmetic_operator
+    : leaf<T::kPlus, T::kMinus, T::kStar, T::kSlash, T::kDoubleSlash, T::kPercent, T::kDoubleStar, T::kAt,
+           T::kAmpersand, T::kPipe, T::kCaret, T::kShiftLeft, T::kShiftRight> {};
+struct compare_operator
+    : p::sor<leaf<T::kEqual, T::kNotEqual, T::kLess, T::kLessEqual, T::kGreater, T::kGreaterEqual, T::kIn>,
+             p::seq<leaf<T::kIs>, p::opt<leaf<T::kNot>>>, p::seq<leaf<T::kNot>, leaf<T::kIn>>> {};
 struct logical_operator : leaf<T::kAnd, T::kOr> {};
 struct binary_step : p::sor<p::seq<p::sor<arithmetic_operator, compare_operator>, operand>,
                             p::seq<logical_operator, p::star<not_operator>, operand>> {};
@@ -135,7 +138,8 @@ struct targets : p::seq<target, p::opt<target_rest>> {};
 
 struct comprehension_condition : p::seq<t<T::kIf>, disjunction> {};
 struct async_mark : leaf<T::kAsync> {};
-struct for_clause : p::seq<p::opt<async_mark>, t<T::kFor>, targets, t<T::kIn>, disjunction, p::star<comprehension_condition>> {};
+struct for_clause
+    : p::seq<p::opt<async_mark>, t<T::kFor>, targets, t<T::kIn>, disjunction, p::star<comprehension_condition>> {};
 struct comprehension_clauses : p::plus<for_clause> {};
 
 // ---- Simple statements ------------------------------------------------------------------------------------------------
@@ -145,8 +149,8 @@ struct assignment : p::seq<t<T::kAssign>, right_side> {};
 struct assignments : p::plus<assignment> {};
 struct augmented_operator
     : leaf<T::kPlusAssign, T::kMinusAssign, T::kStarAssign, T::kSlashAssign, T::kDoubleSlashAssign, T::kPercentAssign,
-           T::kDoubleStarAssign, T::kAtAssign, T::kAmpersandAssign, T::kPipeAssign, T::kCaretAssign, T::kShiftLeftAssign,
-           T::kShiftRightAssign> {};
+           T::kDoubleStarAssign, T::kAtAssign, T::kAmpersandAssign, T::kPipeAssign, T::kCaretAssign,
+           T::kShiftLeftAssign, T::kShiftRightAssign> {};
 struct augmented : p::seq<augmented_operator, right_side> {};
 struct annotated : p::seq<t<T::kColon>, expression, p::opt<assignment>> {};
 struct expression_statement : p::seq<right_side, p::opt<p::sor<assignments, augmented, annotated>>> {};
@@ -175,10 +179,11 @@ struct from_parens : p::seq<t<T::kLeftParen>, comma_list<from_item>, t<T::kRight
 struct from_items : p::sor<from_star, from_parens, p::list<from_item, t<T::kComma>>> {};
 struct from_statement : p::seq<t<T::kFrom>, from_module, t<T::kImport>, from_items> {};
 
-struct simple_statement
-    : p::sor<expression_statement, return_statement, import_statement, from_statement, raise_statement, pass_statement,
-             del_statement, assert_statement, break_statement, continue_statement, global_statement, nonlocal_statement> {};
-struct simple_statements : p::seq<p::list<simple_statement, t<T::kSemicolon>>, p::opt<t<T::kSemicolon>>, t<T::kNewline>> {};
+struct simple_statement : p::sor<expression_statement, return_statement, import_statement, from_statement,
+                                 raise_statement, pass_statement, del_statement, assert_statement, break_statement,
+                                 continue_statement, global_statement, nonlocal_statement> {};
+struct simple_statements
+    : p::seq<p::list<simple_statement, t<T::kSemicolon>>, p::opt<t<T::kSemicolon>>, t<T::kNewline>> {};
 
 // ---- Compound statements ------------------------------------------------------------------------------------------------
 
@@ -191,7 +196,8 @@ struct if_arm : p::seq<t<T::kIf>, named_expression, t<T::kColon>, block> {};
 struct elif_arm : p::seq<t<T::kElif>, named_expression, t<T::kColon>, block> {};
 struct if_statement : p::seq<if_arm, p::star<elif_arm>, p::opt<else_part>> {};
 struct while_statement : p::seq<t<T::kWhile>, named_expression, t<T::kColon>, block, p::opt<else_part>> {};
-struct for_statement : p::seq<t<T::kFor>, targets, t<T::kIn>, star_expressions, t<T::kColon>, block, p::opt<else_part>> {};
+struct for_statement
+    : p::seq<t<T::kFor>, targets, t<T::kIn>, star_expressions, t<T::kColon>, block, p::opt<else_part>> {};
 
 struct with_target : p::seq<t<T::kAs>, target> {};
 struct with_item : p::seq<expression, p::opt<with_target>> {};
@@ -201,7 +207,8 @@ struct with_plain : p::seq<with_items, t<T::kColon>> {};
 struct with_statement : p::seq<t<T::kWith>, p::sor<with_parens, with_plain>, block> {};
 
 struct star_handler : leaf<T::kStar> {};
-struct except_part : p::seq<t<T::kExcept>, p::opt<p::seq<p::opt<star_handler>, expression, p::opt<as_name>>>, t<T::kColon>, block> {};
+struct except_part
+    : p::seq<t<T::kExcept>, p::opt<p::seq<p::opt<star_handler>, expression, p::opt<as_name>>>, t<T::kColon>, block> {};
 struct finally_part : p::seq<t<T::kFinally>, t<T::kColon>, block> {};
 struct try_handlers : p::seq<p::plus<except_part>, p::opt<else_part>, p::opt<finally_part>> {};
 struct try_statement : p::seq<t<T::kTry>, t<T::kColon>, block, p::sor<finally_part, try_handlers>> {};
@@ -248,8 +255,8 @@ struct mapping_rest : p::seq<t<T::kDoubleStar>, any_name> {};
 struct mapping_pair : p::seq<pattern_key, t<T::kColon>, pattern> {};
 struct mapping_item : p::sor<mapping_rest, mapping_pair> {};
 struct mapping_pattern : p::seq<t<T::kLeftBrace>, p::opt<comma_list<mapping_item>>, t<T::kRightBrace>> {};
-struct closed_pattern : p::sor<number_pattern, string_pattern, constant_pattern, name_pattern, paren_pattern, list_pattern,
-                               mapping_pattern> {};
+struct closed_pattern : p::sor<number_pattern, string_pattern, constant_pattern, name_pattern, paren_pattern,
+                               list_pattern, mapping_pattern> {};
 struct or_pattern : p::list<closed_pattern, t<T::kPipe>> {};
 struct pattern_target : p::seq<t<T::kAs>, target> {};
 struct pattern : p::seq<or_pattern, p::opt<pattern_target>> {};
@@ -261,9 +268,8 @@ struct match_statement : p::seq<match_head, t<T::kIndent>, p::plus<case_block>, 
 
 // ---- Whole texts --------------------------------------------------------------------------------------------------------
 
-struct compound_statement
-    : p::sor<if_statement, for_statement, function_statement, class_statement, with_statement, while_statement, try_statement,
-             decorated, async_statement> {};
+struct compound_statement : p::sor<if_statement, for_statement, function_statement, class_statement, with_statement,
+                                   while_statement, try_statement, decorated, async_statement> {};
 struct statement : p::sor<compound_statement, match_statement, simple_statements> {};
 struct file : p::seq<p::star<statement>, t<T::kEnd>> {};
 struct single_expression : p::seq<star_expressions, p::star<t<T::kNewline>>, t<T::kEnd>> {};

@@ -29,9 +29,9 @@ struct Interpreter::State {
   std::unordered_map<std::string, Type*> types;  // by name, for signatures
   std::vector<std::shared_ptr<void>> extensions;
   std::set<std::string> warned;
-  Value builtins;      // the module
-  Value main;          // the module, once there is one
-  Value result;        // of an interactive run
+  Value builtins;  // the module
+  Value main;      // the module, once there is one
+  Value result;    // of an interactive run
 };
 
 Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), state_(std::make_unique<State>()) {
@@ -185,7 +185,8 @@ void Interpreter::warn(ErrorKind category, std::string_view message) {
     const Source& source = *frame->code->source;
     where = source.name() + ":" + std::to_string(source.line_number(frame->code->places[word].span.begin)) + ": ";
   }
-  const std::string text = where + std::string(error_type(*this, category)->name->view()) + ": " + std::string(message) + "\n";
+  const std::string text =
+      where + std::string(error_type(*this, category)->name->view()) + ": " + std::string(message) + "\n";
   if (state_->warned.insert(text).second && host.write_error) host.write_error(text);
 }
 

@@ -20,8 +20,8 @@ namespace tessera {
 struct Dict;
 struct Exception;
 struct Module;
-class Modules;         // import (module.h)
-class TypeCache;       // look-ups in types by version (attribute.h)
+class Modules;    // import (module.h)
+class TypeCache;  // look-ups in types by version (attribute.h)
 class Source;
 class VirtualMachine;  // frames, registers, the loop (vm.h)
 class Collector;       // cycles (cycles.h)
@@ -67,7 +67,7 @@ class Interpreter {
   BuiltinTypes types{};
   Value not_implemented, ellipsis;
   struct SharedObjects* shared = nullptr;  // empty strings and the like (types/types.h)
-  struct Names* names = nullptr;  // interned strings that the machine and natives use (names.def)
+  struct Names* names = nullptr;           // interned strings that the machine and natives use (names.def)
   Limits limits;
   Host host;
 

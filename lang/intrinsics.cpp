@@ -25,8 +25,8 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
   const std::string_view written = text_of(operands[0]);
   const uint32_t level = static_cast<uint32_t>(operands[1].as_int());
   Modules& modules = in.modules();
-  const std::string name = level == 0 ? std::string(written)
-                                      : modules.absolute_name(frame->function->globals, written, level);
+  const std::string name =
+      level == 0 ? std::string(written) : modules.absolute_name(frame->function->globals, written, level);
   Value module = modules.import(name);
   if (!operands[2].is_none() || level != 0) return module;
   const size_t dot = name.find('.');
@@ -40,16 +40,14 @@ bool is_sequence(Interpreter& in, const Value& v) {
   switch (v.as_object()->kind) {
     case ObjectKind::List:
     case ObjectKind::Tuple:
-    case ObjectKind::Range:
-      return true;
+    case ObjectKind::Range: return true;
     case ObjectKind::Instance:
     case ObjectKind::Native: {
       // Registered with, or derived from, collections.abc.Sequence; deque says so by a mark.
       const Value mark = find_attr(in, Value(type_of(in, v)), intern(in, "__match_sequence__"));
       return !mark.is_undefined() && truth(in, mark);
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -94,8 +92,8 @@ bool matches_itself(Interpreter& in, const Type* type) {
 
 [[noreturn]] void too_many_patterns(const Type* type, uint64_t allowed, uint64_t given) {
   throw_error(ErrorKind::TypeError, "%s() accepts %llu positional sub-pattern%s (%llu given)",
-              std::string(type->name->view()).c_str(), static_cast<unsigned long long>(allowed), allowed == 1 ? "" : "s",
-              static_cast<unsigned long long>(given));
+              std::string(type->name->view()).c_str(), static_cast<unsigned long long>(allowed),
+              allowed == 1 ? "" : "s", static_cast<unsigned long long>(given));
 }
 
 // The attributes that the positional patterns mean, by __match_args__. False: one is missing.
@@ -109,13 +107,15 @@ bool match_positional(Interpreter& in, const Value& subject, Type* type, uint64_
     return true;
   }
   if (!is_tuple(names)) {
-    throw_error(ErrorKind::TypeError, "%s.__match_args__ must be a tuple (got %s)", std::string(type->name->view()).c_str(),
-                std::string(type_name(in, names)).c_str());
+    throw_error(ErrorKind::TypeError, "%s.__match_args__ must be a tuple (got %s)",
+                std::string(type->name->view()).c_str(), std::string(type_name(in, names)).c_str());
   }
   if (as_tuple(names)->size < count) too_many_patterns(type, as_tuple(names)->size, count);
   for (uint64_t i = 0; i < count; ++i) {
     const Value& name = (*as_tuple(names))[i];
-    if (!is_str(name)) throw_error(ErrorKind::TypeError, "__match_args__ elements must be strings (got %s)", std::string(type_name(in, name)).c_str());
+    if (!is_str(name))
+      throw_error(ErrorKind::TypeError, "__match_args__ elements must be strings (got %s)",
+                  std::string(type_name(in, name)).c_str());
     Value found = find_attr(in, subject, intern(in, text_of(name)));
     if (found.is_undefined()) return false;
     list_append(in, as_list(values), std::move(found));

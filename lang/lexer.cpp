@@ -18,7 +18,7 @@ namespace p = tao::pegtl;
 constexpr std::size_t kMaxBrackets = 200;  // CPython's limits
 constexpr std::size_t kMaxIndents = 100;
 constexpr std::uint32_t kTabSize = 8;
-constexpr int kMaxFieldDepth = 2;          // fields in the format of a field
+constexpr int kMaxFieldDepth = 2;  // fields in the format of a field
 
 // ---- Rules ----------------------------------------------------------------------------------------------------------
 
@@ -38,8 +38,9 @@ template <class Digit, char... Mark>
 struct radix_number : p::seq<p::one<'0'>, p::one<Mark...>, p::opt<p::one<'_'>>, digits<Digit>> {};
 using decimal = digits<p::digit>;
 struct exponent : p::seq<p::one<'e', 'E'>, p::opt<p::one<'+', '-'>>, decimal> {};
-struct decimal_number : p::seq<p::sor<p::seq<decimal, p::opt<p::one<'.'>, p::opt<decimal>>>, p::seq<p::one<'.'>, decimal>>,
-                               p::opt<exponent>, p::opt<p::one<'j', 'J'>>> {};
+struct decimal_number
+    : p::seq<p::sor<p::seq<decimal, p::opt<p::one<'.'>, p::opt<decimal>>>, p::seq<p::one<'.'>, decimal>>,
+             p::opt<exponent>, p::opt<p::one<'j', 'J'>>> {};
 struct number : p::sor<radix_number<p::xdigit, 'x', 'X'>, radix_number<p::range<'0', '7'>, 'o', 'O'>,
                        radix_number<p::range<'0', '1'>, 'b', 'B'>, decimal_number> {};
 
@@ -48,42 +49,45 @@ struct string_prefix : p::sor<p::seq<raw_mark, p::opt<p::one<'b', 'B', 'f', 'F'>
                               p::seq<p::one<'b', 'B', 'f', 'F'>, p::opt<raw_mark>>, p::one<'u', 'U'>> {};
 struct escaped : p::seq<p::one<'\\'>, p::any> {};
 template <char Quote>
-struct long_string : p::seq<p::string<Quote, Quote, Quote>,
-                            p::until<p::string<Quote, Quote, Quote>, p::sor<escaped, p::any>>> {};
+struct long_string
+    : p::seq<p::string<Quote, Quote, Quote>, p::until<p::string<Quote, Quote, Quote>, p::sor<escaped, p::any>>> {};
 template <char Quote>
 struct short_string : p::seq<p::not_at<p::string<Quote, Quote, Quote>>, p::one<Quote>,
                              p::star<p::sor<escaped, p::not_one<Quote, '\\', '\n'>>>, p::one<Quote>> {};
-struct string_literal : p::seq<p::opt<string_prefix>, p::sor<long_string<'"'>, long_string<'\''>, short_string<'"'>,
-                                                             short_string<'\''>>> {};
+struct string_literal : p::seq<p::opt<string_prefix>,
+                               p::sor<long_string<'"'>, long_string<'\''>, short_string<'"'>, short_string<'\''>>> {};
 struct open_string : p::seq<p::opt<string_prefix>, p::one<'"', '\''>> {};
 
 template <Token Kind, char... Text>
 struct op : p::string<Text...> {};
 using T = Token;
 struct operators : p::sor<  // longest first
-    op<T::kDoubleStarAssign, '*', '*', '='>, op<T::kDoubleSlashAssign, '/', '/', '='>, op<T::kShiftLeftAssign, '<', '<', '='>,
-    op<T::kShiftRightAssign, '>', '>', '='>, op<T::kEllipsis, '.', '.', '.'>, op<T::kArrow, '-', '>'>, op<T::kWalrus, ':', '='>,
-    op<T::kEqual, '=', '='>, op<T::kNotEqual, '!', '='>, op<T::kLessEqual, '<', '='>, op<T::kGreaterEqual, '>', '='>,
-    op<T::kShiftLeft, '<', '<'>, op<T::kShiftRight, '>', '>'>, op<T::kDoubleStar, '*', '*'>, op<T::kDoubleSlash, '/', '/'>,
-    op<T::kPlusAssign, '+', '='>, op<T::kMinusAssign, '-', '='>, op<T::kStarAssign, '*', '='>, op<T::kSlashAssign, '/', '='>,
-    op<T::kPercentAssign, '%', '='>, op<T::kAtAssign, '@', '='>, op<T::kAmpersandAssign, '&', '='>,
-    op<T::kPipeAssign, '|', '='>, op<T::kCaretAssign, '^', '='>>{};
-struct single_operators : p::sor<
-    op<T::kAssign, '='>, op<T::kPlus, '+'>, op<T::kMinus, '-'>, op<T::kStar, '*'>, op<T::kSlash, '/'>, op<T::kPercent, '%'>,
-    op<T::kAt, '@'>, op<T::kAmpersand, '&'>, op<T::kPipe, '|'>, op<T::kCaret, '^'>, op<T::kTilde, '~'>, op<T::kLess, '<'>,
-    op<T::kGreater, '>'>>{};
+                       op<T::kDoubleStarAssign, '*', '*', '='>, op<T::kDoubleSlashAssign, '/', '/', '='>,
+                       op<T::kShiftLeftAssign, '<', '<', '='>, op<T::kShiftRightAssign, '>', '>', '='>,
+                       op<T::kEllipsis, '.', '.', '.'>, op<T::kArrow, '-', '>'>, op<T::kWalrus, ':', '='>,
+                       op<T::kEqual, '=', '='>, op<T::kNotEqual, '!', '='>, op<T::kLessEqual, '<', '='>,
+                       op<T::kGreaterEqual, '>', '='>, op<T::kShiftLeft, '<', '<'>, op<T::kShiftRight, '>', '>'>,
+                       op<T::kDoubleStar, '*', '*'>, op<T::kDoubleSlash, '/', '/'>, op<T::kPlusAssign, '+', '='>,
+                       op<T::kMinusAssign, '-', '='>, op<T::kStarAssign, '*', '='>, op<T::kSlashAssign, '/', '='>,
+                       op<T::kPercentAssign, '%', '='>, op<T::kAtAssign, '@', '='>, op<T::kAmpersandAssign, '&', '='>,
+                       op<T::kPipeAssign, '|', '='>, op<T::kCaretAssign, '^', '='>> {};
+struct single_operators
+    : p::sor<op<T::kAssign, '='>, op<T::kPlus, '+'>, op<T::kMinus, '-'>, op<T::kStar, '*'>, op<T::kSlash, '/'>,
+             op<T::kPercent, '%'>, op<T::kAt, '@'>, op<T::kAmpersand, '&'>, op<T::kPipe, '|'>, op<T::kCaret, '^'>,
+             op<T::kTilde, '~'>, op<T::kLess, '<'>, op<T::kGreater, '>'>> {};
 struct punctuation : p::sor<op<T::kComma, ','>, op<T::kColon, ':'>, op<T::kDot, '.'>, op<T::kSemicolon, ';'>> {};
 
 template <Token Kind, char Text>
 struct opening : p::one<Text> {};
 template <Token Kind, char Text, char Opener>
 struct closing : p::one<Text> {};
-struct brackets : p::sor<opening<T::kLeftParen, '('>, closing<T::kRightParen, ')', '('>, opening<T::kLeftBracket, '['>,
-                         closing<T::kRightBracket, ']', '['>, opening<T::kLeftBrace, '{'>, closing<T::kRightBrace, '}', '{'>> {};
+struct brackets
+    : p::sor<opening<T::kLeftParen, '('>, closing<T::kRightParen, ')', '('>, opening<T::kLeftBracket, '['>,
+             closing<T::kRightBracket, ']', '['>, opening<T::kLeftBrace, '{'>, closing<T::kRightBrace, '}', '{'>> {};
 struct foreign : p::any {};
 
-struct token : p::sor<blank, string_literal, open_string, name, number, brackets, operators, punctuation, single_operators,
-                      line_end, comment, joined_line, lone_backslash, foreign> {};
+struct token : p::sor<blank, string_literal, open_string, name, number, brackets, operators, punctuation,
+                      single_operators, line_end, comment, joined_line, lone_backslash, foreign> {};
 
 using Input = p::memory_input<p::tracking_mode::lazy, p::eol::lf, const char*>;
 
@@ -95,14 +99,44 @@ struct Keyword {
 };
 
 constexpr std::array kKeywords = std::to_array<Keyword>({
-    {"False", T::kFalse}, {"None", T::kNone}, {"True", T::kTrue}, {"_", T::kSoftUnderscore}, {"and", T::kAnd},
-    {"as", T::kAs}, {"assert", T::kAssert}, {"async", T::kAsync}, {"await", T::kAwait}, {"break", T::kBreak},
-    {"case", T::kSoftCase}, {"class", T::kClass}, {"continue", T::kContinue}, {"def", T::kDef}, {"del", T::kDel},
-    {"elif", T::kElif}, {"else", T::kElse}, {"except", T::kExcept}, {"finally", T::kFinally}, {"for", T::kFor},
-    {"from", T::kFrom}, {"global", T::kGlobal}, {"if", T::kIf}, {"import", T::kImport}, {"in", T::kIn}, {"is", T::kIs},
-    {"lambda", T::kLambda}, {"match", T::kSoftMatch}, {"nonlocal", T::kNonlocal}, {"not", T::kNot}, {"or", T::kOr},
-    {"pass", T::kPass}, {"raise", T::kRaise}, {"return", T::kReturn}, {"try", T::kTry}, {"while", T::kWhile},
-    {"with", T::kWith}, {"yield", T::kYield},
+    {"False", T::kFalse},
+    {"None", T::kNone},
+    {"True", T::kTrue},
+    {"_", T::kSoftUnderscore},
+    {"and", T::kAnd},
+    {"as", T::kAs},
+    {"assert", T::kAssert},
+    {"async", T::kAsync},
+    {"await", T::kAwait},
+    {"break", T::kBreak},
+    {"case", T::kSoftCase},
+    {"class", T::kClass},
+    {"continue", T::kContinue},
+    {"def", T::kDef},
+    {"del", T::kDel},
+    {"elif", T::kElif},
+    {"else", T::kElse},
+    {"except", T::kExcept},
+    {"finally", T::kFinally},
+    {"for", T::kFor},
+    {"from", T::kFrom},
+    {"global", T::kGlobal},
+    {"if", T::kIf},
+    {"import", T::kImport},
+    {"in", T::kIn},
+    {"is", T::kIs},
+    {"lambda", T::kLambda},
+    {"match", T::kSoftMatch},
+    {"nonlocal", T::kNonlocal},
+    {"not", T::kNot},
+    {"or", T::kOr},
+    {"pass", T::kPass},
+    {"raise", T::kRaise},
+    {"return", T::kReturn},
+    {"try", T::kTry},
+    {"while", T::kWhile},
+    {"with", T::kWith},
+    {"yield", T::kYield},
 });
 
 Token name_token(std::string_view text) {
@@ -143,8 +177,8 @@ class Lexer {
     std::uint32_t at;
   };
   struct Indent {
-    std::uint32_t column = 0;      // with tabs to multiples of eight
-    std::uint32_t alternate = 0;   // with tabs as one column: both must agree on every comparison
+    std::uint32_t column = 0;     // with tabs to multiples of eight
+    std::uint32_t alternate = 0;  // with tabs as one column: both must agree on every comparison
   };
 
   std::uint32_t offset(const char* at) const { return static_cast<std::uint32_t>(at - text_.data()); }
@@ -169,7 +203,7 @@ class Lexer {
   Tokens out_;
   std::vector<Bracket> brackets_;
   std::vector<Indent> indents_{Indent{}};
-  std::size_t fields_ = 0;      // f-string fields we are inside of; like brackets, they join lines
+  std::size_t fields_ = 0;  // f-string fields we are inside of; like brackets, they join lines
   bool at_line_begin_ = true;
 };
 
@@ -178,14 +212,14 @@ class Lexer {
 template <class Rule>
 struct action : p::nothing<Rule> {};
 
-#define TS_ON(Rule, Call)                                  \
-  template <>                                              \
-  struct action<Rule> {                                    \
-    template <class In>                                    \
-    static void apply(const In& in, Lexer& lexer) {        \
-      Span span = lexer.span_of(in.begin(), in.end());     \
-      lexer.Call(span);                                    \
-    }                                                      \
+#define TS_ON(Rule, Call)                              \
+  template <>                                          \
+  struct action<Rule> {                                \
+    template <class In>                                \
+    static void apply(const In& in, Lexer& lexer) {    \
+      Span span = lexer.span_of(in.begin(), in.end()); \
+      lexer.Call(span);                                \
+    }                                                  \
   };
 TS_ON(name, on_name)
 TS_ON(number, on_number)
@@ -279,8 +313,8 @@ void Lexer::on_closing(Token kind, char bracket, char opener, Span span) {
     brackets_.pop_back();
     return add(kind, span);
   }
-  std::string message = std::string("closing parenthesis '") + bracket + "' does not match opening parenthesis '" +
-                        open.kind + "'";
+  std::string message =
+      std::string("closing parenthesis '") + bracket + "' does not match opening parenthesis '" + open.kind + "'";
   std::uint32_t line = source_.line_number(open.at);
   if (line != source_.line_number(span.begin)) message += " on line " + std::to_string(line);
   fail({.message = message, .span = span});
@@ -338,7 +372,8 @@ void Lexer::change_indentation(Indent indent, Span here) {
   constexpr const char* kMixed = "inconsistent use of tabs and spaces in indentation";
   auto mixed = [&] { fail_indentation(SyntaxError::Class::kTabError, kMixed, here); };
   if (indent.column > indents_.back().column) {
-    if (indents_.size() >= kMaxIndents) return fail_indentation(kIndentationError, "too many levels of indentation", here);
+    if (indents_.size() >= kMaxIndents)
+      return fail_indentation(kIndentationError, "too many levels of indentation", here);
     if (indent.alternate <= indents_.back().alternate) return mixed();
     indents_.push_back(indent);
     return add(T::kIndent, {source_.line_begin(source_.line_number(here.begin)), here.begin});
@@ -358,8 +393,8 @@ void Lexer::change_indentation(Indent indent, Span here) {
 void Lexer::on_format_string(Span span, std::size_t prefix) {
   std::string_view text = text_.substr(span.begin, span.end - span.begin);
   bool raw = text.substr(0, prefix).find_first_of("rR") != std::string_view::npos;
-  auto quotes = static_cast<std::uint32_t>(text.size() >= prefix + 6 && text.substr(prefix, 3) == std::string(3, text[prefix])
-                                               ? 3 : 1);
+  auto quotes = static_cast<std::uint32_t>(
+      text.size() >= prefix + 6 && text.substr(prefix, 3) == std::string(3, text[prefix]) ? 3 : 1);
   Span body{span.begin + static_cast<std::uint32_t>(prefix) + quotes, span.end - quotes};
   add(T::kFStart, {span.begin, body.begin});
   std::uint32_t at = body.begin;
@@ -477,8 +512,11 @@ void Lexer::finish() {
   Span end{size, size};
   if (!brackets_.empty()) {
     Bracket open = brackets_.back();
-    return fail({.message = std::string("'") + open.kind + "' was never closed", .span = {open.at, open.at + 1},
-                 .pervasive = false, .at_end = true, .open_bracket = true});
+    return fail({.message = std::string("'") + open.kind + "' was never closed",
+                 .span = {open.at, open.at + 1},
+                 .pervasive = false,
+                 .at_end = true,
+                 .open_bracket = true});
   }
   if (!out_.kinds.empty() && out_.kind(out_.size() - 1) != T::kNewline) add(T::kNewline, end);
   for (std::size_t i = indents_.size(); i > 1; --i) add(T::kDedent, end);

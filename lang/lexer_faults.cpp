@@ -35,8 +35,8 @@ std::uint32_t sequence_length(std::string_view text, const char*& bad) {
 
 Fault undecodable(std::size_t offset, unsigned char byte, const char* reason) {
   char message[128];
-  std::snprintf(message, sizeof message, "(unicode error) 'utf-8' codec can't decode byte 0x%02x in position %zu: %s", byte,
-                offset, reason);
+  std::snprintf(message, sizeof message, "(unicode error) 'utf-8' codec can't decode byte 0x%02x in position %zu: %s",
+                byte, offset, reason);
   auto begin = static_cast<std::uint32_t>(offset);
   return {message, {begin, begin + 1}};
 }
@@ -142,7 +142,8 @@ std::optional<Fault> number_fault(std::string_view text, std::uint32_t begin, st
   if (radix.base != 10 && radix.base != 0 && number == "0") {  // 0x, 0o or 0b without a digit
     std::uint32_t digit = end + 1 + (at(text, end + 1) == '_');
     if (radix.base < 10 && is_digit(at(text, digit))) {
-      return Fault{std::string("invalid digit '") + text[digit] + "' in " + radix.name + " literal", {digit, digit + 1}};
+      return Fault{std::string("invalid digit '") + text[digit] + "' in " + radix.name + " literal",
+                   {digit, digit + 1}};
     }
     return Fault{invalid, {digit - 1, digit}};
   }
@@ -174,9 +175,7 @@ std::optional<Fault> name_fault(std::string_view text, Span name) {
   return std::nullopt;
 }
 
-std::string foreign_character(char32_t c) {
-  return is_printable(c) ? std::string() : invalid_character(c, {}).message;
-}
+std::string foreign_character(char32_t c) { return is_printable(c) ? std::string() : invalid_character(c, {}).message; }
 
 // The scanner that CPython 3.11 has for fields: it knows brackets and string quotes and nothing else.
 std::uint32_t find_field_end(std::string_view text, Span body, std::uint32_t begin, std::optional<Fault>& fault) {
@@ -220,8 +219,9 @@ std::uint32_t find_field_end(std::string_view text, Span body, std::uint32_t beg
       if (open.empty()) return fail(std::string(": unmatched '") + c + "'", i);
       char expected = open.back() == '(' ? ')' : open.back() == '[' ? ']' : '}';
       if (c != expected) {
-        return fail(std::string(": closing parenthesis '") + c + "' does not match opening parenthesis '" + open.back() + "'",
-                    i);
+        return fail(
+            std::string(": closing parenthesis '") + c + "' does not match opening parenthesis '" + open.back() + "'",
+            i);
       }
       open.pop_back();
     }

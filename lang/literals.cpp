@@ -76,7 +76,9 @@ class EscapeReader {
     char c = at_ + 1 < body_.size() ? body_[at_ + 1] : '\0';
     switch (c) {
       case '\n': return take(2);
-      case '\\': case '\'': case '"': return simple(c);
+      case '\\':
+      case '\'':
+      case '"': return simple(c);
       case 'a': return simple('\a');
       case 'b': return simple('\b');
       case 'f': return simple('\f');
@@ -129,8 +131,8 @@ class EscapeReader {
   }
 
   void fail(std::size_t last, const char* reason) {
-    message_ = "(unicode error) 'unicodeescape' codec can't decode bytes in position " + std::to_string(position_) + "-" +
-               std::to_string(position_ + last) + ": " + reason;
+    message_ = "(unicode error) 'unicodeescape' codec can't decode bytes in position " + std::to_string(position_) +
+               "-" + std::to_string(position_ + last) + ": " + reason;
   }
 
   std::string_view body_;

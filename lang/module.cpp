@@ -31,7 +31,9 @@ void destroy_module(Interpreter& in, Object* object) {
   free_object(in, module);
 }
 
-void traverse_module(Object* object, Visitor& visitor) { visitor(static_cast<Object*>(static_cast<Module*>(object)->dict)); }
+void traverse_module(Object* object, Visitor& visitor) {
+  visitor(static_cast<Object*>(static_cast<Module*>(object)->dict));
+}
 
 void clear_module(Interpreter& in, Object* object) {
   if (Dict* const dict = static_cast<Module*>(object)->dict) dict_clear(in, dict);
@@ -159,7 +161,8 @@ Module* Modules::load(std::string_view name, Module* parent) {
     return load_source(name, std::string(std::istreambuf_iterator<char>(file), {}), path, is_package);
   }
   std::string message = "No module named '" + std::string(name) + "'";
-  if (parent != nullptr && !parent->is_package) message += "; '" + std::string(parent->name->view()) + "' is not a package";
+  if (parent != nullptr && !parent->is_package)
+    message += "; '" + std::string(parent->name->view()) + "' is not a package";
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
 }
 
@@ -213,7 +216,8 @@ bool Modules::find_file(std::string_view name, Module* parent, std::string& path
     const Value* folders = dict_get_str(parent->dict, in_.names->path);
     if (folders == nullptr || !is_list(*folders)) return false;
     for (const Value& folder : *as_list(*folders)) {
-      if (is_str(folder) && find_in_folder(std::string(text_of(folder)), last_part(name), path, is_package)) return true;
+      if (is_str(folder) && find_in_folder(std::string(text_of(folder)), last_part(name), path, is_package))
+        return true;
     }
     return false;
   }
@@ -238,12 +242,14 @@ std::string Modules::absolute_name(const Dict* globals, std::string_view name, u
   const Value* package = globals == nullptr ? nullptr : dict_get_str(globals, in_.names->package);
   std::string base = package != nullptr && is_str(*package) ? std::string(text_of(*package)) : "";
   if (base.empty()) {
-    throw_import_error(in_, ErrorKind::ImportError, Value::none(), "attempted relative import with no known parent package");
+    throw_import_error(in_, ErrorKind::ImportError, Value::none(),
+                       "attempted relative import with no known parent package");
   }
   for (uint32_t i = 1; i < level; ++i) {
     const size_t dot = base.rfind('.');
     if (dot == std::string::npos) {
-      throw_import_error(in_, ErrorKind::ImportError, Value::none(), "attempted relative import beyond top-level package");
+      throw_import_error(in_, ErrorKind::ImportError, Value::none(),
+                         "attempted relative import beyond top-level package");
     }
     base.resize(dot);
   }
@@ -254,8 +260,9 @@ Value Modules::import_from(const Value& module, Str* name) {
   Value found = find_attr(in_, module, name);
   if (!found.is_undefined()) return found;
   if (module.as_object()->kind != ObjectKind::Module) {
-    throw_import_error(in_, ErrorKind::ImportError, Value::none(),
-                       "cannot import name '" + std::string(name->view()) + "' from '" + std::string(type_name(in_, module)) + "'");
+    throw_import_error(
+        in_, ErrorKind::ImportError, Value::none(),
+        "cannot import name '" + std::string(name->view()) + "' from '" + std::string(type_name(in_, module)) + "'");
   }
   const Module* from = static_cast<Module*>(module.as_object());
   const std::string full = std::string(from->name->view()) + "." + std::string(name->view());
@@ -271,8 +278,9 @@ Value Modules::import_from(const Value& module, Str* name) {
   }
   throw_import_error(in_, ErrorKind::ImportError, Value(from->name),
                      "cannot import name '" + std::string(name->view()) + "' from " +
-                         (is_initialising(from) ? "partially initialized module " : "") + "'" + std::string(from->name->view()) +
-                         "'" + (is_initialising(from) ? " (most likely due to a circular import)" : "") + " (" +
+                         (is_initialising(from) ? "partially initialized module " : "") + "'" +
+                         std::string(from->name->view()) + "'" +
+                         (is_initialising(from) ? " (most likely due to a circular import)" : "") + " (" +
                          module_place(in_, from->dict) + ")");
 }
 
@@ -280,12 +288,15 @@ void Modules::import_star(const Value& module, Dict* globals) {
   const Value all = find_attr(in_, module, in_.names->all);
   if (!all.is_undefined()) {
     for_each(in_, all, [&](const Value& name) {
-      if (!is_str(name)) throw_error(ErrorKind::TypeError, "Item in %s.__all__ must be str, not %s", "module", std::string(type_name(in_, name)).c_str());
+      if (!is_str(name))
+        throw_error(ErrorKind::TypeError, "Item in %s.__all__ must be str, not %s", "module",
+                    std::string(type_name(in_, name)).c_str());
       Str* const key = intern(in_, text_of(name));
       Value value = find_attr(in_, module, key);
       if (value.is_undefined() && module.as_object()->kind == ObjectKind::Module) {
         throw_error(ErrorKind::AttributeError, "module '%s' has no attribute '%s'",
-                    std::string(static_cast<Module*>(module.as_object())->name->view()).c_str(), std::string(key->view()).c_str());
+                    std::string(static_cast<Module*>(module.as_object())->name->view()).c_str(),
+                    std::string(key->view()).c_str());
       }
       dict_set_str(in_, globals, key, std::move(value));
     });

@@ -52,9 +52,9 @@ struct Parameter {
   Str* name;  // interned
   Kind kind;
   Check check;
-  bool optional;       // has a default
+  bool optional;  // has a default
   bool allows_none;
-  Value default_value; // Undefined for `...`
+  Value default_value;    // Undefined for `...`
   std::string type_name;  // as written, for messages and help; Check::Named looks it up
 };
 
@@ -71,8 +71,8 @@ struct NativeFunction : Object {
   NativeFn function;
   const Signature* signature;  // owned by the interpreter; null: takes the raw arguments, keywords and all
   Str* name;
-  Str* module;                 // null for builtins
-  Type* owner;                 // the type whose method it is, or null
+  Str* module;  // null for builtins
+  Type* owner;  // the type whose method it is, or null
   std::string doc;
   std::shared_ptr<void> data;  // for closures of hosts
 };
@@ -86,11 +86,11 @@ struct NativeDef {
 
 // Makes native types. `base` null: object.
 struct NativeTypeSpec {
-  std::string_view name;     // "deque"
-  std::string_view module;   // "collections"
+  std::string_view name;    // "deque"
+  std::string_view module;  // "collections"
   ObjectKind kind = ObjectKind::Native;
   uint32_t size = sizeof(Object);
-  uint32_t flags = 0;        // TypeFlags
+  uint32_t flags = 0;  // TypeFlags
   Type* base = nullptr;
   std::string_view doc = "";
 };

@@ -12,22 +12,22 @@ struct Type;
 // `class Stack(list)` makes List objects whose type is not the list type. `object->type == in.types.list` asks for
 // exactly a list; `object->kind == ObjectKind::List` for a list or a subclass.
 enum class ObjectKind : uint8_t {
-  Instance,    // of a class written in a script, no native base
+  Instance,  // of a class written in a script, no native base
   Str,
   List,
   Tuple,
   Dict,
-  Set,         // set and frozenset
+  Set,  // set and frozenset
   Range,
   Slice,
-  Boxed,       // an instance of a script subclass of int, float (the immediate is inside)
-  Function,    // def, lambda
+  Boxed,     // an instance of a script subclass of int, float (the immediate is inside)
+  Function,  // def, lambda
   NativeFunction,
   BoundMethod,
   Cell,
   Code,
   Generator,
-  Iterator,    // all native iterators
+  Iterator,  // all native iterators
   Exception,
   Type,
   Module,
@@ -35,8 +35,8 @@ enum class ObjectKind : uint8_t {
   StaticMethod,
   ClassMethod,
   Super,
-  Native,      // an object type of C++ that the language does not know: a tensor, a compiled pattern
-  Other,       // NotImplemented, Ellipsis, traceback, views …
+  Native,  // an object type of C++ that the language does not know: a tensor, a compiled pattern
+  Other,   // NotImplemented, Ellipsis, traceback, views …
 };
 
 enum ObjectFlags : uint8_t {

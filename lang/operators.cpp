@@ -19,21 +19,21 @@ namespace {
 bool is_number(const Value& v) noexcept { return v.is_int() || v.is_float() || v.is_bool(); }
 
 const char* symbol(BinaryOp op) {
-  static constexpr const char* kSymbols[] = {"+", "-", "*", "/", "//", "%", "** or pow()", "@",
-                                             "<<", ">>", "&", "|", "^", "divmod()"};
+  static constexpr const char* kSymbols[] = {"+", "-",  "*",  "/", "//", "%", "** or pow()",
+                                             "@", "<<", ">>", "&", "|",  "^", "divmod()"};
   return kSymbols[static_cast<int>(op)];
 }
 
 const char* augmented_symbol(BinaryOp op) {
-  static constexpr const char* kSymbols[] = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=",
-                                             "<<=", ">>=", "&=", "|=", "^=", "divmod()"};
+  static constexpr const char* kSymbols[] = {
+      "+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=", "<<=", ">>=", "&=", "|=", "^=", "divmod()"};
   return kSymbols[static_cast<int>(op)];
 }
 
 Str* reflected_name(Interpreter& in, BinaryOp op) {
   const Names& n = *in.names;
-  Str* const names[] = {n.radd, n.rsub, n.rmul, n.rtruediv, n.rfloordiv, n.rmod, n.rpow, n.rmatmul,
-                        n.rlshift, n.rrshift, n.rand, n.ror, n.rxor, n.rdivmod};
+  Str* const names[] = {n.radd,    n.rsub,    n.rmul,    n.rtruediv, n.rfloordiv, n.rmod, n.rpow,
+                        n.rmatmul, n.rlshift, n.rrshift, n.rand,     n.ror,       n.rxor, n.rdivmod};
   return names[static_cast<int>(op)];
 }
 
@@ -42,7 +42,8 @@ bool is_sequence(const Value& v) { return is_str(v) || is_list(v) || is_tuple(v)
 // A sequence on the right of `*` was asked how often it shall be repeated.
 void check_repetition(Interpreter& in, const char* what, const Value& left, const Value& right) {
   if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return;
-  throw_error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '%s'", std::string(type_name(in, left)).c_str());
+  throw_error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '%s'",
+              std::string(type_name(in, left)).c_str());
 }
 
 [[noreturn]] void unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
@@ -75,7 +76,8 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
   const auto left_slot = a->slots.binary;
   auto right_slot = b->slots.binary;
   if (a == b) right_slot = nullptr;
-  if (right_slot != nullptr && (right_first(in, op, a, b) || (is_sequence_case(op, left) && !is_sequence_case(op, right)))) {
+  if (right_slot != nullptr &&
+      (right_first(in, op, a, b) || (is_sequence_case(op, left) && !is_sequence_case(op, right)))) {
     Value answer = right_slot(in, op, right, left, true, dying);
     if (!answer.is(in.not_implemented)) return answer;
     right_slot = nullptr;
@@ -163,14 +165,10 @@ bool less(Interpreter& in, const Value& left, const Value& right) {
 bool truth(Interpreter& in, const Value& value) {
   switch (value.tag()) {
     case Tag::Bool:
-    case Tag::Int:
-      return value.as_int() != 0;
-    case Tag::Float:
-      return value.as_float() != 0;
-    case Tag::Object:
-      break;
-    default:
-      return false;
+    case Tag::Int: return value.as_int() != 0;
+    case Tag::Float: return value.as_float() != 0;
+    case Tag::Object: break;
+    default: return false;
   }
   const TypeSlots& slots = value.as_object()->type->slots;
   if (slots.truth != nullptr) return slots.truth(in, value);

@@ -40,7 +40,8 @@ ParseResult parse(const Source& source, ParseMode mode) {
   Tokens tokens = tokenize(source);
   if (is_expression) drop_indentation(tokens);
   Arena scratch;
-  GrammarResult grammar = match_grammar(tokens, is_expression ? GrammarStart::kExpression : GrammarStart::kFile, scratch);
+  GrammarResult grammar =
+      match_grammar(tokens, is_expression ? GrammarStart::kExpression : GrammarStart::kFile, scratch);
   if (grammar.too_deep) return failed(too_deep(source));
   if (grammar.root == nullptr) return failed(explain_fault(source, tokens, grammar.furthest));
   ParseResult result;

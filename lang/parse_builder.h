@@ -26,7 +26,8 @@ const char* expression_name(const ast::Expr& expr);
 
 class Builder {
  public:
-  Builder(const Source& source, const Tokens& tokens, ast::Tree& tree) : source_(source), tokens_(tokens), tree_(tree) {}
+  Builder(const Source& source, const Tokens& tokens, ast::Tree& tree)
+      : source_(source), tokens_(tokens), tree_(tree) {}
 
   ast::Block file(const SyntaxNode& node) { return statements(node.all()); }
   ast::Expr* expression(const SyntaxNode& node);

@@ -212,7 +212,8 @@ class Checker {
     for (Parameter& parameter : parameters) {
       check(parameter.annotation), check(parameter.default_value);
       if (!names.insert(parameter.name.text).second) {
-        refuse("duplicate argument '" + std::string(parameter.name.text) + "' in function definition", parameter.name.span);
+        refuse("duplicate argument '" + std::string(parameter.name.text) + "' in function definition",
+               parameter.name.span);
       }
     }
   }

@@ -11,21 +11,46 @@ namespace {
 
 // How tightly operators bind; a prefix binds its operand with the power of its own row.
 enum Power : int {
-  kNoPower = 0, kOr, kAnd, kNot, kCompare, kBitOrPower, kBitXorPower, kBitAndPower, kShift, kSum, kProduct, kPrefix, kPowerOf,
+  kNoPower = 0,
+  kOr,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOrPower,
+  kBitXorPower,
+  kBitAndPower,
+  kShift,
+  kSum,
+  kProduct,
+  kPrefix,
+  kPowerOf,
 };
 
 int infix_power(Token token) {
   switch (token) {
     case Token::kOr: return kOr;
     case Token::kAnd: return kAnd;
-    case Token::kIn: case Token::kIs: case Token::kNot: case Token::kEqual: case Token::kNotEqual: case Token::kLess:
-    case Token::kLessEqual: case Token::kGreater: case Token::kGreaterEqual: return kCompare;
+    case Token::kIn:
+    case Token::kIs:
+    case Token::kNot:
+    case Token::kEqual:
+    case Token::kNotEqual:
+    case Token::kLess:
+    case Token::kLessEqual:
+    case Token::kGreater:
+    case Token::kGreaterEqual: return kCompare;
     case Token::kPipe: return kBitOrPower;
     case Token::kCaret: return kBitXorPower;
     case Token::kAmpersand: return kBitAndPower;
-    case Token::kShiftLeft: case Token::kShiftRight: return kShift;
-    case Token::kPlus: case Token::kMinus: return kSum;
-    case Token::kStar: case Token::kSlash: case Token::kDoubleSlash: case Token::kPercent: case Token::kAt: return kProduct;
+    case Token::kShiftLeft:
+    case Token::kShiftRight: return kShift;
+    case Token::kPlus:
+    case Token::kMinus: return kSum;
+    case Token::kStar:
+    case Token::kSlash:
+    case Token::kDoubleSlash:
+    case Token::kPercent:
+    case Token::kAt: return kProduct;
     case Token::kDoubleStar: return kPowerOf;
     default: return kNoPower;
   }
@@ -124,8 +149,8 @@ Expr* Builder::fold(Nodes nodes) {
 
 Builder::Operand Builder::fold_from(OperatorList& list, int least_power) {
   Level level(*this);
-  Operand left = is_operator_leaf(list.current()) ? fold_prefix(list)
-                                                  : Operand{expression(list.current()), span(list.current())};
+  Operand left =
+      is_operator_leaf(list.current()) ? fold_prefix(list) : Operand{expression(list.current()), span(list.current())};
   if (!list.done() && !is_operator_leaf(list.current())) ++list.at;
   while (!list.done()) {
     int power = infix_power(token(list.current()));
@@ -427,7 +452,9 @@ const char* expression_name(const Expr& expr) {
         case ConstantValue::kEllipsis: return "ellipsis";
       }
       return "literal";
-    case ExprKind::kIntLiteral: case ExprKind::kFloatLiteral: case ExprKind::kImaginaryLiteral:
+    case ExprKind::kIntLiteral:
+    case ExprKind::kFloatLiteral:
+    case ExprKind::kImaginaryLiteral:
     case ExprKind::kStringLiteral: return "literal";
     case ExprKind::kFString: return "f-string expression";
     case ExprKind::kName: return "name";
@@ -436,7 +463,9 @@ const char* expression_name(const Expr& expr) {
     case ExprKind::kSet: return "set display";
     case ExprKind::kDict: return "dict literal";
     case ExprKind::kStarred: return "starred";
-    case ExprKind::kUnary: case ExprKind::kBinary: case ExprKind::kLogical: return "expression";
+    case ExprKind::kUnary:
+    case ExprKind::kBinary:
+    case ExprKind::kLogical: return "expression";
     case ExprKind::kCompare: return "comparison";
     case ExprKind::kConditional: return "conditional expression";
     case ExprKind::kLambda: return "lambda";
@@ -453,7 +482,8 @@ const char* expression_name(const Expr& expr) {
         case ComprehensionKind::kDict: return "dict comprehension";
       }
       return "expression";
-    case ExprKind::kYield: case ExprKind::kYieldFrom: return "yield expression";
+    case ExprKind::kYield:
+    case ExprKind::kYieldFrom: return "yield expression";
   }
   return "expression";
 }

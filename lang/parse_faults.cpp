@@ -108,7 +108,8 @@ class Explainer {
   }
   const char* name_of(std::uint32_t begin);
 
-  SyntaxError error(Span where, std::string message, SyntaxError::Class error_class = SyntaxError::Class::kSyntaxError) const;
+  SyntaxError error(Span where, std::string message,
+                    SyntaxError::Class error_class = SyntaxError::Class::kSyntaxError) const;
   SyntaxError lexical() const;
   bool unclosed_above() const;
   bool next_expression_is_broken();
@@ -157,12 +158,29 @@ std::uint32_t Explainer::item_begin(std::uint32_t index, bool conditional_too) c
     }
     if (closed != 0) continue;
     switch (token) {
-      case T::kElse: case T::kIf:
+      case T::kElse:
+      case T::kIf:
         if (conditional_too && i - 1 != line_) continue;
         return i;
-      case T::kComma: case T::kColon: case T::kAssign: case T::kWalrus: case T::kSemicolon: case T::kFor: case T::kElif:
-      case T::kWhile: case T::kReturn: case T::kAssert: case T::kRaise: case T::kWith: case T::kYield: case T::kFrom:
-      case T::kDel: case T::kAs: case T::kExcept: case T::kLambda: case T::kArrow: return i;
+      case T::kComma:
+      case T::kColon:
+      case T::kAssign:
+      case T::kWalrus:
+      case T::kSemicolon:
+      case T::kFor:
+      case T::kElif:
+      case T::kWhile:
+      case T::kReturn:
+      case T::kAssert:
+      case T::kRaise:
+      case T::kWith:
+      case T::kYield:
+      case T::kFrom:
+      case T::kDel:
+      case T::kAs:
+      case T::kExcept:
+      case T::kLambda:
+      case T::kArrow: return i;
       case T::kIn:
         if (follows_comprehension_in(i)) return i;
         continue;
@@ -321,7 +339,8 @@ Explainer::Answer Explainer::dict_item() {
   }
   std::uint32_t begin = item_begin(at_);
   if (!ends || begin == opener_ + 1 || kind(begin - 1) != T::kComma || begin == at_) return {};
-  bool is_dict = kind(opener_ + 1) == T::kDoubleStar || kind(part_end(GrammarPart::kExpression, opener_ + 1)) == T::kColon;
+  bool is_dict =
+      kind(opener_ + 1) == T::kDoubleStar || kind(part_end(GrammarPart::kExpression, opener_ + 1)) == T::kColon;
   if (!is_dict || !spans(GrammarPart::kExpression, begin, at_)) return {};
   return error(span(at_ - 1), "':' expected after dictionary key");
 }
@@ -366,7 +385,9 @@ Explainer::Answer Explainer::missing_colon() {
   if (at_ <= word) return {};
   auto missing = [&]() -> Answer { return error(span(at_), "expected ':'"); };
   switch (first) {
-    case T::kTry: case T::kElse: case T::kFinally:
+    case T::kTry:
+    case T::kElse:
+    case T::kFinally:
       if (at_ == word + 1) return missing();
       return {};
     case T::kDef: {
@@ -377,15 +398,22 @@ Explainer::Answer Explainer::missing_colon() {
       if (at_ == close + 1 || annotated) return missing();
       return {};
     }
-    case T::kFor: case T::kIf: case T::kElif: case T::kWhile: case T::kWith: case T::kClass: case T::kExcept:
-    case T::kSoftMatch: case T::kSoftCase: break;
+    case T::kFor:
+    case T::kIf:
+    case T::kElif:
+    case T::kWhile:
+    case T::kWith:
+    case T::kClass:
+    case T::kExcept:
+    case T::kSoftMatch:
+    case T::kSoftCase: break;
     default: return {};
   }
   if (here() != T::kNewline) return {};
   if (first == T::kExcept && at_ == word + 1) return missing();
   if (!ends_operand(before()) || at_ == word + 1) return {};
-  if (first == T::kFor && std::find(tokens_.kinds.begin() + word, tokens_.kinds.begin() + at_, static_cast<char>(T::kIn)) ==
-                              tokens_.kinds.begin() + at_) {
+  if (first == T::kFor && std::find(tokens_.kinds.begin() + word, tokens_.kinds.begin() + at_,
+                                    static_cast<char>(T::kIn)) == tokens_.kinds.begin() + at_) {
     return {};
   }
   return missing();
@@ -473,13 +501,23 @@ SyntaxError Explainer::explain() {
   if (tokens_.error && (tokens_.error->pervasive || here() == T::kError || unclosed_above())) return lexical();
   if (next_expression_is_broken()) return lexical();
   using Mistake = Answer (Explainer::*)();
-  constexpr Mistake kMistakes[] = {
-      &Explainer::missing_block, &Explainer::missing_handler, &Explainer::old_print,
-      &Explainer::missing_else, &Explainer::assignment_in_expression, &Explainer::assignment_in_call,
-      &Explainer::generator_as_keyword, &Explainer::dict_item, &Explainer::double_star_in_parentheses,
-      &Explainer::comprehension_target, &Explainer::missing_comma, &Explainer::missing_colon, &Explainer::exception_list,
-      &Explainer::import_comma, &Explainer::parenthesised_parameters, &Explainer::missing_default,
-      &Explainer::indentation};
+  constexpr Mistake kMistakes[] = {&Explainer::missing_block,
+                                   &Explainer::missing_handler,
+                                   &Explainer::old_print,
+                                   &Explainer::missing_else,
+                                   &Explainer::assignment_in_expression,
+                                   &Explainer::assignment_in_call,
+                                   &Explainer::generator_as_keyword,
+                                   &Explainer::dict_item,
+                                   &Explainer::double_star_in_parentheses,
+                                   &Explainer::comprehension_target,
+                                   &Explainer::missing_comma,
+                                   &Explainer::missing_colon,
+                                   &Explainer::exception_list,
+                                   &Explainer::import_comma,
+                                   &Explainer::parenthesised_parameters,
+                                   &Explainer::missing_default,
+                                   &Explainer::indentation};
   for (Mistake mistake : kMistakes) {
     if (Answer answer = (this->*mistake)()) return *answer;
   }

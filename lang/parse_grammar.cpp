@@ -39,17 +39,17 @@ struct Trait<grammar::leaf<Kinds...>> {
   static constexpr Makes kMakes = Makes::kNode;
   static constexpr Syntax kKind = Syntax::token;
 };
-#define TS_NODE(rule)                                \
-  template <>                                        \
-  struct Trait<grammar::rule> {                      \
-    static constexpr Makes kMakes = Makes::kNode;    \
-    static constexpr Syntax kKind = Syntax::rule;    \
+#define TS_NODE(rule)                             \
+  template <>                                     \
+  struct Trait<grammar::rule> {                   \
+    static constexpr Makes kMakes = Makes::kNode; \
+    static constexpr Syntax kKind = Syntax::rule; \
   };
-#define TS_FOLD(rule)                                \
-  template <>                                        \
-  struct Trait<grammar::rule> {                      \
-    static constexpr Makes kMakes = Makes::kFold;    \
-    static constexpr Syntax kKind = Syntax::rule;    \
+#define TS_FOLD(rule)                             \
+  template <>                                     \
+  struct Trait<grammar::rule> {                   \
+    static constexpr Makes kMakes = Makes::kFold; \
+    static constexpr Syntax kKind = Syntax::rule; \
   };
 TS_SYNTAX_NODES(TS_NODE)
 TS_SYNTAX_FOLDS(TS_FOLD)

@@ -43,7 +43,8 @@ Pattern* Builder::pattern(const SyntaxNode& node) {
     case Syntax::name_pattern: return instance_pattern(node);
     case Syntax::paren_pattern: return paren_pattern(node);
     case Syntax::list_pattern:
-      return sequence_pattern(node.count == 1 && node[0].kind == Syntax::pattern_items ? node[0].all() : node.all(), where);
+      return sequence_pattern(node.count == 1 && node[0].kind == Syntax::pattern_items ? node[0].all() : node.all(),
+                              where);
     case Syntax::mapping_pattern: return mapping_pattern(node);
     case Syntax::or_pattern: return or_pattern(node);
     case Syntax::pattern: return as_pattern(node);

@@ -131,9 +131,16 @@ void Builder::check_comparison(const Expr& whole, const SyntaxNode& node) {
     left = as<Tuple>(whole).elements.back();
   }
   switch (left->kind) {
-    case ExprKind::kName: case ExprKind::kAttribute: case ExprKind::kSubscript: case ExprKind::kStarred:
-    case ExprKind::kTuple: case ExprKind::kList: case ExprKind::kLogical: case ExprKind::kCompare:
-    case ExprKind::kConditional: case ExprKind::kLambda: return;
+    case ExprKind::kName:
+    case ExprKind::kAttribute:
+    case ExprKind::kSubscript:
+    case ExprKind::kStarred:
+    case ExprKind::kTuple:
+    case ExprKind::kList:
+    case ExprKind::kLogical:
+    case ExprKind::kCompare:
+    case ExprKind::kConditional:
+    case ExprKind::kLambda: return;
     case ExprKind::kConstant:
       if (as<Constant>(*left).value != ConstantValue::kEllipsis) return;
       break;
@@ -145,7 +152,8 @@ void Builder::check_comparison(const Expr& whole, const SyntaxNode& node) {
       break;
     default: break;
   }
-  refuse(std::string("cannot assign to ") + expression_name(*left) + " here. Maybe you meant '==' instead of '='?", left->span);
+  refuse(std::string("cannot assign to ") + expression_name(*left) + " here. Maybe you meant '==' instead of '='?",
+         left->span);
 }
 
 // Names, attributes, subscripts, and sequences of these.
@@ -348,7 +356,8 @@ Stmt* Builder::class_statement(const SyntaxNode& node, ExprList decorators) {
     if (generator) refuse("invalid syntax", token_span(given[0][1].first));
     arguments(given, bases, keywords);
   }
-  return make<ClassStmt>(statement_span(node), name, keep(bases), keep(keywords), block(node[node.count - 1]), decorators);
+  return make<ClassStmt>(statement_span(node), name, keep(bases), keep(keywords), block(node[node.count - 1]),
+                         decorators);
 }
 
 // ---- Parameters ---------------------------------------------------------------------------------------------------------

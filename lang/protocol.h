@@ -29,7 +29,7 @@ void del_attr(Interpreter& in, const Value& object, Str* name);
 const Value& type_lookup(const Type* type, const Str* name);
 
 Type* type_of(Interpreter& in, const Value& value);
-bool is_instance(Interpreter& in, const Value& value, const Type* type);           // no hooks
+bool is_instance(Interpreter& in, const Value& value, const Type* type);             // no hooks
 bool is_instance(Interpreter& in, const Value& value, const Value& class_or_tuple);  // isinstance()
 bool is_subclass(Interpreter& in, const Value& type, const Value& class_or_tuple);
 // "int", "Tensor": the name for messages.

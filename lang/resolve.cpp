@@ -202,7 +202,8 @@ class NameCollector {
     while (target->kind == ScopeKind::Comprehension || target->is_generator_expression) {
       Symbol* own = target->find(mangled(e.target.text));
       if (own != nullptr && own->iteration) {
-        fail(e.target.span, "assignment expression cannot rebind comprehension iteration variable " + quoted(e.target.text));
+        fail(e.target.span,
+             "assignment expression cannot rebind comprehension iteration variable " + quoted(e.target.text));
       }
       target = target->parent;
     }
@@ -389,8 +390,12 @@ class NameCollector {
   void bind_target(Expr* target) {
     switch (target->kind) {
       case ExprKind::kName: bind(as<Name>(*target).name, target->span); return;
-      case ExprKind::kTuple: for (Expr* e : as<ast::Tuple>(*target).elements) bind_target(e); return;
-      case ExprKind::kList: for (Expr* e : as<ast::List>(*target).elements) bind_target(e); return;
+      case ExprKind::kTuple:
+        for (Expr* e : as<ast::Tuple>(*target).elements) bind_target(e);
+        return;
+      case ExprKind::kList:
+        for (Expr* e : as<ast::List>(*target).elements) bind_target(e);
+        return;
       case ExprKind::kStarred: bind_target(as<Starred>(*target).value); return;
       default: {
         const bool outer = in_iteration_target_;
@@ -404,8 +409,12 @@ class NameCollector {
   void delete_target(Expr* target) {
     switch (target->kind) {
       case ExprKind::kName: bind(as<Name>(*target).name, target->span).deleted = true; return;
-      case ExprKind::kTuple: for (Expr* e : as<ast::Tuple>(*target).elements) delete_target(e); return;
-      case ExprKind::kList: for (Expr* e : as<ast::List>(*target).elements) delete_target(e); return;
+      case ExprKind::kTuple:
+        for (Expr* e : as<ast::Tuple>(*target).elements) delete_target(e);
+        return;
+      case ExprKind::kList:
+        for (Expr* e : as<ast::List>(*target).elements) delete_target(e);
+        return;
       default: expression(target);
     }
   }
@@ -471,7 +480,8 @@ class Linker {
     if (scope.kind == ScopeKind::Module || symbol.declared_global || is_own(scope, symbol)) return;
     Scope* owner = owner_of(scope, symbol.name);
     if (owner == nullptr || (owner->kind == ScopeKind::Class && symbol.declared_nonlocal)) {
-      if (symbol.declared_nonlocal) fail(symbol.declaration, "no binding for nonlocal " + quoted(symbol.name) + " found");
+      if (symbol.declared_nonlocal)
+        fail(symbol.declaration, "no binding for nonlocal " + quoted(symbol.name) + " found");
       return;
     }
     if (owner->code == scope.code) return;
@@ -560,7 +570,8 @@ class Linker {
   // Makes sure that every function between the use and the owner hands the cell on.
   uint16_t closure_index(Scope& code, Scope* owner, std::string_view name) {
     for (size_t i = 0; i < code.captured_names.size(); ++i) {
-      if (code.captured_names[i].data() == name.data() && code.capture_owners[i] == owner) return static_cast<uint16_t>(i);
+      if (code.captured_names[i].data() == name.data() && code.capture_owners[i] == owner)
+        return static_cast<uint16_t>(i);
     }
     Scope& maker = *code.parent->code;
     Capture capture{};

@@ -27,9 +27,9 @@ struct CompileError {
 
 enum class VariableKind : uint8_t {
   Unresolved,
-  Register,   // R[index]
-  Cell,       // the cell in R[index]
-  Free,       // closure[index]
+  Register,  // R[index]
+  Cell,      // the cell in R[index]
+  Free,      // closure[index]
   Global,
   ClassName,  // in the namespace dict of a class body
   Spilled,    // in the dict of a function with too many locals
@@ -61,17 +61,17 @@ struct Scope {
   std::string_view class_name;  // of the innermost class around, for private names
   std::vector<Symbol> symbols;  // in the order of first appearance
   std::unordered_map<const char*, uint32_t> by_name;
-  std::vector<Capture> captures;           // of a scope with code
+  std::vector<Capture> captures;  // of a scope with code
   std::vector<std::string_view> captured_names;
   std::vector<const Scope*> capture_owners;  // a comprehension's x and its function's x are two
-  std::vector<std::string_view> locals;    // names of registers, in order; of a scope with code
-  uint32_t register_count = 0;             // locals and comprehension variables; of a scope with code
-  uint32_t first_register = 0;             // comprehensions: where their variables begin
-  uint32_t comprehension_registers = 0;    // and how many they are
-  int32_t spill_register = -1;             // the dict of Spilled variables
-  bool is_generator_expression = false;        // Function: a generator expression
-  bool needs_class_cell = false;           // Class: a function inside says super() or __class__
-  bool has_annotations = false;            // module or class: fills __annotations__
+  std::vector<std::string_view> locals;      // names of registers, in order; of a scope with code
+  uint32_t register_count = 0;               // locals and comprehension variables; of a scope with code
+  uint32_t first_register = 0;               // comprehensions: where their variables begin
+  uint32_t comprehension_registers = 0;      // and how many they are
+  int32_t spill_register = -1;               // the dict of Spilled variables
+  bool is_generator_expression = false;      // Function: a generator expression
+  bool needs_class_cell = false;             // Class: a function inside says super() or __class__
+  bool has_annotations = false;              // module or class: fills __annotations__
 
   Symbol* find(std::string_view name) {
     auto it = by_name.find(name.data());

@@ -72,15 +72,15 @@ void parse_type(std::string_view type, Parameter& p) {
   using Check = Parameter::Check;
   const std::string_view base = single.substr(0, single.find('['));
   p.check = several || single.empty() || base == "object" || base == "Any" ? Check::None
-            : base == "int"      ? Check::Int
-            : base == "float"    ? Check::Float
-            : base == "str"      ? Check::Str
-            : base == "bool"     ? Check::Bool
-            : base == "list"     ? Check::List
-            : base == "dict"     ? Check::Dict
-            : base == "tuple"    ? Check::Tuple
-            : base == "callable" ? Check::Callable
-                                 : Check::Named;
+            : base == "int"                                                ? Check::Int
+            : base == "float"                                              ? Check::Float
+            : base == "str"                                                ? Check::Str
+            : base == "bool"                                               ? Check::Bool
+            : base == "list"                                               ? Check::List
+            : base == "dict"                                               ? Check::Dict
+            : base == "tuple"                                              ? Check::Tuple
+            : base == "callable"                                           ? Check::Callable
+                                                                           : Check::Named;
 }
 
 // Splits at commas outside of brackets and quotes.
@@ -135,7 +135,8 @@ Parameter parse_parameter(Interpreter& in, std::string_view part, Parameter::Kin
   p.kind = kind;
   p.check = Parameter::Check::None;
   size_t name_end = 0;
-  while (name_end < part.size() && (std::isalnum(static_cast<unsigned char>(part[name_end])) || part[name_end] == '_')) ++name_end;
+  while (name_end < part.size() && (std::isalnum(static_cast<unsigned char>(part[name_end])) || part[name_end] == '_'))
+    ++name_end;
   if (name_end == 0) malformed(whole, "a parameter without a name");
   p.name = intern(in, part.substr(0, name_end));
   std::string_view rest = trim(part.substr(name_end));

@@ -45,8 +45,8 @@ class Source {
   Position position(std::uint32_t byte) const;
   std::uint32_t line_number(std::uint32_t byte) const;  // one-based; cheaper than position()
   std::uint32_t line_count() const;
-  std::string_view line(std::uint32_t number) const;    // one-based, without its line end; empty when out of range
-  std::uint32_t line_begin(std::uint32_t number) const; // offset of a line's first byte
+  std::string_view line(std::uint32_t number) const;     // one-based, without its line end; empty when out of range
+  std::uint32_t line_begin(std::uint32_t number) const;  // offset of a line's first byte
 
  private:
   const std::vector<std::uint32_t>& line_starts() const;

@@ -193,8 +193,8 @@ void list_extend_step(Interpreter& in, const Value& list, const Value& iterable,
   const TypeSlots& slots = type_of(in, iterable)->slots;
   if (slots.iter == nullptr && slots.get_item == nullptr) {
     if (callee != nullptr) {
-      throw_error(ErrorKind::TypeError, "%s argument after * must be an iterable, not %s", callee_text(in, *callee).c_str(),
-                  name_of_type(in, iterable).c_str());
+      throw_error(ErrorKind::TypeError, "%s argument after * must be an iterable, not %s",
+                  callee_text(in, *callee).c_str(), name_of_type(in, iterable).c_str());
     }
     throw_error(ErrorKind::TypeError, "Value after * must be an iterable, not %s", name_of_type(in, iterable).c_str());
   }
@@ -222,8 +222,8 @@ void dict_update_step(Interpreter& in, const Value& dict, const Value& other, co
   }
   if (!is_dict(other) && find_attr(in, other, in.names->keys).is_undefined()) {
     if (callee != nullptr) {
-      throw_error(ErrorKind::TypeError, "%s argument after ** must be a mapping, not %s", callee_text(in, *callee).c_str(),
-                  name_of_type(in, other).c_str());
+      throw_error(ErrorKind::TypeError, "%s argument after ** must be a mapping, not %s",
+                  callee_text(in, *callee).c_str(), name_of_type(in, other).c_str());
     }
     throw_error(ErrorKind::TypeError, "'%s' object is not a mapping", name_of_type(in, other).c_str());
   }
@@ -231,9 +231,8 @@ void dict_update_step(Interpreter& in, const Value& dict, const Value& other, co
   if (is_dict(other)) {
     dict_merge(in, as_dict(copy), as_dict(other));
   } else {
-    for_each(in, call_method(in, other, in.names->keys), [&](const Value& key) {
-      dict_set(in, as_dict(copy), key, get_item(in, other, key));
-    });
+    for_each(in, call_method(in, other, in.names->keys),
+             [&](const Value& key) { dict_set(in, as_dict(copy), key, get_item(in, other, key)); });
   }
   if (callee == nullptr) {
     dict_merge(in, into, as_dict(copy));
@@ -250,8 +249,8 @@ void dict_update_step(Interpreter& in, const Value& dict, const Value& other, co
 namespace {
 
 [[noreturn]] void too_few(uint32_t expected, uint64_t got, bool at_least) {
-  throw_error(ErrorKind::ValueError, "not enough values to unpack (expected %s%u, got %llu)", at_least ? "at least " : "",
-              expected, static_cast<unsigned long long>(got));
+  throw_error(ErrorKind::ValueError, "not enough values to unpack (expected %s%u, got %llu)",
+              at_least ? "at least " : "", expected, static_cast<unsigned long long>(got));
 }
 
 [[noreturn]] void too_many(uint32_t expected) {
@@ -304,8 +303,8 @@ void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t sour
   if (next(in, iterator, item)) too_many(count);
 }
 
-void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before, uint32_t after,
-                      uint32_t temporaries) {
+void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before,
+                      uint32_t after, uint32_t temporaries) {
   const Value from = source >= temporaries ? Value(std::move(registers[source])) : Value(registers[source]);
   Value list = make_list(in);
   const Value iterator = checked_iter(in, from);
@@ -453,8 +452,9 @@ Value raise_step(Interpreter& in, Value* operands, uint32_t form) {
     Exception* const e = as_exception(exception);
     if (cause.is_none()) {
       e->cause = Value::none();
-    } else if (is_exception(cause) || (cause.is_object() && cause.as_object()->kind == ObjectKind::Type &&
-                                       static_cast<Type*>(cause.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException)))) {
+    } else if (is_exception(cause) ||
+               (cause.is_object() && cause.as_object()->kind == ObjectKind::Type &&
+                static_cast<Type*>(cause.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException)))) {
       e->cause = instantiate_exception(in, cause);
     } else {
       throw Error(ErrorKind::TypeError, "exception causes must derive from BaseException");

@@ -31,9 +31,10 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
 // `callee` null: a display; else f(*iterable), f(**other).
 void list_extend_step(Interpreter& in, const Value& list, const Value& iterable, const Value* callee);
 void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee);
-void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t count, uint32_t temporaries);
-void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before, uint32_t after,
-                      uint32_t temporaries);
+void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t count,
+                 uint32_t temporaries);
+void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before,
+                      uint32_t after, uint32_t temporaries);
 
 // The three registers of a for loop. List, tuple: the object and an index. Range: next, how many are left, step. Others:
 // an iterator.

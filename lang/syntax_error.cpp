@@ -39,8 +39,8 @@ std::string format_syntax_error(const Source& source, const SyntaxError& error) 
   std::string_view shown = line.substr(indent);
   result.append("    ").append(shown).append("\n");
   std::uint32_t column = error.column > indent ? error.column - 1 - static_cast<std::uint32_t>(indent) : 0;
-  std::uint32_t end = error.end_line > error.line ? count_characters(shown)
-                                                  : error.end_column - 1 - static_cast<std::uint32_t>(indent);
+  std::uint32_t end =
+      error.end_line > error.line ? count_characters(shown) : error.end_column - 1 - static_cast<std::uint32_t>(indent);
   std::uint32_t width = error.column > indent && end > column ? end - column : 1;
   result.append(4 + column, ' ').append(width, '^').append("\n");
   return result + message;

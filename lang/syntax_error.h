@@ -15,12 +15,12 @@ struct SyntaxError {
 
   Class error_class = Class::kSyntaxError;
   std::string message;
-  Span span;                      // what the caret underlines
-  std::uint32_t line = 1;         // as in CPython's attributes: line and column count from one, in characters
+  Span span;               // what the caret underlines
+  std::uint32_t line = 1;  // as in CPython's attributes: line and column count from one, in characters
   std::uint32_t column = 1;
   std::uint32_t end_line = 1;
-  std::uint32_t end_column = 1;   // one past the last underlined character
-  bool incomplete = false;        // more input could make it a program (what a prompt wants to know)
+  std::uint32_t end_column = 1;  // one past the last underlined character
+  bool incomplete = false;       // more input could make it a program (what a prompt wants to know)
 
   const char* class_name() const;
 };

@@ -243,7 +243,8 @@ std::vector<Link> chain_of(const Value& exception) {
     const Exception* e = as_exception(chain.back().exception);
     const bool by_cause = is_exception(e->cause);
     const Value& next = by_cause ? e->cause : e->context;
-    if (!is_exception(next) || (!by_cause && e->suppress_context) || !seen.insert(next.as_object()).second) return chain;
+    if (!is_exception(next) || (!by_cause && e->suppress_context) || !seen.insert(next.as_object()).second)
+      return chain;
     chain.push_back({next, by_cause ? kCause : kContext});
   }
 }

@@ -20,7 +20,20 @@ struct Args;
 class Visitor;
 
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, TrueDiv, FloorDiv, Mod, Pow, MatMul, LShift, RShift, And, Or, Xor, DivMod,
+  Add,
+  Sub,
+  Mul,
+  TrueDiv,
+  FloorDiv,
+  Mod,
+  Pow,
+  MatMul,
+  LShift,
+  RShift,
+  And,
+  Or,
+  Xor,
+  DivMod,
 };
 enum class UnaryOp : uint8_t { Neg, Pos, Invert };
 enum class CompareOp : uint8_t { Lt, Le, Eq, Ne, Gt, Ge };
@@ -82,16 +95,16 @@ struct Attributes {
 };
 
 enum TypeFlags : uint32_t {
-  kScriptClass = 1,        // made by a class statement or type(name, bases, dict)
-  kFinalType = 2,          // cannot be a base: bool, range, slice, function …
+  kScriptClass = 1,  // made by a class statement or type(name, bases, dict)
+  kFinalType = 2,    // cannot be a base: bool, range, slice, function …
   kExceptionType = 4,
-  kHasGetAttrHook = 8,     // the class (or a base) defines __getattr__
-  kHasGetAttribute = 16,   // … __getattribute__
-  kHasSetAttrHook = 32,    // … __setattr__ or __delattr__
-  kHasSlots = 64,          // __slots__ and no __dict__: only the named attributes may be set
-  kAbstract = 128,         // has names in __abstractmethods__: refuses to be instantiated
-  kHasFinalizer = 256,     // defines __del__
-  kHasClassHooks = 512,    // defines one of the __class_…__ hooks (class.h)
+  kHasGetAttrHook = 8,    // the class (or a base) defines __getattr__
+  kHasGetAttribute = 16,  // … __getattribute__
+  kHasSetAttrHook = 32,   // … __setattr__ or __delattr__
+  kHasSlots = 64,         // __slots__ and no __dict__: only the named attributes may be set
+  kAbstract = 128,        // has names in __abstractmethods__: refuses to be instantiated
+  kHasFinalizer = 256,    // defines __del__
+  kHasClassHooks = 512,   // defines one of the __class_…__ hooks (class.h)
 };
 
 struct Type : GcObject {
@@ -103,13 +116,13 @@ struct Type : GcObject {
   std::vector<Type*> mro;  // C3, itself first
   Dict* attributes;        // __dict__ of the class
   TypeSlots slots;
-  ObjectKind instance_kind;   // layout of its instances
+  ObjectKind instance_kind;  // layout of its instances
   uint32_t type_flags;
-  uint32_t instance_size;     // bytes of an instance without its Attributes
-  uint32_t attributes_offset; // where its instances keep their Attributes; 0: they have none
-  uint32_t version;           // changes whenever an attribute of it or of a base changes; never 0; caches compare it
-  std::vector<Str*> instance_keys;    // shared names of instance attributes, see Attributes
-  std::vector<Type*> subclasses;      // not owned
+  uint32_t instance_size;      // bytes of an instance without its Attributes
+  uint32_t attributes_offset;  // where its instances keep their Attributes; 0: they have none
+  uint32_t version;            // changes whenever an attribute of it or of a base changes; never 0; caches compare it
+  std::vector<Str*> instance_keys;  // shared names of instance attributes, see Attributes
+  std::vector<Type*> subclasses;    // not owned
   // How instances are made: null for script classes without a native base (then object.__new__ and __init__).
   Value (*make)(Interpreter& in, Type* type, const Args& args) = nullptr;
 

@@ -26,7 +26,8 @@ constexpr size_t kNativeReserve = size_t{256} << 10;
 
 template <class T>
 T* reserve(size_t count) {
-  void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   return static_cast<T*>(memory);
 }
@@ -106,7 +107,8 @@ void VirtualMachine::check_limits() {
     const uint64_t left = in_.limits.steps - steps_;
     if (left < static_cast<uint64_t>(kSteps)) batch_ = countdown_ = static_cast<int64_t>(left);
   }
-  if (deadline_ != 0 && steady_seconds() > deadline_) throw_uncatchable(in_, ErrorKind::TimeoutError, "time limit exceeded");
+  if (deadline_ != 0 && steady_seconds() > deadline_)
+    throw_uncatchable(in_, ErrorKind::TimeoutError, "time limit exceeded");
 }
 
 void VirtualMachine::safe_point() {

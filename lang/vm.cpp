@@ -28,6 +28,9 @@
 
 namespace tessera {
 
+// The cases are labels made by macros, which clang-format takes for something else.
+// clang-format off
+
 #if defined(__GNUC__) && !defined(TESSERA_SWITCH_DISPATCH)
 #define TS_DISPATCH() goto* kLabels[(w = *pc++) & 0xff]
 #define TS_CASE(name) label_##name:

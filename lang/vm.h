@@ -74,15 +74,15 @@ class VirtualMachine {
   [[noreturn]] void throw_too_deep(Value* window, uint32_t count);
 
   Interpreter& in_;
-  Frame* top_ = nullptr;          // the running frame
-  Frame* next_frame_ = nullptr;   // free place in the array of frames
+  Frame* top_ = nullptr;         // the running frame
+  Frame* next_frame_ = nullptr;  // free place in the array of frames
   uint32_t depth_ = 0;
   uint32_t depth_limit_ = 1000;
-  int64_t countdown_ = 0;         // steps until the limits are looked at
-  int64_t batch_ = 0;             // what countdown_ began with
-  uint64_t steps_ = 0;            // of this run, up to the last look
-  double deadline_ = 0;           // of this run, on the steady clock in seconds; 0: none
-  Value pending_;                 // what unwind could not place: run() throws it
+  int64_t countdown_ = 0;  // steps until the limits are looked at
+  int64_t batch_ = 0;      // what countdown_ began with
+  uint64_t steps_ = 0;     // of this run, up to the last look
+  double deadline_ = 0;    // of this run, on the steady clock in seconds; 0: none
+  Value pending_;          // what unwind could not place: run() throws it
   Value* stack_ = nullptr;
   Value* stack_end_ = nullptr;
   Frame* frames_ = nullptr;

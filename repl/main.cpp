@@ -101,19 +101,11 @@ int run_interactive(const Options& options, Terminal& terminal) {
 
 int run(const Options& options, Terminal& terminal) {
   switch (options.action) {
-    case Options::Action::Bad:
-      terminal.write_error("tsr: " + options.text + "\n" + kHelp);
-      return 2;
-    case Options::Action::Help:
-      terminal.write_out(kHelp);
-      return 0;
-    case Options::Action::Version:
-      terminal.write_out(version_text());
-      return 0;
-    case Options::Action::Prompt:
-      return run_interactive(options, terminal);
-    default:
-      return run_program(options, terminal);
+    case Options::Action::Bad: terminal.write_error("tsr: " + options.text + "\n" + kHelp); return 2;
+    case Options::Action::Help: terminal.write_out(kHelp); return 0;
+    case Options::Action::Version: terminal.write_out(version_text()); return 0;
+    case Options::Action::Prompt: return run_interactive(options, terminal);
+    default: return run_program(options, terminal);
   }
 }
 

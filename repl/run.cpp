@@ -19,7 +19,8 @@ Limits all_granted() {
 int report(Interpreter& in, Terminal& terminal, const Value& exception) {
   if (!is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)])) {
     terminal.write_error(in.format_exception(exception));
-    const bool interrupted = is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::KeyboardInterrupt)]);
+    const bool interrupted =
+        is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::KeyboardInterrupt)]);
     return interrupted ? 130 : 1;
   }
   const Value code = get_attr(in, exception, intern(in, "code"));

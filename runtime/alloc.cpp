@@ -15,8 +15,9 @@
 namespace tessera {
 
 void Account::refuse(size_t bytes) {
-    used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
-    fail(TensorErrorKind::Memory, "memory limit exceeded: tried to allocate ", bytes, " bytes with ", used(), " of ", limit(), " in use");
+  used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
+  fail(TensorErrorKind::Memory, "memory limit exceeded: tried to allocate ", bytes, " bytes with ", used(), " of ",
+       limit(), " in use");
 }
 
 namespace host {
@@ -30,144 +31,145 @@ constexpr size_t kCacheLimit = size_t(1) << 30;
 constexpr int kClasses = 48 * 4;
 
 struct Free {
-    Free* next;
+  Free* next;
 };
 
 // Class of a size, and the size rounded up to the class.
 int size_class(size_t& bytes) {
-    if (bytes <= 256) {  // every multiple of 64
-        bytes = (bytes + kAlign - 1) & ~(kAlign - 1);
-        if (bytes == 0) bytes = kAlign;
-        return int(bytes / kAlign) - 1;
-    }
-    int log = std::bit_width(bytes - 1) - 1;  // 2^log < bytes <= 2^(log+1)
-    size_t step = size_t(1) << (log - 2);
-    size_t steps = (bytes - (size_t(1) << log) + step - 1) / step;  // 1..4
-    bytes = (size_t(1) << log) + steps * step;
-    return (log - 7) * 4 + int(steps) - 1;
+  if (bytes <= 256) {  // every multiple of 64
+    bytes = (bytes + kAlign - 1) & ~(kAlign - 1);
+    if (bytes == 0) bytes = kAlign;
+    return int(bytes / kAlign) - 1;
+  }
+  int log = std::bit_width(bytes - 1) - 1;  // 2^log < bytes <= 2^(log+1)
+  size_t step = size_t(1) << (log - 2);
+  size_t steps = (bytes - (size_t(1) << log) + step - 1) / step;  // 1..4
+  bytes = (size_t(1) << log) + steps * step;
+  return (log - 7) * 4 + int(steps) - 1;
 }
 
 void* from_system(size_t bytes) {
-    void* block = nullptr;
-    if (bytes >= kHuge) {
-        bytes = (bytes + kHuge - 1) & ~(kHuge - 1);
-        block = std::aligned_alloc(kHuge, bytes);
-        if (block) madvise(block, bytes, MADV_HUGEPAGE);
-    } else {
-        block = std::aligned_alloc(kAlign, bytes);
-    }
-    return block;
+  void* block = nullptr;
+  if (bytes >= kHuge) {
+    bytes = (bytes + kHuge - 1) & ~(kHuge - 1);
+    block = std::aligned_alloc(kHuge, bytes);
+    if (block) madvise(block, bytes, MADV_HUGEPAGE);
+  } else {
+    block = std::aligned_alloc(kAlign, bytes);
+  }
+  return block;
 }
 
 struct ProcessCache {
-    std::mutex lock;
-    Free* lists[kClasses] = {};
-    size_t bytes = 0;
+  std::mutex lock;
+  Free* lists[kClasses] = {};
+  size_t bytes = 0;
 
-    void* take(int c, size_t size) {
-        std::lock_guard guard(lock);
-        Free* block = lists[c];
-        if (!block) return nullptr;
-        lists[c] = block->next;
-        bytes -= size;
-        return block;
-    }
-    bool put(int c, size_t size, void* block) {
-        std::lock_guard guard(lock);
-        if (bytes + size > kCacheLimit) return false;
-        auto* node = static_cast<Free*>(block);
-        node->next = lists[c];
-        lists[c] = node;
-        bytes += size;
-        return true;
-    }
-    void trim() {
-        std::lock_guard guard(lock);
-        for (Free*& list : lists)
-            while (Free* block = list) {
-                list = block->next;
-                std::free(block);
-            }
-        bytes = 0;
-    }
+  void* take(int c, size_t size) {
+    std::lock_guard guard(lock);
+    Free* block = lists[c];
+    if (!block) return nullptr;
+    lists[c] = block->next;
+    bytes -= size;
+    return block;
+  }
+  bool put(int c, size_t size, void* block) {
+    std::lock_guard guard(lock);
+    if (bytes + size > kCacheLimit) return false;
+    auto* node = static_cast<Free*>(block);
+    node->next = lists[c];
+    lists[c] = node;
+    bytes += size;
+    return true;
+  }
+  void trim() {
+    std::lock_guard guard(lock);
+    for (Free*& list : lists)
+      while (Free* block = list) {
+        list = block->next;
+        std::free(block);
+      }
+    bytes = 0;
+  }
 };
 
 // Never destroyed: tensors in static objects may be released after it.
 ProcessCache& process_cache() {
-    static auto* cache = new ProcessCache;
-    return *cache;
+  static auto* cache = new ProcessCache;
+  return *cache;
 }
 
 struct ThreadCache {
-    Free* lists[40] = {};
-    uint32_t counts[40] = {};
-    bool dead = false;
+  Free* lists[40] = {};
+  uint32_t counts[40] = {};
+  bool dead = false;
 
-    void trim() {
-        for (Free*& list : lists)
-            while (Free* block = list) {
-                list = block->next;
-                std::free(block);
-            }
-        for (uint32_t& n : counts) n = 0;
-    }
-    ~ThreadCache() {
-        trim();
-        dead = true;
-    }
+  void trim() {
+    for (Free*& list : lists)
+      while (Free* block = list) {
+        list = block->next;
+        std::free(block);
+      }
+    for (uint32_t& n : counts) n = 0;
+  }
+  ~ThreadCache() {
+    trim();
+    dead = true;
+  }
 };
 thread_local ThreadCache thread_cache;
 constexpr int kThreadClasses = 36;  // up to kThreadLargest
 
 [[noreturn]] void out_of_memory(size_t bytes) {
-    fail(TensorErrorKind::Memory, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
-         " bytes. Error code 12 (Cannot allocate memory)");
+  fail(TensorErrorKind::Memory, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+       " bytes. Error code 12 (Cannot allocate memory)");
 }
 
 }  // namespace
 
 void* allocate(size_t& bytes) {
-    if (bytes > (size_t(1) << 46)) [[unlikely]] out_of_memory(bytes);
-    int c = size_class(bytes);
-    if (c < kThreadClasses) {
-        ThreadCache& cache = thread_cache;
-        if (Free* block = cache.lists[c]) [[likely]] {
-            cache.lists[c] = block->next;
-            cache.counts[c]--;
-            return block;
-        }
-    } else if (void* block = process_cache().take(c, bytes)) {
-        return block;
+  if (bytes > (size_t(1) << 46)) [[unlikely]]
+    out_of_memory(bytes);
+  int c = size_class(bytes);
+  if (c < kThreadClasses) {
+    ThreadCache& cache = thread_cache;
+    if (Free* block = cache.lists[c]) [[likely]] {
+      cache.lists[c] = block->next;
+      cache.counts[c]--;
+      return block;
     }
-    void* block = from_system(bytes);
-    if (!block) [[unlikely]] {
-        trim();
-        block = from_system(bytes);
-        if (!block) out_of_memory(bytes);
-    }
+  } else if (void* block = process_cache().take(c, bytes)) {
     return block;
+  }
+  void* block = from_system(bytes);
+  if (!block) [[unlikely]] {
+    trim();
+    block = from_system(bytes);
+    if (!block) out_of_memory(bytes);
+  }
+  return block;
 }
 
 void release(void* block, size_t bytes) noexcept {
-    int c = size_class(bytes);
-    if (c < kThreadClasses) {
-        ThreadCache& cache = thread_cache;
-        if (!cache.dead && cache.counts[c] * bytes < kThreadBytes) [[likely]] {
-            auto* node = static_cast<Free*>(block);
-            node->next = cache.lists[c];
-            cache.lists[c] = node;
-            cache.counts[c]++;
-            return;
-        }
-    } else if (process_cache().put(c, bytes, block)) {
-        return;
+  int c = size_class(bytes);
+  if (c < kThreadClasses) {
+    ThreadCache& cache = thread_cache;
+    if (!cache.dead && cache.counts[c] * bytes < kThreadBytes) [[likely]] {
+      auto* node = static_cast<Free*>(block);
+      node->next = cache.lists[c];
+      cache.lists[c] = node;
+      cache.counts[c]++;
+      return;
     }
-    std::free(block);
+  } else if (process_cache().put(c, bytes, block)) {
+    return;
+  }
+  std::free(block);
 }
 
 void trim() {
-    thread_cache.trim();
-    process_cache().trim();
+  thread_cache.trim();
+  process_cache().trim();
 }
 
 size_t cached_bytes() { return process_cache().bytes; }

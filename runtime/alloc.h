@@ -13,36 +13,36 @@ namespace tessera {
 
 /// Bytes held for one Context, with a limit. Outlives the Context until the last tensor that it paid for is gone.
 class Account {
-public:
-    static Account* create() { return new Account; }
-    /// The owner lets go; the account deletes itself with its last charge.
-    void close() { refund(kOwner); }
+ public:
+  static Account* create() { return new Account; }
+  /// The owner lets go; the account deletes itself with its last charge.
+  void close() { refund(kOwner); }
 
-    /// Books bytes, or throws MemoryError (nothing is booked then).
-    void charge(size_t bytes) {
-        if (used_.fetch_add(int64_t(bytes), std::memory_order_relaxed) + int64_t(bytes) > limit_) [[unlikely]]
-            refuse(bytes);
-    }
-    void refund(size_t bytes) {
-        if (used_.fetch_sub(int64_t(bytes), std::memory_order_acq_rel) == int64_t(bytes)) [[unlikely]]
-            delete this;
-    }
+  /// Books bytes, or throws MemoryError (nothing is booked then).
+  void charge(size_t bytes) {
+    if (used_.fetch_add(int64_t(bytes), std::memory_order_relaxed) + int64_t(bytes) > limit_) [[unlikely]]
+      refuse(bytes);
+  }
+  void refund(size_t bytes) {
+    if (used_.fetch_sub(int64_t(bytes), std::memory_order_acq_rel) == int64_t(bytes)) [[unlikely]]
+      delete this;
+  }
 
-    int64_t used() const { return used_.load(std::memory_order_relaxed) - int64_t(kOwner); }
-    int64_t limit() const { return limit_ == kUnlimited ? kUnlimited : limit_ - int64_t(kOwner); }
-    void set_limit(int64_t bytes) { limit_ = bytes >= kUnlimited ? kUnlimited : bytes + int64_t(kOwner); }
+  int64_t used() const { return used_.load(std::memory_order_relaxed) - int64_t(kOwner); }
+  int64_t limit() const { return limit_ == kUnlimited ? kUnlimited : limit_ - int64_t(kOwner); }
+  void set_limit(int64_t bytes) { limit_ = bytes >= kUnlimited ? kUnlimited : bytes + int64_t(kOwner); }
 
-    static constexpr int64_t kUnlimited = INT64_MAX;
+  static constexpr int64_t kUnlimited = INT64_MAX;
 
-private:
-    // The owner's share keeps the count above zero while the Context lives; a byte stands for a reference.
-    static constexpr size_t kOwner = 1;
-    Account() = default;
-    ~Account() = default;
-    [[noreturn]] void refuse(size_t bytes);
+ private:
+  // The owner's share keeps the count above zero while the Context lives; a byte stands for a reference.
+  static constexpr size_t kOwner = 1;
+  Account() = default;
+  ~Account() = default;
+  [[noreturn]] void refuse(size_t bytes);
 
-    std::atomic<int64_t> used_{int64_t(kOwner)};
-    int64_t limit_ = kUnlimited;
+  std::atomic<int64_t> used_{int64_t(kOwner)};
+  int64_t limit_ = kUnlimited;
 };
 
 namespace host {

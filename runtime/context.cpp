@@ -13,11 +13,11 @@ namespace tessera {
 namespace {
 
 int threads_from_environment() {
-    for (const char* name : {"TSR_THREADS", "OMP_NUM_THREADS"})
-        if (const char* value = std::getenv(name))
-            if (int n = std::atoi(value); n > 0) return n;
-    unsigned cores = std::thread::hardware_concurrency();
-    return cores ? int(cores) : 1;
+  for (const char* name : {"TSR_THREADS", "OMP_NUM_THREADS"})
+    if (const char* value = std::getenv(name))
+      if (int n = std::atoi(value); n > 0) return n;
+  unsigned cores = std::thread::hardware_concurrency();
+  return cores ? int(cores) : 1;
 }
 
 }  // namespace
@@ -27,22 +27,22 @@ Context::Context() : threads(threads_from_environment()), account(Account::creat
 Context::~Context() { account->close(); }
 
 Context& Context::make_default() {
-    // Per thread, so that pure C++ programs need no set-up and threads do not share a generator by accident.
-    thread_local std::unique_ptr<Context> own = std::make_unique<Context>();
-    current_ = own.get();
-    return *own;
+  // Per thread, so that pure C++ programs need no set-up and threads do not share a generator by accident.
+  thread_local std::unique_ptr<Context> own = std::make_unique<Context>();
+  current_ = own.get();
+  return *own;
 }
 
 Generator& Context::generator() {
-    if (!generator_) generator_ = make_counted<Generator>();
-    return static_cast<Generator&>(*generator_);
+  if (!generator_) generator_ = make_counted<Generator>();
+  return static_cast<Generator&>(*generator_);
 }
 
 void Context::throw_cancelled() { throw TensorError(TensorErrorKind::Cancelled, ""); }
 
 void Context::warn(const std::string& message) {
-    if (warning_sink) warning_sink(message);
-    else std::fprintf(stderr, "UserWarning: %s\n", message.c_str());
+  if (warning_sink) warning_sink(message);
+  else std::fprintf(stderr, "UserWarning: %s\n", message.c_str());
 }
 
 }  // namespace tessera

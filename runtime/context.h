@@ -19,77 +19,81 @@ namespace tessera {
 class Generator;  // runtime/random.h
 
 class Context {
-public:
-    Context();
-    ~Context();
-    Context(const Context&) = delete;
-    Context& operator=(const Context&) = delete;
+ public:
+  Context();
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
-    static Context& current() {
-        if (Context* c = current_) [[likely]] return *c;
-        return make_default();
-    }
+  static Context& current() {
+    if (Context* c = current_) [[likely]]
+      return *c;
+    return make_default();
+  }
 
-    // Modes, in the order in which ops ask for them.
-    bool grad_enabled = true;
-    bool inference_mode = false;
-    bool anomaly_mode = false;
-    bool deterministic = false;
-    DType default_dtype = kFloat32;
-    Device default_device = kCpu;
+  // Modes, in the order in which ops ask for them.
+  bool grad_enabled = true;
+  bool inference_mode = false;
+  bool anomaly_mode = false;
+  bool deterministic = false;
+  DType default_dtype = kFloat32;
+  Device default_device = kCpu;
 
-    /// torch.get_num_threads(); starts as TSR_THREADS, OMP_NUM_THREADS or the number of cores.
-    int threads;
+  /// torch.get_num_threads(); starts as TSR_THREADS, OMP_NUM_THREADS or the number of cores.
+  int threads;
 
-    Account* account;
+  Account* account;
 
-    /// What torch.set_printoptions sets.
-    FormatOptions format;
+  /// What torch.set_printoptions sets.
+  FormatOptions format;
 
-    /// Set from another thread or a signal handler; kernels poll it about every millisecond.
-    std::atomic<bool> cancel{false};
-    /// Throws TensorError(Cancelled) when the flag is set. The flag stays set: the host clears it.
-    void poll() {
-        if (cancel.load(std::memory_order_relaxed)) [[unlikely]] throw_cancelled();
-    }
+  /// Set from another thread or a signal handler; kernels poll it about every millisecond.
+  std::atomic<bool> cancel{false};
+  /// Throws TensorError(Cancelled) when the flag is set. The flag stays set: the host clears it.
+  void poll() {
+    if (cancel.load(std::memory_order_relaxed)) [[unlikely]]
+      throw_cancelled();
+  }
 
-    /// Receives UserWarning texts; empty: they go to stderr.
-    std::function<void(const std::string&)> warning_sink;
-    void warn(const std::string& message);
+  /// Receives UserWarning texts; empty: they go to stderr.
+  std::function<void(const std::string&)> warning_sink;
+  void warn(const std::string& message);
 
-    /// The default generator of the CPU (made on first use).
-    Generator& generator();
+  /// The default generator of the CPU (made on first use).
+  Generator& generator();
 
-private:
-    friend class ContextScope;
-    static Context& make_default();
-    [[noreturn]] static void throw_cancelled();
+ private:
+  friend class ContextScope;
+  static Context& make_default();
+  [[noreturn]] static void throw_cancelled();
 
-    inline static thread_local Context* current_ = nullptr;
-    CountedPtr<Counted> generator_;
+  inline static thread_local Context* current_ = nullptr;
+  CountedPtr<Counted> generator_;
 };
 
 /// Enters a context on this thread for the length of a block.
 class ContextScope {
-public:
-    explicit ContextScope(Context& context) : before_(Context::current_) { Context::current_ = &context; }
-    ~ContextScope() { Context::current_ = before_; }
-    ContextScope(const ContextScope&) = delete;
+ public:
+  explicit ContextScope(Context& context) : before_(Context::current_) { Context::current_ = &context; }
+  ~ContextScope() { Context::current_ = before_; }
+  ContextScope(const ContextScope&) = delete;
 
-private:
-    Context* before_;
+ private:
+  Context* before_;
 };
 
 /// Sets the grad mode for the length of a block: `GradMode no_grad(false);`
 class GradMode {
-public:
-    explicit GradMode(bool enabled) : context_(Context::current()), before_(context_.grad_enabled) { context_.grad_enabled = enabled; }
-    ~GradMode() { context_.grad_enabled = before_; }
-    GradMode(const GradMode&) = delete;
+ public:
+  explicit GradMode(bool enabled) : context_(Context::current()), before_(context_.grad_enabled) {
+    context_.grad_enabled = enabled;
+  }
+  ~GradMode() { context_.grad_enabled = before_; }
+  GradMode(const GradMode&) = delete;
 
-private:
-    Context& context_;
-    bool before_;
+ private:
+  Context& context_;
+  bool before_;
 };
 
 }  // namespace tessera

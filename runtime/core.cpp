@@ -12,22 +12,22 @@
 namespace tessera {
 
 const char* python_name(TensorErrorKind kind) {
-    switch (kind) {
-        case TensorErrorKind::Runtime: return "RuntimeError";
-        case TensorErrorKind::Type: return "TypeError";
-        case TensorErrorKind::Value: return "ValueError";
-        case TensorErrorKind::Index: return "IndexError";
-        case TensorErrorKind::Key: return "KeyError";
-        case TensorErrorKind::Attribute: return "AttributeError";
-        case TensorErrorKind::NotImplemented: return "NotImplementedError";
-        case TensorErrorKind::Memory: return "MemoryError";
-        case TensorErrorKind::OutOfMemory: return "OutOfMemoryError";
-        case TensorErrorKind::Overflow: return "OverflowError";
-        case TensorErrorKind::ZeroDivision: return "ZeroDivisionError";
-        case TensorErrorKind::Assertion: return "AssertionError";
-        case TensorErrorKind::Cancelled: return "KeyboardInterrupt";
-    }
-    return "RuntimeError";
+  switch (kind) {
+    case TensorErrorKind::Runtime: return "RuntimeError";
+    case TensorErrorKind::Type: return "TypeError";
+    case TensorErrorKind::Value: return "ValueError";
+    case TensorErrorKind::Index: return "IndexError";
+    case TensorErrorKind::Key: return "KeyError";
+    case TensorErrorKind::Attribute: return "AttributeError";
+    case TensorErrorKind::NotImplemented: return "NotImplementedError";
+    case TensorErrorKind::Memory: return "MemoryError";
+    case TensorErrorKind::OutOfMemory: return "OutOfMemoryError";
+    case TensorErrorKind::Overflow: return "OverflowError";
+    case TensorErrorKind::ZeroDivision: return "ZeroDivisionError";
+    case TensorErrorKind::Assertion: return "AssertionError";
+    case TensorErrorKind::Cancelled: return "KeyboardInterrupt";
+  }
+  return "RuntimeError";
 }
 
 // ---- dtypes ----
@@ -36,8 +36,9 @@ namespace detail {
 
 const char* const kDTypeName[kDTypeCount] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
                                              "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
-const char* const kScalarTypeName[kDTypeCount] = {"Bool", "Byte",     "Char",  "Short",  "Int",           "Long",
-                                                  "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
+const char* const kScalarTypeName[kDTypeCount] = {"Bool",  "Byte",   "Char",         "Short",
+                                                  "Int",   "Long",   "Half",         "BFloat16",
+                                                  "Float", "Double", "ComplexFloat", "ComplexDouble"};
 
 #define B DType::Bool
 #define U1 DType::UInt8
@@ -81,146 +82,148 @@ const DType kPromotion[kDTypeCount][kDTypeCount] = {
 }  // namespace detail
 
 bool dtype_from_name(std::string_view text, DType& out) {
-    static constexpr std::pair<std::string_view, DType> kAliases[] = {
-        {"half", kFloat16}, {"float", kFloat32}, {"double", kFloat64}, {"short", kInt16},        {"int", kInt32},
-        {"long", kInt64},   {"cfloat", kComplex64}, {"cdouble", kComplex128},
-    };
-    for (int i = 0; i < kDTypeCount; i++)
-        if (text == detail::kDTypeName[i]) return out = DType(i), true;
-    for (auto [alias, type] : kAliases)
-        if (text == alias) return out = type, true;
-    return false;
+  static constexpr std::pair<std::string_view, DType> kAliases[] = {
+      {"half", kFloat16}, {"float", kFloat32}, {"double", kFloat64},   {"short", kInt16},
+      {"int", kInt32},    {"long", kInt64},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
+  };
+  for (int i = 0; i < kDTypeCount; i++)
+    if (text == detail::kDTypeName[i]) return out = DType(i), true;
+  for (auto [alias, type] : kAliases)
+    if (text == alias) return out = type, true;
+  return false;
 }
 
 bool can_cast(DType from, DType to) {
-    if (is_complex(from) && !is_complex(to)) return false;
-    if (is_floating(from) && (is_integral(to) || is_bool(to))) return false;
-    return is_bool(from) || !is_bool(to);
+  if (is_complex(from) && !is_complex(to)) return false;
+  if (is_floating(from) && (is_integral(to) || is_bool(to))) return false;
+  return is_bool(from) || !is_bool(to);
 }
 
 // ---- devices ----
 
 const char* name(DeviceType type) {
-    static constexpr const char* kNames[kDeviceTypeCount] = {"cpu", "cuda", "mps", "meta", "ref"};
-    return kNames[int(type)];
+  static constexpr const char* kNames[kDeviceTypeCount] = {"cpu", "cuda", "mps", "meta", "ref"};
+  return kNames[int(type)];
 }
 
 std::string Device::str() const { return index < 0 ? name(type) : text(name(type), ':', int(index)); }
 
 Device Device::parse(std::string_view spec) {
-    auto colon = spec.find(':');
-    std::string_view kind = spec.substr(0, colon);
-    int index = -1;
-    if (colon != spec.npos) {
-        std::string_view digits = spec.substr(colon + 1);
-        auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-        bool canonical = digits.size() == 1 || (!digits.empty() && digits[0] != '0');
-        check(error == std::errc{} && end == digits.data() + digits.size() && index >= 0 && index < 128 && canonical, TensorErrorKind::Runtime,
-              "Invalid device string: '", spec, "'");
-    }
-    for (int i = 0; i < kDeviceTypeCount; i++)
-        if (kind == name(DeviceType(i))) return Device(DeviceType(i), index);
-    check(!kind.empty(), TensorErrorKind::Runtime, "Device string must not be empty");
-    fail(TensorErrorKind::Runtime,
-         "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, ort, xla, lazy, vulkan, mps, meta, hpu, "
-         "privateuseone device type at start of device string: ",
-         kind);
+  auto colon = spec.find(':');
+  std::string_view kind = spec.substr(0, colon);
+  int index = -1;
+  if (colon != spec.npos) {
+    std::string_view digits = spec.substr(colon + 1);
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    bool canonical = digits.size() == 1 || (!digits.empty() && digits[0] != '0');
+    check(error == std::errc{} && end == digits.data() + digits.size() && index >= 0 && index < 128 && canonical,
+          TensorErrorKind::Runtime, "Invalid device string: '", spec, "'");
+  }
+  for (int i = 0; i < kDeviceTypeCount; i++)
+    if (kind == name(DeviceType(i))) return Device(DeviceType(i), index);
+  check(!kind.empty(), TensorErrorKind::Runtime, "Device string must not be empty");
+  fail(
+      TensorErrorKind::Runtime,
+      "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, ort, xla, lazy, vulkan, mps, meta, hpu, "
+      "privateuseone device type at start of device string: ",
+      kind);
 }
 
 // ---- shapes ----
 
 void Dims::grow(size_t n) {
-    size_t capacity = std::max(n, size_t(capacity_) * 2);
-    auto* block = new int64_t[capacity];
-    std::memcpy(block, data(), size_ * sizeof(int64_t));
-    release();
-    heap_ = block;
-    capacity_ = uint32_t(capacity);
+  size_t capacity = std::max(n, size_t(capacity_) * 2);
+  auto* block = new int64_t[capacity];
+  std::memcpy(block, data(), size_ * sizeof(int64_t));
+  release();
+  heap_ = block;
+  capacity_ = uint32_t(capacity);
 }
 
 void Dims::insert(size_t at, int64_t x) {
-    resize(size_ + 1);
-    std::memmove(data() + at + 1, data() + at, (size_ - 1 - at) * sizeof(int64_t));
-    data()[at] = x;
+  resize(size_ + 1);
+  std::memmove(data() + at + 1, data() + at, (size_ - 1 - at) * sizeof(int64_t));
+  data()[at] = x;
 }
 
 void Dims::erase(size_t at) {
-    std::memmove(data() + at, data() + at + 1, (size_ - 1 - at) * sizeof(int64_t));
-    size_--;
+  std::memmove(data() + at, data() + at + 1, (size_ - 1 - at) * sizeof(int64_t));
+  size_--;
 }
 
 std::ostream& operator<<(std::ostream& out, Ints shape) {
-    out << '[';
-    for (size_t i = 0; i < shape.size(); i++) out << (i ? ", " : "") << shape[i];
-    return out << ']';
+  out << '[';
+  for (size_t i = 0; i < shape.size(); i++) out << (i ? ", " : "") << shape[i];
+  return out << ']';
 }
 
 std::string shape_str(Ints shape) { return text(shape); }
 
 int64_t numel_of(Ints sizes) {
-    int64_t n = 1;
-    bool overflow = false, zero = false;
-    for (int64_t s : sizes) {
-        zero |= s == 0;
-        overflow |= __builtin_mul_overflow(n, s, &n);
-    }
-    if (zero) return 0;
-    check(!overflow, TensorErrorKind::Runtime, "numel: integer multiplication overflow");
-    return n;
+  int64_t n = 1;
+  bool overflow = false, zero = false;
+  for (int64_t s : sizes) {
+    zero |= s == 0;
+    overflow |= __builtin_mul_overflow(n, s, &n);
+  }
+  if (zero) return 0;
+  check(!overflow, TensorErrorKind::Runtime, "numel: integer multiplication overflow");
+  return n;
 }
 
 Dims contiguous_strides(Ints sizes) {
-    Dims strides(sizes.size());
-    int64_t step = 1;
-    for (size_t i = sizes.size(); i-- > 0;) {
-        strides[i] = step;
-        step *= std::max<int64_t>(sizes[i], 1);
-    }
-    return strides;
+  Dims strides(sizes.size());
+  int64_t step = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= std::max<int64_t>(sizes[i], 1);
+  }
+  return strides;
 }
 
 int64_t wrap_dim(int64_t dim, int64_t ndim) {
-    int64_t range = std::max<int64_t>(ndim, 1);
-    if (dim < -range || dim >= range) [[unlikely]]
-        fail(TensorErrorKind::Index, "Dimension out of range (expected to be in range of [", -range, ", ", range - 1, "], but got ", dim, ")");
-    return dim < 0 ? dim + range : dim;
+  int64_t range = std::max<int64_t>(ndim, 1);
+  if (dim < -range || dim >= range) [[unlikely]]
+    fail(TensorErrorKind::Index, "Dimension out of range (expected to be in range of [", -range, ", ", range - 1,
+         "], but got ", dim, ")");
+  return dim < 0 ? dim + range : dim;
 }
 
 Dims broadcast_shapes(Ints a, Ints b) {
-    if (a == b) return Dims(a);
-    size_t n = std::max(a.size(), b.size());
-    Dims out(n);
-    for (size_t i = 0; i < n; i++) {
-        size_t back = n - i;  // counted from the right
-        int64_t x = back <= a.size() ? a[a.size() - back] : 1;
-        int64_t y = back <= b.size() ? b[b.size() - back] : 1;
-        check(x == y || x == 1 || y == 1, TensorErrorKind::Runtime, "The size of tensor a (", x, ") must match the size of tensor b (", y,
-              ") at non-singleton dimension ", i);
-        out[i] = x == 1 ? y : x;
-    }
-    return out;
+  if (a == b) return Dims(a);
+  size_t n = std::max(a.size(), b.size());
+  Dims out(n);
+  for (size_t i = 0; i < n; i++) {
+    size_t back = n - i;  // counted from the right
+    int64_t x = back <= a.size() ? a[a.size() - back] : 1;
+    int64_t y = back <= b.size() ? b[b.size() - back] : 1;
+    check(x == y || x == 1 || y == 1, TensorErrorKind::Runtime, "The size of tensor a (", x,
+          ") must match the size of tensor b (", y, ") at non-singleton dimension ", i);
+    out[i] = x == 1 ? y : x;
+  }
+  return out;
 }
 
 Dims infer_shape(Ints shape, int64_t numel) {
-    Dims out(shape);
-    int64_t known = 1, inferred = -1;
-    for (size_t i = 0; i < shape.size(); i++) {
-        if (shape[i] == -1) {
-            check(inferred < 0, TensorErrorKind::Runtime, "only one dimension can be inferred");
-            inferred = int64_t(i);
-        } else {
-            check(shape[i] >= 0, TensorErrorKind::Runtime, "invalid shape dimension ", shape[i]);
-            if (__builtin_mul_overflow(known, shape[i], &known)) known = -1;
-        }
+  Dims out(shape);
+  int64_t known = 1, inferred = -1;
+  for (size_t i = 0; i < shape.size(); i++) {
+    if (shape[i] == -1) {
+      check(inferred < 0, TensorErrorKind::Runtime, "only one dimension can be inferred");
+      inferred = int64_t(i);
+    } else {
+      check(shape[i] >= 0, TensorErrorKind::Runtime, "invalid shape dimension ", shape[i]);
+      if (__builtin_mul_overflow(known, shape[i], &known)) known = -1;
     }
-    bool fits = inferred < 0 ? known == numel : known > 0 ? numel % known == 0 : numel == 0 && known == 0;
-    check(fits, TensorErrorKind::Runtime, "shape '", shape, "' is invalid for input of size ", numel);
-    if (inferred >= 0) {
-        check(known != 0, TensorErrorKind::Runtime, "cannot reshape tensor of 0 elements into shape ", shape,
-              " because the unspecified dimension size -1 can be any value and is ambiguous");
-        out[size_t(inferred)] = numel / known;
-    }
-    return out;
+  }
+  bool fits = inferred < 0 ? known == numel : known > 0 ? numel % known == 0 : numel == 0 && known == 0;
+  check(fits, TensorErrorKind::Runtime, "shape '", shape, "' is invalid for input of size ", numel);
+  if (inferred >= 0) {
+    check(known != 0, TensorErrorKind::Runtime, "cannot reshape tensor of 0 elements into shape ", shape,
+          " because the unspecified dimension size -1 can be any value and is ambiguous");
+    out[size_t(inferred)] = numel / known;
+  }
+  return out;
 }
 
 }  // namespace tessera

@@ -9,73 +9,72 @@ namespace tessera {
 
 /// A count that starts at one. `drop()` says whether it was the last: a sole owner pays no locked instruction.
 class RefCount {
-public:
-    void add() { count_.fetch_add(1, std::memory_order_relaxed); }
-    bool drop() {
-        if (count_.load(std::memory_order_acquire) == 1) return true;
-        return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    }
-    bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
-    uint32_t value() const { return count_.load(std::memory_order_relaxed); }
+ public:
+  void add() { count_.fetch_add(1, std::memory_order_relaxed); }
+  bool drop() {
+    if (count_.load(std::memory_order_acquire) == 1) return true;
+    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
+  uint32_t value() const { return count_.load(std::memory_order_relaxed); }
 
-private:
-    std::atomic<uint32_t> count_{1};
+ private:
+  std::atomic<uint32_t> count_{1};
 };
 
 /// Base of counted objects that are deleted through a virtual destructor (tape nodes, generators).
 class Counted {
-public:
-    Counted() = default;
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    virtual ~Counted() = default;
-    RefCount refs;
+ public:
+  Counted() = default;
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  virtual ~Counted() = default;
+  RefCount refs;
 };
 
 template <class T>
 class CountedPtr {
-public:
-    CountedPtr() = default;
-    CountedPtr(std::nullptr_t) {}
-    /// Takes over the reference that a fresh object is born with.
-    static CountedPtr adopt(T* fresh) {
-        CountedPtr p;
-        p.object_ = fresh;
-        return p;
-    }
-    static CountedPtr share(T* object) {
-        if (object) object->refs.add();
-        return adopt(object);
-    }
-    CountedPtr(const CountedPtr& o) : object_(o.object_) {
-        if (object_) object_->refs.add();
-    }
-    CountedPtr(CountedPtr&& o) noexcept : object_(std::exchange(o.object_, nullptr)) {}
-    template <class U>
-        requires std::is_convertible_v<U*, T*>
-    CountedPtr(CountedPtr<U> o) : object_(o.release()) {}
-    CountedPtr& operator=(CountedPtr o) noexcept {
-        std::swap(object_, o.object_);
-        return *this;
-    }
-    ~CountedPtr() {
-        if (object_ && object_->refs.drop()) delete object_;
-    }
+ public:
+  CountedPtr() = default;
+  CountedPtr(std::nullptr_t) {}
+  /// Takes over the reference that a fresh object is born with.
+  static CountedPtr adopt(T* fresh) {
+    CountedPtr p;
+    p.object_ = fresh;
+    return p;
+  }
+  static CountedPtr share(T* object) {
+    if (object) object->refs.add();
+    return adopt(object);
+  }
+  CountedPtr(const CountedPtr& o) : object_(o.object_) {
+    if (object_) object_->refs.add();
+  }
+  CountedPtr(CountedPtr&& o) noexcept : object_(std::exchange(o.object_, nullptr)) {}
+  template <class U>
+  requires std::is_convertible_v<U*, T*> CountedPtr(CountedPtr<U> o) : object_(o.release()) {}
+  CountedPtr& operator=(CountedPtr o) noexcept {
+    std::swap(object_, o.object_);
+    return *this;
+  }
+  ~CountedPtr() {
+    if (object_ && object_->refs.drop()) delete object_;
+  }
 
-    T* get() const { return object_; }
-    T* operator->() const { return object_; }
-    T& operator*() const { return *object_; }
-    explicit operator bool() const { return object_ != nullptr; }
-    T* release() { return std::exchange(object_, nullptr); }
-    friend bool operator==(const CountedPtr& a, const CountedPtr& b) { return a.object_ == b.object_; }
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  T* release() { return std::exchange(object_, nullptr); }
+  friend bool operator==(const CountedPtr& a, const CountedPtr& b) { return a.object_ == b.object_; }
 
-private:
-    T* object_ = nullptr;
+ private:
+  T* object_ = nullptr;
 };
 
 template <class T, class... Args>
 CountedPtr<T> make_counted(Args&&... args) {
-    return CountedPtr<T>::adopt(new T(std::forward<Args>(args)...));
+  return CountedPtr<T>::adopt(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace tessera

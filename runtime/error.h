@@ -14,63 +14,63 @@
 namespace tessera {
 
 enum class TensorErrorKind : unsigned char {
-    Runtime,         // RuntimeError
-    Type,            // TypeError
-    Value,           // ValueError
-    Index,           // IndexError
-    Key,             // KeyError
-    Attribute,       // AttributeError
-    NotImplemented,  // NotImplementedError
-    Memory,          // MemoryError: the account's limit, or the machine's
-    OutOfMemory,     // torch.cuda.OutOfMemoryError, a RuntimeError: device memory
-    Overflow,        // OverflowError
-    ZeroDivision,    // ZeroDivisionError
-    Assertion,       // AssertionError
-    Cancelled,       // the cancel flag was seen: a limit or Ctrl-C, the host knows which
+  Runtime,         // RuntimeError
+  Type,            // TypeError
+  Value,           // ValueError
+  Index,           // IndexError
+  Key,             // KeyError
+  Attribute,       // AttributeError
+  NotImplemented,  // NotImplementedError
+  Memory,          // MemoryError: the account's limit, or the machine's
+  OutOfMemory,     // torch.cuda.OutOfMemoryError, a RuntimeError: device memory
+  Overflow,        // OverflowError
+  ZeroDivision,    // ZeroDivisionError
+  Assertion,       // AssertionError
+  Cancelled,       // the cancel flag was seen: a limit or Ctrl-C, the host knows which
 };
-
 
 /// The Python class name of a kind ("RuntimeError"); "KeyboardInterrupt" for Cancelled.
 const char* python_name(TensorErrorKind kind);
 
 class TensorError : public std::exception {
-public:
-    TensorError(TensorErrorKind kind, std::string message, std::vector<std::string> notes = {})
-        : kind_(kind), message_(std::move(message)), notes_(std::move(notes)) {}
+ public:
+  TensorError(TensorErrorKind kind, std::string message, std::vector<std::string> notes = {})
+      : kind_(kind), message_(std::move(message)), notes_(std::move(notes)) {}
 
-    TensorErrorKind kind() const { return kind_; }
-    const std::string& message() const { return message_; }
-    const std::vector<std::string>& notes() const { return notes_; }
-    const char* what() const noexcept override { return message_.c_str(); }
+  TensorErrorKind kind() const { return kind_; }
+  const std::string& message() const { return message_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  const char* what() const noexcept override { return message_.c_str(); }
 
-    TensorError& add_note(std::string note) {
-        notes_.push_back(std::move(note));
-        return *this;
-    }
+  TensorError& add_note(std::string note) {
+    notes_.push_back(std::move(note));
+    return *this;
+  }
 
-private:
-    TensorErrorKind kind_;
-    std::string message_;
-    std::vector<std::string> notes_;
+ private:
+  TensorErrorKind kind_;
+  std::string message_;
+  std::vector<std::string> notes_;
 };
 
 /// Joins the parts as text, through operator<<.
 template <class... Parts>
 std::string text(const Parts&... parts) {
-    std::ostringstream out;
-    (out << ... << parts);
-    return std::move(out).str();
+  std::ostringstream out;
+  (out << ... << parts);
+  return std::move(out).str();
 }
 
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(TensorErrorKind kind, const Parts&... parts) {
-    throw TensorError(kind, text(parts...));
+  throw TensorError(kind, text(parts...));
 }
 
 /// Throws unless the condition holds. The parts are joined only when it does not.
 template <class... Parts>
 inline void check(bool condition, TensorErrorKind kind, const Parts&... parts) {
-    if (!condition) [[unlikely]] fail(kind, parts...);
+  if (!condition) [[unlikely]]
+    fail(kind, parts...);
 }
 
 }  // namespace tessera

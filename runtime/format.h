@@ -13,10 +13,10 @@ namespace tessera {
 
 /// A run of elements in host memory with any layout.
 struct ArrayView {
-    const void* data;
-    DType dtype;
-    Ints sizes;
-    Ints strides;  // in elements
+  const void* data;
+  DType dtype;
+  Ints sizes;
+  Ints strides;  // in elements
 };
 
 /// repr(tensor): "tensor([1., 2.], requires_grad=True)". Copies from a device if it must.

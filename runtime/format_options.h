@@ -6,13 +6,13 @@
 namespace tessera {
 
 struct FormatOptions {
-    enum class Scientific : uint8_t { Choose, Never, Always };
+  enum class Scientific : uint8_t { Choose, Never, Always };
 
-    int precision = 4;
-    int64_t threshold = 1000;
-    int64_t edgeitems = 3;
-    int64_t linewidth = 80;
-    Scientific sci_mode = Scientific::Choose;
+  int precision = 4;
+  int64_t threshold = 1000;
+  int64_t edgeitems = 3;
+  int64_t linewidth = 80;
+  Scientific sci_mode = Scientific::Choose;
 };
 
 }  // namespace tessera

@@ -8,62 +8,62 @@ namespace tessera {
 namespace {
 
 Sheet::Kind kind_of(DType t) {
-    if (is_bool(t)) return Sheet::Kind::Bool;
-    if (is_integral(t)) return Sheet::Kind::Integer;
-    return is_complex(t) ? Sheet::Kind::Complex : Sheet::Kind::Float;
+  if (is_bool(t)) return Sheet::Kind::Bool;
+  if (is_integral(t)) return Sheet::Kind::Integer;
+  return is_complex(t) ? Sheet::Kind::Complex : Sheet::Kind::Float;
 }
 
 Sheet::Number read_number(const char* at, DType t) {
-    Sheet::Number n;
-    if (t == DType::Complex64) {
-        const auto& z = *reinterpret_cast<const std::complex<float>*>(at);
-        n.real = z.real(), n.imaginary = z.imag();
-    } else if (t == DType::Complex128) {
-        const auto& z = *reinterpret_cast<const std::complex<double>*>(at);
-        n.real = z.real(), n.imaginary = z.imag();
-    } else {
-        with_type(t, [&](auto tag) {
-            const auto& x = *reinterpret_cast<const typename decltype(tag)::type*>(at);
-            if (is_floating(t)) n.real = convert_element<double>(x);
-            else n.integer = convert_element<int64_t>(x);
-        });
-    }
-    return n;
+  Sheet::Number n;
+  if (t == DType::Complex64) {
+    const auto& z = *reinterpret_cast<const std::complex<float>*>(at);
+    n.real = z.real(), n.imaginary = z.imag();
+  } else if (t == DType::Complex128) {
+    const auto& z = *reinterpret_cast<const std::complex<double>*>(at);
+    n.real = z.real(), n.imaginary = z.imag();
+  } else {
+    with_type(t, [&](auto tag) {
+      const auto& x = *reinterpret_cast<const typename decltype(tag)::type*>(at);
+      if (is_floating(t)) n.real = convert_element<double>(x);
+      else n.integer = convert_element<int64_t>(x);
+    });
+  }
+  return n;
 }
 
 void read(const ArrayView& a, Sheet& sheet, size_t dim, const char* at) {
-    if (dim == sheet.ndim()) return sheet.numbers.push_back(read_number(at, a.dtype));
-    const int64_t shown = sheet.shape[dim], edge = sheet.edge[dim];
-    for (int64_t i = 0; i < shown; i++) {
-        const int64_t item = edge && i >= edge ? a.sizes[dim] - shown + i : i;
-        read(a, sheet, dim + 1, at + item * a.strides[dim] * int64_t(item_size(a.dtype)));
-    }
+  if (dim == sheet.ndim()) return sheet.numbers.push_back(read_number(at, a.dtype));
+  const int64_t shown = sheet.shape[dim], edge = sheet.edge[dim];
+  for (int64_t i = 0; i < shown; i++) {
+    const int64_t item = edge && i >= edge ? a.sizes[dim] - shown + i : i;
+    read(a, sheet, dim + 1, at + item * a.strides[dim] * int64_t(item_size(a.dtype)));
+  }
 }
 
 }  // namespace
 
 Sheet make_sheet(const ArrayView& a, int64_t threshold, int64_t edge) {
-    Sheet sheet;
-    sheet.kind = kind_of(a.dtype);
-    sheet.dtype = a.dtype;
-    const bool summarise = numel_of(a.sizes) > threshold;
-    for (const int64_t size : a.sizes) {
-        const bool cut = summarise && size > 2 * edge;
-        sheet.shape.push_back(cut ? 2 * edge : size);
-        sheet.edge.push_back(cut ? edge : 0);
-    }
-    read(a, sheet, 0, static_cast<const char*>(a.data));
-    return sheet;
+  Sheet sheet;
+  sheet.kind = kind_of(a.dtype);
+  sheet.dtype = a.dtype;
+  const bool summarise = numel_of(a.sizes) > threshold;
+  for (const int64_t size : a.sizes) {
+    const bool cut = summarise && size > 2 * edge;
+    sheet.shape.push_back(cut ? 2 * edge : size);
+    sheet.edge.push_back(cut ? edge : 0);
+  }
+  read(a, sheet, 0, static_cast<const char*>(a.data));
+  return sheet;
 }
 
 std::string print_float(double x, char conversion, int digits) {
-    if (std::isnan(x)) return "nan";
-    if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-    const char format[] = {'%', '.', '*', conversion, 0};
-    const int length = std::snprintf(nullptr, 0, format, digits, x);
-    std::string out(size_t(length), ' ');
-    std::snprintf(out.data(), out.size() + 1, format, digits, x);
-    return out;
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  const char format[] = {'%', '.', '*', conversion, 0};
+  const int length = std::snprintf(nullptr, 0, format, digits, x);
+  std::string out(size_t(length), ' ');
+  std::snprintf(out.data(), out.size() + 1, format, digits, x);
+  return out;
 }
 
 }  // namespace tessera

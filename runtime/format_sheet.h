@@ -11,19 +11,19 @@
 namespace tessera {
 
 struct Sheet {
-    enum class Kind : uint8_t { Bool, Integer, Float, Complex };
-    struct Number {
-        double real = 0, imaginary = 0;
-        int64_t integer = 0;
-    };
+  enum class Kind : uint8_t { Bool, Integer, Float, Complex };
+  struct Number {
+    double real = 0, imaginary = 0;
+    int64_t integer = 0;
+  };
 
-    Kind kind;
-    DType dtype;                 // decides what digits NumPy needs
-    std::vector<int64_t> shape;  // how many are shown in each dimension
-    std::vector<int64_t> edge;   // dots stand after that many items; 0: all are shown
-    std::vector<Number> numbers;
+  Kind kind;
+  DType dtype;                 // decides what digits NumPy needs
+  std::vector<int64_t> shape;  // how many are shown in each dimension
+  std::vector<int64_t> edge;   // dots stand after that many items; 0: all are shown
+  std::vector<Number> numbers;
 
-    size_t ndim() const { return shape.size(); }
+  size_t ndim() const { return shape.size(); }
 };
 
 /// Reads what is shown: everything, or with more than `threshold` elements `edge` items at both ends of long dimensions.

@@ -17,7 +17,8 @@ namespace tessera {
 #define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, ...) Tensor NAME(const Tensor& x, Scalar P = PD, Scalar Q = QD);
 #define BINARY(NAME, ...) Tensor NAME(const Operand& x, const Operand& y);
 #define TERNARY(NAME, ...) Tensor NAME(const Operand& x, const Operand& y, const Operand& z);
-#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, ...) Tensor NAME(const Operand& x, const Operand& y, const Operand& z, Scalar P = PD);
+#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, ...) \
+  Tensor NAME(const Operand& x, const Operand& y, const Operand& z, Scalar P = PD);
 #include "runtime/ops/pointwise.def"
 #undef UNARY
 #undef UNARY1
@@ -32,14 +33,16 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y);
 Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
 Tensor gelu(const Tensor& x, const std::string& approximate = "none");
 
-#define TS_OPERATOR(SYMBOL, FUNCTION)                                                                                  \
-    inline Tensor operator SYMBOL(const Tensor& x, const Tensor& y) { return FUNCTION(Operand(x), Operand(y)); }       \
-    template <class T> requires std::is_arithmetic_v<T>                                                                \
-    inline Tensor operator SYMBOL(const Tensor& x, T y) { return FUNCTION(Operand(x), Operand(y)); }                   \
-    template <class T> requires std::is_arithmetic_v<T>                                                                \
-    inline Tensor operator SYMBOL(T x, const Tensor& y) { return FUNCTION(Operand(x), Operand(y)); }                   \
-    inline Tensor operator SYMBOL(const Tensor& x, const Scalar& y) { return FUNCTION(Operand(x), Operand(y)); }       \
-    inline Tensor operator SYMBOL(const Scalar& x, const Tensor& y) { return FUNCTION(Operand(x), Operand(y)); }
+#define TS_OPERATOR(SYMBOL, FUNCTION)                                                                          \
+  inline Tensor operator SYMBOL(const Tensor& x, const Tensor& y) { return FUNCTION(Operand(x), Operand(y)); } \
+  template <class T>                                                                                           \
+  requires std::is_arithmetic_v<T>                                                                             \
+  inline Tensor operator SYMBOL(const Tensor& x, T y) { return FUNCTION(Operand(x), Operand(y)); }             \
+  template <class T>                                                                                           \
+  requires std::is_arithmetic_v<T>                                                                             \
+  inline Tensor operator SYMBOL(T x, const Tensor& y) { return FUNCTION(Operand(x), Operand(y)); }             \
+  inline Tensor operator SYMBOL(const Tensor& x, const Scalar& y) { return FUNCTION(Operand(x), Operand(y)); } \
+  inline Tensor operator SYMBOL(const Scalar& x, const Tensor& y) { return FUNCTION(Operand(x), Operand(y)); }
 TS_OPERATOR(+, add)
 TS_OPERATOR(-, sub)
 TS_OPERATOR(*, mul)
@@ -66,7 +69,8 @@ Tensor ones(Ints sizes, MaybeType dtype = {}, MaybeDevice device = {});
 Tensor full(Ints sizes, Scalar value, MaybeType dtype = {}, MaybeDevice device = {});
 Tensor arange(Scalar start, Scalar end, Scalar step = 1, MaybeType dtype = {}, MaybeDevice device = {});
 Tensor linspace(double start, double end, int64_t steps, MaybeType dtype = {}, MaybeDevice device = {});
-Tensor logspace(double start, double end, int64_t steps, double base = 10.0, MaybeType dtype = {}, MaybeDevice device = {});
+Tensor logspace(double start, double end, int64_t steps, double base = 10.0, MaybeType dtype = {},
+                MaybeDevice device = {});
 Tensor eye(int64_t n, std::optional<int64_t> m = {}, MaybeType dtype = {}, MaybeDevice device = {});
 Tensor empty_like(const Tensor& like, MaybeType dtype = {}, MaybeDevice device = {});
 Tensor zeros_like(const Tensor& like, MaybeType dtype = {}, MaybeDevice device = {});
@@ -86,7 +90,7 @@ Tensor fill_(const Tensor& self, Scalar value);
 Tensor zero_(const Tensor& self);
 Tensor clone(const Tensor& self);
 Tensor contiguous(const Tensor& self);
-Tensor to_dtype(const Tensor& self, DType dtype);      // the same tensor when nothing changes
+Tensor to_dtype(const Tensor& self, DType dtype);  // the same tensor when nothing changes
 Tensor to_device(const Tensor& self, Device device);
 /// Tensor.to: both, and a copy even if nothing changes when `copy`.
 Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy = false);

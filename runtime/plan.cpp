@@ -11,18 +11,18 @@ namespace tessera {
 // ---- promotion ----
 
 void PromotionState::add(const Tensor& t) {
-    if (!t.defined()) return;
-    int rank = t.is_wrapped_number() ? 2 : t.dim() == 0 ? 1 : 0;
-    DType type = t.dtype();
-    if (rank == 2 && is_floating(type)) type = Context::current().default_dtype;
-    rank_[rank] = seen_[rank] ? promote_types(rank_[rank], type) : type;
-    seen_[rank] = true;
+  if (!t.defined()) return;
+  int rank = t.is_wrapped_number() ? 2 : t.dim() == 0 ? 1 : 0;
+  DType type = t.dtype();
+  if (rank == 2 && is_floating(type)) type = Context::current().default_dtype;
+  rank_[rank] = seen_[rank] ? promote_types(rank_[rank], type) : type;
+  seen_[rank] = true;
 }
 
 void PromotionState::add(const Scalar& s) {
-    DType type = s.category(Context::current().default_dtype);
-    rank_[2] = seen_[2] ? promote_types(rank_[2], type) : type;
-    seen_[2] = true;
+  DType type = s.category(Context::current().default_dtype);
+  rank_[2] = seen_[2] ? promote_types(rank_[2], type) : type;
+  seen_[2] = true;
 }
 
 namespace {
@@ -30,167 +30,170 @@ int category_of(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_in
 
 // A weaker operand decides only when it is of a higher category.
 DType combine(DType strong, DType weak) {
-    if (category_of(weak) > category_of(strong)) return promote_types(strong, weak);
-    return strong;
+  if (category_of(weak) > category_of(strong)) return promote_types(strong, weak);
+  return strong;
 }
 }  // namespace
 
 DType PromotionState::result() const {
-    DType type = kBool;
-    bool seen = false;
-    for (int i = 0; i < 3; i++) {
-        if (!seen_[i]) continue;
-        type = seen ? combine(type, rank_[i]) : rank_[i];
-        seen = true;
-    }
-    return type;
+  DType type = kBool;
+  bool seen = false;
+  for (int i = 0; i < 3; i++) {
+    if (!seen_[i]) continue;
+    type = seen ? combine(type, rank_[i]) : rank_[i];
+    seen = true;
+  }
+  return type;
 }
 
 // ---- loops ----
 
 bool Loop::dense() const {
-    if (ndim != 1) return false;
-    for (int k = 0; k < operands; k++)
-        if (strides[k][0] != 1 && (k == 0 || strides[k][0] != 0)) return numel <= 1;
-    return true;
+  if (ndim != 1) return false;
+  for (int k = 0; k < operands; k++)
+    if (strides[k][0] != 1 && (k == 0 || strides[k][0] != 0)) return numel <= 1;
+  return true;
 }
 
 namespace {
 
 // True if dimension `a` should lie outside of `b`: the first operand whose strides differ decides.
 bool outside(const Loop& loop, int a, int b) {
-    for (int k = 0; k < loop.operands; k++) {
-        int64_t sa = std::abs(loop.strides[k][a]), sb = std::abs(loop.strides[k][b]);
-        if (sa == 0 || sb == 0 || sa == sb) continue;
-        return sa > sb;
-    }
-    return loop.sizes[a] < loop.sizes[b] && false;
+  for (int k = 0; k < loop.operands; k++) {
+    int64_t sa = std::abs(loop.strides[k][a]), sb = std::abs(loop.strides[k][b]);
+    if (sa == 0 || sb == 0 || sa == sb) continue;
+    return sa > sb;
+  }
+  return loop.sizes[a] < loop.sizes[b] && false;
 }
 
 void swap_dims(Loop& loop, int a, int b) {
-    std::swap(loop.sizes[a], loop.sizes[b]);
-    for (int k = 0; k < loop.operands; k++) std::swap(loop.strides[k][a], loop.strides[k][b]);
+  std::swap(loop.sizes[a], loop.sizes[b]);
+  for (int k = 0; k < loop.operands; k++) std::swap(loop.strides[k][a], loop.strides[k][b]);
 }
 
 // Insertion sort, stable, smallest strides first.
 void order_dims(Loop& loop) {
-    for (int i = 1; i < loop.ndim; i++)
-        for (int j = i; j > 0 && outside(loop, j - 1, j); j--) swap_dims(loop, j - 1, j);
+  for (int i = 1; i < loop.ndim; i++)
+    for (int j = i; j > 0 && outside(loop, j - 1, j); j--) swap_dims(loop, j - 1, j);
 }
 
 bool mergeable(const Loop& loop, int inner, int outer) {
-    for (int k = 0; k < loop.operands; k++)
-        if (loop.strides[k][outer] != loop.strides[k][inner] * loop.sizes[inner]) return false;
-    return true;
+  for (int k = 0; k < loop.operands; k++)
+    if (loop.strides[k][outer] != loop.strides[k][inner] * loop.sizes[inner]) return false;
+  return true;
 }
 
 void merge_dims(Loop& loop) {
-    int last = 0;
-    for (int d = 1; d < loop.ndim; d++) {
-        if (mergeable(loop, last, d)) {
-            loop.sizes[last] *= loop.sizes[d];
-            continue;
-        }
-        last++;
-        loop.sizes[last] = loop.sizes[d];
-        for (int k = 0; k < loop.operands; k++) loop.strides[k][last] = loop.strides[k][d];
+  int last = 0;
+  for (int d = 1; d < loop.ndim; d++) {
+    if (mergeable(loop, last, d)) {
+      loop.sizes[last] *= loop.sizes[d];
+      continue;
     }
-    loop.ndim = last + 1;
+    last++;
+    loop.sizes[last] = loop.sizes[d];
+    for (int k = 0; k < loop.operands; k++) loop.strides[k][last] = loop.strides[k][d];
+  }
+  loop.ndim = last + 1;
 }
 
 }  // namespace
 
 void make_loop(Loop& loop, const Tensor* const* operands, int count) {
-    const Tensor& out = *operands[0];
-    loop.operands = count;
-    loop.numel = out.numel();
-    loop.device = out.device();
-    size_t n = out.sizes().size();
-    check(n <= size_t(kMaxLoopDims), TensorErrorKind::Runtime, "Tensors cannot have more than ", kMaxLoopDims, " dimensions");
-    int ndim = 0;
+  const Tensor& out = *operands[0];
+  loop.operands = count;
+  loop.numel = out.numel();
+  loop.device = out.device();
+  size_t n = out.sizes().size();
+  check(n <= size_t(kMaxLoopDims), TensorErrorKind::Runtime, "Tensors cannot have more than ", kMaxLoopDims,
+        " dimensions");
+  int ndim = 0;
+  for (int k = 0; k < count; k++) {
+    loop.data[k] = operands[k]->impl()->data;
+    loop.dtype[k] = operands[k]->dtype();
+  }
+  for (size_t i = n; i-- > 0;) {  // innermost first
+    int64_t size = out.sizes()[i];
+    if (size == 1) continue;
+    loop.sizes[ndim] = size;
     for (int k = 0; k < count; k++) {
-        loop.data[k] = operands[k]->impl()->data;
-        loop.dtype[k] = operands[k]->dtype();
+      Ints sizes = operands[k]->sizes(), strides = operands[k]->strides();
+      size_t back = n - i;
+      bool repeated = back > sizes.size() || (sizes[sizes.size() - back] == 1);
+      if (!repeated && sizes[sizes.size() - back] != size)
+        fail(TensorErrorKind::Runtime, "The size of tensor a (", size, ") must match the size of tensor b (",
+             sizes[sizes.size() - back], ") at non-singleton dimension ", i);
+      loop.strides[k][ndim] = repeated ? 0 : strides[strides.size() - back];
     }
-    for (size_t i = n; i-- > 0;) {  // innermost first
-        int64_t size = out.sizes()[i];
-        if (size == 1) continue;
-        loop.sizes[ndim] = size;
-        for (int k = 0; k < count; k++) {
-            Ints sizes = operands[k]->sizes(), strides = operands[k]->strides();
-            size_t back = n - i;
-            bool repeated = back > sizes.size() || (sizes[sizes.size() - back] == 1);
-            if (!repeated && sizes[sizes.size() - back] != size)
-                fail(TensorErrorKind::Runtime, "The size of tensor a (", size, ") must match the size of tensor b (", sizes[sizes.size() - back],
-                     ") at non-singleton dimension ", i);
-            loop.strides[k][ndim] = repeated ? 0 : strides[strides.size() - back];
-        }
-        ndim++;
-    }
-    if (ndim == 0) {
-        loop.sizes[0] = 1;
-        for (int k = 0; k < count; k++) loop.strides[k][0] = k == 0 ? 1 : 0;
-        ndim = 1;
-    }
-    loop.ndim = ndim;
-    if (ndim > 1) {
-        order_dims(loop);
-        merge_dims(loop);
-    }
+    ndim++;
+  }
+  if (ndim == 0) {
+    loop.sizes[0] = 1;
+    for (int k = 0; k < count; k++) loop.strides[k][0] = k == 0 ? 1 : 0;
+    ndim = 1;
+  }
+  loop.ndim = ndim;
+  if (ndim > 1) {
+    order_dims(loop);
+    merge_dims(loop);
+  }
 }
 
 Dims broadcast_all(const Tensor* const* inputs, int count) {
-    Dims shape(inputs[0]->sizes());
-    for (int i = 1; i < count; i++) shape = broadcast_shapes(shape, inputs[i]->sizes());
-    return shape;
+  Dims shape(inputs[0]->sizes());
+  for (int i = 1; i < count; i++) shape = broadcast_shapes(shape, inputs[i]->sizes());
+  return shape;
 }
 
 Device common_device(const Tensor* const* inputs, int count) {
-    Device device = inputs[0]->device();
-    for (int i = 1; i < count; i++) {
-        Device other = inputs[i]->device();
-        if (other == device) continue;
-        if (inputs[i]->dim() == 0 && other.is_cpu()) continue;
-        bool first_is_scalar = device.is_cpu();
-        for (int j = 0; j < i; j++) first_is_scalar &= inputs[j]->dim() == 0;
-        if (first_is_scalar) {
-            device = other;
-            continue;
-        }
-        Device low = device.is_cpu() ? other : device, high = device.is_cpu() ? device : other;
-        fail(TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but found at least two devices, ", low.str(), " and ", high.str(), "!");
+  Device device = inputs[0]->device();
+  for (int i = 1; i < count; i++) {
+    Device other = inputs[i]->device();
+    if (other == device) continue;
+    if (inputs[i]->dim() == 0 && other.is_cpu()) continue;
+    bool first_is_scalar = device.is_cpu();
+    for (int j = 0; j < i; j++) first_is_scalar &= inputs[j]->dim() == 0;
+    if (first_is_scalar) {
+      device = other;
+      continue;
     }
-    return device;
+    Device low = device.is_cpu() ? other : device, high = device.is_cpu() ? device : other;
+    fail(TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but found at least two devices, ",
+         low.str(), " and ", high.str(), "!");
+  }
+  return device;
 }
 
 // ---- overlap ----
 
 void check_no_internal_overlap(const Tensor& t) {
-    for (size_t i = 0; i < t.sizes().size(); i++)
-        check(t.sizes()[i] <= 1 || t.strides()[i] != 0, TensorErrorKind::Runtime,
-              "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-              "Please clone() the tensor before performing the operation.");
+  for (size_t i = 0; i < t.sizes().size(); i++)
+    check(t.sizes()[i] <= 1 || t.strides()[i] != 0, TensorErrorKind::Runtime,
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+          "Please clone() the tensor before performing the operation.");
 }
 
 namespace {
 // One past the last byte that a tensor reaches.
 const char* reach(const Tensor& t) {
-    int64_t last = 1;
-    for (size_t i = 0; i < t.sizes().size(); i++) last += (t.sizes()[i] - 1) * t.strides()[i];
-    return t.impl()->data + last * int64_t(item_size(t.dtype()));
+  int64_t last = 1;
+  for (size_t i = 0; i < t.sizes().size(); i++) last += (t.sizes()[i] - 1) * t.strides()[i];
+  return t.impl()->data + last * int64_t(item_size(t.dtype()));
 }
 }  // namespace
 
 void check_no_partial_overlap(const Tensor& out, const Tensor& in) {
-    if (out.same(in) || out.numel() == 0 || in.numel() == 0 || &out.storage() != &in.storage()) return;
-    const char *a = out.impl()->data, *b = in.impl()->data;
-    if (a == b && out.strides() == in.strides() && out.sizes() == in.sizes()) return;
-    if (a >= reach(in) || b >= reach(out)) return;
-    // Interleaved views (x[::2], x[1::2]) share a range but no element; PyTorch too looks at dense tensors only.
-    if (!out.is_contiguous() || !in.is_contiguous()) return;
-    fail(TensorErrorKind::Runtime,
-         "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
-         "Please clone() the tensor before performing the operation.");
+  if (out.same(in) || out.numel() == 0 || in.numel() == 0 || &out.storage() != &in.storage()) return;
+  const char *a = out.impl()->data, *b = in.impl()->data;
+  if (a == b && out.strides() == in.strides() && out.sizes() == in.sizes()) return;
+  if (a >= reach(in) || b >= reach(out)) return;
+  // Interleaved views (x[::2], x[1::2]) share a range but no element; PyTorch too looks at dense tensors only.
+  if (!out.is_contiguous() || !in.is_contiguous()) return;
+  fail(
+      TensorErrorKind::Runtime,
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
 }
 
 }  // namespace tessera

@@ -15,31 +15,31 @@ inline constexpr int kMaxOperands = 5;   // operand 0 is the result
 inline constexpr int kMaxLoopDims = 64;  // PyTorch's limit on dimensions
 
 struct Loop {
-    int operands = 0;
-    int ndim = 1;  // at least 1; sizes[0] is the innermost
-    int64_t numel = 0;
-    unsigned host_scalars = 0;  // bit k: operand k is one number in host memory, step 0, also when device is not the host
-    Device device;
-    char* data[kMaxOperands];
-    DType dtype[kMaxOperands];
-    int64_t sizes[kMaxLoopDims];
-    int64_t strides[kMaxOperands][kMaxLoopDims];  // in elements of that operand
+  int operands = 0;
+  int ndim = 1;  // at least 1; sizes[0] is the innermost
+  int64_t numel = 0;
+  unsigned host_scalars = 0;  // bit k: operand k is one number in host memory, step 0, also when device is not the host
+  Device device;
+  char* data[kMaxOperands];
+  DType dtype[kMaxOperands];
+  int64_t sizes[kMaxLoopDims];
+  int64_t strides[kMaxOperands][kMaxLoopDims];  // in elements of that operand
 
-    /// One run with every step 0 or 1.
-    bool dense() const;
+  /// One run with every step 0 or 1.
+  bool dense() const;
 };
 
 /// The dtype of a result by PyTorch's rules, as torch.result_type. Undefined tensors are skipped.
 class PromotionState {
-public:
-    void add(const Tensor& t);
-    void add(const Scalar& s);
-    DType result() const;
+ public:
+  void add(const Tensor& t);
+  void add(const Scalar& s);
+  DType result() const;
 
-private:
-    // Strongest first: tensors with dimensions, 0-dim tensors, Python numbers.
-    DType rank_[3] = {kBool, kBool, kBool};
-    bool seen_[3] = {false, false, false};
+ private:
+  // Strongest first: tensors with dimensions, 0-dim tensors, Python numbers.
+  DType rank_[3] = {kBool, kBool, kBool};
+  bool seen_[3] = {false, false, false};
 };
 
 /// Operands of any broadcastable shapes to a loop; operand 0 has the full shape. Throws on shapes that differ.

@@ -13,107 +13,109 @@ constexpr double kPi = 3.141592653589793238462643383279502884;
 
 // The layout of PyTorch's state: its first generator's C struct, then the spare float (which nothing fills any more).
 struct StateBytes {
-    uint64_t seed;
-    int32_t left;  // outputs before the next refill
-    int32_t seeded;
-    uint64_t next;
-    uint64_t words[624];
-    double unused_x, spare, unused_rho;
-    int32_t has_spare;
-    int32_t padding0;
-    float float_spare;
-    uint8_t has_float_spare;
-    uint8_t padding1[3];
+  uint64_t seed;
+  int32_t left;  // outputs before the next refill
+  int32_t seeded;
+  uint64_t next;
+  uint64_t words[624];
+  double unused_x, spare, unused_rho;
+  int32_t has_spare;
+  int32_t padding0;
+  float float_spare;
+  uint8_t has_float_spare;
+  uint8_t padding1[3];
 };
 static_assert(sizeof(StateBytes) == Generator::kStateBytes);
 
 }  // namespace
 
 void Generator::manual_seed(uint64_t seed) {
-    seed_ = seed;
-    state_[0] = uint32_t(seed);  // the upper half of a seed has no effect
-    for (uint32_t i = 1; i < kWords; i++) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
-    next_ = kWords;
-    fresh_ = true;
-    spare_.reset();
+  seed_ = seed;
+  state_[0] = uint32_t(seed);  // the upper half of a seed has no effect
+  for (uint32_t i = 1; i < kWords; i++) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
+  next_ = kWords;
+  fresh_ = true;
+  spare_.reset();
 }
 
 uint64_t Generator::seed() {
-    std::random_device device;
-    const uint64_t high = device();
-    manual_seed((high << 32 | device()) & ((uint64_t(1) << 53) - 1));
-    return seed_;
+  std::random_device device;
+  const uint64_t high = device();
+  manual_seed((high << 32 | device()) & ((uint64_t(1) << 53) - 1));
+  return seed_;
 }
 
 void Generator::refill() {
-    const auto mix = [](uint32_t upper, uint32_t lower) {
-        const uint32_t y = (upper & 0x80000000u) | (lower & 0x7fffffffu);
-        return (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0u);
-    };
-    uint32_t* s = state_;
-    uint32_t k = 0;
-    for (; k < kWords - 397; k++) s[k] = s[k + 397] ^ mix(s[k], s[k + 1]);
-    for (; k < kWords - 1; k++) s[k] = s[k + 397 - kWords] ^ mix(s[k], s[k + 1]);
-    s[k] = s[k + 397 - kWords] ^ mix(s[k], s[0]);
-    next_ = 0;
-    fresh_ = false;
+  const auto mix = [](uint32_t upper, uint32_t lower) {
+    const uint32_t y = (upper & 0x80000000u) | (lower & 0x7fffffffu);
+    return (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0u);
+  };
+  uint32_t* s = state_;
+  uint32_t k = 0;
+  for (; k < kWords - 397; k++) s[k] = s[k + 397] ^ mix(s[k], s[k + 1]);
+  for (; k < kWords - 1; k++) s[k] = s[k + 397 - kWords] ^ mix(s[k], s[k + 1]);
+  s[k] = s[k + 397 - kWords] ^ mix(s[k], s[0]);
+  next_ = 0;
+  fresh_ = false;
 }
 
 double Generator::normal() {
-    if (spare_) {
-        const double value = *spare_;
-        spare_.reset();
-        return value;
-    }
-    const double u1 = unit64(), u2 = unit64();
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - u2)), angle = 2.0 * kPi * u1;
-    spare_ = radius * std::sin(angle);
-    return radius * std::cos(angle);
+  if (spare_) {
+    const double value = *spare_;
+    spare_.reset();
+    return value;
+  }
+  const double u1 = unit64(), u2 = unit64();
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - u2)), angle = 2.0 * kPi * u1;
+  spare_ = radius * std::sin(angle);
+  return radius * std::cos(angle);
 }
 
 void Generator::fill_unit(float* out, int64_t n) {
-    while (n > 0) {
-        if (next_ == kWords) refill();
-        const int64_t count = std::min<int64_t>(n, kWords - next_);
-        for (int64_t i = 0; i < count; i++) out[i] = float(int32_t(temper(state_[next_ + i]) & 0xffffff)) * 0x1p-24f;
-        next_ += uint32_t(count);
-        out += count;
-        n -= count;
-    }
+  while (n > 0) {
+    if (next_ == kWords) refill();
+    const int64_t count = std::min<int64_t>(n, kWords - next_);
+    for (int64_t i = 0; i < count; i++) out[i] = float(int32_t(temper(state_[next_ + i]) & 0xffffff)) * 0x1p-24f;
+    next_ += uint32_t(count);
+    out += count;
+    n -= count;
+  }
 }
 
 void Generator::fill_unit(double* out, int64_t n) {
-    for (int64_t i = 0; i < n; i++) out[i] = unit64();
+  for (int64_t i = 0; i < n; i++) out[i] = unit64();
 }
 
 std::vector<uint8_t> Generator::state() const {
-    StateBytes s{};
-    s.seed = seed_;
-    s.left = fresh_ ? 1 : int32_t(kWords - next_ + 1);
-    s.next = fresh_ ? 0 : next_;
-    s.seeded = 1;
-    for (uint32_t i = 0; i < kWords; i++) s.words[i] = state_[i];
-    s.spare = spare_.value_or(0.0);
-    s.has_spare = spare_.has_value();
-    std::vector<uint8_t> bytes(sizeof s);
-    std::memcpy(bytes.data(), &s, sizeof s);
-    return bytes;
+  StateBytes s{};
+  s.seed = seed_;
+  s.left = fresh_ ? 1 : int32_t(kWords - next_ + 1);
+  s.next = fresh_ ? 0 : next_;
+  s.seeded = 1;
+  for (uint32_t i = 0; i < kWords; i++) s.words[i] = state_[i];
+  s.spare = spare_.value_or(0.0);
+  s.has_spare = spare_.has_value();
+  std::vector<uint8_t> bytes(sizeof s);
+  std::memcpy(bytes.data(), &s, sizeof s);
+  return bytes;
 }
 
 void Generator::set_state(std::span<const uint8_t> bytes) {
-    StateBytes s;
-    check(bytes.size() == sizeof s, TensorErrorKind::Runtime, "Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState of size ",
-          sizeof s, " but found the input RNG state size to be ", bytes.size());
-    std::memcpy(&s, bytes.data(), sizeof s);
-    const bool fresh = s.left == 1 && s.next == 0;
-    check(s.seeded == 1 && s.left >= 1 && s.left <= int32_t(kWords) + 1 && s.next <= kWords && (fresh || s.left + int64_t(s.next) == kWords + 1),
-          TensorErrorKind::Runtime, "Invalid mt19937 state");
-    seed_ = s.seed;
-    fresh_ = fresh;
-    next_ = fresh ? kWords : uint32_t(s.next);
-    for (uint32_t i = 0; i < kWords; i++) state_[i] = uint32_t(s.words[i]);
-    spare_.reset();
-    if (s.has_spare) spare_ = s.spare;
+  StateBytes s;
+  check(bytes.size() == sizeof s, TensorErrorKind::Runtime,
+        "Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState of size ", sizeof s,
+        " but found the input RNG state size to be ", bytes.size());
+  std::memcpy(&s, bytes.data(), sizeof s);
+  const bool fresh = s.left == 1 && s.next == 0;
+  check(s.seeded == 1 && s.left >= 1 && s.left <= int32_t(kWords) + 1 && s.next <= kWords &&
+            (fresh || s.left + int64_t(s.next) == kWords + 1),
+        TensorErrorKind::Runtime, "Invalid mt19937 state");
+  seed_ = s.seed;
+  fresh_ = fresh;
+  next_ = fresh ? kWords : uint32_t(s.next);
+  for (uint32_t i = 0; i < kWords; i++) state_[i] = uint32_t(s.words[i]);
+  spare_.reset();
+  if (s.has_spare) spare_ = s.spare;
 }
 
 // Note [Large normals in float32]
@@ -127,55 +129,55 @@ namespace {
 constexpr int kLanes = 8;
 
 [[gnu::always_inline]] inline float log32(float x) {  // x in (0, 1]
-    const uint32_t bits = std::bit_cast<uint32_t>(x);
-    float m = std::bit_cast<float>((bits & 0x007fffffu) | 0x3f000000u);
-    float e = float(int32_t(bits >> 23) - 126);
-    const bool small = m < 0.707106781186547524f;
-    e = small ? e - 1.0f : e;
-    const float base = m - 1.0f;
-    m = small ? base + m : base;
-    float y = 7.0376836292e-2f;
-    y = std::fma(y, m, -1.1514610310e-1f);
-    y = std::fma(y, m, 1.1676998740e-1f);
-    y = std::fma(y, m, -1.2420140846e-1f);
-    y = std::fma(y, m, 1.4249322787e-1f);
-    y = std::fma(y, m, -1.6668057665e-1f);
-    y = std::fma(y, m, 2.0000714765e-1f);
-    y = std::fma(y, m, -2.4999993993e-1f);
-    y = std::fma(y, m, 3.3333331174e-1f);
-    const float z = m * m;
-    y = std::fma(y * m, z, e * -2.12194440e-4f);
-    y = std::fma(-z, 0.5f, y);
-    return std::fma(e, 0.693359375f, m + y);
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  float m = std::bit_cast<float>((bits & 0x007fffffu) | 0x3f000000u);
+  float e = float(int32_t(bits >> 23) - 126);
+  const bool small = m < 0.707106781186547524f;
+  e = small ? e - 1.0f : e;
+  const float base = m - 1.0f;
+  m = small ? base + m : base;
+  float y = 7.0376836292e-2f;
+  y = std::fma(y, m, -1.1514610310e-1f);
+  y = std::fma(y, m, 1.1676998740e-1f);
+  y = std::fma(y, m, -1.2420140846e-1f);
+  y = std::fma(y, m, 1.4249322787e-1f);
+  y = std::fma(y, m, -1.6668057665e-1f);
+  y = std::fma(y, m, 2.0000714765e-1f);
+  y = std::fma(y, m, -2.4999993993e-1f);
+  y = std::fma(y, m, 3.3333331174e-1f);
+  const float z = m * m;
+  y = std::fma(y * m, z, e * -2.12194440e-4f);
+  y = std::fma(-z, 0.5f, y);
+  return std::fma(e, 0.693359375f, m + y);
 }
 
 [[gnu::always_inline]] inline void sincos32(float x, float& sine, float& cosine) {  // x in [0, 2 pi)
-    const int32_t octant = (int32_t(x * 1.27323954473516f) + 1) & ~1;
-    const float turns = float(octant);
-    x = std::fma(turns, -0.78515625f, x);
-    x = std::fma(turns, -2.4187564849853515625e-4f, x);
-    x = std::fma(turns, -3.77489497744594108e-8f, x);
-    const float z = x * x;
-    float c = 2.443315711809948e-5f;
-    c = std::fma(c, z, -1.388731625493765e-3f);
-    c = std::fma(c, z, 4.166664568298827e-2f);
-    c = std::fma(c * z, z, -(z * 0.5f)) + 1.0f;
-    float s = -1.9515295891e-4f;
-    s = std::fma(s, z, 8.3321608736e-3f);
-    s = std::fma(s, z, -1.6666654611e-1f);
-    s = std::fma(s * z, x, x);
-    const bool swap = octant & 2;
-    const float first = swap ? c : s, second = swap ? s : c;
-    sine = octant & 4 ? -first : first;
-    cosine = (octant - 2) & 4 ? second : -second;
+  const int32_t octant = (int32_t(x * 1.27323954473516f) + 1) & ~1;
+  const float turns = float(octant);
+  x = std::fma(turns, -0.78515625f, x);
+  x = std::fma(turns, -2.4187564849853515625e-4f, x);
+  x = std::fma(turns, -3.77489497744594108e-8f, x);
+  const float z = x * x;
+  float c = 2.443315711809948e-5f;
+  c = std::fma(c, z, -1.388731625493765e-3f);
+  c = std::fma(c, z, 4.166664568298827e-2f);
+  c = std::fma(c * z, z, -(z * 0.5f)) + 1.0f;
+  float s = -1.9515295891e-4f;
+  s = std::fma(s, z, 8.3321608736e-3f);
+  s = std::fma(s, z, -1.6666654611e-1f);
+  s = std::fma(s * z, x, x);
+  const bool swap = octant & 2;
+  const float first = swap ? c : s, second = swap ? s : c;
+  sine = octant & 4 ? -first : first;
+  cosine = (octant - 2) & 4 ? second : -second;
 }
 
 [[gnu::always_inline]] inline void turn_lanes(float* x, float mean, float deviation) {
-    float radius[kLanes], sine[kLanes], cosine[kLanes];
-    for (int j = 0; j < kLanes; j++) radius[j] = std::sqrt(-2.0f * log32(1.0f - x[j]));
-    for (int j = 0; j < kLanes; j++) sincos32(float(2.0 * kPi) * x[j + kLanes], sine[j], cosine[j]);
-    for (int j = 0; j < kLanes; j++) x[j] = std::fma(radius[j] * cosine[j], deviation, mean);
-    for (int j = 0; j < kLanes; j++) x[j + kLanes] = std::fma(radius[j] * sine[j], deviation, mean);
+  float radius[kLanes], sine[kLanes], cosine[kLanes];
+  for (int j = 0; j < kLanes; j++) radius[j] = std::sqrt(-2.0f * log32(1.0f - x[j]));
+  for (int j = 0; j < kLanes; j++) sincos32(float(2.0 * kPi) * x[j + kLanes], sine[j], cosine[j]);
+  for (int j = 0; j < kLanes; j++) x[j] = std::fma(radius[j] * cosine[j], deviation, mean);
+  for (int j = 0; j < kLanes; j++) x[j + kLanes] = std::fma(radius[j] * sine[j], deviation, mean);
 }
 
 using TurnBlock = void (*)(float* x, float mean, float deviation);
@@ -183,45 +185,45 @@ using TurnBlock = void (*)(float* x, float mean, float deviation);
 void turn_plain(float* x, float mean, float deviation) { turn_lanes(x, mean, deviation); }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void turn_fma(float* x, float mean, float deviation) {
-    turn_lanes(x, mean, deviation);
+[[gnu::target("avx2,fma")]] void turn_fma(float* x, float mean, float deviation) { turn_lanes(x, mean, deviation); }
+TurnBlock choose_turn() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? turn_fma : turn_plain;
 }
-TurnBlock choose_turn() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? turn_fma : turn_plain; }
 #else
 TurnBlock choose_turn() { return turn_plain; }
 #endif
 
 void turn_block(float* x, float mean, float deviation) {
-    static const TurnBlock turn = choose_turn();
-    turn(x, mean, deviation);
+  static const TurnBlock turn = choose_turn();
+  turn(x, mean, deviation);
 }
 
 // In double only the last step is fused.
 void turn_block(double* x, double mean, double deviation) {
-    for (int j = 0; j < kLanes; j++) {
-        const double radius = std::sqrt(-2.0 * std::log(1.0 - x[j])), angle = 2.0 * kPi * x[j + kLanes];
-        x[j] = std::fma(radius * std::cos(angle), deviation, mean);
-        x[j + kLanes] = std::fma(radius * std::sin(angle), deviation, mean);
-    }
+  for (int j = 0; j < kLanes; j++) {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - x[j])), angle = 2.0 * kPi * x[j + kLanes];
+    x[j] = std::fma(radius * std::cos(angle), deviation, mean);
+    x[j + kLanes] = std::fma(radius * std::sin(angle), deviation, mean);
+  }
 }
 
 template <class T>
 void fill_normal_blocks(Generator& g, T* out, int64_t n, T mean, T deviation) {
-    g.fill_unit(out, n);
-    for (int64_t i = 0; i + kNormalBlock <= n; i += kNormalBlock) turn_block(out + i, mean, deviation);
-    if (n % kNormalBlock == 0) return;
-    T* tail = out + n - kNormalBlock;
-    g.fill_unit(tail, kNormalBlock);
-    turn_block(tail, mean, deviation);
+  g.fill_unit(out, n);
+  for (int64_t i = 0; i + kNormalBlock <= n; i += kNormalBlock) turn_block(out + i, mean, deviation);
+  if (n % kNormalBlock == 0) return;
+  T* tail = out + n - kNormalBlock;
+  g.fill_unit(tail, kNormalBlock);
+  turn_block(tail, mean, deviation);
 }
 
 }  // namespace
 
 void fill_normal(Generator& g, float* out, int64_t n, double mean, double deviation) {
-    fill_normal_blocks(g, out, n, float(mean), float(deviation));
+  fill_normal_blocks(g, out, n, float(mean), float(deviation));
 }
 void fill_normal(Generator& g, double* out, int64_t n, double mean, double deviation) {
-    fill_normal_blocks(g, out, n, mean, deviation);
+  fill_normal_blocks(g, out, n, mean, deviation);
 }
 
 }  // namespace tessera

@@ -17,69 +17,71 @@
 namespace tessera {
 
 class Generator final : public Counted {
-public:
-    /// The seed of a torch.Generator() that nobody seeded.
-    static constexpr uint64_t kDefaultSeed = 67280421310721;
+ public:
+  /// The seed of a torch.Generator() that nobody seeded.
+  static constexpr uint64_t kDefaultSeed = 67280421310721;
 
-    explicit Generator(uint64_t seed = kDefaultSeed) { manual_seed(seed); }
+  explicit Generator(uint64_t seed = kDefaultSeed) { manual_seed(seed); }
 
-    void manual_seed(uint64_t seed);
-    /// Takes a seed from the system and answers it.
-    uint64_t seed();
-    uint64_t initial_seed() const { return seed_; }
+  void manual_seed(uint64_t seed);
+  /// Takes a seed from the system and answers it.
+  uint64_t seed();
+  uint64_t initial_seed() const { return seed_; }
 
-    uint32_t word32() {
-        if (next_ == kWords) refill();
-        return temper(state_[next_++]);
-    }
-    uint64_t word64() {
-        const uint64_t high = word32();
-        return high << 32 | word32();
-    }
-    float unit32() { return float(word32() & 0xffffff) * 0x1p-24f; }
-    double unit64() { return double(word64() & ((uint64_t(1) << 53) - 1)) * 0x1p-53; }
-    /// A standard normal number. Two are made at a time; the second waits for the next call.
-    double normal();
+  uint32_t word32() {
+    if (next_ == kWords) refill();
+    return temper(state_[next_++]);
+  }
+  uint64_t word64() {
+    const uint64_t high = word32();
+    return high << 32 | word32();
+  }
+  float unit32() { return float(word32() & 0xffffff) * 0x1p-24f; }
+  double unit64() { return double(word64() & ((uint64_t(1) << 53) - 1)) * 0x1p-53; }
+  /// A standard normal number. Two are made at a time; the second waits for the next call.
+  double normal();
 
-    /// `n` numbers of [0, 1), as many calls of unit32() would give them.
-    void fill_unit(float* out, int64_t n);
-    void fill_unit(double* out, int64_t n);
+  /// `n` numbers of [0, 1), as many calls of unit32() would give them.
+  void fill_unit(float* out, int64_t n);
+  void fill_unit(double* out, int64_t n);
 
-    /// The bytes of PyTorch's get_state(), readable by it and back.
-    static constexpr size_t kStateBytes = 5056;
-    std::vector<uint8_t> state() const;
-    /// Throws TensorError (RuntimeError) for anything that is not such a state.
-    void set_state(std::span<const uint8_t> bytes);
+  /// The bytes of PyTorch's get_state(), readable by it and back.
+  static constexpr size_t kStateBytes = 5056;
+  std::vector<uint8_t> state() const;
+  /// Throws TensorError (RuntimeError) for anything that is not such a state.
+  void set_state(std::span<const uint8_t> bytes);
 
-private:
-    static constexpr uint32_t kWords = 624;
-    static uint32_t temper(uint32_t y) {
-        y ^= y >> 11;
-        y ^= (y << 7) & 0x9d2c5680u;
-        y ^= (y << 15) & 0xefc60000u;
-        return y ^ (y >> 18);
-    }
-    void refill();
+ private:
+  static constexpr uint32_t kWords = 624;
+  static uint32_t temper(uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+  }
+  void refill();
 
-    uint32_t state_[kWords];
-    uint32_t next_;
-    bool fresh_;  // just seeded: PyTorch's state bytes tell this from "used up"
-    uint64_t seed_;
-    std::optional<double> spare_;
+  uint32_t state_[kWords];
+  uint32_t next_;
+  bool fresh_;  // just seeded: PyTorch's state bytes tell this from "used up"
+  uint64_t seed_;
+  std::optional<double> spare_;
 };
 
 /// One uniform number of [0, 1) with the resolution of T.
-template <class T> T draw_unit(Generator& g) {
-    if constexpr (std::is_same_v<T, double>) return g.unit64();
-    else if constexpr (std::is_same_v<T, Half>) return Half(float(g.word32() & 0x7ff) * 0x1p-11f);
-    else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(float(g.word32() & 0xff) * 0x1p-8f);
-    else return g.unit32();
+template <class T>
+T draw_unit(Generator& g) {
+  if constexpr (std::is_same_v<T, double>) return g.unit64();
+  else if constexpr (std::is_same_v<T, Half>) return Half(float(g.word32() & 0x7ff) * 0x1p-11f);
+  else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(float(g.word32() & 0xff) * 0x1p-8f);
+  else return g.unit32();
 }
 
 /// u * (high - low) + low with one rounding at the end, in T.
-template <class T> T scale_unit(T u, T low, T high) {
-    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return std::fma(u, high - low, low);
-    else return T(std::fma(float(u), float(T(float(high) - float(low))), float(low)));
+template <class T>
+T scale_unit(T u, T low, T high) {
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return std::fma(u, high - low, low);
+  else return T(std::fma(float(u), float(T(float(high) - float(low))), float(low)));
 }
 
 /// Normal numbers for 16 elements or more in one run of memory: uniforms in pairs of eight, the last 16 drawn anew when
@@ -90,9 +92,9 @@ inline constexpr int64_t kNormalBlock = 16;
 
 /// The integer in [low, low + span) for one element: a 64-bit word where span needs it. span 0 stands for 2^64.
 inline int64_t draw_below(Generator& g, int64_t low, uint64_t span) {
-    if (span == 0) return int64_t(g.word64());
-    const uint64_t word = span >= (uint64_t(1) << 32) ? g.word64() : g.word32();
-    return int64_t(word % span + uint64_t(low));
+  if (span == 0) return int64_t(g.word64());
+  const uint64_t word = span >= (uint64_t(1) << 32) ? g.word64() : g.word32();
+  return int64_t(word % span + uint64_t(low));
 }
 
 /// -log(1 - u) / rate.

@@ -10,42 +10,43 @@
 namespace tessera {
 
 class Scalar {
-public:
-    enum class Kind : uint8_t { Bool, Int, Float };
+ public:
+  enum class Kind : uint8_t { Bool, Int, Float };
 
-    constexpr Scalar() : Scalar(int64_t(0)) {}
-    template <class T>
-        requires std::is_arithmetic_v<T>
-    constexpr Scalar(T value) {
-        if constexpr (std::is_same_v<T, bool>) kind_ = Kind::Bool, int_ = value;
-        else if constexpr (std::is_floating_point_v<T>) kind_ = Kind::Float, float_ = double(value);
-        else kind_ = Kind::Int, int_ = int64_t(value);
-    }
+  constexpr Scalar() : Scalar(int64_t(0)) {}
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  constexpr Scalar(T value) {
+    if constexpr (std::is_same_v<T, bool>) kind_ = Kind::Bool, int_ = value;
+    else if constexpr (std::is_floating_point_v<T>) kind_ = Kind::Float, float_ = double(value);
+    else kind_ = Kind::Int, int_ = int64_t(value);
+  }
 
-    constexpr Kind kind() const { return kind_; }
-    constexpr bool is_bool() const { return kind_ == Kind::Bool; }
-    constexpr bool is_int() const { return kind_ == Kind::Int; }
-    constexpr bool is_float() const { return kind_ == Kind::Float; }
+  constexpr Kind kind() const { return kind_; }
+  constexpr bool is_bool() const { return kind_ == Kind::Bool; }
+  constexpr bool is_int() const { return kind_ == Kind::Int; }
+  constexpr bool is_float() const { return kind_ == Kind::Float; }
 
-    constexpr double to_double() const { return kind_ == Kind::Float ? float_ : double(int_); }
-    constexpr int64_t to_int() const { return kind_ == Kind::Float ? int64_t(float_) : int_; }
-    constexpr bool to_bool() const { return kind_ == Kind::Float ? float_ != 0.0 : int_ != 0; }
-    template <class T> T to() const {
-        return kind_ == Kind::Float ? convert_element<T>(float_) : convert_element<T>(int_);
-    }
+  constexpr double to_double() const { return kind_ == Kind::Float ? float_ : double(int_); }
+  constexpr int64_t to_int() const { return kind_ == Kind::Float ? int64_t(float_) : int_; }
+  constexpr bool to_bool() const { return kind_ == Kind::Float ? float_ != 0.0 : int_ != 0; }
+  template <class T>
+  T to() const {
+    return kind_ == Kind::Float ? convert_element<T>(float_) : convert_element<T>(int_);
+  }
 
-    /// The dtype that stands for its category in promotion: bool, int64, or the default dtype.
-    DType category(DType default_dtype) const {
-        return is_float() ? default_dtype : is_int() ? DType::Int64 : DType::Bool;
-    }
-    constexpr bool equals(double x) const { return to_double() == x; }
+  /// The dtype that stands for its category in promotion: bool, int64, or the default dtype.
+  DType category(DType default_dtype) const {
+    return is_float() ? default_dtype : is_int() ? DType::Int64 : DType::Bool;
+  }
+  constexpr bool equals(double x) const { return to_double() == x; }
 
-private:
-    Kind kind_;
-    union {
-        int64_t int_;
-        double float_;
-    };
+ private:
+  Kind kind_;
+  union {
+    int64_t int_;
+    double float_;
+  };
 };
 
 }  // namespace tessera

@@ -15,116 +15,116 @@ class Dims;
 
 /// A view of int64 numbers, valid as long as what it looks at. Pass by value, never keep.
 class Ints {
-public:
-    constexpr Ints() = default;
-    constexpr Ints(const int64_t* data, size_t size) : data_(data), size_(size) {}
+ public:
+  constexpr Ints() = default;
+  constexpr Ints(const int64_t* data, size_t size) : data_(data), size_(size) {}
 #pragma GCC diagnostic push
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"  // a view on purpose: valid until the full expression ends
 #endif
-    constexpr Ints(std::initializer_list<int64_t> list) : data_(list.begin()), size_(list.size()) {}
+  constexpr Ints(std::initializer_list<int64_t> list) : data_(list.begin()), size_(list.size()) {}
 #pragma GCC diagnostic pop
-    Ints(const std::vector<int64_t>& list) : data_(list.data()), size_(list.size()) {}
-    inline Ints(const Dims& dims);
+  Ints(const std::vector<int64_t>& list) : data_(list.data()), size_(list.size()) {}
+  inline Ints(const Dims& dims);
 
-    const int64_t* begin() const { return data_; }
-    const int64_t* end() const { return data_ + size_; }
-    const int64_t* data() const { return data_; }
-    size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    int64_t operator[](size_t i) const { return data_[i]; }
-    int64_t back() const { return data_[size_ - 1]; }
-    Ints drop(size_t n) const { return {data_ + n, size_ - n}; }
-    Ints first(size_t n) const { return {data_, n}; }
-    std::vector<int64_t> vec() const { return {begin(), end()}; }
+  const int64_t* begin() const { return data_; }
+  const int64_t* end() const { return data_ + size_; }
+  const int64_t* data() const { return data_; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  int64_t operator[](size_t i) const { return data_[i]; }
+  int64_t back() const { return data_[size_ - 1]; }
+  Ints drop(size_t n) const { return {data_ + n, size_ - n}; }
+  Ints first(size_t n) const { return {data_, n}; }
+  std::vector<int64_t> vec() const { return {begin(), end()}; }
 
-    friend bool operator==(Ints a, Ints b) {
-        if (a.size_ != b.size_) return false;
-        for (size_t i = 0; i < a.size_; i++)
-            if (a.data_[i] != b.data_[i]) return false;
-        return true;
-    }
+  friend bool operator==(Ints a, Ints b) {
+    if (a.size_ != b.size_) return false;
+    for (size_t i = 0; i < a.size_; i++)
+      if (a.data_[i] != b.data_[i]) return false;
+    return true;
+  }
 
-private:
-    const int64_t* data_ = nullptr;
-    size_t size_ = 0;
+ private:
+  const int64_t* data_ = nullptr;
+  size_t size_ = 0;
 };
 
 /// An owned list of int64 numbers, without a heap block up to kInline.
 class Dims {
-public:
-    static constexpr size_t kInline = 6;
+ public:
+  static constexpr size_t kInline = 6;
 
-    Dims() = default;
-    explicit Dims(size_t n) { resize(n); }  // not initialised
-    Dims(size_t n, int64_t value) : Dims(n) {
-        for (auto& x : *this) x = value;
+  Dims() = default;
+  explicit Dims(size_t n) { resize(n); }  // not initialised
+  Dims(size_t n, int64_t value) : Dims(n) {
+    for (auto& x : *this) x = value;
+  }
+  Dims(std::initializer_list<int64_t> list) : Dims(Ints(list)) {}
+  Dims(Ints list) { assign(list); }
+  Dims(const Dims& other) { assign(other); }
+  Dims(Dims&& other) noexcept { steal(other); }
+  Dims& operator=(const Dims& other) {
+    if (this != &other) assign(other);
+    return *this;
+  }
+  Dims& operator=(Dims&& other) noexcept {
+    if (this != &other) {
+      release();
+      steal(other);
     }
-    Dims(std::initializer_list<int64_t> list) : Dims(Ints(list)) {}
-    Dims(Ints list) { assign(list); }
-    Dims(const Dims& other) { assign(other); }
-    Dims(Dims&& other) noexcept { steal(other); }
-    Dims& operator=(const Dims& other) {
-        if (this != &other) assign(other);
-        return *this;
-    }
-    Dims& operator=(Dims&& other) noexcept {
-        if (this != &other) {
-            release();
-            steal(other);
-        }
-        return *this;
-    }
-    ~Dims() { release(); }
+    return *this;
+  }
+  ~Dims() { release(); }
 
-    size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    int64_t* data() { return capacity_ > kInline ? heap_ : inline_; }
-    const int64_t* data() const { return capacity_ > kInline ? heap_ : inline_; }
-    int64_t* begin() { return data(); }
-    int64_t* end() { return data() + size_; }
-    const int64_t* begin() const { return data(); }
-    const int64_t* end() const { return data() + size_; }
-    int64_t& operator[](size_t i) { return data()[i]; }
-    int64_t operator[](size_t i) const { return data()[i]; }
-    int64_t& back() { return data()[size_ - 1]; }
-    int64_t back() const { return data()[size_ - 1]; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  int64_t* data() { return capacity_ > kInline ? heap_ : inline_; }
+  const int64_t* data() const { return capacity_ > kInline ? heap_ : inline_; }
+  int64_t* begin() { return data(); }
+  int64_t* end() { return data() + size_; }
+  const int64_t* begin() const { return data(); }
+  const int64_t* end() const { return data() + size_; }
+  int64_t& operator[](size_t i) { return data()[i]; }
+  int64_t operator[](size_t i) const { return data()[i]; }
+  int64_t& back() { return data()[size_ - 1]; }
+  int64_t back() const { return data()[size_ - 1]; }
 
-    void resize(size_t n) {  // new elements are not initialised
-        if (n > capacity_) grow(n);
-        size_ = uint32_t(n);
-    }
-    void assign(Ints list) {
-        resize(list.size());
-        if (list.size()) std::memcpy(data(), list.data(), list.size() * sizeof(int64_t));
-    }
-    void push_back(int64_t x) {
-        resize(size_ + 1);
-        back() = x;
-    }
-    void insert(size_t at, int64_t x);
-    void erase(size_t at);
-    void clear() { size_ = 0; }
+  void resize(size_t n) {  // new elements are not initialised
+    if (n > capacity_) grow(n);
+    size_ = uint32_t(n);
+  }
+  void assign(Ints list) {
+    resize(list.size());
+    if (list.size()) std::memcpy(data(), list.data(), list.size() * sizeof(int64_t));
+  }
+  void push_back(int64_t x) {
+    resize(size_ + 1);
+    back() = x;
+  }
+  void insert(size_t at, int64_t x);
+  void erase(size_t at);
+  void clear() { size_ = 0; }
 
-    friend bool operator==(const Dims& a, const Dims& b) { return Ints(a) == Ints(b); }
+  friend bool operator==(const Dims& a, const Dims& b) { return Ints(a) == Ints(b); }
 
-private:
-    void grow(size_t n);
-    void release() {
-        if (capacity_ > kInline) delete[] heap_;
-    }
-    void steal(Dims& other) {
-        std::memcpy(static_cast<void*>(this), static_cast<const void*>(&other), sizeof(Dims));
-        other.size_ = 0;
-        other.capacity_ = kInline;
-    }
+ private:
+  void grow(size_t n);
+  void release() {
+    if (capacity_ > kInline) delete[] heap_;
+  }
+  void steal(Dims& other) {
+    std::memcpy(static_cast<void*>(this), static_cast<const void*>(&other), sizeof(Dims));
+    other.size_ = 0;
+    other.capacity_ = kInline;
+  }
 
-    uint32_t size_ = 0;
-    uint32_t capacity_ = kInline;
-    union {
-        int64_t inline_[kInline];
-        int64_t* heap_;
-    };
+  uint32_t size_ = 0;
+  uint32_t capacity_ = kInline;
+  union {
+    int64_t inline_[kInline];
+    int64_t* heap_;
+  };
 };
 
 inline Ints::Ints(const Dims& dims) : data_(dims.data()), size_(dims.size()) {}

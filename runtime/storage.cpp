@@ -9,64 +9,65 @@
 namespace tessera {
 
 Storage* Storage::allocate(size_t bytes, Device device) {
-    size_t block_bytes = bytes;
-    Account* account = Context::current().account;
-    void* block;
-    if (device.is_cpu()) {
-        account->charge(bytes);  // refuse before the system is asked
-        try {
-            block = host::allocate(block_bytes);
-        } catch (...) {
-            account->refund(bytes);
-            throw;
-        }
-        account->refund(bytes);
-    } else {
-        const DeviceBackend* backend = device_backend(device.type);
-        if (!backend) fail_no_kernel("empty.memory_format", device.type);
-        block = backend->allocate(device, block_bytes);
+  size_t block_bytes = bytes;
+  Account* account = Context::current().account;
+  void* block;
+  if (device.is_cpu()) {
+    account->charge(bytes);  // refuse before the system is asked
+    try {
+      block = host::allocate(block_bytes);
+    } catch (...) {
+      account->refund(bytes);
+      throw;
     }
-    auto* s = new Storage(Kind::Block, block, bytes, device);
-    account->charge(block_bytes);
-    s->account_ = account;
-    s->block_ = block;
-    s->block_bytes_ = block_bytes;
-    return s;
+    account->refund(bytes);
+  } else {
+    const DeviceBackend* backend = device_backend(device.type);
+    if (!backend) fail_no_kernel("empty.memory_format", device.type);
+    block = backend->allocate(device, block_bytes);
+  }
+  auto* s = new Storage(Kind::Block, block, bytes, device);
+  account->charge(block_bytes);
+  s->account_ = account;
+  s->block_ = block;
+  s->block_bytes_ = block_bytes;
+  return s;
 }
 
 Storage* Storage::adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context) {
-    auto* s = new Storage(Kind::Foreign, data, bytes, device);
-    s->deleter_ = deleter;
-    s->block_ = context;
-    return s;
+  auto* s = new Storage(Kind::Foreign, data, bytes, device);
+  s->deleter_ = deleter;
+  s->block_ = context;
+  return s;
 }
 
 Storage* Storage::alias(Storage* base) {
-    base->retain();
-    return adopt(base->data(), base->bytes(), base->device(),
-                 [](void* context, void*) { static_cast<Storage*>(context)->release(); }, base);
+  base->retain();
+  return adopt(
+      base->data(), base->bytes(), base->device(),
+      [](void* context, void*) { static_cast<Storage*>(context)->release(); }, base);
 }
 
 void Storage::destroy() noexcept {
-    Account* account = account_;
-    size_t bytes = block_bytes_;
-    switch (kind_) {
-        case Kind::Inline: {
-            void* block = block_;  // this object lies in it
-            host::release(block, bytes);
-            break;
-        }
-        case Kind::Block:
-            if (device_.is_cpu()) host::release(block_, bytes);
-            else device_backend(device_.type)->release(device_, block_, bytes);
-            delete this;
-            break;
-        case Kind::Foreign:
-            if (deleter_) deleter_(block_, data_);
-            delete this;
-            break;
+  Account* account = account_;
+  size_t bytes = block_bytes_;
+  switch (kind_) {
+    case Kind::Inline: {
+      void* block = block_;  // this object lies in it
+      host::release(block, bytes);
+      break;
     }
-    if (account) account->refund(bytes);
+    case Kind::Block:
+      if (device_.is_cpu()) host::release(block_, bytes);
+      else device_backend(device_.type)->release(device_, block_, bytes);
+      delete this;
+      break;
+    case Kind::Foreign:
+      if (deleter_) deleter_(block_, data_);
+      delete this;
+      break;
+  }
+  if (account) account->refund(bytes);
 }
 
 }  // namespace tessera

@@ -12,45 +12,46 @@
 namespace tessera {
 
 class Storage {
-public:
-    using Deleter = void (*)(void* context, void* data);
+ public:
+  using Deleter = void (*)(void* context, void* data);
 
-    /// Uninitialised bytes on a device, charged to the current Context. Sole reference is the caller's.
-    static Storage* allocate(size_t bytes, Device device);
-    /// Foreign memory; deleter(context, data) runs with the last reference.
-    static Storage* adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context);
-    /// The same bytes with a version counter of its own (`x.data`).
-    static Storage* alias(Storage* base);
+  /// Uninitialised bytes on a device, charged to the current Context. Sole reference is the caller's.
+  static Storage* allocate(size_t bytes, Device device);
+  /// Foreign memory; deleter(context, data) runs with the last reference.
+  static Storage* adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context);
+  /// The same bytes with a version counter of its own (`x.data`).
+  static Storage* alias(Storage* base);
 
-    void* data() const { return data_; }
-    size_t bytes() const { return bytes_; }
-    Device device() const { return device_; }
-    uint32_t version() const { return version_.load(std::memory_order_relaxed); }
-    void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+  uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
 
-    void retain() { refs_.add(); }
-    void release() {
-        if (refs_.drop()) destroy();
-    }
-    bool unique() const { return refs_.unique(); }
+  void retain() { refs_.add(); }
+  void release() {
+    if (refs_.drop()) destroy();
+  }
+  bool unique() const { return refs_.unique(); }
 
-private:
-    friend class TensorImpl;
-    enum class Kind : uint8_t { Block, Foreign, Inline };  // Inline: lives in its tensor's block
+ private:
+  friend class TensorImpl;
+  enum class Kind : uint8_t { Block, Foreign, Inline };  // Inline: lives in its tensor's block
 
-    Storage(Kind kind, void* data, size_t bytes, Device device) : kind_(kind), device_(device), data_(data), bytes_(bytes) {}
-    void destroy() noexcept;
+  Storage(Kind kind, void* data, size_t bytes, Device device)
+      : kind_(kind), device_(device), data_(data), bytes_(bytes) {}
+  void destroy() noexcept;
 
-    RefCount refs_;
-    std::atomic<uint32_t> version_{0};
-    Kind kind_;
-    Device device_;
-    void* data_;
-    size_t bytes_;
-    Account* account_ = nullptr;  // whom block_bytes_ are charged to
-    void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign
-    size_t block_bytes_ = 0;
-    Deleter deleter_ = nullptr;
+  RefCount refs_;
+  std::atomic<uint32_t> version_{0};
+  Kind kind_;
+  Device device_;
+  void* data_;
+  size_t bytes_;
+  Account* account_ = nullptr;  // whom block_bytes_ are charged to
+  void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign
+  size_t block_bytes_ = 0;
+  Deleter deleter_ = nullptr;
 };
 
 }  // namespace tessera

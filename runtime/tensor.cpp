@@ -24,107 +24,109 @@ constexpr size_t kInlineBytes = 4096;
 }  // namespace
 
 void TensorImpl::set_contiguous(Ints shape, int64_t count) {
-    size_t n = shape.size();
-    sizes.resize(n);
-    strides.resize(n);
-    int64_t *size = sizes.data(), *stride = strides.data(), step = 1;
-    for (size_t i = n; i-- > 0;) {
-        int64_t s = shape[i];
-        size[i] = s;
-        stride[i] = step;
-        step *= s > 0 ? s : 1;
-    }
-    numel = count;
-    flags |= kContiguous;
+  size_t n = shape.size();
+  sizes.resize(n);
+  strides.resize(n);
+  int64_t *size = sizes.data(), *stride = strides.data(), step = 1;
+  for (size_t i = n; i-- > 0;) {
+    int64_t s = shape[i];
+    size[i] = s;
+    stride[i] = step;
+    step *= s > 0 ? s : 1;
+  }
+  numel = count;
+  flags |= kContiguous;
 }
 
 TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
-    int64_t count = 1;
-    for (int64_t s : shape) {
-        check(s >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ", s, ": ", shape);
-        if (__builtin_mul_overflow(count, s, &count)) [[unlikely]] count = numel_of(shape);
+  int64_t count = 1;
+  for (int64_t s : shape) {
+    check(s >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ", s, ": ", shape);
+    if (__builtin_mul_overflow(count, s, &count)) [[unlikely]]
+      count = numel_of(shape);
+  }
+  check(count <= (int64_t(1) << 48), TensorErrorKind::Runtime,
+        "Storage size calculation overflowed with sizes=", shape);
+  size_t bytes = size_t(count) * item_size(dtype);
+  if (bytes <= kInlineBytes && device.is_cpu()) [[likely]] {
+    Account* account = Context::current().account;
+    size_t block_bytes = kDataAt + bytes;
+    char* block = static_cast<char*>(host::allocate(block_bytes));
+    try {
+      account->charge(block_bytes);
+    } catch (...) {
+      host::release(block, block_bytes);
+      throw;
     }
-    check(count <= (int64_t(1) << 48), TensorErrorKind::Runtime, "Storage size calculation overflowed with sizes=", shape);
-    size_t bytes = size_t(count) * item_size(dtype);
-    if (bytes <= kInlineBytes && device.is_cpu()) [[likely]] {
-        Account* account = Context::current().account;
-        size_t block_bytes = kDataAt + bytes;
-        char* block = static_cast<char*>(host::allocate(block_bytes));
-        try {
-            account->charge(block_bytes);
-        } catch (...) {
-            host::release(block, block_bytes);
-            throw;
-        }
-        auto* impl = new (block) TensorImpl(dtype, device);
-        auto* storage = new (block + kStorageAt) Storage(Storage::Kind::Inline, block + kDataAt, bytes, device);
-        storage->account_ = account;
-        storage->block_ = block;
-        storage->block_bytes_ = block_bytes;
-        impl->data = block + kDataAt;
-        impl->storage = impl->home = storage;
-        impl->set_contiguous(shape, count);
-        return impl;
-    }
-    if (!device.is_cpu()) device = resolve_device(device);
-    Storage* storage = Storage::allocate(bytes, device);
-    size_t block_bytes = sizeof(TensorImpl);
-    auto* impl = new (host::allocate(block_bytes)) TensorImpl(dtype, device);
-    impl->data = static_cast<char*>(storage->data());
-    impl->storage = storage;
-    impl->home = nullptr;
+    auto* impl = new (block) TensorImpl(dtype, device);
+    auto* storage = new (block + kStorageAt) Storage(Storage::Kind::Inline, block + kDataAt, bytes, device);
+    storage->account_ = account;
+    storage->block_ = block;
+    storage->block_bytes_ = block_bytes;
+    impl->data = block + kDataAt;
+    impl->storage = impl->home = storage;
     impl->set_contiguous(shape, count);
     return impl;
+  }
+  if (!device.is_cpu()) device = resolve_device(device);
+  Storage* storage = Storage::allocate(bytes, device);
+  size_t block_bytes = sizeof(TensorImpl);
+  auto* impl = new (host::allocate(block_bytes)) TensorImpl(dtype, device);
+  impl->data = static_cast<char*>(storage->data());
+  impl->storage = storage;
+  impl->home = nullptr;
+  impl->set_contiguous(shape, count);
+  return impl;
 }
 
 TensorImpl* TensorImpl::create_view(Storage* storage, char* data, Ints sizes, Ints strides, DType dtype) {
-    size_t block_bytes = sizeof(TensorImpl);
-    auto* impl = new (host::allocate(block_bytes)) TensorImpl(dtype, storage->device());
-    storage->retain();
-    impl->data = data;
-    impl->storage = storage;
-    impl->home = nullptr;
-    impl->set_layout(sizes, strides);
-    return impl;
+  size_t block_bytes = sizeof(TensorImpl);
+  auto* impl = new (host::allocate(block_bytes)) TensorImpl(dtype, storage->device());
+  storage->retain();
+  impl->data = data;
+  impl->storage = storage;
+  impl->home = nullptr;
+  impl->set_layout(sizes, strides);
+  return impl;
 }
 
 void TensorImpl::set_layout(Ints new_sizes, Ints new_strides) {
-    sizes.assign(new_sizes);
-    strides.assign(new_strides);
-    int64_t step = 1;
-    bool contiguous = true;
-    numel = 1;
-    for (size_t i = new_sizes.size(); i-- > 0;) {
-        int64_t s = new_sizes[i];
-        if (s != 1) {
-            contiguous &= new_strides[i] == step;
-            step *= s;
-        }
-        numel *= s;
+  sizes.assign(new_sizes);
+  strides.assign(new_strides);
+  int64_t step = 1;
+  bool contiguous = true;
+  numel = 1;
+  for (size_t i = new_sizes.size(); i-- > 0;) {
+    int64_t s = new_sizes[i];
+    if (s != 1) {
+      contiguous &= new_strides[i] == step;
+      step *= s;
     }
-    if (contiguous || numel == 0) flags |= kContiguous;
-    else flags &= uint8_t(~kContiguous);
+    numel *= s;
+  }
+  if (contiguous || numel == 0) flags |= kContiguous;
+  else flags &= uint8_t(~kContiguous);
 }
 
 void TensorImpl::set_storage(Storage* fresh, char* address) {
-    fresh->retain();
-    if (storage != home) storage->release();
-    storage = fresh;
-    if (storage == home) storage->release();  // home's own reference is enough
-    data = address;
+  fresh->retain();
+  if (storage != home) storage->release();
+  storage = fresh;
+  if (storage == home) storage->release();  // home's own reference is enough
+  data = address;
 }
 
 void TensorImpl::destroy() noexcept {
-    if (autograd) destroy_autograd_meta(std::exchange(autograd, nullptr));
-    Storage* used = storage;
-    Storage* block = home;
-    this->~TensorImpl();
-    if (used != block) used->release();
-    if (block) {
-        block->release();
-    } else {
-        host::release(this, sizeof(TensorImpl));
-    }
+  if (autograd) destroy_autograd_meta(std::exchange(autograd, nullptr));
+  Storage* used = storage;
+  Storage* block = home;
+  this->~TensorImpl();
+  if (used != block) used->release();
+  if (block) {
+    block->release();
+  } else {
+    host::release(this, sizeof(TensorImpl));
+  }
 }
 
 // ---- Tensor ----
@@ -132,69 +134,73 @@ void TensorImpl::destroy() noexcept {
 namespace {
 
 struct BlobDeleter {
-    std::function<void(void*)> call;
-    static void run(void* context, void* data) {
-        std::unique_ptr<BlobDeleter> self(static_cast<BlobDeleter*>(context));
-        self->call(data);
-    }
+  std::function<void(void*)> call;
+  static void run(void* context, void* data) {
+    std::unique_ptr<BlobDeleter> self(static_cast<BlobDeleter*>(context));
+    self->call(data);
+  }
 };
 
 }  // namespace
 
-Tensor Tensor::from_blob(void* data, Ints sizes, Ints strides, DType dtype, std::function<void(void*)> deleter, Device device) {
-    check(sizes.size() == strides.size(), TensorErrorKind::Runtime, "from_blob: ", sizes.size(), " sizes but ", strides.size(), " strides");
-    int64_t last = numel_of(sizes) ? 1 : 0;
-    for (size_t i = 0; last && i < sizes.size(); i++) {
-        check(strides[i] >= 0, TensorErrorKind::Value, "from_blob: strides must not be negative");
-        last += (sizes[i] - 1) * strides[i];
-    }
-    void* context = deleter ? new BlobDeleter{std::move(deleter)} : nullptr;
-    Storage* storage = Storage::adopt(data, size_t(last) * item_size(dtype), device, context ? &BlobDeleter::run : nullptr, context);
-    Tensor t = adopt(TensorImpl::create_view(storage, static_cast<char*>(data), sizes, strides, dtype));
-    storage->release();
-    return t;
+Tensor Tensor::from_blob(void* data, Ints sizes, Ints strides, DType dtype, std::function<void(void*)> deleter,
+                         Device device) {
+  check(sizes.size() == strides.size(), TensorErrorKind::Runtime, "from_blob: ", sizes.size(), " sizes but ",
+        strides.size(), " strides");
+  int64_t last = numel_of(sizes) ? 1 : 0;
+  for (size_t i = 0; last && i < sizes.size(); i++) {
+    check(strides[i] >= 0, TensorErrorKind::Value, "from_blob: strides must not be negative");
+    last += (sizes[i] - 1) * strides[i];
+  }
+  void* context = deleter ? new BlobDeleter{std::move(deleter)} : nullptr;
+  Storage* storage =
+      Storage::adopt(data, size_t(last) * item_size(dtype), device, context ? &BlobDeleter::run : nullptr, context);
+  Tensor t = adopt(TensorImpl::create_view(storage, static_cast<char*>(data), sizes, strides, dtype));
+  storage->release();
+  return t;
 }
 
 Tensor Tensor::from_blob(void* data, Ints sizes, DType dtype, std::function<void(void*)> deleter, Device device) {
-    return from_blob(data, sizes, contiguous_strides(sizes), dtype, std::move(deleter), device);
+  return from_blob(data, sizes, contiguous_strides(sizes), dtype, std::move(deleter), device);
 }
 
 Tensor Tensor::scalar(Scalar value, DType dtype, Device device) {
-    Tensor t = empty({}, dtype, device.is_cpu() ? device : kCpu);
-    with_type(dtype, [&](auto tag) {
-        using E = typename decltype(tag)::type;
-        *static_cast<E*>(t.data_ptr()) = value.to<E>();
-    });
-    if (device.is_cpu()) return t;
-    Tensor there = empty({}, dtype, device);
-    device_backend(device.type)->copy_bytes(there.data_ptr(), there.device(), t.data_ptr(), kCpu, item_size(dtype));
-    return there;
+  Tensor t = empty({}, dtype, device.is_cpu() ? device : kCpu);
+  with_type(dtype, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    *static_cast<E*>(t.data_ptr()) = value.to<E>();
+  });
+  if (device.is_cpu()) return t;
+  Tensor there = empty({}, dtype, device);
+  device_backend(device.type)->copy_bytes(there.data_ptr(), there.device(), t.data_ptr(), kCpu, item_size(dtype));
+  return there;
 }
 
 Tensor Tensor::wrapped_number(Scalar value) {
-    Tensor t = scalar(value, value.is_float() ? kFloat64 : value.is_int() ? kInt64 : kBool);
-    t.impl_->flags |= TensorImpl::kWrappedNumber;
-    return t;
+  Tensor t = scalar(value, value.is_float() ? kFloat64 : value.is_int() ? kInt64 : kBool);
+  t.impl_->flags |= TensorImpl::kWrappedNumber;
+  return t;
 }
 
 Tensor Tensor::view_of(Ints sizes, Ints strides, int64_t offset) const {
-    return adopt(TensorImpl::create_view(impl_->storage, impl_->data + offset * int64_t(item_size(dtype())), sizes, strides, dtype()));
+  return adopt(TensorImpl::create_view(impl_->storage, impl_->data + offset * int64_t(item_size(dtype())), sizes,
+                                       strides, dtype()));
 }
 
 Scalar Tensor::item() const {
-    check(numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
-    alignas(16) char bytes[16];
-    const void* from = impl_->data;
-    if (!device().is_cpu()) {
-        device_backend(device().type)->copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
-        from = bytes;
-    }
-    return with_type(dtype(), [&](auto tag) -> Scalar {
-        using E = typename decltype(tag)::type;
-        E x = *static_cast<const E*>(from);
-        if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>) return Scalar(float(x));
-        else return Scalar(x);
-    });
+  check(numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
+  alignas(16) char bytes[16];
+  const void* from = impl_->data;
+  if (!device().is_cpu()) {
+    device_backend(device().type)->copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
+    from = bytes;
+  }
+  return with_type(dtype(), [&](auto tag) -> Scalar {
+    using E = typename decltype(tag)::type;
+    E x = *static_cast<const E*>(from);
+    if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>) return Scalar(float(x));
+    else return Scalar(x);
+  });
 }
 
 }  // namespace tessera

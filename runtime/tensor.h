@@ -21,141 +21,144 @@ class Tensor;
 struct AutogradMeta;  // runtime/autograd/node.h: grad, grad_fn, hooks; made only when needed
 
 class TensorImpl {
-public:
-    enum Flag : uint8_t {
-        kContiguous = 1,     // row-major without gaps: kept true by set_layout
-        kRequiresGrad = 2,   // leaf that wants a gradient, or result of a recorded op
-        kWrappedNumber = 4,  // a Python number in a 0-dim tensor: weak in promotion
-        kInference = 8,      // made in inference mode
-    };
+ public:
+  enum Flag : uint8_t {
+    kContiguous = 1,     // row-major without gaps: kept true by set_layout
+    kRequiresGrad = 2,   // leaf that wants a gradient, or result of a recorded op
+    kWrappedNumber = 4,  // a Python number in a 0-dim tensor: weak in promotion
+    kInference = 8,      // made in inference mode
+  };
 
-    RefCount refs;
-    DType dtype;
-    uint8_t flags;
-    Device device;
-    char* data;  // address of element [0, 0, ...]; on a device: a device address
-    int64_t numel;
-    Storage* storage;       // one reference
-    Storage* home;          // the storage whose block this object lies in, or null
-    AutogradMeta* autograd;  // owned, usually null
-    Dims sizes;
-    Dims strides;  // in elements
+  RefCount refs;
+  DType dtype;
+  uint8_t flags;
+  Device device;
+  char* data;  // address of element [0, 0, ...]; on a device: a device address
+  int64_t numel;
+  Storage* storage;        // one reference
+  Storage* home;           // the storage whose block this object lies in, or null
+  AutogradMeta* autograd;  // owned, usually null
+  Dims sizes;
+  Dims strides;  // in elements
 
-    /// A fresh tensor with uninitialised data. One reference, the caller's.
-    static TensorImpl* create(Ints sizes, DType dtype, Device device = kCpu);
-    /// Another layout on a storage (takes a new reference to it).
-    static TensorImpl* create_view(Storage* storage, char* data, Ints sizes, Ints strides, DType dtype);
+  /// A fresh tensor with uninitialised data. One reference, the caller's.
+  static TensorImpl* create(Ints sizes, DType dtype, Device device = kCpu);
+  /// Another layout on a storage (takes a new reference to it).
+  static TensorImpl* create_view(Storage* storage, char* data, Ints sizes, Ints strides, DType dtype);
 
-    void set_layout(Ints sizes, Ints strides);
-    /// Points this tensor at another storage; sizes stay.
-    void set_storage(Storage* storage, char* data);
-    int64_t offset() const { return (data - static_cast<char*>(storage->data())) / int64_t(item_size(dtype)); }
-    void destroy() noexcept;
+  void set_layout(Ints sizes, Ints strides);
+  /// Points this tensor at another storage; sizes stay.
+  void set_storage(Storage* storage, char* data);
+  int64_t offset() const { return (data - static_cast<char*>(storage->data())) / int64_t(item_size(dtype)); }
+  void destroy() noexcept;
 
-private:
-    TensorImpl(DType t, Device d) : dtype(t), flags(kContiguous), device(d), autograd(nullptr) {}
-    ~TensorImpl() = default;
-    void set_contiguous(Ints sizes, int64_t count);
+ private:
+  TensorImpl(DType t, Device d) : dtype(t), flags(kContiguous), device(d), autograd(nullptr) {}
+  ~TensorImpl() = default;
+  void set_contiguous(Ints sizes, int64_t count);
 };
 
 class Tensor {
-public:
-    Tensor() = default;
-    static Tensor adopt(TensorImpl* fresh) {
-        Tensor t;
-        t.impl_ = fresh;
-        return t;
-    }
-    static Tensor share(TensorImpl* impl) {
-        if (impl) impl->refs.add();
-        return adopt(impl);
-    }
-    Tensor(const Tensor& o) : impl_(o.impl_) {
-        if (impl_) impl_->refs.add();
-    }
-    Tensor(Tensor&& o) noexcept : impl_(std::exchange(o.impl_, nullptr)) {}
-    Tensor& operator=(const Tensor& o) {
-        if (o.impl_) o.impl_->refs.add();
-        reset();
-        impl_ = o.impl_;
-        return *this;
-    }
-    Tensor& operator=(Tensor&& o) noexcept {
-        std::swap(impl_, o.impl_);
-        return *this;
-    }
-    ~Tensor() { reset(); }
-    void reset() {
-        if (TensorImpl* old = std::exchange(impl_, nullptr); old && old->refs.drop()) old->destroy();
-    }
-    TensorImpl* release() { return std::exchange(impl_, nullptr); }
+ public:
+  Tensor() = default;
+  static Tensor adopt(TensorImpl* fresh) {
+    Tensor t;
+    t.impl_ = fresh;
+    return t;
+  }
+  static Tensor share(TensorImpl* impl) {
+    if (impl) impl->refs.add();
+    return adopt(impl);
+  }
+  Tensor(const Tensor& o) : impl_(o.impl_) {
+    if (impl_) impl_->refs.add();
+  }
+  Tensor(Tensor&& o) noexcept : impl_(std::exchange(o.impl_, nullptr)) {}
+  Tensor& operator=(const Tensor& o) {
+    if (o.impl_) o.impl_->refs.add();
+    reset();
+    impl_ = o.impl_;
+    return *this;
+  }
+  Tensor& operator=(Tensor&& o) noexcept {
+    std::swap(impl_, o.impl_);
+    return *this;
+  }
+  ~Tensor() { reset(); }
+  void reset() {
+    if (TensorImpl* old = std::exchange(impl_, nullptr); old && old->refs.drop()) old->destroy();
+  }
+  TensorImpl* release() { return std::exchange(impl_, nullptr); }
 
-    /// Uninitialised.
-    static Tensor empty(Ints sizes, DType dtype = kFloat32, Device device = kCpu) {
-        return adopt(TensorImpl::create(sizes, dtype, device));
-    }
-    /// Memory of the caller's, shared, not copied; the deleter runs when the last tensor on it is gone.
-    static Tensor from_blob(void* data, Ints sizes, DType dtype, std::function<void(void*)> deleter = {}, Device device = kCpu);
-    static Tensor from_blob(void* data, Ints sizes, Ints strides, DType dtype, std::function<void(void*)> deleter = {}, Device device = kCpu);
-    /// Copies `values` (row-major) and converts them to dtype.
-    template <class T>
-    static Tensor from_values(const std::vector<T>& values, Ints sizes, DType dtype = dtype_of<T>);
-    /// A 0-dim tensor.
-    static Tensor scalar(Scalar value, DType dtype, Device device = kCpu);
-    /// A 0-dim tensor that stays as weak as the number in promotion.
-    static Tensor wrapped_number(Scalar value);
-    /// A view with any layout over the same storage; `offset` counts elements from this tensor's first one.
-    /// No gradient is recorded: view ops do that.
-    Tensor view_of(Ints sizes, Ints strides, int64_t offset = 0) const;
+  /// Uninitialised.
+  static Tensor empty(Ints sizes, DType dtype = kFloat32, Device device = kCpu) {
+    return adopt(TensorImpl::create(sizes, dtype, device));
+  }
+  /// Memory of the caller's, shared, not copied; the deleter runs when the last tensor on it is gone.
+  static Tensor from_blob(void* data, Ints sizes, DType dtype, std::function<void(void*)> deleter = {},
+                          Device device = kCpu);
+  static Tensor from_blob(void* data, Ints sizes, Ints strides, DType dtype, std::function<void(void*)> deleter = {},
+                          Device device = kCpu);
+  /// Copies `values` (row-major) and converts them to dtype.
+  template <class T>
+  static Tensor from_values(const std::vector<T>& values, Ints sizes, DType dtype = dtype_of<T>);
+  /// A 0-dim tensor.
+  static Tensor scalar(Scalar value, DType dtype, Device device = kCpu);
+  /// A 0-dim tensor that stays as weak as the number in promotion.
+  static Tensor wrapped_number(Scalar value);
+  /// A view with any layout over the same storage; `offset` counts elements from this tensor's first one.
+  /// No gradient is recorded: view ops do that.
+  Tensor view_of(Ints sizes, Ints strides, int64_t offset = 0) const;
 
-    bool defined() const { return impl_ != nullptr; }
-    explicit operator bool() const { return defined(); }
-    TensorImpl* impl() const { return impl_; }
-    bool same(const Tensor& o) const { return impl_ == o.impl_; }
+  bool defined() const { return impl_ != nullptr; }
+  explicit operator bool() const { return defined(); }
+  TensorImpl* impl() const { return impl_; }
+  bool same(const Tensor& o) const { return impl_ == o.impl_; }
 
-    DType dtype() const { return impl_->dtype; }
-    Device device() const { return impl_->device; }
-    int64_t dim() const { return int64_t(impl_->sizes.size()); }
-    int64_t numel() const { return impl_->numel; }
-    Ints sizes() const { return impl_->sizes; }
-    Ints strides() const { return impl_->strides; }
-    int64_t size(int64_t d) const { return impl_->sizes[size_t(wrap_dim(d, dim()))]; }
-    int64_t stride(int64_t d) const { return impl_->strides[size_t(wrap_dim(d, dim()))]; }
-    int64_t offset() const { return impl_->offset(); }
-    Storage& storage() const { return *impl_->storage; }
-    size_t nbytes() const { return size_t(numel()) * item_size(dtype()); }
-    bool is_contiguous() const { return impl_->flags & TensorImpl::kContiguous; }
-    bool is_wrapped_number() const { return impl_->flags & TensorImpl::kWrappedNumber; }
-    uint32_t version() const { return impl_->storage->version(); }
-    void bump_version() const { impl_->storage->bump_version(); }
-    /// True for a leaf that wants a gradient and for results of recorded ops.
-    bool requires_grad() const { return impl_->flags & TensorImpl::kRequiresGrad; }
+  DType dtype() const { return impl_->dtype; }
+  Device device() const { return impl_->device; }
+  int64_t dim() const { return int64_t(impl_->sizes.size()); }
+  int64_t numel() const { return impl_->numel; }
+  Ints sizes() const { return impl_->sizes; }
+  Ints strides() const { return impl_->strides; }
+  int64_t size(int64_t d) const { return impl_->sizes[size_t(wrap_dim(d, dim()))]; }
+  int64_t stride(int64_t d) const { return impl_->strides[size_t(wrap_dim(d, dim()))]; }
+  int64_t offset() const { return impl_->offset(); }
+  Storage& storage() const { return *impl_->storage; }
+  size_t nbytes() const { return size_t(numel()) * item_size(dtype()); }
+  bool is_contiguous() const { return impl_->flags & TensorImpl::kContiguous; }
+  bool is_wrapped_number() const { return impl_->flags & TensorImpl::kWrappedNumber; }
+  uint32_t version() const { return impl_->storage->version(); }
+  void bump_version() const { impl_->storage->bump_version(); }
+  /// True for a leaf that wants a gradient and for results of recorded ops.
+  bool requires_grad() const { return impl_->flags & TensorImpl::kRequiresGrad; }
 
-    void* data_ptr() const { return impl_->data; }
-    /// The elements as T, which has to be the tensor's own type. The layout is strides()'s.
-    template <class T>
-    T* data() const {
-        check(dtype_of<T> == dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(dtype_of<T>), " but found ",
-              scalar_type_name(dtype()));
-        return reinterpret_cast<T*>(impl_->data);
-    }
-    /// The one element as a number; throws for several. Waits for the device.
-    Scalar item() const;
+  void* data_ptr() const { return impl_->data; }
+  /// The elements as T, which has to be the tensor's own type. The layout is strides()'s.
+  template <class T>
+  T* data() const {
+    check(dtype_of<T> == dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(dtype_of<T>),
+          " but found ", scalar_type_name(dtype()));
+    return reinterpret_cast<T*>(impl_->data);
+  }
+  /// The one element as a number; throws for several. Waits for the device.
+  Scalar item() const;
 
-private:
-    TensorImpl* impl_ = nullptr;
+ private:
+  TensorImpl* impl_ = nullptr;
 };
 
 template <class T>
 Tensor Tensor::from_values(const std::vector<T>& values, Ints sizes, DType dtype) {
-    Tensor t = empty(sizes, dtype);
-    check(t.numel() == int64_t(values.size()), TensorErrorKind::Runtime, "shape '", sizes, "' is invalid for input of size ", values.size());
-    with_type(dtype, [&](auto tag) {
-        using E = typename decltype(tag)::type;
-        E* out = reinterpret_cast<E*>(t.data_ptr());
-        for (size_t i = 0; i < values.size(); i++) out[i] = convert_element<E>(T(values[i]));
-    });
-    return t;
+  Tensor t = empty(sizes, dtype);
+  check(t.numel() == int64_t(values.size()), TensorErrorKind::Runtime, "shape '", sizes,
+        "' is invalid for input of size ", values.size());
+  with_type(dtype, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    E* out = reinterpret_cast<E*>(t.data_ptr());
+    for (size_t i = 0; i < values.size(); i++) out[i] = convert_element<E>(T(values[i]));
+  });
+  return t;
 }
 
 using TensorList = std::vector<Tensor>;

@@ -34,13 +34,16 @@ struct Access {
     return Ref(owner, new Ref::State{std::move(value)});
   }
   static Value value(const Ref& ref) { return ref.state_ == nullptr ? Value::none() : ref.state_->value; }
-  static Ref::State* copy(const Ref& ref) { return ref.state_ == nullptr ? nullptr : new Ref::State{ref.state_->value}; }
+  static Ref::State* copy(const Ref& ref) {
+    return ref.state_ == nullptr ? nullptr : new Ref::State{ref.state_->value};
+  }
 };
 
 namespace {
 
 ScriptError describe_error(tessera::Interpreter& in, const Value& exception) {
-  return ScriptError(std::string(tessera::type_name(in, exception)), str_text(in, exception), in.format_exception(exception));
+  return ScriptError(std::string(tessera::type_name(in, exception)), str_text(in, exception),
+                     in.format_exception(exception));
 }
 
 // Runs f; what a script or native code raises becomes ScriptError.
@@ -71,7 +74,9 @@ Ref& Ref::operator=(Ref other) noexcept {
 Ref::~Ref() { delete state_; }
 
 bool Ref::is_none() const { return state_ == nullptr; }
-std::string Ref::type_name() const { return is_none() ? "NoneType" : std::string(tessera::type_name(Access::in(*this), state_->value)); }
+std::string Ref::type_name() const {
+  return is_none() ? "NoneType" : std::string(tessera::type_name(Access::in(*this), state_->value));
+}
 std::string Ref::str() const {
   return is_none() ? "None" : guarded(Access::in(*this), [&] { return str_text(Access::in(*this), state_->value); });
 }
@@ -153,7 +158,8 @@ Ref Interpreter::run(std::string_view code, std::string_view name) {
 }
 
 Ref Interpreter::eval(std::string_view code) {
-  return guarded(*state_->in, [&] { return Access::wrap(this, state_->in->eval(std::make_shared<Source>("<host>", code))); });
+  return guarded(*state_->in,
+                 [&] { return Access::wrap(this, state_->in->eval(std::make_shared<Source>("<host>", code))); });
 }
 
 bool Interpreter::try_run(std::string_view code, Ref* result, ScriptError* error) {

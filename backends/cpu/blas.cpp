@@ -17,86 +17,89 @@ namespace {
 
 template <class F>
 bool find(void* library, const char* name, F& function) {
-    function = reinterpret_cast<F>(dlsym(library, name));
-    return function != nullptr;
+  function = reinterpret_cast<F>(dlsym(library, name));
+  return function != nullptr;
 }
 
 void* open_library() {
-    for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
-        if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    return nullptr;
+  for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  return nullptr;
 }
 
 // The best family that every OpenBLAS since 0.3.0 has for this processor, or null when its own choice cannot be beaten.
 const char* best_family() {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
-        return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    return "SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
 #endif
-    return nullptr;
+  return nullptr;
 }
 
 // Families without AVX-512, and those without AVX2 as well.
 bool is_older(const char* family, const char* wanted) {
-    static const char* const kBeforeAvx2[] = {"Prescott", "Core2", "Katmai", "Coppermine", "Northwood", "Penryn", "Dunnington", "Nehalem",
-                                              "Sandybridge", "Atom", "Athlon", "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat",
-                                              "Bulldozer", "Piledriver", "Steamroller", "Nano", "Unknown", "generic"};
-    static const char* const kBeforeAvx512[] = {"Haswell", "Zen", "Excavator"};
-    auto among = [&](auto& list) { return std::any_of(std::begin(list), std::end(list), [&](const char* f) { return std::strcmp(f, family) == 0; }); };
-    return among(kBeforeAvx2) || (std::strcmp(wanted, "SkylakeX") == 0 && among(kBeforeAvx512));
+  static const char* const kBeforeAvx2[] = {
+      "Prescott", "Core2",       "Katmai",     "Coppermine",  "Northwood", "Penryn",       "Dunnington",
+      "Nehalem",  "Sandybridge", "Atom",       "Athlon",      "Opteron",   "Opteron_SSE3", "Barcelona",
+      "Bobcat",   "Bulldozer",   "Piledriver", "Steamroller", "Nano",      "Unknown",      "generic"};
+  static const char* const kBeforeAvx512[] = {"Haswell", "Zen", "Excavator"};
+  auto among = [&](auto& list) {
+    return std::any_of(std::begin(list), std::end(list), [&](const char* f) { return std::strcmp(f, family) == 0; });
+  };
+  return among(kBeforeAvx2) || (std::strcmp(wanted, "SkylakeX") == 0 && among(kBeforeAvx512));
 }
 
 std::string core_name(void* library) {
-    char* (*name)() = nullptr;
-    return find(library, "openblas_get_corename", name) ? name() : "";
+  char* (*name)() = nullptr;
+  return find(library, "openblas_get_corename", name) ? name() : "";
 }
 
 // Closes and opens the library again with the variable set. Changing the family in place (gotoblas_dynamic_init) is quicker,
 // but races with the library's own threads, which initialise it too while they start.
 void* reopen_with(const char* family, void* library) {
-    dlclose(library);
-    setenv("OPENBLAS_CORETYPE", family, 1);
-    library = open_library();
-    unsetenv("OPENBLAS_CORETYPE");
-    return library;
+  dlclose(library);
+  setenv("OPENBLAS_CORETYPE", family, 1);
+  library = open_library();
+  unsetenv("OPENBLAS_CORETYPE");
+  return library;
 }
 
 Blas open_blas() {
-    Blas blas;
-    void* library = open_library();
-    if (library == nullptr) {
-        blas.problem = "OpenBLAS could not be opened (libopenblas.so.0); products use a slow loop";
-        return blas;
-    }
-    blas.core = core_name(library);
-    const char* wanted = best_family();
-    if (wanted != nullptr && std::getenv("OPENBLAS_CORETYPE") == nullptr && is_older(blas.core.c_str(), wanted)) {
-        library = reopen_with(wanted, library);
-        blas.core = core_name(library);
-    }
-    if (!find(library, "cblas_sgemm", blas.sgemm) || !find(library, "cblas_dgemm", blas.dgemm) || !find(library, "cblas_sgemv", blas.sgemv) ||
-        !find(library, "cblas_dgemv", blas.dgemv)) {
-        Blas none;
-        none.problem = "libopenblas.so.0 lacks the CBLAS functions; products use a slow loop";
-        return none;
-    }
-    find(library, "openblas_set_num_threads", blas.set_threads);
-    char* (*config)() = nullptr;
-    if (find(library, "openblas_get_config", config)) {
-        const std::string text = config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
-        blas.version = text.substr(0, text.find(' ', text.find(' ') + 1));
-    }
+  Blas blas;
+  void* library = open_library();
+  if (library == nullptr) {
+    blas.problem = "OpenBLAS could not be opened (libopenblas.so.0); products use a slow loop";
     return blas;
+  }
+  blas.core = core_name(library);
+  const char* wanted = best_family();
+  if (wanted != nullptr && std::getenv("OPENBLAS_CORETYPE") == nullptr && is_older(blas.core.c_str(), wanted)) {
+    library = reopen_with(wanted, library);
+    blas.core = core_name(library);
+  }
+  if (!find(library, "cblas_sgemm", blas.sgemm) || !find(library, "cblas_dgemm", blas.dgemm) ||
+      !find(library, "cblas_sgemv", blas.sgemv) || !find(library, "cblas_dgemv", blas.dgemv)) {
+    Blas none;
+    none.problem = "libopenblas.so.0 lacks the CBLAS functions; products use a slow loop";
+    return none;
+  }
+  find(library, "openblas_set_num_threads", blas.set_threads);
+  char* (*config)() = nullptr;
+  if (find(library, "openblas_get_config", config)) {
+    const std::string text = config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
+    blas.version = text.substr(0, text.find(' ', text.find(' ') + 1));
+  }
+  return blas;
 }
 
 }  // namespace
 
 const Blas& blas() {
-    static const Blas opened = open_blas();
-    return opened;
+  static const Blas opened = open_blas();
+  return opened;
 }
 
 }  // namespace tessera::cpu

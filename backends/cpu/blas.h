@@ -9,18 +9,19 @@ namespace tessera::cpu {
 enum : int { kRowMajor = 101, kNoTranspose = 111, kTranspose = 112 };
 
 struct Blas {
-    using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-    using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
-    using Sgemv = void (*)(int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-    using Dgemv = void (*)(int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
-    Sgemm sgemm = nullptr;
-    Dgemm dgemm = nullptr;
-    Sgemv sgemv = nullptr;
-    Dgemv dgemv = nullptr;
-    void (*set_threads)(int) = nullptr;
-    std::string core;     // the kernel family that runs: "SkylakeX"
-    std::string version;  // "OpenBLAS 0.3.21"
-    std::string problem;  // why there is none; then every pointer is null
+  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+  using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                         int);
+  using Sgemv = void (*)(int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+  using Dgemv = void (*)(int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+  Sgemm sgemm = nullptr;
+  Dgemm dgemm = nullptr;
+  Sgemv sgemv = nullptr;
+  Dgemv dgemv = nullptr;
+  void (*set_threads)(int) = nullptr;
+  std::string core;     // the kernel family that runs: "SkylakeX"
+  std::string version;  // "OpenBLAS 0.3.21"
+  std::string problem;  // why there is none; then every pointer is null
 };
 
 /// Opened by the first call, by whichever thread; never closed.

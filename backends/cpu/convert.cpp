@@ -11,18 +11,18 @@ namespace {
 
 template <class To, class From>
 void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_step, int64_t n) {
-    To* to = static_cast<To*>(to_v);
-    const From* from = static_cast<const From*>(from_v);
-    if (from_step == 0) {
-        const To value = convert_element<To>(*from);
-        for (int64_t i = 0; i < n; i++) to[i * to_step] = value;
-    } else if (to_step == 1 && from_step == 1) {
-        if constexpr (std::is_same_v<To, From>) std::memcpy(to, from, size_t(n) * sizeof(To));
-        else
-            for (int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
-    } else {
-        for (int64_t i = 0; i < n; i++) to[i * to_step] = convert_element<To>(from[i * from_step]);
-    }
+  To* to = static_cast<To*>(to_v);
+  const From* from = static_cast<const From*>(from_v);
+  if (from_step == 0) {
+    const To value = convert_element<To>(*from);
+    for (int64_t i = 0; i < n; i++) to[i * to_step] = value;
+  } else if (to_step == 1 && from_step == 1) {
+    if constexpr (std::is_same_v<To, From>) std::memcpy(to, from, size_t(n) * sizeof(To));
+    else
+      for (int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
+  } else {
+    for (int64_t i = 0; i < n; i++) to[i * to_step] = convert_element<To>(from[i * from_step]);
+  }
 }
 
 using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float, double>;
@@ -30,14 +30,14 @@ constexpr size_t kTypes = 10;
 
 template <size_t To, size_t... From>
 constexpr void fill_row(ConvertRun* row, std::index_sequence<From...>) {
-    ((row[From] = &convert_run<std::tuple_element_t<To, Types>, std::tuple_element_t<From, Types>>), ...);
+  ((row[From] = &convert_run<std::tuple_element_t<To, Types>, std::tuple_element_t<From, Types>>), ...);
 }
 struct Table {
-    ConvertRun run[kTypes][kTypes];
-    template <size_t... To>
-    constexpr explicit Table(std::index_sequence<To...>) : run{} {
-        (fill_row<To>(run[To], std::make_index_sequence<kTypes>()), ...);
-    }
+  ConvertRun run[kTypes][kTypes];
+  template <size_t... To>
+  constexpr explicit Table(std::index_sequence<To...>) : run{} {
+    (fill_row<To>(run[To], std::make_index_sequence<kTypes>()), ...);
+  }
 };
 constexpr Table kTable{std::make_index_sequence<kTypes>()};
 

@@ -16,63 +16,69 @@ namespace tessera::cpu::HWY_NAMESPACE {
 
 template <class T>
 HWY_INLINE void store_result(Lane<T> x, void* out, int64_t at) {
-    hn::StoreU(x.v, Tag<T>(), static_cast<T*>(out) + at);
+  hn::StoreU(x.v, Tag<T>(), static_cast<T*>(out) + at);
 }
 template <class T>
 HWY_INLINE void store_result(LaneMask<T> x, void* out, int64_t at) {
-    const hn::RebindToUnsigned<Tag<T>> du;
-    const hn::Rebind<uint8_t, Tag<T>> d8;
-    auto ones = hn::IfThenElseZero(hn::RebindMask(du, x.m), hn::Set(du, 1));
-    if constexpr (HWY_TARGET == HWY_SCALAR) static_cast<uint8_t*>(out)[at] = hn::GetLane(ones) != 0;
-    else hn::StoreU(hn::TruncateTo(d8, ones), d8, static_cast<uint8_t*>(out) + at);
+  const hn::RebindToUnsigned<Tag<T>> du;
+  const hn::Rebind<uint8_t, Tag<T>> d8;
+  auto ones = hn::IfThenElseZero(hn::RebindMask(du, x.m), hn::Set(du, 1));
+  if constexpr (HWY_TARGET == HWY_SCALAR) static_cast<uint8_t*>(out)[at] = hn::GetLane(ones) != 0;
+  else hn::StoreU(hn::TruncateTo(d8, ones), d8, static_cast<uint8_t*>(out) + at);
 }
-template <class T> constexpr size_t result_size(Lane<T>*) { return sizeof(T); }
-template <class T> constexpr size_t result_size(LaneMask<T>*) { return 1; }
+template <class T>
+constexpr size_t result_size(Lane<T>*) {
+  return sizeof(T);
+}
+template <class T>
+constexpr size_t result_size(LaneMask<T>*) {
+  return 1;
+}
 
 /// Op::call(x, y, z, p, q) on lanes. An operand with step 0 becomes a full register in memory, read again and again.
 template <class Op, class T>
 void run_lanes(const Run& r) {
-    const Tag<T> d;
-    constexpr size_t kMax = hn::MaxLanes(Tag<T>());
-    const int64_t lanes = int64_t(hn::Lanes(d));
-    const Lane<T> p = Op::kParams > 0 ? r.params[0].to_double() : 0.0;
-    const Lane<T> q = Op::kParams > 1 ? r.params[1].to_double() : 0.0;
-    alignas(64) T splat[3][kMax];
-    const T* in[3] = {splat[0], splat[0], splat[0]};
-    int64_t step[3] = {0, 0, 0};
-    for (int a = 0; a < Op::kArity; a++) {
-        step[a] = r.step[a];
-        in[a] = static_cast<const T*>(r.in[a]);
-        if (step[a]) continue;
-        hn::Store(hn::Set(d, *in[a]), d, splat[a]);
-        in[a] = splat[a];
-    }
-    auto load = [&](int a, int64_t i) HWY_ATTR { return Lane<T>(hn::LoadU(d, in[a] + i * step[a])); };
-    auto at = [&](int64_t i) HWY_ATTR {
-        if constexpr (Op::kArity == 1) return Op::call(load(0, i), p, p, p, q);
-        else if constexpr (Op::kArity == 2) return Op::call(load(0, i), load(1, i), p, p, q);
-        else return Op::call(load(0, i), load(1, i), load(2, i), p, q);
-    };
-    int64_t i = 0;
-    for (; i + lanes <= r.n; i += lanes) store_result(at(i), r.out, i);
-    const int64_t rest = r.n - i;
-    if (rest == 0) return;
-    alignas(64) T tail[3][kMax];
-    for (int a = 0; a < Op::kArity; a++) {
-        if (!step[a]) continue;
-        hn::Store(hn::Set(d, T(1)), d, tail[a]);
-        for (int64_t j = 0; j < rest; j++) tail[a][j] = in[a][i + j];
-        in[a] = tail[a];
-    }
-    alignas(64) T result[kMax];
-    auto last = at(0);
-    store_result(last, result, 0);
-    constexpr size_t size = result_size(static_cast<decltype(last)*>(nullptr));
-    if constexpr (size == sizeof(T)) {
-        for (int64_t j = 0; j < rest; j++) static_cast<T*>(r.out)[i + j] = result[j];
-    } else {
-        for (int64_t j = 0; j < rest; j++) static_cast<uint8_t*>(r.out)[i + j] = reinterpret_cast<uint8_t*>(result)[j];
-    }
+  const Tag<T> d;
+  constexpr size_t kMax = hn::MaxLanes(Tag<T>());
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const Lane<T> p = Op::kParams > 0 ? r.params[0].to_double() : 0.0;
+  const Lane<T> q = Op::kParams > 1 ? r.params[1].to_double() : 0.0;
+  alignas(64) T splat[3][kMax];
+  const T* in[3] = {splat[0], splat[0], splat[0]};
+  int64_t step[3] = {0, 0, 0};
+  for (int a = 0; a < Op::kArity; a++) {
+    step[a] = r.step[a];
+    in[a] = static_cast<const T*>(r.in[a]);
+    if (step[a]) continue;
+    hn::Store(hn::Set(d, *in[a]), d, splat[a]);
+    in[a] = splat[a];
+  }
+  auto load = [&](int a, int64_t i) HWY_ATTR { return Lane<T>(hn::LoadU(d, in[a] + i * step[a])); };
+  auto at = [&](int64_t i) HWY_ATTR {
+    if constexpr (Op::kArity == 1) return Op::call(load(0, i), p, p, p, q);
+    else if constexpr (Op::kArity == 2) return Op::call(load(0, i), load(1, i), p, p, q);
+    else return Op::call(load(0, i), load(1, i), load(2, i), p, q);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= r.n; i += lanes) store_result(at(i), r.out, i);
+  const int64_t rest = r.n - i;
+  if (rest == 0) return;
+  alignas(64) T tail[3][kMax];
+  for (int a = 0; a < Op::kArity; a++) {
+    if (!step[a]) continue;
+    hn::Store(hn::Set(d, T(1)), d, tail[a]);
+    for (int64_t j = 0; j < rest; j++) tail[a][j] = in[a][i + j];
+    in[a] = tail[a];
+  }
+  alignas(64) T result[kMax];
+  auto last = at(0);
+  store_result(last, result, 0);
+  constexpr size_t size = result_size(static_cast<decltype(last)*>(nullptr));
+  if constexpr (size == sizeof(T)) {
+    for (int64_t j = 0; j < rest; j++) static_cast<T*>(r.out)[i + j] = result[j];
+  } else {
+    for (int64_t j = 0; j < rest; j++) static_cast<uint8_t*>(r.out)[i + j] = reinterpret_cast<uint8_t*>(result)[j];
+  }
 }
 
 }  // namespace tessera::cpu::HWY_NAMESPACE

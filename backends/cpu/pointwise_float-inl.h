@@ -11,15 +11,15 @@ namespace {
 
 template <class Op>
 constexpr InnerKernel kernel_of() {
-    if constexpr (Op::kClass == OpClass::Bits) return nullptr;
-    else return &run_lanes<Op, TS_ELEMENT>;
+  if constexpr (Op::kClass == OpClass::Bits) return nullptr;
+  else return &run_lanes<Op, TS_ELEMENT>;
 }
 
 const InnerKernel* table() {
 #define TS_EACH_OP(NAME) kernel_of<F_##NAME>(),
-    static const InnerKernel kTable[] = {
+  static const InnerKernel kTable[] = {
 #include "runtime/ops/pointwise.def"
-    };
+  };
 #undef TS_EACH_OP
 #undef UNARY
 #undef UNARY1
@@ -29,7 +29,7 @@ const InnerKernel* table() {
 #undef TERNARY1
 #undef TS_FN
 
-    return kTable;
+  return kTable;
 }
 #ifndef TS_NO_TARGET_NAME
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }

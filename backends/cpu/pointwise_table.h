@@ -9,11 +9,11 @@
 namespace tessera::cpu {
 
 struct Run {
-    void* out;
-    const void* in[3];
-    int64_t step[3];  // 0 or 1
-    int64_t n;
-    const Scalar* params;
+  void* out;
+  const void* in[3];
+  int64_t step[3];  // 0 or 1
+  int64_t n;
+  const Scalar* params;
 };
 using InnerKernel = void (*)(const Run&);
 

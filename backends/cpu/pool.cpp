@@ -9,43 +9,43 @@ namespace {
 
 // First and last place of a window that lie inside the image, counted in steps of the kernel.
 struct Span {
-    int64_t first, last;
-    Span(const Window& w, int d, int64_t at, int64_t size) {
-        const int64_t start = at * w.stride[d] - w.padding[d];
-        first = start < 0 ? (-start + w.dilation[d] - 1) / w.dilation[d] * w.dilation[d] + start : start;
-        last = std::min(start + (w.kernel[d] - 1) * w.dilation[d], size - 1);
-    }
+  int64_t first, last;
+  Span(const Window& w, int d, int64_t at, int64_t size) {
+    const int64_t start = at * w.stride[d] - w.padding[d];
+    first = start < 0 ? (-start + w.dilation[d] - 1) / w.dilation[d] * w.dilation[d] + start : start;
+    last = std::min(start + (w.kernel[d] - 1) * w.dilation[d], size - 1);
+  }
 };
 
 template <class T>
 void pool_plane(const MaxPoolCall& c, int64_t plane) {
-    const T* in = static_cast<const T*>(c.in) + plane * c.height * c.width;
-    T* out = static_cast<T*>(c.out) + plane * c.out_height * c.out_width;
-    int64_t* index = c.index + plane * c.out_height * c.out_width;
-    for (int64_t i = 0; i < c.out_height; i++) {
-        const Span rows(*c.window, 0, i, c.height);
-        for (int64_t j = 0; j < c.out_width; j++) {
-            const Span columns(*c.window, 1, j, c.width);
-            int64_t best = rows.first * c.width + columns.first;
-            for (int64_t y = rows.first; y <= rows.last; y += c.window->dilation[0])
-                for (int64_t x = columns.first; x <= columns.last; x += c.window->dilation[1]) {
-                    const double value = convert_element<double>(in[y * c.width + x]);
-                    if (value > convert_element<double>(in[best]) || std::isnan(value)) best = y * c.width + x;
-                }
-            *out++ = in[best];
-            *index++ = best;
+  const T* in = static_cast<const T*>(c.in) + plane * c.height * c.width;
+  T* out = static_cast<T*>(c.out) + plane * c.out_height * c.out_width;
+  int64_t* index = c.index + plane * c.out_height * c.out_width;
+  for (int64_t i = 0; i < c.out_height; i++) {
+    const Span rows(*c.window, 0, i, c.height);
+    for (int64_t j = 0; j < c.out_width; j++) {
+      const Span columns(*c.window, 1, j, c.width);
+      int64_t best = rows.first * c.width + columns.first;
+      for (int64_t y = rows.first; y <= rows.last; y += c.window->dilation[0])
+        for (int64_t x = columns.first; x <= columns.last; x += c.window->dilation[1]) {
+          const double value = convert_element<double>(in[y * c.width + x]);
+          if (value > convert_element<double>(in[best]) || std::isnan(value)) best = y * c.width + x;
         }
+      *out++ = in[best];
+      *index++ = best;
     }
+  }
 }
 
 void max_pool(const MaxPoolCall& c) {
-    with_type(c.dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        const int64_t grain = std::max<int64_t>(1, 8192 / (c.height * c.width + 1));
-        parallel_for(c.planes, grain, [&](int64_t begin, int64_t end) {
-            for (int64_t p = begin; p < end; p++) pool_plane<T>(c, p);
-        });
+  with_type(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t grain = std::max<int64_t>(1, 8192 / (c.height * c.width + 1));
+    parallel_for(c.planes, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; p++) pool_plane<T>(c, p);
     });
+  });
 }
 
 const KernelRegistration<MaxPoolCall> registration{max_pool_kernel, DeviceType::Cpu, max_pool};

@@ -10,15 +10,15 @@ inline constexpr int64_t kReduceBlock = 1024;
 
 template <class T>
 struct ReduceKernels {
-    T identity;
-    /// Maps and combines n <= kReduceBlock contiguous elements.
-    T (*block)(const T* x, int64_t n, double p);
-    /// acc[i] = combine(acc[i], map(x[i])) for a row of n columns.
-    void (*row)(T* acc, const T* x, int64_t n, double p);
-    /// acc[i] = combine(acc[i], other[i]), no map.
-    void (*merge)(T* acc, const T* other, int64_t n);
-    T (*combine)(T a, T b);
-    T (*finish)(T a, double n, double p);
+  T identity;
+  /// Maps and combines n <= kReduceBlock contiguous elements.
+  T (*block)(const T* x, int64_t n, double p);
+  /// acc[i] = combine(acc[i], map(x[i])) for a row of n columns.
+  void (*row)(T* acc, const T* x, int64_t n, double p);
+  /// acc[i] = combine(acc[i], other[i]), no map.
+  void (*merge)(T* acc, const T* other, int64_t n);
+  T (*combine)(T a, T b);
+  T (*finish)(T a, double n, double p);
 };
 
 const ReduceKernels<float>* float_reductions();

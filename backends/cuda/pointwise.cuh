@@ -14,19 +14,19 @@ using T = TS_TYPE;
 using L = Lane<T>;
 
 struct Params {
-    T p0, p1;
+  T p0, p1;
 };
 
 // Bodies as functors. Which classes a type has is decided when they are instantiated, in TS_CASE.
 // The unused arguments keep one call form for all.
-#define TS_BODY(NAME, BODY, P0, P1)                                                                            \
-    struct Op_##NAME {                                                                                         \
-        template <class X>                                                                                     \
-        static __device__ auto run([[maybe_unused]] X x, [[maybe_unused]] X y, [[maybe_unused]] X z,           \
-                                   [[maybe_unused]] X P0, [[maybe_unused]] X P1) {                             \
-            return BODY;                                                                                       \
-        }                                                                                                      \
-    };
+#define TS_BODY(NAME, BODY, P0, P1)                                                              \
+  struct Op_##NAME {                                                                             \
+    template <class X>                                                                           \
+    static __device__ auto run([[maybe_unused]] X x, [[maybe_unused]] X y, [[maybe_unused]] X z, \
+                               [[maybe_unused]] X P0, [[maybe_unused]] X P1) {                   \
+      return BODY;                                                                               \
+    }                                                                                            \
+  };
 #define UNARY(NAME, CLASS, WHERE, DOC, BODY, ...) TS_BODY(NAME, (BODY), p0, p1)
 #define UNARY1(NAME, CLASS, WHERE, P, D, DOC, BODY, ...) TS_BODY(NAME, (BODY), P, p1)
 #define UNARY2(NAME, CLASS, WHERE, P, D, Q, E, DOC, BODY, ...) TS_BODY(NAME, (BODY), P, Q)
@@ -46,68 +46,71 @@ __device__ inline T value_of(bool x) { return T(x); }
 
 template <class Op, int kInputs>
 __global__ void dense(int64_t n, T* out, const T* a, const T* b, const T* c, int3 steps, Params p) {
-    const int64_t step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
-        const L x(a[i * steps.x]), y(kInputs > 1 ? b[i * steps.y] : T(0)), z(kInputs > 2 ? c[i * steps.z] : T(0));
-        out[i] = value_of(Op::run(x, y, z, L(p.p0), L(p.p1)));
-    }
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    const L x(a[i * steps.x]), y(kInputs > 1 ? b[i * steps.y] : T(0)), z(kInputs > 2 ? c[i * steps.z] : T(0));
+    out[i] = value_of(Op::run(x, y, z, L(p.p0), L(p.p1)));
+  }
 }
 
 struct OperandTypes {
-    DType of[4];
+  DType of[4];
 };
 
 template <class Op, int kInputs>
 __global__ void general(DeviceLoop<kInputs + 1> loop, OperandTypes types, Params p) {
-    const int64_t step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < loop.numel; i += step) {
-        int64_t at[kInputs + 1];
-        loop.offsets(i, at);
-        L in[3] = {L(0), L(0), L(0)};
-        for (int k = 0; k < kInputs; k++) in[k] = load_as<T>(loop.data[k + 1], at[k + 1], types.of[k + 1]);
-        store_as(loop.data[0], at[0], types.of[0], value_of(Op::run(in[0], in[1], in[2], L(p.p0), L(p.p1))));
-    }
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < loop.numel; i += step) {
+    int64_t at[kInputs + 1];
+    loop.offsets(i, at);
+    L in[3] = {L(0), L(0), L(0)};
+    for (int k = 0; k < kInputs; k++) in[k] = load_as<T>(loop.data[k + 1], at[k + 1], types.of[k + 1]);
+    store_as(loop.data[0], at[0], types.of[0], value_of(Op::run(in[0], in[1], in[2], L(p.p0), L(p.p1))));
+  }
 }
 
 constexpr DType kOwn = sizeof(T) == 4 ? DType::Float32 : TS_INTEGER ? DType::Int64 : DType::Float64;
 
 template <class Op, int kInputs>
 void launch(const PointwiseCall& call) {
-    const Loop& loop = call.loop;
-    if (loop.numel == 0) return;
-    Params p{};
-    if (call.params) p = {T(TS_INTEGER ? T(call.params[0].to_int()) : T(call.params[0].to_double())),
-                          T(TS_INTEGER ? T(call.params[1].to_int()) : T(call.params[1].to_double()))};
-    bool own = loop.ndim == 1 && loop.strides[0][0] == 1;
-    for (int k = 0; k <= kInputs; k++) own = own && loop.dtype[k] == kOwn && (loop.strides[k][0] == 0 || loop.strides[k][0] == 1);
-    if (own) {
-        auto input = [&](int k) { return reinterpret_cast<const T*>(loop.data[k <= kInputs ? k : 0]); };
-        auto at = [&](int k) { return int(k <= kInputs ? loop.strides[k][0] : 0); };
-        dense<Op, kInputs><<<blocks_for(loop.numel), kThreads, 0, stream()>>>(
-            loop.numel, reinterpret_cast<T*>(loop.data[0]), input(1), input(2), input(3), make_int3(at(1), at(2), at(3)), p);
-    } else {
-        OperandTypes types{};
-        for (int k = 0; k <= kInputs; k++) types.of[k] = loop.dtype[k];
-        general<Op, kInputs><<<blocks_for(loop.numel), kThreads, 0, stream()>>>(DeviceLoop<kInputs + 1>(loop), types, p);
-    }
-    check_launch();
+  const Loop& loop = call.loop;
+  if (loop.numel == 0) return;
+  Params p{};
+  if (call.params)
+    p = {T(TS_INTEGER ? T(call.params[0].to_int()) : T(call.params[0].to_double())),
+         T(TS_INTEGER ? T(call.params[1].to_int()) : T(call.params[1].to_double()))};
+  bool own = loop.ndim == 1 && loop.strides[0][0] == 1;
+  for (int k = 0; k <= kInputs; k++)
+    own = own && loop.dtype[k] == kOwn && (loop.strides[k][0] == 0 || loop.strides[k][0] == 1);
+  if (own) {
+    auto input = [&](int k) { return reinterpret_cast<const T*>(loop.data[k <= kInputs ? k : 0]); };
+    auto at = [&](int k) { return int(k <= kInputs ? loop.strides[k][0] : 0); };
+    dense<Op, kInputs>
+        <<<blocks_for(loop.numel), kThreads, 0, stream()>>>(loop.numel, reinterpret_cast<T*>(loop.data[0]), input(1),
+                                                            input(2), input(3), make_int3(at(1), at(2), at(3)), p);
+  } else {
+    OperandTypes types{};
+    for (int k = 0; k <= kInputs; k++) types.of[k] = loop.dtype[k];
+    general<Op, kInputs><<<blocks_for(loop.numel), kThreads, 0, stream()>>>(DeviceLoop<kInputs + 1>(loop), types, p);
+  }
+  check_launch();
 }
 
 // What each class of the table computes in.
-constexpr bool has_Float = !TS_INTEGER, has_Number = true, has_Divide = true, has_Predicate = true, has_Compare = true, has_Select = true,
-               has_Bits = TS_INTEGER;
+constexpr bool has_Float = !TS_INTEGER, has_Number = true, has_Divide = true, has_Predicate = true, has_Compare = true,
+               has_Select = true, has_Bits = TS_INTEGER;
 
 template <class Op, int kInputs, bool kHas>
 void launch_if(const PointwiseCall& call) {
-    if constexpr (kHas) launch<Op, kInputs>(call);
-    else fail_with(TensorErrorKind::NotImplemented, "this operation is not implemented for the dtype on CUDA");
+  if constexpr (kHas) launch<Op, kInputs>(call);
+  else fail_with(TensorErrorKind::NotImplemented, "this operation is not implemented for the dtype on CUDA");
 }
 
 }  // namespace
 
 void TS_ENTRY(const PointwiseCall& call) {
-    using Function = void (*)(const PointwiseCall&);
-    static constexpr Function kTable[] = {
+  using Function = void (*)(const PointwiseCall&);
+  static constexpr Function kTable[] = {
 #define UNARY(NAME, CLASS, ...) launch_if<Op_##NAME, 1, has_##CLASS>,
 #define UNARY1 UNARY
 #define UNARY2 UNARY
@@ -121,8 +124,8 @@ void TS_ENTRY(const PointwiseCall& call) {
 #undef BINARY
 #undef TERNARY
 #undef TERNARY1
-    };
-    kTable[call.op](call);
+  };
+  kTable[call.op](call);
 }
 
 }  // namespace tessera::cuda

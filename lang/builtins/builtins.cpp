@@ -12,9 +12,12 @@ namespace tessera {
 void add_builtins(Interpreter& in, Module& module) {
   make_lazy_iterator_types(in);
   const BuiltinTypes& t = in.types;
-  auto set = [&](std::string_view name, Value value) { dict_set_str(in, module.dict, intern(in, name), std::move(value)); };
-  for (Type* type : {t.object, t.type, t.boolean, t.integer, t.real, t.complex, t.str, t.list, t.tuple, t.dict, t.set, t.frozenset, t.range,
-                     t.slice, t.property, t.static_method, t.class_method, t.super, t.enumerate, t.zip, t.map, t.filter, t.reversed}) {
+  auto set = [&](std::string_view name, Value value) {
+    dict_set_str(in, module.dict, intern(in, name), std::move(value));
+  };
+  for (Type* type : {t.object,       t.type,  t.boolean,   t.integer,   t.real,  t.complex, t.str,      t.list,
+                     t.tuple,        t.dict,  t.set,       t.frozenset, t.range, t.slice,   t.property, t.static_method,
+                     t.class_method, t.super, t.enumerate, t.zip,       t.map,   t.filter,  t.reversed}) {
     if (type != nullptr) set(type->name->view(), Value(type));
   }
   for (Type* type : t.errors) {

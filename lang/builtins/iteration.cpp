@@ -68,10 +68,13 @@ Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name)
     const std::string_view keyword = text_of(args.keyword_names->items[i]);
     if (keyword == "key") key = args[given + i];
     else if (keyword == "default") missing = args[given + i];
-    else throw Error(ErrorKind::TypeError, "'" + std::string(keyword) + "' is an invalid keyword argument for " + name + "()");
+    else
+      throw Error(ErrorKind::TypeError,
+                  "'" + std::string(keyword) + "' is an invalid keyword argument for " + name + "()");
   }
   if (given > 1 && !missing.is_undefined()) {
-    throw Error(ErrorKind::TypeError, std::string("Cannot specify a default for ") + name + "() with multiple positional arguments");
+    throw Error(ErrorKind::TypeError,
+                std::string("Cannot specify a default for ") + name + "() with multiple positional arguments");
   }
   Value best, best_key;
   auto offer = [&](Value item) {
@@ -81,7 +84,8 @@ Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name)
       if (item_key.is_int() && best_key.is_int()) {
         better = op == CompareOp::Lt ? item_key.as_int() < best_key.as_int() : item_key.as_int() > best_key.as_int();
       } else if (item_key.is_float() && best_key.is_float()) {
-        better = op == CompareOp::Lt ? item_key.as_float() < best_key.as_float() : item_key.as_float() > best_key.as_float();
+        better =
+            op == CompareOp::Lt ? item_key.as_float() < best_key.as_float() : item_key.as_float() > best_key.as_float();
       } else {
         better = truth(in, compare(in, op, item_key, best_key));
       }

@@ -45,12 +45,15 @@ Value itself(Interpreter&, const Value& self) { return self; }
 Value make_enumerate(Interpreter& in, Type* type, const Args& args) {
   const uint32_t given = args.positional();
   Value iterable = given > 0 ? args[0] : Value(), first = given > 1 ? args[1] : Value();
-  if (args.count > 2) throw Error(ErrorKind::TypeError, "enumerate() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  if (args.count > 2)
+    throw Error(ErrorKind::TypeError,
+                "enumerate() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
     const std::string_view name = text_of(args.keyword_names->items[i]);
     if (name == "iterable") iterable = args[given + i];
     else if (name == "start") first = args[given + i];
-    else throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for enumerate()");
+    else
+      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for enumerate()");
   }
   if (iterable.is_undefined()) throw Error(ErrorKind::TypeError, "enumerate() missing required argument 'iterable'");
   const int64_t count = first.is_undefined() ? 0 : index(in, first);
@@ -88,7 +91,8 @@ Value make_zip(Interpreter& in, Type* type, const Args& args) {
   bool strict = false;
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
     const std::string_view name = text_of(args.keyword_names->items[i]);
-    if (name != "strict") throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for zip()");
+    if (name != "strict")
+      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for zip()");
     strict = truth(in, args[args.positional() + i]);
   }
   JoinedIterator* it = start<JoinedIterator>(in, type, IteratorKind::Zip);

@@ -31,7 +31,8 @@ Value round_function(Interpreter& in, const Args& args) {
   const Value& x = args[0];
   if (x.is_int() || x.is_float() || x.is_bool()) return round_number(in, x, args[1]);
   const Value method = type_lookup(type_of(in, x), in.names->round);
-  if (method.is_undefined()) throw Error(ErrorKind::TypeError, "type " + name_of(in, x) + " doesn't define __round__ method");
+  if (method.is_undefined())
+    throw Error(ErrorKind::TypeError, "type " + name_of(in, x) + " doesn't define __round__ method");
   return args[1].is_none() ? call(in, method, {x}) : call(in, method, {x, args[1]});
 }
 
@@ -47,8 +48,8 @@ Value pow_function(Interpreter& in, const Args& args) {
   if (!a.is_object() && !b.is_object() && !m.is_object() && !a.is_none() && !b.is_none() && !m.is_none()) {
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   }
-  throw Error(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '" + name_of(in, a) + "', '" + name_of(in, b) + "', '" +
-                                        name_of(in, m) + "'");
+  throw Error(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '" + name_of(in, a) + "', '" +
+                                        name_of(in, b) + "', '" + name_of(in, m) + "'");
 }
 
 Value divmod_function(Interpreter& in, const Args& args) { return binary(in, BinaryOp::DivMod, args[0], args[1]); }
@@ -73,7 +74,8 @@ Value ord_function(Interpreter& in, const Args& args) {
   }
   const Str* s = as_str(args[0]);
   if (s->length != 1) {
-    throw Error(ErrorKind::TypeError, "ord() expected a character, but string of length " + std::to_string(s->length) + " found");
+    throw Error(ErrorKind::TypeError,
+                "ord() expected a character, but string of length " + std::to_string(s->length) + " found");
   }
   const char* p = s->data;
   return Value::integer(decode_char(p));

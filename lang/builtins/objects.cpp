@@ -14,7 +14,9 @@ namespace {
 
 Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
 Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }
-Value ascii_function(Interpreter& in, const Args& args) { return make_str(in, escape_non_ascii(repr_text(in, args[0]))); }
+Value ascii_function(Interpreter& in, const Args& args) {
+  return make_str(in, escape_non_ascii(repr_text(in, args[0])));
+}
 Value hash_function(Interpreter& in, const Args& args) { return Value::integer(hash(in, args[0])); }
 Value callable_function(Interpreter& in, const Args& args) { return Value::boolean(is_callable(in, args[0])); }
 
@@ -35,7 +37,8 @@ Str* attribute_name(Interpreter& in, const Value& name) {
   if (!is_str(name)) {
     throw Error(ErrorKind::TypeError, "attribute name must be string, not '" + std::string(type_name(in, name)) + "'");
   }
-  return (as_str(name)->flags & kInterned) && name.as_object()->type == in.types.str ? as_str(name) : intern(in, text_of(name));
+  return (as_str(name)->flags & kInterned) && name.as_object()->type == in.types.str ? as_str(name)
+                                                                                     : intern(in, text_of(name));
 }
 
 Value getattr_function(Interpreter& in, const Args& args) {
@@ -59,8 +62,12 @@ Value delattr_function(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-Value isinstance_function(Interpreter& in, const Args& args) { return Value::boolean(is_instance(in, args[0], args[1])); }
-Value issubclass_function(Interpreter& in, const Args& args) { return Value::boolean(is_subclass(in, args[0], args[1])); }
+Value isinstance_function(Interpreter& in, const Args& args) {
+  return Value::boolean(is_instance(in, args[0], args[1]));
+}
+Value issubclass_function(Interpreter& in, const Args& args) {
+  return Value::boolean(is_subclass(in, args[0], args[1]));
+}
 
 Value exit_function(Interpreter&, const Args& args) { throw Error(ErrorKind::SystemExit, args[0]); }
 
@@ -81,7 +88,8 @@ Value help_function(Interpreter& in, const Args& args) {
       out = (f->signature != nullptr ? f->signature->text : std::string(f->name->view()) + "(...)") + "\n";
     } else {
       const Value name = find_attr(in, object, in.names->name);
-      out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") + ":\n";
+      out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") +
+            ":\n";
     }
     const std::string doc = doc_of(in, object);
     if (!doc.empty()) out += "\n    " + doc + "\n";
@@ -111,7 +119,8 @@ constexpr NativeDef kRows[] = {
     {"setattr(obj, name, value, /)", setattr_function, "Set the named attribute on the object to the value."},
     {"delattr(obj, name, /)", delattr_function, "Delete the named attribute from the object."},
     {"isinstance(obj, class_or_tuple, /)", isinstance_function, "Return whether an object is an instance of a class."},
-    {"issubclass(cls_, class_or_tuple, /)", issubclass_function, "Return whether a class is derived from another class."},
+    {"issubclass(cls_, class_or_tuple, /)", issubclass_function,
+     "Return whether a class is derived from another class."},
     {"exit(code=None)", exit_function, "Leave the program."},
     {"quit(code=None)", exit_function, "Leave the program."},
     {"help(request=..., /)", help_function, "Show what is known about an object."},

@@ -14,7 +14,8 @@ namespace {
 std::string_view text_option(Interpreter& in, const Value& value, const char* name, std::string_view missing) {
   if (value.is_none()) return missing;
   if (is_str(value)) return text_of(value);
-  throw Error(ErrorKind::TypeError, std::string(name) + " must be None or a string, not " + std::string(type_name(in, value)));
+  throw Error(ErrorKind::TypeError,
+              std::string(name) + " must be None or a string, not " + std::string(type_name(in, value)));
 }
 
 // A stand-in that a script has put in place of sys.stdout; None when it prints to nothing, Undefined when there is none.
@@ -77,7 +78,8 @@ Value open_function(Interpreter& in, const Args& args) {
 }
 
 constexpr NativeDef kRows[] = {
-    {"print(*values, sep=None, end=None, file=None, flush=False)", print_function, "Print the values, separated by sep and followed by end."},
+    {"print(*values, sep=None, end=None, file=None, flush=False)", print_function,
+     "Print the values, separated by sep and followed by end."},
     {"input(prompt=..., /)", input_function, "Read a line from standard input, without its newline."},
     {"open", open_function, "Open a file and return a file object."},
 };

@@ -22,7 +22,9 @@ Type* type_of(Interpreter& in, const Value& value) {
 
 std::string_view type_name(Interpreter& in, const Value& value) { return type_of(in, value)->name->view(); }
 
-bool is_instance(Interpreter& in, const Value& value, const Type* type) { return type_of(in, value)->is_subtype_of(type); }
+bool is_instance(Interpreter& in, const Value& value, const Type* type) {
+  return type_of(in, value)->is_subtype_of(type);
+}
 
 namespace {
 

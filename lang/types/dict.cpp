@@ -220,7 +220,8 @@ const Value* dict_get(Interpreter& in, Dict* d, const Value& key) {
 }
 
 Value* dict_get_text(const Dict* d, std::string_view key) noexcept {
-  const int32_t at = find_quietly(d, hash_text(key), [key](const Value& held) { return is_str(held) && text_of(held) == key; });
+  const int32_t at =
+      find_quietly(d, hash_text(key), [key](const Value& held) { return is_str(held) && text_of(held) == key; });
   return at < 0 ? nullptr : &d->entries[at].value;
 }
 
@@ -326,11 +327,13 @@ void update_from_pairs(Interpreter& in, Dict* d, const Value& pairs) {
       pair = is_tuple(item) || is_list(item) ? item : list_from(in, item);
     } catch (const Error& error) {
       if (error.kind != ErrorKind::TypeError) throw;
-      throw_error(ErrorKind::TypeError, "cannot convert dictionary update sequence element #%zu to a sequence", position);
+      throw_error(ErrorKind::TypeError, "cannot convert dictionary update sequence element #%zu to a sequence",
+                  position);
     }
     const size_t size = is_tuple(pair) ? as_tuple(pair)->size : as_list(pair)->size;
     if (size != 2) {
-      throw_error(ErrorKind::ValueError, "dictionary update sequence element #%zu has length %zu; 2 is required", position, size);
+      throw_error(ErrorKind::ValueError, "dictionary update sequence element #%zu has length %zu; 2 is required",
+                  position, size);
     }
     const Value* parts = is_tuple(pair) ? as_tuple(pair)->items : as_list(pair)->items;
     const Value key = parts[0];

@@ -26,13 +26,13 @@ struct DictEntry {
 
 struct Dict : GcObject {
   DictEntry* entries = nullptr;
-  void* index = nullptr;       // behind the entries, same allocation
-  uint32_t count = 0;          // live entries: len()
-  uint32_t used = 0;           // entries in use, with deleted ones
-  uint32_t capacity = 0;       // of entries
-  uint32_t slots = 0;          // of the index; 0 or a power of two
-  uint32_t keys_version = 1;   // changes when a key is added or removed
-  uint32_t layout_version = 1; // changes when entries move or go
+  void* index = nullptr;        // behind the entries, same allocation
+  uint32_t count = 0;           // live entries: len()
+  uint32_t used = 0;            // entries in use, with deleted ones
+  uint32_t capacity = 0;        // of entries
+  uint32_t slots = 0;           // of the index; 0 or a power of two
+  uint32_t keys_version = 1;    // changes when a key is added or removed
+  uint32_t layout_version = 1;  // changes when entries move or go
 };
 
 inline bool is_dict(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Dict; }

@@ -84,14 +84,18 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
   throw_key_error(in, key);
 }
 
-void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) { dict_set(in, as_dict(self), key, value); }
+void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  dict_set(in, as_dict(self), key, value);
+}
 
 void del_item_slot(Interpreter& in, const Value& self, const Value& key) {
   const Value gone = dict_pop(in, as_dict(self), key);
   if (gone.is_undefined()) throw_key_error(in, key);
 }
 
-bool contains_slot(Interpreter& in, const Value& self, const Value& key) { return dict_get(in, as_dict(self), key) != nullptr; }
+bool contains_slot(Interpreter& in, const Value& self, const Value& key) {
+  return dict_get(in, as_dict(self), key) != nullptr;
+}
 
 Value iter_slot(Interpreter& in, const Value& self) { return dict_iter_of(in, self, IteratorKind::DictKeys); }
 
@@ -112,7 +116,9 @@ Value get(Interpreter& in, const Args& args) {
   return found != nullptr ? *found : args[2];
 }
 
-Value set_default(Interpreter& in, const Args& args) { return dict_set_default(in, as_dict(args[0]), args[1], args[2]); }
+Value set_default(Interpreter& in, const Args& args) {
+  return dict_set_default(in, as_dict(args[0]), args[1], args[2]);
+}
 
 Value pop(Interpreter& in, const Args& args) {
   Value gone = dict_pop(in, as_dict(args[0]), args[1]);
@@ -137,7 +143,8 @@ Value copy(Interpreter& in, const Args& args) { return dict_copy(in, as_dict(arg
 void fill(Interpreter& in, const char* name, Dict* dict, const Args& args, uint32_t first) {
   const uint32_t positional = args.positional();
   if (positional > first + 1) {
-    throw Error(ErrorKind::TypeError, std::string(name) + " expected at most 1 argument, got " + std::to_string(positional - first));
+    throw Error(ErrorKind::TypeError,
+                std::string(name) + " expected at most 1 argument, got " + std::to_string(positional - first));
   }
   if (positional > first) dict_update(in, dict, args[first]);
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
@@ -147,7 +154,8 @@ void fill(Interpreter& in, const char* name, Dict* dict, const Args& args, uint3
 
 Value update(Interpreter& in, const Args& args) {
   if (args[1].is_object() && as_tuple(args[1])->size > 1) {
-    throw Error(ErrorKind::TypeError, "update expected at most 1 argument, got " + std::to_string(as_tuple(args[1])->size));
+    throw Error(ErrorKind::TypeError,
+                "update expected at most 1 argument, got " + std::to_string(as_tuple(args[1])->size));
   }
   if (as_tuple(args[1])->size == 1) dict_update(in, as_dict(args[0]), as_tuple(args[1])->items[0]);
   dict_merge(in, as_dict(args[0]), as_dict(args[2]));
@@ -156,7 +164,8 @@ Value update(Interpreter& in, const Args& args) {
 
 Value init(Interpreter& in, const Args& args) {
   if (as_tuple(args[1])->size > 1) {
-    throw Error(ErrorKind::TypeError, "dict expected at most 1 argument, got " + std::to_string(as_tuple(args[1])->size));
+    throw Error(ErrorKind::TypeError,
+                "dict expected at most 1 argument, got " + std::to_string(as_tuple(args[1])->size));
   }
   return update(in, args);
 }
@@ -171,7 +180,9 @@ Value fromkeys(Interpreter& in, const Args& args) {
   return result;
 }
 
-Value reversed_method(Interpreter& in, const Args& args) { return dict_iter_of(in, args[0], IteratorKind::DictKeys, true); }
+Value reversed_method(Interpreter& in, const Args& args) {
+  return dict_iter_of(in, args[0], IteratorKind::DictKeys, true);
+}
 
 Value make_from(Interpreter& in, Type* type, const Args& args) {
   Value result = Value::adopt(make_object<Dict>(in, type));
@@ -185,7 +196,8 @@ constexpr NativeDef kRows[] = {
     {"values(self, /)", values, "A view of the values."},
     {"items(self, /)", items, "A view of the (key, value) pairs."},
     {"get(self, key, default=None, /)", get, "The value for key if it is in the dictionary, else default."},
-    {"setdefault(self, key, default=None, /)", set_default, "Insert key with default if it is missing; return its value."},
+    {"setdefault(self, key, default=None, /)", set_default,
+     "Insert key with default if it is missing; return its value."},
     {"pop(self, key, default=..., /)", pop, "Remove key and return its value, or default."},
     {"popitem(self, /)", popitem, "Remove and return the last (key, value) pair."},
     {"clear(self, /)", clear, "Remove all items."},
@@ -215,7 +227,9 @@ Value view_repr(Interpreter& in, const Value& self) {
   return make_str(in, name + "(" + repr_text(in, list_from(in, self)) + ")");
 }
 
-bool keys_contain(Interpreter& in, const Value& self, const Value& key) { return dict_get(in, dict_of(self), key) != nullptr; }
+bool keys_contain(Interpreter& in, const Value& self, const Value& key) {
+  return dict_get(in, dict_of(self), key) != nullptr;
+}
 
 bool items_contain(Interpreter& in, const Value& self, const Value& pair) {
   if (!is_tuple(pair) || as_tuple(pair)->size != 2) return false;
@@ -226,7 +240,8 @@ bool items_contain(Interpreter& in, const Value& self, const Value& pair) {
 }
 
 bool is_set_like(Interpreter& in, const Value& v) {
-  return is_set(v) || (v.is_object() && (v.as_object()->type == in.types.dict_keys || v.as_object()->type == in.types.dict_items));
+  return is_set(v) ||
+         (v.is_object() && (v.as_object()->type == in.types.dict_keys || v.as_object()->type == in.types.dict_items));
 }
 
 bool all_in(Interpreter& in, const Value& left, const Value& right) {
@@ -283,7 +298,7 @@ Value view_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& 
 Value view_reversed(Interpreter& in, const Args& args) {
   const Type* type = args[0].as_object()->type;
   return dict_iter_of(in, held(args[0]),
-                      type == in.types.dict_keys ? IteratorKind::DictKeys
+                      type == in.types.dict_keys     ? IteratorKind::DictKeys
                       : type == in.types.dict_values ? IteratorKind::DictValues
                                                      : IteratorKind::DictItems,
                       true);

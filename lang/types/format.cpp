@@ -196,7 +196,8 @@ FormatSpec parse_format_spec(std::string_view text, std::string_view type_name) 
     spec.grouping = '_';
   }
   if (p < end && *p == ',' && spec.grouping != 0) {
-    throw Error(ErrorKind::ValueError, spec.grouping == ',' ? "Cannot specify ',' with ','." : "Cannot specify both ',' and '_'.");
+    throw Error(ErrorKind::ValueError,
+                spec.grouping == ',' ? "Cannot specify ',' with ','." : "Cannot specify both ',' and '_'.");
   }
   if (p < end && *p == '.') {
     ++p;
@@ -211,7 +212,8 @@ FormatSpec parse_format_spec(std::string_view text, std::string_view type_name) 
   }
   if (spec.grouping != 0) {
     const char32_t t = spec.type == 0 && type_name == "str" ? U's' : spec.type;
-    const bool float_or_int = t == 0 || t == 'd' || t == 'e' || t == 'f' || t == 'g' || t == 'E' || t == 'F' || t == 'G' || t == '%';
+    const bool float_or_int =
+        t == 0 || t == 'd' || t == 'e' || t == 'f' || t == 'g' || t == 'E' || t == 'F' || t == 'G' || t == '%';
     const bool based = t == 'b' || t == 'o' || t == 'x' || t == 'X';
     if (!float_or_int && !(based && spec.grouping == '_')) {
       std::string shown;
@@ -239,7 +241,8 @@ namespace {
     std::snprintf(buffer, sizeof buffer, "\\x%x", static_cast<unsigned>(type));
     shown = buffer;
   }
-  throw Error(ErrorKind::ValueError, "Unknown format code '" + shown + "' for object of type '" + std::string(type_name) + "'");
+  throw Error(ErrorKind::ValueError,
+              "Unknown format code '" + shown + "' for object of type '" + std::string(type_name) + "'");
 }
 
 // Groups of digits of the integer part, from the right; with zero filling the zeros are grouped too.
@@ -259,8 +262,8 @@ std::string group_digits(std::string_view digits, char separator, int group, int
 }
 
 // sign + prefix + digits + rest, padded as the spec wants it.
-std::string assemble(std::string_view sign, std::string_view prefix, std::string_view digits, std::string_view rest, int group,
-                     const FormatSpec& spec) {
+std::string assemble(std::string_view sign, std::string_view prefix, std::string_view digits, std::string_view rest,
+                     int group, const FormatSpec& spec) {
   std::string body;
   const bool zero_fill = spec.fill == '0' && spec.align == '=';
   if (spec.grouping != 0 && !digits.empty()) {  // inf and nan have no digits
@@ -297,17 +300,25 @@ std::string format_float_spec(double value, const FormatSpec& spec, std::string_
       type = precision < 0 ? 'r' : 'g';
       break;
     case 'n': type = 'g'; break;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%': break;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case '%': break;
     default: throw_unknown_code(spec.type, type_name);
   }
   if (precision < 0) precision = 6;
   std::string text = float_text(value, type, precision, flags);
   bool negative = text[0] == '-';
   if (negative) text.erase(0, 1);
-  if (negative && spec.no_negative_zero && text.find_first_of("123456789") == text.npos && text[0] == '0') negative = false;
+  if (negative && spec.no_negative_zero && text.find_first_of("123456789") == text.npos && text[0] == '0')
+    negative = false;
   size_t whole = 0;
   while (whole < text.size() && text[whole] >= '0' && text[whole] <= '9') ++whole;
-  return assemble(sign_of(negative, spec), "", std::string_view(text).substr(0, whole), std::string_view(text).substr(whole), 3, spec);
+  return assemble(sign_of(negative, spec), "", std::string_view(text).substr(0, whole),
+                  std::string_view(text).substr(whole), 3, spec);
 }
 
 }  // namespace
@@ -340,7 +351,8 @@ Value format_str_value(Interpreter& in, std::string_view text, std::string_view 
   }
   if (spec.alternate) throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed in string format specifier");
   if (spec.align == '=') throw Error(ErrorKind::ValueError, "'=' alignment not allowed in string format specifier");
-  if (spec.grouping != 0) throw Error(ErrorKind::ValueError, std::string("Cannot specify '") + spec.grouping + "' with 's'.");
+  if (spec.grouping != 0)
+    throw Error(ErrorKind::ValueError, std::string("Cannot specify '") + spec.grouping + "' with 's'.");
   size_t length = count_chars(text);
   if (spec.precision >= 0 && static_cast<size_t>(spec.precision) < length) {
     const char* p = text.data();
@@ -357,7 +369,9 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
   unsigned base = 10;
   std::string prefix;
   switch (spec.type) {
-    case 0: case 'd': case 'n': break;
+    case 0:
+    case 'd':
+    case 'n': break;
     case 'b': base = 2, prefix = "0b"; break;
     case 'o': base = 8, prefix = "0o"; break;
     case 'x': base = 16, prefix = "0x"; break;
@@ -365,23 +379,31 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
     case 'c': {
       if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
       if (spec.sign_given) throw Error(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
-      if (spec.alternate) throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
+      if (spec.alternate)
+        throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
       if (value < 0 || value > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
       std::string text;
       append_char(text, static_cast<uint32_t>(value));
       return make_str(in, pad_text(text, 1, spec, '>'));
     }
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%':
-      return make_str(in, format_float_spec(static_cast<double>(value), spec, type_name));
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case '%': return make_str(in, format_float_spec(static_cast<double>(value), spec, type_name));
     default: throw_unknown_code(spec.type, type_name);
   }
   if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
   if (spec.no_negative_zero) {
-    throw Error(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in format specifier with integer presentation type");
+    throw Error(ErrorKind::ValueError,
+                "Negative zero coercion (z) not allowed in format specifier with integer presentation type");
   }
   const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
   const std::string digits = digits_in_base(magnitude, base, spec.type == 'X');
-  return make_str(in, assemble(sign_of(value < 0, spec), spec.alternate ? prefix : "", digits, "", base == 10 ? 3 : 4, spec));
+  return make_str(
+      in, assemble(sign_of(value < 0, spec), spec.alternate ? prefix : "", digits, "", base == 10 ? 3 : 4, spec));
 }
 
 Value format_float_value(Interpreter& in, double value, std::string_view spec_text) {
@@ -393,7 +415,8 @@ Value format_float_value(Interpreter& in, double value, std::string_view spec_te
 Value format_complex_value(Interpreter& in, double real, double imag, std::string_view spec_text) {
   FormatSpec spec = parse_format_spec(spec_text, "complex");
   if (spec.zero) throw Error(ErrorKind::ValueError, "Zero padding is not allowed in complex format specifier");
-  if (spec.align == '=') throw Error(ErrorKind::ValueError, "'=' alignment flag is not allowed in complex format specifier");
+  if (spec.align == '=')
+    throw Error(ErrorKind::ValueError, "'=' alignment flag is not allowed in complex format specifier");
   FormatSpec part = spec;
   part.width = -1;
   part.align = 0;

@@ -22,7 +22,7 @@ std::string float_text(double value, char type, int precision, int flags = 0);
 // [[fill]align][sign][z][#][0][width][grouping][.precision][type]
 struct FormatSpec {
   uint32_t fill = ' ';
-  char align = 0;     // < > = ^, or 0: not given
+  char align = 0;  // < > = ^, or 0: not given
   char sign = '-';
   bool sign_given = false;
   bool no_negative_zero = false;

@@ -70,7 +70,8 @@ bool same_members(Interpreter& in, const Tuple* a, const Tuple* b) {
 }
 
 Value alias_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !other.is_object() || other.as_object()->type != self.as_object()->type) {
+  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !other.is_object() ||
+      other.as_object()->type != self.as_object()->type) {
     return in.not_implemented;
   }
   const GenericAlias *a = alias_of(self), *b = alias_of(other);
@@ -87,7 +88,9 @@ int64_t alias_hash(Interpreter& in, const Value& self) {
   return sum;
 }
 
-Value alias_call(Interpreter& in, const Value& self, const Args& args) { return call(in, alias_of(self)->origin, args); }
+Value alias_call(Interpreter& in, const Value& self, const Args& args) {
+  return call(in, alias_of(self)->origin, args);
+}
 
 Value alias_get_item(Interpreter&, const Value& self, const Value&) { return self; }
 
@@ -127,7 +130,9 @@ void add_member(Interpreter& in, std::vector<Value>& members, const Value& v) {
   members.push_back(member);
 }
 
-bool may_join(Interpreter& in, const Value& v) { return v.is_none() || is_type(v) || is_union(in, v) || is_alias(in, v); }
+bool may_join(Interpreter& in, const Value& v) {
+  return v.is_none() || is_type(v) || is_union(in, v) || is_alias(in, v);
+}
 
 constexpr NativeDef kAliasRows[] = {{"__mro_entries__(self, bases, /)", mro_entries, ""}};
 constexpr NativeDef kGetItemRow[] = {{"__class_getitem__(cls, item, /)", class_getitem, "See PEP 585."}};

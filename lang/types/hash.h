@@ -14,7 +14,8 @@ inline int64_t hash_int(int64_t value) noexcept {
     return value == -1 ? -2 : value;
   }
   const bool negative = value < 0;
-  const uint64_t magnitude = (negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value)) % kHashModulus;
+  const uint64_t magnitude =
+      (negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value)) % kHashModulus;
   const int64_t result = negative ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
   return result == -1 ? -2 : result;
 }

@@ -205,9 +205,13 @@ int64_t remaining(Interpreter& in, const Value& self) {
   const IteratorKind kind = static_cast<IteratorKind>(self.as_object()->aux);
   switch (kind) {
     case IteratorKind::Range: return static_cast<int64_t>(static_cast<RangeIterator*>(self.as_object())->left);
-    case IteratorKind::DictKeys: case IteratorKind::DictValues: case IteratorKind::DictItems:
-      return dict_iterator_of(self)->dict.is_undefined() ? 0 : dict_iterator_of(self)->left;
-    case IteratorKind::List: case IteratorKind::Tuple: case IteratorKind::Str: case IteratorKind::Reversed: {
+    case IteratorKind::DictKeys:
+    case IteratorKind::DictValues:
+    case IteratorKind::DictItems: return dict_iterator_of(self)->dict.is_undefined() ? 0 : dict_iterator_of(self)->left;
+    case IteratorKind::List:
+    case IteratorKind::Tuple:
+    case IteratorKind::Str:
+    case IteratorKind::Reversed: {
       const SequenceIterator* it = sequence_of(self);
       if (it->sequence.is_undefined()) return 0;
       if (kind == IteratorKind::Reversed) return it->index;
@@ -221,7 +225,8 @@ int64_t remaining(Interpreter& in, const Value& self) {
 
 Value length_hint(Interpreter& in, const Args& args) { return Value::integer(remaining(in, args[0])); }
 
-constexpr NativeDef kHintRows[] = {{"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
+constexpr NativeDef kHintRows[] = {
+    {"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
 
 }  // namespace
 
@@ -299,8 +304,9 @@ void make_iterator_types(Interpreter& in) {
 
 void iterator_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
-  for (Type* type : {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
-                     t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator}) {
+  for (Type* type :
+       {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
+        t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator}) {
     slot_methods(in, type);
     if (type != t.callable_iterator && type != t.iterator) add_rows(in, type, kHintRows);
   }

@@ -11,22 +11,22 @@ namespace tessera {
 
 // Stands in Object::aux of every iterator, so that the loop can switch on it.
 enum class IteratorKind : uint16_t {
-  Other,        // asks type->slots.next
-  List,         // SequenceIterator
-  Tuple,        // SequenceIterator
-  Str,          // SequenceIterator; index counts bytes
-  Range,        // RangeIterator
-  DictKeys,     // DictIterator
+  Other,     // asks type->slots.next
+  List,      // SequenceIterator
+  Tuple,     // SequenceIterator
+  Str,       // SequenceIterator; index counts bytes
+  Range,     // RangeIterator
+  DictKeys,  // DictIterator
   DictValues,
   DictItems,
-  Set,          // SetIterator
-  Enumerate,    // EnumerateIterator
+  Set,        // SetIterator
+  Enumerate,  // EnumerateIterator
   Zip,
   Map,
   Filter,
   Reversed,
-  Sequence,     // by __getitem__ with 0, 1, 2 …
-  Callable,     // iter(f, sentinel)
+  Sequence,  // by __getitem__ with 0, 1, 2 …
+  Callable,  // iter(f, sentinel)
 };
 
 struct SequenceIterator : GcObject {
@@ -40,10 +40,10 @@ struct RangeIterator : Object {
 };
 
 struct DictIterator : GcObject {
-  Value dict;  // Undefined: exhausted
-  uint32_t index = 0;    // of the next entry; counts down when reversed
-  uint32_t expected = 0; // the dict's count at the start: "dictionary changed size during iteration"
-  uint32_t left = 0;     // how many are still to come: "dictionary keys changed during iteration"
+  Value dict;             // Undefined: exhausted
+  uint32_t index = 0;     // of the next entry; counts down when reversed
+  uint32_t expected = 0;  // the dict's count at the start: "dictionary changed size during iteration"
+  uint32_t left = 0;      // how many are still to come: "dictionary keys changed during iteration"
   bool reversed = false;
 };
 

@@ -109,8 +109,10 @@ void set_slice(Interpreter& in, List* list, const Slice* slice, const Value& val
   try {
     fresh = is_list(value) && as_list(value) != list ? value : list_from(in, value);
   } catch (const Error& error) {
-    if (error.kind != ErrorKind::TypeError || (value.is_object() && value.as_object()->type->slots.iter != nullptr)) throw;
-    throw Error(ErrorKind::TypeError, extended ? "must assign iterable to extended slice" : "can only assign an iterable");
+    if (error.kind != ErrorKind::TypeError || (value.is_object() && value.as_object()->type->slots.iter != nullptr))
+      throw;
+    throw Error(ErrorKind::TypeError,
+                extended ? "must assign iterable to extended slice" : "can only assign an iterable");
   }
   const SliceParts parts = unpack_slice(in, slice);
   SliceIndices r = adjust_slice(parts, list->size);
@@ -121,8 +123,8 @@ void set_slice(Interpreter& in, List* list, const Slice* slice, const Value& val
     return;
   }
   if (items->size != static_cast<uint64_t>(r.count)) {
-    throw Error(ErrorKind::ValueError, "attempt to assign sequence of size " + std::to_string(items->size) + " to extended slice of size " +
-                                           std::to_string(r.count));
+    throw Error(ErrorKind::ValueError, "attempt to assign sequence of size " + std::to_string(items->size) +
+                                           " to extended slice of size " + std::to_string(r.count));
   }
   for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) list->items[at] = items->items[i];
 }
@@ -168,7 +170,8 @@ void del_item_slot(Interpreter& in, const Value& self, const Value& key) {
     delete_slice(in, list, as_slice(key));
     return;
   }
-  const Value gone = list_pop(in, list, static_cast<size_t>(sequence_index(in, key, list->size, "list", " assignment")));
+  const Value gone =
+      list_pop(in, list, static_cast<size_t>(sequence_index(in, key, list->size, "list", " assignment")));
 }
 
 bool contains_slot(Interpreter& in, const Value& self, const Value& item) {

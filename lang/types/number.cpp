@@ -39,7 +39,8 @@ int64_t int_floor_mod(int64_t a, int64_t b) {
 // Rounded once: the quotient's leading 64 bits, with a last bit that says whether anything was left.
 double true_divide(int64_t a, int64_t b) {
   constexpr int64_t kExact = int64_t{1} << 53;
-  if (a >= -kExact && a <= kExact && b >= -kExact && b <= kExact) return static_cast<double>(a) / static_cast<double>(b);
+  if (a >= -kExact && a <= kExact && b >= -kExact && b <= kExact)
+    return static_cast<double>(a) / static_cast<double>(b);
   const bool negative = (a < 0) != (b < 0);
   const uint64_t n = a < 0 ? ~static_cast<uint64_t>(a) + 1 : static_cast<uint64_t>(a);
   const uint64_t d = b < 0 ? ~static_cast<uint64_t>(b) + 1 : static_cast<uint64_t>(b);
@@ -212,7 +213,8 @@ std::string complex_repr(double real, double imag) {
 }
 
 Value unboxed(const Value& value) {
-  if (value.is_object() && value.as_object()->kind == ObjectKind::Boxed) return static_cast<Boxed*>(value.as_object())->value;
+  if (value.is_object() && value.as_object()->kind == ObjectKind::Boxed)
+    return static_cast<Boxed*>(value.as_object())->value;
   return value;
 }
 
@@ -345,7 +347,8 @@ Value int_power_modulo(Interpreter&, int64_t base, int64_t exponent, int64_t mod
     if (e & 1) result = times(result, b);
     b = times(b, b);
   }
-  return Value::integer(modulus < 0 && result != 0 ? static_cast<int64_t>(result) + modulus : static_cast<int64_t>(result));
+  return Value::integer(modulus < 0 && result != 0 ? static_cast<int64_t>(result) + modulus
+                                                   : static_cast<int64_t>(result));
 }
 
 int compare_int_float(int64_t a, double b) noexcept {

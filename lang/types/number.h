@@ -36,7 +36,7 @@ int compare_int_float(int64_t a, double b) noexcept;
 Value number_compare(Interpreter& in, CompareOp op, const Value& a, const Value& b);
 bool order_holds(CompareOp op, int order) noexcept;  // order as above
 
-double floor_mod(double a, double b) noexcept;     // b != 0
+double floor_mod(double a, double b) noexcept;           // b != 0
 int64_t round_half_even(Interpreter& in, double value);  // OverflowError when it does not fit
 Value round_number(Interpreter& in, const Value& value, const Value& digits);
 int64_t int_from_float(Interpreter& in, double value);  // truncates; CPython's errors

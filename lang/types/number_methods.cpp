@@ -33,7 +33,9 @@ Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
 }
 int64_t hash_slot(Interpreter& in, const Value& self) { return hash(in, unboxed(self)); }
 bool truth_slot(Interpreter& in, const Value& self) { return truth(in, unboxed(self)); }
-Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) { return number_compare(in, op, self, other); }
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  return number_compare(in, op, self, other);
+}
 Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   return reflected ? number_binary(in, op, other, self) : number_binary(in, op, self, other);
 }
@@ -52,7 +54,9 @@ int64_t complex_hash_slot(Interpreter&, const Value& self) {
                      1000003u * static_cast<uint64_t>(hash_float(complex_of(self)->imag));
   return h == ~uint64_t{0} ? -2 : static_cast<int64_t>(h);
 }
-bool complex_truth_slot(Interpreter&, const Value& self) { return complex_of(self)->real != 0 || complex_of(self)->imag != 0; }
+bool complex_truth_slot(Interpreter&, const Value& self) {
+  return complex_of(self)->real != 0 || complex_of(self)->imag != 0;
+}
 
 // --- making
 
@@ -65,13 +69,16 @@ Value as_type(Interpreter& in, Type* type, Type* base, Value value) {
 }
 
 // A keyword argument of a raw call, or Undefined; other names are refused.
-Value keyword(const Args& args, const char* function, std::initializer_list<std::string_view> names, std::string_view wanted) {
+Value keyword(const Args& args, const char* function, std::initializer_list<std::string_view> names,
+              std::string_view wanted) {
   Value found;
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
     const std::string_view name = text_of(args.keyword_names->items[i]);
     bool known = false;
     for (std::string_view each : names) known = known || each == name;
-    if (!known) throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for " + function + "()");
+    if (!known)
+      throw Error(ErrorKind::TypeError,
+                  "'" + std::string(name) + "' is an invalid keyword argument for " + function + "()");
     if (name == wanted) found = args[args.positional() + i];
   }
   return found;
@@ -89,7 +96,8 @@ Value int_of(Interpreter& in, const Value& x) {
       if (method.is_undefined()) continue;
       const Value result = unboxed(call(in, method, {plain}));
       if (result.is_int() || result.is_bool()) return Value::integer(result.as_int());
-      throw Error(ErrorKind::TypeError, std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
+      throw Error(ErrorKind::TypeError,
+                  std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
   }
   throw Error(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
@@ -99,12 +107,15 @@ Value int_of(Interpreter& in, const Value& x) {
 Value int_make(Interpreter& in, Type* type, const Args& args) {
   Value base = keyword(args, "int", {"base"}, "base");
   const uint32_t given = args.positional();
-  if (args.count > 2) throw Error(ErrorKind::TypeError, "int() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  if (args.count > 2)
+    throw Error(ErrorKind::TypeError, "int() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
   if (given == 2) base = args[1];
-  if (base.is_undefined()) return as_type(in, type, in.types.integer, given == 0 ? Value::integer(0) : int_of(in, args[0]));
+  if (base.is_undefined())
+    return as_type(in, type, in.types.integer, given == 0 ? Value::integer(0) : int_of(in, args[0]));
   if (given == 0) throw Error(ErrorKind::TypeError, "int() missing string argument");
   const int64_t radix = index(in, base);
-  if (radix != 0 && (radix < 2 || radix > 36)) throw Error(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
+  if (radix != 0 && (radix < 2 || radix > 36))
+    throw Error(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
   if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
   return as_type(in, type, in.types.integer, Value::integer(parse_int(in, text_of(args[0]), static_cast<int>(radix))));
 }
@@ -127,7 +138,8 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
                                            : !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
                                                  !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
     if (!number) {
-      throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" + std::string(type_name(in, args[0])) + "'");
+      throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" +
+                                            std::string(type_name(in, args[0])) + "'");
     }
     result = to_float(in, plain);
   }
@@ -139,7 +151,8 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
 // "1+2j", "-j", "(3)", with blanks around.
 Value parse_complex(Interpreter& in, std::string_view text) {
   auto trim = [&] {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\n' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\n' || text.front() == '\t'))
+      text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\t')) text.remove_suffix(1);
   };
   trim();
@@ -157,7 +170,9 @@ Value parse_complex(Interpreter& in, std::string_view text) {
   size_t split = text.size();
   while (split > 0) {  // the last sign that is not an exponent's
     --split;
-    if ((text[split] == '+' || text[split] == '-') && (split == 0 || (text[split - 1] != 'e' && text[split - 1] != 'E'))) break;
+    if ((text[split] == '+' || text[split] == '-') &&
+        (split == 0 || (text[split - 1] != 'e' && text[split - 1] != 'E')))
+      break;
   }
   std::string_view second = text.substr(split);
   if (split != 0 && !parse_float_text(text.substr(0, split), real)) malformed_complex();
@@ -185,9 +200,11 @@ bool parts_of(Interpreter& in, const Value& v, double& real, double& imag) {
 }
 
 Value complex_make(Interpreter& in, Type*, const Args& args) {
-  Value re = keyword(args, "complex", {"real", "imag"}, "real"), im = keyword(args, "complex", {"real", "imag"}, "imag");
+  Value re = keyword(args, "complex", {"real", "imag"}, "real"),
+        im = keyword(args, "complex", {"real", "imag"}, "imag");
   const uint32_t given = args.positional();
-  if (args.count > 2) throw Error(ErrorKind::TypeError, "complex() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  if (args.count > 2)
+    throw Error(ErrorKind::TypeError, "complex() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
   if (given > 0) re = args[0];
   if (given > 1) im = args[1];
   if (is_str(re)) {
@@ -197,11 +214,13 @@ Value complex_make(Interpreter& in, Type*, const Args& args) {
   if (is_str(im)) throw Error(ErrorKind::TypeError, "complex() second arg can't be a string");
   double ar = 0, ai = 0, br = 0, bi = 0;
   if (!re.is_undefined() && !parts_of(in, re, ar, ai)) {
-    throw Error(ErrorKind::TypeError, "complex() first argument must be a string or a number, not '" + std::string(type_name(in, re)) + "'");
+    throw Error(ErrorKind::TypeError,
+                "complex() first argument must be a string or a number, not '" + std::string(type_name(in, re)) + "'");
   }
   if (im.is_undefined() && given == 1 && is_complex(in, re)) return re;
   if (!im.is_undefined() && !parts_of(in, im, br, bi)) {
-    throw Error(ErrorKind::TypeError, "complex() second argument must be a number, not '" + std::string(type_name(in, im)) + "'");
+    throw Error(ErrorKind::TypeError,
+                "complex() second argument must be a number, not '" + std::string(type_name(in, im)) + "'");
   }
   const double real = !im.is_undefined() && is_complex(in, im) ? ar - bi : ar;
   if (im.is_undefined()) return make_complex(in, real, ai);
@@ -218,8 +237,12 @@ Value zero_int(Interpreter&, const Args&) { return Value::integer(0); }
 Value zero_float(Interpreter&, const Args&) { return Value::real(0); }
 Value one_int(Interpreter&, const Args&) { return Value::integer(1); }
 Value round_method(Interpreter& in, const Args& args) { return round_number(in, args[0], args[1]); }
-Value float_floor(Interpreter& in, const Args& args) { return Value::integer(int_from_float(in, std::floor(unboxed(args[0]).as_float()))); }
-Value float_ceil(Interpreter& in, const Args& args) { return Value::integer(int_from_float(in, std::ceil(unboxed(args[0]).as_float()))); }
+Value float_floor(Interpreter& in, const Args& args) {
+  return Value::integer(int_from_float(in, std::floor(unboxed(args[0]).as_float())));
+}
+Value float_ceil(Interpreter& in, const Args& args) {
+  return Value::integer(int_from_float(in, std::ceil(unboxed(args[0]).as_float())));
+}
 
 Value abs_method(Interpreter&, const Args& args) {
   const Value v = unboxed(args[0]);
@@ -255,7 +278,8 @@ Value float_ratio(Interpreter& in, const Args& args) {
   }
   int64_t top = static_cast<int64_t>(mantissa), bottom = 1;
   if (exponent > 0) {
-    if (exponent > 62 || __builtin_mul_overflow(top, int64_t{1} << exponent, &top)) throw_int_overflow("as_integer_ratio()");
+    if (exponent > 62 || __builtin_mul_overflow(top, int64_t{1} << exponent, &top))
+      throw_int_overflow("as_integer_ratio()");
   } else {
     if (exponent < -62) throw_int_overflow("as_integer_ratio()");
     bottom = int64_t{1} << -exponent;
@@ -290,8 +314,8 @@ Value float_fromhex(Interpreter& in, const Args& args) {
   const size_t last = text.find_last_not_of(" \t\n\r\f\v");
   std::string s = first == text.npos ? "" : text.substr(first, last - first + 1);
   const size_t digits = s.find_first_not_of("+-");
-  if (digits != s.npos && std::isxdigit(static_cast<unsigned char>(s[digits])) && s.compare(digits, 2, "0x") != 0 && s.compare(digits, 2, "0X") != 0 &&
-      std::tolower(s[digits]) != 'n' && std::tolower(s[digits]) != 'i') {
+  if (digits != s.npos && std::isxdigit(static_cast<unsigned char>(s[digits])) && s.compare(digits, 2, "0x") != 0 &&
+      s.compare(digits, 2, "0X") != 0 && std::tolower(s[digits]) != 'n' && std::tolower(s[digits]) != 'i') {
     s.insert(digits, "0x");
   }
   char* end = nullptr;
@@ -303,8 +327,12 @@ Value float_fromhex(Interpreter& in, const Args& args) {
 
 Value complex_real(Interpreter&, const Args& args) { return Value::real(complex_of(args[0])->real); }
 Value complex_imag(Interpreter&, const Args& args) { return Value::real(complex_of(args[0])->imag); }
-Value conjugate(Interpreter& in, const Args& args) { return make_complex(in, complex_of(args[0])->real, -complex_of(args[0])->imag); }
-Value complex_abs(Interpreter&, const Args& args) { return Value::real(std::hypot(complex_of(args[0])->real, complex_of(args[0])->imag)); }
+Value conjugate(Interpreter& in, const Args& args) {
+  return make_complex(in, complex_of(args[0])->real, -complex_of(args[0])->imag);
+}
+Value complex_abs(Interpreter&, const Args& args) {
+  return Value::real(std::hypot(complex_of(args[0])->real, complex_of(args[0])->imag));
+}
 
 constexpr NativeDef kIntRows[] = {
     {"bit_length(self, /)", bit_length, "Number of bits necessary to represent the number in binary."},

@@ -121,7 +121,8 @@ int64_t parse_int(Interpreter&, std::string_view text, int base) {
   int64_t value = 0;
   switch (parse_literal(plain_number(text), base, value)) {
     case Parsed::Good: return value;
-    case Parsed::TooBig: throw Error(ErrorKind::OverflowError, "integer overflow: the number does not fit into 64 bits");
+    case Parsed::TooBig:
+      throw Error(ErrorKind::OverflowError, "integer overflow: the number does not fit into 64 bits");
     case Parsed::Malformed: break;
   }
   throw Error(ErrorKind::ValueError,
@@ -142,7 +143,7 @@ bool parse_float_text(std::string_view text, double& out) {
     out = std::numeric_limits<double>::quiet_NaN();
   } else {
     if (s[0] != '.' && !std::isdigit(static_cast<unsigned char>(s[0]))) return false;
-    if (s == "." ) return false;
+    if (s == ".") return false;
     const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), out);
     if (end != s.data() + s.size()) {
       // "1." and "1.e5" are numbers too; from_chars reads them, so anything left over is not.

@@ -32,7 +32,8 @@ bool equals(Interpreter& in, const Value& left, const Value& right) {
   if (left.is_object() && right.is_object()) {
     Object* a = left.as_object();
     Object* b = right.as_object();
-    if (a->type == in.types.str && b->type == in.types.str) return str_equal(static_cast<Str*>(a), static_cast<Str*>(b));
+    if (a->type == in.types.str && b->type == in.types.str)
+      return str_equal(static_cast<Str*>(a), static_cast<Str*>(b));
   } else if (!left.is_object() && !right.is_object()) {
     const Value result = number_compare(in, CompareOp::Eq, left, right);
     return result.is_bool() && result.as_bool();
@@ -85,9 +86,11 @@ Value iter(Interpreter& in, const Value& iterable) {
     if (type->slots.iter != nullptr) {
       Value it = type->slots.iter(in, iterable);
       if (it.is_object() && it.as_object()->type->slots.next != nullptr) return it;
-      throw Error(ErrorKind::TypeError, "iter() returned non-iterator of type '" + std::string(type_name(in, it)) + "'");
+      throw Error(ErrorKind::TypeError,
+                  "iter() returned non-iterator of type '" + std::string(type_name(in, it)) + "'");
     }
-    if (type->slots.get_item != nullptr && type->instance_kind != ObjectKind::Dict && type->instance_kind != ObjectKind::Type) {
+    if (type->slots.get_item != nullptr && type->instance_kind != ObjectKind::Dict &&
+        type->instance_kind != ObjectKind::Type) {
       return index_iter(in, iterable);
     }
   }
@@ -173,7 +176,8 @@ Value format(Interpreter& in, const Value& value, std::string_view spec) {
     default: break;
   }
   if (spec.empty()) return str(in, value);
-  throw Error(ErrorKind::TypeError, "unsupported format string passed to " + std::string(type_name(in, value)) + ".__format__");
+  throw Error(ErrorKind::TypeError,
+              "unsupported format string passed to " + std::string(type_name(in, value)) + ".__format__");
 }
 
 int64_t index(Interpreter& in, const Value& value) {
@@ -187,7 +191,8 @@ int64_t index(Interpreter& in, const Value& value) {
       throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
   }
-  throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, value)) + "' object cannot be interpreted as an integer");
+  throw Error(ErrorKind::TypeError,
+              "'" + std::string(type_name(in, value)) + "' object cannot be interpreted as an integer");
 }
 
 double to_float(Interpreter& in, const Value& value) {

@@ -13,8 +13,8 @@ int64_t range_length(int64_t start, int64_t stop, int64_t step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
   const unsigned __int128 span = step > 0 ? static_cast<unsigned __int128>(static_cast<__int128>(stop) - start)
                                           : static_cast<unsigned __int128>(static_cast<__int128>(start) - stop);
-  const unsigned __int128 stride = step > 0 ? static_cast<unsigned __int128>(step)
-                                            : static_cast<unsigned __int128>(-static_cast<__int128>(step));
+  const unsigned __int128 stride =
+      step > 0 ? static_cast<unsigned __int128>(step) : static_cast<unsigned __int128>(-static_cast<__int128>(step));
   const unsigned __int128 length = (span - 1) / stride + 1;
   if (length > static_cast<unsigned __int128>(INT64_MAX)) {
     throw Error(ErrorKind::OverflowError, "Python int too large to convert to C ssize_t");

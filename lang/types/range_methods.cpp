@@ -19,7 +19,8 @@ namespace tessera {
 namespace {
 
 int64_t item_at(const Range* r, int64_t i) {
-  return static_cast<int64_t>(static_cast<uint64_t>(r->start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(r->step));
+  return static_cast<int64_t>(static_cast<uint64_t>(r->start) +
+                              static_cast<uint64_t>(i) * static_cast<uint64_t>(r->step));
 }
 
 // The index of a value in the range, or -1.
@@ -52,7 +53,8 @@ int64_t hash_slot(Interpreter&, const Value& self) {
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   if (!is_range(other) || (op != CompareOp::Eq && op != CompareOp::Ne)) return in.not_implemented;
   const Range *a = as_range(self), *b = as_range(other);
-  const bool same = a->length == b->length && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
+  const bool same =
+      a->length == b->length && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 
@@ -84,12 +86,14 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
 Value count(Interpreter& in, const Args& args) { return Value::integer(contains_slot(in, args[0], args[1])); }
 
 Value index_of(Interpreter& in, const Args& args) {
-  const Value value = args[1].is_float() && args[1].as_float() == std::floor(args[1].as_float()) && std::fabs(args[1].as_float()) < 9e18
-                          ? Value::integer(static_cast<int64_t>(args[1].as_float()))
-                          : unboxed(args[1]);
+  const Value value =
+      args[1].is_float() && args[1].as_float() == std::floor(args[1].as_float()) && std::fabs(args[1].as_float()) < 9e18
+          ? Value::integer(static_cast<int64_t>(args[1].as_float()))
+          : unboxed(args[1]);
   const int64_t at = value.is_int() || value.is_bool() ? position(as_range(args[0]), value.as_int()) : -1;
   if (at >= 0) return Value::integer(at);
-  if (value.is_int() || value.is_bool()) throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in range");
+  if (value.is_int() || value.is_bool())
+    throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in range");
   throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
 }
 
@@ -122,7 +126,8 @@ constexpr NativeDef kRows[] = {
 
 Value slice_repr(Interpreter& in, const Value& self) {
   const Slice* s = as_slice(self);
-  return make_str(in, "slice(" + repr_text(in, s->start) + ", " + repr_text(in, s->stop) + ", " + repr_text(in, s->step) + ")");
+  return make_str(
+      in, "slice(" + repr_text(in, s->start) + ", " + repr_text(in, s->stop) + ", " + repr_text(in, s->step) + ")");
 }
 
 Value slice_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
@@ -149,7 +154,8 @@ Value slice_start(Interpreter&, const Args& args) { return as_slice(args[0])->st
 Value slice_stop(Interpreter&, const Args& args) { return as_slice(args[0])->stop; }
 Value slice_step(Interpreter&, const Args& args) { return as_slice(args[0])->step; }
 
-constexpr NativeDef kSliceRows[] = {{"indices(self, len, /)", indices, "Start, stop and step for a sequence of length len."}};
+constexpr NativeDef kSliceRows[] = {
+    {"indices(self, len, /)", indices, "Start, stop and step for a sequence of length len."}};
 
 Type* final_type(Interpreter& in, const char* name, ObjectKind kind, size_t size) {
   NativeTypeSpec spec;

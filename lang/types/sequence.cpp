@@ -51,12 +51,13 @@ bool repetition_count(Interpreter& in, const Value& value, int64_t& times) {
 }
 
 void throw_cannot_repeat(Interpreter& in, const Value& by) {
-  throw Error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '" + std::string(type_name(in, by)) + "'");
+  throw Error(ErrorKind::TypeError,
+              "can't multiply sequence by non-int of type '" + std::string(type_name(in, by)) + "'");
 }
 
 void throw_cannot_join(Interpreter& in, const char* type, const Value& other) {
-  throw Error(ErrorKind::TypeError, std::string("can only concatenate ") + type + " (not \"" + std::string(type_name(in, other)) +
-                                        "\") to " + type);
+  throw Error(ErrorKind::TypeError, std::string("can only concatenate ") + type + " (not \"" +
+                                        std::string(type_name(in, other)) + "\") to " + type);
 }
 
 int64_t index_of_key(Interpreter& in, const Value& key, const char* type) {
@@ -64,7 +65,8 @@ int64_t index_of_key(Interpreter& in, const Value& key, const char* type) {
   if (plain.is_int() || plain.is_bool()) return plain.as_int();
   if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) {
     const std::string_view name(type);
-    throw Error(ErrorKind::TypeError, std::string(name.substr(0, name.find(' '))) + " indices must be integers or slices, not " +
+    throw Error(ErrorKind::TypeError, std::string(name.substr(0, name.find(' '))) +
+                                          " indices must be integers or slices, not " +
                                           std::string(type_name(in, key)));
   }
   return index(in, plain);

@@ -12,7 +12,7 @@ namespace tessera {
 
 // The count of a repetition: an int, a bool or an object with __index__. False: something else.
 bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
-[[noreturn]] void throw_cannot_repeat(Interpreter& in, const Value& by);                     // can't multiply sequence by …
+[[noreturn]] void throw_cannot_repeat(Interpreter& in, const Value& by);  // can't multiply sequence by …
 [[noreturn]] void throw_cannot_join(Interpreter& in, const char* type, const Value& other);  // can only concatenate …
 
 // An int-like key as a number. `type` for the message: "list", "tuple", "range object".
@@ -22,7 +22,8 @@ int64_t index_of_key(Interpreter& in, const Value& key, const char* type);
 // s[key] for an int-like key: a position in 0 .. length-1. The length is read after the key's __index__ has run, since
 // that may have changed it. `action`: "" or " assignment".
 template <class Length>
-int64_t sequence_index(Interpreter& in, const Value& key, const Length& length, const char* type, const char* action = "") {
+int64_t sequence_index(Interpreter& in, const Value& key, const Length& length, const char* type,
+                       const char* action = "") {
   int64_t i = index_of_key(in, key, type);
   if (i < 0) i += length;
   if (i < 0 || i >= static_cast<int64_t>(length)) throw_out_of_range(type, action);

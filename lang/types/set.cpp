@@ -147,7 +147,9 @@ bool set_contains_hashed(Interpreter& in, Set* set, const Value& key, int64_t ha
   return find(in, set, key, hash, false) != nullptr;
 }
 
-bool set_contains(Interpreter& in, Set* set, const Value& key) { return set_contains_hashed(in, set, key, hash(in, key)); }
+bool set_contains(Interpreter& in, Set* set, const Value& key) {
+  return set_contains_hashed(in, set, key, hash(in, key));
+}
 
 bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
   SetEntry* entry = find(in, set, key, hash, false);
@@ -159,7 +161,9 @@ bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t has
   return true;
 }
 
-bool set_discard(Interpreter& in, Set* set, const Value& key) { return set_discard_hashed(in, set, key, hash(in, key)); }
+bool set_discard(Interpreter& in, Set* set, const Value& key) {
+  return set_discard_hashed(in, set, key, hash(in, key));
+}
 
 void set_tidy(Interpreter& in, Set* set) {
   if (set->table != nullptr && set->fill - set->count > set->mask / 4) resize(in, set, roomy(set));
@@ -190,7 +194,8 @@ void set_clear(Interpreter& in, Set* set) {
 void set_merge(Interpreter& in, Set* set, Set* other) {
   if (set == other || other->count == 0) return;
   const uint32_t mask = set->table == nullptr ? kMinimum - 1 : set->mask;
-  if ((uint64_t{set->fill} + other->count) * 5 >= uint64_t{mask} * 3) resize(in, set, (size_t{set->count} + other->count) * 2);
+  if ((uint64_t{set->fill} + other->count) * 5 >= uint64_t{mask} * 3)
+    resize(in, set, (size_t{set->count} + other->count) * 2);
   if (set->table == nullptr) {
     set->table = new_table(in, kMinimum);
     set->mask = kMinimum - 1;
@@ -227,7 +232,8 @@ void set_update(Interpreter& in, Set* set, const Value& iterable) {
   if (iterable.is_object() && iterable.as_object()->type == in.types.dict) {
     Dict* dict = as_dict(iterable);
     const uint32_t mask = set->table == nullptr ? kMinimum - 1 : set->mask;
-    if ((uint64_t{set->fill} + dict->count) * 5 >= uint64_t{mask} * 3) resize(in, set, (size_t{set->count} + dict->count) * 2);
+    if ((uint64_t{set->fill} + dict->count) * 5 >= uint64_t{mask} * 3)
+      resize(in, set, (size_t{set->count} + dict->count) * 2);
     for (uint32_t i = 0; i < dict->used; ++i) {
       if (dict->entries[i].key.is_undefined()) continue;
       const Value key = dict->entries[i].key;
@@ -256,7 +262,8 @@ int64_t frozenset_hash(Set* set) {
   if (set->hash != 0) return set->hash;
   uint64_t h = 0;
   const uint32_t slots = set->table == nullptr ? kMinimum : set->mask + 1;
-  for (uint32_t i = 0; i < slots; ++i) h ^= shuffle(set->table == nullptr ? 0 : static_cast<uint64_t>(set->table[i].hash));
+  for (uint32_t i = 0; i < slots; ++i)
+    h ^= shuffle(set->table == nullptr ? 0 : static_cast<uint64_t>(set->table[i].hash));
   if ((slots - set->fill) & 1) h ^= shuffle(0);
   if ((set->fill - set->count) & 1) h ^= shuffle(static_cast<uint64_t>(-1));
   h ^= (uint64_t{set->count} + 1) * 1927868237u;

@@ -13,18 +13,18 @@
 namespace tessera {
 
 struct SetEntry {
-  Value key;     // Undefined: never used, or (hash kDeletedHash) deleted
+  Value key;  // Undefined: never used, or (hash kDeletedHash) deleted
   int64_t hash = 0;
 };
 
 struct Set : GcObject {
   SetEntry* table = nullptr;
-  uint32_t mask = 0;    // slots - 1; 0 with no table yet
-  uint32_t fill = 0;    // used and deleted slots
-  uint32_t count = 0;   // len()
-  uint32_t finger = 0;  // where pop() goes on
-  uint32_t version = 1; // changes with every change
-  int64_t hash = 0;     // of a frozenset; 0: not computed
+  uint32_t mask = 0;     // slots - 1; 0 with no table yet
+  uint32_t fill = 0;     // used and deleted slots
+  uint32_t count = 0;    // len()
+  uint32_t finger = 0;   // where pop() goes on
+  uint32_t version = 1;  // changes with every change
+  int64_t hash = 0;      // of a frozenset; 0: not computed
 };
 
 inline bool is_set(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Set; }

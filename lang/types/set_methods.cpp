@@ -142,7 +142,8 @@ Value subtract(Interpreter& in, const Value& self, const Value& other) {
   }
   Value result = make_set(in, freeze);
   each(set, [&](const Value& key, int64_t h) {
-    const bool there = is_set(other) ? set_contains_hashed(in, as_set(other), key, h) : dict_find(in, as_dict(other), key, h) >= 0;
+    const bool there =
+        is_set(other) ? set_contains_hashed(in, as_set(other), key, h) : dict_find(in, as_dict(other), key, h) >= 0;
     if (!there) set_add_hashed(in, as_set(result), key, h);
   });
   return result;
@@ -325,7 +326,8 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
   if (!freeze && type != base) return Value::adopt(make_object<Set>(in, type));  // filled by its __init__
   if (type == base) refuse_keywords(name, args);
   check_count(name, args, 0, 1);
-  if (type == base && freeze && args.positional() == 1 && args[0].is_object() && args[0].as_object()->type == base) return args[0];
+  if (type == base && freeze && args.positional() == 1 && args[0].is_object() && args[0].as_object()->type == base)
+    return args[0];
   if (type == base && freeze && args.positional() == 0) return in.shared->empty_frozenset;
   Value result = Value::adopt(make_object<Set>(in, type));
   if (args.positional() == 1) set_update(in, as_set(result), args[0]);

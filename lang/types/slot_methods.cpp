@@ -72,7 +72,8 @@ void add(Interpreter& in, Type* type, const char* signature, NativeFn function) 
 }
 
 template <BinaryOp kOp>
-void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, const char* reflected, const char* inplace) {
+void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, const char* reflected,
+                const char* inplace) {
   if (!(wanted & 1u << static_cast<int>(kOp))) return;
   add(in, type, name, m_binary<kOp, false>);
   const bool sequence = type == in.types.str || type == in.types.list || type == in.types.tuple;
@@ -102,8 +103,9 @@ uint32_t operators_of(Interpreter& in, const Type* type) {
 void add_operators(Interpreter& in, Type* type) {
   const uint32_t ops = type->slots.binary != nullptr ? operators_of(in, type) : 0;
   using enum BinaryOp;
-#define TS_BINARY(op, name) \
-  add_binary<op>(in, type, ops, "__" name "__(self, value, /)", "__r" name "__(self, value, /)", "__i" name "__(self, value, /)")
+#define TS_BINARY(op, name)                                                                      \
+  add_binary<op>(in, type, ops, "__" name "__(self, value, /)", "__r" name "__(self, value, /)", \
+                 "__i" name "__(self, value, /)")
   TS_BINARY(Add, "add");
   TS_BINARY(Sub, "sub");
   TS_BINARY(Mul, "mul");
@@ -139,7 +141,8 @@ Value m_new(Interpreter& in, const Args& args) {
   const std::string name(owner->name->view());
   if (args.positional() == 0) throw Error(ErrorKind::TypeError, name + ".__new__(): not enough arguments");
   if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type) {
-    throw Error(ErrorKind::TypeError, name + ".__new__(X): X is not a type object (" + std::string(type_name(in, args[0])) + ")");
+    throw Error(ErrorKind::TypeError,
+                name + ".__new__(X): X is not a type object (" + std::string(type_name(in, args[0])) + ")");
   }
   Type* type = static_cast<Type*>(args[0].as_object());
   if (!type->is_subtype_of(owner)) {

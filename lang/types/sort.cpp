@@ -175,7 +175,8 @@ bool tuple_less(Interpreter& in, const Value& left, const Value& right) {
       if (x.as_int() != y.as_int()) return x.as_int() < y.as_int();
     } else if (x.is_float() && y.is_float()) {
       if (x.as_float() != y.as_float()) return x.as_float() < y.as_float();
-    } else if (x.is_object() && y.is_object() && x.as_object()->type == in.types.str && y.as_object()->type == in.types.str) {
+    } else if (x.is_object() && y.is_object() && x.as_object()->type == in.types.str &&
+               y.as_object()->type == in.types.str) {
       const int order = str_compare(as_str(x), as_str(y));
       if (order != 0) return order < 0;
     } else {
@@ -196,12 +197,14 @@ void sort_through(std::vector<T>& items, Get get, Put put, Less less) {
 }
 
 void sort_ints(std::vector<Loan>& items) {
-  sort_through<int64_t>(items, [](const Loan& v) { return v.value().as_int(); }, [](int64_t i) { return Loan(Value::integer(i)); },
-                        [](int64_t a, int64_t b) { return a < b; });
+  sort_through<int64_t>(
+      items, [](const Loan& v) { return v.value().as_int(); }, [](int64_t i) { return Loan(Value::integer(i)); },
+      [](int64_t a, int64_t b) { return a < b; });
 }
 void sort_floats(std::vector<Loan>& items) {
-  sort_through<double>(items, [](const Loan& v) { return v.value().as_float(); }, [](double d) { return Loan(Value::real(d)); },
-                       [](double a, double b) { return a < b; });
+  sort_through<double>(
+      items, [](const Loan& v) { return v.value().as_float(); }, [](double d) { return Loan(Value::real(d)); },
+      [](double a, double b) { return a < b; });
 }
 void sort_ints(std::vector<Keyed>& items) {
   sort_with(items, [](const Keyed& a, const Keyed& b) { return a.key.value().as_int() < b.key.value().as_int(); });
@@ -218,8 +221,12 @@ void sort_items(Interpreter& in, std::vector<T>& items) {
     case KeyKind::Strings:
       sort_with(items, [](const T& a, const T& b) { return str_compare(as_str(key_of(a)), as_str(key_of(b))) < 0; });
       return;
-    case KeyKind::Tuples: sort_with(items, [&in](const T& a, const T& b) { return tuple_less(in, key_of(a), key_of(b)); }); return;
-    case KeyKind::Mixed: sort_with(items, [&in](const T& a, const T& b) { return less(in, key_of(a), key_of(b)); }); return;
+    case KeyKind::Tuples:
+      sort_with(items, [&in](const T& a, const T& b) { return tuple_less(in, key_of(a), key_of(b)); });
+      return;
+    case KeyKind::Mixed:
+      sort_with(items, [&in](const T& a, const T& b) { return less(in, key_of(a), key_of(b)); });
+      return;
   }
 }
 
@@ -234,7 +241,8 @@ void sort_either_way(Interpreter& in, std::vector<T>& items, bool reverse) {
 // The list is empty while it is sorted, so that key functions and comparisons cannot see it half done.
 class Borrowed {
  public:
-  explicit Borrowed(Interpreter& in, List* list) : in_(in), list_(list), items_(list->items), size_(list->size), capacity_(list->capacity) {
+  explicit Borrowed(Interpreter& in, List* list)
+      : in_(in), list_(list), items_(list->items), size_(list->size), capacity_(list->capacity) {
     list->items = nullptr;
     list->size = list->capacity = 0;
   }
@@ -257,7 +265,9 @@ class Borrowed {
 };
 
 // The items go into their places as bytes: the same references in another order.
-void put_back(Value* items, size_t i, const Loan& loan) { std::memcpy(static_cast<void*>(items + i), static_cast<const void*>(&loan), sizeof(Value)); }
+void put_back(Value* items, size_t i, const Loan& loan) {
+  std::memcpy(static_cast<void*>(items + i), static_cast<const void*>(&loan), sizeof(Value));
+}
 
 void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
   std::vector<Loan> taken;

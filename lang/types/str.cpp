@@ -87,12 +87,17 @@ Value make_str_lossy(Interpreter& in, std::string_view bytes) {
   size_t i = 0;
   while (i < bytes.size()) {
     const unsigned char c = static_cast<unsigned char>(bytes[i]);
-    const size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    const size_t n = c < 0x80                ? 1
+                     : c >= 0xc2 && c < 0xe0 ? 2
+                     : c >= 0xe0 && c < 0xf0 ? 3
+                     : c >= 0xf0 && c < 0xf5 ? 4
+                                             : 0;
     bool good = n != 0 && i + n <= bytes.size();
     for (size_t k = 1; good && k < n; ++k) good = is_continuation(bytes[i + k]);
     if (good && n > 2) {
       const unsigned char d = static_cast<unsigned char>(bytes[i + 1]);
-      good = !(c == 0xe0 && d < 0xa0) && !(c == 0xed && d >= 0xa0) && !(c == 0xf0 && d < 0x90) && !(c == 0xf4 && d >= 0x90);
+      good = !(c == 0xe0 && d < 0xa0) && !(c == 0xed && d >= 0xa0) && !(c == 0xf0 && d < 0x90) &&
+             !(c == 0xf4 && d >= 0x90);
     }
     if (good) {
       out.append(bytes.substr(i, n));

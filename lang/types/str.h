@@ -22,11 +22,11 @@ class Interpreter;
 
 struct Str : Object {
   char* data = nullptr;
-  uint32_t size = 0;        // bytes
-  uint32_t length = 0;      // code points
-  int64_t hash = 0;         // 0: not computed yet
-  uint32_t inline_size = 0; // bytes behind the object, for its allocation
-  uint32_t capacity = 0;    // of the block of its own; 0: the bytes stand behind the object
+  uint32_t size = 0;            // bytes
+  uint32_t length = 0;          // code points
+  int64_t hash = 0;             // 0: not computed yet
+  uint32_t inline_size = 0;     // bytes behind the object, for its allocation
+  uint32_t capacity = 0;        // of the block of its own; 0: the bytes stand behind the object
   uint32_t* offsets = nullptr;  // byte offset of code point 32*i, built on first use; not ASCII only
 
   std::string_view view() const noexcept { return {data, size}; }
@@ -84,7 +84,7 @@ Value str_at(Interpreter& in, Str* s, uint32_t index);
 Value str_slice(Interpreter& in, Str* s, uint32_t begin, uint32_t end);
 
 // UTF-8, for text that is known to be valid.
-uint32_t decode_char(const char*& p) noexcept;          // reads one, moves on
+uint32_t decode_char(const char*& p) noexcept;  // reads one, moves on
 void append_char(std::string& out, uint32_t code_point);
 size_t count_chars(std::string_view text) noexcept;
 bool all_ascii(std::string_view text) noexcept;

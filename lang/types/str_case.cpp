@@ -64,25 +64,32 @@ Value map_ascii(Interpreter& in, const Str* s, F&& f) {
   return Value::adopt(out);
 }
 
-constexpr auto ascii_lower = [](char c) { return static_cast<char>(c | (static_cast<unsigned char>(c - 'A') < 26) << 5); };
-constexpr auto ascii_upper = [](char c) { return static_cast<char>(c ^ (static_cast<unsigned char>(c - 'a') < 26) << 5); };
+constexpr auto ascii_lower = [](char c) {
+  return static_cast<char>(c | (static_cast<unsigned char>(c - 'A') < 26) << 5);
+};
+constexpr auto ascii_upper = [](char c) {
+  return static_cast<char>(c ^ (static_cast<unsigned char>(c - 'a') < 26) << 5);
+};
 
 Value lower(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
   if (s->is_ascii()) return map_ascii(in, s, ascii_lower);
-  return map_chars(in, s->view(), [&](std::string& out, uint32_t cp, size_t at) { append_lower(out, cp, s->view(), at); });
+  return map_chars(in, s->view(),
+                   [&](std::string& out, uint32_t cp, size_t at) { append_lower(out, cp, s->view(), at); });
 }
 
 Value upper(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
   if (s->is_ascii()) return map_ascii(in, s, ascii_upper);
-  return map_chars(in, s->view(), [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Upper); });
+  return map_chars(in, s->view(),
+                   [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Upper); });
 }
 
 Value casefold(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
   if (s->is_ascii()) return map_ascii(in, s, ascii_lower);
-  return map_chars(in, s->view(), [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Fold); });
+  return map_chars(in, s->view(),
+                   [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Fold); });
 }
 
 Value swapcase(Interpreter& in, const Args& args) {
@@ -181,13 +188,16 @@ constexpr NativeDef kRows[] = {
     {"upper(self, /)", upper, "Return a copy of the string converted to uppercase."},
     {"casefold(self, /)", casefold, "Return a version of the string suitable for caseless comparisons."},
     {"swapcase(self, /)", swapcase, "Convert uppercase characters to lowercase and lowercase characters to uppercase."},
-    {"capitalize(self, /)", capitalize, "Return a copy with the first character in title case and the rest in lower case."},
+    {"capitalize(self, /)", capitalize,
+     "Return a copy with the first character in title case and the rest in lower case."},
     {"title(self, /)", title, "Return a version of the string where each word is titlecased."},
     {"isalpha(self, /)", classify<unicode::kAlpha>, "True if all characters are alphabetic and there is at least one."},
     {"isalnum(self, /)", classify<kAlnum>, "True if all characters are alphanumeric and there is at least one."},
-    {"isdecimal(self, /)", classify<unicode::kDecimal>, "True if all characters are decimals and there is at least one."},
+    {"isdecimal(self, /)", classify<unicode::kDecimal>,
+     "True if all characters are decimals and there is at least one."},
     {"isdigit(self, /)", classify<unicode::kDigit>, "True if all characters are digits and there is at least one."},
-    {"isnumeric(self, /)", classify<unicode::kNumeric>, "True if all characters are numeric and there is at least one."},
+    {"isnumeric(self, /)", classify<unicode::kNumeric>,
+     "True if all characters are numeric and there is at least one."},
     {"isspace(self, /)", classify<unicode::kSpace>, "True if all characters are whitespace and there is at least one."},
     {"isprintable(self, /)", isprintable, "True if all characters are printable, or the string is empty."},
     {"isascii(self, /)", isascii, "True if all characters are ASCII, or the string is empty."},

@@ -23,7 +23,8 @@ const Value* items_to_join(Interpreter& in, const Value& iterable, Value& holder
   if (is_list(iterable) || is_tuple(iterable)) {
     holder = iterable;
   } else {
-    if (!iterable.is_object() || (iterable.as_object()->type->slots.iter == nullptr && iterable.as_object()->type->slots.get_item == nullptr)) {
+    if (!iterable.is_object() ||
+        (iterable.as_object()->type->slots.iter == nullptr && iterable.as_object()->type->slots.get_item == nullptr)) {
       throw Error(ErrorKind::TypeError, "can only join an iterable");
     }
     holder = list_from(in, iterable);
@@ -64,9 +65,11 @@ Value join(Interpreter& in, const Args& args) {
 
 std::string_view fill_of(Interpreter& in, const Value& fill) {
   if (!is_str(fill)) {
-    throw Error(ErrorKind::TypeError, "The fill character must be a unicode character, not " + std::string(type_name(in, fill)));
+    throw Error(ErrorKind::TypeError,
+                "The fill character must be a unicode character, not " + std::string(type_name(in, fill)));
   }
-  if (as_str(fill)->length != 1) throw Error(ErrorKind::TypeError, "The fill character must be exactly one character long");
+  if (as_str(fill)->length != 1)
+    throw Error(ErrorKind::TypeError, "The fill character must be exactly one character long");
   return text_of(fill);
 }
 
@@ -140,7 +143,9 @@ Value look_up(Interpreter& in, const Value& table, uint32_t cp) {
   try {
     return get_item(in, table, key);
   } catch (const Error& error) {
-    if (error.kind != ErrorKind::KeyError && error.kind != ErrorKind::IndexError && error.kind != ErrorKind::LookupError) throw;
+    if (error.kind != ErrorKind::KeyError && error.kind != ErrorKind::IndexError &&
+        error.kind != ErrorKind::LookupError)
+      throw;
   } catch (const Thrown& thrown) {
     if (!is_lookup_error(thrown.exception)) throw;
   }
@@ -175,11 +180,13 @@ uint32_t only_char(const Str* s) {
 }
 
 Value table_of_dict(Interpreter& in, const Value& mapping) {
-  if (!is_dict(mapping)) throw Error(ErrorKind::TypeError, "if you give only one argument to maketrans it must be a dict");
+  if (!is_dict(mapping))
+    throw Error(ErrorKind::TypeError, "if you give only one argument to maketrans it must be a dict");
   Value table = make_dict(in);
   dict_for_each(as_dict(mapping), [&](const Value& key, const Value& value) {
     if (is_str(key)) {
-      if (as_str(key)->length != 1) throw Error(ErrorKind::ValueError, "string keys in translate table must be of length 1");
+      if (as_str(key)->length != 1)
+        throw Error(ErrorKind::ValueError, "string keys in translate table must be of length 1");
       dict_set(in, as_dict(table), Value::integer(only_char(as_str(key))), value);
     } else if (key.is_int() || key.is_bool()) {
       dict_set(in, as_dict(table), key, value);
@@ -194,9 +201,12 @@ Value maketrans(Interpreter& in, const Args& args) {
   if (args[1].is_undefined()) return table_of_dict(in, args[0]);
   for (int i = 0; i < 3; ++i) {
     if (args[static_cast<uint32_t>(i)].is_undefined() || is_str(args[static_cast<uint32_t>(i)])) continue;
-    if (i == 0) throw Error(ErrorKind::TypeError, "first maketrans argument must be a string if there is a second argument");
+    if (i == 0)
+      throw Error(ErrorKind::TypeError, "first maketrans argument must be a string if there is a second argument");
     throw Error(ErrorKind::TypeError, "maketrans() argument " + std::to_string(i + 1) + " must be str, not " +
-                                          (args[static_cast<uint32_t>(i)].is_none() ? "None" : std::string(type_name(in, args[static_cast<uint32_t>(i)]))));
+                                          (args[static_cast<uint32_t>(i)].is_none()
+                                               ? "None"
+                                               : std::string(type_name(in, args[static_cast<uint32_t>(i)]))));
   }
   if (as_str(args[0])->length != as_str(args[1])->length) {
     throw Error(ErrorKind::ValueError, "the first two maketrans arguments must have equal length");
@@ -222,7 +232,9 @@ Value maketrans(Interpreter& in, const Args& args) {
 Value format_method(Interpreter& in, const Args& args) {
   return make_str(in, brace_format(in, text_of(args[0]), args[1], args[2]));
 }
-Value format_map(Interpreter& in, const Args& args) { return make_str(in, brace_format(in, text_of(args[0]), Value(), args[1])); }
+Value format_map(Interpreter& in, const Args& args) {
+  return make_str(in, brace_format(in, text_of(args[0]), Value(), args[1]));
+}
 
 Value encode(Interpreter&, const Args&) {
   throw Error(ErrorKind::NotImplementedError, "str.encode() gives bytes, which this language does not have");
@@ -251,10 +263,12 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
     }
   }
   if (given == 0) return as_subclass(in, type, in.shared->empty_str);
-  if (given > 3) throw Error(ErrorKind::TypeError, "str() takes at most 3 arguments (" + std::to_string(given) + " given)");
+  if (given > 3)
+    throw Error(ErrorKind::TypeError, "str() takes at most 3 arguments (" + std::to_string(given) + " given)");
   for (uint32_t i = 1; i < given; ++i) {
     if (!is_str(args[i])) {
-      throw Error(ErrorKind::TypeError, std::string("str() argument '") + (i == 1 ? "encoding" : "errors") + "' must be str, not " +
+      throw Error(ErrorKind::TypeError, std::string("str() argument '") + (i == 1 ? "encoding" : "errors") +
+                                            "' must be str, not " +
                                             (args[i].is_none() ? "None" : std::string(type_name(in, args[i]))));
     }
   }

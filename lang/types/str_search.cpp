@@ -78,7 +78,8 @@ size_t locate(Interpreter& in, const Args& args, bool last) {
 }
 
 Value position(const Args& args, size_t byte) {
-  return Value::integer(byte == kNone ? -1 : static_cast<int64_t>(char_index(as_str(args[0]), static_cast<uint32_t>(byte))));
+  return Value::integer(byte == kNone ? -1
+                                      : static_cast<int64_t>(char_index(as_str(args[0]), static_cast<uint32_t>(byte))));
 }
 
 Value find(Interpreter& in, const Args& args) { return position(args, locate(in, args, false)); }
@@ -108,16 +109,20 @@ Value has_affix(Interpreter& in, const Args& args, const char* name, bool at_end
   Str* s = as_str(args[0]);
   const Value& affix = args[1];
   if (!is_str(affix) && !is_tuple(affix)) {
-    throw Error(ErrorKind::TypeError, std::string(name) + " first arg must be str or a tuple of str, not " + std::string(type_name(in, affix)));
+    throw Error(ErrorKind::TypeError, std::string(name) + " first arg must be str or a tuple of str, not " +
+                                          std::string(type_name(in, affix)));
   }
   size_t from, to;
   const bool valid = byte_range(in, s, args[2], args[3], from, to);
   const std::string_view text = valid ? s->view().substr(from, to - from) : std::string_view();
-  auto matches = [&](std::string_view part) { return valid && (at_end ? text.ends_with(part) : text.starts_with(part)); };
+  auto matches = [&](std::string_view part) {
+    return valid && (at_end ? text.ends_with(part) : text.starts_with(part));
+  };
   if (is_str(affix)) return Value::boolean(matches(text_of(affix)));
   for (const Value& each : *as_tuple(affix)) {
     if (!is_str(each)) {
-      throw Error(ErrorKind::TypeError, std::string("tuple for ") + name + " must only contain str, not " + std::string(type_name(in, each)));
+      throw Error(ErrorKind::TypeError,
+                  std::string("tuple for ") + name + " must only contain str, not " + std::string(type_name(in, each)));
     }
     if (matches(text_of(each))) return Value::boolean(true);
   }
@@ -211,7 +216,8 @@ std::string_view strip_text(std::string_view text, bool blanks, std::string_view
 template <int kEnds>
 Value strip(Interpreter& in, const Args& args) {
   const char* const name = kEnds == kLeft ? "lstrip" : kEnds == kRight ? "rstrip" : "strip";
-  if (!args[1].is_none() && !is_str(args[1])) throw Error(ErrorKind::TypeError, std::string(name) + " arg must be None or str");
+  if (!args[1].is_none() && !is_str(args[1]))
+    throw Error(ErrorKind::TypeError, std::string(name) + " arg must be None or str");
   const std::string_view text = text_of(args[0]);
   const std::string_view result =
       strip_text(text, args[1].is_none(), args[1].is_none() ? std::string_view() : text_of(args[1]), kEnds);
@@ -329,7 +335,8 @@ Value split_by(Interpreter& in, const Args& args, bool from_right) {
     else split_blanks(out, text, most);
     return out.list;
   }
-  if (!is_str(args[1])) throw Error(ErrorKind::TypeError, "must be str or None, not " + std::string(type_name(in, args[1])));
+  if (!is_str(args[1]))
+    throw Error(ErrorKind::TypeError, "must be str or None, not " + std::string(type_name(in, args[1])));
   const std::string_view separator = text_of(args[1]);
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
   if (from_right) rsplit_text(out, text, separator, most);
@@ -367,7 +374,9 @@ Value partition_at(Interpreter& in, const Args& args, bool last) {
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
   const size_t at = last ? text.rfind(separator) : search(text, separator);
   const Value empty = make_str(in, "");
-  if (at == kNone) return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])}) : make_tuple(in, {plain_str(in, args[0]), empty, empty});
+  if (at == kNone)
+    return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])})
+                : make_tuple(in, {plain_str(in, args[0]), empty, empty});
   return make_tuple(in, {make_str(in, text.substr(0, at)), args[1], make_str(in, text.substr(at + separator.size()))});
 }
 Value partition(Interpreter& in, const Args& args) { return partition_at(in, args, false); }
@@ -383,12 +392,14 @@ constexpr NativeDef kRows[] = {
     {"endswith(self, suffix, start=None, end=None, /)", endswith, "True if the string ends with suffix."},
     {"removeprefix(self, prefix: str, /)", removeprefix, "The string without the given prefix, if it is there."},
     {"removesuffix(self, suffix: str, /)", removesuffix, "The string without the given suffix, if it is there."},
-    {"replace(self, old: str, new: str, count: int = -1, /)", replace, "A copy with occurrences of old replaced by new."},
+    {"replace(self, old: str, new: str, count: int = -1, /)", replace,
+     "A copy with occurrences of old replaced by new."},
     {"strip(self, chars=None, /)", strip<kLeft | kRight>, "A copy without leading and trailing whitespace, or chars."},
     {"lstrip(self, chars=None, /)", strip<kLeft>, "A copy without leading whitespace, or chars."},
     {"rstrip(self, chars=None, /)", strip<kRight>, "A copy without trailing whitespace, or chars."},
     {"split(self, /, sep=None, maxsplit: int = -1)", split, "A list of the substrings between separators."},
-    {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit, "A list of the substrings between separators, from the end."},
+    {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit,
+     "A list of the substrings between separators, from the end."},
     {"splitlines(self, /, keepends: bool = False)", splitlines, "A list of the lines."},
     {"partition(self, sep, /)", partition, "The parts before and after the first separator, and it in between."},
     {"rpartition(self, sep, /)", rpartition, "The parts before and after the last separator, and it in between."},

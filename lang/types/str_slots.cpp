@@ -56,7 +56,8 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (op == BinaryOp::Add) {
     if (!is_str(other)) throw_cannot_join(in, "str", other);
     const Str* right = as_str(other);
-    if ((dying & kLeftDying) && as_str(self)->refcount == 1 && self.as_object()->type == in.types.str && size_t{as_str(self)->size} + right->size >= 128) {
+    if ((dying & kLeftDying) && as_str(self)->refcount == 1 && self.as_object()->type == in.types.str &&
+        size_t{as_str(self)->size} + right->size >= 128) {
       append_in_place(in, as_str(self), right->view(), right->length);
       return self;
     }
@@ -91,7 +92,8 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
       i = index(in, key);
     } catch (const Error& error) {
       if (error.kind != ErrorKind::TypeError) throw;
-      throw Error(ErrorKind::TypeError, "string indices must be integers, not '" + std::string(type_name(in, key)) + "'");
+      throw Error(ErrorKind::TypeError,
+                  "string indices must be integers, not '" + std::string(type_name(in, key)) + "'");
     }
   }
   if (i < 0) i += s->length;
@@ -101,7 +103,8 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
 
 bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
   if (!is_str(item)) {
-    throw Error(ErrorKind::TypeError, "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
+    throw Error(ErrorKind::TypeError,
+                "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
   }
   const std::string_view text = text_of(self), part = text_of(item);
   return part.empty() || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;

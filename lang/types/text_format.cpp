@@ -62,7 +62,8 @@ class PercentValues {
 
  private:
   bool is_mapping() const {
-    return values_.is_object() && !is_tuple(values_) && !is_str(values_) && values_.as_object()->type->slots.get_item != nullptr;
+    return values_.is_object() && !is_tuple(values_) && !is_str(values_) &&
+           values_.as_object()->type->slots.get_item != nullptr;
   }
   Interpreter& in_;
   const Value& values_;
@@ -98,11 +99,13 @@ int64_t whole_number(Interpreter& in, const Value& value, char type) {
   if (plain.is_float() && type != 'x' && type != 'X' && type != 'o') return int_from_float(in, plain.as_float());
   if (plain.is_object()) {
     if (!type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return index(in, plain);
-    const Value method = type == 'x' || type == 'X' || type == 'o' ? Value() : type_lookup(plain.as_object()->type, in.names->int_);
+    const Value method =
+        type == 'x' || type == 'X' || type == 'o' ? Value() : type_lookup(plain.as_object()->type, in.names->int_);
     if (!method.is_undefined()) return index(in, call(in, method, {plain}));
   }
   const bool based = type == 'x' || type == 'X' || type == 'o';
-  throw Error(ErrorKind::TypeError, std::string("%") + type + " format: " + (based ? "an integer is required" : "a real number is required") +
+  throw Error(ErrorKind::TypeError, std::string("%") + type +
+                                        " format: " + (based ? "an integer is required" : "a real number is required") +
                                         ", not " + std::string(type_name(in, value)));
 }
 
@@ -111,14 +114,16 @@ std::string format_whole(Interpreter& in, const Value& value, char type, const D
   const uint64_t magnitude = i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
   const unsigned base = type == 'x' || type == 'X' ? 16 : type == 'o' ? 8 : 10;
   std::string digits = digits_in_base(magnitude, base, type == 'X');
-  if (d.precision > static_cast<int64_t>(digits.size())) digits.insert(0, static_cast<size_t>(d.precision) - digits.size(), '0');
+  if (d.precision > static_cast<int64_t>(digits.size()))
+    digits.insert(0, static_cast<size_t>(d.precision) - digits.size(), '0');
   const std::string prefix = d.alternate && base != 10 ? std::string("0") + type : "";
   return padded_number(sign_text(i < 0, d), prefix, digits, d);
 }
 
 std::string format_real(Interpreter& in, const Value& value, char type, const Directive& d) {
   const double number = to_float(in, value);
-  std::string text = float_text(number, type, d.precision < 0 ? 6 : static_cast<int>(d.precision), d.alternate ? kAlternate : 0);
+  std::string text =
+      float_text(number, type, d.precision < 0 ? 6 : static_cast<int>(d.precision), d.alternate ? kAlternate : 0);
   const bool negative = text[0] == '-';
   if (negative) text.erase(0, 1);
   return padded_number(sign_text(negative, d), "", text, d);
@@ -142,7 +147,8 @@ std::string format_char(Interpreter& in, const Value& value, const Directive& d)
     out = text_of(value);
   } else {
     int64_t cp;
-    if (!value.is_int() && !value.is_bool() && !(value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined())) {
+    if (!value.is_int() && !value.is_bool() &&
+        !(value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined())) {
       throw Error(ErrorKind::TypeError, "%c requires int or char");
     }
     cp = index(in, value);
@@ -154,7 +160,8 @@ std::string format_char(Interpreter& in, const Value& value, const Directive& d)
 
 class PercentFormatter {
  public:
-  PercentFormatter(Interpreter& in, std::string_view text, const Value& values) : in_(in), text_(text), values_(in, values) {}
+  PercentFormatter(Interpreter& in, std::string_view text, const Value& values)
+      : in_(in), text_(text), values_(in, values) {}
 
   std::string run() {
     while (at_ < text_.size()) {
@@ -253,10 +260,18 @@ class PercentFormatter {
       case 's': out_ += format_text(str_text(in_, value()), d); return;
       case 'r': out_ += format_text(repr_text(in_, value()), d); return;
       case 'a': out_ += format_text(escape_non_ascii(repr_text(in_, value())), d); return;
-      case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
-        out_ += format_whole(in_, value(), static_cast<char>(type), d);
-        return;
-      case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': out_ += format_real(in_, value(), static_cast<char>(type), d); return;
+      case 'd':
+      case 'i':
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o': out_ += format_whole(in_, value(), static_cast<char>(type), d); return;
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G': out_ += format_real(in_, value(), static_cast<char>(type), d); return;
       case 'c': out_ += format_char(in_, value(), d); return;
       default: break;
     }
@@ -381,7 +396,8 @@ class BraceFormatter {
   Value argument(int64_t i) {
     if (!is_tuple(args_)) value_error("Format string contains positional fields");
     if (i >= as_tuple(args_)->size) {
-      throw Error(ErrorKind::IndexError, "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
+      throw Error(ErrorKind::IndexError,
+                  "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
     }
     return as_tuple(args_)->items[i];
   }
@@ -418,7 +434,8 @@ class BraceFormatter {
         value = get_item(in_, value, is_number(key, number) ? Value::integer(number) : make_str(in_, key));
         end = stop + 1;
         if (end == path.size()) break;
-        if (path[end] != '.' && path[end] != '[') value_error("Only '.' or '[' may follow ']' in format field specifier");
+        if (path[end] != '.' && path[end] != '[')
+          value_error("Only '.' or '[' may follow ']' in format field specifier");
       }
     }
     return value;

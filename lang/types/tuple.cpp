@@ -35,7 +35,9 @@ Value make_tuple(Interpreter& in, const Value* items, size_t count) {
   return Value::adopt(tuple);
 }
 
-Value make_tuple(Interpreter& in, std::initializer_list<Value> items) { return make_tuple(in, items.begin(), items.size()); }
+Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
+  return make_tuple(in, items.begin(), items.size());
+}
 
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;

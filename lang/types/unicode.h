@@ -8,8 +8,20 @@
 namespace tessera::unicode {
 
 enum Flag : uint16_t {
-  kAlpha = 1, kDecimal = 2, kDigit = 4, kNumeric = 8, kSpace = 16, kPrintable = 32, kLower = 64, kUpper = 128,
-  kTitle = 256, kCased = 512, kCaseIgnorable = 1024, kIdStart = 2048, kIdContinue = 4096, kSpecial = 8192,
+  kAlpha = 1,
+  kDecimal = 2,
+  kDigit = 4,
+  kNumeric = 8,
+  kSpace = 16,
+  kPrintable = 32,
+  kLower = 64,
+  kUpper = 128,
+  kTitle = 256,
+  kCased = 512,
+  kCaseIgnorable = 1024,
+  kIdStart = 2048,
+  kIdContinue = 4096,
+  kSpecial = 8192,
 };
 
 uint16_t flags(uint32_t code_point) noexcept;

@@ -6,55 +6,55 @@
 namespace tessera {
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
-    sequence = UINT64_MAX;  // leaves first: their memory is free before older nodes run
+  sequence = UINT64_MAX;  // leaves first: their memory is free before older nodes run
 }
 
 AccumulateGrad::~AccumulateGrad() {
-    if (AutogradMeta* meta = leaf_.impl()->autograd; meta && meta->accumulator == this) meta->accumulator = nullptr;
+  if (AutogradMeta* meta = leaf_.impl()->autograd; meta && meta->accumulator == this) meta->accumulator = nullptr;
 }
 
 CountedPtr<Node> leaf_accumulator(const Tensor& leaf) {
-    AutogradMeta& meta = autograd_meta(leaf);
-    if (meta.accumulator) return CountedPtr<Node>::share(meta.accumulator);
-    auto node = make_counted<AccumulateGrad>(leaf);
-    meta.accumulator = node.get();
-    return node;
+  AutogradMeta& meta = autograd_meta(leaf);
+  if (meta.accumulator) return CountedPtr<Node>::share(meta.accumulator);
+  auto node = make_counted<AccumulateGrad>(leaf);
+  meta.accumulator = node.get();
+  return node;
 }
 
 Tensor AccumulateGrad::run_hooks(Tensor grad) const {
-    const AutogradMeta* meta = leaf_.impl()->autograd;
-    if (!meta || meta->hooks.empty() || !grad.defined()) return grad;
-    const auto hooks = meta->hooks;  // a hook may remove itself
-    for (const auto& [id, run] : hooks)
-        if (Tensor replaced = run(grad); replaced.defined()) grad = std::move(replaced);
-    return grad;
+  const AutogradMeta* meta = leaf_.impl()->autograd;
+  if (!meta || meta->hooks.empty() || !grad.defined()) return grad;
+  const auto hooks = meta->hooks;  // a hook may remove itself
+  for (const auto& [id, run] : hooks)
+    if (Tensor replaced = run(grad); replaced.defined()) grad = std::move(replaced);
+  return grad;
 }
 
 namespace {
 
 // Nobody else sees its elements, so that the leaf may keep it instead of a copy.
 bool may_be_kept(const Tensor& grad, const Tensor& leaf) {
-    return grad.is_contiguous() && grad.dtype() == leaf.dtype() && grad.storage().unique() &&
-           grad.nbytes() == grad.storage().bytes();
+  return grad.is_contiguous() && grad.dtype() == leaf.dtype() && grad.storage().unique() &&
+         grad.nbytes() == grad.storage().bytes();
 }
 
 }  // namespace
 
 // The engine has moved the gradient into the list, so a count of one means that it is ours.
 void AccumulateGrad::backward(const TensorList& grad_outputs, TensorList&) {
-    const Tensor& arrived = grad_outputs[0];
-    if (!arrived.defined()) return;
-    Tensor& grad = autograd_meta(leaf_).grad;
-    if (Context::current().grad_enabled) {
-        grad = grad.defined() ? add(grad, arrived) : clone(arrived);
-    } else if (grad.defined()) {
-        const Operand both[] = {grad, arrived};
-        run_pointwise_inplace(pointwise::k_add, both);
-    } else if (arrived.impl()->refs.unique() && may_be_kept(arrived, leaf_)) {
-        grad = arrived;
-    } else {
-        grad = clone(arrived);
-    }
+  const Tensor& arrived = grad_outputs[0];
+  if (!arrived.defined()) return;
+  Tensor& grad = autograd_meta(leaf_).grad;
+  if (Context::current().grad_enabled) {
+    grad = grad.defined() ? add(grad, arrived) : clone(arrived);
+  } else if (grad.defined()) {
+    const Operand both[] = {grad, arrived};
+    run_pointwise_inplace(pointwise::k_add, both);
+  } else if (arrived.impl()->refs.unique() && may_be_kept(arrived, leaf_)) {
+    grad = arrived;
+  } else {
+    grad = clone(arrived);
+  }
 }
 
 }  // namespace tessera

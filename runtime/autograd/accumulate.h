@@ -6,17 +6,17 @@
 namespace tessera {
 
 class AccumulateGrad final : public Node {
-public:
-    explicit AccumulateGrad(const Tensor& leaf);
-    ~AccumulateGrad() override;
-    void backward(const TensorList& grad_outputs, TensorList& grad_inputs) override;
+ public:
+  explicit AccumulateGrad(const Tensor& leaf);
+  ~AccumulateGrad() override;
+  void backward(const TensorList& grad_outputs, TensorList& grad_inputs) override;
 
-    /// Runs the leaf's hooks on a gradient that arrives.
-    Tensor run_hooks(Tensor grad) const;
-    const Tensor& leaf() const { return leaf_; }
+  /// Runs the leaf's hooks on a gradient that arrives.
+  Tensor run_hooks(Tensor grad) const;
+  const Tensor& leaf() const { return leaf_; }
 
-private:
-    Tensor leaf_;
+ private:
+  Tensor leaf_;
 };
 
 /// The leaf's accumulator; one at a time exists.

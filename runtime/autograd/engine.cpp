@@ -15,320 +15,331 @@ namespace tessera {
 // One pass over a graph. A node's place in `tasks_` is written into the node itself for the length of the pass; the node
 // keeps what was there, because a backward that a hook or a custom function starts may meet the same nodes.
 class Engine {
-public:
-    Engine(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), grad_mode_(create_graph) {}
-    ~Engine() {
-        for (const Task& task : tasks_) task.node->pass_ = task.outer_pass, task.node->task_ = task.outer_task;
+ public:
+  Engine(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), grad_mode_(create_graph) {}
+  ~Engine() {
+    for (const Task& task : tasks_) task.node->pass_ = task.outer_pass, task.node->task_ = task.outer_task;
+  }
+
+  void add_root(const Edge& edge, Tensor grad) {
+    const uint32_t task = visit(edge.node.get());
+    roots_.push_back(edge.node);
+    starts_.push_back({task, edge.output, std::move(grad)});
+  }
+
+  /// Only what leads to an input runs. With `capture`, inputs get their gradient in captured() instead of `.grad`.
+  void add_input(const Edge& edge, bool capture) {
+    limited_ = true;
+    captured_.emplace_back();
+    if (!edge.node) return;
+    Task& task = tasks_[visit(edge.node.get())];
+    roots_.push_back(edge.node);
+    task.needed = true;
+    if (capture) task.captures.push_back({edge.output, uint32_t(captured_.size() - 1)});
+  }
+
+  void run() {
+    for (size_t i = 0; i < tasks_.size(); i++) count_edges(i);
+    if (limited_) mark_needed();
+    for (Start& s : starts_) receive(s.task, s.output, std::move(s.grad));
+    for (Start& s : starts_)
+      if (Task& task = tasks_[s.task]; task.waiting == 0 && !task.queued) enqueue(s.task);
+    while (!ready_.empty()) {
+      const uint32_t next = ready_.top().second;
+      ready_.pop();
+      execute(next);
     }
+  }
 
-    void add_root(const Edge& edge, Tensor grad) {
-        const uint32_t task = visit(edge.node.get());
-        roots_.push_back(edge.node);
-        starts_.push_back({task, edge.output, std::move(grad)});
+  TensorList& captured() { return captured_; }
+
+ private:
+  struct Capture {
+    uint32_t output, slot;
+  };
+  struct Task {
+    Node* node;
+    uint64_t outer_pass;
+    uint32_t outer_task;
+    uint32_t waiting = 0;  // edges whose gradient has not arrived
+    bool needed = false, queued = false;
+    TensorList grads;
+    std::vector<Capture> captures;
+  };
+  struct Start {
+    uint32_t task, output;
+    Tensor grad;
+  };
+
+  uint32_t visit(Node* node) {
+    if (node->pass_ == pass_) return node->task_;
+    tasks_.push_back({node, node->pass_, node->task_, 0, false, false, {}, {}});
+    node->pass_ = pass_;
+    node->task_ = uint32_t(tasks_.size() - 1);
+    return node->task_;
+  }
+
+  // tasks_ grows while it is walked: that is the breadth-first search.
+  void count_edges(size_t at) {
+    for (const Edge& edge : tasks_[at].node->edges)
+      if (edge.node) tasks_[visit(edge.node.get())].waiting++;
+  }
+
+  // Edges lead from newer nodes to older ones, so going through the tasks by sequence sees successors first.
+  void mark_needed() {
+    std::vector<uint32_t> order(tasks_.size());
+    for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+    for (const uint32_t i : order)
+      for (const Edge& edge : tasks_[i].node->edges)
+        if (edge.node && tasks_[edge.node->task_].needed) tasks_[i].needed = true;
+  }
+  // Leaves have the largest sequence but no edges.
+  uint64_t rank(uint32_t i) const { return tasks_[i].node->sequence + 1; }
+
+  void receive(uint32_t at, uint32_t output, Tensor grad) {
+    TensorList& grads = tasks_[at].grads;
+    if (grads.size() <= output) grads.resize(std::max<size_t>(output + 1, tasks_[at].node->outputs));
+    Tensor& slot = grads[output];
+    if (!slot.defined()) slot = std::move(grad);
+    else if (grad.defined()) slot = sum_of(std::move(slot), std::move(grad));
+  }
+
+  // In place where the first sum is ours alone.
+  Tensor sum_of(Tensor a, Tensor b) const {
+    if (!grad_mode_ && a.impl()->refs.unique() && a.storage().unique() && a.is_contiguous() && a.dtype() == b.dtype() &&
+        a.sizes() == b.sizes()) {
+      const Operand both[] = {a, b};
+      run_pointwise_inplace(pointwise::k_add, both);
+      return a;
     }
+    return add(a, b);
+  }
 
-    /// Only what leads to an input runs. With `capture`, inputs get their gradient in captured() instead of `.grad`.
-    void add_input(const Edge& edge, bool capture) {
-        limited_ = true;
-        captured_.emplace_back();
-        if (!edge.node) return;
-        Task& task = tasks_[visit(edge.node.get())];
-        roots_.push_back(edge.node);
-        task.needed = true;
-        if (capture) task.captures.push_back({edge.output, uint32_t(captured_.size() - 1)});
+  void enqueue(uint32_t at) {
+    tasks_[at].queued = true;
+    ready_.push({tasks_[at].node->sequence, at});
+  }
+
+  void execute(uint32_t at) {
+    Node* node = tasks_[at].node;
+    TensorList grads = std::move(tasks_[at].grads);
+    grads.resize(std::max<size_t>(grads.size(), node->outputs));
+    run_hooks(node, grads);
+    for (const Capture& capture : tasks_[at].captures) captured_[capture.slot] = grads[capture.output];
+    TensorList results(node->edges.size());
+    if (wants_run(tasks_[at], grads)) call(node, grads, results);
+    for (size_t i = 0; i < node->edges.size(); i++) {
+      const Edge& edge = node->edges[i];
+      if (!edge.node) continue;
+      const uint32_t to = edge.node->task_;
+      if (results[i].defined()) receive(to, edge.output, std::move(results[i]));
+      if (--tasks_[to].waiting == 0) enqueue(to);
     }
+  }
 
-    void run() {
-        for (size_t i = 0; i < tasks_.size(); i++) count_edges(i);
-        if (limited_) mark_needed();
-        for (Start& s : starts_) receive(s.task, s.output, std::move(s.grad));
-        for (Start& s : starts_)
-            if (Task& task = tasks_[s.task]; task.waiting == 0 && !task.queued) enqueue(s.task);
-        while (!ready_.empty()) {
-            const uint32_t next = ready_.top().second;
-            ready_.pop();
-            execute(next);
-        }
+  bool wants_run(const Task& task, const TensorList& grads) const {
+    const bool only_captured = !task.captures.empty() && task.node->edges.empty();
+    if (only_captured || (limited_ && !task.needed)) return false;
+    if (limited_ && !task.captures.empty() && !leads_on(*task.node)) return false;
+    if (task.node->runs_without_gradients) return true;
+    return std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+  }
+  bool leads_on(const Node& node) const {
+    return std::any_of(node.edges.begin(), node.edges.end(),
+                       [&](const Edge& e) { return e.node && tasks_[e.node->task_].needed; });
+  }
+
+  void call(Node* node, const TensorList& grads, TensorList& results) {
+    const GradMode mode(grad_mode_);
+    node->backward(grads, results);
+    if (keep_graph_) return;
+    node->release_saved();
+    node->released = true;
+  }
+
+  // Functions that scripts hung on the results of this node, then the results that keep their gradient.
+  void run_hooks(Node* node, TensorList& grads) {
+    if (auto* leaf = dynamic_cast<AccumulateGrad*>(node->hooks || node->edges.empty() ? node : nullptr)) {
+      const GradMode mode(grad_mode_);
+      grads[0] = leaf->run_hooks(std::move(grads[0]));
     }
+    if (!node->hooks) return;
+    const GradMode mode(grad_mode_);
+    const auto hooks = node->hooks->hooks;
+    for (const NodeHooks::Hook& hook : hooks)
+      if (Tensor& g = grads[hook.output]; g.defined())
+        if (Tensor replaced = hook.run(g); replaced.defined()) g = std::move(replaced);
+    for (AutogradMeta* meta : node->hooks->retained)
+      if (Tensor& g = grads[meta->output]; g.defined())
+        meta->grad = meta->grad.defined() ? add(meta->grad, g) : clone(g);
+  }
 
-    TensorList& captured() { return captured_; }
+  static uint64_t new_pass() {
+    static std::atomic<uint64_t> passes{0};
+    return ++passes;
+  }
 
-private:
-    struct Capture {
-        uint32_t output, slot;
-    };
-    struct Task {
-        Node* node;
-        uint64_t outer_pass;
-        uint32_t outer_task;
-        uint32_t waiting = 0;  // edges whose gradient has not arrived
-        bool needed = false, queued = false;
-        TensorList grads;
-        std::vector<Capture> captures;
-    };
-    struct Start {
-        uint32_t task, output;
-        Tensor grad;
-    };
-
-    uint32_t visit(Node* node) {
-        if (node->pass_ == pass_) return node->task_;
-        tasks_.push_back({node, node->pass_, node->task_, 0, false, false, {}, {}});
-        node->pass_ = pass_;
-        node->task_ = uint32_t(tasks_.size() - 1);
-        return node->task_;
-    }
-
-    // tasks_ grows while it is walked: that is the breadth-first search.
-    void count_edges(size_t at) {
-        for (const Edge& edge : tasks_[at].node->edges)
-            if (edge.node) tasks_[visit(edge.node.get())].waiting++;
-    }
-
-    // Edges lead from newer nodes to older ones, so going through the tasks by sequence sees successors first.
-    void mark_needed() {
-        std::vector<uint32_t> order(tasks_.size());
-        for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
-        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
-        for (const uint32_t i : order)
-            for (const Edge& edge : tasks_[i].node->edges)
-                if (edge.node && tasks_[edge.node->task_].needed) tasks_[i].needed = true;
-    }
-    // Leaves have the largest sequence but no edges.
-    uint64_t rank(uint32_t i) const { return tasks_[i].node->sequence + 1; }
-
-    void receive(uint32_t at, uint32_t output, Tensor grad) {
-        TensorList& grads = tasks_[at].grads;
-        if (grads.size() <= output) grads.resize(std::max<size_t>(output + 1, tasks_[at].node->outputs));
-        Tensor& slot = grads[output];
-        if (!slot.defined()) slot = std::move(grad);
-        else if (grad.defined()) slot = sum_of(std::move(slot), std::move(grad));
-    }
-
-    // In place where the first sum is ours alone.
-    Tensor sum_of(Tensor a, Tensor b) const {
-        if (!grad_mode_ && a.impl()->refs.unique() && a.storage().unique() && a.is_contiguous() && a.dtype() == b.dtype() &&
-            a.sizes() == b.sizes()) {
-            const Operand both[] = {a, b};
-            run_pointwise_inplace(pointwise::k_add, both);
-            return a;
-        }
-        return add(a, b);
-    }
-
-    void enqueue(uint32_t at) {
-        tasks_[at].queued = true;
-        ready_.push({tasks_[at].node->sequence, at});
-    }
-
-    void execute(uint32_t at) {
-        Node* node = tasks_[at].node;
-        TensorList grads = std::move(tasks_[at].grads);
-        grads.resize(std::max<size_t>(grads.size(), node->outputs));
-        run_hooks(node, grads);
-        for (const Capture& capture : tasks_[at].captures) captured_[capture.slot] = grads[capture.output];
-        TensorList results(node->edges.size());
-        if (wants_run(tasks_[at], grads)) call(node, grads, results);
-        for (size_t i = 0; i < node->edges.size(); i++) {
-            const Edge& edge = node->edges[i];
-            if (!edge.node) continue;
-            const uint32_t to = edge.node->task_;
-            if (results[i].defined()) receive(to, edge.output, std::move(results[i]));
-            if (--tasks_[to].waiting == 0) enqueue(to);
-        }
-    }
-
-    bool wants_run(const Task& task, const TensorList& grads) const {
-        const bool only_captured = !task.captures.empty() && task.node->edges.empty();
-        if (only_captured || (limited_ && !task.needed)) return false;
-        if (limited_ && !task.captures.empty() && !leads_on(*task.node)) return false;
-        if (task.node->runs_without_gradients) return true;
-        return std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
-    }
-    bool leads_on(const Node& node) const {
-        return std::any_of(node.edges.begin(), node.edges.end(), [&](const Edge& e) { return e.node && tasks_[e.node->task_].needed; });
-    }
-
-    void call(Node* node, const TensorList& grads, TensorList& results) {
-        const GradMode mode(grad_mode_);
-        node->backward(grads, results);
-        if (keep_graph_) return;
-        node->release_saved();
-        node->released = true;
-    }
-
-    // Functions that scripts hung on the results of this node, then the results that keep their gradient.
-    void run_hooks(Node* node, TensorList& grads) {
-        if (auto* leaf = dynamic_cast<AccumulateGrad*>(node->hooks || node->edges.empty() ? node : nullptr)) {
-            const GradMode mode(grad_mode_);
-            grads[0] = leaf->run_hooks(std::move(grads[0]));
-        }
-        if (!node->hooks) return;
-        const GradMode mode(grad_mode_);
-        const auto hooks = node->hooks->hooks;
-        for (const NodeHooks::Hook& hook : hooks)
-            if (Tensor& g = grads[hook.output]; g.defined())
-                if (Tensor replaced = hook.run(g); replaced.defined()) g = std::move(replaced);
-        for (AutogradMeta* meta : node->hooks->retained)
-            if (Tensor& g = grads[meta->output]; g.defined()) meta->grad = meta->grad.defined() ? add(meta->grad, g) : clone(g);
-    }
-
-    static uint64_t new_pass() {
-        static std::atomic<uint64_t> passes{0};
-        return ++passes;
-    }
-
-    const uint64_t pass_ = new_pass();
-    const bool keep_graph_, grad_mode_;
-    bool limited_ = false;
-    std::vector<Task> tasks_;
-    std::vector<CountedPtr<Node>> roots_;  // hold the graph while it is swept
-    std::vector<Start> starts_;
-    std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
-    TensorList captured_;
+  const uint64_t pass_ = new_pass();
+  const bool keep_graph_, grad_mode_;
+  bool limited_ = false;
+  std::vector<Task> tasks_;
+  std::vector<CountedPtr<Node>> roots_;  // hold the graph while it is swept
+  std::vector<Start> starts_;
+  std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
+  TensorList captured_;
 };
 
 namespace {
 
 std::string size_text(Ints sizes) {
-    std::string s = "torch.Size([";
-    for (size_t i = 0; i < sizes.size(); i++) s += (i ? ", " : "") + std::to_string(sizes[i]);
-    return s + "])";
+  std::string s = "torch.Size([";
+  for (size_t i = 0; i < sizes.size(); i++) s += (i ? ", " : "") + std::to_string(sizes[i]);
+  return s + "])";
 }
 
 Tensor first_gradient(const TensorList& roots, const TensorList& grads, size_t i) {
-    const Tensor& root = roots[i];
-    if (i >= grads.size() || !grads[i].defined()) {
-        check(!root.requires_grad() || root.numel() == 1, TensorErrorKind::Runtime, "grad can be implicitly created only for scalar outputs");
-        return root.requires_grad() ? ones_like(root) : Tensor();
-    }
-    check(grads[i].sizes() == root.sizes(), TensorErrorKind::Runtime, "Mismatch in shape: grad_output[", i, "] has a shape of ",
-          size_text(grads[i].sizes()), " and output[", i, "] has a shape of ", size_text(root.sizes()), ".");
-    return grads[i];
+  const Tensor& root = roots[i];
+  if (i >= grads.size() || !grads[i].defined()) {
+    check(!root.requires_grad() || root.numel() == 1, TensorErrorKind::Runtime,
+          "grad can be implicitly created only for scalar outputs");
+    return root.requires_grad() ? ones_like(root) : Tensor();
+  }
+  check(grads[i].sizes() == root.sizes(), TensorErrorKind::Runtime, "Mismatch in shape: grad_output[", i,
+        "] has a shape of ", size_text(grads[i].sizes()), " and output[", i, "] has a shape of ",
+        size_text(root.sizes()), ".");
+  return grads[i];
 }
 
 void add_roots(Engine& engine, const TensorList& roots, const TensorList& grads) {
-    TensorList firsts;
-    for (size_t i = 0; i < roots.size(); i++) firsts.push_back(first_gradient(roots, grads, i));
-    for (size_t i = 0; i < roots.size(); i++) {
-        const Edge edge = gradient_edge(roots[i]);
-        check(edge.node.get() != nullptr, TensorErrorKind::Runtime, "element ", i, " of tensors does not require grad and does not have a grad_fn");
-        engine.add_root(edge, std::move(firsts[i]));
-    }
+  TensorList firsts;
+  for (size_t i = 0; i < roots.size(); i++) firsts.push_back(first_gradient(roots, grads, i));
+  for (size_t i = 0; i < roots.size(); i++) {
+    const Edge edge = gradient_edge(roots[i]);
+    check(edge.node.get() != nullptr, TensorErrorKind::Runtime, "element ", i,
+          " of tensors does not require grad and does not have a grad_fn");
+    engine.add_root(edge, std::move(firsts[i]));
+  }
 }
 
 }  // namespace
 
-void backward(const TensorList& roots, const TensorList& grads, bool retain_graph, bool create_graph, const TensorList& inputs) {
-    Engine engine(retain_graph || create_graph, create_graph);
-    {
-        const GradMode mode(create_graph);
-        add_roots(engine, roots, grads);
-    }
-    for (size_t i = 0; i < inputs.size(); i++) {
-        const Edge edge = gradient_edge(inputs[i]);
-        check(edge.node.get() != nullptr, TensorErrorKind::Runtime, "One of the differentiated Tensors does not require grad");
-        if (!is_leaf(inputs[i])) retain_grad(inputs[i]);
-        engine.add_input(edge, false);
-    }
-    engine.run();
+void backward(const TensorList& roots, const TensorList& grads, bool retain_graph, bool create_graph,
+              const TensorList& inputs) {
+  Engine engine(retain_graph || create_graph, create_graph);
+  {
+    const GradMode mode(create_graph);
+    add_roots(engine, roots, grads);
+  }
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const Edge edge = gradient_edge(inputs[i]);
+    check(edge.node.get() != nullptr, TensorErrorKind::Runtime,
+          "One of the differentiated Tensors does not require grad");
+    if (!is_leaf(inputs[i])) retain_grad(inputs[i]);
+    engine.add_input(edge, false);
+  }
+  engine.run();
 }
 
-TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs, bool retain_graph, bool create_graph,
-                bool allow_unused) {
-    check(!inputs.empty(), TensorErrorKind::Value, "grad requires non-empty inputs.");
-    Engine engine(retain_graph || create_graph, create_graph);
-    {
-        const GradMode mode(create_graph);
-        add_roots(engine, outputs, grad_outputs);
-    }
-    for (const Tensor& input : inputs) {
-        check(input.requires_grad(), TensorErrorKind::Runtime, "One of the differentiated Tensors does not require grad");
-        engine.add_input(gradient_edge(input), true);
-    }
-    engine.run();
-    for (const Tensor& g : engine.captured())
-        check(g.defined() || allow_unused, TensorErrorKind::Runtime,
-              "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
-    return std::move(engine.captured());
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs, bool retain_graph,
+                bool create_graph, bool allow_unused) {
+  check(!inputs.empty(), TensorErrorKind::Value, "grad requires non-empty inputs.");
+  Engine engine(retain_graph || create_graph, create_graph);
+  {
+    const GradMode mode(create_graph);
+    add_roots(engine, outputs, grad_outputs);
+  }
+  for (const Tensor& input : inputs) {
+    check(input.requires_grad(), TensorErrorKind::Runtime, "One of the differentiated Tensors does not require grad");
+    engine.add_input(gradient_edge(input), true);
+  }
+  engine.run();
+  for (const Tensor& g : engine.captured())
+    check(
+        g.defined() || allow_unused, TensorErrorKind::Runtime,
+        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
+  return std::move(engine.captured());
 }
 
 bool is_leaf(const Tensor& t) { return !t.requires_grad() || !grad_fn_of(t); }
 
 void set_requires_grad(const Tensor& t, bool requires_grad) {
-    if (t.requires_grad() && grad_fn_of(t)) {
-        check(requires_grad, TensorErrorKind::Runtime,
-              "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
-              "require differentiation use var_no_grad = var.detach().");
-        return;
-    }
-    check(!requires_grad || is_differentiable(t.dtype()), TensorErrorKind::Runtime,
-          "only Tensors of floating point and complex dtype can require gradients");
-    if (requires_grad) t.impl()->flags |= TensorImpl::kRequiresGrad;
-    else t.impl()->flags &= uint8_t(~TensorImpl::kRequiresGrad);
-    if (requires_grad || t.impl()->autograd) autograd_meta(t).leaf_requires_grad = requires_grad;
+  if (t.requires_grad() && grad_fn_of(t)) {
+    check(
+        requires_grad, TensorErrorKind::Runtime,
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
+        "require differentiation use var_no_grad = var.detach().");
+    return;
+  }
+  check(!requires_grad || is_differentiable(t.dtype()), TensorErrorKind::Runtime,
+        "only Tensors of floating point and complex dtype can require gradients");
+  if (requires_grad) t.impl()->flags |= TensorImpl::kRequiresGrad;
+  else t.impl()->flags &= uint8_t(~TensorImpl::kRequiresGrad);
+  if (requires_grad || t.impl()->autograd) autograd_meta(t).leaf_requires_grad = requires_grad;
 }
 
 void retain_grad(const Tensor& t) {
-    check(t.requires_grad(), TensorErrorKind::Runtime, "can't retain_grad on Tensor that has requires_grad=False");
-    const CountedPtr<Node> node = grad_fn_of(t);
-    AutogradMeta& meta = autograd_meta(t);
-    if (!node || meta.retains_grad) return;
-    if (!node->hooks) node->hooks = std::make_unique<NodeHooks>();
-    node->hooks->retained.push_back(&meta);
-    meta.retains_grad = true;
+  check(t.requires_grad(), TensorErrorKind::Runtime, "can't retain_grad on Tensor that has requires_grad=False");
+  const CountedPtr<Node> node = grad_fn_of(t);
+  AutogradMeta& meta = autograd_meta(t);
+  if (!node || meta.retains_grad) return;
+  if (!node->hooks) node->hooks = std::make_unique<NodeHooks>();
+  node->hooks->retained.push_back(&meta);
+  meta.retains_grad = true;
 }
 
 uint64_t add_hook(const Tensor& t, TensorHook hook) {
-    static std::atomic<uint64_t> last_id{0};
-    check(t.requires_grad(), TensorErrorKind::Runtime, "cannot register a hook on a tensor that doesn't require gradient");
-    const uint64_t id = ++last_id;
-    AutogradMeta& meta = autograd_meta(t);
-    if (const CountedPtr<Node> node = grad_fn_of(t)) {
-        if (!node->hooks) node->hooks = std::make_unique<NodeHooks>();
-        node->hooks->hooks.push_back({meta.output, id, std::move(hook)});
-    } else {
-        meta.hooks.emplace_back(id, std::move(hook));
-    }
-    return id;
+  static std::atomic<uint64_t> last_id{0};
+  check(t.requires_grad(), TensorErrorKind::Runtime,
+        "cannot register a hook on a tensor that doesn't require gradient");
+  const uint64_t id = ++last_id;
+  AutogradMeta& meta = autograd_meta(t);
+  if (const CountedPtr<Node> node = grad_fn_of(t)) {
+    if (!node->hooks) node->hooks = std::make_unique<NodeHooks>();
+    node->hooks->hooks.push_back({meta.output, id, std::move(hook)});
+  } else {
+    meta.hooks.emplace_back(id, std::move(hook));
+  }
+  return id;
 }
 
 void remove_hook(const Tensor& t, uint64_t id) {
-    AutogradMeta& meta = autograd_meta(t);
-    std::erase_if(meta.hooks, [&](const auto& hook) { return hook.first == id; });
-    if (meta.grad_fn && meta.grad_fn->hooks)
-        std::erase_if(meta.grad_fn->hooks->hooks, [&](const NodeHooks::Hook& hook) { return hook.id == id; });
+  AutogradMeta& meta = autograd_meta(t);
+  std::erase_if(meta.hooks, [&](const auto& hook) { return hook.first == id; });
+  if (meta.grad_fn && meta.grad_fn->hooks)
+    std::erase_if(meta.grad_fn->hooks->hooks, [&](const NodeHooks::Hook& hook) { return hook.id == id; });
 }
 
 Tensor detached(const Tensor& t) { return t.view_of(t.sizes(), t.strides()); }
 
 void detach_(const Tensor& t) {
-    AutogradMeta* meta = t.impl()->autograd;
-    t.impl()->flags &= uint8_t(~TensorImpl::kRequiresGrad);
-    if (!meta) return;
-    check(!meta->view_base.defined(), TensorErrorKind::Runtime,
-          "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "
-          "set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to "
-          "the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
-    meta->grad_fn = nullptr;
-    meta->output = 0;
-    meta->leaf_requires_grad = false;
+  AutogradMeta* meta = t.impl()->autograd;
+  t.impl()->flags &= uint8_t(~TensorImpl::kRequiresGrad);
+  if (!meta) return;
+  check(
+      !meta->view_base.defined(), TensorErrorKind::Runtime,
+      "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "
+      "set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to "
+      "the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
+  meta->grad_fn = nullptr;
+  meta->output = 0;
+  meta->leaf_requires_grad = false;
 }
 
 Tensor detached_alias(const Tensor& t) {
-    Storage* storage = Storage::alias(&t.storage());
-    const Tensor out = Tensor::adopt(TensorImpl::create_view(storage, t.impl()->data, t.sizes(), t.strides(), t.dtype()));
-    storage->release();
-    return out;
+  Storage* storage = Storage::alias(&t.storage());
+  const Tensor out = Tensor::adopt(TensorImpl::create_view(storage, t.impl()->data, t.sizes(), t.strides(), t.dtype()));
+  storage->release();
+  return out;
 }
 
 void replace_data(const Tensor& self, const Tensor& data) {
-    TensorImpl* impl = self.impl();
-    const Tensor kept = data;  // self may be data
-    impl->dtype = data.dtype();
-    impl->device = data.device();
-    impl->set_storage(&data.storage(), data.impl()->data);
-    impl->set_layout(data.sizes(), data.strides());
+  TensorImpl* impl = self.impl();
+  const Tensor kept = data;  // self may be data
+  impl->dtype = data.dtype();
+  impl->device = data.device();
+  impl->set_storage(&data.storage(), data.impl()->data);
+  impl->set_layout(data.sizes(), data.strides());
 }
 
 // ---- nodes that hosts and scripts write ----
@@ -336,34 +347,35 @@ void replace_data(const Tensor& self, const Tensor& data) {
 namespace {
 
 struct FunctionNode final : Node {
-    FunctionNode(std::string text, std::function<TensorList(const TensorList&)> f)
-        : Node(""), own_name(std::move(text)), run(std::move(f)) {
-        name = own_name.c_str();
-        runs_without_gradients = true;
-    }
-    void backward(const TensorList& grads, TensorList& results) override {
-        check(!released, TensorErrorKind::Runtime,
-              "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-              "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-              "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
-        TensorList answer = run(grads);
-        for (size_t i = 0; i < answer.size() && i < results.size(); i++)
-            if (needs(i)) results[i] = std::move(answer[i]);
-    }
-    std::string own_name;
-    std::function<TensorList(const TensorList&)> run;
+  FunctionNode(std::string text, std::function<TensorList(const TensorList&)> f)
+      : Node(""), own_name(std::move(text)), run(std::move(f)) {
+    name = own_name.c_str();
+    runs_without_gradients = true;
+  }
+  void backward(const TensorList& grads, TensorList& results) override {
+    check(
+        !released, TensorErrorKind::Runtime,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+        "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
+    TensorList answer = run(grads);
+    for (size_t i = 0; i < answer.size() && i < results.size(); i++)
+      if (needs(i)) results[i] = std::move(answer[i]);
+  }
+  std::string own_name;
+  std::function<TensorList(const TensorList&)> run;
 };
 
 }  // namespace
 
 CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
                                  std::function<TensorList(const TensorList&)> backward) {
-    auto node = make_counted<FunctionNode>(std::move(name), std::move(backward));
-    for (const Tensor& input : inputs) node->add_input(input);
-    node->outputs = uint32_t(outputs.size());
-    for (uint32_t i = 0; i < outputs.size(); i++)
-        if (outputs[i].defined()) set_history(outputs[i], node, i);
-    return node;
+  auto node = make_counted<FunctionNode>(std::move(name), std::move(backward));
+  for (const Tensor& input : inputs) node->add_input(input);
+  node->outputs = uint32_t(outputs.size());
+  for (uint32_t i = 0; i < outputs.size(); i++)
+    if (outputs[i].defined()) set_history(outputs[i], node, i);
+  return node;
 }
 
 }  // namespace tessera

@@ -7,11 +7,11 @@ namespace tessera {
 
 /// Adds d(roots)/d(leaf) to the leaves' `.grad`. An undefined or missing entry of `grads` stands for 1 (of a scalar root).
 /// With `inputs`, only these get gradients. Under create_graph the sweep is recorded itself.
-void backward(const TensorList& roots, const TensorList& grads = {}, bool retain_graph = false, bool create_graph = false,
-              const TensorList& inputs = {});
+void backward(const TensorList& roots, const TensorList& grads = {}, bool retain_graph = false,
+              bool create_graph = false, const TensorList& inputs = {});
 /// d(outputs)/d(inputs), one for each input, undefined for what was not used (allow_unused).
-TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {}, bool retain_graph = false,
-                bool create_graph = false, bool allow_unused = false);
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {},
+                bool retain_graph = false, bool create_graph = false, bool allow_unused = false);
 
 bool is_leaf(const Tensor& t);
 void set_requires_grad(const Tensor& t, bool requires_grad);

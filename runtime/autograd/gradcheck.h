@@ -10,14 +10,15 @@
 namespace tessera {
 
 struct GradcheckOptions {
-    double step = 1e-6;
-    double absolute = 1e-5, relative = 1e-3;
+  double step = 1e-6;
+  double absolute = 1e-5, relative = 1e-3;
 };
 
 using DifferentiableFunction = std::function<TensorList(const TensorList&)>;
 
 std::string gradcheck(const DifferentiableFunction& f, const TensorList& inputs, const GradcheckOptions& options = {});
 /// The derivative of the derivative: what create_graph gives.
-std::string gradgradcheck(const DifferentiableFunction& f, const TensorList& inputs, const GradcheckOptions& options = {});
+std::string gradgradcheck(const DifferentiableFunction& f, const TensorList& inputs,
+                          const GradcheckOptions& options = {});
 
 }  // namespace tessera

@@ -11,40 +11,40 @@ namespace {
 // 100,000 ops must not become 100,000 nested destructors. So a node that loses its last reference while another one is
 // being destroyed waits in a list, and the outermost call empties that list.
 struct Graveyard {
-    bool digging = false;
-    std::vector<CountedPtr<Node>> waiting;
+  bool digging = false;
+  std::vector<CountedPtr<Node>> waiting;
 };
 thread_local Graveyard* graveyard = nullptr;
 
 void drop(CountedPtr<Node> node) {
-    if (!node) return;
-    if (graveyard) return graveyard->waiting.push_back(std::move(node));
-    Graveyard mine;
-    graveyard = &mine;
-    node = nullptr;
-    while (!mine.waiting.empty()) {
-        CountedPtr<Node> next = std::move(mine.waiting.back());
-        mine.waiting.pop_back();
-        next = nullptr;
-    }
-    graveyard = nullptr;
+  if (!node) return;
+  if (graveyard) return graveyard->waiting.push_back(std::move(node));
+  Graveyard mine;
+  graveyard = &mine;
+  node = nullptr;
+  while (!mine.waiting.empty()) {
+    CountedPtr<Node> next = std::move(mine.waiting.back());
+    mine.waiting.pop_back();
+    next = nullptr;
+  }
+  graveyard = nullptr;
 }
 
 }  // namespace
 
 void EdgeList::push_more(Edge edge) {
-    if (!more_) {
-        more_ = std::make_unique<std::vector<Edge>>();
-        for (Edge& e : inline_) more_->push_back(std::move(e));
-    }
-    more_->push_back(std::move(edge));
+  if (!more_) {
+    more_ = std::make_unique<std::vector<Edge>>();
+    for (Edge& e : inline_) more_->push_back(std::move(e));
+  }
+  more_->push_back(std::move(edge));
 }
 
 Node::~Node() {
-    for (Edge& edge : edges) drop(std::move(edge.node));
-    if (hooks)
-        for (AutogradMeta* meta : hooks->retained)
-            if (meta) meta->retains_grad = false;
+  for (Edge& edge : edges) drop(std::move(edge.node));
+  if (hooks)
+    for (AutogradMeta* meta : hooks->retained)
+      if (meta) meta->retains_grad = false;
 }
 
 void Node::add_input(const Tensor& input) { edges.push_back(gradient_edge(input)); }
@@ -52,94 +52,97 @@ void Node::add_input(const Tensor& input) { edges.push_back(gradient_edge(input)
 // ---- what hangs on a tensor ----
 
 AutogradMeta& autograd_meta(const Tensor& t) {
-    AutogradMeta*& meta = t.impl()->autograd;
-    if (!meta) meta = new (pool_allocate(sizeof(AutogradMeta))) AutogradMeta;
-    return *meta;
+  AutogradMeta*& meta = t.impl()->autograd;
+  if (!meta) meta = new (pool_allocate(sizeof(AutogradMeta))) AutogradMeta;
+  return *meta;
 }
 
 void destroy_autograd_meta(AutogradMeta* meta) noexcept {
-    if (meta->retains_grad && meta->grad_fn && meta->grad_fn->hooks)
-        std::erase(meta->grad_fn->hooks->retained, meta);
-    drop(std::move(meta->grad_fn));
-    meta->~AutogradMeta();
-    pool_release(meta, sizeof(AutogradMeta));
+  if (meta->retains_grad && meta->grad_fn && meta->grad_fn->hooks) std::erase(meta->grad_fn->hooks->retained, meta);
+  drop(std::move(meta->grad_fn));
+  meta->~AutogradMeta();
+  pool_release(meta, sizeof(AutogradMeta));
 }
 
 CountedPtr<Node> grad_fn_of(const Tensor& t) {
-    const AutogradMeta* meta = t.impl()->autograd;
-    if (!meta) return nullptr;
-    if (meta->view_base.defined() && meta->view_version != t.version()) renew_view_history(t);
-    return meta->grad_fn;
+  const AutogradMeta* meta = t.impl()->autograd;
+  if (!meta) return nullptr;
+  if (meta->view_base.defined() && meta->view_version != t.version()) renew_view_history(t);
+  return meta->grad_fn;
 }
 
 Edge gradient_edge(const Tensor& t) {
-    if (!t.defined()) return {};
-    if (const AutogradMeta* meta = t.impl()->autograd) {
-        if (meta->view_base.defined() && meta->view_version != t.version()) renew_view_history(t);
-        if (meta->grad_fn) return {meta->grad_fn, meta->output};
-    }
-    if (!t.requires_grad()) return {};
-    return {leaf_accumulator(t), 0};
+  if (!t.defined()) return {};
+  if (const AutogradMeta* meta = t.impl()->autograd) {
+    if (meta->view_base.defined() && meta->view_version != t.version()) renew_view_history(t);
+    if (meta->grad_fn) return {meta->grad_fn, meta->output};
+  }
+  if (!t.requires_grad()) return {};
+  return {leaf_accumulator(t), 0};
 }
 
 bool any_needs_grad(const TensorList& inputs) {
-    if (!Context::current().grad_enabled) return false;
-    for (const Tensor& t : inputs)
-        if (t.defined() && t.requires_grad()) return true;
-    return false;
+  if (!Context::current().grad_enabled) return false;
+  for (const Tensor& t : inputs)
+    if (t.defined() && t.requires_grad()) return true;
+  return false;
 }
 
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output) {
-    if (!is_differentiable(out.dtype())) return;
-    AutogradMeta& meta = autograd_meta(out);
-    meta.grad_fn = std::move(node);
-    meta.output = output;
-    meta.view_version = out.version();
-    out.impl()->flags |= TensorImpl::kRequiresGrad;
+  if (!is_differentiable(out.dtype())) return;
+  AutogradMeta& meta = autograd_meta(out);
+  meta.grad_fn = std::move(node);
+  meta.output = output;
+  meta.view_version = out.version();
+  out.impl()->flags |= TensorImpl::kRequiresGrad;
 }
 
 // ---- saved tensors ----
 
 SavedTensor::SavedTensor(const Tensor& t, bool is_result) : is_result_(is_result), empty_(!t.defined()) {
-    if (empty_) return;
-    version_ = t.version();
-    if (!is_result) {
-        tensor_ = t;
-        return;
-    }
-    if (const AutogradMeta* meta = t.impl()->autograd) output_ = meta->output;
-    tensor_ = t.view_of(t.sizes(), t.strides());
+  if (empty_) return;
+  version_ = t.version();
+  if (!is_result) {
+    tensor_ = t;
+    return;
+  }
+  if (const AutogradMeta* meta = t.impl()->autograd) output_ = meta->output;
+  tensor_ = t.view_of(t.sizes(), t.strides());
 }
 
 void SavedTensor::fail_changed(const Node* owner) const {
-    const AutogradMeta* meta = tensor_.impl()->autograd;
-    const Node* maker = is_result_ ? owner : meta ? meta->grad_fn.get() : nullptr;
-    std::string from;
-    if (maker) from = text(", which is output ", is_result_ || !meta ? output_ : meta->output, " of ", maker->name, ",");
-    const bool traced = Context::current().anomaly_mode;
-    fail(TensorErrorKind::Runtime, "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.",
-         tensor_.device().is_cuda() ? "cuda." : "", scalar_type_name(tensor_.dtype()), "Tensor ", tensor_.sizes(), "]", from,
-         " is at version ", tensor_.version(), "; expected version ", version_, " instead. Hint: ",
-         traced ? "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed "
-                  "in there or anywhere later. Good luck!"
-                : "enable anomaly detection to find the operation that failed to compute its gradient, with "
-                  "torch.autograd.set_detect_anomaly(True).");
+  const AutogradMeta* meta = tensor_.impl()->autograd;
+  const Node* maker = is_result_ ? owner : meta ? meta->grad_fn.get() : nullptr;
+  std::string from;
+  if (maker) from = text(", which is output ", is_result_ || !meta ? output_ : meta->output, " of ", maker->name, ",");
+  const bool traced = Context::current().anomaly_mode;
+  fail(
+      TensorErrorKind::Runtime,
+      "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.",
+      tensor_.device().is_cuda() ? "cuda." : "", scalar_type_name(tensor_.dtype()), "Tensor ", tensor_.sizes(), "]",
+      from, " is at version ", tensor_.version(), "; expected version ", version_, " instead. Hint: ",
+      traced
+          ? "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed "
+            "in there or anywhere later. Good luck!"
+          : "enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True).");
 }
 
 Tensor SavedTensor::get(Node* owner) const {
-    if (!tensor_.defined()) {
-        check(empty_, TensorErrorKind::Runtime,
-              "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-              "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-              "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
-        return {};
-    }
-    if (tensor_.version() != version_) fail_changed(owner);
-    if (!is_result_ || !Context::current().grad_enabled) return tensor_;
-    // Only a backward that is recorded itself asks where the result came from.
-    Tensor t = tensor_.view_of(tensor_.sizes(), tensor_.strides());
-    set_history(t, CountedPtr<Node>::share(owner), output_);
-    return t;
+  if (!tensor_.defined()) {
+    check(
+        empty_, TensorErrorKind::Runtime,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+        "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
+    return {};
+  }
+  if (tensor_.version() != version_) fail_changed(owner);
+  if (!is_result_ || !Context::current().grad_enabled) return tensor_;
+  // Only a backward that is recorded itself asks where the result came from.
+  Tensor t = tensor_.view_of(tensor_.sizes(), tensor_.strides());
+  set_history(t, CountedPtr<Node>::share(owner), output_);
+  return t;
 }
 
 }  // namespace tessera

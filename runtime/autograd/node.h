@@ -32,120 +32,120 @@ struct AutogradMeta;
 
 /// Where the gradient of one input goes: that input's node, and which of its results the input was.
 struct Edge {
-    CountedPtr<Node> node;  // null: the input needs no gradient
-    uint32_t output = 0;
+  CountedPtr<Node> node;  // null: the input needs no gradient
+  uint32_t output = 0;
 };
 
 /// The edges of a node. Two lie in the node itself, which is enough for nearly every op.
 class EdgeList {
-public:
-    EdgeList() = default;
-    EdgeList(const EdgeList&) = delete;
-    EdgeList& operator=(const EdgeList&) = delete;
+ public:
+  EdgeList() = default;
+  EdgeList(const EdgeList&) = delete;
+  EdgeList& operator=(const EdgeList&) = delete;
 
-    size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    Edge* begin() { return more_ ? more_->data() : inline_; }
-    Edge* end() { return begin() + size_; }
-    const Edge* begin() const { return more_ ? more_->data() : inline_; }
-    const Edge* end() const { return begin() + size_; }
-    Edge& operator[](size_t i) { return begin()[i]; }
-    const Edge& operator[](size_t i) const { return begin()[i]; }
-    void push_back(Edge edge) {
-        if (size_ < kInline) inline_[size_] = std::move(edge);
-        else push_more(std::move(edge));
-        size_++;
-    }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Edge* begin() { return more_ ? more_->data() : inline_; }
+  Edge* end() { return begin() + size_; }
+  const Edge* begin() const { return more_ ? more_->data() : inline_; }
+  const Edge* end() const { return begin() + size_; }
+  Edge& operator[](size_t i) { return begin()[i]; }
+  const Edge& operator[](size_t i) const { return begin()[i]; }
+  void push_back(Edge edge) {
+    if (size_ < kInline) inline_[size_] = std::move(edge);
+    else push_more(std::move(edge));
+    size_++;
+  }
 
-private:
-    static constexpr uint32_t kInline = 2;
-    void push_more(Edge edge);
+ private:
+  static constexpr uint32_t kInline = 2;
+  void push_more(Edge edge);
 
-    Edge inline_[kInline];
-    std::unique_ptr<std::vector<Edge>> more_;  // holds all of them once there are more
-    uint32_t size_ = 0;
+  Edge inline_[kInline];
+  std::unique_ptr<std::vector<Edge>> more_;  // holds all of them once there are more
+  uint32_t size_ = 0;
 };
 
 using TensorHook = std::function<Tensor(const Tensor&)>;
 
 /// What few nodes have: functions that see (and may replace) the gradient of a result, and tensors that keep theirs.
 struct NodeHooks {
-    struct Hook {
-        uint32_t output;
-        uint64_t id;
-        TensorHook run;
-    };
-    std::vector<Hook> hooks;
-    std::vector<AutogradMeta*> retained;
+  struct Hook {
+    uint32_t output;
+    uint64_t id;
+    TensorHook run;
+  };
+  std::vector<Hook> hooks;
+  std::vector<AutogradMeta*> retained;
 };
 
 class Node : public Counted {
-public:
-    explicit Node(const char* op_name) : name(op_name), sequence(next_sequence_++) {}
-    ~Node() override;
-    static void* operator new(size_t bytes) { return pool_allocate(bytes); }
-    static void operator delete(void* block, size_t bytes) { pool_release(block, bytes); }
+ public:
+  explicit Node(const char* op_name) : name(op_name), sequence(next_sequence_++) {}
+  ~Node() override;
+  static void* operator new(size_t bytes) { return pool_allocate(bytes); }
+  static void operator delete(void* block, size_t bytes) { pool_release(block, bytes); }
 
-    /// grad_outputs: one per result, undefined when nothing flowed into it. Fill grad_inputs[i] for every edge i with
-    /// needs(i); leave it undefined for zero. Runs with grad mode on only under create_graph.
-    virtual void backward(const TensorList& grad_outputs, TensorList& grad_inputs) = 0;
-    /// Frees what was saved (after backward without retain_graph).
-    virtual void release_saved() {}
+  /// grad_outputs: one per result, undefined when nothing flowed into it. Fill grad_inputs[i] for every edge i with
+  /// needs(i); leave it undefined for zero. Runs with grad mode on only under create_graph.
+  virtual void backward(const TensorList& grad_outputs, TensorList& grad_inputs) = 0;
+  /// Frees what was saved (after backward without retain_graph).
+  virtual void release_saved() {}
 
-    /// Adds the edge of the next input: its node, or a fresh leaf accumulator, or nothing.
-    void add_input(const Tensor& input);
-    bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
+  /// Adds the edge of the next input: its node, or a fresh leaf accumulator, or nothing.
+  void add_input(const Tensor& input);
+  bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
 
-    const char* name;  // "AddBackward0"
-    uint64_t sequence;
-    uint32_t outputs = 1;
-    bool released = false;
-    bool runs_without_gradients = false;  // backward is called even when no gradient arrived
-    EdgeList edges;
-    std::unique_ptr<NodeHooks> hooks;
+  const char* name;  // "AddBackward0"
+  uint64_t sequence;
+  uint32_t outputs = 1;
+  bool released = false;
+  bool runs_without_gradients = false;  // backward is called even when no gradient arrived
+  EdgeList edges;
+  std::unique_ptr<NodeHooks> hooks;
 
-private:
-    friend class Engine;
-    inline static thread_local uint64_t next_sequence_ = 0;
+ private:
+  friend class Engine;
+  inline static thread_local uint64_t next_sequence_ = 0;
 
-    // Where the running pass keeps this node: see Engine.
-    uint64_t pass_ = 0;
-    uint32_t task_ = 0;
+  // Where the running pass keeps this node: see Engine.
+  uint64_t pass_ = 0;
+  uint32_t task_ = 0;
 };
 
 /// A tensor kept for backward. Remembers the version; get() throws PyTorch's "one of the variables needed for gradient
 /// computation has been modified by an inplace operation" when it changed. A saved *result* is kept without
 /// its own node (that would be a cycle); get(node) puts it back.
 class SavedTensor {
-public:
-    SavedTensor() = default;
-    explicit SavedTensor(const Tensor& t, bool is_result = false);
-    Tensor get(Node* owner) const;
-    bool saved() const { return tensor_.defined(); }
-    void reset() { tensor_.reset(); }
+ public:
+  SavedTensor() = default;
+  explicit SavedTensor(const Tensor& t, bool is_result = false);
+  Tensor get(Node* owner) const;
+  bool saved() const { return tensor_.defined(); }
+  void reset() { tensor_.reset(); }
 
-private:
-    [[noreturn]] void fail_changed(const Node* owner) const;
+ private:
+  [[noreturn]] void fail_changed(const Node* owner) const;
 
-    Tensor tensor_;
-    uint32_t version_ = 0;
-    uint32_t output_ = 0;
-    bool is_result_ = false;
-    bool empty_ = true;
+  Tensor tensor_;
+  uint32_t version_ = 0;
+  uint32_t output_ = 0;
+  bool is_result_ = false;
+  bool empty_ = true;
 };
 
 /// What autograd hangs on a tensor.
 struct AutogradMeta {
-    Tensor grad;
-    CountedPtr<Node> grad_fn;     // read it through grad_fn_of: a write through a relative may have made it stale
-    Node* accumulator = nullptr;  // the leaf's AccumulateGrad while someone holds it
-    uint32_t output = 0;          // which result of grad_fn this is
-    uint32_t view_version = 0;    // the storage's version when grad_fn was set
-    bool leaf_requires_grad = false;
-    bool retains_grad = false;
-    bool one_of_several_views = false;  // of split, unbind, chunk: may not be written
-    Tensor view_base;                   // for differentiable views: the tensor that owns the history
-    std::vector<std::pair<uint64_t, TensorHook>> hooks;  // of a leaf; others have theirs on the node
+  Tensor grad;
+  CountedPtr<Node> grad_fn;     // read it through grad_fn_of: a write through a relative may have made it stale
+  Node* accumulator = nullptr;  // the leaf's AccumulateGrad while someone holds it
+  uint32_t output = 0;          // which result of grad_fn this is
+  uint32_t view_version = 0;    // the storage's version when grad_fn was set
+  bool leaf_requires_grad = false;
+  bool retains_grad = false;
+  bool one_of_several_views = false;                   // of split, unbind, chunk: may not be written
+  Tensor view_base;                                    // for differentiable views: the tensor that owns the history
+  std::vector<std::pair<uint64_t, TensorHook>> hooks;  // of a leaf; others have theirs on the node
 };
 
 /// The tensor's record, made if there is none.
@@ -159,7 +159,7 @@ Edge gradient_edge(const Tensor& t);
 
 template <class... Tensors>
 inline bool needs_grad(const Tensors&... inputs) {
-    return ((inputs.defined() && inputs.requires_grad()) || ...) && Context::current().grad_enabled;
+  return ((inputs.defined() && inputs.requires_grad()) || ...) && Context::current().grad_enabled;
 }
 bool any_needs_grad(const TensorList& inputs);
 
@@ -167,7 +167,8 @@ bool any_needs_grad(const TensorList& inputs);
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output = 0);
 /// Makes `view`, which shares storage with `base`, a differentiable view of it; node may be null when base needs no
 /// gradient. Does nothing outside grad mode.
-void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, uint32_t output = 0, bool one_of_several = false);
+void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, uint32_t output = 0,
+                      bool one_of_several = false);
 /// Before an in-place write when grad mode is on: refuses leaves that require grad and views of such leaves.
 void check_inplace(const Tensor& self);
 /// After an in-place write: self is now the node's result (and the base of self, if it is a view, follows).

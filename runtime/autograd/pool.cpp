@@ -18,49 +18,49 @@ constexpr size_t kGrain = 32, kLargest = 1024, kClasses = kLargest / kGrain;
 constexpr unsigned kKept = 4096;  // blocks of one class that a thread keeps for itself
 
 struct Block {
-    Block* next;
+  Block* next;
 };
 
 struct Lists {
-    Block* first[kClasses];
-    unsigned count[kClasses];
-    bool closing;
+  Block* first[kClasses];
+  unsigned count[kClasses];
+  bool closing;
 };
 
 // Plain data without a destructor: it is still there when other objects of the thread go. Drain empties it.
 constinit thread_local Lists lists{};
 
 struct Drain {
-    bool used = false;
-    ~Drain() {
-        lists.closing = true;
-        for (Block*& first : lists.first)
-            while (Block* block = first) first = block->next, ::operator delete(block);
-    }
+  bool used = false;
+  ~Drain() {
+    lists.closing = true;
+    for (Block*& first : lists.first)
+      while (Block* block = first) first = block->next, ::operator delete(block);
+  }
 };
 thread_local Drain drain;
 
 }  // namespace
 
 void* pool_allocate(size_t bytes) {
-    if (bytes > kLargest) return ::operator new(bytes);
-    const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
-    if (Block* block = lists.first[kind]) {
-        lists.first[kind] = block->next;
-        lists.count[kind]--;
-        return block;
-    }
-    drain.used = true;  // makes the thread run ~Drain when it ends
-    return ::operator new((kind + 1) * kGrain);
+  if (bytes > kLargest) return ::operator new(bytes);
+  const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
+  if (Block* block = lists.first[kind]) {
+    lists.first[kind] = block->next;
+    lists.count[kind]--;
+    return block;
+  }
+  drain.used = true;  // makes the thread run ~Drain when it ends
+  return ::operator new((kind + 1) * kGrain);
 }
 
 void pool_release(void* memory, size_t bytes) noexcept {
-    const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
-    if (bytes > kLargest || lists.closing || lists.count[kind] >= kKept) return ::operator delete(memory);
-    auto* block = static_cast<Block*>(memory);
-    block->next = lists.first[kind];
-    lists.first[kind] = block;
-    lists.count[kind]++;
+  const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
+  if (bytes > kLargest || lists.closing || lists.count[kind] >= kKept) return ::operator delete(memory);
+  auto* block = static_cast<Block*>(memory);
+  block->next = lists.first[kind];
+  lists.first[kind] = block;
+  lists.count[kind]++;
 }
 #else
 void* pool_allocate(size_t bytes) { return ::operator new(bytes); }

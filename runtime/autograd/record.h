@@ -17,77 +17,78 @@ namespace tessera {
 
 /// One node's turn in a backward sweep, as its lambda sees it.
 struct Sweep {
-    Node& node;
-    const TensorList& grads;
-    TensorList& results;
-    const SavedTensor* saved;
+  Node& node;
+  const TensorList& grads;
+  TensorList& results;
+  const SavedTensor* saved;
 
-    const Tensor& g(size_t output = 0) const { return grads[output]; }
-    Tensor kept(size_t i) const { return saved[i].get(&node); }
-    bool needs(size_t input) const { return node.needs(input); }
-    /// Computes the gradient of an input, if somebody wants it.
-    template <class F>
-    void give(size_t input, F&& compute) {
-        if (node.needs(input)) results[input] = compute();
-    }
+  const Tensor& g(size_t output = 0) const { return grads[output]; }
+  Tensor kept(size_t i) const { return saved[i].get(&node); }
+  bool needs(size_t input) const { return node.needs(input); }
+  /// Computes the gradient of an input, if somebody wants it.
+  template <class F>
+  void give(size_t input, F&& compute) {
+    if (node.needs(input)) results[input] = compute();
+  }
 };
 
 template <size_t N>
 struct Kept {
-    std::array<SavedTensor, N> tensors;
+  std::array<SavedTensor, N> tensors;
 };
 template <class... T>
 Kept<sizeof...(T)> keep(const T&... tensors) {
-    return {{SavedTensor(tensors)...}};
+  return {{SavedTensor(tensors)...}};
 }
 /// The op's own result.
 struct ResultOf {
-    const Tensor& tensor;
+  const Tensor& tensor;
 };
 inline Kept<1> keep(ResultOf result) { return {{SavedTensor(result.tensor, true)}}; }
 
 template <size_t N, class F>
 class FormulaNode final : public Node {
-public:
-    FormulaNode(const char* name, Kept<N> kept, F formula) : Node(name), kept_(std::move(kept)), formula_(std::move(formula)) {}
-    void backward(const TensorList& grads, TensorList& results) override {
-        Sweep sweep{*this, grads, results, kept_.tensors.data()};
-        formula_(sweep);
-    }
-    void release_saved() override {
-        for (SavedTensor& t : kept_.tensors) t.reset();
-    }
+ public:
+  FormulaNode(const char* name, Kept<N> kept, F formula)
+      : Node(name), kept_(std::move(kept)), formula_(std::move(formula)) {}
+  void backward(const TensorList& grads, TensorList& results) override {
+    Sweep sweep{*this, grads, results, kept_.tensors.data()};
+    formula_(sweep);
+  }
+  void release_saved() override {
+    for (SavedTensor& t : kept_.tensors) t.reset();
+  }
 
-private:
-    Kept<N> kept_;
-    F formula_;
+ private:
+  Kept<N> kept_;
+  F formula_;
 };
 
 using Inputs = std::initializer_list<const Tensor*>;
 
 template <size_t N, class F>
 CountedPtr<Node> make_node(const char* name, Inputs inputs, Kept<N> kept, F formula) {
-    auto node = make_counted<FormulaNode<N, F>>(name, std::move(kept), std::move(formula));
-    for (const Tensor* input : inputs) node->add_input(*input);
-    return node;
+  auto node = make_counted<FormulaNode<N, F>>(name, std::move(kept), std::move(formula));
+  for (const Tensor* input : inputs) node->add_input(*input);
+  return node;
 }
 
 /// Makes `out` the result of the op. The caller has asked needs_grad.
 template <size_t N, class F>
 void record(Tensor& out, const char* name, Inputs inputs, Kept<N> kept, F formula) {
-    set_history(out, make_node(name, inputs, std::move(kept), std::move(formula)));
+  set_history(out, make_node(name, inputs, std::move(kept), std::move(formula)));
 }
 template <class F>
 void record(Tensor& out, const char* name, Inputs inputs, F formula) {
-    set_history(out, make_node(name, inputs, Kept<0>{}, std::move(formula)));
+  set_history(out, make_node(name, inputs, Kept<0>{}, std::move(formula)));
 }
 
 /// The same for a view; asks by itself whether there is anything to record.
 template <class F>
 Tensor& record_view(Tensor& out, const Tensor& self, const char* name, F formula) {
-    if (!Context::current().grad_enabled || !is_differentiable(self.dtype())) return out;
-    set_view_history(out, self, self.requires_grad() ? make_node(name, {&self}, Kept<0>{}, std::move(formula)) : nullptr);
-    return out;
+  if (!Context::current().grad_enabled || !is_differentiable(self.dtype())) return out;
+  set_view_history(out, self, self.requires_grad() ? make_node(name, {&self}, Kept<0>{}, std::move(formula)) : nullptr);
+  return out;
 }
 
 }  // namespace tessera

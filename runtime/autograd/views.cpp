@@ -11,144 +11,148 @@ namespace {
 
 // Where a tensor's elements lie, counted from the start of the storage.
 struct Geometry {
-    Dims sizes, strides;
-    int64_t offset;
-    explicit Geometry(const Tensor& t) : sizes(t.sizes()), strides(t.strides()), offset(t.offset()) {}
+  Dims sizes, strides;
+  int64_t offset;
+  explicit Geometry(const Tensor& t) : sizes(t.sizes()), strides(t.strides()), offset(t.offset()) {}
 };
 
 // Zeros with the very layout of a base, gaps and all, so that a view's geometry fits.
 Tensor zeros_laid_out(const Geometry& base, DType dtype, Device device) {
-    int64_t span = 1;
-    for (size_t d = 0; d < base.sizes.size(); d++) {
-        if (base.sizes[d] == 0) return zeros(base.sizes, dtype, device);
-        span += (base.sizes[d] - 1) * base.strides[d];
-    }
-    return zeros({span}, dtype, device).view_of(base.sizes, base.strides);
+  int64_t span = 1;
+  for (size_t d = 0; d < base.sizes.size(); d++) {
+    if (base.sizes[d] == 0) return zeros(base.sizes, dtype, device);
+    span += (base.sizes[d] - 1) * base.strides[d];
+  }
+  return zeros({span}, dtype, device).view_of(base.sizes, base.strides);
 }
 
 bool overlaps(const Geometry& g) {
-    // Sorted by stride, every step has to clear all smaller ones. Rare layouts that fail this but do not overlap only
-    // take the slower way.
-    std::vector<std::pair<int64_t, int64_t>> dims;
-    for (size_t d = 0; d < g.sizes.size(); d++)
-        if (g.sizes[d] != 1) dims.emplace_back(g.strides[d], g.sizes[d]);
-    std::sort(dims.begin(), dims.end());
-    int64_t reach = 0;
-    for (const auto& [stride, size] : dims) {
-        if (stride <= reach) return true;
-        reach += stride * (size - 1);
-    }
-    return false;
+  // Sorted by stride, every step has to clear all smaller ones. Rare layouts that fail this but do not overlap only
+  // take the slower way.
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (size_t d = 0; d < g.sizes.size(); d++)
+    if (g.sizes[d] != 1) dims.emplace_back(g.strides[d], g.sizes[d]);
+  std::sort(dims.begin(), dims.end());
+  int64_t reach = 0;
+  for (const auto& [stride, size] : dims) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
 }
 
 // What a gradient of the view is for the base.
 Tensor spread(const Tensor& grad, const Geometry& view, const Geometry& base) {
-    Tensor out = zeros_laid_out(base, grad.dtype(), grad.device());
-    if (grad.numel() == 0) return out;
-    if (!overlaps(view)) {
-        Tensor part = as_strided(out, view.sizes, view.strides, view.offset - base.offset + out.offset());
-        copy_(part, grad);
-        return out;
-    }
-    // Elements that are seen several times get the sum.
-    Tensor flat = zeros({out.storage().bytes() ? int64_t(out.storage().bytes() / item_size(out.dtype())) : 0}, grad.dtype(), grad.device());
-    const Tensor places = arange(0, flat.numel(), 1, kInt64, grad.device());
-    const Tensor at = reshape(as_strided(places, view.sizes, view.strides, view.offset - base.offset), {-1});
-    flat = index_add(flat, 0, at, reshape(grad, {-1}), 1);
-    return as_strided(flat, base.sizes, base.strides, 0);
+  Tensor out = zeros_laid_out(base, grad.dtype(), grad.device());
+  if (grad.numel() == 0) return out;
+  if (!overlaps(view)) {
+    Tensor part = as_strided(out, view.sizes, view.strides, view.offset - base.offset + out.offset());
+    copy_(part, grad);
+    return out;
+  }
+  // Elements that are seen several times get the sum.
+  Tensor flat = zeros({out.storage().bytes() ? int64_t(out.storage().bytes() / item_size(out.dtype())) : 0},
+                      grad.dtype(), grad.device());
+  const Tensor places = arange(0, flat.numel(), 1, kInt64, grad.device());
+  const Tensor at = reshape(as_strided(places, view.sizes, view.strides, view.offset - base.offset), {-1});
+  flat = index_add(flat, 0, at, reshape(grad, {-1}), 1);
+  return as_strided(flat, base.sizes, base.strides, 0);
 }
 
 struct AsStridedBackward final : Node {
-    AsStridedBackward(const Tensor& view, const Tensor& base, const char* name) : Node(name), view(view), base(base) {}
-    void backward(const TensorList& g, TensorList& gx) override {
-        if (needs(0)) gx[0] = spread(g[0], view, base);
-    }
-    Geometry view, base;
+  AsStridedBackward(const Tensor& view, const Tensor& base, const char* name) : Node(name), view(view), base(base) {}
+  void backward(const TensorList& g, TensorList& gx) override {
+    if (needs(0)) gx[0] = spread(g[0], view, base);
+  }
+  Geometry view, base;
 };
 
 // The history of a base after `inner` has written into one of its views.
 struct CopySlices final : Node {
-    CopySlices(const Tensor& base_tensor, const Tensor& view_tensor, CountedPtr<Node> fn)
-        : Node("CopySlices"), base(base_tensor), view(view_tensor), inner(std::move(fn)) {
-        edges.push_back(gradient_edge(base_tensor));
-        for (size_t i = 1; i < inner->edges.size(); i++) edges.push_back(inner->edges[i]);
-    }
-    void backward(const TensorList& g, TensorList& gx) override {
-        if (!inner) throw_freed();
-        Tensor out = zeros_laid_out(base, g[0].dtype(), g[0].device());
-        copy_(out, g[0]);
-        Tensor part = as_strided(out, view.sizes, view.strides, view.offset - base.offset + out.offset());
-        TensorList results(std::max<size_t>(inner->edges.size(), 1));
-        inner->backward({clone(part)}, results);
-        for (size_t i = 1; i < results.size(); i++) gx[i] = results[i];
-        if (!needs(0)) return;
-        if (results[0].defined()) copy_(part, results[0]);
-        else zero_(part);
-        gx[0] = out;
-    }
-    void release_saved() override {
-        if (inner) inner->release_saved(), inner->released = true;
-    }
-    [[noreturn]] static void throw_freed() { fail(TensorErrorKind::Runtime, "Trying to backward through the graph a second time"); }
+  CopySlices(const Tensor& base_tensor, const Tensor& view_tensor, CountedPtr<Node> fn)
+      : Node("CopySlices"), base(base_tensor), view(view_tensor), inner(std::move(fn)) {
+    edges.push_back(gradient_edge(base_tensor));
+    for (size_t i = 1; i < inner->edges.size(); i++) edges.push_back(inner->edges[i]);
+  }
+  void backward(const TensorList& g, TensorList& gx) override {
+    if (!inner) throw_freed();
+    Tensor out = zeros_laid_out(base, g[0].dtype(), g[0].device());
+    copy_(out, g[0]);
+    Tensor part = as_strided(out, view.sizes, view.strides, view.offset - base.offset + out.offset());
+    TensorList results(std::max<size_t>(inner->edges.size(), 1));
+    inner->backward({clone(part)}, results);
+    for (size_t i = 1; i < results.size(); i++) gx[i] = results[i];
+    if (!needs(0)) return;
+    if (results[0].defined()) copy_(part, results[0]);
+    else zero_(part);
+    gx[0] = out;
+  }
+  void release_saved() override {
+    if (inner) inner->release_saved(), inner->released = true;
+  }
+  [[noreturn]] static void throw_freed() {
+    fail(TensorErrorKind::Runtime, "Trying to backward through the graph a second time");
+  }
 
-    Geometry base, view;
-    CountedPtr<Node> inner;
+  Geometry base, view;
+  CountedPtr<Node> inner;
 };
 
 }  // namespace
 
 void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, uint32_t output, bool one_of_several) {
-    if (!is_differentiable(view.dtype()) || !Context::current().grad_enabled) return;
-    AutogradMeta& meta = autograd_meta(view);
-    const AutogradMeta* from = base.impl()->autograd;
-    meta.view_base = from && from->view_base.defined() ? from->view_base : base;
-    meta.view_version = view.version();
-    meta.one_of_several_views = one_of_several || (from && from->one_of_several_views);
-    if (!node) return;
-    meta.grad_fn = std::move(node);
-    meta.output = output;
-    view.impl()->flags |= TensorImpl::kRequiresGrad;
+  if (!is_differentiable(view.dtype()) || !Context::current().grad_enabled) return;
+  AutogradMeta& meta = autograd_meta(view);
+  const AutogradMeta* from = base.impl()->autograd;
+  meta.view_base = from && from->view_base.defined() ? from->view_base : base;
+  meta.view_version = view.version();
+  meta.one_of_several_views = one_of_several || (from && from->one_of_several_views);
+  if (!node) return;
+  meta.grad_fn = std::move(node);
+  meta.output = output;
+  view.impl()->flags |= TensorImpl::kRequiresGrad;
 }
 
 CountedPtr<Node> as_strided_node(const Tensor& view, const Tensor& base, const char* name) {
-    auto node = make_counted<AsStridedBackward>(view, base, name);
-    node->add_input(base);
-    return node;
+  auto node = make_counted<AsStridedBackward>(view, base, name);
+  node->add_input(base);
+  return node;
 }
 
 void renew_view_history(const Tensor& view) {
-    AutogradMeta& meta = autograd_meta(view);
-    meta.view_version = view.version();
-    if (!meta.view_base.requires_grad()) return;
-    meta.grad_fn = as_strided_node(view, meta.view_base);
-    meta.output = 0;
-    view.impl()->flags |= TensorImpl::kRequiresGrad;
+  AutogradMeta& meta = autograd_meta(view);
+  meta.view_version = view.version();
+  if (!meta.view_base.requires_grad()) return;
+  meta.grad_fn = as_strided_node(view, meta.view_base);
+  meta.output = 0;
+  view.impl()->flags |= TensorImpl::kRequiresGrad;
 }
 
 void check_inplace(const Tensor& self) {
-    if (!Context::current().grad_enabled) return;
-    const AutogradMeta* meta = self.impl()->autograd;
-    if (!meta) return;
-    check(!(self.requires_grad() && !meta->grad_fn), TensorErrorKind::Runtime,
-          "a leaf Variable that requires grad is being used in an in-place operation.");
-    if (!meta->view_base.defined()) return;
-    check(!meta->one_of_several_views || !meta->grad_fn, TensorErrorKind::Runtime, "Output ", meta->output, " of ",
-          meta->grad_fn ? meta->grad_fn->name : "",
-          " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do "
-          "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
-    const AutogradMeta* base = meta->view_base.impl()->autograd;
-    check(!(meta->view_base.requires_grad() && base && !base->grad_fn), TensorErrorKind::Runtime,
-          "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  if (!Context::current().grad_enabled) return;
+  const AutogradMeta* meta = self.impl()->autograd;
+  if (!meta) return;
+  check(!(self.requires_grad() && !meta->grad_fn), TensorErrorKind::Runtime,
+        "a leaf Variable that requires grad is being used in an in-place operation.");
+  if (!meta->view_base.defined()) return;
+  check(
+      !meta->one_of_several_views || !meta->grad_fn, TensorErrorKind::Runtime, "Output ", meta->output, " of ",
+      meta->grad_fn ? meta->grad_fn->name : "",
+      " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do "
+      "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+  const AutogradMeta* base = meta->view_base.impl()->autograd;
+  check(!(meta->view_base.requires_grad() && base && !base->grad_fn), TensorErrorKind::Runtime,
+        "a view of a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
 void rebase_history(Tensor& self, CountedPtr<Node> node) {
-    if (!is_differentiable(self.dtype())) return;
-    AutogradMeta& meta = autograd_meta(self);
-    if (!meta.view_base.defined()) return set_history(self, std::move(node));
-    Tensor base = meta.view_base;
-    auto slices = make_counted<CopySlices>(base, self, std::move(node));
-    set_history(base, std::move(slices));
-    renew_view_history(self);
+  if (!is_differentiable(self.dtype())) return;
+  AutogradMeta& meta = autograd_meta(self);
+  if (!meta.view_base.defined()) return set_history(self, std::move(node));
+  Tensor base = meta.view_base;
+  auto slices = make_counted<CopySlices>(base, self, std::move(node));
+  set_history(base, std::move(slices));
+  renew_view_history(self);
 }
 
 }  // namespace tessera

@@ -11,45 +11,50 @@ bool is_one(const Scalar& s) { return s.to_double() == 1.0; }
 Scalar negated(const Scalar& s) { return s.is_float() ? Scalar(-s.to_double()) : Scalar(-s.to_int()); }
 
 void check_alpha(const Operand& x, const Operand& y, const Scalar& alpha) {
-    auto integral = [](const Operand& o) { return o.is_tensor() ? !is_floating(o.tensor().dtype()) : !o.scalar().is_float(); };
-    if (alpha.is_float()) check(!(integral(x) && integral(y)), TensorErrorKind::Runtime, "For integral input tensors, argument alpha must not be a floating point number.");
+  auto integral = [](const Operand& o) {
+    return o.is_tensor() ? !is_floating(o.tensor().dtype()) : !o.scalar().is_float();
+  };
+  if (alpha.is_float())
+    check(!(integral(x) && integral(y)), TensorErrorKind::Runtime,
+          "For integral input tensors, argument alpha must not be a floating point number.");
 }
 
 }  // namespace
 
 Tensor add(const Operand& x, const Operand& y, Scalar alpha) {
-    if (is_one(alpha)) return add(x, y);
-    check_alpha(x, y, alpha);
-    return add_scaled(x, y, alpha);
+  if (is_one(alpha)) return add(x, y);
+  check_alpha(x, y, alpha);
+  return add_scaled(x, y, alpha);
 }
 
 Tensor sub(const Operand& x, const Operand& y, Scalar alpha) {
-    if (is_one(alpha)) return sub(x, y);
-    check_alpha(x, y, alpha);
-    return add_scaled(x, y, negated(alpha));
+  if (is_one(alpha)) return sub(x, y);
+  check_alpha(x, y, alpha);
+  return add_scaled(x, y, negated(alpha));
 }
 
 Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
-    check(is_bool(condition.dtype()) || condition.dtype() == kUInt8, TensorErrorKind::Runtime, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
-          scalar_type_name(condition.dtype()));
-    return where_(condition, x, y);
+  check(is_bool(condition.dtype()) || condition.dtype() == kUInt8, TensorErrorKind::Runtime,
+        "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+        scalar_type_name(condition.dtype()));
+  return where_(condition, x, y);
 }
 
 Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
-    check(min || max, TensorErrorKind::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-    // A float bound makes the result a float, as for operators.
-    DType wide = x.dtype();
-    for (const auto& bound : {min, max})
-        if (bound && bound->is_float() && !is_floating(wide)) wide = Context::current().default_dtype;
-    Tensor in = to_dtype(x, wide);
-    if (min && max) return clamp_both(in, *min, *max);
-    return min ? clamp_min(in, *min) : clamp_max(in, *max);
+  check(min || max, TensorErrorKind::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None");
+  // A float bound makes the result a float, as for operators.
+  DType wide = x.dtype();
+  for (const auto& bound : {min, max})
+    if (bound && bound->is_float() && !is_floating(wide)) wide = Context::current().default_dtype;
+  Tensor in = to_dtype(x, wide);
+  if (min && max) return clamp_both(in, *min, *max);
+  return min ? clamp_min(in, *min) : clamp_max(in, *max);
 }
 
 Tensor gelu(const Tensor& x, const std::string& approximate) {
-    if (approximate == "tanh") return gelu_tanh(x);
-    check(approximate == "none", TensorErrorKind::Runtime, "approximate argument must be either none or tanh.");
-    return gelu_erf(x);
+  if (approximate == "tanh") return gelu_tanh(x);
+  check(approximate == "none", TensorErrorKind::Runtime, "approximate argument must be either none or tanh.");
+  return gelu_erf(x);
 }
 
 namespace {
@@ -57,183 +62,248 @@ namespace {
 using namespace pointwise;
 
 Operand operand_of(OpCall& c, size_t i, Scalar& number) {
-    if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);
-    number = c.scalar(i);
-    return number;
+  if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);
+  number = c.scalar(i);
+  return number;
 }
 
 // Runs a row with the operands given, in place when `out` is operand 0, into out=, or fresh.
 void run_row(OpCall& c, int id, const Operand* in, const Scalar* params = nullptr) {
-    bool inplace = !c.out.empty() && in[0].is_tensor() && c.out[0].same(in[0].tensor());
-    if (inplace) {
-        run_pointwise_inplace(id, in, params);
-        c.results.emplace_back(c.out[0]);
-    } else {
-        c.results.emplace_back(run_pointwise(id, in, params, c.out.empty() ? nullptr : &c.out[0]));
-    }
+  bool inplace = !c.out.empty() && in[0].is_tensor() && c.out[0].same(in[0].tensor());
+  if (inplace) {
+    run_pointwise_inplace(id, in, params);
+    c.results.emplace_back(c.out[0]);
+  } else {
+    c.results.emplace_back(run_pointwise(id, in, params, c.out.empty() ? nullptr : &c.out[0]));
+  }
 }
 
 template <bool kSubtract>
 void add_alpha(OpCall& c) {
-    Scalar nx, ny, alpha = c.scalar(2);
-    Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
-    if (is_one(alpha)) {
-        Operand in[] = {x, y};
-        return run_row(c, kSubtract ? k_sub : k_add, in);
-    }
-    check_alpha(x, y, alpha);
-    Operand in[] = {x, y, kSubtract ? negated(alpha) : alpha};
-    run_row(c, k_add_scaled, in);
+  Scalar nx, ny, alpha = c.scalar(2);
+  Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
+  if (is_one(alpha)) {
+    Operand in[] = {x, y};
+    return run_row(c, kSubtract ? k_sub : k_add, in);
+  }
+  check_alpha(x, y, alpha);
+  Operand in[] = {x, y, kSubtract ? negated(alpha) : alpha};
+  run_row(c, k_add_scaled, in);
 }
 
 void rsub(OpCall& c) {
-    Scalar nx, ny;
-    Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
-    Operand in[] = {y, x, c.scalar(2)};
-    check(is_one(c.scalar(2)), TensorErrorKind::NotImplemented, "rsub: alpha other than 1");
-    c.results.emplace_back(run_pointwise(k_sub, in));
+  Scalar nx, ny;
+  Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
+  Operand in[] = {y, x, c.scalar(2)};
+  check(is_one(c.scalar(2)), TensorErrorKind::NotImplemented, "rsub: alpha other than 1");
+  c.results.emplace_back(run_pointwise(k_sub, in));
 }
 
 void divide_rounding(OpCall& c) {
-    Scalar nx, ny;
-    Operand in[] = {operand_of(c, 0, nx), operand_of(c, 1, ny)};
-    if (c.none(2)) return run_row(c, k_div, in);
-    const std::string mode = std::get<std::string>(c.args[2]);
-    check(mode == "trunc" || mode == "floor", TensorErrorKind::Runtime, "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", mode, "'");
-    run_row(c, mode == "floor" ? k_floor_divide : k_trunc_divide, in);
+  Scalar nx, ny;
+  Operand in[] = {operand_of(c, 0, nx), operand_of(c, 1, ny)};
+  if (c.none(2)) return run_row(c, k_div, in);
+  const std::string mode = std::get<std::string>(c.args[2]);
+  check(mode == "trunc" || mode == "floor", TensorErrorKind::Runtime,
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", mode, "'");
+  run_row(c, mode == "floor" ? k_floor_divide : k_trunc_divide, in);
 }
 
 void where_boxed(OpCall& c) {
-    Scalar nx, ny;
-    Operand x = operand_of(c, 1, nx), y = operand_of(c, 2, ny);
-    c.results.emplace_back(where(c.tensor(0), x, y));
+  Scalar nx, ny;
+  Operand x = operand_of(c, 1, nx), y = operand_of(c, 2, ny);
+  c.results.emplace_back(where(c.tensor(0), x, y));
 }
 void where_method(OpCall& c) {  // x.where(condition, other)
-    Scalar ny;
-    Operand y = operand_of(c, 2, ny);
-    c.results.emplace_back(where(c.tensor(1), c.tensor(0), y));
+  Scalar ny;
+  Operand y = operand_of(c, 2, ny);
+  c.results.emplace_back(where(c.tensor(1), c.tensor(0), y));
 }
 
-std::optional<Scalar> maybe_scalar(OpCall& c, size_t i) { return c.none(i) ? std::nullopt : std::optional<Scalar>(c.scalar(i)); }
+std::optional<Scalar> maybe_scalar(OpCall& c, size_t i) {
+  return c.none(i) ? std::nullopt : std::optional<Scalar>(c.scalar(i));
+}
 
 void clamp_boxed(OpCall& c) {
-    bool tensors = std::holds_alternative<Tensor>(c.args[1]) || std::holds_alternative<Tensor>(c.args[2]);
-    const Tensor x = c.tensor(0);
-    Tensor result;
-    if (tensors) {
-        result = x;
-        if (!c.none(1)) result = maximum(result, Unbox<Tensor>::get(c, 1));
-        if (!c.none(2)) result = minimum(result, Unbox<Tensor>::get(c, 2));
-    } else {
-        auto min = maybe_scalar(c, 1), max = maybe_scalar(c, 2);
-        if (!c.out.empty() && c.out[0].same(x) && (min || max)) {
-            Operand in[] = {x};
-            Scalar params[] = {min ? *min : *max, max ? *max : *min};
-            return run_row(c, min && max ? k_clamp_both : min ? k_clamp_min : k_clamp_max, in, params);
-        }
-        result = clamp(x, min, max);
+  bool tensors = std::holds_alternative<Tensor>(c.args[1]) || std::holds_alternative<Tensor>(c.args[2]);
+  const Tensor x = c.tensor(0);
+  Tensor result;
+  if (tensors) {
+    result = x;
+    if (!c.none(1)) result = maximum(result, Unbox<Tensor>::get(c, 1));
+    if (!c.none(2)) result = minimum(result, Unbox<Tensor>::get(c, 2));
+  } else {
+    auto min = maybe_scalar(c, 1), max = maybe_scalar(c, 2);
+    if (!c.out.empty() && c.out[0].same(x) && (min || max)) {
+      Operand in[] = {x};
+      Scalar params[] = {min ? *min : *max, max ? *max : *min};
+      return run_row(c, min && max ? k_clamp_both : min ? k_clamp_min : k_clamp_max, in, params);
     }
-    return_value(c, result);
+    result = clamp(x, min, max);
+  }
+  return_value(c, result);
 }
 
 Tensor round_decimals(const Tensor& x, int64_t decimals) {
-    double scale = 1;
-    for (int64_t i = 0; i < std::abs(decimals); i++) scale *= 10;
-    return decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale);
+  double scale = 1;
+  for (int64_t i = 0; i < std::abs(decimals); i++) scale *= 10;
+  return decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale);
 }
 bool equal(const Tensor& x, const Tensor& y) {
-    if (x.sizes() != y.sizes()) return false;
-    GradMode off(false);
-    return all(eq(x, y)).item().to_bool();
+  if (x.sizes() != y.sizes()) return false;
+  GradMode off(false);
+  return all(eq(x, y)).item().to_bool();
 }
 Tensor isclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
-    GradMode off(false);
-    check(x.dtype() == y.dtype(), TensorErrorKind::Runtime, scalar_type_name(x.dtype()), " did not match ", scalar_type_name(y.dtype()));
-    Tensor close = eq(x, y);
-    if (equal_nan && is_floating(x.dtype())) close = close | (isnan(x) & isnan(y));
-    if (rtol == 0 && atol == 0) return close;
-    if (is_bool(x.dtype())) return close;
-    Tensor allowed = abs(mul(y, rtol)) + atol, gap = abs(sub(x, y));
-    return close | (isfinite(gap) & le(gap, allowed));
+  GradMode off(false);
+  check(x.dtype() == y.dtype(), TensorErrorKind::Runtime, scalar_type_name(x.dtype()), " did not match ",
+        scalar_type_name(y.dtype()));
+  Tensor close = eq(x, y);
+  if (equal_nan && is_floating(x.dtype())) close = close | (isnan(x) & isnan(y));
+  if (rtol == 0 && atol == 0) return close;
+  if (is_bool(x.dtype())) return close;
+  Tensor allowed = abs(mul(y, rtol)) + atol, gap = abs(sub(x, y));
+  return close | (isfinite(gap) & le(gap, allowed));
 }
 bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
-    return all(isclose(x, y, rtol, atol, equal_nan)).item().to_bool();
+  return all(isclose(x, y, rtol, atol, equal_nan)).item().to_bool();
 }
 Tensor logit(const Tensor& given, std::optional<double> eps) {
-    Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
-    Tensor p = eps ? clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
-    return log(p / (1.0 - p));
+  Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
+  Tensor p = eps ? clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
+  return log(p / (1.0 - p));
 }
 Tensor sinc(const Tensor& x) {
-    Tensor t = x * 3.14159265358979323846;
-    return where(eq(x, 0), 1.0, sin(t) / where(eq(x, 0), 1.0, t));
+  Tensor t = x * 3.14159265358979323846;
+  return where(eq(x, 0), 1.0, sin(t) / where(eq(x, 0), 1.0, t));
 }
-Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) {
-    if (!is_floating(x.dtype())) return clone(x);
-    double top = x.dtype() == kFloat64 ? 1.7976931348623157e308 : x.dtype() == kFloat16 ? 65504.0 : 3.4028234663852886e38;
-    Tensor y = where(isnan(x), nan.value_or(0.0), x);
-    y = where(isposinf(x), posinf.value_or(top), y);
-    return where(isneginf(x), neginf.value_or(-top), y);
+Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  if (!is_floating(x.dtype())) return clone(x);
+  double top = x.dtype() == kFloat64 ? 1.7976931348623157e308 : x.dtype() == kFloat16 ? 65504.0 : 3.4028234663852886e38;
+  Tensor y = where(isnan(x), nan.value_or(0.0), x);
+  y = where(isposinf(x), posinf.value_or(top), y);
+  return where(isneginf(x), neginf.value_or(-top), y);
 }
 Tensor celu(const Tensor& x, Scalar alpha) {
-    double a = alpha.to_double();
-    return where(gt(x, 0), x, expm1(x / a) * a);
+  double a = alpha.to_double();
+  return where(gt(x, 0), x, expm1(x / a) * a);
 }
 Tensor prelu(const Tensor& x, const Tensor& weight) {
-    Tensor w = weight;
-    if (weight.numel() != 1 && x.dim() > 2) {
-        Dims strides(size_t(x.dim()) - 1, 0), shape(size_t(x.dim()) - 1, 1);
-        shape[0] = weight.numel();
-        strides[0] = 1;
-        check(!weight.requires_grad(), TensorErrorKind::NotImplemented, "prelu with several weights on more than 2 dimensions has no gradient yet");
-        w = weight.view_of(shape, strides);
-    }
-    return where(gt(x, 0), x, w * x);
+  Tensor w = weight;
+  if (weight.numel() != 1 && x.dim() > 2) {
+    Dims strides(size_t(x.dim()) - 1, 0), shape(size_t(x.dim()) - 1, 1);
+    shape[0] = weight.numel();
+    strides[0] = 1;
+    check(!weight.requires_grad(), TensorErrorKind::NotImplemented,
+          "prelu with several weights on more than 2 dimensions has no gradient yet");
+    w = weight.view_of(shape, strides);
+  }
+  return where(gt(x, 0), x, w * x);
 }
 Tensor pow_number(Scalar base, const Tensor& exponent) { return pow(base, exponent); }
 
 constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
 constexpr uint32_t kNumbers = kAll | kNumberOperands;
 
-const OpRegistration add_op{"add", "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "self + alpha * other.", kNumbers, add_alpha<false>, {}, 1};
-const OpRegistration sub_op{"sub", "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "self - alpha * other.", kNumbers, add_alpha<true>, {}, 1};
-const OpRegistration subtract_op{"subtract", "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "As sub.", kNumbers, add_alpha<true>};
-const OpRegistration rsub_op{"rsub", "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor", "other - self.", kFunction | kNumberOperands, rsub};
-const OpRegistration div_op{"div", "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", "Division, rounded as asked.", kNumbers, divide_rounding, {}, 1};
-const OpRegistration divide_op{"divide", "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.", kNumbers, divide_rounding};
-const OpRegistration true_divide_op{"true_divide", "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.", kNumbers, divide_rounding};
-const OpRegistration where_op{"where", "where(Tensor condition, Tensor self, Tensor other) -> Tensor", "self where condition is true, other elsewhere.",
-                              kFunction | kNumberOperands, where_boxed};
-const OpRegistration where_method_op{"where", "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor", "self where condition is true, other elsewhere.",
-                                     kMethod | kNumberOperands, where_method};
-const OpRegistration clamp_op{"clamp", "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "self limited to [min, max].", kAll, clamp_boxed};
-const OpRegistration clamp_tensor_op{"clamp", "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "self limited to [min, max].", kAll, clamp_boxed, {}, 1};
-const OpRegistration clip_op{"clip", "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed};
-const OpRegistration clip_tensor_op{"clip", "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed, {}, 1};
-const OpRegistration round_op{"round", "round.decimals(Tensor self, *, int decimals) -> Tensor", "Rounded to a number of decimals.", kAll, box<&round_decimals>, {}, 1};
-TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.", kFunctional, &gelu);
-TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.", kFunction | kMethod | kNoGrad, &equal);
-TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor", "|self - other| <= atol + rtol * |other|.",
-      kFunction | kMethod | kNoGrad, &isclose);
-TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool", "isclose for every element.",
-      kFunction | kMethod | kNoGrad, &allclose);
+const OpRegistration add_op{"add",
+                            "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+                            "self + alpha * other.",
+                            kNumbers,
+                            add_alpha<false>,
+                            {},
+                            1};
+const OpRegistration sub_op{"sub",
+                            "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+                            "self - alpha * other.",
+                            kNumbers,
+                            add_alpha<true>,
+                            {},
+                            1};
+const OpRegistration subtract_op{"subtract", "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+                                 "As sub.", kNumbers, add_alpha<true>};
+const OpRegistration rsub_op{"rsub", "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor", "other - self.",
+                             kFunction | kNumberOperands, rsub};
+const OpRegistration div_op{"div",
+                            "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+                            "Division, rounded as asked.",
+                            kNumbers,
+                            divide_rounding,
+                            {},
+                            1};
+const OpRegistration divide_op{"divide", "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
+                               "As div.", kNumbers, divide_rounding};
+const OpRegistration true_divide_op{"true_divide",
+                                    "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
+                                    "As div.", kNumbers, divide_rounding};
+const OpRegistration where_op{"where", "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
+                              "self where condition is true, other elsewhere.", kFunction | kNumberOperands,
+                              where_boxed};
+const OpRegistration where_method_op{"where", "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
+                                     "self where condition is true, other elsewhere.", kMethod | kNumberOperands,
+                                     where_method};
+const OpRegistration clamp_op{"clamp", "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+                              "self limited to [min, max].", kAll, clamp_boxed};
+const OpRegistration clamp_tensor_op{"clamp",
+                                     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+                                     "self limited to [min, max].",
+                                     kAll,
+                                     clamp_boxed,
+                                     {},
+                                     1};
+const OpRegistration clip_op{"clip", "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "As clamp.",
+                             kAll, clamp_boxed};
+const OpRegistration clip_tensor_op{"clip",
+                                    "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+                                    "As clamp.",
+                                    kAll,
+                                    clamp_boxed,
+                                    {},
+                                    1};
+const OpRegistration round_op{"round",
+                              "round.decimals(Tensor self, *, int decimals) -> Tensor",
+                              "Rounded to a number of decimals.",
+                              kAll,
+                              box<&round_decimals>,
+                              {},
+                              1};
+TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.",
+      kFunctional, &gelu);
+TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.", kFunction | kMethod | kNoGrad,
+      &equal);
+TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+      "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose);
+TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+      "isclose for every element.", kFunction | kMethod | kNoGrad, &allclose);
 TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit);
 TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecial, &sinc);
-TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", "NaN and infinities replaced by numbers.", kAll, &nan_to_num);
-TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.", kFunction | kFunctional, &celu);
-TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.", kFunction | kMethod | kFunctional, &prelu);
-const OpRegistration pow_op{"pow", "pow.Scalar(Scalar self, Tensor exponent) -> Tensor", "A number to the powers in exponent.", kFunction, box<&pow_number>, {}, 1};
+TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+      "NaN and infinities replaced by numbers.", kAll, &nan_to_num);
+TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.",
+      kFunction | kFunctional, &celu);
+TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.",
+      kFunction | kMethod | kFunctional, &prelu);
+const OpRegistration pow_op{"pow",
+                            "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+                            "A number to the powers in exponent.",
+                            kFunction,
+                            box<&pow_number>,
+                            {},
+                            1};
 
 // ---- other names of table entries ----
 template <int Id, int Arity>
 void run_alias(OpCall& c) {
-    Scalar numbers[2];
-    Operand in[2] = {operand_of(c, 0, numbers[0]), 0};
-    if (Arity == 2) in[1] = operand_of(c, 1, numbers[1]);
-    run_row(c, Id, in);
+  Scalar numbers[2];
+  Operand in[2] = {operand_of(c, 0, numbers[0]), 0};
+  if (Arity == 2) in[1] = operand_of(c, 1, numbers[1]);
+  run_row(c, Id, in);
 }
-#define TS_ALIAS1(NAME, OF, FLAGS) const OpRegistration alias_##NAME{#NAME, #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, run_alias<k_##OF, 1>};
-#define TS_ALIAS2(NAME, OF, FLAGS) const OpRegistration alias_##NAME{#NAME, #NAME "(Tensor self, Tensor other) -> Tensor", "As " #OF ".", FLAGS | kNumberOperands, run_alias<k_##OF, 2>};
+#define TS_ALIAS1(NAME, OF, FLAGS) \
+  const OpRegistration alias_##NAME{#NAME, #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, run_alias<k_##OF, 1>};
+#define TS_ALIAS2(NAME, OF, FLAGS)                                                                       \
+  const OpRegistration alias_##NAME{#NAME, #NAME "(Tensor self, Tensor other) -> Tensor", "As " #OF ".", \
+                                    FLAGS | kNumberOperands, run_alias<k_##OF, 2>};
 TS_ALIAS1(absolute, abs, kAll)
 TS_ALIAS1(negative, neg, kAll)
 TS_ALIAS1(sgn, sign, kAll)

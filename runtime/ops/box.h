@@ -12,28 +12,75 @@
 namespace tessera {
 
 /// Reads argument i of a call as T. The binding has already converted to the schema's kinds.
-template <class T> struct Unbox;
+template <class T>
+struct Unbox;
 
-template <> struct Unbox<Tensor> { static Tensor get(OpCall& c, size_t i); };
-template <> struct Unbox<OptionalTensor> { static OptionalTensor get(OpCall& c, size_t i); };
-template <> struct Unbox<TensorList> { static TensorList get(OpCall& c, size_t i); };
-template <> struct Unbox<std::vector<OptionalTensor>> { static std::vector<OptionalTensor> get(OpCall& c, size_t i); };
-template <> struct Unbox<bool> { static bool get(OpCall& c, size_t i); };
-template <> struct Unbox<int64_t> { static int64_t get(OpCall& c, size_t i); };
-template <> struct Unbox<double> { static double get(OpCall& c, size_t i); };
-template <> struct Unbox<Scalar> { static Scalar get(OpCall& c, size_t i) { return c.scalar(i); } };
-template <> struct Unbox<Dims> { static Dims get(OpCall& c, size_t i); };
-template <> struct Unbox<Ints> { static Dims get(OpCall& c, size_t i) { return Unbox<Dims>::get(c, i); } };
-template <> struct Unbox<std::vector<double>> { static std::vector<double> get(OpCall& c, size_t i); };
-template <> struct Unbox<DType> { static DType get(OpCall& c, size_t i); };
-template <> struct Unbox<Device> { static Device get(OpCall& c, size_t i); };
-template <> struct Unbox<std::string> { static std::string get(OpCall& c, size_t i); };
-template <> struct Unbox<Generator*> { static Generator* get(OpCall& c, size_t i); };
-template <class T> struct Unbox<std::optional<T>> {
-    static std::optional<T> get(OpCall& c, size_t i) {
-        if (c.none(i)) return std::nullopt;
-        return Unbox<T>::get(c, i);
-    }
+template <>
+struct Unbox<Tensor> {
+  static Tensor get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<OptionalTensor> {
+  static OptionalTensor get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<TensorList> {
+  static TensorList get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<std::vector<OptionalTensor>> {
+  static std::vector<OptionalTensor> get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<bool> {
+  static bool get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<int64_t> {
+  static int64_t get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<double> {
+  static double get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<Scalar> {
+  static Scalar get(OpCall& c, size_t i) { return c.scalar(i); }
+};
+template <>
+struct Unbox<Dims> {
+  static Dims get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<Ints> {
+  static Dims get(OpCall& c, size_t i) { return Unbox<Dims>::get(c, i); }
+};
+template <>
+struct Unbox<std::vector<double>> {
+  static std::vector<double> get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<DType> {
+  static DType get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<Device> {
+  static Device get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<std::string> {
+  static std::string get(OpCall& c, size_t i);
+};
+template <>
+struct Unbox<Generator*> {
+  static Generator* get(OpCall& c, size_t i);
+};
+template <class T>
+struct Unbox<std::optional<T>> {
+  static std::optional<T> get(OpCall& c, size_t i) {
+    if (c.none(i)) return std::nullopt;
+    return Unbox<T>::get(c, i);
+  }
 };
 
 /// Hands results back: into `out` (copied) where the call has one, boxed otherwise.
@@ -48,36 +95,36 @@ inline void return_value(OpCall& c, DType x) { c.results.emplace_back(x); }
 inline void return_value(OpCall& c, std::vector<int64_t> x) { c.results.emplace_back(std::move(x)); }
 template <class... T>
 void return_value(OpCall& c, std::tuple<T...> tuple) {
-    Tensor list[] = {std::get<T>(tuple)...};
-    return_tensors(c, list, sizeof...(T));
+  Tensor list[] = {std::get<T>(tuple)...};
+  return_tensors(c, list, sizeof...(T));
 }
 template <>
 inline void return_value(OpCall& c, std::tuple<Tensor, Tensor> t) {
-    Tensor list[] = {std::get<0>(t), std::get<1>(t)};
-    return_tensors(c, list, 2);
+  Tensor list[] = {std::get<0>(t), std::get<1>(t)};
+  return_tensors(c, list, 2);
 }
 template <>
 inline void return_value(OpCall& c, std::tuple<Tensor, Tensor, Tensor> t) {
-    Tensor list[] = {std::get<0>(t), std::get<1>(t), std::get<2>(t)};
-    return_tensors(c, list, 3);
+  Tensor list[] = {std::get<0>(t), std::get<1>(t), std::get<2>(t)};
+  return_tensors(c, list, 3);
 }
 
 namespace detail {
 template <class R, class... P, size_t... I>
 void call_boxed(OpCall& c, R (*f)(P...), std::index_sequence<I...>) {
-    if constexpr (std::is_void_v<R>) f(Unbox<std::remove_cvref_t<P>>::get(c, I)...);
-    else return_value(c, f(Unbox<std::remove_cvref_t<P>>::get(c, I)...));
+  if constexpr (std::is_void_v<R>) f(Unbox<std::remove_cvref_t<P>>::get(c, I)...);
+  else return_value(c, f(Unbox<std::remove_cvref_t<P>>::get(c, I)...));
 }
 template <class R, class... P>
 void call_boxed(OpCall& c, R (*f)(P...)) {
-    call_boxed(c, f, std::index_sequence_for<P...>{});
+  call_boxed(c, f, std::index_sequence_for<P...>{});
 }
 }  // namespace detail
 
 /// The boxed kernel of a C++ function. For an overloaded one: box<static_cast<Tensor (*)(const Tensor&, int64_t)>(&f)>.
 template <auto F>
 void box(OpCall& c) {
-    detail::call_boxed(c, F);
+  detail::call_boxed(c, F);
 }
 
 }  // namespace tessera
@@ -85,5 +132,7 @@ void box(OpCall& c) {
 /// Registers an op in its .cpp: TS_OP(softmax, "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", "Doc.", kFunction | kMethod, &softmax);
 #define TS_OP_JOIN2(a, b) a##b
 #define TS_OP_JOIN(a, b) TS_OP_JOIN2(a, b)
-#define TS_OP(NAME, SCHEMA, DOC, FLAGS, ...) \
-    static const ::tessera::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__){#NAME, SCHEMA, DOC, FLAGS, ::tessera::box<__VA_ARGS__>}
+#define TS_OP(NAME, SCHEMA, DOC, FLAGS, ...)                               \
+  static const ::tessera::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
+#NAME, SCHEMA, DOC, FLAGS, ::tessera::box < __VA_ARGS__>               \
+  }

@@ -12,18 +12,18 @@ namespace tessera {
 
 /// How a window goes over an image: each pair is (height, width).
 struct Window {
-    int64_t kernel[2], stride[2], padding[2], dilation[2];
-    int64_t out_size(int which, int64_t in, bool round_up = false) const;
+  int64_t kernel[2], stride[2], padding[2], dilation[2];
+  int64_t out_size(int which, int64_t in, bool round_up = false) const;
 };
 
 /// The largest element of each window and its place in the image's plane; images are planes of height * width, contiguous.
 struct MaxPoolCall {
-    DType dtype;
-    const void* in;
-    void* out;
-    int64_t* index;
-    int64_t planes, height, width, out_height, out_width;
-    const Window* window;
+  DType dtype;
+  const void* in;
+  void* out;
+  int64_t* index;
+  int64_t planes, height, width, out_height, out_width;
+  const Window* window;
 };
 extern Kernel<MaxPoolCall> max_pool_kernel;
 
@@ -32,10 +32,12 @@ Tensor im2col(const Tensor& image, const Window& window);
 /// Its inverse, adding up what overlaps.
 Tensor col2im(const Tensor& columns, const Window& window, int64_t channels, int64_t height, int64_t width);
 
-Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride, Ints padding, Ints dilation, int64_t groups);
-Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride, Ints padding, Ints output_padding,
-                        int64_t groups, Ints dilation);
-std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode);
+Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride, Ints padding,
+              Ints dilation, int64_t groups);
+Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride,
+                        Ints padding, Ints output_padding, int64_t groups, Ints dilation);
+std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
+                                                   Ints dilation, bool ceil_mode);
 Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad);
 Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size);
 

@@ -8,142 +8,148 @@ namespace tessera {
 namespace {
 
 struct ToBackward final : Node {
-    ToBackward(const char* name, const Tensor& from) : Node(name), dtype(from.dtype()), device(from.device()) { add_input(from); }
-    void backward(const TensorList& grads, TensorList& out) override {
-        if (grads[0].defined()) out[0] = to_device(to_dtype(grads[0], dtype), device);
-    }
-    DType dtype;
-    Device device;
+  ToBackward(const char* name, const Tensor& from) : Node(name), dtype(from.dtype()), device(from.device()) {
+    add_input(from);
+  }
+  void backward(const TensorList& grads, TensorList& out) override {
+    if (grads[0].defined()) out[0] = to_device(to_dtype(grads[0], dtype), device);
+  }
+  DType dtype;
+  Device device;
 };
 
 struct CloneBackward final : Node {
-    explicit CloneBackward(const Tensor& x) : Node("CloneBackward0") { add_input(x); }
-    void backward(const TensorList& grads, TensorList& out) override { out[0] = grads[0]; }
+  explicit CloneBackward(const Tensor& x) : Node("CloneBackward0") { add_input(x); }
+  void backward(const TensorList& grads, TensorList& out) override { out[0] = grads[0]; }
 };
 
 struct CopyBackwards final : Node {
-    CopyBackwards(const Tensor& self, const Tensor& from) : Node("CopyBackwards"), shape(from.sizes()), dtype(from.dtype()), device(from.device()) {
-        add_input(self);
-        add_input(from);
-    }
-    void backward(const TensorList& grads, TensorList& out) override {
-        if (!grads[0].defined()) return;
-        if (needs(0)) out[0] = zeros_like(grads[0]);
-        if (needs(1)) out[1] = to_device(to_dtype(sum_to_size(grads[0], shape), dtype), device);
-    }
-    Dims shape;
-    DType dtype;
-    Device device;
+  CopyBackwards(const Tensor& self, const Tensor& from)
+      : Node("CopyBackwards"), shape(from.sizes()), dtype(from.dtype()), device(from.device()) {
+    add_input(self);
+    add_input(from);
+  }
+  void backward(const TensorList& grads, TensorList& out) override {
+    if (!grads[0].defined()) return;
+    if (needs(0)) out[0] = zeros_like(grads[0]);
+    if (needs(1)) out[1] = to_device(to_dtype(sum_to_size(grads[0], shape), dtype), device);
+  }
+  Dims shape;
+  DType dtype;
+  Device device;
 };
 
 struct FillBackward final : Node {
-    explicit FillBackward(const Tensor& self) : Node("FillBackward0") { add_input(self); }
-    void backward(const TensorList& grads, TensorList& out) override {
-        if (grads[0].defined()) out[0] = zeros_like(grads[0]);
-    }
+  explicit FillBackward(const Tensor& self) : Node("FillBackward0") { add_input(self); }
+  void backward(const TensorList& grads, TensorList& out) override {
+    if (grads[0].defined()) out[0] = zeros_like(grads[0]);
+  }
 };
 
 void copy_across(const Tensor& to, const Tensor& from) {
-    Tensor source = from;
-    if (source.sizes() != to.sizes()) {
-        Tensor wide = Tensor::empty(to.sizes(), from.dtype(), from.device());
-        copy_into(wide, from);
-        source = wide;
-    }
-    if (source.dtype() != to.dtype()) source = to_dtype(source, to.dtype());
-    if (!source.is_contiguous()) {
-        Tensor dense = Tensor::empty(source.sizes(), source.dtype(), source.device());
-        copy_into(dense, source);
-        source = dense;
-    }
-    Tensor target = to.is_contiguous() ? to : Tensor::empty(to.sizes(), to.dtype(), to.device());
-    const DeviceBackend* backend = device_backend(to.device().is_cpu() ? from.device().type : to.device().type);
-    backend->copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes());
-    if (!target.same(to)) copy_into(to, target);
+  Tensor source = from;
+  if (source.sizes() != to.sizes()) {
+    Tensor wide = Tensor::empty(to.sizes(), from.dtype(), from.device());
+    copy_into(wide, from);
+    source = wide;
+  }
+  if (source.dtype() != to.dtype()) source = to_dtype(source, to.dtype());
+  if (!source.is_contiguous()) {
+    Tensor dense = Tensor::empty(source.sizes(), source.dtype(), source.device());
+    copy_into(dense, source);
+    source = dense;
+  }
+  Tensor target = to.is_contiguous() ? to : Tensor::empty(to.sizes(), to.dtype(), to.device());
+  const DeviceBackend* backend = device_backend(to.device().is_cpu() ? from.device().type : to.device().type);
+  backend->copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes());
+  if (!target.same(to)) copy_into(to, target);
 }
 
 }  // namespace
 
 void copy_into(const Tensor& to, const Tensor& from) {
-    if (to.numel() == 0 && from.numel() == 0) return;
-    if (to.device() != from.device()) return copy_across(to, from);
-    const Tensor* operands[] = {&to, &from};
-    if (to.sizes() != from.sizes()) {
-        Ints t = to.sizes(), f = from.sizes();
-        check(f.size() <= t.size(), TensorErrorKind::Runtime, "output with shape ", t, " doesn't match the broadcast shape ", f);
-        for (size_t i = 1; i <= f.size(); i++)
-            check(f[f.size() - i] == t[t.size() - i] || f[f.size() - i] == 1, TensorErrorKind::Runtime, "The size of tensor a (", t[t.size() - i],
-                  ") must match the size of tensor b (", f[f.size() - i], ") at non-singleton dimension ", t.size() - i);
-        if (to.numel() == 0) return;
-    }
-    Loop loop;
-    make_loop(loop, operands, 2);
-    copy_kernel(to.device().type, CopyCall{loop});
+  if (to.numel() == 0 && from.numel() == 0) return;
+  if (to.device() != from.device()) return copy_across(to, from);
+  const Tensor* operands[] = {&to, &from};
+  if (to.sizes() != from.sizes()) {
+    Ints t = to.sizes(), f = from.sizes();
+    check(f.size() <= t.size(), TensorErrorKind::Runtime, "output with shape ", t,
+          " doesn't match the broadcast shape ", f);
+    for (size_t i = 1; i <= f.size(); i++)
+      check(f[f.size() - i] == t[t.size() - i] || f[f.size() - i] == 1, TensorErrorKind::Runtime,
+            "The size of tensor a (", t[t.size() - i], ") must match the size of tensor b (", f[f.size() - i],
+            ") at non-singleton dimension ", t.size() - i);
+    if (to.numel() == 0) return;
+  }
+  Loop loop;
+  make_loop(loop, operands, 2);
+  copy_kernel(to.device().type, CopyCall{loop});
 }
 
 void fill_into(const Tensor& to, Scalar value) {
-    if (to.numel() == 0) return;
-    const Tensor* operands[] = {&to};
-    Loop loop;
-    make_loop(loop, operands, 1);
-    fill_kernel(to.device().type, FillCall{loop, value});
+  if (to.numel() == 0) return;
+  const Tensor* operands[] = {&to};
+  Loop loop;
+  make_loop(loop, operands, 1);
+  fill_kernel(to.device().type, FillCall{loop, value});
 }
 
 Tensor copy_(const Tensor& self, const Tensor& from) {
-    const bool record = needs_grad(self, from) && is_floating(self.dtype());
-    if (record || self.requires_grad()) check_inplace(self);
-    check_no_internal_overlap(self);
-    CountedPtr<Node> node;
-    if (record) node = make_counted<CopyBackwards>(self, from);
-    Tensor source = from;
-    if (&self.storage() == &from.storage() && !self.same(from)) source = clone(from);  // may overlap: the order would matter
-    if (!self.same(from)) copy_into(self, source);
-    self.bump_version();
-    Tensor handle = self;
-    if (node) rebase_history(handle, std::move(node));
-    return handle;
+  const bool record = needs_grad(self, from) && is_floating(self.dtype());
+  if (record || self.requires_grad()) check_inplace(self);
+  check_no_internal_overlap(self);
+  CountedPtr<Node> node;
+  if (record) node = make_counted<CopyBackwards>(self, from);
+  Tensor source = from;
+  if (&self.storage() == &from.storage() && !self.same(from))
+    source = clone(from);  // may overlap: the order would matter
+  if (!self.same(from)) copy_into(self, source);
+  self.bump_version();
+  Tensor handle = self;
+  if (node) rebase_history(handle, std::move(node));
+  return handle;
 }
 
 Tensor fill_(const Tensor& self, Scalar value) {
-    if (self.requires_grad()) check_inplace(self);
-    fill_into(self, value);
-    self.bump_version();
-    Tensor handle = self;
-    if (needs_grad(self)) rebase_history(handle, make_counted<FillBackward>(self));
-    return handle;
+  if (self.requires_grad()) check_inplace(self);
+  fill_into(self, value);
+  self.bump_version();
+  Tensor handle = self;
+  if (needs_grad(self)) rebase_history(handle, make_counted<FillBackward>(self));
+  return handle;
 }
 
 Tensor zero_(const Tensor& self) { return fill_(self, 0); }
 
 Tensor clone(const Tensor& self) {
-    Tensor out = empty_like_strided(self, self.dtype());
-    copy_into(out, self);
-    if (needs_grad(self)) set_history(out, make_counted<CloneBackward>(self));
-    return out;
+  Tensor out = empty_like_strided(self, self.dtype());
+  copy_into(out, self);
+  if (needs_grad(self)) set_history(out, make_counted<CloneBackward>(self));
+  return out;
 }
 
 Tensor contiguous(const Tensor& self) {
-    if (self.is_contiguous()) return self;
-    Tensor out = Tensor::empty(self.sizes(), self.dtype(), self.device());
-    copy_into(out, self);
-    if (needs_grad(self)) set_history(out, make_counted<CloneBackward>(self));
-    return out;
+  if (self.is_contiguous()) return self;
+  Tensor out = Tensor::empty(self.sizes(), self.dtype(), self.device());
+  copy_into(out, self);
+  if (needs_grad(self)) set_history(out, make_counted<CloneBackward>(self));
+  return out;
 }
 
 Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy) {
-    DType type = dtype.value_or(self.dtype());
-    Device place = device ? resolve_device(*device) : self.device();
-    if (!copy && type == self.dtype() && place == self.device()) return self;
-    Tensor out;
-    if (place == self.device()) {
-        out = empty_like_strided(self, type);
-        copy_into(out, self);
-    } else {
-        out = Tensor::empty(self.sizes(), type, place);
-        copy_into(out, self);
-    }
-    if (needs_grad(self) && is_floating(type)) set_history(out, make_counted<ToBackward>("ToCopyBackward0", self));
-    return out;
+  DType type = dtype.value_or(self.dtype());
+  Device place = device ? resolve_device(*device) : self.device();
+  if (!copy && type == self.dtype() && place == self.device()) return self;
+  Tensor out;
+  if (place == self.device()) {
+    out = empty_like_strided(self, type);
+    copy_into(out, self);
+  } else {
+    out = Tensor::empty(self.sizes(), type, place);
+    copy_into(out, self);
+  }
+  if (needs_grad(self) && is_floating(type)) set_history(out, make_counted<ToBackward>("ToCopyBackward0", self));
+  return out;
 }
 
 Tensor to_dtype(const Tensor& self, DType dtype) { return to(self, dtype, {}); }
@@ -154,23 +160,32 @@ namespace {
 // In-place by name: self is argument 0, so the result needs no copying back.
 void copy_boxed(OpCall& c) { c.results.emplace_back(copy_(c.tensor(0), Unbox<Tensor>::get(c, 1))); }
 void fill_boxed(OpCall& c) {
-    if (std::holds_alternative<Tensor>(c.args[1])) c.results.emplace_back(copy_(c.tensor(0), c.tensor(1)));
-    else c.results.emplace_back(fill_(c.tensor(0), c.scalar(1)));
+  if (std::holds_alternative<Tensor>(c.args[1])) c.results.emplace_back(copy_(c.tensor(0), c.tensor(1)));
+  else c.results.emplace_back(fill_(c.tensor(0), c.scalar(1)));
 }
 void zero_boxed(OpCall& c) { c.results.emplace_back(zero_(c.tensor(0))); }
 
 const OpRegistration copy_op{"copy_", "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
                              "Copies src into self, broadcast and converted.", kMethod, copy_boxed};
-const OpRegistration fill_op{"fill_", "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every element to value.", kMethod, fill_boxed};
-const OpRegistration zero_op{"zero_", "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed};
+const OpRegistration fill_op{"fill_", "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every element to value.",
+                             kMethod, fill_boxed};
+const OpRegistration zero_op{"zero_", "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod,
+                             zero_boxed};
 Tensor clone_like(const Tensor& self, std::optional<Dims>) { return clone(self); }
 Tensor contiguous_like(const Tensor& self, std::optional<Dims>) { return contiguous(self); }
-TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "A copy of self, recorded.", kFunction | kMethod, &clone_like);
-TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_like);
+TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "A copy of self, recorded.",
+      kFunction | kMethod, &clone_like);
+TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+      "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_like);
 
-#define TS_CAST(NAME, TYPE) \
-    Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); } \
-    const OpRegistration cast_op_##NAME{#NAME, #NAME "(Tensor self) -> Tensor", "Self as torch." #TYPE ".", kMethod, box<&cast_##NAME>, FastPaths{&cast_##NAME}};
+#define TS_CAST(NAME, TYPE)                                               \
+  Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); } \
+  const OpRegistration cast_op_##NAME{#NAME,                              \
+                                      #NAME "(Tensor self) -> Tensor",    \
+                                      "Self as torch." #TYPE ".",         \
+                                      kMethod,                            \
+                                      box<&cast_##NAME>,                  \
+                                      FastPaths{&cast_##NAME}};
 TS_CAST(float, kFloat32)
 TS_CAST(double, kFloat64)
 TS_CAST(half, kFloat16)

@@ -7,31 +7,53 @@
 namespace tessera {
 
 struct NoGrad {};
-#define NO_GRAD ::tessera::NoGrad{}
+#define NO_GRAD \
+  ::tessera::NoGrad {}
 
 namespace probe {
 
 template <unsigned Bits>
 struct Probe {
-    static constexpr unsigned kBits = Bits;
+  static constexpr unsigned kBits = Bits;
 };
-template <class T> struct BitsOf { static constexpr unsigned value = 0; };
-template <unsigned B> struct BitsOf<Probe<B>> { static constexpr unsigned value = B; };
-template <class T> inline constexpr bool is_probe = false;
-template <unsigned B> inline constexpr bool is_probe<Probe<B>> = true;
+template <class T>
+struct BitsOf {
+  static constexpr unsigned value = 0;
+};
+template <unsigned B>
+struct BitsOf<Probe<B>> {
+  static constexpr unsigned value = B;
+};
+template <class T>
+inline constexpr bool is_probe = false;
+template <unsigned B>
+inline constexpr bool is_probe<Probe<B>> = true;
 template <class... A>
 concept SomeProbe = (is_probe<A> || ...);
-template <class... A> using Join = Probe<(BitsOf<A>::value | ... | 0u)>;
+template <class... A>
+using Join = Probe<(BitsOf<A>::value | ... | 0u)>;
 
-#define TS_PROBE(OP) \
-    template <class A, class B> requires SomeProbe<A, B> constexpr Join<A, B> operator OP(const A&, const B&) { return {}; }
-TS_PROBE(+) TS_PROBE(-) TS_PROBE(*) TS_PROBE(/) TS_PROBE(==) TS_PROBE(!=) TS_PROBE(<) TS_PROBE(<=) TS_PROBE(>) TS_PROBE(>=) TS_PROBE(&) TS_PROBE(|)
+#define TS_PROBE(OP)          \
+  template <class A, class B> \
+  requires SomeProbe<A, B>    \
+  constexpr Join<A, B> operator OP(const A&, const B&) { return {}; }
+TS_PROBE(+)
+TS_PROBE(-) TS_PROBE(*) TS_PROBE(/) TS_PROBE(==) TS_PROBE(!=) TS_PROBE(<) TS_PROBE(<=) TS_PROBE(>) TS_PROBE(>=)
+    TS_PROBE(&) TS_PROBE(|)
 #undef TS_PROBE
-template <unsigned B> constexpr Probe<B> operator-(Probe<B>) { return {}; }
-#define TS_PROBE(F) template <class... A> requires SomeProbe<A...> constexpr Join<A...> F(const A&...) { return {}; }
-TS_PROBE(where) TS_PROBE(sign) TS_PROBE(zeros_like) TS_PROBE(exp) TS_PROBE(log) TS_PROBE(sin) TS_PROBE(cos) TS_PROBE(rsqrt) TS_PROBE(sinh) TS_PROBE(cosh)
-TS_PROBE(sigmoid) TS_PROBE(tanh) TS_PROBE(softplus) TS_PROBE(erf) TS_PROBE(square) TS_PROBE(abs) TS_PROBE(isnan) TS_PROBE(floor_divide) TS_PROBE(trunc_divide)
-TS_PROBE(pow_dx) TS_PROBE(pow_dy) TS_PROBE(gelu_tanh_dx)
+        template <unsigned B>
+        constexpr Probe<B> operator-(Probe<B>) {
+  return {};
+}
+#define TS_PROBE(F)        \
+  template <class... A>    \
+  requires SomeProbe<A...> \
+  constexpr Join<A...> F(const A&...) { return {}; }
+TS_PROBE(where)
+TS_PROBE(sign) TS_PROBE(zeros_like) TS_PROBE(exp) TS_PROBE(log) TS_PROBE(sin) TS_PROBE(cos) TS_PROBE(rsqrt)
+    TS_PROBE(sinh) TS_PROBE(cosh) TS_PROBE(sigmoid) TS_PROBE(tanh) TS_PROBE(softplus) TS_PROBE(erf) TS_PROBE(square)
+        TS_PROBE(abs) TS_PROBE(isnan) TS_PROBE(floor_divide) TS_PROBE(trunc_divide) TS_PROBE(pow_dx) TS_PROBE(pow_dy)
+            TS_PROBE(gelu_tanh_dx)
 #undef TS_PROBE
 
 }  // namespace probe
@@ -39,7 +61,7 @@ TS_PROBE(pow_dx) TS_PROBE(pow_dy) TS_PROBE(gelu_tanh_dx)
 /// 0 for formulas without a derivative.
 template <class Result>
 constexpr unsigned reads_of() {
-    return probe::BitsOf<Result>::value & 15u;
+  return probe::BitsOf<Result>::value & 15u;
 }
 
 }  // namespace tessera

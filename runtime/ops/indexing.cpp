@@ -17,13 +17,19 @@ constinit Kernel<NonzeroCall> nonzero_kernel("nonzero");
 using Indices = std::vector<std::optional<Tensor>>;
 
 Tensor nonzero(const Tensor& self) {
-    int64_t count = 0;
-    NonzeroCall call{static_cast<const char*>(self.data_ptr()), self.dtype(), int(self.dim()), self.sizes().data(), self.strides().data(), nullptr, &count};
-    nonzero_kernel(self.device().type, call);
-    const Tensor out = Tensor::empty({count, self.dim()}, kInt64, self.device());
-    call.out = out.data<int64_t>();
-    if (out.numel()) nonzero_kernel(self.device().type, call);
-    return out;
+  int64_t count = 0;
+  NonzeroCall call{static_cast<const char*>(self.data_ptr()),
+                   self.dtype(),
+                   int(self.dim()),
+                   self.sizes().data(),
+                   self.strides().data(),
+                   nullptr,
+                   &count};
+  nonzero_kernel(self.device().type, call);
+  const Tensor out = Tensor::empty({count, self.dim()}, kInt64, self.device());
+  call.out = out.data<int64_t>();
+  if (out.numel()) nonzero_kernel(self.device().type, call);
+  return out;
 }
 
 namespace {
@@ -31,217 +37,227 @@ namespace {
 bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kUInt8; }
 
 void warn_byte_mask(const Tensor& t) {
-    if (t.dtype() == kUInt8)
-        Context::current().warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
+  if (t.dtype() == kUInt8)
+    Context::current().warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
 }
 
 // Masks become one index tensor for each of their dimensions.
 Indices expand_masks(const Tensor& self, const Indices& given) {
-    Indices out;
-    for (const auto& item : given) {
-        if (!item || !item->defined()) {
-            out.emplace_back();
-            continue;
-        }
-        const Tensor& t = *item;
-        check(is_mask(t) || t.dtype() == kInt64, TensorErrorKind::Index, "tensors used as indices must be long, byte or bool tensors");
-        if (!is_mask(t)) {
-            out.emplace_back(t);
-            continue;
-        }
-        warn_byte_mask(t);
-        const int64_t first = int64_t(out.size());
-        for (int64_t d = 0; d < t.dim(); d++)
-            check(first + d < self.dim() && t.sizes()[d] == self.sizes()[first + d], TensorErrorKind::Index, "The shape of the mask ", t.sizes(), " at index ",
-                  d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ", first + d);
-        const Tensor places = nonzero(t);
-        for (int64_t d = 0; d < t.dim(); d++) out.emplace_back(select(places, 1, d));
+  Indices out;
+  for (const auto& item : given) {
+    if (!item || !item->defined()) {
+      out.emplace_back();
+      continue;
     }
-    check(int64_t(out.size()) <= self.dim(), TensorErrorKind::Index, "too many indices for tensor of dimension ", self.dim());
-    return out;
+    const Tensor& t = *item;
+    check(is_mask(t) || t.dtype() == kInt64, TensorErrorKind::Index,
+          "tensors used as indices must be long, byte or bool tensors");
+    if (!is_mask(t)) {
+      out.emplace_back(t);
+      continue;
+    }
+    warn_byte_mask(t);
+    const int64_t first = int64_t(out.size());
+    for (int64_t d = 0; d < t.dim(); d++)
+      check(first + d < self.dim() && t.sizes()[d] == self.sizes()[first + d], TensorErrorKind::Index,
+            "The shape of the mask ", t.sizes(), " at index ", d, " does not match the shape of the indexed tensor ",
+            self.sizes(), " at index ", first + d);
+    const Tensor places = nonzero(t);
+    for (int64_t d = 0; d < t.dim(); d++) out.emplace_back(select(places, 1, d));
+  }
+  check(int64_t(out.size()) <= self.dim(), TensorErrorKind::Index, "too many indices for tensor of dimension ",
+        self.dim());
+  return out;
 }
 
 [[noreturn]] void fail_broadcast(const Indices& indices) {
-    std::string shapes;
-    for (const auto& t : indices)
-        if (t) shapes += (shapes.empty() ? "" : ", ") + shape_str(t->sizes());
-    fail(TensorErrorKind::Index, "shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes);
+  std::string shapes;
+  for (const auto& t : indices)
+    if (t) shapes += (shapes.empty() ? "" : ", ") + shape_str(t->sizes());
+  fail(TensorErrorKind::Index, "shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes);
 }
 
 // Everything that reading and writing by index tensors have in common: where the results' dimensions come from.
 struct Gathering {
-    Tensor self;
-    std::vector<Tensor> index;  // broadcast to one shape
-    std::vector<int64_t> dims;  // that each addresses
-    Dims shape;                 // of the result
-    Dims self_strides;          // per result dimension
-    int64_t at = 0;             // where the index dimensions stand in the result
-    Dims index_shape;
+  Tensor self;
+  std::vector<Tensor> index;  // broadcast to one shape
+  std::vector<int64_t> dims;  // that each addresses
+  Dims shape;                 // of the result
+  Dims self_strides;          // per result dimension
+  int64_t at = 0;             // where the index dimensions stand in the result
+  Dims index_shape;
 
-    Gathering(const Tensor& tensor, const Indices& indices) : self(tensor) {
-        bool first = true;
-        for (size_t d = 0; d < indices.size(); d++) {
-            if (!indices[d]) continue;
-            index_shape = first ? Dims(indices[d]->sizes()) : join(indices, indices[d]->sizes());
-            first = false;
-            dims.push_back(int64_t(d));
-        }
-        check(dims.size() <= kMaxIndices, TensorErrorKind::Runtime, "more than ", kMaxIndices, " index tensors are not supported");
-        for (const int64_t d : dims) index.push_back(to_device(indices[d]->view_of(indices[d]->sizes(), indices[d]->strides()), self.device()));
-        const bool adjacent = dims.empty() || dims.back() - dims.front() + 1 == int64_t(dims.size());
-        at = adjacent && !dims.empty() ? dims.front() : 0;
-        lay_out();
+  Gathering(const Tensor& tensor, const Indices& indices) : self(tensor) {
+    bool first = true;
+    for (size_t d = 0; d < indices.size(); d++) {
+      if (!indices[d]) continue;
+      index_shape = first ? Dims(indices[d]->sizes()) : join(indices, indices[d]->sizes());
+      first = false;
+      dims.push_back(int64_t(d));
     }
+    check(dims.size() <= kMaxIndices, TensorErrorKind::Runtime, "more than ", kMaxIndices,
+          " index tensors are not supported");
+    for (const int64_t d : dims)
+      index.push_back(to_device(indices[d]->view_of(indices[d]->sizes(), indices[d]->strides()), self.device()));
+    const bool adjacent = dims.empty() || dims.back() - dims.front() + 1 == int64_t(dims.size());
+    at = adjacent && !dims.empty() ? dims.front() : 0;
+    lay_out();
+  }
 
-    void run(IndexCall::Mode mode, const Tensor& values) {
-        IndexCall call{};
-        call.mode = mode;
-        call.negative = IndexCall::Negative::Wrap;
-        call.dtype = self.dtype();
-        call.ndim = int(shape.size());
-        call.sizes = shape.data();
-        call.self = self.impl()->data;
-        call.self_strides = self_strides.data();
-        call.values = values.impl()->data;
-        call.value_strides = values.strides().data();
-        call.count = int(index.size());
-        std::vector<Dims> strides(index.size());
-        for (size_t k = 0; k < index.size(); k++) {
-            strides[k] = Dims(shape.size(), 0);
-            const Tensor full = index[k].sizes() == Ints(index_shape) ? index[k] : expand(index[k], index_shape);
-            std::copy(full.strides().begin(), full.strides().end(), strides[k].begin() + at);
-            call.index[k] = full.data<int64_t>();
-            call.index_strides[k] = strides[k].data();
-            call.extent[k] = self.sizes()[dims[k]];
-            call.step[k] = self.strides()[dims[k]];
-        }
-        int64_t bad_value = 0;
-        int bad_index = -1;
-        call.bad_value = &bad_value;
-        call.bad_index = &bad_index;
-        check_empty();
-        index_kernel(self.device().type, call);
-        if (bad_index >= 0)
-            fail(TensorErrorKind::Index, "index ", bad_value, " is out of bounds for dimension ", dims[bad_index], " with size ", self.sizes()[dims[bad_index]]);
+  void run(IndexCall::Mode mode, const Tensor& values) {
+    IndexCall call{};
+    call.mode = mode;
+    call.negative = IndexCall::Negative::Wrap;
+    call.dtype = self.dtype();
+    call.ndim = int(shape.size());
+    call.sizes = shape.data();
+    call.self = self.impl()->data;
+    call.self_strides = self_strides.data();
+    call.values = values.impl()->data;
+    call.value_strides = values.strides().data();
+    call.count = int(index.size());
+    std::vector<Dims> strides(index.size());
+    for (size_t k = 0; k < index.size(); k++) {
+      strides[k] = Dims(shape.size(), 0);
+      const Tensor full = index[k].sizes() == Ints(index_shape) ? index[k] : expand(index[k], index_shape);
+      std::copy(full.strides().begin(), full.strides().end(), strides[k].begin() + at);
+      call.index[k] = full.data<int64_t>();
+      call.index_strides[k] = strides[k].data();
+      call.extent[k] = self.sizes()[dims[k]];
+      call.step[k] = self.strides()[dims[k]];
     }
+    int64_t bad_value = 0;
+    int bad_index = -1;
+    call.bad_value = &bad_value;
+    call.bad_index = &bad_index;
+    check_empty();
+    index_kernel(self.device().type, call);
+    if (bad_index >= 0)
+      fail(TensorErrorKind::Index, "index ", bad_value, " is out of bounds for dimension ", dims[bad_index],
+           " with size ", self.sizes()[dims[bad_index]]);
+  }
 
-private:
-    Dims join(const Indices& indices, Ints sizes) const {
-        try {
-            return broadcast_shapes(index_shape, sizes);
-        } catch (const TensorError&) {
-            fail_broadcast(indices);
-        }
+ private:
+  Dims join(const Indices& indices, Ints sizes) const {
+    try {
+      return broadcast_shapes(index_shape, sizes);
+    } catch (const TensorError&) {
+      fail_broadcast(indices);
     }
-    void lay_out() {
-        const auto put_index_shape = [&] {
-            for (const int64_t s : index_shape) shape.push_back(s), self_strides.push_back(0);
-        };
-        int64_t kept = 0;
-        for (int64_t d = 0; d < self.dim(); d++) {
-            if (std::find(dims.begin(), dims.end(), d) != dims.end()) continue;
-            if (kept++ == at) put_index_shape();
-            shape.push_back(self.sizes()[d]), self_strides.push_back(self.strides()[d]);
-        }
-        if (kept <= at) put_index_shape();
+  }
+  void lay_out() {
+    const auto put_index_shape = [&] {
+      for (const int64_t s : index_shape) shape.push_back(s), self_strides.push_back(0);
+    };
+    int64_t kept = 0;
+    for (int64_t d = 0; d < self.dim(); d++) {
+      if (std::find(dims.begin(), dims.end(), d) != dims.end()) continue;
+      if (kept++ == at) put_index_shape();
+      shape.push_back(self.sizes()[d]), self_strides.push_back(self.strides()[d]);
     }
-    void check_empty() const {
-        if (numel_of(index_shape) == 0) return;
-        for (const int64_t d : dims)
-            check(self.sizes()[d] != 0, TensorErrorKind::Index, "index is out of bounds for dimension with size 0");
-    }
+    if (kept <= at) put_index_shape();
+  }
+  void check_empty() const {
+    if (numel_of(index_shape) == 0) return;
+    for (const int64_t d : dims)
+      check(self.sizes()[d] != 0, TensorErrorKind::Index, "index is out of bounds for dimension with size 0");
+  }
 };
 
 // Derivatives keep the indices, whose number is only known here.
 struct IndexNode : Node {
-    IndexNode(const char* name, const Tensor& self, const Indices& given) : Node(name), shape(self.sizes()), dtype(self.dtype()) {
-        for (const auto& t : given) indices.push_back(t ? SavedTensor(*t) : SavedTensor());
+  IndexNode(const char* name, const Tensor& self, const Indices& given)
+      : Node(name), shape(self.sizes()), dtype(self.dtype()) {
+    for (const auto& t : given) indices.push_back(t ? SavedTensor(*t) : SavedTensor());
+  }
+  Indices kept() {
+    Indices out;
+    for (const SavedTensor& t : indices) {
+      const Tensor got = t.get(this);
+      out.push_back(got.defined() ? std::optional(got) : std::nullopt);
     }
-    Indices kept() {
-        Indices out;
-        for (const SavedTensor& t : indices) {
-            const Tensor got = t.get(this);
-            out.push_back(got.defined() ? std::optional(got) : std::nullopt);
-        }
-        return out;
-    }
-    void release_saved() override {
-        for (SavedTensor& t : indices) t.reset();
-    }
-    Dims shape;
-    DType dtype;
-    std::vector<SavedTensor> indices;
+    return out;
+  }
+  void release_saved() override {
+    for (SavedTensor& t : indices) t.reset();
+  }
+  Dims shape;
+  DType dtype;
+  std::vector<SavedTensor> indices;
 };
 
 struct IndexBackward final : IndexNode {
-    IndexBackward(const Tensor& self, const Indices& given) : IndexNode("IndexBackward0", self, given) {}
-    void backward(const TensorList& g, TensorList& gx) override {
-        if (needs(0)) gx[0] = index_put_(zeros(shape, dtype, g[0].device()), kept(), g[0], true);
-    }
+  IndexBackward(const Tensor& self, const Indices& given) : IndexNode("IndexBackward0", self, given) {}
+  void backward(const TensorList& g, TensorList& gx) override {
+    if (needs(0)) gx[0] = index_put_(zeros(shape, dtype, g[0].device()), kept(), g[0], true);
+  }
 };
 
 struct IndexPutBackward final : IndexNode {
-    IndexPutBackward(const Tensor& self, const Indices& given, const Tensor& values, bool add)
-        : IndexNode("IndexPutBackward0", self, given), value_shape(values.sizes()), accumulate(add) {}
-    void backward(const TensorList& g, TensorList& gx) override {
-        const Indices at = kept();
-        if (needs(0)) gx[0] = accumulate ? g[0] : index_put(g[0], at, zeros({}, dtype, g[0].device()));
-        if (needs(1)) gx[1] = sum_to_size(index(g[0], at), value_shape);
-    }
-    Dims value_shape;
-    bool accumulate;
+  IndexPutBackward(const Tensor& self, const Indices& given, const Tensor& values, bool add)
+      : IndexNode("IndexPutBackward0", self, given), value_shape(values.sizes()), accumulate(add) {}
+  void backward(const TensorList& g, TensorList& gx) override {
+    const Indices at = kept();
+    if (needs(0)) gx[0] = accumulate ? g[0] : index_put(g[0], at, zeros({}, dtype, g[0].device()));
+    if (needs(1)) gx[1] = sum_to_size(index(g[0], at), value_shape);
+  }
+  Dims value_shape;
+  bool accumulate;
 };
 
 }  // namespace
 
 Tensor index(const Tensor& self, const Indices& given) {
-    Gathering g(self, expand_masks(self, given));
-    Tensor out = Tensor::empty(g.shape, self.dtype(), self.device());
-    g.run(IndexCall::Mode::Read, out);
-    if (needs_grad(self)) {
-        auto node = make_counted<IndexBackward>(self, given);
-        node->add_input(self);
-        set_history(out, std::move(node));
-    }
-    return out;
+  Gathering g(self, expand_masks(self, given));
+  Tensor out = Tensor::empty(g.shape, self.dtype(), self.device());
+  g.run(IndexCall::Mode::Read, out);
+  if (needs_grad(self)) {
+    auto node = make_counted<IndexBackward>(self, given);
+    node->add_input(self);
+    set_history(out, std::move(node));
+  }
+  return out;
 }
 
 namespace {
 
 void put(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
-    check(values.dtype() == self.dtype(), TensorErrorKind::Runtime, "Index put requires the source and destination dtypes match, got ",
-          scalar_type_name(self.dtype()), " for the destination and ", scalar_type_name(values.dtype()), " for the source.");
-    Gathering g(self, expand_masks(self, given));
-    const GradMode no_grad(false);
-    Tensor wide;
-    try {
-        wide = expand(to_device(values, self.device()), g.shape);
-    } catch (const TensorError&) {
-        fail(TensorErrorKind::Runtime, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", Ints(g.shape));
-    }
-    g.run(accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, wide);
+  check(values.dtype() == self.dtype(), TensorErrorKind::Runtime,
+        "Index put requires the source and destination dtypes match, got ", scalar_type_name(self.dtype()),
+        " for the destination and ", scalar_type_name(values.dtype()), " for the source.");
+  Gathering g(self, expand_masks(self, given));
+  const GradMode no_grad(false);
+  Tensor wide;
+  try {
+    wide = expand(to_device(values, self.device()), g.shape);
+  } catch (const TensorError&) {
+    fail(TensorErrorKind::Runtime, "shape mismatch: value tensor of shape ", values.sizes(),
+         " cannot be broadcast to indexing result of shape ", Ints(g.shape));
+  }
+  g.run(accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, wide);
 }
 
 }  // namespace
 
 Tensor index_put_(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
-    const bool recorded = needs_grad(self, values);
-    if (recorded) check_inplace(self);
-    CountedPtr<Node> node;
-    if (recorded) {
-        node = make_counted<IndexPutBackward>(self, given, values, accumulate);
-        node->add_input(self);
-        node->add_input(values);
-    }
-    put(self, given, values, accumulate);
-    self.bump_version();
-    Tensor handle = self;
-    if (recorded) rebase_history(handle, std::move(node));
-    return handle;
+  const bool recorded = needs_grad(self, values);
+  if (recorded) check_inplace(self);
+  CountedPtr<Node> node;
+  if (recorded) {
+    node = make_counted<IndexPutBackward>(self, given, values, accumulate);
+    node->add_input(self);
+    node->add_input(values);
+  }
+  put(self, given, values, accumulate);
+  self.bump_version();
+  Tensor handle = self;
+  if (recorded) rebase_history(handle, std::move(node));
+  return handle;
 }
 
 Tensor index_put(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
-    return index_put_(clone(self), given, values, accumulate);
+  return index_put_(clone(self), given, values, accumulate);
 }
 
 // ---- the brackets ----
@@ -249,126 +265,128 @@ Tensor index_put(const Tensor& self, const Indices& given, const Tensor& values,
 namespace {
 
 int64_t specified_dims(std::span<const TensorIndex> items) {
-    int64_t n = 0;
-    for (const TensorIndex& item : items) {
-        if (item.kind == TensorIndex::Kind::Tensor) n += is_mask(item.tensor) ? item.tensor.dim() : 1;
-        else n += item.kind == TensorIndex::Kind::Int || item.kind == TensorIndex::Kind::Slice;
-    }
-    return n;
+  int64_t n = 0;
+  for (const TensorIndex& item : items) {
+    if (item.kind == TensorIndex::Kind::Tensor) n += is_mask(item.tensor) ? item.tensor.dim() : 1;
+    else n += item.kind == TensorIndex::Kind::Int || item.kind == TensorIndex::Kind::Slice;
+  }
+  return n;
 }
 
 [[noreturn]] void fail_scalar_index() {
-    fail(TensorErrorKind::Index,
-         "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+  fail(
+      TensorErrorKind::Index,
+      "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
 }
 
 Tensor pick(const Tensor& t, int64_t dim, int64_t i, size_t position) {
-    if (t.dim() == 0) fail_scalar_index();
-    const int64_t size = t.size(dim);
-    check(i >= -size && i < size, TensorErrorKind::Index, "index ", i, " is out of bounds for dimension ", position, " with size ", size);
-    return select(t, dim, i);
+  if (t.dim() == 0) fail_scalar_index();
+  const int64_t size = t.size(dim);
+  check(i >= -size && i < size, TensorErrorKind::Index, "index ", i, " is out of bounds for dimension ", position,
+        " with size ", size);
+  return select(t, dim, i);
 }
 
 // What the items that are no tensors leave of a tensor, and the index tensors by their dimension.
 struct Sliced {
-    Tensor view;
-    Indices indices;
+  Tensor view;
+  Indices indices;
 
-    Sliced(const Tensor& self, std::span<const TensorIndex> items) : view(self) {
-        const int64_t specified = specified_dims(items);
-        if (self.dim() == 0 && !items.empty() && items[0].kind == TensorIndex::Kind::Int) fail_scalar_index();
-        check(specified <= self.dim(), TensorErrorKind::Index, "too many indices for tensor of dimension ", self.dim());
-        int64_t dim = 0;
-        for (size_t i = 0; i < items.size(); i++) apply(items[i], i, dim, self.dim() - specified);
-    }
+  Sliced(const Tensor& self, std::span<const TensorIndex> items) : view(self) {
+    const int64_t specified = specified_dims(items);
+    if (self.dim() == 0 && !items.empty() && items[0].kind == TensorIndex::Kind::Int) fail_scalar_index();
+    check(specified <= self.dim(), TensorErrorKind::Index, "too many indices for tensor of dimension ", self.dim());
+    int64_t dim = 0;
+    for (size_t i = 0; i < items.size(); i++) apply(items[i], i, dim, self.dim() - specified);
+  }
 
-private:
-    void apply(const TensorIndex& item, size_t position, int64_t& dim, int64_t unnamed) {
-        using Kind = TensorIndex::Kind;
-        switch (item.kind) {
-            case Kind::Int: view = pick(view, dim, item.start, position); return;
-            case Kind::None: view = unsqueeze(view, dim++); return;
-            case Kind::Ellipsis: dim += unnamed; return;
-            case Kind::Slice: {
-                const auto start = item.has_start ? std::optional(item.start) : std::nullopt;
-                const auto stop = item.has_stop ? std::optional(item.stop) : std::nullopt;
-                view = slice(view, dim++, start, stop, item.step);
-                return;
-            }
-            case Kind::Bool:
-                view = unsqueeze(view, dim);
-                note(dim++, full({item.start ? 1 : 0}, 0, kInt64));
-                return;
-            case Kind::Tensor: apply_tensor(item.tensor, position, dim); return;
-        }
+ private:
+  void apply(const TensorIndex& item, size_t position, int64_t& dim, int64_t unnamed) {
+    using Kind = TensorIndex::Kind;
+    switch (item.kind) {
+      case Kind::Int: view = pick(view, dim, item.start, position); return;
+      case Kind::None: view = unsqueeze(view, dim++); return;
+      case Kind::Ellipsis: dim += unnamed; return;
+      case Kind::Slice: {
+        const auto start = item.has_start ? std::optional(item.start) : std::nullopt;
+        const auto stop = item.has_stop ? std::optional(item.stop) : std::nullopt;
+        view = slice(view, dim++, start, stop, item.step);
+        return;
+      }
+      case Kind::Bool:
+        view = unsqueeze(view, dim);
+        note(dim++, full({item.start ? 1 : 0}, 0, kInt64));
+        return;
+      case Kind::Tensor: apply_tensor(item.tensor, position, dim); return;
     }
-    void apply_tensor(const Tensor& t, size_t position, int64_t& dim) {
-        if (t.dim() == 0 && !is_floating(t.dtype())) {
-            if (!is_mask(t)) return void(view = pick(view, dim, t.item().to_int(), position));
-            warn_byte_mask(t);
-            view = unsqueeze(view, dim);
-            return note(dim++, full({t.item().to_bool() ? 1 : 0}, 0, kInt64));
-        }
-        note(dim++, t);
+  }
+  void apply_tensor(const Tensor& t, size_t position, int64_t& dim) {
+    if (t.dim() == 0 && !is_floating(t.dtype())) {
+      if (!is_mask(t)) return void(view = pick(view, dim, t.item().to_int(), position));
+      warn_byte_mask(t);
+      view = unsqueeze(view, dim);
+      return note(dim++, full({t.item().to_bool() ? 1 : 0}, 0, kInt64));
     }
-    void note(int64_t dim, Tensor t) {
-        indices.resize(std::max(indices.size(), size_t(dim) + 1));
-        indices[dim] = std::move(t);
-    }
+    note(dim++, t);
+  }
+  void note(int64_t dim, Tensor t) {
+    indices.resize(std::max(indices.size(), size_t(dim) + 1));
+    indices[dim] = std::move(t);
+  }
 };
 
 Tensor alias(const Tensor& self) {
-    Tensor out = self.view_of(self.sizes(), self.strides());
-    return record_view(out, self, "AliasBackward0", [](Sweep& s) { s.give(0, [&] { return s.g(); }); });
+  Tensor out = self.view_of(self.sizes(), self.strides());
+  return record_view(out, self, "AliasBackward0", [](Sweep& s) { s.give(0, [&] { return s.g(); }); });
 }
 
 // A value may have more leading dimensions of size 1 than the place that it is written to.
 Tensor without_leading_ones(const Tensor& value, int64_t ndim) {
-    Dims sizes(value.sizes());
-    while (int64_t(sizes.size()) > ndim && sizes[0] == 1) sizes.erase(0);
-    return sizes.size() == value.sizes().size() ? value : reshape(value, sizes);
+  Dims sizes(value.sizes());
+  while (int64_t(sizes.size()) > ndim && sizes[0] == 1) sizes.erase(0);
+  return sizes.size() == value.sizes().size() ? value : reshape(value, sizes);
 }
 
 }  // namespace
 
 Tensor get_index(const Tensor& self, std::span<const TensorIndex> items) {
-    if (items.size() == 1 && items[0].kind == TensorIndex::Kind::Int) return pick(self, 0, items[0].start, 0);
-    Sliced s(self, items);
-    if (!s.indices.empty()) return index(s.view, s.indices);
-    return s.view.same(self) ? alias(self) : s.view;
+  if (items.size() == 1 && items[0].kind == TensorIndex::Kind::Int) return pick(self, 0, items[0].start, 0);
+  Sliced s(self, items);
+  if (!s.indices.empty()) return index(s.view, s.indices);
+  return s.view.same(self) ? alias(self) : s.view;
 }
 
 void set_index(const Tensor& self, std::span<const TensorIndex> items, const Tensor& value) {
-    // Without a gradient in sight the view that is written needs no record.
-    const GradMode mode(needs_grad(self, value));
-    const Sliced s(self, items);
-    const Tensor given = without_leading_ones(value, s.view.dim());
-    if (s.indices.empty()) {
-        copy_(s.view, given.sizes() == s.view.sizes() ? given : expand(given, s.view.sizes()));
-    } else {
-        index_put_(s.view, s.indices, to_dtype(to_device(given, self.device()), self.dtype()));
-    }
+  // Without a gradient in sight the view that is written needs no record.
+  const GradMode mode(needs_grad(self, value));
+  const Sliced s(self, items);
+  const Tensor given = without_leading_ones(value, s.view.dim());
+  if (s.indices.empty()) {
+    copy_(s.view, given.sizes() == s.view.sizes() ? given : expand(given, s.view.sizes()));
+  } else {
+    index_put_(s.view, s.indices, to_dtype(to_device(given, self.device()), self.dtype()));
+  }
 }
 
 namespace {
 
 Tensor index_put_op(const Tensor& self, const Indices& indices, const Tensor& values, bool accumulate) {
-    return index_put(self, indices, values, accumulate);
+  return index_put(self, indices, values, accumulate);
 }
 
 void index_put_kernel(OpCall& c) {
-    const Indices indices = Unbox<Indices>::get(c, 1);
-    const bool accumulate = Unbox<bool>::get(c, 3);
-    if (c.out.empty()) return return_value(c, index_put_op(c.tensor(0), indices, c.tensor(2), accumulate));
-    c.results.emplace_back(index_put_(c.tensor(0), indices, c.tensor(2), accumulate));
+  const Indices indices = Unbox<Indices>::get(c, 1);
+  const bool accumulate = Unbox<bool>::get(c, 3);
+  if (c.out.empty()) return return_value(c, index_put_op(c.tensor(0), indices, c.tensor(2), accumulate));
+  c.results.emplace_back(index_put_(c.tensor(0), indices, c.tensor(2), accumulate));
 }
 
-const OpRegistration register_index_put{"index_put",
-                                        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                                        "Writes values at the places that the indices name; adds them up when accumulate is set.",
-                                        kFunction | kMethod | kInplace,
-                                        &index_put_kernel};
-TS_OP(nonzero, "nonzero(Tensor self) -> Tensor", "The places of the elements that are not zero, one a row.", kFunction | kMethod | kNoGrad, &nonzero);
+const OpRegistration register_index_put{
+    "index_put", "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    "Writes values at the places that the indices name; adds them up when accumulate is set.",
+    kFunction | kMethod | kInplace, &index_put_kernel};
+TS_OP(nonzero, "nonzero(Tensor self) -> Tensor", "The places of the elements that are not zero, one a row.",
+      kFunction | kMethod | kNoGrad, &nonzero);
 
 }  // namespace
 }  // namespace tessera

@@ -17,420 +17,440 @@ namespace {
 using namespace pointwise;
 
 struct Plan {
-    DType common;  // PyTorch's result_type of the operands
-    DType result;
-    DType lane;    // type of the arithmetic: float32, float64, int32 or int64
-    const Tensor* widest;  // a tensor operand of the full shape, if one has it
-    bool dense;            // contiguous operands of one shape, and single numbers
+  DType common;  // PyTorch's result_type of the operands
+  DType result;
+  DType lane;            // type of the arithmetic: float32, float64, int32 or int64
+  const Tensor* widest;  // a tensor operand of the full shape, if one has it
+  bool dense;            // contiguous operands of one shape, and single numbers
 };
 
 DType lane_of(DType t) {
-    if (is_floating(t)) return t == kFloat64 ? kFloat64 : kFloat32;
-    return t == kInt64 ? kInt64 : kInt32;
+  if (is_floating(t)) return t == kFloat64 ? kFloat64 : kFloat32;
+  return t == kInt64 ? kInt64 : kInt32;
 }
 
 int category(DType t) { return is_floating(t) ? 2 : is_integral(t) ? 1 : 0; }
 
 DType promote(const Operand* in, int first, int count) {
-    // One dtype among the tensors, and numbers that are not of a higher category: the common case.
-    DType type = kBool;
-    bool seen = false, simple = true;
-    for (int k = first; k < count; k++) {
-        if (!in[k].is_tensor()) continue;
-        const TensorImpl* t = in[k].tensor().impl();
-        if (t->flags & TensorImpl::kWrappedNumber) simple = false;
-        else if (!seen) type = t->dtype, seen = true;
-        else if (type != t->dtype) simple = false;
-    }
-    if (seen && simple) {
-        for (int k = first; k < count; k++)
-            if (!in[k].is_tensor()) simple &= int(in[k].scalar().kind()) <= category(type);
-        if (simple) return type;
-    }
-    PromotionState state;
-    for (int k = first; k < count; k++) {
-        if (in[k].is_tensor()) state.add(in[k].tensor());
-        else state.add(in[k].scalar());
-    }
-    return state.result();
+  // One dtype among the tensors, and numbers that are not of a higher category: the common case.
+  DType type = kBool;
+  bool seen = false, simple = true;
+  for (int k = first; k < count; k++) {
+    if (!in[k].is_tensor()) continue;
+    const TensorImpl* t = in[k].tensor().impl();
+    if (t->flags & TensorImpl::kWrappedNumber) simple = false;
+    else if (!seen) type = t->dtype, seen = true;
+    else if (type != t->dtype) simple = false;
+  }
+  if (seen && simple) {
+    for (int k = first; k < count; k++)
+      if (!in[k].is_tensor()) simple &= int(in[k].scalar().kind()) <= category(type);
+    if (simple) return type;
+  }
+  PromotionState state;
+  for (int k = first; k < count; k++) {
+    if (in[k].is_tensor()) state.add(in[k].tensor());
+    else state.add(in[k].scalar());
+  }
+  return state.result();
 }
 
 [[gnu::cold]] void refuse_bool(int id, const Operand* in, int count) {
-    bool all = true;
-    for (int k = 0; k < count; k++) all &= in[k].is_tensor() ? is_bool(in[k].tensor().dtype()) : in[k].scalar().is_bool();
-    if (id == k_neg)
-        fail(TensorErrorKind::Runtime,
-             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-             "`logical_not()` operator instead.");
-    if (all) fail(TensorErrorKind::Runtime, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
-    fail(TensorErrorKind::Runtime,
-         "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-         "`logical_not()` operator instead.");
+  bool all = true;
+  for (int k = 0; k < count; k++) all &= in[k].is_tensor() ? is_bool(in[k].tensor().dtype()) : in[k].scalar().is_bool();
+  if (id == k_neg)
+    fail(
+        TensorErrorKind::Runtime,
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+        "`logical_not()` operator instead.");
+  if (all)
+    fail(
+        TensorErrorKind::Runtime,
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
+  fail(
+      TensorErrorKind::Runtime,
+      "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+      "`logical_not()` operator instead.");
 }
 
 [[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type) {
-    fail(TensorErrorKind::Runtime, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
+  fail(TensorErrorKind::Runtime, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
 }
 
 void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, Plan& plan) {
-    plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
-    if (is_complex(plan.common)) [[unlikely]] refuse_dtype(row, plan.common);
-    if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
-    plan.result = plan.common;
-    switch (row.row_class) {
-        case PointwiseClass::Float:
-            if (!is_floating(plan.common)) plan.result = Context::current().default_dtype;
-            plan.lane = lane_of(plan.result);
-            return;
-        case PointwiseClass::Number:
-        case PointwiseClass::Divide:
-        case PointwiseClass::Select: break;
-        case PointwiseClass::Predicate:
-        case PointwiseClass::Compare: plan.result = kBool; break;
-        case PointwiseClass::Bits:
-            if (is_floating(plan.common)) refuse_dtype(row, plan.common);
-            break;
-    }
-    plan.lane = lane_of(plan.common);
-    if (id == k_sub || id == k_neg) {
-        bool any_bool = false;
-        for (int k = 0; k < count; k++)
-            any_bool |= in[k].is_tensor() ? is_bool(in[k].tensor().dtype()) : in[k].scalar().is_bool();
-        if (any_bool) [[unlikely]] refuse_bool(id, in, count);
-    }
+  plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
+  if (is_complex(plan.common)) [[unlikely]]
+    refuse_dtype(row, plan.common);
+  if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
+  plan.result = plan.common;
+  switch (row.row_class) {
+    case PointwiseClass::Float:
+      if (!is_floating(plan.common)) plan.result = Context::current().default_dtype;
+      plan.lane = lane_of(plan.result);
+      return;
+    case PointwiseClass::Number:
+    case PointwiseClass::Divide:
+    case PointwiseClass::Select: break;
+    case PointwiseClass::Predicate:
+    case PointwiseClass::Compare: plan.result = kBool; break;
+    case PointwiseClass::Bits:
+      if (is_floating(plan.common)) refuse_dtype(row, plan.common);
+      break;
+  }
+  plan.lane = lane_of(plan.common);
+  if (id == k_sub || id == k_neg) {
+    bool any_bool = false;
+    for (int k = 0; k < count; k++)
+      any_bool |= in[k].is_tensor() ? is_bool(in[k].tensor().dtype()) : in[k].scalar().is_bool();
+    if (any_bool) [[unlikely]]
+      refuse_bool(id, in, count);
+  }
 }
 
 // Integer division by zero stops before the kernel, which cannot.
 void check_divisor(const Operand& y, DType lane) {
-    if (is_floating(lane)) return;
-    bool zero = y.is_tensor() ? y.tensor().device().is_cpu() && any(eq(y.tensor(), 0)).item().to_bool() : !y.scalar().to_bool();
-    check(!zero, TensorErrorKind::Runtime, "ZeroDivisionError");
+  if (is_floating(lane)) return;
+  bool zero =
+      y.is_tensor() ? y.tensor().device().is_cpu() && any(eq(y.tensor(), 0)).item().to_bool() : !y.scalar().to_bool();
+  check(!zero, TensorErrorKind::Runtime, "ZeroDivisionError");
 }
 
 void check_operands(int id, const PointwiseRow& row, const Operand* in, const Plan& plan) {
-    if (row.row_class == PointwiseClass::Divide) check_divisor(in[1], plan.lane);
-    if (id == k_pow && !is_floating(plan.lane) && !in[1].is_tensor())
-        check(in[1].scalar().to_int() >= 0, TensorErrorKind::Runtime, "Integers to negative integer powers are not allowed.");
+  if (row.row_class == PointwiseClass::Divide) check_divisor(in[1], plan.lane);
+  if (id == k_pow && !is_floating(plan.lane) && !in[1].is_tensor())
+    check(in[1].scalar().to_int() >= 0, TensorErrorKind::Runtime,
+          "Integers to negative integer powers are not allowed.");
 }
 
 // ---- shape ----
 
 // A single number on the host: goes into the kernel as a value, whatever its dtype.
 bool is_host_number(const Operand& o) {
-    return !o.is_tensor() || (o.tensor().dim() == 0 && o.tensor().device().is_cpu());
+  return !o.is_tensor() || (o.tensor().dim() == 0 && o.tensor().device().is_cpu());
 }
 
 void decide_shape(const Operand* in, int count, Plan& plan) {
-    plan.widest = nullptr;
-    plan.dense = true;
-    for (int k = 0; k < count; k++) {
-        if (!in[k].is_tensor()) continue;
-        const Tensor& t = in[k].tensor();
-        if (!plan.widest) plan.widest = &t;
-        else if (plan.widest->sizes() != t.sizes()) {
-            if (is_host_number(in[k])) continue;
-            if (is_host_number(*plan.widest)) plan.widest = &t;
-            else {
-                plan.widest = nullptr;  // a real broadcast
-                plan.dense = false;
-                return;
-            }
-        }
-        plan.dense &= t.is_contiguous();
+  plan.widest = nullptr;
+  plan.dense = true;
+  for (int k = 0; k < count; k++) {
+    if (!in[k].is_tensor()) continue;
+    const Tensor& t = in[k].tensor();
+    if (!plan.widest) plan.widest = &t;
+    else if (plan.widest->sizes() != t.sizes()) {
+      if (is_host_number(in[k])) continue;
+      if (is_host_number(*plan.widest)) plan.widest = &t;
+      else {
+        plan.widest = nullptr;  // a real broadcast
+        plan.dense = false;
+        return;
+      }
     }
-    if (plan.widest && plan.widest->dim() == 0) plan.dense = true;
+    plan.dense &= t.is_contiguous();
+  }
+  if (plan.widest && plan.widest->dim() == 0) plan.dense = true;
 }
 
 // The strides that PyTorch would give a fresh result: those of the inputs when they agree and have no gaps.
 Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Device device, bool dense) {
-    if (dense) return Tensor::empty(sizes, dtype, device);
-    const Tensor* like = nullptr;
-    for (int k = 0; k < count; k++) {
-        if (!in[k].is_tensor() || in[k].tensor().dim() == 0) continue;
-        const Tensor& t = in[k].tensor();
-        if (t.sizes() != sizes || (like && like->strides() != t.strides())) return Tensor::empty(sizes, dtype, device);
-        like = &t;
-    }
-    if (!like || like->is_contiguous()) return Tensor::empty(sizes, dtype, device);
-    return empty_like_strided(*like, dtype);
+  if (dense) return Tensor::empty(sizes, dtype, device);
+  const Tensor* like = nullptr;
+  for (int k = 0; k < count; k++) {
+    if (!in[k].is_tensor() || in[k].tensor().dim() == 0) continue;
+    const Tensor& t = in[k].tensor();
+    if (t.sizes() != sizes || (like && like->strides() != t.strides())) return Tensor::empty(sizes, dtype, device);
+    like = &t;
+  }
+  if (!like || like->is_contiguous()) return Tensor::empty(sizes, dtype, device);
+  return empty_like_strided(*like, dtype);
 }
 
 // ---- the call ----
 
 struct LaneValue {
-    alignas(8) char bytes[8];
+  alignas(8) char bytes[8];
 };
 
 void put_number(LaneValue& to, const Scalar& from, DType lane) {
-    with_type(lane, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        if constexpr (sizeof(T) <= 8) {
-            T value = from.to<T>();
-            __builtin_memcpy(to.bytes, &value, sizeof value);
-        }
-    });
+  with_type(lane, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (sizeof(T) <= 8) {
+      T value = from.to<T>();
+      __builtin_memcpy(to.bytes, &value, sizeof value);
+    }
+  });
 }
 
 // The number takes the common dtype first: int8 -1 among uint8 is 255.
 Scalar in_common(const Scalar& s, DType common) {
-    if (is_floating(common) || is_bool(common)) return s;
-    return with_type(common, [&](auto tag) -> Scalar {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_integral_v<T>) return s.to<T>();
-        else return s;
-    });
+  if (is_floating(common) || is_bool(common)) return s;
+  return with_type(common, [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) return s.to<T>();
+    else return s;
+  });
 }
 
 void set_number(Loop& loop, int k, const Operand& o, const Plan& plan, LaneValue& value) {
-    const DType lane = plan.lane;
-    put_number(value, o.is_tensor() ? in_common(o.tensor().item(), is_floating(lane) ? lane : plan.common) : o.scalar(), lane);
-    loop.data[k] = value.bytes;
-    loop.dtype[k] = lane;
-    loop.host_scalars |= 1u << k;
+  const DType lane = plan.lane;
+  put_number(value, o.is_tensor() ? in_common(o.tensor().item(), is_floating(lane) ? lane : plan.common) : o.scalar(),
+             lane);
+  loop.data[k] = value.bytes;
+  loop.dtype[k] = lane;
+  loop.host_scalars |= 1u << k;
 }
 
 void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
-    Loop loop;
-    LaneValue numbers[3];
-    if (plan.dense && out.is_contiguous()) {
-        loop.operands = count + 1;
-        loop.ndim = 1;
-        loop.numel = loop.sizes[0] = out.numel();
-        loop.device = out.device();
-        loop.data[0] = out.impl()->data;
-        loop.dtype[0] = out.dtype();
-        loop.strides[0][0] = 1;
-        for (int k = 0; k < count; k++) {
-            if (is_host_number(in[k])) {
-                set_number(loop, k + 1, in[k], plan, numbers[k]);
-                loop.strides[k + 1][0] = 0;
-            } else {
-                loop.data[k + 1] = in[k].tensor().impl()->data;
-                loop.dtype[k + 1] = in[k].tensor().dtype();
-                loop.strides[k + 1][0] = 1;
-            }
-        }
-    } else {
-        Tensor placeholder;  // shape [] for numbers; its data is replaced below
-        const Tensor* operands[kMaxOperands] = {&out};
-        for (int k = 0; k < count; k++) {
-            if (!in[k].is_tensor() && !placeholder.defined()) placeholder = Tensor::empty({}, plan.lane);
-            operands[k + 1] = in[k].is_tensor() ? &in[k].tensor() : &placeholder;
-        }
-        make_loop(loop, operands, count + 1);
-        for (int k = 0; k < count; k++)
-            if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan, numbers[k]);
+  Loop loop;
+  LaneValue numbers[3];
+  if (plan.dense && out.is_contiguous()) {
+    loop.operands = count + 1;
+    loop.ndim = 1;
+    loop.numel = loop.sizes[0] = out.numel();
+    loop.device = out.device();
+    loop.data[0] = out.impl()->data;
+    loop.dtype[0] = out.dtype();
+    loop.strides[0][0] = 1;
+    for (int k = 0; k < count; k++) {
+      if (is_host_number(in[k])) {
+        set_number(loop, k + 1, in[k], plan, numbers[k]);
+        loop.strides[k + 1][0] = 0;
+      } else {
+        loop.data[k + 1] = in[k].tensor().impl()->data;
+        loop.dtype[k + 1] = in[k].tensor().dtype();
+        loop.strides[k + 1][0] = 1;
+      }
     }
-    if (loop.numel) pointwise_kernel(out.device().type, PointwiseCall{id, plan.lane, loop, params});
+  } else {
+    Tensor placeholder;  // shape [] for numbers; its data is replaced below
+    const Tensor* operands[kMaxOperands] = {&out};
+    for (int k = 0; k < count; k++) {
+      if (!in[k].is_tensor() && !placeholder.defined()) placeholder = Tensor::empty({}, plan.lane);
+      operands[k + 1] = in[k].is_tensor() ? &in[k].tensor() : &placeholder;
+    }
+    make_loop(loop, operands, count + 1);
+    for (int k = 0; k < count; k++)
+      if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan, numbers[k]);
+  }
+  if (loop.numel) pointwise_kernel(out.device().type, PointwiseCall{id, plan.lane, loop, params});
 }
 
 // ---- gradients ----
 
 // PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y and 2 ** x are PowBackward1.
 const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
-    const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
-    if (id == k_pow && !number_second) return "PowBackward1";
-    if (id == k_remainder && !number_second) return "RemainderBackward1";
-    if (id == k_fmod && !number_second) return "FmodBackward1";
-    if (number_first && id == k_sub) return "RsubBackward1";
-    if (number_first && id == k_div) return "MulBackward0";  // reciprocal(x) * number
-    return row.backward_name;
+  const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
+  if (id == k_pow && !number_second) return "PowBackward1";
+  if (id == k_remainder && !number_second) return "RemainderBackward1";
+  if (id == k_fmod && !number_second) return "FmodBackward1";
+  if (number_first && id == k_sub) return "RsubBackward1";
+  if (number_first && id == k_div) return "MulBackward0";  // reciprocal(x) * number
+  return row.backward_name;
 }
 
 struct PointwiseNode final : Node {
-    PointwiseNode(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* p, const Tensor& result)
-        : Node(node_name(op, op_row, in)), id(op), row(op_row) {
-        unsigned reads = 0;
-        for (int k = 0; k < row.arity; k++)
-            if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad()) reads |= row.derivative[k].reads;
-        for (int k = 0; k < row.arity; k++)
-            if (reads >> k & 1) saved[k] = SavedTensor(in[k].as_tensor());
-        if (reads & kReadsResult) saved_result = SavedTensor(result, true);
-        for (int k = 0; k < row.params; k++) params[k] = p[k];
-        for (int k = 0; k < row.arity; k++) {
-            if (in[k].is_tensor()) {
-                shapes[k] = Dims(in[k].tensor().sizes());
-                dtypes[k] = in[k].tensor().dtype();
-                add_input(in[k].tensor());
-            } else {
-                edges.push_back(Edge{});
-            }
-        }
+  PointwiseNode(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* p, const Tensor& result)
+      : Node(node_name(op, op_row, in)), id(op), row(op_row) {
+    unsigned reads = 0;
+    for (int k = 0; k < row.arity; k++)
+      if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad())
+        reads |= row.derivative[k].reads;
+    for (int k = 0; k < row.arity; k++)
+      if (reads >> k & 1) saved[k] = SavedTensor(in[k].as_tensor());
+    if (reads & kReadsResult) saved_result = SavedTensor(result, true);
+    for (int k = 0; k < row.params; k++) params[k] = p[k];
+    for (int k = 0; k < row.arity; k++) {
+      if (in[k].is_tensor()) {
+        shapes[k] = Dims(in[k].tensor().sizes());
+        dtypes[k] = in[k].tensor().dtype();
+        add_input(in[k].tensor());
+      } else {
+        edges.push_back(Edge{});
+      }
     }
+  }
 
-    void backward(const TensorList& grads, TensorList& out) override {
-        const Tensor& g = grads[0];
-        if (!g.defined()) return;
-        Tensor x = saved[0].get(this), y = saved[1].get(this), z = saved[2].get(this), r = saved_result.get(this);
-        for (size_t k = 0; k < row.arity; k++) {
-            if (!needs(k) || !row.derivative[k].formula) continue;
-            Tensor d = row.derivative[k].formula(GradArgs{g, x, y, z, r, params});
-            d = sum_to_size(d, shapes[k]);
-            out[k] = d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
-        }
+  void backward(const TensorList& grads, TensorList& out) override {
+    const Tensor& g = grads[0];
+    if (!g.defined()) return;
+    Tensor x = saved[0].get(this), y = saved[1].get(this), z = saved[2].get(this), r = saved_result.get(this);
+    for (size_t k = 0; k < row.arity; k++) {
+      if (!needs(k) || !row.derivative[k].formula) continue;
+      Tensor d = row.derivative[k].formula(GradArgs{g, x, y, z, r, params});
+      d = sum_to_size(d, shapes[k]);
+      out[k] = d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
     }
-    void release_saved() override {
-        for (auto& s : saved) s.reset();
-        saved_result.reset();
-    }
+  }
+  void release_saved() override {
+    for (auto& s : saved) s.reset();
+    saved_result.reset();
+  }
 
-    int id;
-    const PointwiseRow& row;
-    SavedTensor saved[3], saved_result;
-    Dims shapes[3];
-    DType dtypes[3];
-    Scalar params[2];
+  int id;
+  const PointwiseRow& row;
+  SavedTensor saved[3], saved_result;
+  Dims shapes[3];
+  DType dtypes[3];
+  Scalar params[2];
 };
 
 bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
-    bool wanted = false;
-    for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().requires_grad();
-    if (!wanted || !Context::current().grad_enabled || !is_floating(result)) return false;
-    for (const auto& d : row.derivative)
-        if (d.formula) return true;
-    return false;
+  bool wanted = false;
+  for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().requires_grad();
+  if (!wanted || !Context::current().grad_enabled || !is_floating(result)) return false;
+  for (const auto& d : row.derivative)
+    if (d.formula) return true;
+  return false;
 }
 
 // ---- results ----
 
 // An operand whose memory may take the result: sole owner of impl and storage, same shape and dtype.
 const Tensor* reusable(const Operand* in, int count, unsigned reuse, Ints sizes, DType dtype, Device device) {
-    for (int k = 0; k < count; k++) {
-        if (!(reuse >> k & 1) || !in[k].is_tensor()) continue;
-        const Tensor& t = in[k].tensor();
-        TensorImpl* impl = t.impl();
-        if (impl->refs.unique() && impl->storage->unique() && impl->dtype == dtype && impl->device == device && t.is_contiguous() &&
-            !impl->autograd && !(impl->flags & (TensorImpl::kRequiresGrad | TensorImpl::kWrappedNumber)) && Ints(impl->sizes) == sizes)
-            return &t;
-    }
-    return nullptr;
+  for (int k = 0; k < count; k++) {
+    if (!(reuse >> k & 1) || !in[k].is_tensor()) continue;
+    const Tensor& t = in[k].tensor();
+    TensorImpl* impl = t.impl();
+    if (impl->refs.unique() && impl->storage->unique() && impl->dtype == dtype && impl->device == device &&
+        t.is_contiguous() && !impl->autograd &&
+        !(impl->flags & (TensorImpl::kRequiresGrad | TensorImpl::kWrappedNumber)) && Ints(impl->sizes) == sizes)
+      return &t;
+  }
+  return nullptr;
 }
 
 void check_out_dtype(DType result, const Tensor& out) {
-    check(can_cast(result, out.dtype()), TensorErrorKind::Runtime, "result type ", scalar_type_name(result),
-          " can't be cast to the desired output type ", scalar_type_name(out.dtype()));
+  check(can_cast(result, out.dtype()), TensorErrorKind::Runtime, "result type ", scalar_type_name(result),
+        " can't be cast to the desired output type ", scalar_type_name(out.dtype()));
 }
 
 // Bools have ops of their own for what bits do.
 int replace_for_bool(int id, DType common) {
-    if (!is_bool(common)) return id;
-    return id == k_bitwise_not ? int(k_logical_not) : id;
+  if (!is_bool(common)) return id;
+  return id == k_bitwise_not ? int(k_logical_not) : id;
 }
 
 // x ** 2 and the like without pow.
 int replace_pow(int id, const Operand* in, DType lane) {
-    if (id != k_pow || in[1].is_tensor() || !is_floating(lane)) return id;
-    double e = in[1].scalar().to_double();
-    return e == 2.0 ? int(k_square) : e == 3.0 ? int(k_cube) : e == 0.5 ? int(k_sqrt) : e == -1.0 ? int(k_reciprocal) : id;
+  if (id != k_pow || in[1].is_tensor() || !is_floating(lane)) return id;
+  double e = in[1].scalar().to_double();
+  return e == 2.0    ? int(k_square)
+         : e == 3.0  ? int(k_cube)
+         : e == 0.5  ? int(k_sqrt)
+         : e == -1.0 ? int(k_reciprocal)
+                     : id;
 }
 
 Device device_of(const Operand* in, int count) {
-    const Tensor* tensors[3];
-    int n = 0;
-    for (int k = 0; k < count; k++)
-        if (in[k].is_tensor()) tensors[n++] = &in[k].tensor();
-    if (n == 1 || (n == 2 && tensors[0]->device() == tensors[1]->device())) return tensors[0]->device();
-    return n ? common_device(tensors, n) : kCpu;
+  const Tensor* tensors[3];
+  int n = 0;
+  for (int k = 0; k < count; k++)
+    if (in[k].is_tensor()) tensors[n++] = &in[k].tensor();
+  if (n == 1 || (n == 2 && tensors[0]->device() == tensors[1]->device())) return tensors[0]->device();
+  return n ? common_device(tensors, n) : kCpu;
 }
 
 Dims full_shape(const Operand* in, int count) {
-    Dims shape;
-    bool first = true;
-    for (int k = 0; k < count; k++) {
-        if (!in[k].is_tensor()) continue;
-        shape = first ? Dims(in[k].tensor().sizes()) : broadcast_shapes(shape, in[k].tensor().sizes());
-        first = false;
-    }
-    return shape;
+  Dims shape;
+  bool first = true;
+  for (int k = 0; k < count; k++) {
+    if (!in[k].is_tensor()) continue;
+    shape = first ? Dims(in[k].tensor().sizes()) : broadcast_shapes(shape, in[k].tensor().sizes());
+    first = false;
+  }
+  return shape;
 }
 
 }  // namespace
 
 Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
-    const PointwiseRow& row = kPointwiseRows[id];
-    const int count = row.arity;
-    Plan plan;
-    Device device = device_of(in, count);
-    decide_types(id, row, in, count, plan);
-    if (row.row_class == PointwiseClass::Divide || id == k_pow) check_operands(id, row, in, plan);
-    decide_shape(in, count, plan);
-    Dims broadcast;
-    Ints sizes;
-    if (plan.widest) sizes = plan.widest->sizes();
-    else {
-        broadcast = full_shape(in, count);
-        sizes = broadcast;
-    }
-    Tensor result;
-    if (out) {
-        check_out_dtype(plan.result, *out);
-        result = *out;
-        resize_output(result, sizes);
-        check_no_internal_overlap(result);
-        for (int k = 0; k < count; k++)
-            if (in[k].is_tensor()) check_no_partial_overlap(result, in[k].tensor());
-    } else if (const Tensor* donor = reuse ? reusable(in, count, reuse, sizes, plan.result, device) : nullptr) {
-        result = *donor;
-    } else {
-        result = empty_result(in, count, sizes, plan.result, device, plan.dense);
-    }
-    bool record = wants_grad(row, in, plan.result);
-    if (out) check(!record && !(out->requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime, row.name,
-                   "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
-    int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
-    call_kernel(kernel, in, kernel == id ? count : 1, params, plan, result);
-    if (out) result.bump_version();
-    if (record) set_history(result, make_counted<PointwiseNode>(id, row, in, params, result));
-    return result;
+  const PointwiseRow& row = kPointwiseRows[id];
+  const int count = row.arity;
+  Plan plan;
+  Device device = device_of(in, count);
+  decide_types(id, row, in, count, plan);
+  if (row.row_class == PointwiseClass::Divide || id == k_pow) check_operands(id, row, in, plan);
+  decide_shape(in, count, plan);
+  Dims broadcast;
+  Ints sizes;
+  if (plan.widest) sizes = plan.widest->sizes();
+  else {
+    broadcast = full_shape(in, count);
+    sizes = broadcast;
+  }
+  Tensor result;
+  if (out) {
+    check_out_dtype(plan.result, *out);
+    result = *out;
+    resize_output(result, sizes);
+    check_no_internal_overlap(result);
+    for (int k = 0; k < count; k++)
+      if (in[k].is_tensor()) check_no_partial_overlap(result, in[k].tensor());
+  } else if (const Tensor* donor = reuse ? reusable(in, count, reuse, sizes, plan.result, device) : nullptr) {
+    result = *donor;
+  } else {
+    result = empty_result(in, count, sizes, plan.result, device, plan.dense);
+  }
+  bool record = wants_grad(row, in, plan.result);
+  if (out)
+    check(
+        !record && !(out->requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime, row.name,
+        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
+  call_kernel(kernel, in, kernel == id ? count : 1, params, plan, result);
+  if (out) result.bump_version();
+  if (record) set_history(result, make_counted<PointwiseNode>(id, row, in, params, result));
+  return result;
 }
 
 void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
-    const PointwiseRow& row = kPointwiseRows[id];
-    const int count = row.arity;
-    const Tensor& self = in[0].tensor();
-    Plan plan;
-    Device device = device_of(in, count);
-    decide_types(id, row, in, count, plan);
-    check_operands(id, row, in, plan);
-    check_out_dtype(plan.result, self);
-    check(device == self.device(), TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but found at least two devices, ",
-          self.device().str(), " and ", device.str(), "!");
-    decide_shape(in, count, plan);
-    if (!plan.widest || plan.widest->sizes() != self.sizes()) {
-        Dims shape = full_shape(in, count);
-        check(Ints(shape) == self.sizes(), TensorErrorKind::Runtime, "output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape);
+  const PointwiseRow& row = kPointwiseRows[id];
+  const int count = row.arity;
+  const Tensor& self = in[0].tensor();
+  Plan plan;
+  Device device = device_of(in, count);
+  decide_types(id, row, in, count, plan);
+  check_operands(id, row, in, plan);
+  check_out_dtype(plan.result, self);
+  check(device == self.device(), TensorErrorKind::Runtime,
+        "Expected all tensors to be on the same device, but found at least two devices, ", self.device().str(), " and ",
+        device.str(), "!");
+  decide_shape(in, count, plan);
+  if (!plan.widest || plan.widest->sizes() != self.sizes()) {
+    Dims shape = full_shape(in, count);
+    check(Ints(shape) == self.sizes(), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
+          " doesn't match the broadcast shape ", shape);
+  }
+  if (!self.is_contiguous()) check_no_internal_overlap(self);
+  for (int k = 1; k < count; k++)
+    if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
+  bool record = Context::current().grad_enabled && wants_grad(row, in, plan.result);
+  if (self.requires_grad() || record) check_inplace(self);
+  CountedPtr<Node> node;
+  if (record) {
+    // The derivative may read self as it was before the write.
+    Operand kept[3] = {in[0], in[1 % count], in[2 % count]};
+    Tensor before;
+    unsigned reads = 0;
+    for (int k = 0; k < count; k++)
+      if (in[k].is_tensor() && in[k].tensor().requires_grad()) reads |= row.derivative[k].reads;
+    if (reads & kReadsX) {
+      GradMode off(false);
+      before = clone(self);
     }
-    if (!self.is_contiguous()) check_no_internal_overlap(self);
-    for (int k = 1; k < count; k++)
-        if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
-    bool record = Context::current().grad_enabled && wants_grad(row, in, plan.result);
-    if (self.requires_grad() || record) check_inplace(self);
-    CountedPtr<Node> node;
-    if (record) {
-        // The derivative may read self as it was before the write.
-        Operand kept[3] = {in[0], in[1 % count], in[2 % count]};
-        Tensor before;
-        unsigned reads = 0;
-        for (int k = 0; k < count; k++)
-            if (in[k].is_tensor() && in[k].tensor().requires_grad()) reads |= row.derivative[k].reads;
-        if (reads & kReadsX) {
-            GradMode off(false);
-            before = clone(self);
-        }
-        auto made = make_counted<PointwiseNode>(id, row, kept, params, self);
-        if (before.defined()) made->saved[0] = SavedTensor(before);
-        made->saved_result.reset();
-        int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
-        call_kernel(kernel, in, kernel == id ? count : 1, params, plan, self);
-        self.bump_version();
-        if (reads & kReadsResult) made->saved_result = SavedTensor(self, true);
-        Tensor handle = self;
-        rebase_history(handle, std::move(made));
-        return;
-    }
+    auto made = make_counted<PointwiseNode>(id, row, kept, params, self);
+    if (before.defined()) made->saved[0] = SavedTensor(before);
+    made->saved_result.reset();
     int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
     call_kernel(kernel, in, kernel == id ? count : 1, params, plan, self);
     self.bump_version();
+    if (reads & kReadsResult) made->saved_result = SavedTensor(self, true);
+    Tensor handle = self;
+    rebase_history(handle, std::move(made));
+    return;
+  }
+  int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
+  call_kernel(kernel, in, kernel == id ? count : 1, params, plan, self);
+  self.bump_version();
 }
 
 }  // namespace tessera

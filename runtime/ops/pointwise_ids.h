@@ -12,7 +12,7 @@ namespace tessera {
 namespace pointwise {
 enum Id : int {
 #include "runtime/ops/pointwise.def"
-    kPointwiseCount,
+  kPointwiseCount,
 };
 }  // namespace pointwise
 using PointwiseId = pointwise::Id;

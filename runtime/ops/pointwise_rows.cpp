@@ -16,21 +16,21 @@ using namespace pointwise;
 // ---- longer pieces of derivatives ----
 
 static Tensor pow_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
-    if (y.is_wrapped_number()) {
-        double e = y.item().to_double();
-        if (e == 0.0) return zeros_like(g);
-        if (e == 2.0) return g * (x * 2.0);
-        return g * (pow(x, e - 1.0) * e);
-    }
-    return where(y == 0.0, 0.0, g * (y * pow(x, y - 1.0)));
+  if (y.is_wrapped_number()) {
+    double e = y.item().to_double();
+    if (e == 0.0) return zeros_like(g);
+    if (e == 2.0) return g * (x * 2.0);
+    return g * (pow(x, e - 1.0) * e);
+  }
+  return where(y == 0.0, 0.0, g * (y * pow(x, y - 1.0)));
 }
 static Tensor pow_dy(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& result) {
-    return g * where((x == 0.0) & (y >= 0.0), 0.0, result * log(x));
+  return g * where((x == 0.0) & (y >= 0.0), 0.0, result * log(x));
 }
 static Tensor gelu_tanh_dx(const Tensor& x) {
-    constexpr double k = 0.79788456080286535588;
-    Tensor t = tanh((x + 0.044715 * (x * x * x)) * k);
-    return 0.5 * (t + 1.0) + 0.5 * x * (1.0 - t * t) * (1.0 + (3 * 0.044715) * (x * x)) * k;
+  constexpr double k = 0.79788456080286535588;
+  Tensor t = tanh((x + 0.044715 * (x * x * x)) * k);
+  return 0.5 * (t + 1.0) + 0.5 * x * (1.0 - t * t) * (1.0 + (3 * 0.044715) * (x * x)) * k;
 }
 
 // ---- derivatives ----
@@ -39,41 +39,46 @@ namespace {
 
 template <class F>
 Tensor formula_result(const F& f) {
-    if constexpr (std::is_same_v<decltype(f()), NoGrad>) return {};
-    else return f();
+  if constexpr (std::is_same_v<decltype(f()), NoGrad>) return {};
+  else return f();
 }
 
 template <class Formula>
 constexpr PointwiseRow::Derivative derivative_of() {
-    using G = probe::Probe<16>;
-    using R = decltype(Formula::of(G{}, probe::Probe<1>{}, probe::Probe<2>{}, probe::Probe<4>{}, probe::Probe<8>{}, 0.0, 0.0));
-    if constexpr (std::is_same_v<R, NoGrad>) return {};
-    else
-        return {[](const GradArgs& a) -> Tensor {
-                    return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0].to_double(), a.params[1].to_double());
-                },
-                reads_of<R>()};
+  using G = probe::Probe<16>;
+  using R =
+      decltype(Formula::of(G{}, probe::Probe<1>{}, probe::Probe<2>{}, probe::Probe<4>{}, probe::Probe<8>{}, 0.0, 0.0));
+  if constexpr (std::is_same_v<R, NoGrad>) return {};
+  else
+    return {[](const GradArgs& a) -> Tensor {
+              return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0].to_double(), a.params[1].to_double());
+            },
+            reads_of<R>()};
 }
 
 // In a unary formula y is the result; in others the result is r.
-#define TS_FORMULA(NAME, ARGS, TEXT)                                               \
-    struct NAME {                                                                  \
-        template <class G, class X, class Y, class Z, class R>                     \
-        static auto of ARGS { return (TEXT); }                                     \
-    };
+#define TS_FORMULA(NAME, ARGS, TEXT)                       \
+  struct NAME {                                            \
+    template <class G, class X, class Y, class Z, class R> \
+    static auto of ARGS {                                  \
+      return (TEXT);                                       \
+    }                                                      \
+  };
 #define TS_U(x) [[maybe_unused]] const x
 #define UNARY(NAME, CLASS, WHERE, DOC, BODY, DX) \
-    TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, double, double), DX)
+  TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, double, double), DX)
 #define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, BODY, DX) \
-    TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, TS_U(double) P, double), DX)
+  TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, TS_U(double) P, double), DX)
 #define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX) \
-    TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, TS_U(double) P, TS_U(double) Q), DX)
+  TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, TS_U(double) P, TS_U(double) Q), DX)
 #define TS_ARGS3(P) (TS_U(G&) g, TS_U(X&) x, TS_U(Y&) y, TS_U(Z&) z, TS_U(R&) r, TS_U(double) P, double)
-#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY) TS_FORMULA(D0_##NAME, TS_ARGS3(unused), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(unused), DY)
+#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY) \
+  TS_FORMULA(D0_##NAME, TS_ARGS3(unused), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(unused), DY)
 #define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, BODY, DX, DY, DZ) \
-    TS_FORMULA(D0_##NAME, TS_ARGS3(unused), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(unused), DY) TS_FORMULA(D2_##NAME, TS_ARGS3(unused), DZ)
+  TS_FORMULA(D0_##NAME, TS_ARGS3(unused), DX)                      \
+  TS_FORMULA(D1_##NAME, TS_ARGS3(unused), DY) TS_FORMULA(D2_##NAME, TS_ARGS3(unused), DZ)
 #define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ) \
-    TS_FORMULA(D0_##NAME, TS_ARGS3(P), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(P), DY) TS_FORMULA(D2_##NAME, TS_ARGS3(P), DZ)
+  TS_FORMULA(D0_##NAME, TS_ARGS3(P), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(P), DY) TS_FORMULA(D2_##NAME, TS_ARGS3(P), DZ)
 #include "runtime/ops/pointwise.def"
 #undef UNARY
 #undef UNARY1
@@ -84,37 +89,39 @@ constexpr PointwiseRow::Derivative derivative_of() {
 
 /// "add" -> "AddBackward0", "leaky_relu" -> "LeakyReluBackward0": PyTorch's grad_fn names. Some ops record as another.
 const char* backward_name(std::string_view op) {
-    static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-        {"where_", "where"},    {"gelu_erf", "gelu"},     {"gelu_tanh", "gelu"},     {"clamp_both", "clamp"}, {"clamp_min", "clamp"},
-        {"clamp_max", "clamp"}, {"add_scaled", "add"},    {"square", "pow"},         {"relu6", "hardtanh"},   {"selu", "elu"},
-        {"softsign", "div"},    {"logsigmoid", "log_sigmoid"},
-    };
-    const std::string_view name = op;
-    for (auto [from, to] : kOthers)
-        if (name == from) op = to;
-    std::string out;
-    bool upper = true;
-    for (char c : op) {
-        if (c != '_') out += upper ? char(std::toupper(c)) : c;
-        upper = c == '_';
-    }
-    out += name.starts_with("clamp_") ? "Backward1" : "Backward0";
-    static auto* names = new std::deque<std::string>;  // they live as long as the program, and a leak checker sees where
-    return names->emplace_back(std::move(out)).c_str();
+  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"where_", "where"},    {"gelu_erf", "gelu"},   {"gelu_tanh", "gelu"}, {"clamp_both", "clamp"},
+      {"clamp_min", "clamp"}, {"clamp_max", "clamp"}, {"add_scaled", "add"}, {"square", "pow"},
+      {"relu6", "hardtanh"},  {"selu", "elu"},        {"softsign", "div"},   {"logsigmoid", "log_sigmoid"},
+  };
+  const std::string_view name = op;
+  for (auto [from, to] : kOthers)
+    if (name == from) op = to;
+  std::string out;
+  bool upper = true;
+  for (char c : op) {
+    if (c != '_') out += upper ? char(std::toupper(c)) : c;
+    upper = c == '_';
+  }
+  out += name.starts_with("clamp_") ? "Backward1" : "Backward0";
+  static auto* names = new std::deque<std::string>;  // they live as long as the program, and a leak checker sees where
+  return names->emplace_back(std::move(out)).c_str();
 }
 
 }  // namespace
 
 #define TS_ROW(NAME, CLASS, ARITY, PARAMS, BODY, ...) \
-    {#NAME, backward_name(#NAME), PointwiseClass::CLASS, ARITY, PARAMS, {__VA_ARGS__}, BODY},
+  {#NAME, backward_name(#NAME), PointwiseClass::CLASS, ARITY, PARAMS, {__VA_ARGS__}, BODY},
 #define UNARY(NAME, CLASS, WHERE, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 0, #BODY, derivative_of<D0_##NAME>())
 #define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 1, #BODY, derivative_of<D0_##NAME>())
-#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 2, #BODY, derivative_of<D0_##NAME>())
-#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY) TS_ROW(NAME, CLASS, 2, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>())
+#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX) \
+  TS_ROW(NAME, CLASS, 1, 2, #BODY, derivative_of<D0_##NAME>())
+#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY) \
+  TS_ROW(NAME, CLASS, 2, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>())
 #define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, BODY, DX, DY, DZ) \
-    TS_ROW(NAME, CLASS, 3, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
+  TS_ROW(NAME, CLASS, 3, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
 #define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ) \
-    TS_ROW(NAME, CLASS, 3, 1, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
+  TS_ROW(NAME, CLASS, 3, 1, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
 const PointwiseRow kPointwiseRows[] = {
 #include "runtime/ops/pointwise.def"
 };
@@ -127,18 +134,37 @@ const PointwiseRow kPointwiseRows[] = {
 
 // ---- C++ functions ----
 
-#define UNARY(NAME, ...) \
-    Tensor NAME(const Tensor& x) { Operand in[] = {x}; return run_pointwise(k_##NAME, in); }
+#define UNARY(NAME, ...)                \
+  Tensor NAME(const Tensor& x) {        \
+    Operand in[] = {x};                 \
+    return run_pointwise(k_##NAME, in); \
+  }
 #define UNARY1(NAME, CLASS, WHERE, P, PD, ...) \
-    Tensor NAME(const Tensor& x, Scalar P) { Operand in[] = {x}; return run_pointwise(k_##NAME, in, &P); }
+  Tensor NAME(const Tensor& x, Scalar P) {     \
+    Operand in[] = {x};                        \
+    return run_pointwise(k_##NAME, in, &P);    \
+  }
 #define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, ...) \
-    Tensor NAME(const Tensor& x, Scalar P, Scalar Q) { Operand in[] = {x}; Scalar params[] = {P, Q}; return run_pointwise(k_##NAME, in, params); }
-#define BINARY(NAME, ...) \
-    Tensor NAME(const Operand& x, const Operand& y) { Operand in[] = {x, y}; return run_pointwise(k_##NAME, in); }
-#define TERNARY(NAME, ...) \
-    Tensor NAME(const Operand& x, const Operand& y, const Operand& z) { Operand in[] = {x, y, z}; return run_pointwise(k_##NAME, in); }
-#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, ...) \
-    Tensor NAME(const Operand& x, const Operand& y, const Operand& z, Scalar P) { Operand in[] = {x, y, z}; return run_pointwise(k_##NAME, in, &P); }
+  Tensor NAME(const Tensor& x, Scalar P, Scalar Q) {  \
+    Operand in[] = {x};                               \
+    Scalar params[] = {P, Q};                         \
+    return run_pointwise(k_##NAME, in, params);       \
+  }
+#define BINARY(NAME, ...)                           \
+  Tensor NAME(const Operand& x, const Operand& y) { \
+    Operand in[] = {x, y};                          \
+    return run_pointwise(k_##NAME, in);             \
+  }
+#define TERNARY(NAME, ...)                                            \
+  Tensor NAME(const Operand& x, const Operand& y, const Operand& z) { \
+    Operand in[] = {x, y, z};                                         \
+    return run_pointwise(k_##NAME, in);                               \
+  }
+#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, ...)                            \
+  Tensor NAME(const Operand& x, const Operand& y, const Operand& z, Scalar P) { \
+    Operand in[] = {x, y, z};                                                   \
+    return run_pointwise(k_##NAME, in, &P);                                     \
+  }
 #include "runtime/ops/pointwise.def"
 #undef UNARY
 #undef UNARY1
@@ -152,55 +178,90 @@ const PointwiseRow kPointwiseRows[] = {
 namespace {
 
 constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
-constexpr uint32_t Everywhere = kAll, Plain = kFunction | kMethod | kOut, Special = kAll | kSpecial, Both = kAll | kFunctional, Functional = kFunctional | kInplace, Internal = kInternal;
+constexpr uint32_t Everywhere = kAll, Plain = kFunction | kMethod | kOut, Special = kAll | kSpecial,
+                   Both = kAll | kFunctional, Functional = kFunctional | kInplace, Internal = kInternal;
 
 Operand operand_of(OpCall& c, size_t i, Scalar& number) {
-    if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);
-    number = c.scalar(i);
-    return number;
+  if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);
+  number = c.scalar(i);
+  return number;
 }
 
 /// The boxed form of every row: operands, then parameters.
 template <int Id>
 void run_boxed(OpCall& c) {
-    const PointwiseRow& row = kPointwiseRows[Id];
-    Scalar numbers[3], params[2];
-    Operand in[3] = {0, 0, 0};
-    for (size_t k = 0; k < row.arity; k++) in[k] = operand_of(c, k, numbers[k]);
-    for (size_t p = 0; p < row.params; p++) params[p] = c.scalar(row.arity + p);
-    if (c.out.empty()) {
-        c.results.emplace_back(run_pointwise(Id, in, params));
-    } else if (std::holds_alternative<Tensor>(c.args[0]) && c.out[0].same(c.tensor(0))) {
-        run_pointwise_inplace(Id, in, params);
-        c.results.emplace_back(c.out[0]);
-    } else {
-        c.results.emplace_back(run_pointwise(Id, in, params, &c.out[0]));
-    }
+  const PointwiseRow& row = kPointwiseRows[Id];
+  Scalar numbers[3], params[2];
+  Operand in[3] = {0, 0, 0};
+  for (size_t k = 0; k < row.arity; k++) in[k] = operand_of(c, k, numbers[k]);
+  for (size_t p = 0; p < row.params; p++) params[p] = c.scalar(row.arity + p);
+  if (c.out.empty()) {
+    c.results.emplace_back(run_pointwise(Id, in, params));
+  } else if (std::holds_alternative<Tensor>(c.args[0]) && c.out[0].same(c.tensor(0))) {
+    run_pointwise_inplace(Id, in, params);
+    c.results.emplace_back(c.out[0]);
+  } else {
+    c.results.emplace_back(run_pointwise(Id, in, params, &c.out[0]));
+  }
 }
 
-template <int Id> Tensor fast_unary(const Tensor& x) { Operand in[] = {x}; return run_pointwise(Id, in); }
-template <int Id> void fast_unary_inplace(const Tensor& x) { Operand in[] = {x}; run_pointwise_inplace(Id, in); }
-template <int Id> Tensor fast_binary(const Tensor& x, const Tensor& y, unsigned reuse) { Operand in[] = {x, y}; return run_pointwise(Id, in, nullptr, nullptr, reuse); }
-template <int Id> Tensor fast_ts(const Tensor& x, const Scalar& y, unsigned reuse) { Operand in[] = {x, y}; return run_pointwise(Id, in, nullptr, nullptr, reuse); }
-template <int Id> Tensor fast_st(const Scalar& x, const Tensor& y, unsigned reuse) { Operand in[] = {x, y}; return run_pointwise(Id, in, nullptr, nullptr, reuse); }
-template <int Id> void fast_binary_inplace(const Tensor& x, const Tensor& y) { Operand in[] = {x, y}; run_pointwise_inplace(Id, in); }
-template <int Id> void fast_ts_inplace(const Tensor& x, const Scalar& y) { Operand in[] = {x, y}; run_pointwise_inplace(Id, in); }
-
-template <int Id> constexpr FastPaths unary_paths() {
-    FastPaths f;
-    f.unary = fast_unary<Id>;
-    f.unary_inplace = fast_unary_inplace<Id>;
-    return f;
+template <int Id>
+Tensor fast_unary(const Tensor& x) {
+  Operand in[] = {x};
+  return run_pointwise(Id, in);
 }
-template <int Id> constexpr FastPaths binary_paths() {
-    return {nullptr, fast_binary<Id>, fast_ts<Id>, fast_st<Id>, nullptr, fast_binary_inplace<Id>, fast_ts_inplace<Id>};
+template <int Id>
+void fast_unary_inplace(const Tensor& x) {
+  Operand in[] = {x};
+  run_pointwise_inplace(Id, in);
+}
+template <int Id>
+Tensor fast_binary(const Tensor& x, const Tensor& y, unsigned reuse) {
+  Operand in[] = {x, y};
+  return run_pointwise(Id, in, nullptr, nullptr, reuse);
+}
+template <int Id>
+Tensor fast_ts(const Tensor& x, const Scalar& y, unsigned reuse) {
+  Operand in[] = {x, y};
+  return run_pointwise(Id, in, nullptr, nullptr, reuse);
+}
+template <int Id>
+Tensor fast_st(const Scalar& x, const Tensor& y, unsigned reuse) {
+  Operand in[] = {x, y};
+  return run_pointwise(Id, in, nullptr, nullptr, reuse);
+}
+template <int Id>
+void fast_binary_inplace(const Tensor& x, const Tensor& y) {
+  Operand in[] = {x, y};
+  run_pointwise_inplace(Id, in);
+}
+template <int Id>
+void fast_ts_inplace(const Tensor& x, const Scalar& y) {
+  Operand in[] = {x, y};
+  run_pointwise_inplace(Id, in);
 }
 
-#define TS_ENTRY(NAME, SCHEMA, DOC, FLAGS, PATHS) static const OpRegistration entry_##NAME{#NAME, #NAME SCHEMA " -> Tensor", DOC, FLAGS, run_boxed<k_##NAME>, PATHS};
+template <int Id>
+constexpr FastPaths unary_paths() {
+  FastPaths f;
+  f.unary = fast_unary<Id>;
+  f.unary_inplace = fast_unary_inplace<Id>;
+  return f;
+}
+template <int Id>
+constexpr FastPaths binary_paths() {
+  return {nullptr, fast_binary<Id>, fast_ts<Id>, fast_st<Id>, nullptr, fast_binary_inplace<Id>, fast_ts_inplace<Id>};
+}
+
+#define TS_ENTRY(NAME, SCHEMA, DOC, FLAGS, PATHS) \
+  static const OpRegistration entry_##NAME{#NAME, #NAME SCHEMA " -> Tensor", DOC, FLAGS, run_boxed<k_##NAME>, PATHS};
 #define UNARY(NAME, CLASS, WHERE, DOC, ...) TS_ENTRY(NAME, "(Tensor self)", DOC, WHERE, unary_paths<k_##NAME>())
-#define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, ...) TS_ENTRY(NAME, "(Tensor self, Scalar " #P "=" #PD ")", DOC, WHERE, {})
-#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, ...) TS_ENTRY(NAME, "(Tensor self, Scalar " #P "=" #PD ", Scalar " #Q "=" #QD ")", DOC, WHERE, {})
-#define BINARY(NAME, CLASS, WHERE, DOC, ...) TS_ENTRY(NAME, "(Tensor self, Tensor other)", DOC, WHERE | kNumberOperands, binary_paths<k_##NAME>())
+#define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, ...) \
+  TS_ENTRY(NAME, "(Tensor self, Scalar " #P "=" #PD ")", DOC, WHERE, {})
+#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, ...) \
+  TS_ENTRY(NAME, "(Tensor self, Scalar " #P "=" #PD ", Scalar " #Q "=" #QD ")", DOC, WHERE, {})
+#define BINARY(NAME, CLASS, WHERE, DOC, ...) \
+  TS_ENTRY(NAME, "(Tensor self, Tensor other)", DOC, WHERE | kNumberOperands, binary_paths<k_##NAME>())
 #define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, ...) TS_ENTRY(NAME, SCHEMA, DOC, WHERE | kNumberOperands, {})
 #define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, ...) TS_ENTRY(NAME, SCHEMA, DOC, WHERE | kNumberOperands, {})
 #include "runtime/ops/pointwise.def"

@@ -8,26 +8,26 @@ namespace tessera {
 enum class PointwiseClass : unsigned char { Float, Number, Divide, Predicate, Compare, Bits, Select };
 
 struct GradArgs {
-    const Tensor& g;
-    const Tensor& x;
-    const Tensor& y;
-    const Tensor& z;
-    const Tensor& result;
-    const Scalar* params;
+  const Tensor& g;
+  const Tensor& x;
+  const Tensor& y;
+  const Tensor& z;
+  const Tensor& result;
+  const Scalar* params;
 };
 /// Bits of what a derivative reads.
 enum : unsigned { kReadsX = 1, kReadsY = 2, kReadsZ = 4, kReadsResult = 8 };
 
 struct PointwiseRow {
-    const char* name;
-    const char* backward_name;  // "TanhBackward0"
-    PointwiseClass row_class;
-    unsigned char arity, params;
-    struct Derivative {
-        Tensor (*formula)(const GradArgs&) = nullptr;  // null: not differentiable
-        unsigned reads = 0;
-    } derivative[3];
-    const char* body;  // as text, for run-time compilation
+  const char* name;
+  const char* backward_name;  // "TanhBackward0"
+  PointwiseClass row_class;
+  unsigned char arity, params;
+  struct Derivative {
+    Tensor (*formula)(const GradArgs&) = nullptr;  // null: not differentiable
+    unsigned reads = 0;
+  } derivative[3];
+  const char* body;  // as text, for run-time compilation
 };
 
 extern const PointwiseRow kPointwiseRows[];

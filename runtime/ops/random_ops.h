@@ -19,10 +19,12 @@ void random_(const Tensor& self, int64_t from, std::optional<int64_t> to, Genera
 
 Tensor rand(Ints size, DType dtype = kFloat32, Device device = kCpu, Generator* generator = nullptr);
 Tensor randn(Ints size, DType dtype = kFloat32, Device device = kCpu, Generator* generator = nullptr);
-Tensor randint(int64_t low, int64_t high, Ints size, DType dtype = kInt64, Device device = kCpu, Generator* generator = nullptr);
+Tensor randint(int64_t low, int64_t high, Ints size, DType dtype = kInt64, Device device = kCpu,
+               Generator* generator = nullptr);
 Tensor randperm(int64_t n, DType dtype = kInt64, Device device = kCpu, Generator* generator = nullptr);
 Tensor bernoulli(const Tensor& probabilities, Generator* generator = nullptr);
-Tensor multinomial(const Tensor& weights, int64_t num_samples, bool replacement = false, Generator* generator = nullptr);
+Tensor multinomial(const Tensor& weights, int64_t num_samples, bool replacement = false,
+                   Generator* generator = nullptr);
 Tensor dropout(const Tensor& self, double p = 0.5, bool train = true);
 
 }  // namespace tessera

@@ -6,7 +6,7 @@ namespace tessera::reduction {
 #define REDUCE(NAME, ...) r_##NAME,
 enum Id : int {
 #include "runtime/ops/reduce.def"
-    kReduceCount,
+  kReduceCount,
 };
 #undef REDUCE
 

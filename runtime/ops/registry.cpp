@@ -11,176 +11,181 @@ namespace tessera {
 namespace {
 
 OpEntry*& head() {
-    static OpEntry* list = nullptr;
-    return list;
+  static OpEntry* list = nullptr;
+  return list;
 }
 
 struct Index {
-    std::vector<const OpEntry*> all;
-    std::unordered_map<std::string_view, std::span<const OpEntry* const>> by_name;
+  std::vector<const OpEntry*> all;
+  std::unordered_map<std::string_view, std::span<const OpEntry* const>> by_name;
 
-    Index() {
-        for (OpEntry* e = head(); e; e = e->next) all.push_back(e);
-        std::reverse(all.begin(), all.end());  // order of registration
-        std::stable_sort(all.begin(), all.end(), [](const OpEntry* a, const OpEntry* b) {
-            int order = std::string_view(a->name).compare(b->name);
-            return order ? order < 0 : a->priority < b->priority;
-        });
-        for (size_t i = 0; i < all.size();) {
-            size_t j = i;
-            while (j < all.size() && std::string_view(all[j]->name) == all[i]->name) j++;
-            by_name.emplace(all[i]->name, std::span(all.data() + i, j - i));
-            i = j;
-        }
+  Index() {
+    for (OpEntry* e = head(); e; e = e->next) all.push_back(e);
+    std::reverse(all.begin(), all.end());  // order of registration
+    std::stable_sort(all.begin(), all.end(), [](const OpEntry* a, const OpEntry* b) {
+      int order = std::string_view(a->name).compare(b->name);
+      return order ? order < 0 : a->priority < b->priority;
+    });
+    for (size_t i = 0; i < all.size();) {
+      size_t j = i;
+      while (j < all.size() && std::string_view(all[j]->name) == all[i]->name) j++;
+      by_name.emplace(all[i]->name, std::span(all.data() + i, j - i));
+      i = j;
     }
+  }
 };
 
 const Index& index_of_ops() {
-    static const Index index;
-    return index;
+  static const Index index;
+  return index;
 }
 
 }  // namespace
 
-OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, BoxedKernel kernel, FastPaths fast, int priority)
+OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags,
+                               BoxedKernel kernel, FastPaths fast, int priority)
     : entry{name, schema, doc, flags, kernel, fast, priority} {
-    entry.next = head();
-    head() = &entry;
+  entry.next = head();
+  head() = &entry;
 }
 
 const OpSchema& OpEntry::schema() const {
-    if (const OpSchema* s = schema_cache.load(std::memory_order_acquire)) return *s;
-    auto* fresh = new OpSchema(parse_schema(schema_text));
-    const OpSchema* expected = nullptr;
-    if (!schema_cache.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) {
-        delete fresh;
-        return *expected;
-    }
-    return *fresh;
+  if (const OpSchema* s = schema_cache.load(std::memory_order_acquire)) return *s;
+  auto* fresh = new OpSchema(parse_schema(schema_text));
+  const OpSchema* expected = nullptr;
+  if (!schema_cache.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) {
+    delete fresh;
+    return *expected;
+  }
+  return *fresh;
 }
 
 std::span<const OpEntry* const> find_op(std::string_view name) {
-    const auto& names = index_of_ops().by_name;
-    auto found = names.find(name);
-    return found == names.end() ? std::span<const OpEntry* const>() : found->second;
+  const auto& names = index_of_ops().by_name;
+  auto found = names.find(name);
+  return found == names.end() ? std::span<const OpEntry* const>() : found->second;
 }
 
 std::span<const OpEntry* const> all_ops() { return index_of_ops().all; }
 
 namespace {
 std::vector<int64_t> ints_from_text(std::string_view t) {
-    std::vector<int64_t> list;
-    for (size_t i = 0; i < t.size();) {
-        if (isdigit(static_cast<unsigned char>(t[i])) || t[i] == '-') {
-            size_t used;
-            list.push_back(std::stoll(std::string(t.substr(i)), &used));
-            i += used;
-        } else {
-            i++;
-        }
+  std::vector<int64_t> list;
+  for (size_t i = 0; i < t.size();) {
+    if (isdigit(static_cast<unsigned char>(t[i])) || t[i] == '-') {
+      size_t used;
+      list.push_back(std::stoll(std::string(t.substr(i)), &used));
+      i += used;
+    } else {
+      i++;
     }
-    return list;
+  }
+  return list;
 }
 }  // namespace
 
 OpArg default_value(const SchemaArg& arg) {
-    const std::string& t = arg.default_text;
-    if (!arg.has_default || t == "None") return std::monostate();
-    if (t == "True" || t == "False") return t == "True";
-    if (t.front() == '\'' || t.front() == '"') return t.substr(1, t.size() - 2);
-    switch (arg.kind) {
-        case ArgKind::IntList: {
-            std::vector<int64_t> list = ints_from_text(t);
-            if (t.front() != '[' && arg.fixed_size > 1) list.assign(size_t(arg.fixed_size), list.at(0));
-            return list;
-        }
-        case ArgKind::Float: return std::stod(t);
-        case ArgKind::DType: {
-            DType type = kFloat32;
-            dtype_from_name(t, type);
-            return type;
-        }
-        case ArgKind::MemoryFormat:
-        case ArgKind::Layout: return std::monostate();
-        case ArgKind::String: return t;
-        default: break;
+  const std::string& t = arg.default_text;
+  if (!arg.has_default || t == "None") return std::monostate();
+  if (t == "True" || t == "False") return t == "True";
+  if (t.front() == '\'' || t.front() == '"') return t.substr(1, t.size() - 2);
+  switch (arg.kind) {
+    case ArgKind::IntList: {
+      std::vector<int64_t> list = ints_from_text(t);
+      if (t.front() != '[' && arg.fixed_size > 1) list.assign(size_t(arg.fixed_size), list.at(0));
+      return list;
     }
-    if (t.find_first_of(".einf") != t.npos) return std::stod(t);
-    return int64_t(std::stoll(t));
+    case ArgKind::Float: return std::stod(t);
+    case ArgKind::DType: {
+      DType type = kFloat32;
+      dtype_from_name(t, type);
+      return type;
+    }
+    case ArgKind::MemoryFormat:
+    case ArgKind::Layout: return std::monostate();
+    case ArgKind::String: return t;
+    default: break;
+  }
+  if (t.find_first_of(".einf") != t.npos) return std::stod(t);
+  return int64_t(std::stoll(t));
 }
 
 std::vector<OpArg> call_op(const OpEntry& entry, std::vector<OpArg> args, std::span<Tensor> out) {
-    const OpSchema& schema = entry.schema();
-    for (size_t i = args.size(); i < schema.args.size(); i++) args.push_back(default_value(schema.args[i]));
-    OpCall call{entry, Context::current(), args, out, {}};
-    entry.kernel(call);
-    return std::move(call.results);
+  const OpSchema& schema = entry.schema();
+  for (size_t i = args.size(); i < schema.args.size(); i++) args.push_back(default_value(schema.args[i]));
+  OpCall call{entry, Context::current(), args, out, {}};
+  entry.kernel(call);
+  return std::move(call.results);
 }
 
 // ---- boxing ----
 
 Scalar OpCall::scalar(size_t i) const {
-    const OpArg& a = args[i];
-    if (auto* b = std::get_if<bool>(&a)) return *b;
-    if (auto* n = std::get_if<int64_t>(&a)) return *n;
-    if (auto* d = std::get_if<double>(&a)) return *d;
-    if (auto* t = std::get_if<Tensor>(&a)) return t->item();
-    fail(TensorErrorKind::Type, entry.name, "(): argument '", entry.schema().args.at(i).name, "' must be Number");
+  const OpArg& a = args[i];
+  if (auto* b = std::get_if<bool>(&a)) return *b;
+  if (auto* n = std::get_if<int64_t>(&a)) return *n;
+  if (auto* d = std::get_if<double>(&a)) return *d;
+  if (auto* t = std::get_if<Tensor>(&a)) return t->item();
+  fail(TensorErrorKind::Type, entry.name, "(): argument '", entry.schema().args.at(i).name, "' must be Number");
 }
 
 Tensor Unbox<Tensor>::get(OpCall& c, size_t i) {
-    if (auto* t = std::get_if<Tensor>(&c.args[i])) return *t;
-    if (c.none(i)) return {};
-    return Tensor::wrapped_number(c.scalar(i));
+  if (auto* t = std::get_if<Tensor>(&c.args[i])) return *t;
+  if (c.none(i)) return {};
+  return Tensor::wrapped_number(c.scalar(i));
 }
 OptionalTensor Unbox<OptionalTensor>::get(OpCall& c, size_t i) {
-    if (c.none(i)) return std::nullopt;
-    return Unbox<Tensor>::get(c, i);
+  if (c.none(i)) return std::nullopt;
+  return Unbox<Tensor>::get(c, i);
 }
 TensorList Unbox<TensorList>::get(OpCall& c, size_t i) { return std::get<TensorList>(c.args[i]); }
-std::vector<OptionalTensor> Unbox<std::vector<OptionalTensor>>::get(OpCall& c, size_t i) { return std::get<std::vector<OptionalTensor>>(c.args[i]); }
+std::vector<OptionalTensor> Unbox<std::vector<OptionalTensor>>::get(OpCall& c, size_t i) {
+  return std::get<std::vector<OptionalTensor>>(c.args[i]);
+}
 bool Unbox<bool>::get(OpCall& c, size_t i) { return c.scalar(i).to_bool(); }
 int64_t Unbox<int64_t>::get(OpCall& c, size_t i) { return c.scalar(i).to_int(); }
 double Unbox<double>::get(OpCall& c, size_t i) { return c.scalar(i).to_double(); }
 Dims Unbox<Dims>::get(OpCall& c, size_t i) {
-    if (auto* list = std::get_if<std::vector<int64_t>>(&c.args[i])) return Dims(Ints(*list));
-    if (c.none(i)) return {};
-    return Dims{c.scalar(i).to_int()};
+  if (auto* list = std::get_if<std::vector<int64_t>>(&c.args[i])) return Dims(Ints(*list));
+  if (c.none(i)) return {};
+  return Dims{c.scalar(i).to_int()};
 }
 std::vector<double> Unbox<std::vector<double>>::get(OpCall& c, size_t i) {
-    if (auto* list = std::get_if<std::vector<double>>(&c.args[i])) return *list;
-    std::vector<double> out;
-    for (int64_t x : Unbox<Dims>::get(c, i)) out.push_back(double(x));
-    return out;
+  if (auto* list = std::get_if<std::vector<double>>(&c.args[i])) return *list;
+  std::vector<double> out;
+  for (int64_t x : Unbox<Dims>::get(c, i)) out.push_back(double(x));
+  return out;
 }
 DType Unbox<DType>::get(OpCall& c, size_t i) { return std::get<DType>(c.args[i]); }
 Device Unbox<Device>::get(OpCall& c, size_t i) { return std::get<Device>(c.args[i]); }
 std::string Unbox<std::string>::get(OpCall& c, size_t i) { return std::get<std::string>(c.args[i]); }
 Generator* Unbox<Generator*>::get(OpCall& c, size_t i) {
-    if (c.none(i)) return nullptr;
-    return static_cast<Generator*>(std::get<CountedPtr<Counted>>(c.args[i]).get());
+  if (c.none(i)) return nullptr;
+  return static_cast<Generator*>(std::get<CountedPtr<Counted>>(c.args[i]).get());
 }
 
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (i >= c.out.size()) {
-            c.results.emplace_back(std::move(results[i]));
-            continue;
-        }
-        Tensor& out = c.out[i];
-        bool inplace = !c.args.empty() && std::holds_alternative<Tensor>(c.args[0]) && out.same(std::get<Tensor>(c.args[0]));
-        check(can_cast(results[i].dtype(), out.dtype()), TensorErrorKind::Runtime, "result type ", scalar_type_name(results[i].dtype()),
-              " can't be cast to the desired output type ", scalar_type_name(out.dtype()));
-        if (inplace) {
-            check(out.sizes() == results[i].sizes(), TensorErrorKind::Runtime, "output with shape ", out.sizes(),
-                  " doesn't match the broadcast shape ", results[i].sizes());
-            copy_(out, results[i]);
-        } else {
-            resize_output(out, results[i].sizes());
-            copy_into(out, results[i]);
-        }
-        c.results.emplace_back(out);
+  for (size_t i = 0; i < n; i++) {
+    if (i >= c.out.size()) {
+      c.results.emplace_back(std::move(results[i]));
+      continue;
     }
+    Tensor& out = c.out[i];
+    bool inplace =
+        !c.args.empty() && std::holds_alternative<Tensor>(c.args[0]) && out.same(std::get<Tensor>(c.args[0]));
+    check(can_cast(results[i].dtype(), out.dtype()), TensorErrorKind::Runtime, "result type ",
+          scalar_type_name(results[i].dtype()), " can't be cast to the desired output type ",
+          scalar_type_name(out.dtype()));
+    if (inplace) {
+      check(out.sizes() == results[i].sizes(), TensorErrorKind::Runtime, "output with shape ", out.sizes(),
+            " doesn't match the broadcast shape ", results[i].sizes());
+      copy_(out, results[i]);
+    } else {
+      resize_output(out, results[i].sizes());
+      copy_into(out, results[i]);
+    }
+    c.results.emplace_back(out);
+  }
 }
 
 }  // namespace tessera

@@ -10,11 +10,11 @@ namespace tessera {
 
 /// Rows of `size` elements, `inner` apart, in contiguous memory: [outer, size, inner].
 struct SoftmaxCall {
-    bool logarithm;
-    DType dtype;
-    const void* in;
-    void* out;
-    int64_t outer, size, inner;
+  bool logarithm;
+  DType dtype;
+  const void* in;
+  void* out;
+  int64_t outer, size, inner;
 };
 extern Kernel<SoftmaxCall> softmax_kernel;
 

@@ -11,12 +11,12 @@ namespace tessera {
 
 /// Sorts rows of `size` elements, contiguous; `index` gets where each came from. Stable; NaN is the largest.
 struct SortCall {
-    DType dtype;
-    const void* in;
-    void* out;
-    int64_t* index;
-    int64_t rows, size;
-    bool descending;
+  DType dtype;
+  const void* in;
+  void* out;
+  int64_t* index;
+  int64_t rows, size;
+  bool descending;
 };
 extern Kernel<SortCall> sort_kernel;
 

@@ -24,7 +24,8 @@ Tensor squeeze(const Tensor& self);
 Tensor squeeze(const Tensor& self, int64_t dim);
 Tensor unsqueeze(const Tensor& self, int64_t dim);
 Tensor select(const Tensor& self, int64_t dim, int64_t index);
-Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step = 1);
+Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+             int64_t step = 1);
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
 Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step);

@@ -13,7 +13,8 @@ uint32_t line_of(const Frame& frame) {
   const Code& code = *frame.code;
   size_t word = static_cast<size_t>(frame.pc - code.words.data());
   if (word > 0) --word;
-  return code.places.empty() ? 1 : code.source->line_number(code.places[std::min(word, code.places.size() - 1)].span.begin);
+  return code.places.empty() ? 1
+                             : code.source->line_number(code.places[std::min(word, code.places.size() - 1)].span.begin);
 }
 
 // caller(1) is the call of the script function that asks: (file, line, function, module name).
@@ -24,8 +25,8 @@ Value caller(Interpreter& in, const Args& args) {
     return make_tuple(in, {make_str(in, "sys"), Value::integer(1), make_str(in, "<module>"), make_str(in, "sys")});
   }
   const Value* module = dict_get_text(frame->function->globals, "__name__");
-  return make_tuple(in, {make_str_lossy(in, frame->code->source->name()), Value::integer(line_of(*frame)), Value(frame->code->name),
-                         module != nullptr ? *module : make_str(in, "__main__")});
+  return make_tuple(in, {make_str_lossy(in, frame->code->source->name()), Value::integer(line_of(*frame)),
+                         Value(frame->code->name), module != nullptr ? *module : make_str(in, "__main__")});
 }
 
 }  // namespace

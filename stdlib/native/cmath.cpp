@@ -32,7 +32,8 @@ Value function(Interpreter& in, const Args& args) {
   const C w = F(z);
   const bool finite = std::isfinite(z.real()) && std::isfinite(z.imag());
   if (finite && (std::isnan(w.real()) || std::isnan(w.imag()))) throw Error(ErrorKind::ValueError, "math domain error");
-  if (finite && (std::isinf(w.real()) || std::isinf(w.imag()))) throw Error(ErrorKind::OverflowError, "math range error");
+  if (finite && (std::isinf(w.real()) || std::isinf(w.imag())))
+    throw Error(ErrorKind::OverflowError, "math range error");
   return result(in, w);
 }
 
@@ -73,7 +74,8 @@ Value isclose(Interpreter& in, const Args& args) {
   const double relative = real_argument(in, args[2]), absolute = real_argument(in, args[3]);
   if (relative < 0.0 || absolute < 0.0) throw Error(ErrorKind::ValueError, "tolerances must be non-negative");
   if (a == b) return Value::boolean(true);
-  if (std::isinf(a.real()) || std::isinf(a.imag()) || std::isinf(b.real()) || std::isinf(b.imag())) return Value::boolean(false);
+  if (std::isinf(a.real()) || std::isinf(a.imag()) || std::isinf(b.real()) || std::isinf(b.imag()))
+    return Value::boolean(false);
   const double diff = std::abs(a - b);
   return Value::boolean(diff <= relative * std::abs(b) || diff <= relative * std::abs(a) || diff <= absolute);
 }
@@ -93,17 +95,28 @@ Value isfinite(Interpreter& in, const Args& args) {
 }
 
 const NativeDef kFunctions[] = {
-    {"sqrt(z, /)", function<std::sqrt>, "Square root."},    {"exp(z, /)", function<std::exp>, "e raised to z."},
-    {"sin(z, /)", function<std::sin>, "Sine."},             {"cos(z, /)", function<std::cos>, "Cosine."},
-    {"tan(z, /)", function<std::tan>, "Tangent."},          {"sinh(z, /)", function<std::sinh>, "Hyperbolic sine."},
-    {"cosh(z, /)", function<std::cosh>, "Hyperbolic cosine."}, {"tanh(z, /)", function<std::tanh>, "Hyperbolic tangent."},
-    {"asin(z, /)", function<std::asin>, "Arc sine."},       {"acos(z, /)", function<std::acos>, "Arc cosine."},
-    {"atan(z, /)", function<std::atan>, "Arc tangent."},    {"asinh(z, /)", function<std::asinh>, "Inverse hyperbolic sine."},
-    {"acosh(z, /)", function<std::acosh>, "Inverse hyperbolic cosine."}, {"atanh(z, /)", function<std::atanh>, "Inverse hyperbolic tangent."},
-    {"log(z, base=..., /)", log_function, "Logarithm."},    {"log10(z, /)", log10_function, "Logarithm to base 10."},
-    {"phase(z, /)", phase, "The angle."},                   {"polar(z, /)", polar, "Length and angle."},
-    {"rect(r, phi, /)", rect, "From length and angle."},    {"isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)", isclose, "Nearly equal?"},
-    {"isfinite(z, /)", isfinite, "Are both parts finite?"}, {"isinf(z, /)", either<is_infinite>, "Is a part infinite?"},
+    {"sqrt(z, /)", function<std::sqrt>, "Square root."},
+    {"exp(z, /)", function<std::exp>, "e raised to z."},
+    {"sin(z, /)", function<std::sin>, "Sine."},
+    {"cos(z, /)", function<std::cos>, "Cosine."},
+    {"tan(z, /)", function<std::tan>, "Tangent."},
+    {"sinh(z, /)", function<std::sinh>, "Hyperbolic sine."},
+    {"cosh(z, /)", function<std::cosh>, "Hyperbolic cosine."},
+    {"tanh(z, /)", function<std::tanh>, "Hyperbolic tangent."},
+    {"asin(z, /)", function<std::asin>, "Arc sine."},
+    {"acos(z, /)", function<std::acos>, "Arc cosine."},
+    {"atan(z, /)", function<std::atan>, "Arc tangent."},
+    {"asinh(z, /)", function<std::asinh>, "Inverse hyperbolic sine."},
+    {"acosh(z, /)", function<std::acosh>, "Inverse hyperbolic cosine."},
+    {"atanh(z, /)", function<std::atanh>, "Inverse hyperbolic tangent."},
+    {"log(z, base=..., /)", log_function, "Logarithm."},
+    {"log10(z, /)", log10_function, "Logarithm to base 10."},
+    {"phase(z, /)", phase, "The angle."},
+    {"polar(z, /)", polar, "Length and angle."},
+    {"rect(r, phi, /)", rect, "From length and angle."},
+    {"isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)", isclose, "Nearly equal?"},
+    {"isfinite(z, /)", isfinite, "Are both parts finite?"},
+    {"isinf(z, /)", either<is_infinite>, "Is a part infinite?"},
     {"isnan(z, /)", either<is_nan>, "Is a part NaN?"},
 };
 

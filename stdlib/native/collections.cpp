@@ -27,7 +27,8 @@ Deque* deque_of(const Value& v) { return static_cast<Deque*>(v.as_object()); }
 Deque* self_of(const Args& args) { return deque_of(args[0]); }
 bool is_deque(const Value& self, const Value& v) {
   // Both have this file's layout when they share the native `repr` or `destroy` slot.
-  return v.is_object() && v.as_object()->kind == ObjectKind::Native && v.as_object()->type->slots.destroy == self.as_object()->type->slots.destroy;
+  return v.is_object() && v.as_object()->kind == ObjectKind::Native &&
+         v.as_object()->type->slots.destroy == self.as_object()->type->slots.destroy;
 }
 
 void grow(Deque* d) {
@@ -152,7 +153,8 @@ size_t checked_index(Interpreter& in, Deque* d, const Value& key) {
 
 void check_key(Interpreter& in, const Value& key) {
   if (key.is_int() || key.is_bool() || !type_lookup(type_of(in, key), in.names->index).is_undefined()) return;
-  throw_error(ErrorKind::TypeError, "sequence index must be integer, not '%s'", std::string(type_name(in, key)).c_str());
+  throw_error(ErrorKind::TypeError, "sequence index must be integer, not '%s'",
+              std::string(type_name(in, key)).c_str());
 }
 
 Value deque_get(Interpreter& in, const Value& self, const Value& key) {
@@ -297,7 +299,8 @@ Value copy_of(Interpreter& in, const Value& self) {
 Value deque_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   if (op == BinaryOp::Add && !reflected) {
     if (!is_deque(self, other)) {
-      throw_error(ErrorKind::TypeError, "can only concatenate deque (not \"%s\") to deque", std::string(type_name(in, other)).c_str());
+      throw_error(ErrorKind::TypeError, "can only concatenate deque (not \"%s\") to deque",
+                  std::string(type_name(in, other)).c_str());
     }
     Value made = copy_of(in, self);
     extend_from(in, deque_of(made), other, false);
@@ -365,7 +368,9 @@ Value deque_copy(Interpreter& in, const Args& args) { return copy_of(in, args[0]
 Value deque_count(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
   int64_t count = 0;
-  for (int64_t at = find(in, d, args[1], 0, SIZE_MAX); at >= 0; at = find(in, d, args[1], static_cast<size_t>(at) + 1, SIZE_MAX)) ++count;
+  for (int64_t at = find(in, d, args[1], 0, SIZE_MAX); at >= 0;
+       at = find(in, d, args[1], static_cast<size_t>(at) + 1, SIZE_MAX))
+    ++count;
   return Value::integer(count);
 }
 
@@ -378,7 +383,8 @@ size_t clamp_index(Interpreter& in, const Value& v, size_t size, size_t otherwis
 
 Value deque_index(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
-  const int64_t at = find(in, d, args[1], clamp_index(in, args[2], d->size, 0), clamp_index(in, args[3], d->size, d->size));
+  const int64_t at =
+      find(in, d, args[1], clamp_index(in, args[2], d->size, 0), clamp_index(in, args[3], d->size, d->size));
   if (at < 0) throw_error(ErrorKind::ValueError, "%s is not in deque", repr_text(in, args[1]).c_str());
   return Value::integer(at);
 }

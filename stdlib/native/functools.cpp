@@ -76,7 +76,8 @@ Value call_cached(Interpreter& in, const Value& self, const Args& args) {
   Value result = call(in, f->function, args);
   if (f->maxsize == 0) return result;
   store = as_dict(f->store);
-  if (f->maxsize != kUnbounded && store->count >= static_cast<uint64_t>(f->maxsize) && dict_get(in, store, key) == nullptr) {
+  if (f->maxsize != kUnbounded && store->count >= static_cast<uint64_t>(f->maxsize) &&
+      dict_get(in, store, key) == nullptr) {
     drop_oldest(in, f);
   }
   dict_set(in, store, key, result);
@@ -84,7 +85,8 @@ Value call_cached(Interpreter& in, const Value& self, const Args& args) {
 }
 
 Value make_cached(Interpreter& in, Type* type, const Args& args) {
-  if (args.count != 3) throw Error(ErrorKind::TypeError, "a cached function takes the function, the size and whether types count");
+  if (args.count != 3)
+    throw Error(ErrorKind::TypeError, "a cached function takes the function, the size and whether types count");
   CachedFunction* f = make_object<CachedFunction>(in, type);
   Value made = Value::adopt(f);
   f->function = args[0];

@@ -21,7 +21,8 @@ Value disable(Interpreter& in, const Args&) {
 Value is_enabled(Interpreter& in, const Args&) { return Value::boolean(in.collector().enabled()); }
 
 Value get_count(Interpreter& in, const Args&) {
-  return make_tuple(in, {Value::integer(static_cast<int64_t>(in.collector().tracked_count())), Value::integer(0), Value::integer(0)});
+  return make_tuple(
+      in, {Value::integer(static_cast<int64_t>(in.collector().tracked_count())), Value::integer(0), Value::integer(0)});
 }
 
 Value get_threshold(Interpreter& in, const Args&) {

@@ -8,7 +8,8 @@ namespace tessera {
 namespace {
 
 List& heap_of(Interpreter& in, const Value& v) {
-  if (!is_list(v)) throw_error(ErrorKind::TypeError, "heap argument must be a list, not %s", std::string(type_name(in, v)).c_str());
+  if (!is_list(v))
+    throw_error(ErrorKind::TypeError, "heap argument must be a list, not %s", std::string(type_name(in, v)).c_str());
   return *as_list(v);
 }
 

@@ -24,7 +24,8 @@ enum class Place : uint8_t { Disk, Memory, In, Out, Error };
 struct File : Object {
   Place place = Place::Memory;
   int fd = -1;
-  bool closed = false, readable = true, writable = true, owns_fd = true, line_buffered = false, at_end = false, appends = false;
+  bool closed = false, readable = true, writable = true, owns_fd = true, line_buffered = false, at_end = false,
+       appends = false;
   Value name;
   std::string mode, encoding_name = "UTF-8", newline;  // newline: what "\n" becomes when written
   Encoding encoding = Encoding::Utf8;
@@ -80,7 +81,8 @@ void destroy_file(Interpreter& in, Object* self) {
 
 void check_open(const File* f) {
   if (!f->closed) return;
-  throw Error(ErrorKind::ValueError, f->place == Place::Memory ? "I/O operation on closed file" : "I/O operation on closed file.");
+  throw Error(ErrorKind::ValueError,
+              f->place == Place::Memory ? "I/O operation on closed file" : "I/O operation on closed file.");
 }
 
 [[noreturn]] void throw_unsupported(Interpreter& in, const char* message) {
@@ -126,11 +128,11 @@ bool fill(Interpreter& in, File* f) {
     f->decoder->decode(std::string_view(block.data(), static_cast<size_t>(got)), got == 0, f->text);
   } catch (const DecodeFailure& failure) {
     if (failure.first == failure.last) {
-      throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode byte 0x%02x in position %zu: %s", failure.codec, failure.byte,
-                  failure.first, failure.reason);
+      throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode byte 0x%02x in position %zu: %s",
+                  failure.codec, failure.byte, failure.first, failure.reason);
     }
-    throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode bytes in position %zu-%zu: %s", failure.codec, failure.first,
-                failure.last, failure.reason);
+    throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode bytes in position %zu-%zu: %s", failure.codec,
+                failure.first, failure.last, failure.reason);
   }
   f->at_end = got == 0;
   return got != 0;
@@ -258,9 +260,16 @@ void encode_into(Interpreter&, File* f, std::string_view text) {
     } else if (f->on_error == OnError::Replace) {
       f->pending += '?';
     } else if (f->on_error == OnError::Strict) {
-      throw_error(ErrorKind::UnicodeEncodeError, "'%s' codec can't encode character '\\%s%0*x' in position %zu: ordinal not in range(%u)",
-                  limit == 128 ? "ascii" : "latin-1", c < 256 ? "x" : c < 65536 ? "u" : "U", c < 256 ? 2 : c < 65536 ? 4 : 8, c, position,
-                  limit);
+      throw_error(ErrorKind::UnicodeEncodeError,
+                  "'%s' codec can't encode character '\\%s%0*x' in position %zu: ordinal not in range(%u)",
+                  limit == 128 ? "ascii" : "latin-1",
+                  c < 256     ? "x"
+                  : c < 65536 ? "u"
+                              : "U",
+                  c < 256     ? 2
+                  : c < 65536 ? 4
+                              : 8,
+                  c, position, limit);
     }
   }
 }
@@ -287,16 +296,22 @@ void write_disk(Interpreter& in, File* f, std::string_view text) {
 Value file_write(Interpreter& in, const Args& args) {
   File* f = self_of(args);
   if (!is_str(args[1])) {
-    throw_error(ErrorKind::TypeError, f->place == Place::Memory ? "string argument expected, got '%s'" : "write() argument must be str, not %s",
-                std::string(type_name(in, args[1])).c_str());
+    throw_error(
+        ErrorKind::TypeError,
+        f->place == Place::Memory ? "string argument expected, got '%s'" : "write() argument must be str, not %s",
+        std::string(type_name(in, args[1])).c_str());
   }
   check_open(f);
   if (!f->writable) throw_unsupported(in, "not writable");
   const std::string_view text = text_of(args[1]);
   switch (f->place) {
     case Place::Memory: write_memory(f, text); break;
-    case Place::Out: if (in.host.write_out) in.host.write_out(text); break;
-    case Place::Error: if (in.host.write_error) in.host.write_error(text); break;
+    case Place::Out:
+      if (in.host.write_out) in.host.write_out(text);
+      break;
+    case Place::Error:
+      if (in.host.write_error) in.host.write_error(text);
+      break;
     default: write_disk(in, f, text); break;
   }
   return Value::integer(as_str(args[1])->length);
@@ -322,7 +337,8 @@ Value file_close(Interpreter& in, const Args& args) {
 // --- positions ---
 
 Value memory_seek(Interpreter& in, File* f, int64_t offset, int64_t whence) {
-  if (whence == 0 && offset < 0) throw_error(ErrorKind::ValueError, "Negative seek position %lld", static_cast<long long>(offset));
+  if (whence == 0 && offset < 0)
+    throw_error(ErrorKind::ValueError, "Negative seek position %lld", static_cast<long long>(offset));
   if (whence != 0 && offset != 0) throw_error(ErrorKind::OSError, "Can't do nonzero cur-relative seeks");
   if (whence == 1) return Value::integer(static_cast<int64_t>(count_chars(std::string_view(f->text).substr(0, f->at))));
   if (whence == 2) {
@@ -340,12 +356,14 @@ Value file_seek(Interpreter& in, const Args& args) {
   File* f = self_of(args);
   check_open(f);
   const int64_t offset = int_argument(in, args[1]), whence = int_argument(in, args[2]);
-  if (whence < 0 || whence > 2) throw_error(ErrorKind::ValueError, "invalid whence (%lld, should be 0, 1 or 2)", static_cast<long long>(whence));
+  if (whence < 0 || whence > 2)
+    throw_error(ErrorKind::ValueError, "invalid whence (%lld, should be 0, 1 or 2)", static_cast<long long>(whence));
   if (f->place == Place::Memory) return memory_seek(in, f, offset, whence);
   if (f->place != Place::Disk) throw_unsupported(in, "underlying stream is not seekable");
   if (whence == 1 && offset != 0) throw_unsupported(in, "can't do nonzero cur-relative seeks");
   if (whence == 2 && offset != 0) throw_unsupported(in, "can't do nonzero end-relative seeks");
-  if (whence == 0 && offset < 0) throw_error(ErrorKind::ValueError, "negative seek position %lld", static_cast<long long>(offset));
+  if (whence == 0 && offset < 0)
+    throw_error(ErrorKind::ValueError, "negative seek position %lld", static_cast<long long>(offset));
   flush(in, f);
   const int64_t place = whence == 1 ? f->consumed : lseek(f->fd, offset, whence == 2 ? SEEK_END : SEEK_SET);
   if (place < 0) throw_os_error(in, errno);
@@ -363,7 +381,8 @@ Value file_tell(Interpreter& in, const Args& args) {
   if (f->place == Place::Disk) return Value::integer(f->consumed);
   if (f->place != Place::Memory) throw_unsupported(in, "underlying stream is not seekable");
   const size_t inside = std::min(f->at, f->text.size());
-  return Value::integer(static_cast<int64_t>(count_chars(std::string_view(f->text).substr(0, inside)) + (f->at - inside)));
+  return Value::integer(
+      static_cast<int64_t>(count_chars(std::string_view(f->text).substr(0, inside)) + (f->at - inside)));
 }
 
 Value file_truncate(Interpreter& in, const Args& args) {
@@ -433,7 +452,8 @@ Value file_errors(Interpreter& in, const Args& args) {
 
 Value file_repr(Interpreter& in, const Value& self) {
   File* f = file_of(self);
-  return make_str(in, "<_io.TextIOWrapper name=" + repr_text(in, f->name) + " mode='" + f->mode + "' encoding='" + f->encoding_name + "'>");
+  return make_str(in, "<_io.TextIOWrapper name=" + repr_text(in, f->name) + " mode='" + f->mode + "' encoding='" +
+                          f->encoding_name + "'>");
 }
 
 Value memory_getvalue(Interpreter& in, const Args& args) {
@@ -447,7 +467,8 @@ void set_initial(Interpreter& in, File* f, const Value* text) {
   f->at = 0;
   if (text == nullptr || text->is_none()) return;
   if (!is_str(*text)) {
-    throw_error(ErrorKind::TypeError, "initial_value must be str or None, not %s", std::string(type_name(in, *text)).c_str());
+    throw_error(ErrorKind::TypeError, "initial_value must be str or None, not %s",
+                std::string(type_name(in, *text)).c_str());
   }
   f->text = text_of(*text);
 }
@@ -489,8 +510,9 @@ Mode parse_mode(const std::string& text) {
     }
   }
   if (kinds != 1) {
-    throw Error(ErrorKind::ValueError, kinds == 0 ? "Must have exactly one of create/read/write/append mode and at most one plus"
-                                                  : "must have exactly one of create/read/write/append mode");
+    throw Error(ErrorKind::ValueError,
+                kinds == 0 ? "Must have exactly one of create/read/write/append mode and at most one plus"
+                           : "must have exactly one of create/read/write/append mode");
   }
   mode.plus = pluses > 0;
   return mode;
@@ -531,7 +553,8 @@ void open_path(Interpreter& in, File* f, const Value& path, const Mode& mode) {
   if (!is_str(path)) {
     const Value method = find_attr(in, path, intern(in, "__fspath__"));
     if (method.is_undefined()) {
-      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s", std::string(type_name(in, path)).c_str());
+      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
+                  std::string(type_name(in, path)).c_str());
     }
     text = call(in, method);
     f->name = text;
@@ -540,7 +563,7 @@ void open_path(Interpreter& in, File* f, const Value& path, const Mode& mode) {
   if (name.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
   f->fd = open(name.c_str(), open_flags(mode) | O_CLOEXEC, 0666);
   if (f->fd < 0) throw_os_error(in, errno, name);
-  struct stat s{};
+  struct stat s {};
   if (fstat(f->fd, &s) == 0 && S_ISDIR(s.st_mode)) {
     close(f->fd);
     f->fd = -1;
@@ -640,10 +663,13 @@ void fill_io(Interpreter& in, Module& module) {
   in.add_property(file, "mode", file_mode);
   // Functions reach the type through their closure; types live as long as the interpreter.
   const std::shared_ptr<void> closure(file, [](void*) {});
-  set_member(in, module, "open", in.new_function(
-      "open(file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None)", "Open a text file.",
-      open_file, closure));
-  set_member(in, module, "standard_stream", in.new_function("standard_stream(which, /)", "stdin, stdout or stderr.", standard_stream, closure));
+  set_member(
+      in, module, "open",
+      in.new_function(
+          "open(file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None)",
+          "Open a text file.", open_file, closure));
+  set_member(in, module, "standard_stream",
+             in.new_function("standard_stream(which, /)", "stdin, stdout or stderr.", standard_stream, closure));
   set_member(in, module, "TextIOWrapper", Value(file));
 
   static const NativeDef kMemoryMethods[] = {

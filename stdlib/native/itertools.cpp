@@ -16,10 +16,10 @@ enum class Way : uint8_t { Product, Permutations, Combinations, Replacement };
 struct Arrangement : GcObject {
   Way way = Way::Product;
   bool started = false, finished = false;
-  Value pools;                   // a tuple of tuples
-  std::vector<uint32_t> at;      // indices of the current answer
-  std::vector<uint32_t> order;   // Permutations: all indices, the first r are the answer
-  std::vector<uint32_t> turns;   // Permutations: how many items each place still goes through
+  Value pools;                  // a tuple of tuples
+  std::vector<uint32_t> at;     // indices of the current answer
+  std::vector<uint32_t> order;  // Permutations: all indices, the first r are the answer
+  std::vector<uint32_t> turns;  // Permutations: how many items each place still goes through
 };
 
 const Tuple& pool_of(const Arrangement* a, size_t place) {
@@ -39,7 +39,8 @@ bool next_permutation(Arrangement* a) {
   const size_t n = a->order.size(), r = a->at.size();
   for (size_t i = r; i-- > 0;) {
     if (--a->turns[i] == 0) {
-      std::rotate(a->order.begin() + static_cast<ptrdiff_t>(i), a->order.begin() + static_cast<ptrdiff_t>(i) + 1, a->order.end());
+      std::rotate(a->order.begin() + static_cast<ptrdiff_t>(i), a->order.begin() + static_cast<ptrdiff_t>(i) + 1,
+                  a->order.end());
       a->turns[i] = static_cast<uint32_t>(n - i);
     } else {
       std::swap(a->order[i], a->order[n - a->turns[i]]);
@@ -107,7 +108,8 @@ void refuse_others(const Args& args, const char* function, std::initializer_list
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
     const std::string_view name = text_of((*args.keyword_names)[i]);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(name).c_str(), function);
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(name).c_str(),
+                  function);
     }
   }
 }
@@ -119,7 +121,8 @@ Value make_product(Interpreter& in, Type* type, const Args& args) {
   if (times < 0) throw Error(ErrorKind::ValueError, "repeat argument cannot be negative");
   std::vector<Value> once, pools;
   for (uint32_t i = 0; i < args.positional(); ++i) once.push_back(tuple_from(in, args[i]));
-  if (once.size() * static_cast<uint64_t>(times) > 1'000'000) throw Error(ErrorKind::OverflowError, "repeat argument too large");
+  if (once.size() * static_cast<uint64_t>(times) > 1'000'000)
+    throw Error(ErrorKind::OverflowError, "repeat argument too large");
   for (int64_t i = 0; i < times; ++i) pools.insert(pools.end(), once.begin(), once.end());
   Value made;
   Arrangement* a = new_arrangement(in, type, Way::Product, made);
@@ -135,8 +138,8 @@ Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const cha
   const Value* iterable = make_argument(args, 0, "iterable");
   const Value* r = make_argument(args, 1, "r");
   if (iterable == nullptr || (r == nullptr && !r_optional)) {
-    throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %d)", function, iterable == nullptr ? "iterable" : "r",
-                iterable == nullptr ? 1 : 2);
+    throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %d)", function,
+                iterable == nullptr ? "iterable" : "r", iterable == nullptr ? 1 : 2);
   }
   const Value pool = tuple_from(in, *iterable);
   const size_t n = as_tuple(pool)->size;

@@ -23,7 +23,12 @@ struct ReadOptions {
 class Reader {
  public:
   Reader(Interpreter& in, const Value& text, ReadOptions options)
-      : in_(in), doc_(text), begin_(as_str(text)->data), p_(begin_), end_(begin_ + as_str(text)->size), options_(std::move(options)) {}
+      : in_(in),
+        doc_(text),
+        begin_(as_str(text)->data),
+        p_(begin_),
+        end_(begin_ + as_str(text)->size),
+        options_(std::move(options)) {}
 
   Value whole() {
     skip();
@@ -70,12 +75,24 @@ class Reader {
       case '"': return string();
       case '{': return nested('{');
       case '[': return nested('[');
-      case 'n': if (word("null")) return Value::none(); break;
-      case 't': if (word("true")) return Value::boolean(true); break;
-      case 'f': if (word("false")) return Value::boolean(false); break;
-      case 'N': if (word("NaN")) return constant("NaN", std::numeric_limits<double>::quiet_NaN()); break;
-      case 'I': if (word("Infinity")) return constant("Infinity", std::numeric_limits<double>::infinity()); break;
-      case '-': if (word("-Infinity")) return constant("-Infinity", -std::numeric_limits<double>::infinity()); break;
+      case 'n':
+        if (word("null")) return Value::none();
+        break;
+      case 't':
+        if (word("true")) return Value::boolean(true);
+        break;
+      case 'f':
+        if (word("false")) return Value::boolean(false);
+        break;
+      case 'N':
+        if (word("NaN")) return constant("NaN", std::numeric_limits<double>::quiet_NaN());
+        break;
+      case 'I':
+        if (word("Infinity")) return constant("Infinity", std::numeric_limits<double>::infinity());
+        break;
+      case '-':
+        if (word("-Infinity")) return constant("-Infinity", -std::numeric_limits<double>::infinity());
+        break;
       default: break;
     }
     return number();
@@ -83,7 +100,8 @@ class Reader {
 
   Value nested(char kind) {
     if (++depth_ > kDeepest) {
-      throw_error(ErrorKind::RecursionError, "maximum recursion depth exceeded while decoding a JSON %s from a unicode string",
+      throw_error(ErrorKind::RecursionError,
+                  "maximum recursion depth exceeded while decoding a JSON %s from a unicode string",
                   kind == '{' ? "object" : "array");
     }
     ++p_;
@@ -275,8 +293,13 @@ Value json_scan(Interpreter& in, const Args& args) {
 class Writer {
  public:
   Writer(Interpreter& in, const Args& args)
-      : in_(in), skip_keys_(truth(in, args[1])), ascii_(truth(in, args[2])), allow_nan_(truth(in, args[3])), indented_(!args[4].is_none()),
-        sort_keys_(truth(in, args[7])), default_(args[8]) {
+      : in_(in),
+        skip_keys_(truth(in, args[1])),
+        ascii_(truth(in, args[2])),
+        allow_nan_(truth(in, args[3])),
+        indented_(!args[4].is_none()),
+        sort_keys_(truth(in, args[7])),
+        default_(args[8]) {
     if (indented_) indent_ = text_argument(in, args[4], "indent");
     item_separator_ = text_argument(in, args[5], "item_separator");
     key_separator_ = text_argument(in, args[6], "key_separator");
@@ -321,7 +344,8 @@ class Writer {
     for (const Object* open : open_) {
       if (open == value.as_object()) throw Error(ErrorKind::ValueError, "Circular reference detected");
     }
-    if (open_.size() > kDeepest) throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded while encoding a JSON object");
+    if (open_.size() > kDeepest)
+      throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded while encoding a JSON object");
     open_.push_back(value.as_object());
   }
 
@@ -418,7 +442,8 @@ class Writer {
     } else if (skip_keys_) {
       return false;
     } else {
-      throw_error(ErrorKind::TypeError, "keys must be str, int, float, bool or None, not %s", std::string(type_name(in_, key)).c_str());
+      throw_error(ErrorKind::TypeError, "keys must be str, int, float, bool or None, not %s",
+                  std::string(type_name(in_, key)).c_str());
     }
     return true;
   }
@@ -477,10 +502,12 @@ Value json_dumps(Interpreter& in, const Args& args) { return Writer(in, args).ru
 }  // namespace
 
 void fill_json(Interpreter& in, Module& module) {
-  in.def(module, "loads(s, object_hook, parse_float, parse_int, parse_constant, strict, object_pairs_hook, /)", "Read a document.", json_loads);
+  in.def(module, "loads(s, object_hook, parse_float, parse_int, parse_constant, strict, object_pairs_hook, /)",
+         "Read a document.", json_loads);
   in.def(module, "scan(s, index, object_hook, parse_float, parse_int, parse_constant, strict, object_pairs_hook, /)",
          "Read one value and say where it ends.", json_scan);
-  in.def(module, "dumps(obj, skipkeys, ensure_ascii, allow_nan, indent, item_separator, key_separator, sort_keys, default, /)",
+  in.def(module,
+         "dumps(obj, skipkeys, ensure_ascii, allow_nan, indent, item_separator, key_separator, sort_keys, default, /)",
          "Write a value.", json_dumps);
 }
 

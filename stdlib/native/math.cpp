@@ -61,8 +61,9 @@ constexpr double kTop[kLanczos] = {
     2876370.6289353724412254090516208496135991145378768, 186056.26539522349504029498971604569928220784236328,
     8071.6720023658162106380029022722506138218516325024, 210.82427775157934587250973392071336271166969580291,
     2.5066282746310002701649081771338373386264310793408};
-constexpr double kBottom[kLanczos] = {0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0, 45995730.0, 13339535.0,
-                                      2637558.0, 357423.0, 32670.0, 1925.0, 66.0, 1.0};
+constexpr double kBottom[kLanczos] = {0.0,        39916800.0, 120543840.0, 150917976.0, 105258076.0,
+                                      45995730.0, 13339535.0, 2637558.0,   357423.0,    32670.0,
+                                      1925.0,     66.0,       1.0};
 
 double lanczos_sum(double x) {
   double top = 0.0, bottom = 0.0;
@@ -195,8 +196,12 @@ Value log_function(Interpreter& in, const Args& args) {
   return Value::real(top / bottom);
 }
 
-Value log2_function(Interpreter& in, const Args& args) { return Value::real(log_checked(real_argument(in, args[0]), std::log2)); }
-Value log10_function(Interpreter& in, const Args& args) { return Value::real(log_checked(real_argument(in, args[0]), std::log10)); }
+Value log2_function(Interpreter& in, const Args& args) {
+  return Value::real(log_checked(real_argument(in, args[0]), std::log2));
+}
+Value log10_function(Interpreter& in, const Args& args) {
+  return Value::real(log_checked(real_argument(in, args[0]), std::log10));
+}
 
 // --- of two numbers ---
 

@@ -48,7 +48,8 @@ void Mersenne::seed_text(std::string_view utf8) {
   std::vector<uint8_t> bytes(utf8.begin(), utf8.end());
   bytes.insert(bytes.end(), digest, digest + 64);
   std::vector<uint32_t> key((bytes.size() + 3) / 4, 0);
-  for (size_t i = 0; i < bytes.size(); ++i) key[i / 4] |= static_cast<uint32_t>(bytes[bytes.size() - 1 - i]) << (8 * (i % 4));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    key[i / 4] |= static_cast<uint32_t>(bytes[bytes.size() - 1 - i]) << (8 * (i % 4));
   while (key.size() > 1 && key.back() == 0) key.pop_back();
   seed_words(key.data(), key.size());
 }

@@ -12,14 +12,14 @@ class Mersenne {
   static constexpr size_t kWords = 624;
 
   Mersenne() { seed(0); }
-  void seed(uint64_t value);                      // an int's absolute value
-  void seed_text(std::string_view utf8);          // a str: the text followed by its SHA-512, as one big number
+  void seed(uint64_t value);              // an int's absolute value
+  void seed_text(std::string_view utf8);  // a str: the text followed by its SHA-512, as one big number
   void seed_words(const uint32_t* key, size_t count);
 
   uint32_t next();
-  double real();                                  // [0, 1) with 53 bits
-  uint64_t bits(uint32_t count);                  // getrandbits, 0 to 64
-  uint64_t below(uint64_t n);                     // [0, n), n > 0
+  double real();                  // [0, 1) with 53 bits
+  uint64_t bits(uint32_t count);  // getrandbits, 0 to 64
+  uint64_t below(uint64_t n);     // [0, n), n > 0
 
   const uint32_t* state() const { return words_; }
   uint32_t position() const { return position_; }

@@ -28,7 +28,8 @@ std::string path_argument(Interpreter& in, const Value& v) {
   } else {
     const Value method = find_attr(in, v, intern(in, "__fspath__"));
     if (method.is_undefined()) {
-      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s", std::string(type_name(in, v)).c_str());
+      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
+                  std::string(type_name(in, v)).c_str());
     }
     text = text_argument(in, call(in, method), "__fspath__() result");
   }
@@ -47,16 +48,18 @@ double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + stati
 // (mode, inode, device, links, user, group, size, times of access, change of content, change of state)
 Value status(Interpreter& in, const Args& args) {
   files(in);
-  struct stat s{};
+  struct stat s {};
   if (args[0].is_int()) {
     if (fstat(static_cast<int>(args[0].as_int()), &s) != 0) throw_os_error(in, errno);
   } else {
     const std::string path = path_argument(in, args[0]);
     check(in, truth(in, args[1]) ? stat(path.c_str(), &s) : lstat(path.c_str(), &s), path);
   }
-  return make_tuple(in, {Value::integer(s.st_mode), Value::integer(static_cast<int64_t>(s.st_ino)), Value::integer(static_cast<int64_t>(s.st_dev)),
-                         Value::integer(static_cast<int64_t>(s.st_nlink)), Value::integer(s.st_uid), Value::integer(s.st_gid),
-                         Value::integer(s.st_size), Value::real(seconds(s.st_atim)), Value::real(seconds(s.st_mtim)), Value::real(seconds(s.st_ctim))});
+  return make_tuple(
+      in, {Value::integer(s.st_mode), Value::integer(static_cast<int64_t>(s.st_ino)),
+           Value::integer(static_cast<int64_t>(s.st_dev)), Value::integer(static_cast<int64_t>(s.st_nlink)),
+           Value::integer(s.st_uid), Value::integer(s.st_gid), Value::integer(s.st_size),
+           Value::real(seconds(s.st_atim)), Value::real(seconds(s.st_mtim)), Value::real(seconds(s.st_ctim))});
 }
 
 Value list_directory(Interpreter& in, const Args& args) {
@@ -102,8 +105,9 @@ Value by_paths(Interpreter& in, const Args& args) {
   const std::string from = path_argument(in, args[0]), to = path_argument(in, args[1]);
   if (F(from.c_str(), to.c_str()) != 0) {
     const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
-    throw Thrown(call(in, error_class, {Value::integer(errno), make_str(in, std::strerror(errno)), make_str_lossy(in, from), Value::none(),
-                                        make_str_lossy(in, to)}));
+    throw Thrown(call(in, error_class,
+                      {Value::integer(errno), make_str(in, std::strerror(errno)), make_str_lossy(in, from),
+                       Value::none(), make_str_lossy(in, to)}));
   }
   return Value::none();
 }
@@ -157,7 +161,7 @@ Value copy_file(Interpreter& in, const Args& args) {
   const std::string from = path_argument(in, args[0]), to = path_argument(in, args[1]);
   const int source = open(from.c_str(), O_RDONLY | O_CLOEXEC);
   if (source < 0) throw_os_error(in, errno, from);
-  struct stat s{};
+  struct stat s {};
   if (fstat(source, &s) == 0 && S_ISDIR(s.st_mode)) {
     close(source);
     throw_os_error(in, EISDIR, from);
@@ -192,15 +196,17 @@ Value copy_file(Interpreter& in, const Args& args) {
 
 Value disk_space(Interpreter& in, const Args& args) {
   files(in);
-  struct statvfs s{};
+  struct statvfs s {};
   const std::string path = path_argument(in, args[0]);
   check(in, statvfs(path.c_str(), &s), path);
-  return make_tuple(in, {Value::integer(static_cast<int64_t>(s.f_blocks * s.f_frsize)), Value::integer(static_cast<int64_t>(s.f_bavail * s.f_frsize))});
+  return make_tuple(in, {Value::integer(static_cast<int64_t>(s.f_blocks * s.f_frsize)),
+                         Value::integer(static_cast<int64_t>(s.f_bavail * s.f_frsize))});
 }
 
 Value put_environment(Interpreter& in, const Args& args) {
   require(in.limits.environment, "the environment");
-  setenv(std::string(text_argument(in, args[0], "name")).c_str(), std::string(text_argument(in, args[1], "value")).c_str(), 1);
+  setenv(std::string(text_argument(in, args[0], "name")).c_str(),
+         std::string(text_argument(in, args[1], "value")).c_str(), 1);
   return Value::none();
 }
 
@@ -216,7 +222,8 @@ Value environment(Interpreter& in) {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    dict_set(in, as_dict(dict), make_str_lossy(in, text.substr(0, equals)), make_str_lossy(in, text.substr(equals + 1)));
+    dict_set(in, as_dict(dict), make_str_lossy(in, text.substr(0, equals)),
+             make_str_lossy(in, text.substr(equals + 1)));
   }
   return dict;
 }
@@ -224,7 +231,9 @@ Value environment(Interpreter& in) {
 Value process_id(Interpreter&, const Args&) { return Value::integer(getpid()); }
 Value parent_process_id(Interpreter&, const Args&) { return Value::integer(getppid()); }
 Value processors(Interpreter&, const Args&) { return Value::integer(sysconf(_SC_NPROCESSORS_ONLN)); }
-Value is_terminal(Interpreter& in, const Args& args) { return Value::boolean(isatty(static_cast<int>(int_argument(in, args[0]))) == 1); }
+Value is_terminal(Interpreter& in, const Args& args) {
+  return Value::boolean(isatty(static_cast<int>(int_argument(in, args[0]))) == 1);
+}
 
 Value terminal_size(Interpreter& in, const Args& args) {
   winsize size{};
@@ -237,13 +246,16 @@ Value exit_now(Interpreter& in, const Args& args) {
   _exit(static_cast<int>(int_argument(in, args[0])));
 }
 
-Value error_text(Interpreter& in, const Args& args) { return make_str(in, std::strerror(static_cast<int>(int_argument(in, args[0])))); }
+Value error_text(Interpreter& in, const Args& args) {
+  return make_str(in, std::strerror(static_cast<int>(int_argument(in, args[0]))));
+}
 
 Value system_names(Interpreter& in, const Args&) {
   utsname names{};
   uname(&names);
-  return make_tuple(in, {make_str_lossy(in, names.sysname), make_str_lossy(in, names.nodename), make_str_lossy(in, names.release),
-                         make_str_lossy(in, names.version), make_str_lossy(in, names.machine)});
+  return make_tuple(
+      in, {make_str_lossy(in, names.sysname), make_str_lossy(in, names.nodename), make_str_lossy(in, names.release),
+           make_str_lossy(in, names.version), make_str_lossy(in, names.machine)});
 }
 
 const NativeDef kFunctions[] = {

@@ -66,7 +66,8 @@ Value getrandbits(Interpreter& in, const Args& args) {
 }
 
 Value randbelow(Interpreter& in, const Args& args) {
-  return Value::integer(static_cast<int64_t>(self_of(args)->twister.below(static_cast<uint64_t>(int_argument(in, args[1])))));
+  return Value::integer(
+      static_cast<int64_t>(self_of(args)->twister.below(static_cast<uint64_t>(int_argument(in, args[1])))));
 }
 
 Value getstate(Interpreter& in, const Args& args) {
@@ -84,7 +85,8 @@ Value setstate(Interpreter& in, const Args& args) {
   uint32_t words[Mersenne::kWords];
   for (size_t i = 0; i < Mersenne::kWords; ++i) words[i] = static_cast<uint32_t>(int_argument(in, state[i]));
   const int64_t position = int_argument(in, state[Mersenne::kWords]);
-  if (position < 0 || position > static_cast<int64_t>(Mersenne::kWords)) throw Error(ErrorKind::ValueError, "invalid state");
+  if (position < 0 || position > static_cast<int64_t>(Mersenne::kWords))
+    throw Error(ErrorKind::ValueError, "invalid state");
   self_of(args)->twister.set_state(words, static_cast<uint32_t>(position));
   return Value::none();
 }

@@ -104,7 +104,8 @@ struct Search {
 
   bool next() {
     try {
-      if (at > subject.text.length || !regex::match(program, subject.text, at, regex::Mode::Search, result, poll_interrupt, &in, not_at)) {
+      if (at > subject.text.length ||
+          !regex::match(program, subject.text, at, regex::Mode::Search, result, poll_interrupt, &in, not_at)) {
         return false;
       }
     } catch (const regex::TooManySteps&) {
@@ -121,11 +122,12 @@ MatchObject* match_of(const Value& v) { return static_cast<MatchObject*>(v.as_ob
 
 void check_string(Interpreter& in, const Value& v) {
   if (is_str(v)) return;
-  throw_error(ErrorKind::TypeError, "expected string or bytes-like object, got '%s'", std::string(type_name(in, v)).c_str());
+  throw_error(ErrorKind::TypeError, "expected string or bytes-like object, got '%s'",
+              std::string(type_name(in, v)).c_str());
 }
 
-Value make_match(Interpreter& in, Type* type, const Value& pattern, const Value& string, const regex::Result& result, int64_t pos,
-                 int64_t endpos) {
+Value make_match(Interpreter& in, Type* type, const Value& pattern, const Value& string, const regex::Result& result,
+                 int64_t pos, int64_t endpos) {
   MatchObject* match = make_object<MatchObject>(in, type);
   Value made = Value::adopt(match);
   match->pattern = pattern;
@@ -153,7 +155,8 @@ Value run(Interpreter& in, const Args& args, regex::Mode mode) {
   if (pos > endpos) return Value::none();
   regex::Result result;
   try {
-    if (!regex::match(*pattern_of(args[0])->program, subject.text, pos, mode, result, poll_interrupt, &in)) return Value::none();
+    if (!regex::match(*pattern_of(args[0])->program, subject.text, pos, mode, result, poll_interrupt, &in))
+      return Value::none();
   } catch (const regex::TooManySteps&) {
     throw Error(ErrorKind::RuntimeError, "regular expression needs too many steps for this text");
   }
@@ -206,8 +209,8 @@ bool finder_next(Interpreter& in, const Value& self, Value& out) {
     finder->search.reset();
     return false;
   }
-  out = make_match(in, finder->match_type, finder->pattern, finder->subject->string, finder->search->result, finder->pos,
-                   finder->subject->text.length);
+  out = make_match(in, finder->match_type, finder->pattern, finder->subject->string, finder->search->result,
+                   finder->pos, finder->subject->text.length);
   return true;
 }
 
@@ -234,11 +237,13 @@ Value pattern_split(Interpreter& in, const Args& args) {
   const int64_t most = int_argument(in, args[2]);
   Value list = make_list(in);
   int64_t from = 0, count = 0;
-  for (Search search{in, program, subject, 0, -1, {}}; (most == 0 || count < most) && most >= 0 && search.next(); ++count) {
+  for (Search search{in, program, subject, 0, -1, {}}; (most == 0 || count < most) && most >= 0 && search.next();
+       ++count) {
     const auto& spans = search.result.spans;
     list_append(in, as_list(list), span_text(in, args[1], from, spans[0]));
     for (uint32_t g = 1; g <= program.groups; ++g) {
-      list_append(in, as_list(list), spans[2 * g] < 0 ? Value::none() : span_text(in, args[1], spans[2 * g], spans[2 * g + 1]));
+      list_append(in, as_list(list),
+                  spans[2 * g] < 0 ? Value::none() : span_text(in, args[1], spans[2 * g], spans[2 * g + 1]));
     }
     from = spans[1];
   }
@@ -249,7 +254,8 @@ Value pattern_split(Interpreter& in, const Args& args) {
 // `re.error` is a class of re.tsr.
 [[noreturn]] void throw_re_error(Interpreter& in, const std::string& message, const Value& pattern, int64_t position) {
   const Value error_class = get_attr(in, Value(in.import("re")), intern(in, "error"));
-  throw Thrown(call(in, error_class, {make_str(in, message), pattern, position < 0 ? Value::none() : Value::integer(position)}));
+  throw Thrown(
+      call(in, error_class, {make_str(in, message), pattern, position < 0 ? Value::none() : Value::integer(position)}));
 }
 
 regex::Template parse_template(Interpreter& in, const Value& text, const regex::Program& program) {
@@ -262,17 +268,21 @@ regex::Template parse_template(Interpreter& in, const Value& text, const regex::
 }
 
 void append_span(Interpreter& in, std::string& out, Str* string, int64_t begin, int64_t end) {
-  const uint32_t first = string->is_ascii() ? static_cast<uint32_t>(begin) : byte_offset(in, string, static_cast<uint32_t>(begin));
-  const uint32_t last = string->is_ascii() ? static_cast<uint32_t>(end) : byte_offset(in, string, static_cast<uint32_t>(end));
+  const uint32_t first =
+      string->is_ascii() ? static_cast<uint32_t>(begin) : byte_offset(in, string, static_cast<uint32_t>(begin));
+  const uint32_t last =
+      string->is_ascii() ? static_cast<uint32_t>(end) : byte_offset(in, string, static_cast<uint32_t>(end));
   out.append(string->data + first, last - first);
 }
 
-void append_template(Interpreter& in, std::string& out, const regex::Template& parts, Str* string, const std::vector<int64_t>& spans) {
+void append_template(Interpreter& in, std::string& out, const regex::Template& parts, Str* string,
+                     const std::vector<int64_t>& spans) {
   for (const regex::TemplatePart& part : parts) {
     if (part.group < 0) {
       out += part.literal;
     } else if (spans[2 * static_cast<size_t>(part.group)] >= 0) {
-      append_span(in, out, string, spans[2 * static_cast<size_t>(part.group)], spans[2 * static_cast<size_t>(part.group) + 1]);
+      append_span(in, out, string, spans[2 * static_cast<size_t>(part.group)],
+                  spans[2 * static_cast<size_t>(part.group) + 1]);
     }
   }
 }
@@ -286,7 +296,8 @@ Value substitute(Interpreter& in, const Args& args, int64_t& count) {
   const int64_t most = int_argument(in, args[3]);
   const bool by_text = is_str(repl);
   if (!by_text && !is_callable(in, repl)) {
-    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found", std::string(type_name(in, repl)).c_str());
+    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found",
+                std::string(type_name(in, repl)).c_str());
   }
   regex::Template parts;
   if (by_text) parts = parse_template(in, repl, program);
@@ -303,10 +314,11 @@ Value substitute(Interpreter& in, const Args& args, int64_t& count) {
       append_template(in, out, parts, string, search.result.spans);
       continue;
     }
-    const Value text = call(in, repl, {make_match(in, types->match, args[0], args[2], search.result, 0, subject.text.length)});
+    const Value text =
+        call(in, repl, {make_match(in, types->match, args[0], args[2], search.result, 0, subject.text.length)});
     if (!is_str(text)) {
-      throw_error(ErrorKind::TypeError, "sequence item %d: expected str instance, %s found", static_cast<int>(pieces - 1),
-                  std::string(type_name(in, text)).c_str());
+      throw_error(ErrorKind::TypeError, "sequence item %d: expected str instance, %s found",
+                  static_cast<int>(pieces - 1), std::string(type_name(in, text)).c_str());
     }
     out += text_of(text);
   }
@@ -329,7 +341,9 @@ Value pattern_subn(Interpreter& in, const Args& args) {
 Value pattern_text(Interpreter&, const Args& args) { return pattern_of(args[0])->text; }
 Value pattern_flags(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->flags); }
 Value pattern_groups(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->groups); }
-Value pattern_groupindex(Interpreter& in, const Args& args) { return dict_copy(in, as_dict(pattern_of(args[0])->group_index)); }
+Value pattern_groupindex(Interpreter& in, const Args& args) {
+  return dict_copy(in, as_dict(pattern_of(args[0])->group_index));
+}
 Value self_again(Interpreter&, const Args& args) { return args[0]; }
 
 Value pattern_repr(Interpreter& in, const Value& self) {
@@ -337,8 +351,8 @@ Value pattern_repr(Interpreter& in, const Value& self) {
   std::string text = quote(text_of(pattern->text));
   if (text.size() > 200) text.resize(200);
   static constexpr std::pair<uint32_t, const char*> kNames[] = {
-      {regex::kIgnoreCase, "re.IGNORECASE"}, {regex::kLocale, "re.LOCALE"}, {regex::kMultiline, "re.MULTILINE"},
-      {regex::kDotAll, "re.DOTALL"}, {regex::kVerbose, "re.VERBOSE"}, {regex::kAscii, "re.ASCII"}};
+      {regex::kIgnoreCase, "re.IGNORECASE"}, {regex::kLocale, "re.LOCALE"},   {regex::kMultiline, "re.MULTILINE"},
+      {regex::kDotAll, "re.DOTALL"},         {regex::kVerbose, "re.VERBOSE"}, {regex::kAscii, "re.ASCII"}};
   std::string flags;
   for (const auto& [flag, name] : kNames) {
     if (pattern->program->flags & flag) flags += (flags.empty() ? "" : "|") + std::string(name);
@@ -351,7 +365,8 @@ int64_t pattern_hash(Interpreter& in, const Value& self) {
 }
 
 Value pattern_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !other.is_object() || other.as_object()->type != self.as_object()->type) {
+  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !other.is_object() ||
+      other.as_object()->type != self.as_object()->type) {
     return in.not_implemented;
   }
   const bool same = text_of(pattern_of(self)->text) == text_of(pattern_of(other)->text) &&
@@ -371,7 +386,8 @@ size_t group_number(Interpreter& in, const MatchObject* match, const Value& key)
   } else if (key.is_int() || key.is_bool() || !type_lookup(type_of(in, key), intern(in, "__index__")).is_undefined()) {
     number = int_argument(in, key);
   }
-  if (number < 0 || static_cast<size_t>(number) * 2 >= match->spans.size()) throw Error(ErrorKind::IndexError, "no such group");
+  if (number < 0 || static_cast<size_t>(number) * 2 >= match->spans.size())
+    throw Error(ErrorKind::IndexError, "no such group");
   return static_cast<size_t>(number);
 }
 
@@ -386,7 +402,8 @@ Value match_group(Interpreter& in, const Args& args) {
   if (keys.size == 0) return group_text(in, match, 0, Value::none());
   if (keys.size == 1) return group_text(in, match, group_number(in, match, keys[0]), Value::none());
   std::vector<Value> out;
-  for (uint32_t i = 0; i < keys.size; ++i) out.push_back(group_text(in, match, group_number(in, match, keys[i]), Value::none()));
+  for (uint32_t i = 0; i < keys.size; ++i)
+    out.push_back(group_text(in, match, group_number(in, match, keys[i]), Value::none()));
   return make_tuple_moving(in, out.data(), out.size());
 }
 
@@ -465,7 +482,8 @@ Value match_regs(Interpreter& in, const Args& args) {
 
 Value match_repr(Interpreter& in, const Value& self) {
   const MatchObject* match = match_of(self);
-  std::string text = "<re.Match object; span=(" + std::to_string(match->spans[0]) + ", " + std::to_string(match->spans[1]) + "), match=";
+  std::string text = "<re.Match object; span=(" + std::to_string(match->spans[0]) + ", " +
+                     std::to_string(match->spans[1]) + "), match=";
   std::string shown = quote(text_of(group_text(in, match, 0, Value::none())));
   const std::u32string wide = decode(shown);
   if (wide.size() > 50) {
@@ -497,7 +515,8 @@ Value compile_pattern(Interpreter& in, const Args& args) {
 
 Value escape_text(Interpreter& in, const Args& args) {
   if (!is_str(args[0]))
-    throw Error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, " + std::string(type_name(in, args[0])) + " found");
+    throw Error(ErrorKind::TypeError,
+                "decoding to str: need a bytes-like object, " + std::string(type_name(in, args[0])) + " found");
   std::string out;
   for (char c : text_argument(in, args[0], "pattern")) {
     if (std::string_view("()[]{}?*+-|^$\\.&~# \t\n\r\v\f").find(c) != std::string_view::npos) out += '\\';
@@ -548,7 +567,8 @@ Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*de
 }
 
 // Methods that make matches reach their type through the closure.
-void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t count, const std::shared_ptr<Types>& types) {
+void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t count,
+                    const std::shared_ptr<Types>& types) {
   in.add_methods(type, rows, count);
   for (size_t i = 0; i < count; ++i) {
     const std::string_view signature = rows[i].signature;
@@ -589,7 +609,8 @@ void fill_regex(Interpreter& in, Module& module) {
 
   set_member(in, module, "Pattern", Value(types->pattern));
   set_member(in, module, "Match", Value(types->match));
-  set_member(in, module, "compile", in.new_function("compile(pattern, flags, /)", "Compile a pattern.", compile_pattern, types));
+  set_member(in, module, "compile",
+             in.new_function("compile(pattern, flags, /)", "Compile a pattern.", compile_pattern, types));
   in.def(module, "escape(pattern, /)", "The text with every special character escaped.", escape_text);
 }
 

@@ -31,7 +31,9 @@ class TemplateParser {
   }
 
  private:
-  [[noreturn]] static void fail(std::string message, size_t where) { throw SyntaxError{std::move(message), static_cast<int64_t>(where)}; }
+  [[noreturn]] static void fail(std::string message, size_t where) {
+    throw SyntaxError{std::move(message), static_cast<int64_t>(where)};
+  }
 
   void flush() {
     if (!literal_.empty()) parts_.push_back({std::move(literal_), -1});
@@ -54,7 +56,8 @@ class TemplateParser {
       named(here);
     } else if (c == '0') {
       uint32_t value = 0;
-      for (int i = 0; i < 2 && at_ < text_.size() && is_octal(text_[at_]); ++i) value = value * 8 + (text_[at_++] - '0');
+      for (int i = 0; i < 2 && at_ < text_.size() && is_octal(text_[at_]); ++i)
+        value = value * 8 + (text_[at_++] - '0');
       append_char(literal_, value);
     } else if (is_digit(c)) {
       numbered(here, c);
@@ -98,8 +101,10 @@ class TemplateParser {
       return;
     }
     for (char c : name) {
-      const bool good = (c & 0x80) || c == '_' || is_digit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-      if (!good || is_digit(static_cast<unsigned char>(name[0]))) fail("bad character in group name " + quote(name), begin);
+      const bool good = (c & 0x80) || c == '_' || is_digit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'z') ||
+                        (c >= 'A' && c <= 'Z');
+      if (!good || is_digit(static_cast<unsigned char>(name[0])))
+        fail("bad character in group name " + quote(name), begin);
     }
     for (const auto& [known, index] : program_.names) {
       if (known == name) {
@@ -120,6 +125,8 @@ class TemplateParser {
 
 }  // namespace
 
-Template parse_template(std::u32string_view text, const Program& program) { return TemplateParser(text, program).run(); }
+Template parse_template(std::u32string_view text, const Program& program) {
+  return TemplateParser(text, program).run();
+}
 
 }  // namespace tessera::regex

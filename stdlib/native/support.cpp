@@ -27,7 +27,8 @@ bool has_script_init(Interpreter& in, const Type* type) {
 
 void throw_os_error(Interpreter& in, int code, std::string_view path) {
   const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
-  throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, path)}));
+  throw Thrown(
+      call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, path)}));
 }
 
 void throw_os_error(Interpreter& in, int code) {

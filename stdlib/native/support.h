@@ -30,7 +30,8 @@ inline double real_argument(Interpreter& in, const Value& v) {
 inline int64_t int_argument(Interpreter& in, const Value& v) { return v.is_int() ? v.as_int() : index(in, v); }
 
 inline std::string_view text_argument(Interpreter& in, const Value& v, const char* what) {
-  if (!is_str(v)) throw_error(ErrorKind::TypeError, "%s must be str, not %s", what, std::string(type_name(in, v)).c_str());
+  if (!is_str(v))
+    throw_error(ErrorKind::TypeError, "%s must be str, not %s", what, std::string(type_name(in, v)).c_str());
   return text_of(v);
 }
 

@@ -42,9 +42,13 @@ Value get_size(Interpreter&, const Args& args) {
   return Value::integer(args[0].is_object() ? args[0].as_object()->type->instance_size : sizeof(Value));
 }
 
-Value get_count(Interpreter&, const Args& args) { return Value::integer(args[0].is_object() ? args[0].as_object()->refcount : 1); }
+Value get_count(Interpreter&, const Args& args) {
+  return Value::integer(args[0].is_object() ? args[0].as_object()->refcount : 1);
+}
 
-Value intern_text(Interpreter& in, const Args& args) { return Value(intern(in, text_argument(in, args[0], "intern() argument"))); }
+Value intern_text(Interpreter& in, const Args& args) {
+  return Value(intern(in, text_argument(in, args[0], "intern() argument")));
+}
 
 Value list_of(Interpreter& in, const std::vector<std::string>& texts) {
   Value list = make_list(in);

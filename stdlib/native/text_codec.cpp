@@ -25,7 +25,8 @@ bool find_encoding(std::string_view name, Encoding& out) {
 
 void Decoder::bad(uint8_t byte, size_t first, size_t count, const char* reason, std::string& out) const {
   if (on_error_ == OnError::Strict) {
-    throw DecodeFailure{byte, offset_ + first, offset_ + first + count - 1, reason, encoding_ == Encoding::Ascii ? "ascii" : "utf-8"};
+    throw DecodeFailure{byte, offset_ + first, offset_ + first + count - 1, reason,
+                        encoding_ == Encoding::Ascii ? "ascii" : "utf-8"};
   }
   if (on_error_ == OnError::Replace) append_char(out, 0xFFFD);
 }
@@ -49,7 +50,9 @@ size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out)
     const uint8_t low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
     const uint8_t high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
     size_t got = 1;
-    while (got < need && i + got < bytes.size() && at(i + got) >= (got == 1 ? low : 0x80) && at(i + got) <= (got == 1 ? high : 0xBF)) ++got;
+    while (got < need && i + got < bytes.size() && at(i + got) >= (got == 1 ? low : 0x80) &&
+           at(i + got) <= (got == 1 ? high : 0xBF))
+      ++got;
     if (got == need) {
       out.append(bytes.substr(i, need));
       i += need;

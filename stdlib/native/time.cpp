@@ -48,9 +48,10 @@ Value sleep_for(Interpreter& in, const Args& args) {
 }
 
 Value fields_of(Interpreter& in, const tm& t) {
-  return make_tuple(in, {Value::integer(t.tm_year + 1900), Value::integer(t.tm_mon + 1), Value::integer(t.tm_mday), Value::integer(t.tm_hour),
-                         Value::integer(t.tm_min), Value::integer(t.tm_sec), Value::integer((t.tm_wday + 6) % 7), Value::integer(t.tm_yday + 1),
-                         Value::integer(t.tm_isdst), make_str_lossy(in, t.tm_zone ? t.tm_zone : ""), Value::integer(t.tm_gmtoff)});
+  return make_tuple(in, {Value::integer(t.tm_year + 1900), Value::integer(t.tm_mon + 1), Value::integer(t.tm_mday),
+                         Value::integer(t.tm_hour), Value::integer(t.tm_min), Value::integer(t.tm_sec),
+                         Value::integer((t.tm_wday + 6) % 7), Value::integer(t.tm_yday + 1), Value::integer(t.tm_isdst),
+                         make_str_lossy(in, t.tm_zone ? t.tm_zone : ""), Value::integer(t.tm_gmtoff)});
 }
 
 Value broken_down(Interpreter& in, const Args& args, tm* (*convert)(const time_t*, tm*)) {

@@ -13,9 +13,13 @@ const Value& exception_argument(const Args& args) {
   return args[0];
 }
 
-bool is_traceback(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.types.traceback; }
+bool is_traceback(Interpreter& in, const Value& v) {
+  return v.is_object() && v.as_object()->type == in.types.traceback;
+}
 
-Value format_all(Interpreter& in, const Args& args) { return make_str_lossy(in, in.format_exception(exception_argument(args))); }
+Value format_all(Interpreter& in, const Args& args) {
+  return make_str_lossy(in, in.format_exception(exception_argument(args)));
+}
 Value format_only(Interpreter& in, const Args& args) {
   return make_str_lossy(in, format_exception_only(in, exception_argument(args)));
 }
@@ -33,8 +37,9 @@ Value entries(Interpreter& in, const Args& args) {
     const uint32_t line = traceback_line(entry);
     std::string_view text = source.line(line);
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    list_append(in, as_list(list), make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(line), Value(entry->code->name),
-                                                   make_str_lossy(in, text)}));
+    list_append(in, as_list(list),
+                make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(line), Value(entry->code->name),
+                                make_str_lossy(in, text)}));
     at = Value(entry->next);
   }
   return list;

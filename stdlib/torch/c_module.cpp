@@ -49,7 +49,8 @@ Value read_table(Interpreter& in, const Args& args) {
     to_ints(in, args[5], format.columns);
   }
   DType dtype = kFloat64;
-  if (!args[6].is_none() && !to_dtype(in, args[6], dtype)) throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
+  if (!args[6].is_none() && !to_dtype(in, args[6], dtype))
+    throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
   return in_torch(in, args[0], [&] { return wrap_tensor(in, parse_table(text_of(args[0]), format, dtype)); });
 }
 
@@ -86,16 +87,18 @@ Value float_limits(Interpreter& in) {
 
 Value limits_of(Interpreter& in, const Args& args) {
   DType dtype;
-  if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not " +
-                                                                        std::string(type_name(in, args[0])));
+  if (!to_dtype(in, args[0], dtype))
+    throw Error(ErrorKind::TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not " +
+                                          std::string(type_name(in, args[0])));
   switch (dtype) {
     case DType::Float32: return float_limits<float>(in);
     case DType::Float64: return float_limits<double>(in);
     case DType::Float16:
-      return make_tuple(in, {Value::real(0.0009765625), Value::real(65504), Value::real(-65504), Value::real(6.103515625e-05)});
+      return make_tuple(
+          in, {Value::real(0.0009765625), Value::real(65504), Value::real(-65504), Value::real(6.103515625e-05)});
     case DType::BFloat16:
-      return make_tuple(in, {Value::real(0.0078125), Value::real(3.3895313892515355e+38), Value::real(-3.3895313892515355e+38),
-                             Value::real(1.1754943508222875e-38)});
+      return make_tuple(in, {Value::real(0.0078125), Value::real(3.3895313892515355e+38),
+                             Value::real(-3.3895313892515355e+38), Value::real(1.1754943508222875e-38)});
     default: break;
   }
   if (!is_integral(dtype)) return Value::none();
@@ -115,7 +118,10 @@ Value set_print_options(Interpreter& in, const Args& args) {
   if (!args[2].is_none()) format.edgeitems = index(in, args[2]);
   if (!args[3].is_none()) format.linewidth = index(in, args[3]);
   using Scientific = FormatOptions::Scientific;
-  if (!args[4].is_undefined()) format.sci_mode = args[4].is_none() ? Scientific::Choose : truth(in, args[4]) ? Scientific::Always : Scientific::Never;
+  if (!args[4].is_undefined())
+    format.sci_mode = args[4].is_none()    ? Scientific::Choose
+                      : truth(in, args[4]) ? Scientific::Always
+                                           : Scientific::Never;
   return Value::none();
 }
 
@@ -135,7 +141,8 @@ Value generator_state(Interpreter& in, const Args& args) {
 Value set_generator_state(Interpreter& in, const Args& args) {
   const Tensor& state = expect_tensor(in, args[1], "state");
   in_torch(in, args[1], [&] {
-    check(state.dtype() == kUInt8 && state.is_contiguous(), TensorErrorKind::Type, "RNG state must be a torch.ByteTensor");
+    check(state.dtype() == kUInt8 && state.is_contiguous(), TensorErrorKind::Type,
+          "RNG state must be a torch.ByteTensor");
     generator_argument(in, args[0]).set_state({state.data<uint8_t>(), static_cast<size_t>(state.numel())});
   });
   return Value::none();

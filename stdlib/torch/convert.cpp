@@ -112,8 +112,7 @@ bool convert_argument(Interpreter& in, const Value& v, const SchemaArg& arg, boo
   DType dtype;
   Device device;
   switch (arg.kind) {
-    case ArgKind::Tensor:
-      return tensor_argument(in, v, number_for_tensor, out);
+    case ArgKind::Tensor: return tensor_argument(in, v, number_for_tensor, out);
     case ArgKind::TensorList: {
       TensorList list;
       if (!tensors(in, v, list)) return false;
@@ -124,8 +123,7 @@ bool convert_argument(Interpreter& in, const Value& v, const SchemaArg& arg, boo
       if (!integer(in, v, i)) return false;
       out = i;
       return true;
-    case ArgKind::IntList:
-      return int_list(in, v, arg, out);
+    case ArgKind::IntList: return int_list(in, v, arg, out);
     case ArgKind::Float:
       if (!number(in, v, s)) return false;
       out = s.to_double();
@@ -173,8 +171,7 @@ bool convert_argument(Interpreter& in, const Value& v, const SchemaArg& arg, boo
       out = std::monostate();
       return v.is_object() && v.as_object()->type == torch_state(in).tag;
     case ArgKind::OptionalTensorList:
-    case ArgKind::None:
-      break;
+    case ArgKind::None: break;
   }
   return false;
 }

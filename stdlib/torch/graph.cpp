@@ -29,7 +29,8 @@ Value next_functions(Interpreter& in, const Args& args) {
   const Value holder = Value::adopt(edges);
   for (size_t i = 0; i < node.edges.size(); ++i) {
     const Edge& edge = node.edges[i];
-    edges->items[i] = make_tuple(in, {edge.node ? wrap_node(in, edge.node) : Value::none(), Value::integer(edge.output)});
+    edges->items[i] =
+        make_tuple(in, {edge.node ? wrap_node(in, edge.node) : Value::none(), Value::integer(edge.output)});
   }
   return holder;
 }
@@ -49,7 +50,8 @@ Type* node_type(Interpreter& in, const char* name_of_node) {
   auto& known = torch_state(in).node_types;
   for (const auto& [known_name, type] : known)
     if (known_name == name_of_node) return type;
-  Type* type = in.new_type({.name = name_of_node, .module = "torch.autograd.graph", .size = sizeof(NodeObject), .flags = kFinalType});
+  Type* type = in.new_type(
+      {.name = name_of_node, .module = "torch.autograd.graph", .size = sizeof(NodeObject), .flags = kFinalType});
   known.emplace_back(name_of_node, type);
   type->slots.destroy = destroy;
   type->slots.repr = repr_node;
@@ -79,15 +81,16 @@ Value wrap_list(Interpreter& in, const TensorList& list) {
 
 Value run_backward(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    backward(tensors_of(in, args[0]), tensors_of(in, args[1]), truth(in, args[2]), truth(in, args[3]), tensors_of(in, args[4]));
+    backward(tensors_of(in, args[0]), tensors_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
+             tensors_of(in, args[4]));
     return Value::none();
   });
 }
 
 Value run_grad(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    return wrap_list(in, grad(tensors_of(in, args[0]), tensors_of(in, args[1]), tensors_of(in, args[2]), truth(in, args[3]),
-                              truth(in, args[4]), truth(in, args[5])));
+    return wrap_list(in, grad(tensors_of(in, args[0]), tensors_of(in, args[1]), tensors_of(in, args[2]),
+                              truth(in, args[3]), truth(in, args[4]), truth(in, args[5])));
   });
 }
 
@@ -137,8 +140,10 @@ Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
 
 void add_graph_functions(Interpreter& in, Module& module) {
   in.def(module, "_backward(roots: tuple, grads: tuple, retain_graph, create_graph, inputs)", "", run_backward);
-  in.def(module, "_grad(outputs: tuple, inputs: tuple, grads: tuple, retain_graph, create_graph, allow_unused)", "", run_grad);
-  in.def(module, "_record_function(name: str, inputs: tuple, outputs: tuple, backward: callable, non_differentiable)", "", run_record);
+  in.def(module, "_grad(outputs: tuple, inputs: tuple, grads: tuple, retain_graph, create_graph, allow_unused)", "",
+         run_grad);
+  in.def(module, "_record_function(name: str, inputs: tuple, outputs: tuple, backward: callable, non_differentiable)",
+         "", run_record);
   in.def(module, "_grad_enabled()", "", grad_enabled);
   in.def(module, "_set_grad_enabled(mode)", "", set_grad_mode);
   in.def(module, "_inference_mode()", "", inference);

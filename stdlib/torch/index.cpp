@@ -35,11 +35,14 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
   if (key.is(in.ellipsis)) return TensorIndex::ellipsis();
   if (is_tensor(state, key)) return TensorIndex::of(tensor_of(key));
   if (is_list(key) || is_tuple(key) || is_range(key))
-    return TensorIndex::of(tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), Value::none(), true));
+    return TensorIndex::of(
+        tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), Value::none(), true));
   if (key.is_object() && type_name(in, key) == "ndarray") return TensorIndex::of(expect_tensor(in, key, "index"));
   if (key.is_object() && key.as_object()->kind == ObjectKind::Boxed) return TensorIndex::integer(index(in, key));
-  throw Error(ErrorKind::TypeError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
-                                    "valid indices (got " + std::string(type_name(in, key)) + ")");
+  throw Error(ErrorKind::TypeError,
+              "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+              "valid indices (got " +
+                  std::string(type_name(in, key)) + ")");
 }
 
 std::vector<TensorIndex> indices(Interpreter& in, const Value& key) {

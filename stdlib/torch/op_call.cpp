@@ -25,9 +25,7 @@ struct Refusal {
   bool counts_fit = false;  // the number of arguments would do; only their types are wrong
 };
 
-bool makes_tensors(const OpSchema& schema) {
-  return schema.find("dtype") >= 0 && schema.find("device") >= 0;
-}
+bool makes_tensors(const OpSchema& schema) { return schema.find("dtype") >= 0 && schema.find("device") >= 0; }
 
 // Keywords under which an argument is known too: `input` for self in functions, NumPy's names elsewhere.
 int find_argument(const OpSchema& schema, std::string_view name) {
@@ -47,14 +45,20 @@ std::string shown_name(const SchemaArg& arg, const OpFunction& function) {
 int sizes_argument(const OpEntry& entry, const OpSchema& schema) {
   if (!entry.has(kSizes)) return -1;
   for (size_t i = 0; i < schema.args.size(); ++i)
-    if (schema.args[i].kind == ArgKind::IntList || schema.args[i].kind == ArgKind::TensorList) return static_cast<int>(i);
+    if (schema.args[i].kind == ArgKind::IntList || schema.args[i].kind == ArgKind::TensorList)
+      return static_cast<int>(i);
   return -1;
 }
 
 class Binder {
  public:
   Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry, const Args& args)
-      : in_(in), function_(function), entry_(entry), schema_(entry.schema()), args_(args), given_(schema_.args.size()) {}
+      : in_(in),
+        function_(function),
+        entry_(entry),
+        schema_(entry.schema()),
+        args_(args),
+        given_(schema_.args.size()) {}
 
   bool bind(Bound& bound, Refusal& refusal) {
     refusal_ = &refusal;
@@ -73,7 +77,8 @@ class Binder {
     const int sizes = sizes_argument(entry_, schema_);
     const bool given = sizes >= 0 && static_cast<uint32_t>(sizes) < count;
     const bool tensors = given && schema_.args[static_cast<size_t>(sizes)].kind == ArgKind::TensorList;
-    const bool spread = given && (tensors ? is_tensor(torch_state(in_), args_[static_cast<uint32_t>(sizes)]) : args_[static_cast<uint32_t>(sizes)].is_int());
+    const bool spread = given && (tensors ? is_tensor(torch_state(in_), args_[static_cast<uint32_t>(sizes)])
+                                          : args_[static_cast<uint32_t>(sizes)].is_int());
     const size_t room = schema_.positional;
     if (!spread && count > room) {
       const size_t self = function_.is_method ? 1 : 0;
@@ -81,7 +86,8 @@ class Binder {
                     " but " + std::to_string(count - self) + (count - self == 1 ? " was" : " were") + " given");
     }
     for (uint32_t i = 0; i < count; ++i) {
-      if (spread && i == static_cast<uint32_t>(sizes)) return tensors ? spread_tensors(bound, i, count) : spread_sizes(bound, i, count);
+      if (spread && i == static_cast<uint32_t>(sizes))
+        return tensors ? spread_tensors(bound, i, count) : spread_sizes(bound, i, count);
       if (!convert(bound, i, args_[i], static_cast<int>(i))) return false;
     }
     return true;
@@ -111,8 +117,9 @@ class Binder {
 
   bool wrong_element(uint32_t at, uint32_t i) {
     refusal_->counts_fit = true;
-    return refuse("(): argument '" + shown_name(schema_.args[at], function_) + "' must be tuple of ints, but found element of type " +
-                  std::string(type_name(in_, args_[i])) + " at pos " + std::to_string(i - at + 1));
+    return refuse("(): argument '" + shown_name(schema_.args[at], function_) +
+                  "' must be tuple of ints, but found element of type " + std::string(type_name(in_, args_[i])) +
+                  " at pos " + std::to_string(i - at + 1));
   }
 
   bool convert(Bound& bound, uint32_t at, const Value& v, int position) {
@@ -138,7 +145,8 @@ class Binder {
       const std::string_view name = text_of(args_.keyword_names->items[i]);
       const Value& v = args_[first + i];
       if (name == "out" && entry_.has(kOut)) {
-        if (!take_out(bound, v)) return refuse("(): argument 'out' must be Tensor, not " + std::string(type_name(in_, v)));
+        if (!take_out(bound, v))
+          return refuse("(): argument 'out' must be Tensor, not " + std::string(type_name(in_, v)));
         continue;
       }
       const int at = find_argument(schema_, name);
@@ -146,7 +154,8 @@ class Binder {
         bound.requires_grad = v.as_bool();
         continue;
       }
-      if (at < 0 && (name == "pin_memory" || name == "layout" || name == "memory_format") && makes_tensors(schema_)) continue;
+      if (at < 0 && (name == "pin_memory" || name == "layout" || name == "memory_format") && makes_tensors(schema_))
+        continue;
       if (at < 0) return refuse("() got an unexpected keyword argument '" + std::string(name) + "'");
       if (given_[static_cast<size_t>(at)])
         return refuse("() got multiple values for argument '" + std::string(name) + "'");
@@ -208,7 +217,8 @@ Value run(Interpreter& in, const OpFunction& function, const OpEntry& entry, con
     if (Tensor* result = std::get_if<Tensor>(&call.results[0])) {
       if (args.count > 0 && is_tensor(state, args[0]) && tensor_of(args[0]).same(*result)) return args[0];
       if (bound.requires_grad) {
-        check(is_differentiable(result->dtype()), TensorErrorKind::Runtime, "Only Tensors of floating point and complex dtype can require gradients");
+        check(is_differentiable(result->dtype()), TensorErrorKind::Runtime,
+              "Only Tensors of floating point and complex dtype can require gradients");
         set_requires_grad(*result, true);
       }
     }
@@ -339,9 +349,8 @@ FastPaths fast_paths(std::span<const OpEntry* const> entries) {
 }
 
 bool has_form(std::span<const OpEntry* const> entries, uint32_t form) {
-  return std::any_of(entries.begin(), entries.end(), [&](const OpEntry* entry) {
-    return form == kInternal || (entry->flags & form) != 0;
-  });
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const OpEntry* entry) { return form == kInternal || (entry->flags & form) != 0; });
 }
 
 }  // namespace
@@ -366,7 +375,8 @@ Value make_op_function(Interpreter& in, std::string_view name, uint32_t form) {
 
 Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args) {
   const std::span<const OpEntry* const> entries = find_op(name);
-  if (entries.empty()) throw Error(ErrorKind::NotImplementedError, "operation '" + std::string(name) + "' does not exist");
+  if (entries.empty())
+    throw Error(ErrorKind::NotImplementedError, "operation '" + std::string(name) + "' does not exist");
   return call_general(in, OpFunction{std::string(name), entries, false, false, {}}, args);
 }
 

@@ -21,7 +21,9 @@ int64_t identity_hash(Interpreter&, const Value& self) {
 
 DType dtype_of(const Value& v) { return static_cast<DTypeObject*>(v.as_object())->dtype; }
 
-Value dtype_repr(Interpreter& in, const Value& self) { return make_str(in, std::string("torch.") + name(dtype_of(self))); }
+Value dtype_repr(Interpreter& in, const Value& self) {
+  return make_str(in, std::string("torch.") + name(dtype_of(self)));
+}
 
 Value dtype_is_floating(Interpreter&, const Args& args) { return Value::boolean(is_floating(dtype_of(args[0]))); }
 Value dtype_is_complex(Interpreter&, const Args& args) { return Value::boolean(is_complex(dtype_of(args[0]))); }
@@ -126,8 +128,8 @@ Value make_size(Interpreter& in, Type*, const Args& args) {
   uint32_t place = 0;
   for (const Value& item : *as_tuple(items)) {
     if (!item.is_int() && !(item.is_object() && item.as_object()->type == torch_state(in).tensor))
-      throw Error(ErrorKind::TypeError, "torch.Size() takes an iterable of 'int' (item " + std::to_string(place) + " is '" +
-                                            std::string(type_name(in, item)) + "')");
+      throw Error(ErrorKind::TypeError, "torch.Size() takes an iterable of 'int' (item " + std::to_string(place) +
+                                            " is '" + std::string(type_name(in, item)) + "')");
     ++place;
   }
   return as_size(in, items);
@@ -172,7 +174,9 @@ const NativeDef kGeneratorMethods[] = {
     {"seed(self)", generator_seed, "Takes a seed from the system and answers it."},
 };
 
-Value tag_repr(Interpreter& in, const Value& self) { return make_str(in, static_cast<TagObject*>(self.as_object())->text); }
+Value tag_repr(Interpreter& in, const Value& self) {
+  return make_str(in, static_cast<TagObject*>(self.as_object())->text);
+}
 
 const NativeDef kSizeMethods[] = {{"numel(self)", size_numel, "The product of the sizes."}};
 
@@ -191,7 +195,8 @@ void make_small_types(Interpreter& in, TorchState& state) {
   in.add_property(state.device, "type", device_type_name);
   in.add_property(state.device, "index", device_index);
 
-  state.size = in.new_type({.name = "Size", .module = "torch", .kind = ObjectKind::Tuple, .size = sizeof(Tuple), .base = in.types.tuple});
+  state.size = in.new_type(
+      {.name = "Size", .module = "torch", .kind = ObjectKind::Tuple, .size = sizeof(Tuple), .base = in.types.tuple});
   state.size->slots.repr = size_repr;
   state.size->slots.str = size_repr;
   state.size->slots.get_item = size_get_item;

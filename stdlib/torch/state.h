@@ -51,9 +51,9 @@ struct TorchState {
   Type *tensor = nullptr, *dtype = nullptr, *device = nullptr, *size = nullptr, *generator = nullptr, *tag = nullptr;
   Value dtypes[kDTypeCount];
   Value default_generator;
-  const OpEntry* binary_ops[14] = {};   // by BinaryOp; null: the operator is not defined for tensors
-  const OpEntry* compare_ops[6] = {};   // by CompareOp
-  std::deque<OpFunction> functions;     // addresses stay
+  const OpEntry* binary_ops[14] = {};  // by BinaryOp; null: the operator is not defined for tensors
+  const OpEntry* compare_ops[6] = {};  // by CompareOp
+  std::deque<OpFunction> functions;    // addresses stay
   std::vector<std::pair<std::string, Type*>> return_types;  // torch.return_types.max …
   std::vector<std::pair<std::string, Type*>> node_types;    // MulBackward0 …
 };
@@ -61,8 +61,8 @@ struct TorchState {
 TorchState& torch_state(Interpreter& in);
 
 inline bool is_tensor(const TorchState& state, const Value& v) {
-  return v.is_object() && (v.as_object()->type == state.tensor ||
-                           (v.as_object()->kind == ObjectKind::Native && v.as_object()->type->is_subtype_of(state.tensor)));
+  return v.is_object() && (v.as_object()->type == state.tensor || (v.as_object()->kind == ObjectKind::Native &&
+                                                                   v.as_object()->type->is_subtype_of(state.tensor)));
 }
 inline Tensor& tensor_of(const Value& v) { return static_cast<TensorObject*>(v.as_object())->tensor; }
 

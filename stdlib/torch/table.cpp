@@ -33,8 +33,8 @@ class TableReader {
     split(text);
     if (rows_ == 0) first_width_ = cells_.size();
     if (format_.all_columns && cells_.size() != first_width_)
-      fail(TensorErrorKind::Value, "the number of columns changed from ", first_width_, " to ", cells_.size(), " at row ",
-           rows_ + 1, "; use `usecols` to select a subset and avoid this error");
+      fail(TensorErrorKind::Value, "the number of columns changed from ", first_width_, " to ", cells_.size(),
+           " at row ", rows_ + 1, "; use `usecols` to select a subset and avoid this error");
     if (format_.all_columns) {
       for (size_t i = 0; i < cells_.size(); ++i) cell(i);
     } else {
@@ -79,8 +79,8 @@ class TableReader {
   void cell(size_t i) {
     double value = 0;
     if (!parse_number(cells_[i], value))
-      fail(TensorErrorKind::Value, "could not convert string '", cells_[i], "' to ", name(dtype_), " at row ", rows_, ", column ",
-           i + 1, ".");
+      fail(TensorErrorKind::Value, "could not convert string '", cells_[i], "' to ", name(dtype_), " at row ", rows_,
+           ", column ", i + 1, ".");
     values_.push_back(value);
   }
 

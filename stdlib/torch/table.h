@@ -11,8 +11,8 @@
 namespace tessera {
 
 struct TableFormat {
-  std::string delimiter;         // empty: white space
-  std::string comments = "#";    // empty: none
+  std::string delimiter;       // empty: white space
+  std::string comments = "#";  // empty: none
   int64_t skip_rows = 0;
   int64_t max_rows = -1;         // -1: all
   std::vector<int64_t> columns;  // empty: all

@@ -14,17 +14,23 @@ namespace {
 const Tensor& self_of(const Args& args) { return tensor_of(args[0]); }
 
 Value shape(Interpreter& in, const Args& args) { return wrap_size(in, self_of(args).sizes()); }
-Value dtype(Interpreter& in, const Args& args) { return torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())]; }
+Value dtype(Interpreter& in, const Args& args) {
+  return torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())];
+}
 Value device(Interpreter& in, const Args& args) { return wrap_device(in, self_of(args).device()); }
 Value ndim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
 Value is_cuda(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cuda()); }
 Value is_false(Interpreter&, const Args&) { return Value::boolean(false); }
-Value itemsize(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype()))); }
+Value itemsize(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype())));
+}
 Value nbytes(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(self_of(args).nbytes())); }
 Value version(Interpreter&, const Args& args) { return Value::integer(self_of(args).version()); }
 Value requires_grad(Interpreter&, const Args& args) { return Value::boolean(self_of(args).requires_grad()); }
 Value is_leaf_tensor(Interpreter&, const Args& args) { return Value::boolean(is_leaf(self_of(args))); }
-Value layout(Interpreter& in, const Args&) { return get_attr(in, Value(static_cast<Object*>(in.import("torch"))), intern(in, "strided")); }
+Value layout(Interpreter& in, const Args&) {
+  return get_attr(in, Value(static_cast<Object*>(in.import("torch"))), intern(in, "strided"));
+}
 
 Value set_requires(Interpreter& in, const Args& args) {
   in_torch(in, args[0], [&] { set_requires_grad(self_of(args), truth(in, args[1])); });
@@ -59,9 +65,9 @@ Value set_grad(Interpreter& in, const Args& args) {
   const Tensor& g = tensor_of(args[1]);
   const Tensor& t = self_of(args);
   if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
-  if (g.dtype() != t.dtype())
-    throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different type");
-  if (g.device() != t.device()) throw Error(ErrorKind::RuntimeError, "assigned grad has data located on a different device");
+  if (g.dtype() != t.dtype()) throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different type");
+  if (g.device() != t.device())
+    throw Error(ErrorKind::RuntimeError, "assigned grad has data located on a different device");
   if (!(g.sizes() == t.sizes())) throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different size");
   meta.grad = g;
   return Value::none();
@@ -84,7 +90,8 @@ void add_property_op(Interpreter& in, Type* type, const OpEntry* entry) {
   auto data = std::shared_ptr<void>(std::shared_ptr<void>(), const_cast<OpEntry*>(entry));
   const Value getter = in.new_function("get(self)", entry->doc, property_op, std::move(data));
   const Value none = Value::none();
-  dict_set_str(in, type->attributes, intern(in, entry->name), make_property(in, getter, none, none, make_str(in, entry->doc)));
+  dict_set_str(in, type->attributes, intern(in, entry->name),
+               make_property(in, getter, none, none, make_str(in, entry->doc)));
 }
 
 struct Row {

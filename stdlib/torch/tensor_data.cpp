@@ -97,7 +97,8 @@ class Reader {
     Scalar number;
     if (is_boxed_number(v, number)) return number.to<T>();
     if (is_sequence(v) && !is_floating(dtype))
-      throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in_, v)) + "' object cannot be interpreted as an integer");
+      throw Error(ErrorKind::TypeError,
+                  "'" + std::string(type_name(in_, v)) + "' object cannot be interpreted as an integer");
     throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in_, v)));
   }
 
@@ -108,7 +109,8 @@ class Reader {
       const int64_t top = static_cast<int64_t>(std::numeric_limits<T>::max());
       const int64_t low = std::is_unsigned_v<T> ? -top : static_cast<int64_t>(std::numeric_limits<T>::min());
       if (value > top || value < low)
-        throw Error(ErrorKind::RuntimeError, std::string("value cannot be converted to type ") + c_name<T>() + " without overflow");
+        throw Error(ErrorKind::RuntimeError,
+                    std::string("value cannot be converted to type ") + c_name<T>() + " without overflow");
     }
     return convert_element<T>(value);
   }
@@ -153,13 +155,16 @@ Value list_of(Interpreter& in, const Tensor& t, size_t dim, const T* data) {
 
 }  // namespace
 
-Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_value, const Value& device_value, bool copy) {
+Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_value, const Value& device_value,
+                        bool copy) {
   const TorchState& state = torch_state(in);
   DType wanted = kFloat32;
   const bool has_dtype = !dtype_value.is_none() && !dtype_value.is_undefined() && to_dtype(in, dtype_value, wanted);
   Device device = state.context.default_device;
-  const bool has_device = !device_value.is_none() && !device_value.is_undefined() && to_device(in, device_value, device);
-  const bool is_array = data.is_object() && data.as_object()->kind == ObjectKind::Instance && type_name(in, data) == "ndarray";
+  const bool has_device =
+      !device_value.is_none() && !device_value.is_undefined() && to_device(in, device_value, device);
+  const bool is_array =
+      data.is_object() && data.as_object()->kind == ObjectKind::Instance && type_name(in, data) == "ndarray";
   if (is_tensor(state, data) || is_array) {
     const Tensor& t = expect_tensor(in, data, "data");
     GradMode no_grad(false);

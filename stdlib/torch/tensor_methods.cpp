@@ -25,7 +25,8 @@ Value size(Interpreter& in, const Args& args) {
 }
 
 Value stride(Interpreter& in, const Args& args) {
-  if (!args[1].is_none()) return in_torch(in, args, [&] { return Value::integer(self_of(args).stride(index(in, args[1]))); });
+  if (!args[1].is_none())
+    return in_torch(in, args, [&] { return Value::integer(self_of(args).stride(index(in, args[1]))); });
   const Ints strides = self_of(args).strides();
   Tuple* tuple = new_tuple(in, strides.size());
   for (size_t i = 0; i < strides.size(); ++i) tuple->items[i] = Value::integer(strides[i]);
@@ -34,7 +35,9 @@ Value stride(Interpreter& in, const Args& args) {
 
 Value dim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
 Value numel(Interpreter&, const Args& args) { return Value::integer(self_of(args).numel()); }
-Value element_size(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype()))); }
+Value element_size(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype())));
+}
 Value storage_offset(Interpreter&, const Args& args) { return Value::integer(self_of(args).offset()); }
 Value data_ptr(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(self_of(args).data_ptr())));
@@ -53,7 +56,8 @@ Value storage(Interpreter& in, const Args& args) {
   const int64_t count = static_cast<int64_t>(t.storage().bytes() / item_size(t.dtype()));
   const int64_t one = 1;
   const Value flat = wrap_tensor(in, detached_alias(t).view_of({&count, 1}, {&one, 1}, -t.offset()));
-  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), intern(in, "TypedStorage")), {flat});
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), intern(in, "TypedStorage")),
+              {flat});
 }
 
 // Numbers ----------------------------------------------------------------------------------------------------------
@@ -68,7 +72,9 @@ Value tolist(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] { return tensor_to_list(in, self_of(args)); });
 }
 
-Value absolute(Interpreter& in, const Args& args) { return call_op_by_name(in, "abs", {args.values, 1, nullptr, nullptr}); }
+Value absolute(Interpreter& in, const Args& args) {
+  return call_op_by_name(in, "abs", {args.values, 1, nullptr, nullptr});
+}
 
 Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, item(in, args))); }
 
@@ -106,11 +112,12 @@ Value to(Interpreter& in, const Args& args) {
       if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = tensor_of(args[i]).device();
       else if (args[i].is_bool()) copy = ++flags == 2 && args[i].as_bool();
       else if (!args[i].is_none() && !to_dtype(in, args[i], dtype) && !to_device(in, args[i], device))
-        throw Error(ErrorKind::TypeError, "to() received an invalid combination of arguments - got (" +
-                                              std::string(type_name(in, args[i])) + "), but expected one of:\n"
-                                              " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n"
-                                              " * (torch.dtype dtype, bool non_blocking, bool copy)\n"
-                                              " * (Tensor tensor, bool non_blocking, bool copy)\n");
+        throw Error(ErrorKind::TypeError,
+                    "to() received an invalid combination of arguments - got (" + std::string(type_name(in, args[i])) +
+                        "), but expected one of:\n"
+                        " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n"
+                        " * (torch.dtype dtype, bool non_blocking, bool copy)\n"
+                        " * (Tensor tensor, bool non_blocking, bool copy)\n");
     }
     for (uint32_t i = positional; i < args.count; ++i) {
       const std::string_view name = text_of(args.keyword_names->items[i - positional]);
@@ -120,9 +127,11 @@ Value to(Interpreter& in, const Args& args) {
       if (name == "copy") copy = truth(in, args[i]);
       else if (name == "other" || name == "tensor") dtype = expect_tensor(in, args[i], "other").dtype();
       else if (name != "non_blocking" && name != "memory_format")
-        throw Error(ErrorKind::TypeError, "to() received an invalid combination of arguments - got (" + std::string(name) +
-                                              "=" + std::string(type_name(in, args[i])) + "), but expected one of:\n"
-                                              " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n");
+        throw Error(ErrorKind::TypeError,
+                    "to() received an invalid combination of arguments - got (" + std::string(name) + "=" +
+                        std::string(type_name(in, args[i])) +
+                        "), but expected one of:\n"
+                        " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n");
     }
     return converted(in, args, dtype, device, copy);
   });
@@ -145,7 +154,8 @@ Value type_as(Interpreter& in, const Args& args) {
 Value type(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (args[1].is_none())
-    return make_str(in, std::string(t.device().is_cuda() ? "torch.cuda." : "torch.") + scalar_type_name(t.dtype()) + "Tensor");
+    return make_str(
+        in, std::string(t.device().is_cuda() ? "torch.cuda." : "torch.") + scalar_type_name(t.dtype()) + "Tensor");
   DType dtype;
   if (to_dtype(in, args[1], dtype)) return converted(in, args, dtype, t.device(), false);
   const std::string wanted = is_str(args[1]) ? std::string(text_of(args[1])) : str_text(in, args[1]);
@@ -159,10 +169,12 @@ Value type(Interpreter& in, const Args& args) {
 Value numpy(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (t.device().is_cuda())
-    throw Error(ErrorKind::TypeError, "can't convert " + t.device().str() + " device type tensor to numpy. Use Tensor.cpu() to "
-                                      "copy the tensor to host memory first.");
+    throw Error(ErrorKind::TypeError, "can't convert " + t.device().str() +
+                                          " device type tensor to numpy. Use Tensor.cpu() to "
+                                          "copy the tensor to host memory first.");
   if (t.requires_grad() && !truth(in, args[1]))
-    throw Error(ErrorKind::RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+    throw Error(ErrorKind::RuntimeError,
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   if (t.dtype() == kBFloat16) throw Error(ErrorKind::TypeError, "Got unsupported ScalarType BFloat16");
   const Value array = get_attr(in, Value(static_cast<Object*>(in.import("numpy"))), intern(in, "ndarray"));
   return call(in, array, {wrap_tensor(in, detached_alias(t))});
@@ -172,7 +184,8 @@ Value numpy(Interpreter& in, const Args& args) {
 
 Value backward_from(Interpreter& in, const Args& args) {
   const Value autograd = Value(static_cast<Object*>(in.import("torch.autograd")));
-  return call(in, get_attr(in, autograd, intern(in, "backward")), {args[0], args[1], args[2], args[3], Value::none(), args[4]});
+  return call(in, get_attr(in, autograd, intern(in, "backward")),
+              {args[0], args[1], args[2], args[3], Value::none(), args[4]});
 }
 
 Value detach(Interpreter& in, const Args& args) { return wrap_tensor(in, detached(self_of(args))); }
@@ -202,7 +215,8 @@ Value register_hook(Interpreter& in, const Args& args) {
     return result.is_none() ? Tensor() : expect_tensor(in, result, "hook result");
   });
   const Value script(static_cast<Object*>(in.import("torch._script")));
-  return call(in, get_attr(in, script, intern(in, "_TensorHookHandle")), {args[0], Value::integer(static_cast<int64_t>(id))});
+  return call(in, get_attr(in, script, intern(in, "_TensorHookHandle")),
+              {args[0], Value::integer(static_cast<int64_t>(id))});
 }
 
 Value remove_tensor_hook(Interpreter&, const Args& args) {
@@ -247,8 +261,9 @@ Value deep_copy(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
     const Tensor& t = self_of(args);
     if (!is_leaf(t))
-      throw Error(ErrorKind::RuntimeError, "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                                           "protocol at the moment");
+      throw Error(ErrorKind::RuntimeError,
+                  "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                  "protocol at the moment");
     Tensor copy = tensor_to(detached(t), t.dtype(), t.device(), true);
     if (t.requires_grad()) set_requires_grad(copy, true);
     return wrap_tensor(in, std::move(copy));
@@ -292,7 +307,8 @@ const NativeDef kMethods[] = {
     {"retain_grad(self)", retain_grad_method, "Keeps .grad although this is no leaf."},
     {"register_hook(self, hook: callable)", register_hook, "Calls the hook with the gradient when it is computed."},
     {"_remove_hook(self, id: int)", remove_tensor_hook},
-    {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor, "A tensor of data with this dtype."},
+    {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
+     "A tensor of data with this dtype."},
     {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
     {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
     {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
@@ -303,12 +319,14 @@ Value make_tensor(Interpreter& in, Type*, const Args& args) {
   // torch.Tensor(2, 3) makes an uninitialised tensor of that size, torch.Tensor([1, 2]) one of these values.
   return in_torch(in, args, [&] {
     const Value float_type = torch_state(in).dtypes[static_cast<int>(torch_state(in).context.default_dtype)];
-    if (args.count == 1 && !args[0].is_int() && !(args[0].is_object() && args[0].as_object()->type == torch_state(in).size))
+    if (args.count == 1 && !args[0].is_int() &&
+        !(args[0].is_object() && args[0].as_object()->type == torch_state(in).size))
       return wrap_tensor(in, tensor_from_data(in, args[0], float_type, Value::none(), true));
     std::vector<int64_t> sizes;
     if (args.count == 0) sizes.push_back(0);
     else if (args.count == 1 && !args[0].is_int()) to_ints(in, args[0], sizes);
-    else for (uint32_t i = 0; i < args.count; ++i) sizes.push_back(index(in, args[i]));
+    else
+      for (uint32_t i = 0; i < args.count; ++i) sizes.push_back(index(in, args[i]));
     return wrap_tensor(in, Tensor::empty(sizes, torch_state(in).context.default_dtype));
   });
 }
@@ -322,20 +340,24 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
     for (const std::string& name : {std::string(entry->name), std::string(entry->name) + "_"}) {
       Str* key = intern(in, name);
       if (!type_lookup(type, key).is_undefined() && name != entry->name) continue;
-      if (const Value function = make_op_function(in, name, kMethod); !function.is_undefined()) dict_set_str(in, type->attributes, key, function);
+      if (const Value function = make_op_function(in, name, kMethod); !function.is_undefined())
+        dict_set_str(in, type->attributes, key, function);
     }
   }
   in.add_methods(type, kMethods, std::size(kMethods));
   const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
   dict_set_str(in, type->attributes, intern(in, "to"), raw_to);
-  dict_set_str(in, type->attributes, intern(in, "_make_subclass"),
-           make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
+  dict_set_str(
+      in, type->attributes, intern(in, "_make_subclass"),
+      make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
   type_changed(in, type);  // what was looked up in vain on the way here must be looked up again
 }
 
 void make_tensor_type(Interpreter& in, TorchState& state) {
-  state.tensor = in.new_type({.name = "Tensor", .module = "torch", .size = sizeof(TensorObject),
+  state.tensor = in.new_type({.name = "Tensor",
+                              .module = "torch",
+                              .size = sizeof(TensorObject),
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);

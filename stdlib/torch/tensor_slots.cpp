@@ -11,8 +11,19 @@
 namespace tessera {
 namespace {
 
-const char* const kBinaryOps[] = {"add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul",
-                                  "bitwise_left_shift", "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor",
+const char* const kBinaryOps[] = {"add",
+                                  "sub",
+                                  "mul",
+                                  "div",
+                                  "floor_divide",
+                                  "remainder",
+                                  "pow",
+                                  "matmul",
+                                  "bitwise_left_shift",
+                                  "bitwise_right_shift",
+                                  "bitwise_and",
+                                  "bitwise_or",
+                                  "bitwise_xor",
                                   nullptr};
 const char* const kCompareOps[] = {"lt", "le", "eq", "ne", "gt", "ge"};
 
@@ -35,13 +46,16 @@ Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const
     return call_op_by_name(in, "mul", {factors, 2, nullptr, nullptr});
   }
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
-  if (entry->fast.scalar_tensor != nullptr) return wrap_tensor(in, entry->fast.scalar_tensor(number, tensor_of(right), 0));
+  if (entry->fast.scalar_tensor != nullptr)
+    return wrap_tensor(in, entry->fast.scalar_tensor(number, tensor_of(right), 0));
   if (op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor)
-    if (entry->fast.tensor_scalar != nullptr) return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(right), number, 0));
+    if (entry->fast.tensor_scalar != nullptr)
+      return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(right), number, 0));
   return wrap_tensor(in, entry->fast.binary(Tensor::wrapped_number(number), tensor_of(right), 0));
 }
 
-Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
+Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
+                    uint8_t dying) {
   const TorchState& state = torch_state(in);
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr) return in.not_implemented;

@@ -27,7 +27,8 @@ Value type_value(Type* type) { return Value(static_cast<Object*>(type)); }
 
 Value finish(Interpreter& in, Tensor t, const Value& requires_grad) {
   if (truth(in, requires_grad)) {
-    check(is_differentiable(t.dtype()), TensorErrorKind::Runtime, "Only Tensors of floating point and complex dtype can require gradients");
+    check(is_differentiable(t.dtype()), TensorErrorKind::Runtime,
+          "Only Tensors of floating point and complex dtype can require gradients");
     set_requires_grad(t, true);
   }
   return wrap_tensor(in, std::move(t));
@@ -42,7 +43,8 @@ void check_options(Interpreter& in, const char* function, const Value& dtype) {
 
 Value make_tensor(Interpreter& in, const Args& args) {
   check_options(in, "tensor", args[1]);
-  return in_torch(in, args[0], [&] { return finish(in, tensor_from_data(in, args[0], args[1], args[2], true), args[3]); });
+  return in_torch(in, args[0],
+                  [&] { return finish(in, tensor_from_data(in, args[0], args[1], args[2], true), args[3]); });
 }
 
 Value as_tensor(Interpreter& in, const Args& args) {
@@ -60,7 +62,9 @@ Value from_numpy(Interpreter& in, const Args& args) {
   return wrap_tensor(in, expect_tensor(in, args[0], "array"));
 }
 
-Value is_tensor_object(Interpreter& in, const Args& args) { return Value::boolean(is_tensor(torch_state(in), args[0])); }
+Value is_tensor_object(Interpreter& in, const Args& args) {
+  return Value::boolean(is_tensor(torch_state(in), args[0]));
+}
 
 Value is_array_object(Interpreter& in, const Args& args) { return Value::boolean(type_name(in, args[0]) == "ndarray"); }
 
@@ -74,11 +78,14 @@ Value manual_seed(Interpreter& in, const Args& args) {
 }
 
 Value initial_seed(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] { return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().initial_seed())); });
+  return in_torch(in, args, [&] {
+    return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().initial_seed()));
+  });
 }
 
 Value seed(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] { return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().seed())); });
+  return in_torch(in, args,
+                  [&] { return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().seed())); });
 }
 
 Value get_default_dtype(Interpreter& in, const Args&) {
@@ -88,7 +95,8 @@ Value get_default_dtype(Interpreter& in, const Args&) {
 Value set_default_dtype(Interpreter& in, const Args& args) {
   DType dtype;
   if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "invalid dtype object");
-  if (!is_floating(dtype)) throw Error(ErrorKind::TypeError, "only floating-point types are supported as the default type");
+  if (!is_floating(dtype))
+    throw Error(ErrorKind::TypeError, "only floating-point types are supported as the default type");
   torch_state(in).context.default_dtype = dtype;
   return Value::none();
 }
@@ -110,7 +118,8 @@ Value promote(Interpreter& in, const Args& args) {
 
 Value can_cast_types(Interpreter& in, const Args& args) {
   DType a, b;
-  if (!to_dtype(in, args[0], a) || !to_dtype(in, args[1], b)) throw Error(ErrorKind::TypeError, "can_cast(): arguments must be torch.dtype");
+  if (!to_dtype(in, args[0], a) || !to_dtype(in, args[1], b))
+    throw Error(ErrorKind::TypeError, "can_cast(): arguments must be torch.dtype");
   return Value::boolean(can_cast(a, b));
 }
 
@@ -125,7 +134,8 @@ Value result_type(Interpreter& in, const Args& args) {
 }
 
 Value floating_point(Interpreter& in, const Args& args) {
-  return Value::boolean(is_floating(expect_tensor(in, args[0], "is_floating_point(): argument 'input' (position 1)").dtype()));
+  return Value::boolean(
+      is_floating(expect_tensor(in, args[0], "is_floating_point(): argument 'input' (position 1)").dtype()));
 }
 
 Value count_elements(Interpreter& in, const Args& args) {
@@ -189,11 +199,12 @@ const Row kFunctions[] = {
 // Names ------------------------------------------------------------------------------------------------------------
 
 const std::pair<const char*, DType> kDTypeAliases[] = {
-    {"float", kFloat32}, {"double", kFloat64}, {"half", kFloat16}, {"long", kInt64}, {"int", kInt32},
-    {"short", kInt16},   {"cfloat", kComplex64}, {"cdouble", kComplex128},
+    {"float", kFloat32}, {"double", kFloat64}, {"half", kFloat16},     {"long", kInt64},
+    {"int", kInt32},     {"short", kInt16},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
 };
 
-const char* const kSubmodules[] = {"_C", "_ops", "_script", "nn", "optim", "utils", "autograd", "cuda", "backends", "storage", "random"};
+const char* const kSubmodules[] = {"_C",       "_ops", "_script",  "nn",      "optim", "utils",
+                                   "autograd", "cuda", "backends", "storage", "random"};
 
 Value tag(Interpreter& in, const char* text) {
   auto* object = make_object<TagObject>(in, torch_state(in).tag);

@@ -11,11 +11,11 @@
 namespace {
 
 struct Body {
-    const char* name;
-    const char* op_class;
-    const char* text;
-    const char* p0;
-    const char* p1;
+  const char* name;
+  const char* op_class;
+  const char* text;
+  const char* p0;
+  const char* p1;
 };
 
 #define TS_TEXT2(...) #__VA_ARGS__
@@ -31,89 +31,89 @@ const Body kBodies[] = {
 };
 
 struct Nvrtc {
-    decltype(&nvrtcCreateProgram) create;
-    decltype(&nvrtcCompileProgram) compile;
-    decltype(&nvrtcGetProgramLogSize) log_size;
-    decltype(&nvrtcGetProgramLog) log;
-    decltype(&nvrtcGetPTXSize) ptx_size;
-    decltype(&nvrtcGetPTX) ptx;
-    decltype(&nvrtcDestroyProgram) destroy;
+  decltype(&nvrtcCreateProgram) create;
+  decltype(&nvrtcCompileProgram) compile;
+  decltype(&nvrtcGetProgramLogSize) log_size;
+  decltype(&nvrtcGetProgramLog) log;
+  decltype(&nvrtcGetPTXSize) ptx_size;
+  decltype(&nvrtcGetPTX) ptx;
+  decltype(&nvrtcDestroyProgram) destroy;
 };
 
 template <class F>
 void find(void* library, const char* name, F& function) {
-    function = reinterpret_cast<F>(dlsym(library, name));
+  function = reinterpret_cast<F>(dlsym(library, name));
 }
 
 bool open(Nvrtc& n) {
-    void* library = nullptr;
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
-        if (library == nullptr) library = dlopen(name, RTLD_NOW);
-    if (library == nullptr) return false;
-    find(library, "nvrtcCreateProgram", n.create);
-    find(library, "nvrtcCompileProgram", n.compile);
-    find(library, "nvrtcGetProgramLogSize", n.log_size);
-    find(library, "nvrtcGetProgramLog", n.log);
-    find(library, "nvrtcGetPTXSize", n.ptx_size);
-    find(library, "nvrtcGetPTX", n.ptx);
-    find(library, "nvrtcDestroyProgram", n.destroy);
-    return n.create && n.compile && n.log_size && n.log && n.ptx_size && n.ptx && n.destroy;
+  void* library = nullptr;
+  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
+    if (library == nullptr) library = dlopen(name, RTLD_NOW);
+  if (library == nullptr) return false;
+  find(library, "nvrtcCreateProgram", n.create);
+  find(library, "nvrtcCompileProgram", n.compile);
+  find(library, "nvrtcGetProgramLogSize", n.log_size);
+  find(library, "nvrtcGetProgramLog", n.log);
+  find(library, "nvrtcGetPTXSize", n.ptx_size);
+  find(library, "nvrtcGetPTX", n.ptx);
+  find(library, "nvrtcDestroyProgram", n.destroy);
+  return n.create && n.compile && n.log_size && n.log && n.ptx_size && n.ptx && n.destroy;
 }
 
 // One kernel a body, so that the compiler's message names the op.
 std::string kernel(const Body& body, const char* type) {
-    const std::string lane = std::string("Lane<") + type + ">";
-    return std::string("extern \"C\" __global__ void op_") + body.name + "(" + type + "* out, const " + type + "* in) {\n  " + lane +
-           " x(in[0]), y(in[1]), z(in[2]), " + body.p0 + "(in[3]), " + body.p1 + "(in[4]);\n  (void)x, (void)y, (void)z;\n  " + lane +
-           " r = (" + body.text + ");\n  out[0] = r.v;\n}\n";
+  const std::string lane = std::string("Lane<") + type + ">";
+  return std::string("extern \"C\" __global__ void op_") + body.name + "(" + type + "* out, const " + type +
+         "* in) {\n  " + lane + " x(in[0]), y(in[1]), z(in[2]), " + body.p0 + "(in[3]), " + body.p1 +
+         "(in[4]);\n  (void)x, (void)y, (void)z;\n  " + lane + " r = (" + body.text + ");\n  out[0] = r.v;\n}\n";
 }
 
 bool compile(const Nvrtc& nvrtc, const std::string& source, const std::string& lane, std::string& ptx) {
-    nvrtcProgram program;
-    const char* headers[] = {lane.c_str()};
-    const char* names[] = {"lane.cuh"};
-    nvrtc.create(&program, source.c_str(), "bodies.cu", 1, headers, names);
-    const char* options[] = {"--std=c++17", "--gpu-architecture=compute_80"};
-    const bool good = nvrtc.compile(program, 2, options) == NVRTC_SUCCESS;
-    size_t size = 0;
-    if (!good) {
-        nvrtc.log_size(program, &size);
-        std::string log(size, ' ');
-        nvrtc.log(program, log.data());
-        std::printf("%s\n", log.c_str());
-    } else {
-        nvrtc.ptx_size(program, &size);
-        ptx.assign(size, ' ');
-        nvrtc.ptx(program, ptx.data());
-    }
-    nvrtc.destroy(&program);
-    return good;
+  nvrtcProgram program;
+  const char* headers[] = {lane.c_str()};
+  const char* names[] = {"lane.cuh"};
+  nvrtc.create(&program, source.c_str(), "bodies.cu", 1, headers, names);
+  const char* options[] = {"--std=c++17", "--gpu-architecture=compute_80"};
+  const bool good = nvrtc.compile(program, 2, options) == NVRTC_SUCCESS;
+  size_t size = 0;
+  if (!good) {
+    nvrtc.log_size(program, &size);
+    std::string log(size, ' ');
+    nvrtc.log(program, log.data());
+    std::printf("%s\n", log.c_str());
+  } else {
+    nvrtc.ptx_size(program, &size);
+    ptx.assign(size, ' ');
+    nvrtc.ptx(program, ptx.data());
+  }
+  nvrtc.destroy(&program);
+  return good;
 }
 
 }  // namespace
 
 int main() {
-    Nvrtc nvrtc;
-    if (!open(nvrtc)) {
-        std::puts("NVRTC is not installed\n0 passed, 0 failed, 1 skipped");
-        return 0;
+  Nvrtc nvrtc;
+  if (!open(nvrtc)) {
+    std::puts("NVRTC is not installed\n0 passed, 0 failed, 1 skipped");
+    return 0;
+  }
+  std::ifstream file(TESSERA_SOURCE "/backends/cuda/lane.cuh");
+  const std::string lane(std::istreambuf_iterator<char>(file), {});
+  int passed = 0, failed = 0;
+  for (const char* type : {"float", "double"}) {
+    std::string source = "#include \"lane.cuh\"\nusing namespace tessera::cuda;\n";
+    int count = 0;
+    for (const Body& body : kBodies) {
+      if (std::string(body.op_class) == "Bits") continue;  // integers only
+      source += kernel(body, type);
+      ++count;
     }
-    std::ifstream file(TESSERA_SOURCE "/backends/cuda/lane.cuh");
-    const std::string lane(std::istreambuf_iterator<char>(file), {});
-    int passed = 0, failed = 0;
-    for (const char* type : {"float", "double"}) {
-        std::string source = "#include \"lane.cuh\"\nusing namespace tessera::cuda;\n";
-        int count = 0;
-        for (const Body& body : kBodies) {
-            if (std::string(body.op_class) == "Bits") continue;  // integers only
-            source += kernel(body, type);
-            ++count;
-        }
-        std::string ptx;
-        const bool good = compile(nvrtc, source, lane, ptx);
-        (good ? passed : failed) += count;
-        std::printf("%s: %d bodies %s, %zu bytes of PTX\n", type, count, good ? "compile" : "do NOT compile", ptx.size());
-    }
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    std::string ptx;
+    const bool good = compile(nvrtc, source, lane, ptx);
+    (good ? passed : failed) += count;
+    std::printf("%s: %d bodies %s, %zu bytes of PTX\n", type, count, good ? "compile" : "do NOT compile", ptx.size());
+  }
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
 }

@@ -201,7 +201,8 @@ T Ref::as() const {
   else if constexpr (std::is_same_v<T, std::string>) return to_text();
   else if constexpr (std::is_same_v<T, Tensor>) return to_tensor();
   else {
-    static_assert(detail::is_vector<T>::value, "as<T>: T is bool, a number, std::string, Tensor, Ref or a vector of these");
+    static_assert(detail::is_vector<T>::value,
+                  "as<T>: T is bool, a number, std::string, Tensor, Ref or a vector of these");
     T result;
     for (const Ref& item : items()) result.push_back(item.as<typename T::value_type>());
     return result;

@@ -55,7 +55,10 @@ const CharacterTypes& ascii_types() {
 Width width(const Node& node, const std::vector<Width>& groups) {
   const auto cap = [](uint64_t n) { return std::min(n, kWide); };
   switch (node.kind) {
-    case Kind::Char: case Kind::Any: case Kind::AnyAll: case Kind::Set: return {1, 1};
+    case Kind::Char:
+    case Kind::Any:
+    case Kind::AnyAll:
+    case Kind::Set: return {1, 1};
     case Kind::Sequence: {
       Width sum{0, 0};
       for (const NodePtr& child : node.children) {
@@ -64,7 +67,8 @@ Width width(const Node& node, const std::vector<Width>& groups) {
       }
       return sum;
     }
-    case Kind::Choice: case Kind::Conditional: {
+    case Kind::Choice:
+    case Kind::Conditional: {
       Width both = width(*node.children[0], groups);
       for (const NodePtr& child : node.children) {
         const Width w = width(*child, groups);
@@ -77,7 +81,8 @@ Width width(const Node& node, const std::vector<Width>& groups) {
       const uint64_t most = node.max == kUnlimited ? (w.max ? kWide : 0) : cap(w.max * node.max);
       return {cap(w.min * node.min), most};
     }
-    case Kind::Group: case Kind::Atomic: return width(*node.children[0], groups);
+    case Kind::Group:
+    case Kind::Atomic: return width(*node.children[0], groups);
     case Kind::BackRef: return node.value < groups.size() ? groups[node.value] : Width{0, kWide};
     default: return {0, 0};
   }
@@ -166,7 +171,9 @@ class Compiler {
   void repeat(const Node& node) {
     const Node& body = *node.children[0];
     if (one_character(body)) {
-      const Op op = node.greed == Greed::Greedy ? Op::Repeat : node.greed == Greed::Lazy ? Op::RepeatLazy : Op::RepeatPossessive;
+      const Op op = node.greed == Greed::Greedy ? Op::Repeat
+                    : node.greed == Greed::Lazy ? Op::RepeatLazy
+                                                : Op::RepeatPossessive;
       // x{2,} as x{2} and x*: only the repeat from zero on lets the matcher remember where it has been.
       uint32_t least = node.min;
       if (least > 0 && node.max == kUnlimited) {
@@ -260,7 +267,8 @@ class Compiler {
       program_.first_char = first.x;
     } else if (first.op == Op::Set) {
       program_.first_set = first.x;
-    } else if ((first.op == Op::Repeat || first.op == Op::RepeatLazy || first.op == Op::RepeatPossessive) && first.y > 0) {
+    } else if ((first.op == Op::Repeat || first.op == Op::RepeatLazy || first.op == Op::RepeatPossessive) &&
+               first.y > 0) {
       const Instruction& one = program_.code[i + 1];
       if (one.op == Op::Set) program_.first_set = one.x;
       if (one.op == Op::Char) {

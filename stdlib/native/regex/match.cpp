@@ -53,7 +53,8 @@ class Matcher {
     if (program_.has_first_char) {
       if constexpr (sizeof(Char) == 1) {
         if (program_.first_char > 255 || at >= end_) return -1;
-        const void* found = std::memchr(text_ + at, static_cast<int>(program_.first_char), static_cast<size_t>(end_ - at));
+        const void* found =
+            std::memchr(text_ + at, static_cast<int>(program_.first_char), static_cast<size_t>(end_ - at));
         return found ? static_cast<const Char*>(found) - text_ : -1;
       } else {
         while (at < end_ && text_[at] != program_.first_char) ++at;
@@ -277,7 +278,10 @@ class Matcher {
     for (;;) {
       const Instruction& in = code_[pc];
       switch (in.op) {
-        case Op::Char: case Op::Any: case Op::AnyAll: case Op::Set:
+        case Op::Char:
+        case Op::Any:
+        case Op::AnyAll:
+        case Op::Set:
           if (at >= end_ || !one(in, at)) goto fail;
           ++at;
           ++pc;
@@ -288,20 +292,31 @@ class Matcher {
           pc = in.x;
           continue;
         case Op::Jump: pc = in.x; continue;
-        case Op::Save: set_slot(in.x, at); ++pc; continue;
+        case Op::Save:
+          set_slot(in.x, at);
+          ++pc;
+          continue;
         case Op::SaveEnd:
           set_slot(in.x, at);
           set_last_group(in.y);
           ++pc;
           continue;
-        case Op::Repeat: case Op::RepeatLazy: case Op::RepeatPossessive:
+        case Op::Repeat:
+        case Op::RepeatLazy:
+        case Op::RepeatPossessive:
           if (in.op != Op::RepeatPossessive && !enter(in.memo, at)) goto fail;
           if (!repeat(in, pc, at)) goto fail;
           pc += 2;
           continue;
-        case Op::Mark: set_slot(in.x, at); ++pc; continue;
+        case Op::Mark:
+          set_slot(in.x, at);
+          ++pc;
+          continue;
         case Op::LoopCheck: pc = slots_[in.x] == at ? in.z : in.y; continue;
-        case Op::LookAhead: case Op::LookAheadNot: case Op::LookBehind: case Op::LookBehindNot:
+        case Op::LookAhead:
+        case Op::LookAheadNot:
+        case Op::LookBehind:
+        case Op::LookBehindNot:
           if (!look(in, pc, at)) goto fail;
           pc = in.x;
           continue;
@@ -309,7 +324,8 @@ class Matcher {
           if (!part(pc + 1, at, at)) goto fail;
           pc = in.x;
           continue;
-        case Op::BackRef: case Op::BackRefIgnoreCase:
+        case Op::BackRef:
+        case Op::BackRefIgnoreCase:
           if (!back_reference(in, at)) goto fail;
           ++pc;
           continue;
@@ -398,10 +414,11 @@ class Matcher {
 
 }  // namespace
 
-bool match(const Program& program, const Text& text, int64_t start, Mode mode, Result& result, void (*poll)(void*), void* poll_data,
-           int64_t not_at) {
+bool match(const Program& program, const Text& text, int64_t start, Mode mode, Result& result, void (*poll)(void*),
+           void* poll_data, int64_t not_at) {
   if (start > text.length) return false;
-  if (text.bytes) return Matcher<uint8_t>(program, text.bytes, text.length, poll, poll_data).run(start, mode, not_at, result);
+  if (text.bytes)
+    return Matcher<uint8_t>(program, text.bytes, text.length, poll, poll_data).run(start, mode, not_at, result);
   return Matcher<char32_t>(program, text.wide, text.length, poll, poll_data).run(start, mode, not_at, result);
 }
 

@@ -70,7 +70,8 @@ NodePtr make_assertion(Op op) {
 
 class Parser {
  public:
-  Parser(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types) : text_(pattern), flags_(flags), types_(types) {}
+  Parser(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types)
+      : text_(pattern), flags_(flags), types_(types) {}
 
   Tree run() {
     tree_.root = choice();
@@ -82,7 +83,9 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(std::string message, size_t where) const { throw SyntaxError{std::move(message), static_cast<int64_t>(where)}; }
+  [[noreturn]] void fail(std::string message, size_t where) const {
+    throw SyntaxError{std::move(message), static_cast<int64_t>(where)};
+  }
   bool at_end() const { return at_ >= text_.size(); }
   char32_t peek() const { return at_end() ? 0 : text_[at_]; }
   bool accept(char32_t c) {
@@ -183,7 +186,8 @@ class Parser {
   char32_t hex_escape(size_t here, size_t count) {
     char32_t value = 0;
     size_t got = 0;
-    for (; got < count && !at_end() && hex_value(peek()) >= 0; ++got) value = value * 16 + static_cast<char32_t>(hex_value(text_[at_++]));
+    for (; got < count && !at_end() && hex_value(peek()) >= 0; ++got)
+      value = value * 16 + static_cast<char32_t>(hex_value(text_[at_++]));
     if (got < count) fail("incomplete escape " + utf8(text_.substr(here, at_ - here)), here);
     if (value > 0x10FFFF) fail("bad escape " + utf8(text_.substr(here, at_ - here)), here);
     return value;
@@ -254,7 +258,8 @@ class Parser {
 
   NodePtr reference(uint32_t number, size_t where, const std::string& shown) {
     if (number > tree_.groups) fail("invalid group reference " + shown, where);
-    if (std::find(open_.begin(), open_.end(), number) != open_.end()) fail("cannot refer to an open group", where > 0 ? where - 1 : 0);
+    if (std::find(open_.begin(), open_.end(), number) != open_.end())
+      fail("cannot refer to an open group", where > 0 ? where - 1 : 0);
     tree_.has_backrefs = true;
     NodePtr node = make(Kind::BackRef, number);
     node->ignore_case = has(kIgnoreCase);
@@ -271,7 +276,8 @@ class Parser {
     if (is_octal(letter)) {
       char32_t value = letter - '0';
       for (int i = 0; i < 2 && !at_end() && is_octal(peek()); ++i) value = value * 8 + (text_[at_++] - '0');
-      if (value > 0377) fail("octal escape value " + utf8(text_.substr(here, at_ - here)) + " outside of range 0-0o377", here);
+      if (value > 0377)
+        fail("octal escape value " + utf8(text_.substr(here, at_ - here)) + " outside of range 0-0o377", here);
       c = value;
       return 0;
     }
@@ -337,7 +343,8 @@ class Parser {
   uint32_t number(uint32_t otherwise) {
     if (at_end() || !is_ascii_digit(peek())) return otherwise;
     uint64_t value = 0;
-    while (!at_end() && is_ascii_digit(peek())) value = std::min<uint64_t>(value * 10 + (text_[at_++] - '0'), kMostRepeat);
+    while (!at_end() && is_ascii_digit(peek()))
+      value = std::min<uint64_t>(value * 10 + (text_[at_++] - '0'), kMostRepeat);
     return static_cast<uint32_t>(value);
   }
 
@@ -380,7 +387,9 @@ class Parser {
   // --- groups ---
 
   // The character at a place, with its backslash if it has one.
-  std::string shown(size_t where) const { return utf8(text_.substr(where, where < text_.size() && text_[where] == '\\' ? 2 : 1)); }
+  std::string shown(size_t where) const {
+    return utf8(text_.substr(where, where < text_.size() && text_[where] == '\\' ? 2 : 1));
+  }
 
   void close(size_t open_at) {
     if (!accept(')')) fail("missing ), unterminated subpattern", open_at);
@@ -430,7 +439,8 @@ class Parser {
     const uint32_t index = ++tree_.groups;
     if (!name.empty()) {
       if (const uint32_t other = find_name(name)) {
-        fail("redefinition of group name " + quoted(name) + " as group " + std::to_string(index) + "; was group " + std::to_string(other),
+        fail("redefinition of group name " + quoted(name) + " as group " + std::to_string(index) + "; was group " +
+                 std::to_string(other),
              name_at);
       }
       tree_.names.push_back({name, index});
@@ -605,6 +615,8 @@ class Parser {
 
 }  // namespace
 
-Tree parse(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types) { return Parser(pattern, flags, types).run(); }
+Tree parse(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types) {
+  return Parser(pattern, flags, types).run();
+}
 
 }  // namespace tessera::regex

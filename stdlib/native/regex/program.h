@@ -16,7 +16,14 @@
 namespace tessera::regex {
 
 enum Flag : uint32_t {
-  kIgnoreCase = 2, kLocale = 4, kMultiline = 8, kDotAll = 16, kUnicode = 32, kVerbose = 64, kDebug = 128, kAscii = 256,
+  kIgnoreCase = 2,
+  kLocale = 4,
+  kMultiline = 8,
+  kDotAll = 16,
+  kUnicode = 32,
+  kVerbose = 64,
+  kDebug = 128,
+  kAscii = 256,
 };
 
 // What is wrong with a pattern, in CPython's words, and where (-1: nowhere).
@@ -43,7 +50,7 @@ struct CharSet {
   uint8_t categories = 0;
   bool negate = false;
   bool ignore_case = false;
-  bool ascii = false;            // categories know ASCII only
+  bool ascii = false;              // categories know ASCII only
   uint64_t low[4] = {0, 0, 0, 0};  // the answers for 0..255, filled by `finish`
 
   void finish(const CharacterTypes& types);
@@ -57,25 +64,36 @@ struct CharSet {
 };
 
 enum class Op : uint8_t {
-  Char,        // x: the character
-  Any,         // all but a newline
+  Char,  // x: the character
+  Any,   // all but a newline
   AnyAll,
-  Set,         // x: index of the set
-  Split,       // try x, then y; memo: its row in the memory of failures
-  Jump,        // to x
-  Save,        // position into slot x
-  SaveEnd,     // the same for a group's end: x slot, y group (for lastindex)
-  Repeat,      // the next instruction matches one character: y times at least, z at most; then goes on behind it
+  Set,      // x: index of the set
+  Split,    // try x, then y; memo: its row in the memory of failures
+  Jump,     // to x
+  Save,     // position into slot x
+  SaveEnd,  // the same for a group's end: x slot, y group (for lastindex)
+  Repeat,   // the next instruction matches one character: y times at least, z at most; then goes on behind it
   RepeatLazy,
   RepeatPossessive,
-  Mark,        // position into loop slot x
-  LoopCheck,   // nothing matched since Mark in slot x: go on at z (out of the loop), else at y (its head)
-  LookAhead, LookAheadNot,    // the program from here to its Match must (not) match; then go on at x
-  LookBehind, LookBehindNot,  // the same, begun y characters before
-  Atomic,      // the same, but the position moves on
-  BackRef, BackRefIgnoreCase,  // x: group
-  Conditional,  // group x has matched: next, else y
-  TextStart, TextEnd, LineStart, LineEnd, LastLineEnd, WordEdge, NotWordEdge, AsciiWordEdge, NotAsciiWordEdge,
+  Mark,       // position into loop slot x
+  LoopCheck,  // nothing matched since Mark in slot x: go on at z (out of the loop), else at y (its head)
+  LookAhead,
+  LookAheadNot,  // the program from here to its Match must (not) match; then go on at x
+  LookBehind,
+  LookBehindNot,  // the same, begun y characters before
+  Atomic,         // the same, but the position moves on
+  BackRef,
+  BackRefIgnoreCase,  // x: group
+  Conditional,        // group x has matched: next, else y
+  TextStart,
+  TextEnd,
+  LineStart,
+  LineEnd,
+  LastLineEnd,
+  WordEdge,
+  NotWordEdge,
+  AsciiWordEdge,
+  NotAsciiWordEdge,
   Match,
 };
 
@@ -93,13 +111,13 @@ struct Program {
   std::vector<std::pair<std::string, uint32_t>> names;  // group names in order of groups
   CharacterTypes types;
   uint32_t flags = 0;
-  uint32_t groups = 0;       // without group 0
-  uint32_t slots = 0;        // 2 * (groups + 1) for groups, then loops
+  uint32_t groups = 0;  // without group 0
+  uint32_t slots = 0;   // 2 * (groups + 1) for groups, then loops
   uint32_t memo_rows = 0;
   bool has_backrefs = false;
-  bool anchored = false;     // can match at position 0 only
-  int64_t first_set = -1;    // set of characters that can begin a match, or -1
-  char32_t first_char = 0;   // when the match must begin with it
+  bool anchored = false;    // can match at position 0 only
+  int64_t first_set = -1;   // set of characters that can begin a match, or -1
+  char32_t first_char = 0;  // when the match must begin with it
   bool has_first_char = false;
 };
 
@@ -124,7 +142,7 @@ struct Result {
 struct TooManySteps {};
 
 // `poll` is called now and then and may throw; `not_at`: an empty match at this position does not count (-1: none).
-bool match(const Program& program, const Text& text, int64_t start, Mode mode, Result& result, void (*poll)(void*) = nullptr,
-           void* poll_data = nullptr, int64_t not_at = -1);
+bool match(const Program& program, const Text& text, int64_t start, Mode mode, Result& result,
+           void (*poll)(void*) = nullptr, void* poll_data = nullptr, int64_t not_at = -1);
 
 }  // namespace tessera::regex

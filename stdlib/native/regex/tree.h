@@ -9,7 +9,21 @@
 namespace tessera::regex {
 
 enum class Kind : uint8_t {
-  Empty, Char, Any, AnyAll, Set, Sequence, Choice, Repeat, Group, LookAhead, LookBehind, Atomic, BackRef, Conditional, Assertion,
+  Empty,
+  Char,
+  Any,
+  AnyAll,
+  Set,
+  Sequence,
+  Choice,
+  Repeat,
+  Group,
+  LookAhead,
+  LookBehind,
+  Atomic,
+  BackRef,
+  Conditional,
+  Assertion,
 };
 
 enum class Greed : uint8_t { Greedy, Lazy, Possessive };
@@ -17,10 +31,10 @@ enum class Greed : uint8_t { Greedy, Lazy, Possessive };
 struct Node {
   Kind kind = Kind::Empty;
   Greed greed = Greed::Greedy;
-  bool negate = false;        // look-around
-  bool ignore_case = false;   // BackRef
+  bool negate = false;       // look-around
+  bool ignore_case = false;  // BackRef
   Op assertion = Op::Match;
-  uint32_t value = 0;         // character, set, group
+  uint32_t value = 0;  // character, set, group
   uint32_t min = 0, max = 0;
   std::vector<std::unique_ptr<Node>> children;
 };

@@ -116,7 +116,7 @@ TEST_CASE("long displays and calls need few registers") {
 
 TEST_CASE("what a return leaves is not protected by it") {
   const std::string code = listing("def f():\n  try:\n    return g()\n  finally:\n    h()\n");
-  CHECK(count(code, " h\n") == 2);       // once before the return, once for exceptions
+  CHECK(count(code, " h\n") == 2);  // once before the return, once for exceptions
   CHECK(count(code, "protect 0..") == 1);
   CHECK_FALSE(has(code, "protect 0..8"));  // the first call of h is outside
 }
@@ -124,6 +124,7 @@ TEST_CASE("what a return leaves is not protected by it") {
 TEST_CASE("what is left out of the language is refused by name") {
   CHECK(refusal("eval('1')\n") == "'eval' is not supported: it is left out of the language");
   CHECK(refusal("def eval(x): pass\neval('1')\n") == "ok");
-  CHECK(refusal("class C(metaclass=M): pass\n") == "metaclass= is not supported: metaclasses are left out of the language");
+  CHECK(refusal("class C(metaclass=M): pass\n") ==
+        "metaclass= is not supported: metaclasses are left out of the language");
   CHECK(refusal("class C(metaclass=ABCMeta): pass\n") == "ok");
 }

@@ -34,9 +34,10 @@ TEST_CASE("a list in itself is garbage when its last name goes") {
 
 TEST_CASE("instances, dicts, closures and classes in cycles are freed, what is reachable stays") {
   Interpreter in;
-  run(in, "class Node:\n  def __init__(self): self.me = self; self.all = {'n': [self]}\n"
-          "def make():\n  def f(): return f\n  class C:\n    def g(self): return C\n  return f\n"
-          "kept = Node()\n");
+  run(in,
+      "class Node:\n  def __init__(self): self.me = self; self.all = {'n': [self]}\n"
+      "def make():\n  def f(): return f\n  class C:\n    def g(self): return C\n  return f\n"
+      "kept = Node()\n");
   in.collector().collect();
   const size_t before = in.collector().tracked_count();
   run(in, "for _ in range(10): Node(); make()\n");
@@ -48,8 +49,9 @@ TEST_CASE("instances, dicts, closures and classes in cycles are freed, what is r
 
 TEST_CASE("finalizers in a cycle run once, and may bring an object back") {
   Interpreter in;
-  run(in, "log = []\nclass N:\n  def __del__(self): log.append(1); log.append(self)\n"
-          "def make():\n  a = N(); a.me = a\nmake()\n");
+  run(in,
+      "log = []\nclass N:\n  def __del__(self): log.append(1); log.append(self)\n"
+      "def make():\n  a = N(); a.me = a\nmake()\n");
   in.collector().collect();
   run(in, "assert log[0] == 1 and log[1].me is log[1], log\nlog.clear()\n");
   in.collector().collect();

@@ -45,10 +45,11 @@ TEST_CASE("lexer: keywords are told from names, soft keywords from both") {
 
 TEST_CASE("lexer: indentation opens and closes blocks") {
   check_tokens("if a:\n  b\n\n  # note\n  c\nd\n",
-               {T::kIf, T::kName, T::kColon, T::kNewline, T::kIndent, T::kName, T::kNewline, T::kName, T::kNewline, T::kDedent,
-                T::kName, T::kNewline, T::kEnd});
-  check_tokens("if a:\n  if b:\n    c", {T::kIf, T::kName, T::kColon, T::kNewline, T::kIndent, T::kIf, T::kName, T::kColon,
-                                         T::kNewline, T::kIndent, T::kName, T::kNewline, T::kDedent, T::kDedent, T::kEnd});
+               {T::kIf, T::kName, T::kColon, T::kNewline, T::kIndent, T::kName, T::kNewline, T::kName, T::kNewline,
+                T::kDedent, T::kName, T::kNewline, T::kEnd});
+  check_tokens("if a:\n  if b:\n    c",
+               {T::kIf, T::kName, T::kColon, T::kNewline, T::kIndent, T::kIf, T::kName, T::kColon, T::kNewline,
+                T::kIndent, T::kName, T::kNewline, T::kDedent, T::kDedent, T::kEnd});
 }
 
 TEST_CASE("lexer: brackets and backslashes join lines") {
@@ -57,23 +58,28 @@ TEST_CASE("lexer: brackets and backslashes join lines") {
 }
 
 TEST_CASE("lexer: line ends of all systems, and a byte order mark, are one") {
-  for (const char* text : {"a\nb\n", "a\r\nb\r\n", "a\rb\r", "\xef\xbb\xbf" "a\nb"}) {
+  for (const char* text : {"a\nb\n", "a\r\nb\r\n", "a\rb\r",
+                           "\xef\xbb\xbf"
+                           "a\nb"}) {
     check_tokens(text, {T::kName, T::kNewline, T::kName, T::kNewline, T::kEnd});
   }
   check_tokens("a\n\fb\n", {T::kName, T::kNewline, T::kName, T::kNewline, T::kEnd});
 }
 
 TEST_CASE("lexer: an f-string is opened up") {
-  check_tokens("f'a{b!r:>{c}}d'", {T::kFStart, T::kFText, T::kFOpen, T::kName, T::kFConversion, T::kFSpec, T::kFText, T::kFOpen,
-                                   T::kName, T::kFClose, T::kFClose, T::kFText, T::kFEnd, T::kNewline, T::kEnd});
-  check_tokens("f'{{}}{x = }'", {T::kFStart, T::kFText, T::kFText, T::kFOpen, T::kName, T::kFEqual, T::kFClose, T::kFEnd,
-                                 T::kNewline, T::kEnd});
-  check_tokens("f'{a != b}{d[\"k\"]}'", {T::kFStart, T::kFOpen, T::kName, T::kNotEqual, T::kName, T::kFClose, T::kFOpen, T::kName,
-                                         T::kLeftBracket, T::kString, T::kRightBracket, T::kFClose, T::kFEnd, T::kNewline, T::kEnd});
+  check_tokens("f'a{b!r:>{c}}d'",
+               {T::kFStart, T::kFText, T::kFOpen, T::kName, T::kFConversion, T::kFSpec, T::kFText, T::kFOpen, T::kName,
+                T::kFClose, T::kFClose, T::kFText, T::kFEnd, T::kNewline, T::kEnd});
+  check_tokens("f'{{}}{x = }'", {T::kFStart, T::kFText, T::kFText, T::kFOpen, T::kName, T::kFEqual, T::kFClose,
+                                 T::kFEnd, T::kNewline, T::kEnd});
+  check_tokens("f'{a != b}{d[\"k\"]}'",
+               {T::kFStart, T::kFOpen, T::kName, T::kNotEqual, T::kName, T::kFClose, T::kFOpen, T::kName,
+                T::kLeftBracket, T::kString, T::kRightBracket, T::kFClose, T::kFEnd, T::kNewline, T::kEnd});
 }
 
 TEST_CASE("lexer: numbers") {
-  for (const char* number : {"0", "00", "1_000", "0xFF_ff", "0o17", "0b1_0", "1.", ".5", "1e10", "1_0.5e-3", "2j", "1if 1else 2"}) {
+  for (const char* number :
+       {"0", "00", "1_000", "0xFF_ff", "0o17", "0b1_0", "1.", ".5", "1e10", "1_0.5e-3", "2j", "1if 1else 2"}) {
     CAPTURE(number);
     CHECK(fault(number) == "none");
   }
@@ -104,7 +110,8 @@ TEST_CASE("lexer: strings that do not end") {
 }
 
 TEST_CASE("lexer: characters that do not belong") {
-  CHECK(fault("x = \xe2\x80\x9c" "a\xe2\x80\x9d") == "1:5 invalid character '\xe2\x80\x9c' (U+201C)");
+  CHECK(fault("x = \xe2\x80\x9c"
+              "a\xe2\x80\x9d") == "1:5 invalid character '\xe2\x80\x9c' (U+201C)");
   CHECK(fault("x\xc2\xa0= 1") == "1:2 invalid non-printable character U+00A0");
   CHECK(fault(std::string_view("a\0b", 3)) == "1:2 source code cannot contain null bytes");
   CHECK(fault("x = 1\n\xff") ==
@@ -124,8 +131,10 @@ TEST_CASE("lexer: f-strings that do not fit") {
   CHECK(fault("f'{}'").find("f-string: empty expression not allowed") != std::string::npos);
   CHECK(fault("f'{a'").find("f-string: expecting '}'") != std::string::npos);
   CHECK(fault("f'}'").find("f-string: single '}' is not allowed") != std::string::npos);
-  CHECK(fault("f'{a!x}'").find("f-string: invalid conversion character: expected 's', 'r', or 'a'") != std::string::npos);
+  CHECK(fault("f'{a!x}'").find("f-string: invalid conversion character: expected 's', 'r', or 'a'") !=
+        std::string::npos);
   CHECK(fault("f'{a)}'").find("f-string: unmatched ')'") != std::string::npos);
-  CHECK(fault("f'{(a]}'").find("f-string: closing parenthesis ']' does not match opening parenthesis '('") != std::string::npos);
+  CHECK(fault("f'{(a]}'").find("f-string: closing parenthesis ']' does not match opening parenthesis '('") !=
+        std::string::npos);
   CHECK(fault("f'{a:{b:{c}}}'").find("f-string: expressions nested too deeply") != std::string::npos);
 }

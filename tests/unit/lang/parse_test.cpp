@@ -23,7 +23,8 @@ std::string repeat(std::string_view text, int times) {
 std::string outcome(std::string_view text, ParseMode mode = ParseMode::kFile) {
   ParseResult result = parse(Source("test", text), mode);
   if (result) return "ok";
-  return std::string(result.error->class_name()) + " " + std::to_string(result.error->line) + " " + result.error->message;
+  return std::string(result.error->class_name()) + " " + std::to_string(result.error->line) + " " +
+         result.error->message;
 }
 
 // The bracketing of an expression, to see what binds to what.
@@ -48,7 +49,8 @@ struct Shape {
       return result + ")";
     }
     if (auto* e = try_as<Compare>(expr)) {
-      static constexpr const char* kNames[] = {"==", "!=", "<", "<=", ">", ">=", " is ", " is not ", " in ", " not in "};
+      static constexpr const char* kNames[] = {"==", "!=",   "<",        "<=",   ">",
+                                               ">=", " is ", " is not ", " in ", " not in "};
       std::string result = "(" + of(e->first);
       for (const CompareStep& step : e->steps) result += kNames[static_cast<int>(step.op)] + of(step.right);
       return result + ")";
@@ -118,7 +120,9 @@ TEST_CASE("parse: the smallest int has a literal, larger ones are refused") {
 
 TEST_CASE("parse: strings are decoded and joined") {
   CHECK(string_value("'a' \"b\" '''c'''") == "abc");
-  CHECK(string_value(R"('\x41\u00e9\U0001F600\101\n\'')") == "A\xc3\xa9\xf0\x9f\x98\x80" "A\n'");
+  CHECK(string_value(R"('\x41\u00e9\U0001F600\101\n\'')") ==
+        "A\xc3\xa9\xf0\x9f\x98\x80"
+        "A\n'");
   CHECK(string_value(R"(r'\n' '\d')") == "\\n\\d");
   CHECK(string_value("'a\\\nb'") == "ab");
   CHECK(string_value(R"('\x1')") ==
@@ -162,16 +166,19 @@ TEST_CASE("parse: what is nested too deeply is refused, not followed") {
 
 TEST_CASE("parse: match statements, and the names match and case") {
   CHECK(outcome("match x:\n  case [1, *r] | (1, *r): pass\n  case {'a': 1, **k} if k: pass\n"
-                "  case P(1, y=_) as z: pass\n  case -1 | 2+3j | 'a' 'b' | None | a.b: pass\n  case _: pass\n") == "ok");
+                "  case P(1, y=_) as z: pass\n  case -1 | 2+3j | 'a' 'b' | None | a.b: pass\n  case _: pass\n") ==
+        "ok");
   CHECK(outcome("match = case = _ = 1\nmatch(x)\nmatch[x]: int = 3\nmatch * x\nprint(match, case)\n") == "ok");
   CHECK(outcome("match x:\n  case a: pass\n  case b: pass\n") ==
         "SyntaxError 2 name capture 'a' makes remaining patterns unreachable");
   CHECK(outcome("match x:\n  case [a, a]: pass\n") == "SyntaxError 2 multiple assignments to name 'a' in pattern");
-  CHECK(outcome("match x:\n  case [a] | [b]: pass\n").find("alternative patterns bind different names") != std::string::npos);
+  CHECK(outcome("match x:\n  case [a] | [b]: pass\n").find("alternative patterns bind different names") !=
+        std::string::npos);
 }
 
 TEST_CASE("parse: generators are noted") {
-  ParseResult result = parse(Source("test", "def f():\n  def g(): return 1\n  x = yield\ndef h(): return lambda: (yield)\n"));
+  ParseResult result =
+      parse(Source("test", "def f():\n  def g(): return 1\n  x = yield\ndef h(): return lambda: (yield)\n"));
   REQUIRE(result);
   const auto& f = as<FunctionStmt>(*result.tree->body[0]);
   CHECK(f.is_generator);
@@ -285,6 +292,7 @@ TEST_CASE("syntax errors are shown with their line and a caret") {
 
 TEST_CASE("dump: a readable tree") {
   Source source("test", "x = a + 1\n");
-  CHECK(dump_tree(*parse(source).tree, source) ==
-        "    1  Assign\n    1    target: Name x\n    1    value: Binary\n    1      Name a\n    1      +: IntLiteral 1\n");
+  CHECK(
+      dump_tree(*parse(source).tree, source) ==
+      "    1  Assign\n    1    target: Name x\n    1    value: Binary\n    1      Name a\n    1      +: IntLiteral 1\n");
 }

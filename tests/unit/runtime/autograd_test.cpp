@@ -12,30 +12,30 @@ using namespace tessera;
 namespace {
 
 Tensor leaf(std::vector<double> values, Ints sizes) {
-    Tensor t = Tensor::from_values(values, sizes, kFloat64);
-    set_requires_grad(t, true);
-    return t;
+  Tensor t = Tensor::from_values(values, sizes, kFloat64);
+  set_requires_grad(t, true);
+  return t;
 }
 
 std::vector<double> numbers(const Tensor& t) {
-    const Tensor c = contiguous(detached(t));
-    return {c.data<double>(), c.data<double>() + c.numel()};
+  const Tensor c = contiguous(detached(t));
+  return {c.data<double>(), c.data<double>() + c.numel()};
 }
 
 std::vector<double> grad_of(const Tensor& t) { return numbers(autograd_meta(t).grad); }
 
 std::string message_of(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const TensorError& e) {
-        return e.message();
-    }
-    return "";
+  try {
+    f();
+  } catch (const TensorError& e) {
+    return e.message();
+  }
+  return "";
 }
 
 void mul_(const Tensor& self, double factor) {
-    const Operand both[] = {self, factor};
-    run_pointwise_inplace(pointwise::k_mul, both);
+  const Operand both[] = {self, factor};
+  run_pointwise_inplace(pointwise::k_mul, both);
 }
 
 using V = std::vector<double>;
@@ -43,110 +43,114 @@ using V = std::vector<double>;
 }  // namespace
 
 TEST_CASE("backward fills the leaves and adds up") {
-    const Tensor w = leaf({3, 4}, {2}), b = leaf({1, 1}, {2});
-    const Tensor y = sum(w * w + b);
-    backward({y});
-    CHECK(grad_of(w) == V{6, 8});
-    CHECK(grad_of(b) == V{1, 1});
-    backward({sum(w)});
-    CHECK(grad_of(w) == V{7, 9});
+  const Tensor w = leaf({3, 4}, {2}), b = leaf({1, 1}, {2});
+  const Tensor y = sum(w * w + b);
+  backward({y});
+  CHECK(grad_of(w) == V{6, 8});
+  CHECK(grad_of(b) == V{1, 1});
+  backward({sum(w)});
+  CHECK(grad_of(w) == V{7, 9});
 }
 
 TEST_CASE("a broadcast operand gets the sum") {
-    const Tensor x = leaf({1, 2, 3, 4, 5, 6}, {2, 3}), row = leaf({1, 10, 100}, {3});
-    backward({sum(x * row)});
-    CHECK(grad_of(row) == V{5, 7, 9});
-    CHECK(grad_of(x) == V{1, 10, 100, 1, 10, 100});
+  const Tensor x = leaf({1, 2, 3, 4, 5, 6}, {2, 3}), row = leaf({1, 10, 100}, {3});
+  backward({sum(x * row)});
+  CHECK(grad_of(row) == V{5, 7, 9});
+  CHECK(grad_of(x) == V{1, 10, 100, 1, 10, 100});
 }
 
 TEST_CASE("the messages are PyTorch's") {
-    const Tensor x = leaf({1, 2}, {2});
-    CHECK(message_of([&] { backward({detached(x)}, {detached(x)}); }) == "element 0 of tensors does not require grad and does not have a grad_fn");
-    CHECK(message_of([&] { backward({x * 2.0}); }) == "grad can be implicitly created only for scalar outputs");
-    const Tensor y = sum(x * x);
-    backward({y});
-    CHECK(message_of([&] { backward({y}); }).starts_with("Trying to backward through the graph a second time"));
-    CHECK(message_of([&] { zero_(x); }) == "a leaf Variable that requires grad is being used in an in-place operation.");
-    CHECK(message_of([&] { grad({sum(x)}, {leaf({1}, {1})}); }).starts_with("One of the differentiated Tensors appears to not have been used"));
+  const Tensor x = leaf({1, 2}, {2});
+  CHECK(message_of([&] { backward({detached(x)}, {detached(x)}); }) ==
+        "element 0 of tensors does not require grad and does not have a grad_fn");
+  CHECK(message_of([&] { backward({x * 2.0}); }) == "grad can be implicitly created only for scalar outputs");
+  const Tensor y = sum(x * x);
+  backward({y});
+  CHECK(message_of([&] { backward({y}); }).starts_with("Trying to backward through the graph a second time"));
+  CHECK(message_of([&] { zero_(x); }) == "a leaf Variable that requires grad is being used in an in-place operation.");
+  CHECK(message_of([&] {
+          grad({sum(x)}, {leaf({1}, {1})});
+        }).starts_with("One of the differentiated Tensors appears to not have been used"));
 }
 
 TEST_CASE("a saved tensor that was written is noticed") {
-    const Tensor x = leaf({4, 9}, {2});
-    const Tensor y = sqrt(x);
-    mul_(y, 2.0);
-    CHECK(message_of([&] { backward({sum(y)}); }) ==
-          "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.DoubleTensor [2]], which is "
-          "output 0 of SqrtBackward0, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that "
-          "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).");
+  const Tensor x = leaf({4, 9}, {2});
+  const Tensor y = sqrt(x);
+  mul_(y, 2.0);
+  CHECK(
+      message_of([&] { backward({sum(y)}); }) ==
+      "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.DoubleTensor [2]], which is "
+      "output 0 of SqrtBackward0, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that "
+      "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).");
 }
 
 TEST_CASE("a second derivative") {
-    const Tensor x = leaf({2}, {1});
-    const Tensor y = sum(x * x * x);
-    const Tensor g = grad({y}, {x}, {}, true, true)[0];
-    CHECK(numbers(g) == V{12});
-    CHECK(numbers(grad({sum(g)}, {x})[0]) == V{12});
+  const Tensor x = leaf({2}, {1});
+  const Tensor y = sum(x * x * x);
+  const Tensor g = grad({y}, {x}, {}, true, true)[0];
+  CHECK(numbers(g) == V{12});
+  CHECK(numbers(grad({sum(g)}, {x})[0]) == V{12});
 }
 
 TEST_CASE("a long chain needs no deep stack") {
-    Tensor x = leaf({1}, {1});
-    Tensor y = x;
-    for (int i = 0; i < 100000; i++) y = y + 1.0;
-    backward({y});
-    CHECK(grad_of(x) == V{1});
-    Tensor z = x;
-    for (int i = 0; i < 100000; i++) z = z * 1.0;
-    z.reset();  // destroyed without a sweep
+  Tensor x = leaf({1}, {1});
+  Tensor y = x;
+  for (int i = 0; i < 100000; i++) y = y + 1.0;
+  backward({y});
+  CHECK(grad_of(x) == V{1});
+  Tensor z = x;
+  for (int i = 0; i < 100000; i++) z = z * 1.0;
+  z.reset();  // destroyed without a sweep
 }
 
 TEST_CASE("writes through a view reach the base") {
-    const Tensor x = leaf({1, 2, 3, 4}, {2, 2});
-    const Tensor y = x * 1.0;
-    const Tensor row = select(y, 0, 0);
-    mul_(row, 10.0);
-    CHECK(numbers(y) == V{10, 20, 3, 4});
-    CHECK(grad_fn_of(y)->name == std::string("CopySlices"));
-    CHECK(grad_fn_of(row)->name == std::string("AsStridedBackward0"));
-    backward({sum(y)});
-    CHECK(grad_of(x) == V{10, 10, 1, 1});
+  const Tensor x = leaf({1, 2, 3, 4}, {2, 2});
+  const Tensor y = x * 1.0;
+  const Tensor row = select(y, 0, 0);
+  mul_(row, 10.0);
+  CHECK(numbers(y) == V{10, 20, 3, 4});
+  CHECK(grad_fn_of(y)->name == std::string("CopySlices"));
+  CHECK(grad_fn_of(row)->name == std::string("AsStridedBackward0"));
+  backward({sum(y)});
+  CHECK(grad_of(x) == V{10, 10, 1, 1});
 }
 
 TEST_CASE("writing a tracked value into a plain tensor tracks it") {
-    const Tensor w = leaf({5}, {1}), x = zeros({2, 2}, kFloat64);
-    const TensorIndex at[] = {TensorIndex::integer(0), TensorIndex::integer(1)};
-    set_index(x, at, select(w, 0, 0));
-    CHECK(x.requires_grad());
-    backward({sum(x * x)});
-    CHECK(grad_of(w) == V{10});
+  const Tensor w = leaf({5}, {1}), x = zeros({2, 2}, kFloat64);
+  const TensorIndex at[] = {TensorIndex::integer(0), TensorIndex::integer(1)};
+  set_index(x, at, select(w, 0, 0));
+  CHECK(x.requires_grad());
+  backward({sum(x * x)});
+  CHECK(grad_of(w) == V{10});
 }
 
 TEST_CASE("hooks see and replace gradients; retain_grad keeps them") {
-    const Tensor x = leaf({1, 2}, {2});
-    const Tensor y = x * 2.0;
-    retain_grad(y);
-    int calls = 0;
-    add_hook(y, [&](const Tensor& g) { return calls++, g * 3.0; });
-    const uint64_t id = add_hook(x, [&](const Tensor&) { return calls += 100, Tensor(); });
-    remove_hook(x, id);
-    backward({sum(y)});
-    CHECK(calls == 1);
-    CHECK(grad_of(y) == V{3, 3});
-    CHECK(grad_of(x) == V{6, 6});
+  const Tensor x = leaf({1, 2}, {2});
+  const Tensor y = x * 2.0;
+  retain_grad(y);
+  int calls = 0;
+  add_hook(y, [&](const Tensor& g) { return calls++, g * 3.0; });
+  const uint64_t id = add_hook(x, [&](const Tensor&) { return calls += 100, Tensor(); });
+  remove_hook(x, id);
+  backward({sum(y)});
+  CHECK(calls == 1);
+  CHECK(grad_of(y) == V{3, 3});
+  CHECK(grad_of(x) == V{6, 6});
 }
 
 TEST_CASE("only what leads to the inputs runs") {
-    const Tensor a = leaf({1}, {1}), b = leaf({2}, {1});
-    const Tensor c = a * b, d = c * c;
-    CHECK(numbers(grad({d}, {c}, {}, true)[0]) == V{4});
-    CHECK(numbers(grad({d}, {a, b})[1]) == V{4});
-    CHECK(!autograd_meta(a).grad.defined());
+  const Tensor a = leaf({1}, {1}), b = leaf({2}, {1});
+  const Tensor c = a * b, d = c * c;
+  CHECK(numbers(grad({d}, {c}, {}, true)[0]) == V{4});
+  CHECK(numbers(grad({d}, {a, b})[1]) == V{4});
+  CHECK(!autograd_meta(a).grad.defined());
 }
 
 TEST_CASE("a step written by the host") {
-    const Tensor x = leaf({3}, {1});
-    TensorList out{detached(x) * 2.0};
-    record_function("TwiceBackward", {x}, out, [](const TensorList& g) { return TensorList{g[0] * 2.0}; });
-    CHECK(tensor_text(out[0]) == "tensor([6.], dtype=torch.float64, grad_fn=<TwiceBackward>)");
-    backward({out[0]});
-    CHECK(grad_of(x) == V{2});
+  const Tensor x = leaf({3}, {1});
+  TensorList out{detached(x) * 2.0};
+  record_function("TwiceBackward", {x}, out, [](const TensorList& g) { return TensorList{g[0] * 2.0}; });
+  CHECK(tensor_text(out[0]) == "tensor([6.], dtype=torch.float64, grad_fn=<TwiceBackward>)");
+  backward({out[0]});
+  CHECK(grad_of(x) == V{2});
 }

@@ -34,12 +34,14 @@ TEST_CASE("embed: a tensor shares the host's memory both ways") {
 
 TEST_CASE("embed: host functions have keywords, defaults and checks") {
   Interpreter tsr;
-  tsr.def("scale(x: Tensor, k: float = 2.0) -> Tensor", "Multiply by k.", [](const Tensor& x, double k) { return x * k; });
-  tsr.def("join(words: list, by: str = ' ') -> str", "Join words.", [](const std::vector<std::string>& words, const std::string& by) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : by) + word;
-    return text;
-  });
+  tsr.def("scale(x: Tensor, k: float = 2.0) -> Tensor", "Multiply by k.",
+          [](const Tensor& x, double k) { return x * k; });
+  tsr.def("join(words: list, by: str = ' ') -> str", "Join words.",
+          [](const std::vector<std::string>& words, const std::string& by) {
+            std::string text;
+            for (const std::string& word : words) text += (text.empty() ? "" : by) + word;
+            return text;
+          });
   CHECK(tsr.run("import torch\nscale(torch.ones(2), k=3).sum().item()").as<double>() == 6.0);
   CHECK(tsr.eval("scale(torch.ones(2)).tolist()").as<std::vector<double>>() == std::vector<double>{2, 2});
   CHECK(tsr.eval("join(['a', 'b'], by='-')").as<std::string>() == "a-b");
@@ -70,7 +72,8 @@ TEST_CASE("embed: nothing is granted that the host does not grant") {
 
 TEST_CASE("embed: a limit of steps ends a loop that a script cannot hold on to") {
   Interpreter tsr({.step_limit = 100000});
-  CHECK_THROWS_AS(tsr.run("while True:\n    try:\n        while True: pass\n    except Exception: pass\n"), ScriptError);
+  CHECK_THROWS_AS(tsr.run("while True:\n    try:\n        while True: pass\n    except Exception: pass\n"),
+                  ScriptError);
   CHECK(tsr.eval("2 + 2").as<int>() == 4);
 }
 
