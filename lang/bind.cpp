@@ -7,11 +7,11 @@
 
 #include <array>
 
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/interpreter.h"
 #include "lang/make_object.h"
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"

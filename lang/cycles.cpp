@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lang/attribute.h"
+#include "lang/objects/attribute.h"
 #include "lang/make_object.h"
 #include "lang/types/dict.h"
 

@@ -6,22 +6,22 @@
 #include <string>
 #include <unordered_map>
 
-#include "lang/attribute.h"
-#include "lang/class.h"
-#include "lang/compile.h"
+#include "lang/objects/attribute.h"
+#include "lang/objects/class.h"
+#include "lang/compiler/compile.h"
 #include "lang/cycles.h"
-#include "lang/exception.h"
-#include "lang/exception_types.h"
-#include "lang/function.h"
-#include "lang/generator.h"
-#include "lang/module.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/exception_types.h"
+#include "lang/objects/function.h"
+#include "lang/objects/generator.h"
+#include "lang/objects/module.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
-#include "lang/vm.h"
+#include "lang/vm/vm.h"
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "lang/attribute.h"
+#include "lang/objects/attribute.h"
 #include "lang/error.h"
 #include "lang/make_object.h"
 #include "lang/names.h"

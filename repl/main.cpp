@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "lang/interpreter.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
 #include "repl/run.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "lang/error.h"
-#include "lang/parse.h"
+#include "lang/syntax/parse.h"
 #include "lang/protocol.h"
 #include "repl/run.h"
 

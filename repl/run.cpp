@@ -2,7 +2,7 @@
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/pointwise_table.h"
-#include "lang/dump.h"
+#include "lang/compiler/dump.h"
 #include "lang/error.h"
 #include "lang/protocol.h"
 #include "runtime/cuda_plugin.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lang/interpreter.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 #include "repl/options.h"
 #include "repl/terminal.h"
 

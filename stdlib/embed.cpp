@@ -4,9 +4,9 @@
 
 #include "lang/error.h"
 #include "lang/interpreter.h"
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "lang/protocol.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"

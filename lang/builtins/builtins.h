@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lang/interpreter.h"
-#include "lang/module.h"
+#include "lang/objects/module.h"
 
 namespace tessera {
 

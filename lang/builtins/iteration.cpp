@@ -4,7 +4,7 @@
 #include "lang/bind.h"
 #include "lang/builtins/builtins.h"
 #include "lang/error.h"
-#include "lang/generator.h"
+#include "lang/objects/generator.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/iterators.h"

@@ -8,7 +8,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
-#include "lang/vm.h"
+#include "lang/vm/vm.h"
 
 namespace tessera {
 namespace {

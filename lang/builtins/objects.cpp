@@ -1,8 +1,8 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
-#include "lang/attribute.h"
+#include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/error.h"
-#include "lang/exception.h"
+#include "lang/objects/exception.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/format.h"

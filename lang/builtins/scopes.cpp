@@ -1,5 +1,5 @@
 // globals, locals, vars and dir: what the running frame or an object holds.
-#include "lang/attribute.h"
+#include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/error.h"
 #include "lang/names.h"
@@ -7,7 +7,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
-#include "lang/vm.h"
+#include "lang/vm/vm.h"
 
 namespace tessera {
 namespace {

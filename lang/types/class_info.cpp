@@ -1,5 +1,5 @@
 // Which type a value has, and isinstance and issubclass.
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/interpreter.h"
 #include "lang/names.h"

@@ -1,8 +1,8 @@
 // Dicts in operators and indexing, their methods, and the views keys(), values(), items().
 #include "lang/bind.h"
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/error.h"
-#include "lang/exception.h"
+#include "lang/objects/exception.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"

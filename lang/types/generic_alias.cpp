@@ -1,5 +1,5 @@
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions.
-#include "lang/attribute.h"
+#include "lang/objects/attribute.h"
 #include "lang/bind.h"
 #include "lang/error.h"
 #include "lang/names.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/protocol.h"
 #include "lang/types/format.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "lang/bind.h"
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/names.h"
 #include "lang/protocol.h"

@@ -13,7 +13,7 @@
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
-#include "lang/vm.h"
+#include "lang/vm/vm.h"
 
 namespace tessera {
 

@@ -2,7 +2,7 @@
 // it decides the order of the result.
 #include "lang/bind.h"
 #include "lang/error.h"
-#include "lang/exception.h"
+#include "lang/objects/exception.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"

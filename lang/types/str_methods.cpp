@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/names.h"
 #include "lang/protocol.h"

@@ -1,8 +1,8 @@
 // _caller: where a call comes from, for warnings, logging and tracebacks.
-#include "lang/chunk.h"
-#include "lang/frame.h"
-#include "lang/source.h"
-#include "lang/vm.h"
+#include "lang/compiler/chunk.h"
+#include "lang/vm/frame.h"
+#include "lang/syntax/source.h"
+#include "lang/vm/vm.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 

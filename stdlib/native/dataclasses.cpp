@@ -1,5 +1,5 @@
 // _dataclasses: all fields of an object at once.
-#include "lang/attribute.h"
+#include "lang/objects/attribute.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 

@@ -2,7 +2,7 @@
 //
 // Results stand in a dict, least recently used first: a hit moves its entry to the end when the size is bounded. The key
 // is the tuple of arguments, or the argument alone when it is one int or str, which is what most calls have.
-#include "lang/chunk.h"
+#include "lang/compiler/chunk.h"
 #include "lang/cycles.h"
 #include "lang/make_object.h"
 #include "stdlib/native/native_modules.h"

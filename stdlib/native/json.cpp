@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/types/format.h"
 #include "lang/types/number.h"
 #include "stdlib/native/native_modules.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lang/interpreter.h"
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "lang/native.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "lang/exception.h"
-#include "lang/vm.h"
+#include "lang/objects/exception.h"
+#include "lang/vm/vm.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 

@@ -1,7 +1,7 @@
 // _traceback: the interpreter's own wording of exceptions, for the module `traceback`.
-#include "lang/chunk.h"
-#include "lang/exception.h"
-#include "lang/source.h"
+#include "lang/compiler/chunk.h"
+#include "lang/objects/exception.h"
+#include "lang/syntax/source.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 

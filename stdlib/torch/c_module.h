@@ -1,7 +1,7 @@
 // torch._C: native helpers of the parts of torch and numpy that are written in the language.
 #pragma once
 
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "stdlib/torch/state.h"
 
 namespace tessera {

@@ -1,7 +1,7 @@
 // What scripts see of the autograd graph: grad_fn objects, backward, custom functions (torch._C's part for torch.autograd).
 #pragma once
 
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/state.h"
 

@@ -1,6 +1,6 @@
 #include "stdlib/torch/return_types.h"
 
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 

@@ -1,5 +1,5 @@
 // Attributes of a tensor: what it is, and its place in the autograd graph.
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"

@@ -1,5 +1,5 @@
 // Methods of a tensor that are no ops: layout questions, conversions, the way to numbers and lists, autograd.
-#include "lang/class.h"
+#include "lang/objects/class.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lang/parse.h"
+#include "lang/syntax/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tessera;

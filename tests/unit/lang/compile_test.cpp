@@ -1,12 +1,12 @@
 // The bytecode of small programs: what must be fused, folded or left out. What the code does is for tests/scripts to say.
-#include "lang/compile.h"
+#include "lang/compiler/compile.h"
 
 #include <doctest/doctest.h>
 
-#include "lang/disasm.h"
+#include "lang/compiler/disasm.h"
 #include "lang/interpreter.h"
-#include "lang/parse.h"
-#include "lang/resolve.h"
+#include "lang/syntax/parse.h"
+#include "lang/compiler/resolve.h"
 
 using namespace tessera;
 

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "lang/interpreter.h"
-#include "lang/module.h"
-#include "lang/source.h"
+#include "lang/objects/module.h"
+#include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"

@@ -1,11 +1,11 @@
 // The listing of `tsr --dump`.
-#include "lang/disasm.h"
+#include "lang/compiler/disasm.h"
 
 #include <doctest/doctest.h>
 
-#include "lang/compile.h"
+#include "lang/compiler/compile.h"
 #include "lang/interpreter.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 
 using namespace tessera;
 

@@ -1,5 +1,5 @@
 // Tokens, indentation, and what the lexer refuses.
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 
 #include <doctest/doctest.h>
 

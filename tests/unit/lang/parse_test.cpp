@@ -1,12 +1,12 @@
 // Trees, messages, limits, and the grammar itself.
-#include "lang/parse.h"
+#include "lang/syntax/parse.h"
 
 #include <doctest/doctest.h>
 
 #include <tao/pegtl/contrib/analyze.hpp>
 
-#include "lang/grammar.h"
-#include "lang/literals.h"
+#include "lang/syntax/grammar.h"
+#include "lang/syntax/literals.h"
 
 using namespace tessera;
 using namespace tessera::ast;

@@ -1,9 +1,9 @@
 // Where the resolver says that names live, and what it refuses.
-#include "lang/resolve.h"
+#include "lang/compiler/resolve.h"
 
 #include <doctest/doctest.h>
 
-#include "lang/parse.h"
+#include "lang/syntax/parse.h"
 
 using namespace tessera;
 

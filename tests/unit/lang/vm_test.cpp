@@ -1,16 +1,16 @@
 // What hosts see of the machine: answers, exceptions, interruption, calls from C++.
-#include "lang/vm.h"
+#include "lang/vm/vm.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "lang/error.h"
-#include "lang/exception.h"
+#include "lang/objects/exception.h"
 #include "lang/interpreter.h"
-#include "lang/module.h"
+#include "lang/objects/module.h"
 #include "lang/protocol.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 #include "lang/types/str.h"
 
 using namespace tessera;

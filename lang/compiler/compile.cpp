@@ -1,0 +1,350 @@
+// Code objects: modules, functions, class bodies; variables and where they live.
+#include "lang/compiler/compile.h"
+
+#include <algorithm>
+
+#include "lang/compiler/compiler.h"
+#include "lang/objects/exception.h"
+#include "lang/interpreter.h"
+#include "lang/syntax/parse.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+
+using namespace ast;
+
+namespace {
+
+const StringLiteral* docstring(Block body) {
+  if (body.empty()) return nullptr;
+  const auto* statement = try_as<ExpressionStmt>(body.front());
+  return statement == nullptr ? nullptr : try_as<StringLiteral>(statement->value);
+}
+
+Span first_line(const Source& source, Span span) {
+  const size_t end = source.text().find('\n', span.begin);
+  return {span.begin,
+          std::min<uint32_t>(span.end, end == std::string_view::npos ? span.end : static_cast<uint32_t>(end))};
+}
+
+}  // namespace
+
+Compiler::Compiler(CompileUnit& unit, Scope& scope, Compiler* outer, std::string_view name, Span span)
+    : Emitter(unit.in, new_code(unit.in)),
+      unit_(unit),
+      scope_(&scope),
+      own_scope_(scope),
+      outer_(outer),
+      held_(Value::adopt(code_)) {
+  code_->source = unit.source;
+  code_->name = intern(in_, name);
+  code_->qualname = intern(in_, qualified(name));
+  code_->doc = Value::none();
+  code_->span = first_line(*unit.source, span);
+  first_temporary_ = top_ = scope.register_count;
+  code_->first_temporary = first_temporary_;
+  code_->registers = first_temporary_;
+  for (std::string_view local : scope.locals) code_->locals.push_back(intern(in_, local));
+  while (code_->locals.size() < first_temporary_) code_->locals.push_back(intern(in_, ""));
+  code_->captures = scope.captures;
+  for (std::string_view captured : scope.captured_names) code_->free_names.push_back(intern(in_, captured));
+}
+
+std::string Compiler::qualified(std::string_view name) {
+  if (outer_ == nullptr || outer_->own_scope_.kind == ScopeKind::Module) return std::string(name);
+  if (Symbol* s = outer_->scope_->find(name); s != nullptr && s->declared_global) return std::string(name);
+  std::string text(outer_->code_->qualname->view());
+  text += outer_->own_scope_.kind == ScopeKind::Function ? ".<locals>." : ".";
+  return text.append(name);
+}
+
+Value Compiler::done(Span span) {
+  if (reachable() || code_->words.empty()) emit(Op::ReturnNone, 0, 0, 0, Span{span.end, span.end});
+  else emit(Op::ReturnNone, 0, 0, 0, Span{span.end, span.end});  // labels may point behind the last word
+  return held_;
+}
+
+// ---- Kinds of code ---------------------------------------------------------------------------------------------------
+
+Value Compiler::compile_module() {
+  code_->code_flags = kModuleBody;
+  const Span span{0, static_cast<uint32_t>(unit_.source->text().size())};
+  if (unit_.tree.expression != nullptr) {
+    emit(Op::Return, value(*unit_.tree.expression), 0, 0, unit_.tree.expression->span);
+    return held_;
+  }
+  if (unit_.mode == CompileMode::Module) {
+    body_with_doc(unit_.tree.body);
+    return done(span);
+  }
+  Block body = unit_.tree.body;
+  if (!body.empty() && is<ExpressionStmt>(*body.back())) {
+    block(body.first(body.size() - 1));
+    Expr& shown = *as<ExpressionStmt>(*body.back()).value;
+    const uint32_t reg = on_top(shown);
+    emit(Op::Intrinsic, reg, reg, static_cast<uint32_t>(IntrinsicId::ShowResult), shown.span);
+  } else {
+    block(body);
+  }
+  return done(span);
+}
+
+// The docstring of a module or class is stored under __doc__; that of a function belongs to its code.
+void Compiler::body_with_doc(Block body) {
+  if (own_scope_.has_annotations) {
+    const uint32_t reg = take_temporary({});
+    const Span span = body.front()->span;
+    emit(Op::BuildDict, reg, reg, 0, span);
+    if (own_scope_.kind == ScopeKind::Class) emit_name(Op::StoreName, reg, 0, 0, "__annotations__", {span});
+    else emit_name(Op::StoreGlobal, reg, 0, 0, "__annotations__", {span});
+    --top_;
+  }
+  if (const StringLiteral* doc = docstring(body)) {
+    const Value text = make_str(in_, doc->value);
+    if (own_scope_.kind == ScopeKind::Function) {
+      code_->doc = text;
+    } else {
+      const uint32_t reg = take_temporary(doc->span);
+      load_constant(reg, text, doc->span);
+      if (own_scope_.kind == ScopeKind::Class) emit_name(Op::StoreName, reg, 0, 0, "__doc__", {doc->span});
+      else emit_name(Op::StoreGlobal, reg, 0, 0, "__doc__", {doc->span});
+      --top_;
+    }
+    body = body.subspan(1);
+  }
+  block(body);
+}
+
+void Compiler::set_signature(Parameters parameters) {
+  using K = ParameterKind;
+  bool plain = true;
+  for (const ast::Parameter& p : parameters) {
+    code_->positional_only += p.kind == K::kPositionalOnly;
+    code_->positional += p.kind == K::kPositionalOnly || p.kind == K::kRegular;
+    code_->keyword_only += p.kind == K::kKeywordOnly;
+    if (p.kind == K::kVarPositional) code_->code_flags |= kVarArgs;
+    if (p.kind == K::kVarKeyword) code_->code_flags |= kVarKeywords;
+    plain = plain && (p.kind == K::kPositionalOnly || p.kind == K::kRegular);
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    code_->parameters.push_back(intern(in_, own_scope_.locals[i]));
+    assigned_.set(i);
+  }
+  if (plain && !(code_->code_flags & kGenerator)) code_->code_flags |= kSimpleCall;
+}
+
+// Cells for what functions inside share, and the dict of locals beyond the registers.
+void Compiler::prologue(Span span) {
+  for (const Symbol& s : own_scope_.symbols) {
+    if (s.kind == VariableKind::Cell && s.bound) emit(Op::MakeCell, s.index, 0, 0, span);
+    if (s.kind == VariableKind::Register && s.deleted) never_sure_.set(s.index);
+  }
+  if (own_scope_.spill_register >= 0) {
+    const auto reg = static_cast<uint32_t>(own_scope_.spill_register);
+    emit(Op::BuildDict, reg, reg, 0, span);
+  }
+}
+
+Value Compiler::compile_function(Parameters parameters, Block body, bool generator) {
+  if (generator) code_->code_flags |= kGenerator;
+  set_signature(parameters);
+  prologue(code_->span);
+  body_with_doc(body);
+  return done(body.back()->span);
+}
+
+Value Compiler::compile_lambda(Lambda& node) {
+  code_->code_flags |= kLambda;
+  if (node.is_generator) code_->code_flags |= kGenerator;
+  set_signature(node.parameters);
+  prologue(node.span);
+  emit(Op::Return, value(*node.body), 0, 0, node.body->span);
+  return held_;
+}
+
+// A function of one parameter, the iterator of the first clause.
+Value Compiler::compile_generator(Comprehension& node) {
+  code_->code_flags |= kGenerator;
+  code_->positional_only = code_->positional = 1;
+  code_->parameters.push_back(intern(in_, ".0"));
+  assigned_.set(0);
+  prologue(node.span);
+  const uint32_t state = take_temporary(node.span);
+  take_temporary(node.span);
+  take_temporary(node.span);
+  emit(Op::Move, state, 0, 0, node.span);
+  emit(Op::Clear, 0, 1, 0, node.span);
+  emit(Op::ForPrepare, state, 0, 0, node.clauses[0].iterable->span);
+  comprehension_loops(node, 0, state, 0);
+  return done(node.span);
+}
+
+Value Compiler::compile_class(ClassStmt& node) {
+  code_->code_flags |= kClassBody;
+  code_->positional_only = code_->positional = 1;
+  code_->parameters.push_back(intern(in_, ".namespace"));
+  assigned_.set(0);
+  if (own_scope_.needs_class_cell) emit(Op::MakeCell, 1, 0, 0, code_->span);
+  const uint32_t reg = take_temporary(node.span);
+  emit_name(Op::LoadGlobal, reg, 0, 0, "__name__", {code_->span});
+  emit_name(Op::StoreName, reg, 0, 0, "__module__", {code_->span});
+  load_constant(reg, Value(static_cast<Object*>(code_->qualname)), code_->span);
+  emit_name(Op::StoreName, reg, 0, 0, "__qualname__", {code_->span});
+  --top_;
+  body_with_doc(node.body);
+  // The cell itself is the answer: whoever makes the class puts the class into it.
+  if (own_scope_.needs_class_cell) emit(Op::Return, 1, 0, 0, code_->span);
+  return done(node.span);
+}
+
+// ---- Registers -------------------------------------------------------------------------------------------------------
+
+uint32_t Compiler::take_temporary(Span span) {
+  if (top_ >= kMostRegisters) throw CompileError{span, "expression is too complex: too many values at once"};
+  const uint32_t reg = top_++;
+  code_->registers = std::max(code_->registers, top_);
+  return reg;
+}
+
+uint32_t Compiler::workplace(int want, Span span) {
+  if (want >= 0 && is_temporary(static_cast<uint32_t>(want))) return static_cast<uint32_t>(want);
+  return take_temporary(span);
+}
+
+uint32_t Compiler::finish(uint32_t work, int want, uint32_t mark, Span span) {
+  top_ = mark;
+  if (want < 0) {
+    ++top_;
+    return work;
+  }
+  if (static_cast<uint32_t>(want) != work) emit(Op::Move, static_cast<uint32_t>(want), work, 0, span);
+  return static_cast<uint32_t>(want);
+}
+
+// ---- Variables -------------------------------------------------------------------------------------------------------
+
+Symbol& Compiler::symbol(std::string_view name) {
+  Symbol* found = scope_->find(mangled(name));
+  if (found == nullptr) throw CompileError{{}, "internal error: name '" + std::string(name) + "' was not resolved"};
+  return *found;
+}
+
+int Compiler::own_register(std::string_view name) {
+  const Symbol& s = symbol(name);
+  return s.kind == VariableKind::Register ? s.index : -1;
+}
+
+void Compiler::check_set(const Symbol& s, Span span) {
+  if (assigned_.test(s.index)) return;
+  emit_x(Op::CheckLocal, s.index, Emitter::name(s.name), span);
+  if (!never_sure_.test(s.index)) assigned_.set(s.index);
+}
+
+// What the language leaves out, named when it is compiled.
+void Compiler::refuse_name(std::string_view name, Span span) {
+  if (name != "eval" && name != "exec" && name != "compile" && name != "bytes" && name != "bytearray" &&
+      name != "memoryview" && name != "__import__" && name != "breakpoint") {
+    return;
+  }
+  const Symbol* at_module = unit_.scopes.module().find(name);
+  if ((at_module != nullptr && at_module->bound) || unit_.has_star_import) return;
+  throw CompileError{span, "'" + std::string(name) + "' is not supported: it is left out of the language"};
+}
+
+void Compiler::load_variable(const Symbol& s, uint32_t to, Span span) {
+  const bool in_class = scope_->kind == ScopeKind::Class;
+  switch (s.kind) {
+    case VariableKind::Register:
+      check_set(s, span);
+      if (to != s.index) emit(Op::Move, to, s.index, 0, span);
+      return;
+    case VariableKind::Cell: return emit_name(Op::LoadCell, to, s.index, 0, s.name, {span});
+    case VariableKind::Free:
+      if (in_class) return emit_name(Op::LoadNameCell, to, 0, s.index, s.name, {span});
+      return emit_name(Op::LoadFree, to, s.index, 0, s.name, {span});
+    case VariableKind::ClassName: return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
+    case VariableKind::Spilled:
+      return emit_name(Op::LoadName, to, static_cast<uint32_t>(scope_->code->spill_register), 0, s.name, {span});
+    default:
+      refuse_name(s.name, span);
+      if (in_class && !s.declared_global) return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
+      return emit_name(Op::LoadGlobal, to, 0, 0, s.name, {span});
+  }
+}
+
+uint32_t Compiler::name_value(std::string_view name, Span span, int want) {
+  const Symbol& s = symbol(name);
+  if (want == kAnywhere && s.kind == VariableKind::Register && !s.walrus) {
+    check_set(s, span);
+    return s.index;
+  }
+  const uint32_t to = result(want, span);
+  load_variable(s, to, span);
+  return to;
+}
+
+void Compiler::store_variable(std::string_view name, uint32_t from, Span span) {
+  const Symbol& s = symbol(name);
+  if (s.name == "__debug__") throw CompileError{span, "cannot assign to __debug__"};
+  switch (s.kind) {
+    case VariableKind::Register:
+      if (from != s.index) emit(Op::Move, s.index, from, 0, span);
+      if (!never_sure_.test(s.index)) assigned_.set(s.index);
+      return;
+    case VariableKind::Cell: return emit(Op::StoreCell, from, s.index, 0, span);
+    case VariableKind::Free: return emit(Op::StoreFree, from, s.index, 0, span);
+    case VariableKind::ClassName: return emit_name(Op::StoreName, from, 0, 0, s.name, {span});
+    case VariableKind::Spilled:
+      return emit_name(Op::StoreName, from, static_cast<uint32_t>(scope_->code->spill_register), 0, s.name, {span});
+    default: return emit_name(Op::StoreGlobal, from, 0, 0, s.name, {span});
+  }
+}
+
+void Compiler::delete_variable(std::string_view name, Span span) {
+  const Symbol& s = symbol(name);
+  switch (s.kind) {
+    case VariableKind::Register: return emit_x(Op::DeleteLocal, s.index, Emitter::name(s.name), span);
+    case VariableKind::Cell: return emit_name(Op::DeleteCell, 0, s.index, 0, s.name, {span});
+    case VariableKind::Free: return emit_name(Op::DeleteFree, 0, s.index, 0, s.name, {span});
+    case VariableKind::ClassName: return emit_name(Op::DeleteName, 0, 0, 0, s.name, {span});
+    case VariableKind::Spilled:
+      return emit_name(Op::DeleteName, 0, static_cast<uint32_t>(scope_->code->spill_register), 0, s.name, {span});
+    default: return emit_name(Op::DeleteGlobal, 0, 0, 0, s.name, {span});
+  }
+}
+
+// ---- The way in ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void find_imports(CompileUnit& unit) {
+  for (Stmt* statement : unit.tree.body) {
+    const auto* import = try_as<ImportFromStmt>(statement);
+    if (import == nullptr) continue;
+    if (import->star) unit.has_star_import = true;
+    if (import->module.text != "__future__") continue;
+    for (const ImportAlias& alias : import->names) unit.text_annotations |= alias.name.text == "annotations";
+  }
+}
+
+}  // namespace
+
+Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& tree, CompileMode mode) {
+  CompileUnit unit{in, std::move(source), tree, resolve(tree), mode};
+  find_imports(unit);
+  Compiler compiler(unit, unit.scopes.module(), nullptr, "<module>", {0, 0});
+  Value code = compiler.compile_module();
+  return static_cast<Code*>(code.release());
+}
+
+Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode) {
+  ParseResult parsed = parse(*source, mode == CompileMode::Expression ? ParseMode::kExpression : ParseMode::kFile);
+  if (!parsed) throw_syntax_error(in, *source, *parsed.error);
+  try {
+    return Value::adopt(compile_tree(in, source, *parsed.tree, mode));
+  } catch (const CompileError& error) {
+    throw_syntax_error(in, *source, make_syntax_error(*source, error.span, error.message));
+  }
+}
+
+}  // namespace tessera

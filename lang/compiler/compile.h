@@ -1,0 +1,34 @@
+// Tree to bytecode.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "lang/syntax/ast.h"
+#include "lang/compiler/chunk.h"
+#include "lang/syntax/source.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+class Interpreter;
+
+enum class CompileMode : uint8_t {
+  Module,       // a file: returns None
+  Interactive,  // an entry at the prompt: a last bare expression is shown (Intrinsic ShowResult)
+  Expression,   // returns the value
+};
+
+// Throws CompileError (resolve.h) where the text means nothing.
+Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, ast::Tree& tree, CompileMode mode);
+
+// Parses, resolves, compiles; a mistake in the text is thrown as the SyntaxError (IndentationError …) of the language.
+// Answers a Code object, owned.
+Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode);
+
+// Folds operators on constants as the machine would compute them; Undefined where they are no constants, or where
+// computing raises (then the program shall raise when it runs).
+Value fold_constant(Interpreter& in, const ast::Expr& expression);
+
+}  // namespace tessera

@@ -1,0 +1,149 @@
+// Calls: plain, of methods, with keywords, with stars, and super().
+#include "lang/compiler/compiler.h"
+#include "lang/interpreter.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+using namespace ast;
+
+namespace {
+
+// More arguments than these go through a list.
+constexpr size_t kMostArguments = 60;
+
+bool needs_spreading(const ast::Call& e) {
+  if (e.arguments.size() + e.keywords.size() > kMostArguments) return true;
+  for (const Expr* argument : e.arguments) {
+    if (is<Starred>(*argument)) return true;
+  }
+  for (const Keyword& keyword : e.keywords) {
+    if (keyword.name.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+uint32_t Compiler::keyword_names(std::span<Keyword> keywords) {
+  std::vector<Value> names;
+  for (const Keyword& keyword : keywords) names.emplace_back(static_cast<Object*>(name_text(keyword.name.text)));
+  return Emitter::constant(make_tuple(in_, names.data(), names.size()));
+}
+
+uint32_t Compiler::call(ast::Call& e, int want) {
+  if (const auto* callee = try_as<Name>(e.callee);
+      callee != nullptr && callee->name == "super" && e.arguments.empty() && e.keywords.empty()) {
+    const Symbol* cell = own_scope_.find(unit_.tree.intern("__class__"));
+    const Symbol* at_module = unit_.scopes.module().find(callee->name);
+    const bool own_super =
+        symbol(callee->name).kind == VariableKind::Global && (at_module == nullptr || !at_module->bound);
+    if (cell != nullptr && own_super && code_->positional > 0) return super_call(e, want);
+  }
+  if (needs_spreading(e)) return spread_call(e, want);
+  if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
+  const uint32_t mark = top_;
+  on_top(*e.callee);
+  for (Expr* argument : e.arguments) on_top(*argument);
+  for (Keyword& keyword : e.keywords) on_top(*keyword.value);
+  const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
+  top_ = mark;
+  const uint32_t to = result(want, e.span);
+  if (e.keywords.empty()) emit(Op::Call, mark, count, to, e.span);
+  else emit_word(Op::CallKeywords, mark, count, to, keyword_names(e.keywords), e.span);
+  return to;
+}
+
+// Evaluating it can neither have an effect nor fail: the method may be looked up after it.
+bool Compiler::is_harmless(Expr& e) {
+  if (const auto* name = try_as<Name>(&e)) {
+    const Symbol& s = symbol(name->name);
+    return s.kind == VariableKind::Register && assigned_.test(s.index);
+  }
+  return is<Constant>(e) || is<IntLiteral>(e) || is<FloatLiteral>(e) || is<StringLiteral>(e);
+}
+
+uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
+  const uint32_t mark = top_;
+  on_top(*callee.object);
+  const std::string_view name = mangled(callee.name.text);
+  const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
+  bool harmless = e.keywords.empty();
+  for (Expr* argument : e.arguments) harmless = harmless && is_harmless(*argument);
+  if (harmless) {
+    for (Expr* argument : e.arguments) on_top(*argument);
+    top_ = mark;
+    const uint32_t to = result(want, e.span);
+    emit_name(Op::Invoke, mark, count, to, name, {e.span});
+    code_->places[code_->places.size() - 2].span = callee.span;  // of the look-up
+    return to;
+  }
+  take_temporary(e.span);
+  emit_name(Op::LoadMethod, mark, mark, 0, name, {callee.span});
+  for (Expr* argument : e.arguments) on_top(*argument);
+  for (Keyword& keyword : e.keywords) on_top(*keyword.value);
+  top_ = mark;
+  const uint32_t to = result(want, e.span);
+  if (e.keywords.empty()) emit(Op::CallMethod, mark, count, to, e.span);
+  else emit_word(Op::CallMethodKeywords, mark, count, to, keyword_names(e.keywords), e.span);
+  return to;
+}
+
+// f(*args, **kwargs), and calls with very many arguments: a list and a dict are filled.
+uint32_t Compiler::spread_call(ast::Call& e, int want) {
+  const uint32_t mark = top_;
+  const uint32_t callee = on_top(*e.callee);
+  const uint32_t list = take_temporary(e.span);
+  emit(Op::BuildList, list, list, 0, e.span);
+  for (Expr* argument : e.arguments) {
+    const uint32_t above = top_;
+    if (auto* star = try_as<Starred>(argument)) emit(Op::ListExtendArgs, list, value(*star->value), callee, e.span);
+    else emit(Op::ListAppend, list, value(*argument), 0, argument->span);
+    top_ = above;
+  }
+  if (!e.keywords.empty()) {
+    const uint32_t dict = take_temporary(e.span);
+    emit(Op::BuildDict, dict, dict, 0, e.span);
+    bool merged = false;
+    for (Keyword& keyword : e.keywords) {
+      const uint32_t above = top_;
+      if (keyword.name.empty()) {
+        emit(Op::DictMergeArgs, dict, value(*keyword.value), callee, e.span);
+        merged = true;
+      } else {
+        const Value name(static_cast<Object*>(name_text(keyword.name.text)));
+        const uint32_t key = constant_value(name, kOnTop, keyword.span);
+        const uint32_t item = on_top(*keyword.value);
+        if (merged) {
+          emit(Op::BuildDict, key, key, 1, keyword.span);
+          emit(Op::DictMergeArgs, dict, key, callee, e.span);
+        } else {
+          emit(Op::DictSet, dict, key, item, keyword.span);
+        }
+      }
+      top_ = above;
+    }
+  }
+  top_ = mark;
+  const uint32_t to = result(want, e.span);
+  emit(Op::CallSpread, callee, !e.keywords.empty(), to, e.span);
+  return to;
+}
+
+// super() is super(__class__, first parameter).
+uint32_t Compiler::super_call(ast::Call& e, int want) {
+  const uint32_t mark = top_;
+  const uint32_t type = take_temporary(e.span);
+  const Symbol& cell = *own_scope_.find(unit_.tree.intern("__class__"));
+  load_variable(cell, type, e.span);
+  const uint32_t first = take_temporary(e.span);
+  const std::string_view parameter = own_scope_.locals[0];
+  load_variable(*own_scope_.find(parameter), first, e.span);
+  top_ = mark;
+  const uint32_t to = result(want, e.span);
+  emit(Op::Intrinsic, to, type, static_cast<uint32_t>(IntrinsicId::SuperZero), e.span);
+  return to;
+}
+
+}  // namespace tessera

@@ -1,0 +1,147 @@
+// def and class: decorators, defaults, annotations.
+#include "lang/compiler/compiler.h"
+#include "lang/interpreter.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+using namespace ast;
+
+namespace {
+
+enum MakeFunctionParts : uint32_t { kDefaults = 1, kKeywordDefaults = 2, kAnnotations = 4 };
+
+bool is_positional(const ast::Parameter& p) {
+  return p.kind == ParameterKind::kPositionalOnly || p.kind == ParameterKind::kRegular;
+}
+
+}  // namespace
+
+// R[to], the top temporary, becomes the function.
+void Compiler::make_function(Parameters parameters, Expr* returns, const Value& code, uint32_t to, Span span,
+                             bool annotations) {
+  top_ = to;
+  uint32_t parts = 0;
+  std::vector<Expr*> defaults;
+  bool keyword_defaults = false, annotated = returns != nullptr;
+  for (ast::Parameter& p : parameters) {
+    if (is_positional(p) && p.default_value != nullptr) defaults.push_back(p.default_value);
+    keyword_defaults |= p.kind == ParameterKind::kKeywordOnly && p.default_value != nullptr;
+    annotated |= p.annotation != nullptr;
+  }
+  if (!defaults.empty()) {
+    const uint32_t first = top_;
+    if (std::vector<Value> values; defaults.size() < 30) {
+      for (Expr* e : defaults) on_top(*e);
+      emit(Op::BuildTuple, first, first, static_cast<uint32_t>(defaults.size()), span);
+    } else {
+      sequence(*defaults[0], ExprList(defaults), kOnTop);
+      emit(Op::ListToTuple, first, 0, 0, span);
+    }
+    top_ = first + 1;
+    parts |= kDefaults;
+  }
+  if (keyword_defaults) {
+    const uint32_t dict = take_temporary(span);
+    emit(Op::BuildDict, dict, dict, 0, span);
+    for (ast::Parameter& p : parameters) {
+      if (p.kind != ParameterKind::kKeywordOnly || p.default_value == nullptr) continue;
+      const uint32_t key = constant_value(Value(static_cast<Object*>(name_text(mangled(p.name.text)))), kOnTop, span);
+      emit(Op::DictSet, dict, key, value(*p.default_value), span);
+      top_ = dict + 1;
+    }
+    parts |= kKeywordDefaults;
+  }
+  if (annotations && annotated) {
+    parameter_annotations(parameters, returns, take_temporary(span), span);
+    parts |= kAnnotations;
+  }
+  top_ = to + 1;
+  code_->registers = std::max(code_->registers, top_);
+  emit_word(Op::MakeFunction, to, parts, 0, Emitter::constant(code), span);
+}
+
+void Compiler::parameter_annotations(Parameters parameters, Expr* returns, uint32_t to, Span span) {
+  emit(Op::BuildDict, to, to, 0, span);
+  auto add = [&](std::string_view name, Expr* e) {
+    if (e == nullptr) return;
+    const uint32_t key = constant_value(Value(static_cast<Object*>(name_text(name))), kOnTop, e->span);
+    emit(Op::DictSet, to, key, annotation(*e), e->span);
+    top_ = to + 1;
+  };
+  for (ast::Parameter& p : parameters) add(mangled(p.name.text), p.annotation);
+  add("return", returns);
+}
+
+void Compiler::operator()(FunctionStmt& s) {
+  const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
+  const uint32_t first = top_;
+  for (Expr* decorator : s.decorators) on_top(*decorator);
+  Compiler inner(unit_, scope_of(s.mark), this, s.name.text, s.span);
+  const Value code = inner.compile_function(s.parameters, s.body, s.is_generator);
+  uint32_t reg = take_temporary(span);
+  make_function(s.parameters, s.returns, code, reg, span, true);
+  for (size_t i = s.decorators.size(); i-- > 0;) {
+    reg = first + static_cast<uint32_t>(i);
+    emit(Op::Call, reg, 1, reg, s.decorators[i]->span);
+  }
+  top_ = reg + 1;
+  store_variable(s.name.text, reg, span);
+}
+
+void Compiler::operator()(ClassStmt& s) {
+  const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
+  const uint32_t first = top_;
+  for (Expr* decorator : s.decorators) on_top(*decorator);
+  uint32_t reg = take_temporary(span);
+  class_value(s, reg);
+  for (size_t i = s.decorators.size(); i-- > 0;) {
+    reg = first + static_cast<uint32_t>(i);
+    emit(Op::Call, reg, 1, reg, s.decorators[i]->span);
+  }
+  top_ = reg + 1;
+  store_variable(s.name.text, reg, span);
+}
+
+// A metaclass is refused, but for those that mean nothing more than a base class of the same module.
+void Compiler::check_metaclass(const Keyword& keyword) {
+  if (keyword.name.text != "metaclass") return;
+  std::string_view name;
+  if (const auto* plain = try_as<Name>(keyword.value)) name = plain->name;
+  if (const auto* dotted = try_as<Attribute>(keyword.value)) name = dotted->name.text;
+  if (name == "ABCMeta" || name == "EnumMeta" || name == "EnumType" || name == "type") return;
+  throw CompileError{keyword.span, "metaclass= is not supported: metaclasses are left out of the language"};
+}
+
+// R[to], the top temporary, becomes the class.
+void Compiler::class_value(ClassStmt& s, uint32_t to) {
+  const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
+  Compiler inner(unit_, scope_of(s.mark), this, s.name.text, s.span);
+  const Value code = inner.compile_class(s);
+  make_function({}, nullptr, code, to, span, false);
+  constant_value(Value(static_cast<Object*>(name_text(s.name.text))), kOnTop, span);
+  if (s.bases.empty()) {
+    constant_value(make_tuple(in_, nullptr, 0), kOnTop, span);
+  } else {
+    const uint32_t bases = sequence(*s.bases[0], s.bases, kOnTop);
+    emit(Op::ListToTuple, bases, 0, 0, span);
+  }
+  const uint32_t keywords = take_temporary(span);
+  if (s.keywords.empty()) emit(Op::LoadNone, keywords, 0, 0, span);
+  else emit(Op::BuildDict, keywords, keywords, 0, span);
+  for (Keyword& keyword : s.keywords) {
+    check_metaclass(keyword);
+    if (keyword.name.empty()) {
+      emit(Op::DictUpdate, keywords, value(*keyword.value), 0, keyword.span);
+    } else {
+      const uint32_t key =
+          constant_value(Value(static_cast<Object*>(name_text(keyword.name.text))), kOnTop, keyword.span);
+      emit(Op::DictSet, keywords, key, value(*keyword.value), keyword.span);
+    }
+    top_ = keywords + 1;
+  }
+  intrinsic(IntrinsicId::BuildClass, to, {span.begin, s.span.end});
+}
+
+}  // namespace tessera

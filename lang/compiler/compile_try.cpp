@@ -1,0 +1,280 @@
+// try, with, and how blocks are left.
+//
+// A `finally` body is compiled once for the normal end, once for exceptions, and once for each break, continue or return
+// that goes through it. The words of such an exit are not protected by the block that they leave: its protection is cut
+// into ranges around them.
+#include "lang/compiler/compiler.h"
+#include "lang/interpreter.h"
+
+namespace tessera {
+
+using namespace ast;
+
+// ---- Leaving blocks --------------------------------------------------------------------------------------------------
+
+void Compiler::push_protected(Unwind::Kind kind) {
+  Unwind u{kind};
+  u.protects = true;
+  u.open = here();
+  unwinds_.push_back(std::move(u));
+}
+
+void Compiler::close_range(Unwind& u) {
+  if (u.open < here()) u.ranges.emplace_back(u.open, here());
+}
+
+void Compiler::pop_protected(uint32_t handler_word, uint32_t target) {
+  const Unwind u = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  for (auto [begin, end] : u.ranges) {
+    code_->handlers.push_back({begin, end, handler_word, static_cast<uint16_t>(target)});
+  }
+}
+
+void Compiler::leave_to(size_t depth, bool by_return, Span span) {
+  std::vector<Unwind> left;
+  const uint32_t mark = top_;
+  while (unwinds_.size() > depth) {
+    left.push_back(std::move(unwinds_.back()));
+    unwinds_.pop_back();
+    if (left.back().protects) close_range(left.back());
+    leave_one(left.back(), by_return, span);
+    top_ = mark;
+  }
+  while (!left.empty()) {
+    unwinds_.push_back(std::move(left.back()));
+    left.pop_back();
+    // The jump or return that follows is one or two words, which cannot fail.
+    if (unwinds_.back().protects) unwinds_.back().open = here();
+  }
+}
+
+void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
+  switch (u.kind) {
+    case Unwind::Kind::Loop:
+      if (u.has_state && !by_return) clear_from(u.reg, 3, span);
+      return;
+    case Unwind::Kind::Try: return;
+    case Unwind::Kind::Finally: {
+      const Assigned before = assigned_;
+      block(u.finally_body);
+      assigned_ = before;
+      return;
+    }
+    case Unwind::Kind::Handler:
+      if (!by_return) end_handler(u.reg, span);
+      return;
+    case Unwind::Kind::Named: {
+      const uint32_t reg = take_temporary(span);
+      emit(Op::LoadNone, reg, 0, 0, span);
+      store_variable(u.name, reg, span);
+      delete_variable(u.name, span);
+      return;
+    }
+    case Unwind::Kind::With: return call_exit(u.reg, span);
+  }
+}
+
+// The exception that is being handled where the blocks in `unwinds_` stand.
+uint32_t Compiler::enclosing_handler() const {
+  for (size_t i = unwinds_.size(); i-- > 0;) {
+    if (unwinds_[i].kind == Unwind::Kind::Handler) return unwinds_[i].reg;
+  }
+  return kNoRegister;
+}
+
+void Compiler::begin_handler(uint32_t target, Span span) {
+  Unwind u{Unwind::Kind::Handler};
+  u.reg = target;
+  u.span = span;
+  unwinds_.push_back(std::move(u));
+}
+
+void Compiler::end_handler(uint32_t target, Span span) { emit(Op::EndHandler, target, enclosing_handler(), 0, span); }
+
+// ---- try -------------------------------------------------------------------------------------------------------------
+
+void Compiler::operator()(TryStmt& s) {
+  check_block_depth(s.span);
+  if (s.finally_body.empty()) try_except(s);
+  else try_finally(s);
+}
+
+void Compiler::try_finally(TryStmt& s) {
+  const uint32_t target = top_;
+  const Assigned before = assigned_;
+  const Span span = s.finally_body.front()->span;
+  push_protected(Unwind::Kind::Finally);
+  unwinds_.back().finally_body = s.finally_body;
+  if (s.handlers.empty()) block(s.body);
+  else try_except(s);
+  Unwind& u = unwinds_.back();
+  close_range(u);
+  const Unwind kept = std::move(u);
+  unwinds_.pop_back();
+
+  if (++finally_depth_ > 8) throw CompileError{span, "too many statically nested blocks"};
+  const Assigned after_body = assigned_;
+  Label end;
+  if (reachable()) {
+    block(s.finally_body);
+    jump(end, span);
+  }
+  const Assigned after = assigned_;
+  assigned_ = before;
+  unwinds_.push_back(kept);
+  pop_protected(here(), target);
+  take_temporary(span);  // the exception
+  begin_handler(target, span);
+  block(s.finally_body);
+  emit(Op::Reraise, target, 0, 0, span);
+  unwinds_.pop_back();
+  top_ = target;
+  assigned_ = after_body.all() ? after_body : after;
+  --finally_depth_;
+  bind(end);
+}
+
+void Compiler::try_except(TryStmt& s) {
+  const uint32_t target = top_;
+  const Assigned before = assigned_;
+  push_protected(Unwind::Kind::Try);
+  block(s.body);
+  close_range(unwinds_.back());
+  const Unwind kept = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  block(s.else_body);
+  Label end;
+  if (reachable()) jump(end, s.span);
+  Assigned joined = assigned_;
+
+  unwinds_.push_back(kept);
+  pop_protected(here(), target);
+  take_temporary(s.span);  // the exception
+  begin_handler(target, s.span);
+  for (ExceptHandler& handler : s.handlers) {
+    assigned_ = before;
+    except_clause(handler, target, end);
+    joined &= assigned_;
+  }
+  if (s.handlers.back().type != nullptr) emit(Op::Reraise, target, 0, 0, s.handlers.back().span);
+  unwinds_.pop_back();
+  top_ = target;
+  assigned_ = joined;
+  bind(end);
+}
+
+void Compiler::except_clause(ExceptHandler& handler, uint32_t target, Label& end) {
+  Label next;
+  top_ = target + 1;
+  if (handler.type != nullptr) {
+    const uint32_t type = value(*handler.type);
+    top_ = target + 1;
+    const uint32_t matches = take_temporary(handler.span);
+    emit(Op::Match, matches, target, type, handler.type->span);
+    test(Op::JumpIf, matches, 0, false, next, handler.type->span);
+    top_ = target + 1;
+  }
+  if (handler.name.empty()) block(handler.body);
+  else named_body(handler, target);
+  if (reachable()) {
+    // What is being handled from here on is decided without this clause.
+    const Unwind own = std::move(unwinds_.back());
+    unwinds_.pop_back();
+    end_handler(target, handler.span);
+    unwinds_.push_back(own);
+    jump(end, handler.span);
+  }
+  bind(next);
+}
+
+// except E as name: the name is gone after the clause, however it ends.
+void Compiler::named_body(ExceptHandler& handler, uint32_t target) {
+  const Span span = handler.name.span;
+  const uint32_t copied = copy(target, span);
+  store_variable(handler.name.text, copied, span);
+  top_ = copied;
+  push_protected(Unwind::Kind::Named);
+  unwinds_.back().name = handler.name.text;
+  block(handler.body);
+  close_range(unwinds_.back());
+  Unwind u = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  const Assigned after = assigned_;
+  Label end;
+  if (reachable()) {
+    leave_one(u, false, span);
+    top_ = copied;
+    jump(end, span);
+  }
+  unwinds_.push_back(u);
+  pop_protected(here(), copied);
+  take_temporary(span);
+  begin_handler(copied, span);
+  leave_one(u, false, span);
+  emit(Op::Reraise, copied, 0, 0, span);
+  unwinds_.pop_back();
+  top_ = copied;
+  assigned_ = after;
+  bind(end);
+}
+
+// ---- with ------------------------------------------------------------------------------------------------------------
+
+void Compiler::operator()(WithStmt& s) { with_items(s, 0); }
+
+// __exit__(None, None, None); R[exit] stays.
+void Compiler::call_exit(uint32_t exit, Span span) {
+  const uint32_t callee = copy(exit, span);
+  for (int i = 0; i < 3; ++i) emit(Op::LoadNone, take_temporary(span), 0, 0, span);
+  emit(Op::Call, callee, 3, callee, span);
+  clear_from(callee, 1, span);
+  top_ = callee;
+}
+
+void Compiler::with_items(WithStmt& s, size_t index) {
+  if (index == s.items.size()) return block(s.body);
+  check_block_depth(s.span);
+  WithItem& item = s.items[index];
+  const Span span = s.span;  // the statement's, as CPython marks it
+  const uint32_t exit = on_top(*item.context);
+  emit(Op::WithSetup, exit, 0, 0, span);
+  const uint32_t target = take_temporary(span);
+  emit(Op::Call, target, 0, target, span);
+  push_protected(Unwind::Kind::With);
+  unwinds_.back().reg = exit;
+  if (item.target != nullptr) store(*item.target, target);
+  else clear_from(target, 1, span);
+  top_ = target;
+  const Assigned before = assigned_;
+  with_items(s, index + 1);
+  close_range(unwinds_.back());
+  const Unwind kept = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  Label end;
+  if (reachable()) {
+    call_exit(exit, span);
+    jump(end, span);
+  }
+  // The exception is in `target`; a true answer of __exit__ ends it.
+  unwinds_.push_back(kept);
+  pop_protected(here(), target);
+  top_ = target + 1;
+  begin_handler(target, span);
+  const uint32_t callee = copy(exit, span);
+  for (int i = 0; i < 3; ++i) take_temporary(span);
+  emit(Op::ExitArguments, callee + 1, target, 0, span);
+  emit(Op::Call, callee, 3, callee, span);
+  Label swallowed;
+  test(Op::JumpIf, callee, 0, true, swallowed, span);
+  emit(Op::Reraise, target, 0, 0, span);
+  bind(swallowed);
+  unwinds_.pop_back();
+  end_handler(target, span);
+  bind(end);
+  clear_from(exit, 1, span);
+  top_ = exit;
+  assigned_ = before;
+}
+
+}  // namespace tessera

@@ -1,0 +1,150 @@
+#include "lang/compiler/disasm.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "lang/compiler/chunk.h"
+#include "lang/protocol.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+
+namespace {
+
+struct OpInfo {
+  const char* name;
+  const char* form;
+};
+
+constexpr OpInfo kOps[] = {
+#define TS_OP(name, form) {#name, form},
+#include "lang/compiler/opcodes.def"
+#undef TS_OP
+};
+
+constexpr const char* kIntrinsics[] = {
+#define TS_INTRINSIC(name, count) #name,
+#include "lang/compiler/intrinsics.def"
+#undef TS_INTRINSIC
+};
+
+// Constants longer than this are cut.
+constexpr size_t kMostText = 40;
+
+class Printer {
+ public:
+  Printer(Interpreter& in, const Code* code) : in_(in), code_(code) {}
+
+  std::string run() {
+    header();
+    for (size_t at = 0; at < code_->words.size();) at = instruction(at);
+    for (const Protected& row : code_->handlers) {
+      add("  protect %u..%u -> %u, exception in r%u\n", row.begin, row.end, row.handler, row.target);
+    }
+    for (const Value& constant : code_->constants) {
+      if (constant.is_object() && constant.as_object()->kind == ObjectKind::Code) {
+        out_ += "\n" + Printer(in_, static_cast<const Code*>(constant.as_object())).run();
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void add(const char* format, Args... args) {
+    char line[200];
+    std::snprintf(line, sizeof line, format, args...);
+    out_ += line;
+  }
+
+  void header() {
+    out_ += "code " + std::string(code_->qualname->view());
+    add(" (line %u): %zu words, %u registers", code_->source->line_number(code_->span.begin), code_->words.size(),
+        code_->registers);
+    for (size_t i = 0; i < code_->locals.size(); ++i) {
+      out_ += i == 0 ? "; " : ", ";
+      out_ += "r" + std::to_string(i) + " " + std::string(code_->locals[i]->view());
+    }
+    for (size_t i = 0; i < code_->free_names.size(); ++i) {
+      out_ += (i == 0 ? "; free " : ", ") + std::string(code_->free_names[i]->view());
+    }
+    out_ += "\n";
+  }
+
+  // The source line is printed once, above its first instruction.
+  void source_line(size_t at) {
+    const uint32_t line = code_->source->line_number(code_->places[at].span.begin);
+    if (line == line_) return;
+    line_ = line;
+    std::string_view text = code_->source->line(line);
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    out_ += "  # " + std::to_string(line) + ": " + std::string(text.substr(0, 100)) + "\n";
+  }
+
+  std::string constant(uint32_t k) {
+    if (k >= code_->constants.size()) return "k?";
+    const Value& v = code_->constants[k];
+    if (v.is_object() && v.as_object()->kind == ObjectKind::Code) {
+      return "<code " + std::string(static_cast<const Code*>(v.as_object())->qualname->view()) + ">";
+    }
+    std::string text = repr_text(in_, v);
+    if (text.size() > kMostText) text = text.substr(0, kMostText) + "...";
+    return text;
+  }
+
+  std::string name(uint32_t n) { return n < code_->names.size() ? std::string(code_->names[n]->view()) : "n?"; }
+
+  std::string operand(char kind, uint32_t value, bool wide) {
+    switch (kind) {
+      case 'r': return value == kNoRegister ? "-" : "r" + std::to_string(value);
+      case 'k': return constant(value);
+      case 'n': return name(value);
+      case 'i': return std::to_string(wide ? static_cast<int16_t>(value) : static_cast<int8_t>(value));
+      default: return std::to_string(value);
+    }
+  }
+
+  size_t instruction(size_t at) {
+    source_line(at);
+    const Word word = code_->words[at];
+    const OpInfo& op = kOps[word & 0xff];
+    add("  %5zu  %-18s", at, op.name);
+    std::string text;
+    auto put = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+    const char* form = op.form;
+    if (form[0] == 'J') {
+      put("-> " + std::to_string(static_cast<int64_t>(at) + 1 + jump_of(word)));
+      out_ += text + "\n";
+      return at + 1;
+    }
+    if (form[0] != '-') put(operand(form[0], a_of(word), false));
+    if (form[1] == 'x') {
+      put(operand(form[2], bx_of(word), true));
+    } else {
+      if (form[1] != '-') put(operand(form[1], b_of(word), false));
+      if (op_of(word) == Op::Intrinsic) put(kIntrinsics[c_of(word)]);
+      else if (form[2] != '-') put(operand(form[2], c_of(word), false));
+    }
+    size_t next = at + 1;
+    if (const char extra = std::strlen(form) > 3 ? form[3] : 0; extra != 0 && next < code_->words.size()) {
+      const Word second = code_->words[next];
+      if (extra == 'J') put("-> " + std::to_string(static_cast<int64_t>(next) + 1 + jump_of(second)));
+      else if (extra == 'N') put(name(name_of(second)));
+      else put(op_of(word) == Op::UnpackStar ? std::to_string(second) : constant(second));
+      ++next;
+    }
+    out_ += text + "\n";
+    return next;
+  }
+
+  Interpreter& in_;
+  const Code* code_;
+  std::string out_;
+  uint32_t line_ = 0;
+};
+
+}  // namespace
+
+std::string disassemble(Interpreter& in, const Code* code) { return Printer(in, code).run(); }
+
+}  // namespace tessera

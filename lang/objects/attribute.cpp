@@ -1,0 +1,476 @@
+#include "lang/objects/attribute.h"
+
+#include "lang/compiler/chunk.h"
+#include "lang/objects/class.h"
+#include "lang/objects/exception.h"
+#include "lang/make_object.h"
+#include "lang/objects/module.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+namespace {
+
+Str* interned(Interpreter& in, Str* name) { return (name->flags & kInterned) ? name : intern(in, name->view()); }
+
+bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
+Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+bool is_dunder(const Str* name) { return name->size > 4 && name->data[0] == '_' && name->data[1] == '_'; }
+std::string text(const Str* s) { return std::string(s->view()); }
+
+bool defines(const Value& object, Str* name) { return !type_lookup(object.as_object()->type, name).is_undefined(); }
+
+bool is_method(const Value& v) {
+  if (!v.is_object()) return false;
+  const ObjectKind kind = v.as_object()->kind;
+  return kind == ObjectKind::Function ||
+         (kind == ObjectKind::NativeFunction && static_cast<NativeFunction*>(v.as_object())->owner != nullptr);
+}
+
+// Wins over the instance's own attributes.
+bool is_data_descriptor(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return false;
+  const Object* object = v.as_object();
+  if (object->kind == ObjectKind::Property) return true;
+  if (object->type->slots.descr_set != nullptr) return true;
+  return (object->type->type_flags & kScriptClass) && (defines(v, in.names->set) || defines(v, in.names->delete_));
+}
+
+bool is_slot_member(const Value& v) {
+  return v.is_object() && v.as_object()->type->name != nullptr &&
+         v.as_object()->type->name->view() == "member_descriptor";
+}
+
+[[noreturn]] void property_lacks(Interpreter& in, const Property* property, const Value& object, const char* what) {
+  if (property->get.is_object() && property->get.as_object()->kind == ObjectKind::NativeFunction &&
+      is_str(property->name)) {
+    throw_error(ErrorKind::AttributeError, "attribute %s of '%s' objects is not writable",
+                quote(text_of(property->name)).c_str(), std::string(type_name(in, object)).c_str());
+  }
+  std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
+  throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(),
+              std::string(type_name(in, object)).c_str(), what);
+}
+
+}  // namespace
+
+// The value that a class's attribute has for an instance (Undefined: for the class itself).
+Value bind_attribute(Interpreter& in, const Value& found, const Value& object, Type* owner) {
+  if (!found.is_object()) return found;
+  Object* descriptor = found.as_object();
+  switch (descriptor->kind) {
+    case ObjectKind::Function: return object.is_undefined() ? found : make_bound_method(in, found, object);
+    case ObjectKind::NativeFunction:
+      return object.is_undefined() || static_cast<NativeFunction*>(descriptor)->owner == nullptr
+                 ? found
+                 : make_bound_method(in, found, object);
+    case ObjectKind::StaticMethod: return static_cast<StaticMethod*>(descriptor)->function;
+    case ObjectKind::ClassMethod: {
+      const Value& function = static_cast<ClassMethod*>(descriptor)->function;
+      const Value self(static_cast<Object*>(owner));
+      if (function.is_object() && (function.as_object()->kind == ObjectKind::Function ||
+                                   function.as_object()->kind == ObjectKind::NativeFunction)) {
+        return make_bound_method(in, function, self);
+      }
+      const Value inner = bind_attribute(in, function, self, owner);
+      return inner.is(function) && is_callable(in, inner) ? make_bound_method(in, inner, self) : inner;
+    }
+    case ObjectKind::Property: {
+      if (object.is_undefined()) return found;
+      const auto* property = static_cast<Property*>(descriptor);
+      if (property->get.is_none() || property->get.is_undefined()) property_lacks(in, property, object, "getter");
+      return call(in, property->get, {object});
+    }
+    default: break;
+  }
+  if (descriptor->type->slots.descr_get != nullptr) return descriptor->type->slots.descr_get(in, found, object, owner);
+  if (descriptor->type->type_flags & kScriptClass) {
+    const Value getter = type_lookup(descriptor->type, in.names->get);
+    if (!getter.is_undefined()) {
+      return call(in, getter,
+                  {found, object.is_undefined() ? Value::none() : object, Value(static_cast<Object*>(owner))});
+    }
+  }
+  return found;
+}
+
+namespace {
+
+// True: a descriptor took the value (Undefined: deleted itself).
+bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value) {
+  if (!found.is_object()) return false;
+  Object* descriptor = found.as_object();
+  if (descriptor->kind == ObjectKind::Property) {
+    const auto* property = static_cast<Property*>(descriptor);
+    const Value& function = value.is_undefined() ? property->del : property->set;
+    if (function.is_none() || function.is_undefined())
+      property_lacks(in, property, object, value.is_undefined() ? "deleter" : "setter");
+    if (value.is_undefined()) call(in, function, {object});
+    else call(in, function, {object, value});
+    return true;
+  }
+  if (descriptor->type->slots.descr_set != nullptr) {
+    descriptor->type->slots.descr_set(in, found, object, value);
+    return true;
+  }
+  if (!(descriptor->type->type_flags & kScriptClass)) return false;
+  const Value setter = type_lookup(descriptor->type, value.is_undefined() ? in.names->delete_ : in.names->set);
+  if (setter.is_undefined()) {
+    if (!is_data_descriptor(in, found)) return false;
+    throw_error(ErrorKind::AttributeError, "%s", value.is_undefined() ? "__delete__" : "__set__");
+  }
+  if (value.is_undefined()) call(in, setter, {found, object});
+  else call(in, setter, {found, object, value});
+  return true;
+}
+
+uint32_t key_place(const Type* type, const Str* name) {
+  const auto& keys = type->instance_keys;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == name) return static_cast<uint32_t>(i);
+  }
+  return static_cast<uint32_t>(keys.size());
+}
+
+}  // namespace
+
+// ---- Types -----------------------------------------------------------------------------------------------------------
+
+const Value& type_lookup(const Type* type, const Str* name) {
+  static const Value kMissing;
+  Interpreter& in = *type->owner;
+  TypeCache::Entry& entry = in.type_cache().entry(type->version, name);
+  if (entry.version == type->version && entry.name == name) return entry.value != nullptr ? *entry.value : kMissing;
+  const Value* found = nullptr;
+  for (const Type* base : type->mro) {
+    found = dict_get_str(base->attributes, const_cast<Str*>(name));
+    if (found != nullptr) break;
+  }
+  if (name->flags & kInterned) entry = {type->version, name, found};
+  return found != nullptr ? *found : kMissing;
+}
+
+bool Type::is_subtype_of(const Type* other) const noexcept {
+  if (this == other) return true;
+  for (const Type* base : mro) {
+    if (base == other) return true;
+  }
+  return false;
+}
+
+namespace {
+
+Value type_tuple(Interpreter& in, const std::vector<Type*>& types) {
+  std::vector<Value> values;
+  for (Type* t : types) values.emplace_back(static_cast<Object*>(t));
+  return make_tuple(in, values.data(), values.size());
+}
+
+// What every class has that stands in no dict.
+Value type_special(Interpreter& in, Type* type, const Str* name) {
+  const Names& n = *in.names;
+  if (name == n.name) return Value(static_cast<Object*>(type->name));
+  if (name == n.qualname) return Value(static_cast<Object*>(type->qualname));
+  if (name == n.class_) return Value(static_cast<Object*>(type->type));
+  if (name == n.bases) return type_tuple(in, type->bases);
+  if (name == n.mro_) return type_tuple(in, type->mro);
+  if (name == n.dict_) return dict_copy(in, type->attributes);
+  return Value();
+}
+
+Value type_own_special(Interpreter& in, Type* type, Str* name) {
+  const Names& n = *in.names;
+  if (name == n.module) {
+    const Value* own = dict_get_str(type->attributes, name);
+    return own != nullptr ? *own : Value(static_cast<Object*>(type->module));
+  }
+  if (name == n.doc) {
+    const Value* own = dict_get_str(type->attributes, name);
+    return own != nullptr ? *own : Value::none();
+  }
+  if (name == n.annotations && (type->type_flags & kScriptClass)) {
+    Value* own = dict_get_str(type->attributes, name);
+    if (own != nullptr) return *own;
+    const Value made = make_dict(in);
+    dict_set_str(in, type->attributes, name, made);
+    return made;
+  }
+  return Value();
+}
+
+Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
+  if (is_dunder(name)) {
+    if (Value special = type_special(in, type, name); !special.is_undefined()) return special;
+    if (Value own = type_own_special(in, type, name); !own.is_undefined()) return own;
+  }
+  if (const Value& found = type_lookup(type, name); !found.is_undefined())
+    return bind_attribute(in, Value(found), Value(), type);
+  const Value& meta = type_lookup(type->type, name);
+  if (!meta.is_undefined()) return bind_attribute(in, Value(meta), Value(static_cast<Object*>(type)), type->type);
+  return Value();
+}
+
+Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
+  if (const Value* found = dict_get_str(module.dict, name)) return *found;
+  if (name == in.names->dict_) return Value(static_cast<Object*>(module.dict));
+  if (name == in.names->class_) return Value(static_cast<Object*>(module.type));
+  if (module.missing != nullptr) {
+    Value made = module.missing(in, module, name);
+    if (!made.is_undefined()) {
+      dict_set_str(in, module.dict, name, made);
+      return made;
+    }
+  }
+  const Value& in_class = type_lookup(module.type, name);
+  if (!in_class.is_undefined())
+    return bind_attribute(in, Value(in_class), Value(static_cast<Object*>(&module)), module.type);
+  if (const Value* hook = dict_get_str(module.dict, in.names->getattr)) {
+    const Value function = *hook;
+    return call(in, function, {Value(static_cast<Object*>(name))});
+  }
+  return Value();
+}
+
+[[noreturn]] void no_attribute(Interpreter& in, const Value& object, Str* name) {
+  std::string message;
+  if (is_type(object)) {
+    message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
+  } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    message =
+        "module '" + text(static_cast<Module*>(object.as_object())->name) + "' has no attribute '" + text(name) + "'";
+  } else {
+    message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
+  }
+  throw_attribute_error(in, object, name, std::move(message));
+}
+
+bool is_attribute_error(Interpreter& in, const Value& exception) {
+  return is_error(in, exception, ErrorKind::AttributeError);
+}
+
+// Everything before __getattr__. `rest` is what stands in the class.
+Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
+  Type* type = type_of(in, object);
+  if (type->type_flags & kHasGetAttribute) {
+    return call(in, type_lookup(type, in.names->getattribute), {object, Value(static_cast<Object*>(name))});
+  }
+  if (type->slots.get_attr != nullptr) {
+    Value found = type->slots.get_attr(in, object, name);
+    if (!found.is_undefined()) return found;
+  }
+  if (is_type(object)) {
+    Value found = find_type_attribute(in, as_type(object), name);
+    if (!found.is_undefined()) return found;
+    const Value hook = class_hook(in, as_type(object), in.names->class_getattr);
+    return hook.is_undefined() ? hook : call(in, hook, {Value(static_cast<Object*>(name))});
+  }
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    return find_module_attribute(in, *static_cast<Module*>(object.as_object()), name);
+  }
+  return generic_find_attr(in, object, name);
+}
+
+}  // namespace
+
+// ---- Reading ---------------------------------------------------------------------------------------------------------
+
+Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
+  Type* type = type_of(in, object);
+  const Value in_class = type_lookup(type, name);
+  if (!in_class.is_undefined() && is_data_descriptor(in, in_class)) return bind_attribute(in, in_class, object, type);
+  if (object.is_object() && type->attributes_offset != 0) {
+    if (const Value* own = find_own_attribute(object.as_object(), name)) return *own;
+  }
+  if (!in_class.is_undefined()) return bind_attribute(in, in_class, object, type);
+  if (!is_dunder(name)) return Value();
+  if (name == in.names->class_) return Value(static_cast<Object*>(type));
+  if (name == in.names->module) return find_type_attribute(in, type, name);
+  if (name == in.names->doc) return find_type_attribute(in, type, name);
+  if (name == in.names->dict_ && object.is_object() && type->attributes_offset != 0 &&
+      !(type->type_flags & kHasSlots)) {
+    return Value(static_cast<Object*>(attributes_dict(in, object.as_object())));
+  }
+  return Value();
+}
+
+Value find_attr(Interpreter& in, const Value& object, Str* name) {
+  name = interned(in, name);
+  Type* type = type_of(in, object);
+  try {
+    Value found = find_before_hook(in, object, name);
+    if (!found.is_undefined() || !(type->type_flags & kHasGetAttrHook)) return found;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError) throw;
+    if (!(type->type_flags & kHasGetAttrHook)) return Value();
+  } catch (const Thrown& thrown) {
+    if (!is_attribute_error(in, thrown.exception)) throw;
+    if (!(type->type_flags & kHasGetAttrHook)) return Value();
+  }
+  try {
+    return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_attribute_error(in, thrown.exception)) throw;
+  }
+  return Value();
+}
+
+namespace {
+
+// With __getattr__: also when a property or __getattribute__ raised AttributeError.
+Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
+  Type* type = type_of(in, object);
+  try {
+    Value found = find_before_hook(in, object, name);
+    if (!found.is_undefined()) return found;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_attribute_error(in, thrown.exception)) throw;
+  }
+  return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+}
+
+}  // namespace
+
+Value get_attr(Interpreter& in, const Value& object, Str* name) {
+  name = interned(in, name);
+  if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
+  Value found = find_before_hook(in, object, name);
+  if (found.is_undefined()) no_attribute(in, object, name);
+  return found;
+}
+
+namespace {
+
+bool may_cache(const Value& object) {
+  if (!object.is_object()) return false;
+  const Type* type = object.as_object()->type;
+  return type->slots.get_attr == nullptr && !(type->type_flags & kHasGetAttribute) &&
+         object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module;
+}
+
+// Notes where the attribute stands, when that is a place that stays.
+void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
+  Type* type = object->type;
+  site.kind = AttributeSite::Kind::Empty;
+  const Value& in_class = type_lookup(type, name);
+  const bool has_own = type->attributes_offset != 0 && attributes_of(object).dict == nullptr;
+  const uint32_t place = key_place(type, name);
+  if (has_own && place < attributes_of(object).count && !attributes_of(object).values[place].is_undefined()) {
+    if (!in_class.is_undefined() && is_data_descriptor(in, in_class) && !is_slot_member(in_class)) return;
+    site = {type->version, AttributeSite::Kind::Slot, place, nullptr};
+    return;
+  }
+  if (in_class.is_undefined() || (type->attributes_offset != 0 && !has_own)) return;
+  if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
+  else if (!in_class.is_object() || in_class.as_object()->kind == ObjectKind::Str) {
+    site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
+  }
+}
+
+}  // namespace
+
+Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
+  if (may_cache(object)) fill_site(in, object.as_object(), name, site);
+  return get_attr(in, object, name);
+}
+
+Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {
+  bound = false;
+  const bool plain = !object.is_object() || may_cache(object);
+  if (!plain) return get_attr(in, object, name);
+  Type* type = type_of(in, object);
+  const Value& in_class = type_lookup(type, name);
+  if (!is_method(in_class)) return get_attr(in, object, name, site);
+  if (object.is_object()) {
+    if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
+      return get_attr(in, object, name, site);
+    fill_site(in, object.as_object(), name, site);
+  }
+  bound = true;
+  return in_class;
+}
+
+// ---- Writing ---------------------------------------------------------------------------------------------------------
+
+void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  Type* type = type_of(in, object);
+  const Value in_class = type_lookup(type, name);
+  if (!in_class.is_undefined() && set_through_descriptor(in, in_class, object, value)) return;
+  const bool has_dict = object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots);
+  if (has_dict && name == in.names->dict_ && !value.is_undefined()) {
+    if (!is_dict(value))
+      throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'",
+                  std::string(type_name(in, value)).c_str());
+    return set_attributes_dict(in, object.as_object(), as_dict(value));
+  }
+  if (has_dict && name == in.names->class_) throw_error(ErrorKind::TypeError, "__class__ assignment is not supported");
+  if (has_dict) {
+    if (!value.is_undefined()) return set_own_attribute(in, object.as_object(), name, value);
+    if (delete_own_attribute(in, object.as_object(), name)) return;
+    if (in_class.is_undefined()) no_attribute(in, object, name);
+    throw_attribute_error(in, object, name, text(name));
+  }
+  if (in_class.is_undefined()) no_attribute(in, object, name);
+  throw_attribute_error(
+      in, object, name,
+      "'" + std::string(type_name(in, object)) + "' object attribute '" + text(name) + "' is read-only");
+}
+
+namespace {
+
+void set_class_attr(Interpreter& in, Type* type, Str* name, const Value& value) {
+  const Value hook = class_hook(in, type, value.is_undefined() ? in.names->class_delattr : in.names->class_setattr);
+  if (!hook.is_undefined()) {
+    if (value.is_undefined()) call(in, hook, {Value(static_cast<Object*>(name))});
+    else call(in, hook, {Value(static_cast<Object*>(name)), value});
+    return;
+  }
+  set_type_attribute(in, type, name, value);
+}
+
+void set_any(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  Type* type = type_of(in, object);
+  if (type->type_flags & kHasSetAttrHook) {
+    const Value hook = type_lookup(type, value.is_undefined() ? in.names->delattr : in.names->setattr);
+    if (is_function(hook)) {
+      if (value.is_undefined()) call(in, hook, {object, Value(static_cast<Object*>(name))});
+      else call(in, hook, {object, Value(static_cast<Object*>(name)), value});
+      return;
+    }
+  }
+  if (type->slots.set_attr != nullptr) return type->slots.set_attr(in, object, name, value);
+  if (is_type(object)) return set_class_attr(in, as_type(object), name, value);
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    Dict* dict = static_cast<Module*>(object.as_object())->dict;
+    if (!value.is_undefined()) return dict_set_str(in, dict, name, value);
+    if (!dict_delete_str(in, dict, name)) no_attribute(in, object, name);
+    return;
+  }
+  generic_set_attr(in, object, name, value);
+}
+
+}  // namespace
+
+void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  set_any(in, object, interned(in, name), value);
+}
+
+void del_attr(Interpreter& in, const Value& object, Str* name) { set_any(in, object, interned(in, name), Value()); }
+
+void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value, AttributeSite& site) {
+  set_any(in, object, name, value);
+  if (!may_cache(object) || object.as_object()->type->slots.set_attr != nullptr) return;
+  if (object.as_object()->type->type_flags & kHasSetAttrHook) return;
+  fill_site(in, object.as_object(), name, site);
+  if (site.kind != AttributeSite::Kind::Slot) site.kind = AttributeSite::Kind::Empty;
+}
+
+}  // namespace tessera

@@ -1,0 +1,194 @@
+// Where instances keep their attributes (shared keys or a dict of their own), and names for dir() and suggestions.
+#include <algorithm>
+
+#include "lang/objects/attribute.h"
+#include "lang/make_object.h"
+#include "lang/objects/module.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+
+namespace {
+
+// Instances with more attributes than this keep them in a dict: a shared list of keys is searched from its beginning.
+constexpr size_t kMostSharedKeys = 40;
+
+bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
+Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+
+}  // namespace
+
+// ---- An object's own attributes --------------------------------------------------------------------------------------
+
+const Value* find_own_attribute(Object* object, const Str* name) {
+  const Attributes& attributes = attributes_of(object);
+  if (attributes.dict != nullptr) return dict_get_str(attributes.dict, const_cast<Str*>(name));
+  const Type* type = object->type;
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (type->instance_keys[i] == name) return attributes.values[i].is_undefined() ? nullptr : &attributes.values[i];
+  }
+  return nullptr;
+}
+
+namespace {
+
+void grow(Interpreter& in, Attributes& attributes, size_t wanted) {
+  const auto capacity =
+      static_cast<uint32_t>(std::max<size_t>(wanted, attributes.capacity == 0 ? 4 : attributes.capacity * 2));
+  auto* values = static_cast<Value*>(in.heap.allocate(capacity * sizeof(Value)));
+  for (uint32_t i = 0; i < capacity; ++i) new (values + i) Value();
+  for (uint32_t i = 0; i < attributes.count; ++i) values[i] = std::move(attributes.values[i]);
+  if (attributes.values != nullptr) in.heap.deallocate(attributes.values, attributes.capacity * sizeof(Value));
+  attributes.values = values;
+  attributes.capacity = capacity;
+}
+
+void append(Interpreter& in, Object* object, Value value) {
+  Attributes& attributes = attributes_of(object);
+  if (attributes.count == attributes.capacity)
+    grow(in, attributes, std::min<size_t>(object->type->instance_keys.size(), 16));
+  attributes.values[attributes.count++] = std::move(value);
+}
+
+}  // namespace
+
+void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value) {
+  Attributes& attributes = attributes_of(object);
+  if (attributes.dict != nullptr) return dict_set_str(in, attributes.dict, name, std::move(value));
+  auto& keys = object->type->instance_keys;
+  if (attributes.count < keys.size() && keys[attributes.count] == name) return append(in, object, std::move(value));
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (keys[i] != name) continue;
+    attributes.values[i] = std::move(value);
+    return;
+  }
+  if (attributes.count == keys.size() && keys.size() < kMostSharedKeys) {
+    keys.push_back(name);
+    return append(in, object, std::move(value));
+  }
+  dict_set_str(in, attributes_dict(in, object), name, std::move(value));
+}
+
+bool delete_own_attribute(Interpreter& in, Object* object, Str* name) {
+  const Value* own = find_own_attribute(object, name);
+  if (own == nullptr) return false;
+  Attributes& attributes = attributes_of(object);
+  if (attributes.dict == nullptr && own == attributes.values + attributes.count - 1) {
+    --attributes.count;
+    const Value gone = std::move(attributes.values[attributes.count]);
+    return true;
+  }
+  return dict_delete_str(in, attributes_dict(in, object), name);
+}
+
+Dict* attributes_dict(Interpreter& in, Object* object) {
+  Attributes& attributes = attributes_of(object);
+  if (attributes.dict != nullptr) return attributes.dict;
+  Dict* dict = new_dict(in);
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (!attributes.values[i].is_undefined())
+      dict_set_str(in, dict, object->type->instance_keys[i], attributes.values[i]);
+  }
+  clear_attributes(in, attributes);
+  attributes.dict = dict;
+  return dict;
+}
+
+void set_attributes_dict(Interpreter& in, Object* object, Dict* dict) {
+  ++dict->refcount;
+  clear_attributes(in, attributes_of(object));
+  attributes_of(object).dict = dict;
+}
+
+void clear_attributes(Interpreter& in, Attributes& attributes) noexcept {
+  const Attributes old = attributes;
+  attributes = Attributes();
+  for (uint32_t i = 0; i < old.count; ++i) old.values[i] = Value();
+  if (old.values != nullptr) in.heap.deallocate(old.values, old.capacity * sizeof(Value));
+  if (old.dict != nullptr && --old.dict->refcount == 0) destroy_object(old.dict);
+}
+
+// ---- Names -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void add_keys(Interpreter& in, Dict* names, const Dict* from) {
+  dict_for_each(from, [&](const Value& key, const Value&) {
+    if (is_str(key)) dict_set(in, names, key, Value::none());
+  });
+}
+
+}  // namespace
+
+Value attribute_names(Interpreter& in, const Value& object) {
+  const Value names = make_dict(in);
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+    add_keys(in, as_dict(names), static_cast<Module*>(object.as_object())->dict);
+  } else {
+    Type* type = is_type(object) ? as_type(object) : type_of(in, object);
+    if (!is_type(object) && object.is_object() && type->attributes_offset != 0) {
+      const Attributes& attributes = attributes_of(object.as_object());
+      if (attributes.dict != nullptr) add_keys(in, as_dict(names), attributes.dict);
+      for (uint32_t i = 0; i < attributes.count; ++i) {
+        if (!attributes.values[i].is_undefined())
+          dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
+      }
+    }
+    for (const Type* base : type->mro) add_keys(in, as_dict(names), base->attributes);
+    for (Str* special : {in.names->class_, in.names->doc, in.names->dict_, in.names->module}) {
+      if (special != in.names->dict_ || type->attributes_offset != 0)
+        dict_set_str(in, as_dict(names), special, Value::none());
+    }
+  }
+  Value list = list_from(in, names);
+  list_sort(in, as_list(list), Value::none(), false);
+  return list;
+}
+
+namespace {
+
+constexpr size_t kMove = 2, kCase = 1;
+
+size_t substitution(char a, char b) {
+  if (a == b) return 0;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return lower(a) == lower(b) ? kCase : kMove;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j * kMove;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i * kMove;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t best = std::min({row[j] + kMove, row[j - 1] + kMove, diagonal + substitution(a[i - 1], b[j - 1])});
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string suggest_name(std::string_view wrong, const std::vector<std::string_view>& names) {
+  if (names.size() > 750 || wrong.size() > 40) return {};
+  std::string_view best;
+  size_t best_distance = SIZE_MAX;
+  for (std::string_view name : names) {
+    if (name == wrong || name.size() > 40) continue;
+    const size_t most = std::min((wrong.size() + name.size() + 3) * kMove / 6, best_distance - 1);
+    const size_t distance = edit_distance(wrong, name);
+    if (distance > most) continue;
+    best = name;
+    best_distance = distance;
+  }
+  return std::string(best);
+}
+
+}  // namespace tessera

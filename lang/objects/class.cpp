@@ -1,0 +1,642 @@
+// Making of types: the first ones, native ones, and classes of scripts.
+#include "lang/objects/class.h"
+
+#include <algorithm>
+
+#include "lang/objects/attribute.h"
+#include "lang/compiler/chunk.h"
+#include "lang/objects/class_slots.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/module.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/set.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+namespace {
+
+constexpr uint32_t kForever = 1u << 30;
+
+std::string text(const Str* s) { return std::string(s->view()); }
+Value as_value(Object* object) { return Value(object); }
+bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
+Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+Str* hold(Str* s) {
+  ++s->refcount;
+  return s;
+}
+
+// ---- The first types -------------------------------------------------------------------------------------------------
+
+void destroy_type(Interpreter& in, Object* self) {
+  auto* type = static_cast<Type*>(self);
+  for (Type* base : type->bases) {
+    std::erase(base->subclasses, type);
+    const Value let_go = Value::adopt(base);
+  }
+  for (Str* s : {type->name, type->qualname, type->module}) {
+    if (s != nullptr) const Value let_go = Value::adopt(s);
+  }
+  if (type->attributes != nullptr) const Value let_go = Value::adopt(type->attributes);
+  free_object(in, type);
+}
+
+void traverse_type(Object* self, Visitor& visitor) {
+  auto* type = static_cast<Type*>(self);
+  for (Type* base : type->bases) visitor(base);
+  if (type->attributes != nullptr) visitor(type->attributes);
+}
+
+void destroy_instance(Interpreter& in, Object* self) { free_object(in, static_cast<Instance*>(self)); }
+
+Type* raw_type(Interpreter& in, ObjectKind kind, size_t size, uint32_t flags = 0) {
+  Type* type;
+  if (in.types.type == nullptr) {
+    type = new (in.heap.allocate(sizeof(Type))) Type();
+    type->refcount = kForever;
+    type->kind = ObjectKind::Type;
+    type->type = type;
+    type->aux = 0;
+    in.types.type = type;
+    in.collector().track(type);
+  } else {
+    type = make_object<Type>(in, in.types.type);
+    type->refcount = kForever;
+  }
+  type->flags |= kImmortal;
+  type->name = type->qualname = type->module = nullptr;
+  type->attributes = nullptr;
+  type->owner = &in;
+  type->instance_kind = kind;
+  type->type_flags = flags;
+  type->instance_size = static_cast<uint32_t>(size);
+  type->attributes_offset = 0;
+  type->version = in.type_cache().new_version();
+  type->mro = {type};
+  if (in.types.object != nullptr) {
+    type->mro.push_back(in.types.object);
+    type->bases = {in.types.object};
+    type->slots = in.types.object->slots;
+  }
+  return type;
+}
+
+void name_type(Interpreter& in, Type* type, std::string_view name, std::string_view module = "builtins") {
+  type->name = hold(intern(in, name));
+  type->qualname = hold(type->name);
+  type->module = hold(intern(in, module));
+  type->attributes = new_dict(in);
+}
+
+Value object_repr(Interpreter& in, const Value& self) {
+  const Type* type = type_of(in, self);
+  const Value module = find_attr(in, as_value(const_cast<Type*>(type)), in.names->module);
+  std::string name = text(type->qualname);
+  if (is_str(module) && text_of(module) != "builtins") name = std::string(text_of(module)) + "." + name;
+  char address[32];
+  std::snprintf(address, sizeof address, "%p", static_cast<void*>(self.as_object()));
+  return make_str(in, "<" + name + " object at " + address + ">");
+}
+
+int64_t object_hash(Interpreter&, const Value& self) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.as_object()) >> 4);
+}
+
+Value object_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (op == CompareOp::Eq && self.is(other)) return Value::boolean(true);
+  return in.not_implemented;
+}
+
+Value type_repr(Interpreter& in, const Value& self) {
+  Type* type = as_type(self);
+  const Value hook = class_hook(in, type, in.names->class_repr);
+  if (!hook.is_undefined()) return call(in, hook);
+  const Value module = find_attr(in, self, in.names->module);
+  std::string name = text(type->qualname);
+  if (is_str(module) && text_of(module) != "builtins") name = std::string(text_of(module)) + "." + name;
+  return make_str(in, "<class '" + name + "'>");
+}
+
+Value type_call(Interpreter& in, const Value& self, const Args& args) {
+  Type* type = as_type(self);
+  const Value hook = class_hook(in, type, in.names->class_call);
+  return hook.is_undefined() ? instantiate(in, type, args) : call(in, hook, args);
+}
+
+Value type_iter(Interpreter& in, const Value& self) {
+  const Value hook = class_hook(in, as_type(self), in.names->class_iter);
+  if (hook.is_undefined()) throw_error(ErrorKind::TypeError, "'type' object is not iterable");
+  return iter(in, call(in, hook));
+}
+
+int64_t type_length(Interpreter& in, const Value& self) {
+  const Value hook = class_hook(in, as_type(self), in.names->class_len);
+  if (hook.is_undefined()) throw_error(ErrorKind::TypeError, "object of type 'type' has no len()");
+  return index(in, call(in, hook));
+}
+
+bool type_contains(Interpreter& in, const Value& self, const Value& item) {
+  const Value hook = class_hook(in, as_type(self), in.names->class_contains);
+  if (!hook.is_undefined()) return truth(in, call(in, hook, {item}));
+  if (class_hook(in, as_type(self), in.names->class_iter).is_undefined()) {
+    throw_error(ErrorKind::TypeError, "argument of type 'type' is not iterable");
+  }
+  bool found = false;
+  for_each(in, self, [&](const Value& v) { found = found || equals(in, v, item); });
+  return found;
+}
+
+// Class[key]: __class_getitem__.
+Value type_get_item(Interpreter& in, const Value& self, const Value& key) {
+  const Value method = find_attr(in, self, in.names->class_getitem);
+  if (method.is_undefined())
+    throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", text(as_type(self)->name).c_str());
+  return call(in, method, {key});
+}
+
+bool type_truth(Interpreter&, const Value&) { return true; }
+
+}  // namespace
+
+void make_core_types(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  raw_type(in, ObjectKind::Type, sizeof(Type));
+  t.type->slots.destroy = destroy_type;
+  t.object = raw_type(in, ObjectKind::Instance, sizeof(Instance));
+  TypeSlots& object = t.object->slots;
+  object.destroy = destroy_instance;
+  object.repr = object_repr;
+  object.hash = object_hash;
+  object.compare = object_compare;
+  t.type->mro = {t.type, t.object};
+  t.type->bases = {t.object};
+  t.type->slots = object;
+  TypeSlots& type = t.type->slots;
+  type.destroy = destroy_type;
+  type.traverse = traverse_type;
+  type.repr = type_repr;
+  type.call = type_call;
+  type.iter = type_iter;
+  type.length = type_length;
+  type.truth = type_truth;
+  type.contains = type_contains;
+  type.get_item = type_get_item;
+  t.str = raw_type(in, ObjectKind::Str, sizeof(Str));
+  t.tuple = raw_type(in, ObjectKind::Tuple, sizeof(Tuple));
+  t.list = raw_type(in, ObjectKind::List, sizeof(List));
+  t.dict = raw_type(in, ObjectKind::Dict, sizeof(Dict));
+  t.function = raw_type(in, ObjectKind::Function, sizeof(Function), kFinalType);
+  t.native_function = raw_type(in, ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
+  t.native_function->slots.destroy = [](Interpreter& in2, Object* self) {
+    free_object(in2, static_cast<NativeFunction*>(self));
+  };
+  t.bound_method = raw_type(in, ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
+  t.cell = raw_type(in, ObjectKind::Cell, sizeof(Cell), kFinalType);
+  t.code = raw_type(in, ObjectKind::Code, sizeof(Code), kFinalType);
+  t.module = raw_type(in, ObjectKind::Module, sizeof(Module));
+  t.property = raw_type(in, ObjectKind::Property, sizeof(Property));
+  t.static_method = raw_type(in, ObjectKind::StaticMethod, sizeof(StaticMethod));
+  t.class_method = raw_type(in, ObjectKind::ClassMethod, sizeof(ClassMethod));
+  t.super = raw_type(in, ObjectKind::Super, sizeof(Super));
+}
+
+void finish_core_types(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  const std::pair<Type*, const char*> names[] = {{t.type, "type"},
+                                                 {t.object, "object"},
+                                                 {t.str, "str"},
+                                                 {t.tuple, "tuple"},
+                                                 {t.list, "list"},
+                                                 {t.dict, "dict"},
+                                                 {t.function, "function"},
+                                                 {t.native_function, "builtin_function_or_method"},
+                                                 {t.bound_method, "method"},
+                                                 {t.cell, "cell"},
+                                                 {t.code, "code"},
+                                                 {t.module, "module"},
+                                                 {t.property, "property"},
+                                                 {t.static_method, "staticmethod"},
+                                                 {t.class_method, "classmethod"},
+                                                 {t.super, "super"}};
+  for (auto [type, name] : names) name_type(in, type, name);
+  add_core_methods(in);
+}
+
+static Value refuse_to_make(Interpreter&, Type* type, const Args&) {
+  throw_error(ErrorKind::TypeError, "cannot create '%s.%s' instances", std::string(type->module->view()).c_str(),
+              std::string(type->name->view()).c_str());
+}
+
+Type* Interpreter::new_type(const NativeTypeSpec& spec) {
+  Type* base = spec.base != nullptr ? spec.base : types.object;
+  Type* type = raw_type(*this, spec.kind, spec.size, spec.flags);
+  name_type(*this, type, spec.name, spec.module);
+  type->bases = {base};
+  type->mro.assign(1, type);
+  type->mro.insert(type->mro.end(), base->mro.begin(), base->mro.end());
+  type->slots = base->slots;
+  type->type_flags |= base->type_flags & kExceptionType;
+  if (base != types.object) {
+    type->make = base->make;
+    if (base->attributes_offset != 0) type->attributes_offset = base->attributes_offset;
+    base->subclasses.push_back(type);
+  }
+  // A layout that only C++ can fill must not come to life empty; types that scripts make set their own `make` afterwards.
+  if (spec.kind == ObjectKind::Native && type->make == nullptr) type->make = refuse_to_make;
+  if (!spec.doc.empty()) dict_set_str(*this, type->attributes, names->doc, make_str(*this, spec.doc));
+  register_type(type);
+  return type;
+}
+
+void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc) {
+  auto function = [&](NativeFn fn, const char* signature) {
+    if (fn == nullptr) return Value::none();
+    Value made = new_function(signature, doc, fn);
+    static_cast<NativeFunction*>(made.as_object())->owner = type;  // so that `self` is checked
+    return made;
+  };
+  Value property = make_property(*this, function(get, "get(self, /)"), function(set, "set(self, value, /)"),
+                                 Value::none(), make_str(*this, doc));
+  Str* interned = intern(*this, name);
+  static_cast<Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
+  dict_set_str(*this, type->attributes, interned, property);
+}
+
+void destroy_types(Interpreter& in) noexcept {
+  std::vector<Type*> types;
+  for (GcObject* object : in.collector().objects()) {
+    if (object->kind == ObjectKind::Type) types.push_back(static_cast<Type*>(object));
+  }
+  std::vector<Value> held;  // what they own goes while all of them still stand
+  for (Type* type : types) {
+    for (Str* s : {type->name, type->qualname, type->module}) {
+      if (s != nullptr) held.push_back(Value::adopt(s));
+    }
+    if (type->attributes != nullptr) held.push_back(Value::adopt(type->attributes));
+  }
+  held.clear();
+  in.collector().forget_all();
+  for (Type* type : types) {
+    type->~Type();
+    in.heap.deallocate(type, sizeof(Type));
+  }
+}
+
+// ---- The order of base classes ---------------------------------------------------------------------------------------
+
+namespace {
+
+[[noreturn]] void no_order(const std::vector<Type*>& bases) {
+  std::string names;
+  for (const Type* base : bases) names += (names.empty() ? "" : ", ") + text(base->name);
+  throw_error(ErrorKind::TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases %s",
+              names.c_str());
+}
+
+// C3: merges the orders of the bases, then the bases themselves.
+std::vector<Type*> linearize(Type* type) {
+  std::vector<std::vector<Type*>> lists;
+  for (Type* base : type->bases) lists.push_back(base->mro);
+  lists.push_back(type->bases);
+  std::vector<size_t> heads(lists.size(), 0);
+  std::vector<Type*> order{type};
+  auto in_a_tail = [&](Type* candidate) {
+    for (size_t i = 0; i < lists.size(); ++i) {
+      for (size_t j = heads[i] + 1; j < lists[i].size(); ++j) {
+        if (lists[i][j] == candidate) return true;
+      }
+    }
+    return false;
+  };
+  while (true) {
+    Type* next = nullptr;
+    bool empty = true;
+    for (size_t i = 0; i < lists.size() && next == nullptr; ++i) {
+      if (heads[i] == lists[i].size()) continue;
+      empty = false;
+      if (!in_a_tail(lists[i][heads[i]])) next = lists[i][heads[i]];
+    }
+    if (empty) return order;
+    if (next == nullptr) no_order(type->bases);
+    order.push_back(next);
+    for (size_t i = 0; i < lists.size(); ++i) {
+      if (heads[i] < lists[i].size() && lists[i][heads[i]] == next) ++heads[i];
+    }
+  }
+}
+
+// ---- Class statements ------------------------------------------------------------------------------------------------
+
+// Bases that are no classes may stand for some: __mro_entries__.
+Value resolve_bases(Interpreter& in, const Value& bases, bool& changed) {
+  const Value resolved = make_list(in);
+  for (const Value& base : *as_tuple(bases)) {
+    Value entries = is_type(base) ? Value() : find_attr(in, base, in.names->mro_entries);
+    if (entries.is_undefined()) {
+      list_append(in, as_list(resolved), base);
+      continue;
+    }
+    changed = true;
+    entries = call(in, entries, {bases});
+    if (!is_tuple(entries)) throw_error(ErrorKind::TypeError, "__mro_entries__ must return a tuple");
+    for (const Value& entry : *as_tuple(entries)) list_append(in, as_list(resolved), entry);
+  }
+  return make_tuple(in, as_list(resolved)->items, as_list(resolved)->size);
+}
+
+// metaclass=ABCMeta is another spelling of inheriting from ABC, EnumMeta of Enum.
+Value metaclass_base(Interpreter& in, const Value& metaclass) {
+  if (!is_type(metaclass) || as_type(metaclass) == in.types.type) return Value();
+  const std::string_view name = as_type(metaclass)->name->view();
+  const bool abc = name == "ABCMeta" || name == "ABC";
+  if (!abc && name != "EnumMeta" && name != "EnumType" && name != "Enum") {
+    throw_error(ErrorKind::TypeError, "metaclasses are left out of the language (metaclass=%s)",
+                std::string(name).c_str());
+  }
+  Module* module = in.import(abc ? "abc" : "enum");
+  return get_attr(in, Value(static_cast<Object*>(module)), intern(in, abc ? "ABC" : "Enum"));
+}
+
+std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
+  std::vector<Type*> types;
+  for (const Value& base : *as_tuple(bases)) {
+    if (!is_type(base)) {
+      throw_error(ErrorKind::TypeError, "%s() takes 3 positional arguments but more were given",
+                  std::string(type_name(in, base)).c_str());
+    }
+    Type* type = as_type(base);
+    if (type->type_flags & kFinalType) {
+      throw_error(ErrorKind::TypeError, "type '%s' is not an acceptable base type", text(type->name).c_str());
+    }
+    if (std::find(types.begin(), types.end(), type) != types.end()) {
+      throw_error(ErrorKind::TypeError, "duplicate base class %s", text(type->name).c_str());
+    }
+    types.push_back(type);
+  }
+  if (types.empty()) types.push_back(in.types.object);
+  return types;
+}
+
+bool is_native_layout(const Type* type) { return type->make != nullptr || type->instance_kind != ObjectKind::Instance; }
+
+// The base whose layout the instances get.
+Type* layout_base(const std::vector<Type*>& bases) {
+  Type* found = nullptr;
+  for (Type* base : bases) {
+    if (!is_native_layout(base)) continue;
+    if (found == nullptr || (base != found && base->is_subtype_of(found)) ||
+        (base->instance_kind == found->instance_kind && base->instance_size > found->instance_size)) {
+      found = base;
+    } else if (base->instance_kind != found->instance_kind ||
+               (base->instance_kind == ObjectKind::Native && !found->is_subtype_of(base) &&
+                base->make != found->make)) {
+      throw_error(ErrorKind::TypeError, "multiple bases have instance lay-out conflict");
+    }
+  }
+  return found != nullptr ? found : bases.front();
+}
+
+void lay_out(Type* type, const Type* base) {
+  type->instance_kind = base->instance_kind;
+  type->make = base->make;
+  type->slots = base->slots;
+  if (base->attributes_offset != 0) {
+    type->attributes_offset = base->attributes_offset;
+    type->instance_size = base->instance_size;
+  } else if (!is_native_layout(base)) {
+    static_assert(sizeof(Instance) == sizeof(GcObject) + sizeof(Attributes));
+    type->attributes_offset = sizeof(GcObject);
+    type->instance_size = sizeof(Instance);
+  } else {
+    type->attributes_offset = (base->instance_size + 15) & ~15u;
+    type->instance_size = type->attributes_offset + static_cast<uint32_t>(sizeof(Attributes));
+  }
+}
+
+Value take(Interpreter& in, Dict* dict, Str* name) { return dict_pop(in, dict, Value(static_cast<Object*>(name))); }
+
+void add_slot(Interpreter& in, Type* type, const Value& name, bool& has_dict) {
+  if (!is_str(name))
+    throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
+                std::string(type_name(in, name)).c_str());
+  Str* slot = intern(in, text_of(name));
+  if (slot == in.names->dict_) {
+    has_dict = true;
+    return;
+  }
+  if (dict_get_str(type->attributes, slot) != nullptr) {
+    throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
+  }
+  dict_set_str(in, type->attributes, slot, make_slot_member(in, slot, type));
+}
+
+void add_slots(Interpreter& in, Type* type) {
+  const Value* found = dict_get_str(type->attributes, in.names->slots);
+  type->type_flags &= ~kHasSlots;
+  if (found == nullptr) return;
+  const Value slots = *found;
+  bool has_dict = false;
+  if (is_str(slots)) add_slot(in, type, slots, has_dict);
+  else for_each(in, slots, [&](const Value& name) { add_slot(in, type, name, has_dict); });
+  for (const Type* base : type->bases) {
+    if (base->attributes_offset != 0 && !(base->type_flags & kHasSlots)) has_dict = true;
+  }
+  if (!has_dict) type->type_flags |= kHasSlots;
+}
+
+// Methods that are what they are without a decorator.
+void adjust_methods(Interpreter& in, Type* type) {
+  auto wrap = [&](Str* name, Value (*wrapper)(Interpreter&, const Value&)) {
+    const Value* found = dict_get_str(type->attributes, name);
+    if (found != nullptr && is_function(*found)) dict_set_str(in, type->attributes, name, wrapper(in, Value(*found)));
+  };
+  wrap(in.names->new_, make_static_method);
+  wrap(in.names->init_subclass, make_class_method);
+  wrap(in.names->class_getitem, make_class_method);
+  const bool has_eq = dict_get_str(type->attributes, in.names->eq) != nullptr;
+  if (has_eq && dict_get_str(type->attributes, in.names->hash) == nullptr) {
+    dict_set_str(in, type->attributes, in.names->hash, Value::none());
+  }
+  if (dict_get_str(type->attributes, in.names->doc) == nullptr)
+    dict_set_str(in, type->attributes, in.names->doc, Value::none());
+}
+
+void set_names(Interpreter& in, Type* type) {
+  std::vector<std::pair<Value, Value>> items;
+  dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
+    if (value.is_object() && !type_lookup(value.as_object()->type, in.names->set_name).is_undefined())
+      items.emplace_back(key, value);
+  });
+  for (auto& [key, value] : items) {
+    call(in, type_lookup(value.as_object()->type, in.names->set_name), {value, as_value(type), key});
+  }
+  dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
+    if (value.is_object() && value.as_object()->kind == ObjectKind::Property) {
+      auto* property = static_cast<Property*>(value.as_object());
+      if (property->name.is_undefined()) property->name = key;
+    }
+  });
+}
+
+// super().__init_subclass__(**keywords), as seen from the new class.
+void init_subclass(Interpreter& in, Type* type, const Value& keywords) {
+  const Value super = make_super(in, type, as_value(type));
+  const Value method = get_attr(in, super, in.names->init_subclass);
+  std::vector<Value> names, values;
+  if (is_dict(keywords)) {
+    dict_for_each(as_dict(keywords), [&](const Value& key, const Value& value) {
+      names.push_back(key);
+      values.push_back(value);
+    });
+  }
+  if (names.empty()) {
+    call(in, method);
+    return;
+  }
+  const Value tuple = make_tuple(in, names.data(), names.size());
+  call(in, method, Args{values.data(), static_cast<uint32_t>(values.size()), as_tuple(tuple)});
+}
+
+Type* new_script_type(Interpreter& in, Str* name, std::vector<Type*> bases, const Value& name_space) {
+  Type* base = layout_base(bases);
+  Type* type = make_object<Type>(in, in.types.type);
+  type->owner = &in;
+  type->name = hold(name);
+  type->qualname = hold(name);
+  type->module = hold(in.names->main_);
+  type->attributes = static_cast<Dict*>(dict_copy(in, as_dict(name_space)).release());
+  type->version = in.type_cache().new_version();
+  type->type_flags = kScriptClass;
+  for (Type* b : bases) {
+    ++b->refcount;
+    type->type_flags |= b->type_flags & kExceptionType;
+  }
+  type->bases = std::move(bases);
+  lay_out(type, base);
+  type->mro = {type};
+  return type;
+}
+
+void take_names(Interpreter& in, Type* type) {
+  const Value qualname = take(in, type->attributes, in.names->qualname);
+  auto replace = [&](Str*& place, const Value& value) {
+    const Value old = Value::adopt(place);
+    place = hold(intern(in, text_of(value)));
+  };
+  if (is_str(qualname)) replace(type->qualname, qualname);
+  const Value* module = dict_get_str(type->attributes, in.names->module);
+  if (module != nullptr && is_str(*module)) replace(type->module, *module);
+}
+
+void note_abstract_methods(Interpreter& in, Type* type) {
+  const Value& names = type_lookup(type, in.names->abstractmethods);
+  const bool abstract = dict_get_str(type->attributes, in.names->abstractmethods) != nullptr && truth(in, Value(names));
+  type->type_flags = abstract ? type->type_flags | kAbstract : type->type_flags & ~kAbstract;
+}
+
+}  // namespace
+
+Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& name_space, const Value& keywords,
+                 const Value& original_bases) {
+  Value wanted = bases;
+  const Value options = is_dict(keywords) ? dict_copy(in, as_dict(keywords)) : Value::none();
+  if (is_dict(options)) {
+    const Value base = metaclass_base(in, take(in, as_dict(options), in.names->metaclass));
+    if (!base.is_undefined()) {
+      std::vector<Value> all(as_tuple(wanted)->begin(), as_tuple(wanted)->end());
+      all.push_back(base);
+      wanted = make_tuple(in, all.data(), all.size());
+    }
+  }
+  Type* type = new_script_type(in, name, check_bases(in, wanted), name_space);
+  const Value result = Value::adopt(type);
+  type->mro = linearize(type);
+  for (Type* base : type->bases) base->subclasses.push_back(type);
+  const Value cell = take(in, type->attributes, in.names->classcell_);
+  take_names(in, type);
+  if (!original_bases.is_undefined()) dict_set_str(in, type->attributes, in.names->orig_bases, original_bases);
+  adjust_methods(in, type);
+  add_slots(in, type);
+  fill_slots(in, type);
+  update_type_flags(in, type);
+  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
+    static_cast<Cell*>(cell.as_object())->value = result;
+  set_names(in, type);
+  init_subclass(in, type, options);
+  note_abstract_methods(in, type);
+  return result;
+}
+
+Value build_class(Interpreter& in, const Value& body, Str* name, const Value& bases, const Value& keywords) {
+  bool changed = false;
+  const Value resolved = resolve_bases(in, bases, changed);
+  const Value name_space = make_dict(in);
+  const Value cell = call(in, body, {name_space});
+  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
+    dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
+  return make_class(in, name, resolved, name_space, keywords, changed ? bases : Value());
+}
+
+// ---- Changes ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class F>
+void for_type_and_below(Type* type, F&& f) {
+  f(type);
+  for (Type* sub : type->subclasses) for_type_and_below(sub, f);
+}
+
+}  // namespace
+
+void type_changed(Interpreter& in, Type* type) {
+  for_type_and_below(type, [&](Type* t) { t->version = in.type_cache().new_version(); });
+}
+
+void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
+  if (!(type->type_flags & kScriptClass)) {
+    throw_error(ErrorKind::TypeError, "cannot set %s attribute of immutable type '%s'", quote(name->view()).c_str(),
+                text(type->name).c_str());
+  }
+  auto rename = [&](Str*& place) {
+    if (!is_str(value))
+      throw_error(ErrorKind::TypeError, "can only assign string to %s.%s, not '%s'", text(type->name).c_str(),
+                  text(name).c_str(), std::string(type_name(in, value)).c_str());
+    const Value old = Value::adopt(place);
+    place = hold(intern(in, text_of(value)));
+  };
+  if (name == in.names->name) return rename(type->name);
+  if (name == in.names->qualname) return rename(type->qualname);
+  if (value.is_undefined()) {
+    if (!dict_delete_str(in, type->attributes, name)) {
+      throw_attribute_error(in, as_value(type), name, text(name));
+    }
+  } else {
+    dict_set_str(in, type->attributes, name, value);
+  }
+  type_changed(in, type);
+  if (!name->view().starts_with("__")) return;
+  if (name == in.names->abstractmethods) note_abstract_methods(in, type);
+  for_type_and_below(type, [&](Type* t) {
+    if (!(t->type_flags & kScriptClass)) return;
+    fill_slots(in, t);
+    update_type_flags(in, t);
+  });
+}
+
+Value class_hook(Interpreter& in, Type* type, Str* name) {
+  if (!(type->type_flags & kHasClassHooks)) return Value();
+  const Value found = type_lookup(type, name);
+  if (found.is_undefined()) return found;
+  if (found.is_object() && found.as_object()->kind == ObjectKind::ClassMethod) {
+    return make_bound_method(in, static_cast<ClassMethod*>(found.as_object())->function, as_value(type));
+  }
+  return make_bound_method(in, found, as_value(type));
+}
+
+}  // namespace tessera

@@ -1,0 +1,96 @@
+// How instances come into being: __new__, __init__, and the refusals of abstract classes.
+#include "lang/compiler/chunk.h"
+#include "lang/objects/class.h"
+#include "lang/error.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+
+namespace tessera {
+
+namespace {
+
+std::string text(const Str* s) { return std::string(s->view()); }
+Value as_value(Object* object) { return Value(object); }
+
+}  // namespace
+
+Value new_instance(Interpreter& in, Type* type) {
+  if (type->type_flags & kAbstract) throw_abstract(in, type);
+  if (type->make != nullptr) return type->make(in, type, Args{});
+  return Value::adopt(make_object<Instance>(in, type));
+}
+
+void throw_abstract(Interpreter& in, Type* type) {
+  Value names = list_from(in, type_lookup(type, in.names->abstractmethods));
+  list_sort(in, as_list(names), Value::none(), false);
+  std::string list;
+  for (const Value& name : *as_list(names)) list += (list.empty() ? "" : ", ") + std::string(text_of(name));
+  throw_error(ErrorKind::TypeError, "Can't instantiate abstract class %s with abstract method%s %s",
+              text(type->name).c_str(), as_list(names)->size == 1 ? "" : "s", list.c_str());
+}
+
+namespace {
+
+Value call_with(Interpreter& in, const Value& function, const Value& first, const Args& args) {
+  std::vector<Value> values{first};
+  values.insert(values.end(), args.values, args.values + args.count);
+  return call(in, function, Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names});
+}
+
+Value unwrapped(const Value& found) {
+  if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
+    return static_cast<StaticMethod*>(found.as_object())->function;
+  return found;
+}
+
+// Which __init__ runs after __new__: any of a script; of natives only those that fill an empty container.
+bool init_runs(const Type* type, const Value& init) {
+  if (is_function(init)) return true;
+  if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction)
+    return !init.is_undefined() && !init.is_none();
+  const Type* owner = static_cast<NativeFunction*>(init.as_object())->owner;
+  if (owner == nullptr || owner == owner->owner->types.object) return false;
+  return (type->type_flags & kScriptClass) &&
+         (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
+          owner->instance_kind == ObjectKind::Set);
+}
+
+bool is_object_method(Interpreter& in, const Value& found, Str* name) {
+  return found.is(type_lookup(in.types.object, name));
+}
+
+}  // namespace
+
+Value instantiate(Interpreter& in, Type* type, const Args& args) {
+  if (!(type->type_flags & kScriptClass) && type->make != nullptr) return type->make(in, type, args);
+  if (type->type_flags & kAbstract) throw_abstract(in, type);
+  const Value make = type_lookup(type, in.names->new_);
+  const Value init = type_lookup(type, in.names->init);
+  Value object;
+  const bool plain_new = is_object_method(in, make, in.names->new_);
+  const Value function = unwrapped(make);
+  if (plain_new && type->make == nullptr) {
+    if (args.count != 0 && is_object_method(in, init, in.names->init)) {
+      throw_error(ErrorKind::TypeError, "%s() takes no arguments", text(type->name).c_str());
+    }
+    object = new_instance(in, type);
+  } else if (type->make != nullptr && !is_function(function)) {
+    object = type->make(in, type, args);
+  } else {
+    object = call_with(in, function, as_value(type), args);
+  }
+  if (!is_instance(in, object, type)) return object;
+  if (init_runs(type, init)) {
+    const Value method = type_lookup(type_of(in, object), in.names->init);
+    const Value answer = call_with(in, unwrapped(method), object, args);
+    if (!answer.is_none()) {
+      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                  std::string(type_name(in, answer)).c_str());
+    }
+  }
+  return object;
+}
+
+}  // namespace tessera

@@ -1,0 +1,509 @@
+// What object, type, property, staticmethod, classmethod, super and module offer to scripts.
+#include "lang/objects/attribute.h"
+#include "lang/bind.h"
+#include "lang/compiler/chunk.h"
+#include "lang/objects/class.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/module.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+namespace {
+
+Value as_value(Object* object) { return Value(object); }
+bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
+Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+std::string name_of(const Type* type) { return std::string(type->name->view()); }
+
+Str* name_argument(Interpreter& in, const Value& v) {
+  if (!is_str(v))
+    throw_error(ErrorKind::TypeError, "attribute name must be string, not '%s'", std::string(type_name(in, v)).c_str());
+  return intern(in, text_of(v));
+}
+
+// An argument by place or by keyword; None when it is not given.
+Value argument(const Args& args, uint32_t place, std::string_view name) {
+  const uint32_t positional = args.positional();
+  if (place < positional) return args[place];
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    if (text_of(args.keyword_names->items[i]) == name) return args[positional + i];
+  }
+  return Value::none();
+}
+
+// ---- object ----------------------------------------------------------------------------------------------------------
+
+bool overrides(Interpreter& in, const Type* type, Str* name) {
+  return !type_lookup(type, name).is(type_lookup(in.types.object, name));
+}
+
+Value object_new(Interpreter& in, const Args& args) {
+  if (args.count == 0 || !is_type(args[0]))
+    throw_error(ErrorKind::TypeError, "object.__new__(X): X is not a type object");
+  Type* type = as_type(args[0]);
+  if (args.count > 1 && (overrides(in, type, in.names->new_) || !overrides(in, type, in.names->init))) {
+    if (overrides(in, type, in.names->new_)) {
+      throw_error(ErrorKind::TypeError, "object.__new__() takes exactly one argument (the type to instantiate)");
+    }
+    throw_error(ErrorKind::TypeError, "%s() takes no arguments", name_of(type).c_str());
+  }
+  return new_instance(in, type);
+}
+
+Value object_init(Interpreter& in, const Args& args) {
+  if (args.count == 0) throw_error(ErrorKind::TypeError, "descriptor '__init__' of 'object' object needs an argument");
+  Type* type = type_of(in, args[0]);
+  if (args.count > 1 && overrides(in, type, in.names->init)) {
+    throw_error(ErrorKind::TypeError, "object.__init__() takes exactly one argument (the instance to initialize)");
+  }
+  if (args.count > 1 && !overrides(in, type, in.names->new_)) {
+    throw_error(ErrorKind::TypeError, "%s() takes no arguments", name_of(type).c_str());
+  }
+  return Value::none();
+}
+
+Value object_repr_method(Interpreter& in, const Args& args) { return in.types.object->slots.repr(in, args[0]); }
+Value object_str(Interpreter& in, const Args& args) { return repr(in, args[0]); }
+
+Value object_format(Interpreter& in, const Args& args) {
+  if (is_str(args[1]) && as_str(args[1])->size != 0) {
+    throw_error(ErrorKind::TypeError, "unsupported format string passed to %s.__format__",
+                std::string(type_name(in, args[0])).c_str());
+  }
+  return str(in, args[0]);
+}
+
+Value object_hash_method(Interpreter& in, const Args& args) {
+  return Value::integer(args[0].is_object() ? in.types.object->slots.hash(in, args[0]) : hash(in, args[0]));
+}
+Value object_eq(Interpreter& in, const Args& args) {
+  return args[0].is(args[1]) ? Value::boolean(true) : in.not_implemented;
+}
+
+Value object_ne(Interpreter& in, const Args& args) {
+  const auto slot = type_of(in, args[0])->slots.compare;
+  Value answer = slot != nullptr ? slot(in, CompareOp::Eq, args[0], args[1]) : in.not_implemented;
+  return answer.is(in.not_implemented) ? answer : Value::boolean(!truth(in, answer));
+}
+
+Value no_order(Interpreter& in, const Args&) { return in.not_implemented; }
+
+Value object_getattribute(Interpreter& in, const Args& args) {
+  Str* name = name_argument(in, args[1]);
+  Type* type = type_of(in, args[0]);
+  Value found = type->slots.get_attr != nullptr ? type->slots.get_attr(in, args[0], name) : Value();
+  if (found.is_undefined()) found = generic_find_attr(in, args[0], name);
+  if (found.is_undefined()) {
+    throw_attribute_error(in, args[0], name,
+                          "'" + name_of(type) + "' object has no attribute '" + std::string(name->view()) + "'");
+  }
+  return found;
+}
+
+void set_plainly(Interpreter& in, const Value& object, Str* name, const Value& value) {
+  Type* type = type_of(in, object);
+  if (is_type(object)) set_type_attribute(in, as_type(object), name, value);
+  else if (type->slots.set_attr != nullptr) type->slots.set_attr(in, object, name, value);
+  else generic_set_attr(in, object, name, value);
+}
+
+Value object_setattr(Interpreter& in, const Args& args) {
+  set_plainly(in, args[0], name_argument(in, args[1]), args[2]);
+  return Value::none();
+}
+
+Value object_delattr(Interpreter& in, const Args& args) {
+  set_plainly(in, args[0], name_argument(in, args[1]), Value());
+  return Value::none();
+}
+
+Value object_dir(Interpreter& in, const Args& args) { return attribute_names(in, args[0]); }
+
+Value object_init_subclass(Interpreter& in, const Args& args) {
+  if (args.count > 1) {
+    const std::string name = is_type(args[0]) ? name_of(as_type(args[0])) : std::string(type_name(in, args[0]));
+    throw_error(ErrorKind::TypeError, "%s.__init_subclass__() takes no %s", name.c_str(),
+                args.keyword_names != nullptr ? "keyword arguments" : "arguments");
+  }
+  return Value::none();
+}
+
+const NativeDef kObjectMethods[] = {
+    {"__new__", object_new, ""},
+    {"__repr__(self, /)", object_repr_method},
+    {"__str__(self, /)", object_str},
+    {"__format__(self, format_spec, /)", object_format},
+    {"__hash__(self, /)", object_hash_method},
+    {"__eq__(self, value, /)", object_eq},
+    {"__ne__(self, value, /)", object_ne},
+    {"__lt__(self, value, /)", no_order},
+    {"__le__(self, value, /)", no_order},
+    {"__gt__(self, value, /)", no_order},
+    {"__ge__(self, value, /)", no_order},
+    {"__getattribute__(self, name, /)", object_getattribute},
+    {"__setattr__(self, name, value, /)", object_setattr},
+    {"__delattr__(self, name, /)", object_delattr},
+    {"__dir__(self, /)", object_dir},
+};
+
+// A function that gets its arguments as they were written, with the object (or class) in front.
+Value raw_method(Interpreter& in, Type* owner, const char* name, NativeFn function) {
+  auto* f = make_object<NativeFunction>(in, in.types.native_function);
+  f->function = function;
+  f->signature = nullptr;
+  f->name = intern(in, name);
+  f->module = nullptr;
+  f->owner = owner;
+  return Value::adopt(f);
+}
+
+// ---- type ------------------------------------------------------------------------------------------------------------
+
+Value type_make(Interpreter& in, Type*, const Args& args) {
+  if (args.count == 1 && args.keyword_names == nullptr) return as_value(type_of(in, args[0]));
+  const uint32_t positional = args.positional();
+  if (positional != 3) throw_error(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
+  if (!is_str(args[0]))
+    throw_error(ErrorKind::TypeError, "type.__new__() argument 1 must be str, not %s",
+                std::string(type_name(in, args[0])).c_str());
+  if (!is_tuple(args[1]))
+    throw_error(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not %s",
+                std::string(type_name(in, args[1])).c_str());
+  if (!is_dict(args[2]))
+    throw_error(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not %s",
+                std::string(type_name(in, args[2])).c_str());
+  const Value keywords = make_dict(in);
+  for (uint32_t i = positional; i < args.count; ++i)
+    dict_set(in, as_dict(keywords), args.keyword_names->items[i - positional], args[i]);
+  return make_class(in, intern(in, text_of(args[0])), args[1], args[2], keywords);
+}
+
+Value type_call_method(Interpreter& in, const Args& args) {
+  Args rest = args;
+  ++rest.values;
+  --rest.count;
+  return instantiate(in, as_type(args[0]), rest);
+}
+
+Value type_mro(Interpreter& in, const Args& args) { return list_from(in, get_attr(in, args[0], in.names->mro_)); }
+
+Value type_subclasses(Interpreter& in, const Args& args) {
+  const Value list = make_list(in);
+  for (Type* sub : as_type(args[0])->subclasses) list_append(in, as_list(list), as_value(sub));
+  return list;
+}
+
+Value type_instancecheck(Interpreter& in, const Args& args) {
+  return Value::boolean(is_instance(in, args[1], as_type(args[0])));
+}
+Value type_subclasscheck(Interpreter&, const Args& args) {
+  return Value::boolean(is_type(args[1]) && as_type(args[1])->is_subtype_of(as_type(args[0])));
+}
+
+const NativeDef kTypeMethods[] = {
+    {"mro(self, /)", type_mro},
+    {"__subclasses__(self, /)", type_subclasses},
+    {"__instancecheck__(self, instance, /)", type_instancecheck},
+    {"__subclasscheck__(self, subclass, /)", type_subclasscheck},
+};
+
+// ---- property --------------------------------------------------------------------------------------------------------
+
+Property* property_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
+
+Value property_make(Interpreter& in, Type*, const Args& args) {
+  return make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"),
+                       argument(args, 3, "doc"));
+}
+
+Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
+  const Property* old = property_of(args);
+  Value made = make_property(in, old->get, old->set, old->del, old->doc);
+  auto* property = static_cast<Property*>(made.as_object());
+  property->*part = args[1];
+  property->name = old->name;
+  return made;
+}
+
+Value property_getter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::get); }
+Value property_setter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::set); }
+Value property_deleter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::del); }
+Value property_get(Interpreter& in, const Args& args) {
+  return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], type_of(in, args[1]));
+}
+Value property_set(Interpreter& in, const Args& args) {
+  const Property* property = property_of(args);
+  if (property->set.is_none()) throw_error(ErrorKind::AttributeError, "property has no setter");
+  call(in, property->set, {args[1], args[2]});
+  return Value::none();
+}
+
+Value property_doc(Interpreter& in, const Args& args) {
+  const Property* property = property_of(args);
+  if (!property->doc.is_none() && !property->doc.is_undefined()) return property->doc;
+  const Value doc = property->get.is_none() ? Value() : find_attr(in, property->get, in.names->doc);
+  return doc.is_undefined() ? Value::none() : doc;
+}
+
+Value is_abstract(Interpreter& in, const Value& function) {
+  if (!function.is_object()) return Value::boolean(false);
+  const Value mark = find_attr(in, function, in.names->isabstractmethod);
+  return Value::boolean(!mark.is_undefined() && truth(in, mark));
+}
+
+Value property_abstract(Interpreter& in, const Args& args) {
+  const Property* p = property_of(args);
+  for (const Value* part : {&p->get, &p->set, &p->del}) {
+    if (const Value answer = is_abstract(in, *part); answer.as_bool()) return answer;
+  }
+  return Value::boolean(false);
+}
+
+const NativeDef kPropertyMethods[] = {
+    {"getter(self, fget, /)", property_getter},          {"setter(self, fset, /)", property_setter},
+    {"deleter(self, fdel, /)", property_deleter},        {"__get__(self, instance, owner=None, /)", property_get},
+    {"__set__(self, instance, value, /)", property_set},
+};
+
+// ---- staticmethod, classmethod ---------------------------------------------------------------------------------------
+
+template <class T>
+const Value& function_of(const Value& self) {
+  return static_cast<T*>(self.as_object())->function;
+}
+
+template <class T>
+Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
+  const Names& n = *in.names;
+  const Value& function = function_of<T>(self);
+  if (name == n.func || name == n.wrapped) return function;
+  if (name == n.isabstractmethod) return is_abstract(in, function);
+  if (name == n.name || name == n.qualname || name == n.doc || name == n.module) return find_attr(in, function, name);
+  return Value();
+}
+
+template <class T>
+Value wrapper_get(Interpreter& in, const Args& args) {
+  Type* owner = args[2].is_none() ? type_of(in, args[1]) : as_type(args[2]);
+  return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], owner);
+}
+
+template <class T>
+void destroy_wrapper(Interpreter& in, Object* self) {
+  free_object(in, static_cast<T*>(self));
+}
+template <class T>
+void traverse_wrapper(Object* self, Visitor& visitor) {
+  visitor(static_cast<T*>(self)->function);
+}
+
+template <class T>
+void add_wrapper(Interpreter& in, Type* type) {
+  type->slots.destroy = destroy_wrapper<T>;
+  type->slots.traverse = traverse_wrapper<T>;
+  type->slots.get_attr = wrapper_attribute<T>;
+  const NativeDef get[] = {{"__get__(self, instance, owner=None, /)", wrapper_get<T>}};
+  in.add_methods(type, get, 1);
+}
+
+// ---- super -----------------------------------------------------------------------------------------------------------
+
+Super* super_of(const Value& v) { return static_cast<Super*>(v.as_object()); }
+
+Value super_attribute(Interpreter& in, const Value& self, Str* name) {
+  const Super* super = super_of(self);
+  if (name == in.names->class_) return Value();
+  const auto& mro = super->self_type->mro;
+  size_t i = 0;
+  while (i < mro.size() && mro[i] != super->start) ++i;
+  for (++i; i < mro.size(); ++i) {
+    const Value* found = dict_get_str(mro[i]->attributes, name);
+    if (found == nullptr) continue;
+    const bool of_class = is_type(super->self) && as_type(super->self) == super->self_type;
+    return bind_attribute(in, Value(*found), of_class ? Value() : super->self, super->self_type);
+  }
+  return Value();
+}
+
+Value super_repr(Interpreter& in, const Value& self) {
+  const Super* super = super_of(self);
+  return make_str(in, "<super: <class '" + name_of(super->start) + "'>, <" + name_of(super->self_type) + " object>>");
+}
+
+Value super_make(Interpreter& in, Type*, const Args& args) {
+  if (args.count == 0) throw_error(ErrorKind::RuntimeError, "super(): no arguments");
+  if (!is_type(args[0])) {
+    throw_error(ErrorKind::TypeError, "super() argument 1 must be a type, not %s",
+                std::string(type_name(in, args[0])).c_str());
+  }
+  if (args.count == 1) throw_error(ErrorKind::TypeError, "super() with one argument is not supported");
+  return make_super(in, as_type(args[0]), args[1]);
+}
+
+void destroy_super(Interpreter& in, Object* self) {
+  auto* super = static_cast<Super*>(self);
+  const Value start = Value::adopt(super->start), type = Value::adopt(super->self_type);
+  free_object(in, super);
+}
+
+void traverse_super(Object* self, Visitor& visitor) {
+  auto* super = static_cast<Super*>(self);
+  visitor(super->start);
+  visitor(super->self_type);
+  visitor(super->self);
+}
+
+// ---- members of __slots__, modules -----------------------------------------------------------------------------------
+
+Value member_get(Interpreter& in, const Value& self, const Value& instance, Type*) {
+  if (instance.is_undefined()) return self;
+  const auto* member = static_cast<SlotMember*>(self.as_object());
+  const Value* found = find_own_attribute(instance.as_object(), member->name);
+  if (found == nullptr) {
+    throw_attribute_error(in, instance, member->name,
+                          "'" + std::string(type_name(in, instance)) + "' object has no attribute '" +
+                              std::string(member->name->view()) + "'");
+  }
+  return *found;
+}
+
+void member_set(Interpreter& in, const Value& self, const Value& instance, const Value& value) {
+  const auto* member = static_cast<SlotMember*>(self.as_object());
+  if (!value.is_undefined()) return set_own_attribute(in, instance.as_object(), member->name, value);
+  if (!delete_own_attribute(in, instance.as_object(), member->name)) {
+    throw_attribute_error(in, instance, member->name, std::string(member->name->view()));
+  }
+}
+
+Value member_repr(Interpreter& in, const Value& self) {
+  const auto* member = static_cast<SlotMember*>(self.as_object());
+  return make_str(
+      in, "<member '" + std::string(member->name->view()) + "' of '" + name_of(member->owner_type) + "' objects>");
+}
+
+Value module_make(Interpreter& in, Type*, const Args& args) {
+  if (args.count == 0 || !is_str(args[0]))
+    throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
+  Module* module = make_module(in, text_of(args[0]));
+  const Value result = Value::adopt(module);
+  if (args.count > 1) dict_set_str(in, module->dict, in.names->doc, args[1]);
+  return result;
+}
+
+void destroy_property(Interpreter& in, Object* self) { free_object(in, static_cast<Property*>(self)); }
+void traverse_property(Object* self, Visitor& visitor) {
+  auto* p = static_cast<Property*>(self);
+  for (const Value* v : {&p->get, &p->set, &p->del, &p->doc}) visitor(*v);
+}
+
+Value static_call(Interpreter& in, const Value& self, const Args& args) {
+  return call(in, function_of<StaticMethod>(self), args);
+}
+
+void fill_descriptor_slots(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  t.property->make = property_make;
+  t.property->slots.destroy = destroy_property;
+  t.property->slots.traverse = traverse_property;
+  add_wrapper<StaticMethod>(in, t.static_method);
+  add_wrapper<ClassMethod>(in, t.class_method);
+  t.static_method->slots.call = static_call;
+  t.static_method->make = [](Interpreter& in2, Type*, const Args& args) {
+    return make_static_method(in2, argument(args, 0, "function"));
+  };
+  t.class_method->make = [](Interpreter& in2, Type*, const Args& args) {
+    return make_class_method(in2, argument(args, 0, "function"));
+  };
+  t.super->make = super_make;
+  t.super->slots.destroy = destroy_super;
+  t.super->slots.traverse = traverse_super;
+  t.super->slots.get_attr = super_attribute;
+  t.super->slots.repr = super_repr;
+  t.module->make = module_make;
+}
+
+}  // namespace
+
+void add_core_methods(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  fill_descriptor_slots(in);
+  in.add_methods(t.object, kObjectMethods, std::size(kObjectMethods));
+  dict_set_str(in, t.object->attributes, in.names->init, raw_method(in, t.object, "__init__", object_init));
+  dict_set_str(in, t.object->attributes, in.names->init_subclass,
+               make_class_method(in, raw_method(in, nullptr, "__init_subclass__", object_init_subclass)));
+  t.type->make = type_make;
+  in.add_methods(t.type, kTypeMethods, std::size(kTypeMethods));
+  dict_set_str(in, t.type->attributes, in.names->call, raw_method(in, t.type, "__call__", type_call_method));
+  dict_set_str(in, t.type->attributes, in.names->setattr, type_lookup(t.object, in.names->setattr));
+  dict_set_str(in, t.type->attributes, in.names->delattr, type_lookup(t.object, in.names->delattr));
+  in.add_methods(t.property, kPropertyMethods, std::size(kPropertyMethods));
+  in.add_property(t.property, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
+  in.add_property(t.property, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
+  in.add_property(t.property, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
+  in.add_property(t.property, "__doc__", property_doc);
+  in.add_property(t.property, "__isabstractmethod__", property_abstract);
+}
+
+Value make_property(Interpreter& in, const Value& get, const Value& set, const Value& del, const Value& doc) {
+  auto* property = make_object<Property>(in, in.types.property);
+  property->get = get;
+  property->set = set;
+  property->del = del;
+  property->doc = doc;
+  return Value::adopt(property);
+}
+
+Value make_static_method(Interpreter& in, const Value& function) {
+  auto* wrapper = make_object<StaticMethod>(in, in.types.static_method);
+  wrapper->function = function;
+  return Value::adopt(wrapper);
+}
+
+Value make_class_method(Interpreter& in, const Value& function) {
+  auto* wrapper = make_object<ClassMethod>(in, in.types.class_method);
+  wrapper->function = function;
+  return Value::adopt(wrapper);
+}
+
+Value make_super(Interpreter& in, Type* start, const Value& self) {
+  Type* self_type = is_type(self) && as_type(self)->is_subtype_of(start) ? as_type(self) : type_of(in, self);
+  if (!self_type->is_subtype_of(start)) {
+    throw_error(ErrorKind::TypeError, "super(type, obj): obj must be an instance or subtype of type");
+  }
+  auto* super = make_object<Super>(in, in.types.super);
+  super->start = start;
+  super->self = self;
+  super->self_type = self_type;
+  ++start->refcount;
+  ++self_type->refcount;
+  return Value::adopt(super);
+}
+
+Value make_slot_member(Interpreter& in, Str* name, Type* owner) {
+  Type* type = in.named_type("member_descriptor");
+  if (type == nullptr) {
+    NativeTypeSpec spec;
+    spec.name = "member_descriptor";
+    spec.module = "builtins";
+    spec.kind = ObjectKind::Other;
+    spec.size = sizeof(SlotMember);
+    spec.flags = kFinalType;
+    type = in.new_type(spec);
+    type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<SlotMember*>(self)); };
+    type->slots.repr = member_repr;
+    type->slots.descr_get = member_get;
+    type->slots.descr_set = member_set;
+  }
+  auto* member = make_object<SlotMember>(in, type);
+  member->name = name;
+  member->owner_type = owner;
+  return Value::adopt(member);
+}
+
+}  // namespace tessera

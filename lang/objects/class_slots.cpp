@@ -1,0 +1,302 @@
+// Trampolines: functions of the slot table that call the special methods of script classes.
+//
+// A slot is filled when the class is made (and again when a special method is set on it later): the first class of the
+// mro that has one of the slot's methods decides. A trampoline looks the method up again when it runs, through the cache of
+// type_lookup, so subclasses share it.
+#include "lang/objects/class_slots.h"
+
+#include "lang/objects/attribute.h"
+#include "lang/compiler/chunk.h"
+#include "lang/objects/class.h"
+#include "lang/objects/exception.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+// Calls the special method of `self`'s class.
+Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest = {}) {
+  Value values[4];
+  size_t count = 0;
+  const bool plain = method.is_object() && (method.as_object()->kind == ObjectKind::Function ||
+                                            method.as_object()->kind == ObjectKind::NativeFunction);
+  if (plain && is_function(method)) {
+    return in.vm().call_function(as_function(method), self, Args{rest.begin(), static_cast<uint32_t>(rest.size())});
+  }
+  if (plain) values[count++] = self;
+  for (const Value& v : rest) values[count++] = v;
+  const Args args{values, static_cast<uint32_t>(count)};
+  if (plain) return call(in, method, args);
+  Value bound = method;
+  Object* descriptor = method.is_object() ? method.as_object() : nullptr;
+  if (descriptor != nullptr && descriptor->kind == ObjectKind::StaticMethod)
+    bound = static_cast<StaticMethod*>(descriptor)->function;
+  else if (descriptor != nullptr && descriptor->kind == ObjectKind::ClassMethod) {
+    bound = make_bound_method(in, static_cast<ClassMethod*>(descriptor)->function,
+                              Value(static_cast<Object*>(type_of(in, self))));
+  } else if (descriptor != nullptr && !type_lookup(descriptor->type, in.names->get).is_undefined()) {
+    bound = call(in, type_lookup(descriptor->type, in.names->get),
+                 {method, self, Value(static_cast<Object*>(type_of(in, self)))});
+  }
+  return call(in, bound, args);
+}
+
+const Value& method_of(Interpreter& in, const Value& self, Str* name) { return type_lookup(type_of(in, self), name); }
+
+[[noreturn]] void wrong_result(Interpreter& in, const char* format, const Value& got) {
+  throw_error(ErrorKind::TypeError, format, std::string(type_name(in, got)).c_str());
+}
+
+// ---- Text, truth, numbers --------------------------------------------------------------------------------------------
+
+Value t_repr(Interpreter& in, const Value& self) {
+  Value text = call_special(in, method_of(in, self, in.names->repr), self);
+  if (!is_str(text)) wrong_result(in, "__repr__ returned non-string (type %s)", text);
+  return text;
+}
+
+Value t_str(Interpreter& in, const Value& self) {
+  Value text = call_special(in, method_of(in, self, in.names->str), self);
+  if (!is_str(text)) wrong_result(in, "__str__ returned non-string (type %s)", text);
+  return text;
+}
+
+Value t_format(Interpreter& in, const Value& self, std::string_view spec) {
+  Value text = call_special(in, method_of(in, self, in.names->format), self, {make_str(in, spec)});
+  if (!is_str(text)) wrong_result(in, "__format__ must return a str, not %s", text);
+  return text;
+}
+
+int64_t t_hash(Interpreter& in, const Value& self) {
+  const Value answer = call_special(in, method_of(in, self, in.names->hash), self);
+  if (!answer.is_int() && !answer.is_bool())
+    throw_error(ErrorKind::TypeError, "__hash__ method should return an integer");
+  return answer.as_int();
+}
+
+int64_t t_length(Interpreter& in, const Value& self) {
+  const int64_t length = index(in, call_special(in, method_of(in, self, in.names->len), self));
+  if (length < 0) throw_error(ErrorKind::ValueError, "__len__() should return >= 0");
+  return length;
+}
+
+bool t_truth(Interpreter& in, const Value& self) {
+  const Value answer = call_special(in, method_of(in, self, in.names->bool_), self);
+  if (!answer.is_bool()) wrong_result(in, "__bool__ should return bool, returned %s", answer);
+  return answer.as_bool();
+}
+
+Str* compare_name(Interpreter& in, CompareOp op) {
+  const Names& n = *in.names;
+  Str* const names[] = {n.lt, n.le, n.eq, n.ne, n.gt, n.ge};
+  return names[static_cast<int>(op)];
+}
+
+Value t_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  const Value method = method_of(in, self, compare_name(in, op));
+  if (op == CompareOp::Ne && !is_function(method)) {  // object's __ne__ turns __eq__ around
+    const Value& equal = method_of(in, self, in.names->eq);
+    if (is_function(equal)) {
+      Value answer = call_special(in, equal, self, {other});
+      return answer.is(in.not_implemented) ? answer : Value::boolean(!truth(in, answer));
+    }
+  }
+  if (method.is_undefined() || method.is_none()) return in.not_implemented;
+  return call_special(in, method, self, {other});
+}
+
+struct OperatorNames {
+  Str *plain, *reflected, *inplace;
+};
+
+OperatorNames operator_names(Interpreter& in, BinaryOp op) {
+  const Names& n = *in.names;
+  switch (op) {
+    case BinaryOp::Add: return {n.add, n.radd, n.iadd};
+    case BinaryOp::Sub: return {n.sub, n.rsub, n.isub};
+    case BinaryOp::Mul: return {n.mul, n.rmul, n.imul};
+    case BinaryOp::TrueDiv: return {n.truediv, n.rtruediv, n.itruediv};
+    case BinaryOp::FloorDiv: return {n.floordiv, n.rfloordiv, n.ifloordiv};
+    case BinaryOp::Mod: return {n.mod, n.rmod, n.imod};
+    case BinaryOp::Pow: return {n.pow, n.rpow, n.ipow};
+    case BinaryOp::MatMul: return {n.matmul, n.rmatmul, n.imatmul};
+    case BinaryOp::LShift: return {n.lshift, n.rlshift, n.ilshift};
+    case BinaryOp::RShift: return {n.rshift, n.rrshift, n.irshift};
+    case BinaryOp::And: return {n.and_, n.rand, n.iand};
+    case BinaryOp::Or: return {n.or_, n.ror, n.ior};
+    case BinaryOp::Xor: return {n.xor_, n.rxor, n.ixor};
+    case BinaryOp::DivMod: return {n.divmod, n.rdivmod, nullptr};
+  }
+  __builtin_unreachable();
+}
+
+Value t_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  const OperatorNames names = operator_names(in, op);
+  const Value method = method_of(in, self, reflected ? names.reflected : names.plain);
+  if (method.is_undefined() || method.is_none()) return in.not_implemented;
+  return call_special(in, method, self, {other});
+}
+
+Value t_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  const OperatorNames names = operator_names(in, op);
+  if (names.inplace != nullptr) {
+    const Value method = method_of(in, self, names.inplace);
+    if (!method.is_undefined() && !method.is_none()) {
+      Value answer = call_special(in, method, self, {other});
+      if (!answer.is(in.not_implemented)) return answer;
+    }
+  }
+  return in.not_implemented;
+}
+
+Value t_unary(Interpreter& in, UnaryOp op, const Value& self) {
+  const Names& n = *in.names;
+  Str* const name = op == UnaryOp::Neg ? n.neg : op == UnaryOp::Pos ? n.pos : n.invert;
+  const Value method = method_of(in, self, name);
+  if (method.is_undefined()) {
+    throw_error(ErrorKind::TypeError, "bad operand type for unary %s: '%s'",
+                op == UnaryOp::Neg   ? "-"
+                : op == UnaryOp::Pos ? "+"
+                                     : "~",
+                std::string(type_name(in, self)).c_str());
+  }
+  return call_special(in, method, self);
+}
+
+// ---- Containers and iteration ----------------------------------------------------------------------------------------
+
+Value t_get_item(Interpreter& in, const Value& self, const Value& key) {
+  return call_special(in, method_of(in, self, in.names->getitem), self, {key});
+}
+void t_set_item(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  call_special(in, method_of(in, self, in.names->setitem), self, {key, value});
+}
+void t_del_item(Interpreter& in, const Value& self, const Value& key) {
+  call_special(in, method_of(in, self, in.names->delitem), self, {key});
+}
+
+bool t_contains(Interpreter& in, const Value& self, const Value& item) {
+  const Value method = method_of(in, self, in.names->contains);
+  if (method.is_none())
+    throw_error(ErrorKind::TypeError, "'%s' object is not a container", std::string(type_name(in, self)).c_str());
+  return truth(in, call_special(in, method, self, {item}));
+}
+
+Value t_iter(Interpreter& in, const Value& self) {
+  const Value method = method_of(in, self, in.names->iter);
+  if (method.is_none())
+    throw_error(ErrorKind::TypeError, "'%s' object is not iterable", std::string(type_name(in, self)).c_str());
+  Value iterator = call_special(in, method, self);
+  if (type_of(in, iterator)->slots.next == nullptr)
+    wrong_result(in, "iter() returned non-iterator of type '%s'", iterator);
+  return iterator;
+}
+
+bool t_next(Interpreter& in, const Value& self, Value& out) {
+  try {
+    out = call_special(in, method_of(in, self, in.names->next), self);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::StopIteration) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::StopIteration)) throw;
+  }
+  return false;
+}
+
+Value t_call(Interpreter& in, const Value& self, const Args& args) {
+  const Value method = method_of(in, self, in.names->call);
+  if (is_function(method)) return in.vm().call_function(as_function(method), self, args);
+  std::vector<Value> values{self};
+  values.insert(values.end(), args.values, args.values + args.count);
+  Args all = args;
+  all.values = values.data();
+  ++all.count;
+  return call(in, method, all);
+}
+
+// ---- The table -------------------------------------------------------------------------------------------------------
+
+// The first class of the mro whose dict has one of the names, or null.
+const Type* first_with(const Type* type, std::initializer_list<Str*> names) {
+  for (const Type* base : type->mro) {
+    for (Str* name : names) {
+      if (name != nullptr && dict_get_str(base->attributes, name) != nullptr) return base;
+    }
+  }
+  return nullptr;
+}
+
+// The first native class in the order: its functions are in the table from the start. Native types need not have all of
+// their functions as methods, so a method found above it says nothing about them.
+const Type* first_native(const Type* type) {
+  for (const Type* base : type->mro) {
+    if (!(base->type_flags & kScriptClass) && base != type->owner->types.object) return base;
+  }
+  return type->owner->types.object;
+}
+
+template <class F>
+void choose(Type* type, F TypeSlots::*slot, F trampoline, std::initializer_list<Str*> names) {
+  const Type* definer = first_with(type, names);
+  if (definer == nullptr) return;
+  if (definer->type_flags & kScriptClass) type->slots.*slot = trampoline;
+  else if (!first_native(type)->is_subtype_of(definer)) type->slots.*slot = definer->slots.*slot;
+}
+
+}  // namespace
+
+void fill_slots(Interpreter& in, Type* type) {
+  const Names& n = *in.names;
+  using S = TypeSlots;
+  choose(type, &S::repr, &t_repr, {n.repr});
+  choose(type, &S::str, &t_str, {n.str});
+  choose(type, &S::format, &t_format, {n.format});
+  choose(type, &S::hash, &t_hash, {n.hash});
+  if (type_lookup(type, n.hash).is_none()) type->slots.hash = nullptr;
+  choose(type, &S::length, &t_length, {n.len});
+  choose(type, &S::truth, &t_truth, {n.bool_});
+  choose(type, &S::compare, &t_compare, {n.lt, n.le, n.eq, n.ne, n.gt, n.ge});
+  // A str subclass with __eq__ keeps str's other comparisons: they are found as methods by the trampoline.
+  choose(type, &S::binary, &t_binary,
+         {n.add,  n.sub,     n.mul,     n.truediv, n.floordiv, n.mod,  n.pow,  n.matmul,   n.lshift,    n.rshift,
+          n.and_, n.or_,     n.xor_,    n.divmod,  n.radd,     n.rsub, n.rmul, n.rtruediv, n.rfloordiv, n.rmod,
+          n.rpow, n.rmatmul, n.rlshift, n.rrshift, n.rand,     n.ror,  n.rxor, n.rdivmod});
+  choose(type, &S::inplace, &t_inplace,
+         {n.iadd, n.isub, n.imul, n.itruediv, n.ifloordiv, n.imod, n.ipow, n.imatmul, n.ilshift, n.irshift, n.iand,
+          n.ior, n.ixor});
+  choose(type, &S::unary, &t_unary, {n.neg, n.pos, n.invert});
+  choose(type, &S::get_item, &t_get_item, {n.getitem});
+  choose(type, &S::set_item, &t_set_item, {n.setitem});
+  choose(type, &S::del_item, &t_del_item, {n.delitem});
+  choose(type, &S::contains, &t_contains, {n.contains});
+  choose(type, &S::iter, &t_iter, {n.iter});
+  choose(type, &S::next, &t_next, {n.next});
+  choose(type, &S::call, &t_call, {n.call});
+}
+
+void update_type_flags(Interpreter& in, Type* type) {
+  const Names& n = *in.names;
+  auto set = [&](uint32_t flag, bool on) {
+    type->type_flags = on ? type->type_flags | flag : type->type_flags & ~flag;
+  };
+  auto scripted = [&](Str* name) { return is_function(type_lookup(type, name)); };
+  auto defined = [&](Str* name) { return !type_lookup(type, name).is_undefined(); };
+  set(kHasGetAttrHook, defined(n.getattr));
+  set(kHasGetAttribute, scripted(n.getattribute));
+  set(kHasSetAttrHook, scripted(n.setattr) || scripted(n.delattr));
+  set(kHasFinalizer, defined(n.del));
+  bool hooks = false;
+  for (Str* name : {n.class_iter, n.class_len, n.class_contains, n.class_reversed, n.class_call, n.class_repr,
+                    n.class_setattr, n.class_delattr, n.class_getattr, n.class_instancecheck, n.class_subclasscheck}) {
+    hooks = hooks || defined(name);
+  }
+  set(kHasClassHooks, hooks);
+}
+
+}  // namespace tessera

@@ -1,0 +1,221 @@
+// Exception objects: making them, their context and traceback, and what an except clause asks.
+#include "lang/objects/exception.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+#include <stdexcept>
+
+#include "lang/objects/exception_types.h"
+#include "lang/vm/frame.h"
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/syntax/source.h"
+#include "lang/syntax/syntax_error.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+void throw_error(ErrorKind kind, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  va_list again;
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(nullptr, 0, format, arguments);
+  va_end(arguments);
+  std::string message(static_cast<size_t>(size), '\0');
+  std::vsnprintf(message.data(), message.size() + 1, format, again);
+  va_end(again);
+  throw Error(kind, std::move(message));
+}
+
+Type* error_type(Interpreter& in, ErrorKind kind) { return in.types.errors[static_cast<size_t>(kind)]; }
+
+bool is_error(Interpreter& in, const Value& exception, ErrorKind kind) {
+  return exception.is_object() && exception.as_object()->type->is_subtype_of(error_type(in, kind));
+}
+
+namespace {
+
+bool is_exception_class(Interpreter& in, const Value& value) {
+  return value.is_object() && value.as_object()->kind == ObjectKind::Type &&
+         static_cast<Type*>(value.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException));
+}
+
+}  // namespace
+
+Value make_exception(Interpreter& in, Type* type, const Value& args) {
+  Exception* const e = make_object<Exception>(in, type);
+  Value made = Value::adopt(e);
+  e->cause = Value::none();
+  e->context = Value::none();
+  e->traceback = Value::none();
+  fill_exception(in, e, args);
+  return made;
+}
+
+Value make_exception(Interpreter& in, ErrorKind kind, std::string_view message) {
+  return make_exception(in, error_type(in, kind), make_tuple(in, {make_str_lossy(in, message)}));
+}
+
+Value make_exception(Interpreter& in, const Error& error) {
+  Value made;
+  if (!error.value.is_undefined()) {
+    made = make_exception(in, error_type(in, error.kind), make_tuple(in, {error.value}));
+  } else if (error.message.empty()) {
+    made = make_exception(in, error_type(in, error.kind), in.shared->empty_tuple);
+  } else {
+    made = make_exception(in, error.kind, error.message);
+  }
+  as_exception(made)->notes = error.notes;
+  return made;
+}
+
+Value instantiate_exception(Interpreter& in, const Value& what) {
+  if (is_exception(what)) return what;
+  if (!is_exception_class(in, what)) throw Error(ErrorKind::TypeError, "exceptions must derive from BaseException");
+  Value made = call(in, what);
+  if (!is_exception(made)) {
+    throw_error(ErrorKind::TypeError, "calling %s should have returned an instance of BaseException, not %s",
+                repr_text(in, what).c_str(), repr_text(in, Value(type_of(in, made))).c_str());
+  }
+  return made;
+}
+
+Value current_native_exception(Interpreter& in) {
+  try {
+    throw;
+  } catch (const Thrown& thrown) {
+    return thrown.exception;
+  } catch (const Error& error) {
+    Value made = make_exception(in, error);
+    set_context(in, as_exception(made));
+    return made;
+  } catch (const std::bad_alloc&) {
+    Value made = make_exception(in, error_type(in, ErrorKind::MemoryError), in.shared->empty_tuple);
+    set_context(in, as_exception(made));
+    return made;
+  } catch (const std::exception& foreign) {
+    Value made = make_exception(in, ErrorKind::RuntimeError, foreign.what());
+    set_context(in, as_exception(made));
+    return made;
+  }
+}
+
+namespace {
+
+// Immediate: holds no state.
+const Value kNothing = Value::none();
+
+}  // namespace
+
+const Value& handled_exception(Interpreter& in) {
+  for (const Frame* f = in.vm().top(); f != nullptr; f = f->caller) {
+    if (f->handled != kNoRegister && is_exception(f->registers[f->handled])) return f->registers[f->handled];
+  }
+  return kNothing;
+}
+
+void set_context(Interpreter& in, Exception* exception) {
+  const Value handled = handled_exception(in);
+  if (handled.is_none() || handled.as_object() == exception) return;
+  // The handled exception's own chain must not lead back here: cut it where it does.
+  Exception* walk = as_exception(handled);
+  while (is_exception(walk->context)) {
+    if (walk->context.as_object() == exception) {
+      walk->context = Value::none();
+      break;
+    }
+    walk = as_exception(walk->context);
+    if (walk == as_exception(handled)) break;
+  }
+  exception->context = handled;
+}
+
+void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
+  Traceback* const entry = make_object<Traceback>(in, in.types.traceback);
+  const Value made = Value::adopt(entry);
+  entry->code = frame.code;
+  ++entry->code->refcount;
+  entry->globals = Value(frame.function->globals);
+  entry->word = static_cast<uint32_t>(frame.pc - frame.code->words.data()) - 1;
+  entry->next = exception->traceback;
+  exception->traceback = made;
+}
+
+bool exception_matches(Interpreter& in, const Value& exception, const Value& classes) {
+  if (is_exception_class(in, classes)) return is_instance(in, exception, static_cast<Type*>(classes.as_object()));
+  if (is_tuple(classes)) {
+    bool matches = false;
+    for (const Value& one : *as_tuple(classes)) {
+      if (!is_exception_class(in, one)) {
+        throw Error(ErrorKind::TypeError, "catching classes that do not inherit from BaseException is not allowed");
+      }
+      matches = matches || is_instance(in, exception, static_cast<Type*>(one.as_object()));
+    }
+    return matches;
+  }
+  throw Error(ErrorKind::TypeError, "catching classes that do not inherit from BaseException is not allowed");
+}
+
+void throw_key_error(Interpreter&, const Value& key) { throw Error(ErrorKind::KeyError, key); }
+
+namespace {
+
+[[noreturn]] void throw_with_fields(Interpreter& in, ErrorKind kind, std::string_view message, int at,
+                                    std::initializer_list<Value> fields) {
+  Value made = make_exception(in, kind, message);
+  for (const Value& field : fields) as_exception(made)->fields[at++] = field;
+  set_context(in, as_exception(made));
+  throw Thrown(std::move(made));
+}
+
+}  // namespace
+
+void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message) {
+  throw_with_fields(in, ErrorKind::AttributeError, message, 0, {Value(name), object});
+}
+
+void throw_name_error(Interpreter& in, Str* name) {
+  throw_with_fields(in, ErrorKind::NameError, "name '" + std::string(name->view()) + "' is not defined", 0,
+                    {Value(name)});
+}
+
+void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message) {
+  throw_with_fields(in, kind, message, 1, {name});
+}
+
+namespace {
+
+// CPython's decoder finds bytes that are no UTF-8 before there are lines to show; empty for any other mistake.
+std::string decoding_message(const Source& source, const SyntaxError& error) {
+  constexpr std::string_view kStart = "(unicode error) 'utf-8' codec can't decode byte 0x";
+  if (!error.message.starts_with(kStart) || source.name().starts_with('<')) return {};
+  return "Non-UTF-8 code starting with '\\x" + error.message.substr(kStart.size(), 2) + "' in file " + source.name() +
+         " on line " + std::to_string(error.line) +
+         ", but no encoding declared; see https://peps.python.org/pep-0263/ for details";
+}
+
+}  // namespace
+
+void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error) {
+  if (error.error_class == SyntaxError::Class::kRecursionError) throw Error(ErrorKind::RecursionError, error.message);
+  ErrorKind kind = ErrorKind::SyntaxError;
+  if (error.error_class == SyntaxError::Class::kIndentationError) kind = ErrorKind::IndentationError;
+  if (error.error_class == SyntaxError::Class::kTabError) kind = ErrorKind::TabError;
+  const std::string not_decoded = decoding_message(source, error);
+  if (!not_decoded.empty()) throw Thrown(make_exception(in, kind, not_decoded));
+  const Value text = make_str_lossy(in, std::string(source.line(error.line)) + "\n");
+  const Value details =
+      make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(error.line), Value::integer(error.column), text,
+                      Value::integer(error.end_line), Value::integer(error.end_column)});
+  throw Thrown(make_exception(in, error_type(in, kind), make_tuple(in, {make_str_lossy(in, error.message), details})));
+}
+
+}  // namespace tessera

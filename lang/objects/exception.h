@@ -1,0 +1,85 @@
+// Exceptions of the language: objects, classes, tracebacks and how they are printed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/compiler/chunk.h"
+#include "lang/error.h"
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+class Interpreter;
+class Source;
+struct SyntaxError;
+struct Frame;
+
+// One line of a traceback; `next` is the frame that was called from here.
+struct Traceback : GcObject {
+  Value next;            // a Traceback or None
+  Code* code = nullptr;  // owned
+  Value globals;         // of the function, for suggestions
+  uint32_t word = 0;     // the instruction's index in code->words
+};
+
+struct Exception : GcObject {
+  Value args;   // a tuple
+  Value cause;  // an Exception or None
+  Value context;
+  Value traceback;  // a Traceback or None
+  bool suppress_context = false;
+  // What a class has besides: StopIteration value; SystemExit code; OSError errno, strerror, filename, filename2;
+  // ImportError msg, name, path; NameError name; AttributeError name, obj; SyntaxError msg, filename, lineno, offset,
+  // text, end (lineno, offset); Unicode errors encoding, object, start, end, reason.
+  static constexpr int kFields = 6;
+  Value fields[kFields];
+  std::vector<std::string> notes;  // of native code: shown below the message, not part of it
+};
+
+inline bool is_exception(const Value& v) noexcept {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Exception;
+}
+inline Exception* as_exception(const Value& v) noexcept { return static_cast<Exception*>(v.as_object()); }
+
+Type* error_type(Interpreter& in, ErrorKind kind);
+bool is_error(Interpreter& in, const Value& exception, ErrorKind kind);
+
+// A new exception without context and traceback.
+Value make_exception(Interpreter& in, Type* type, const Value& args_tuple);
+Value make_exception(Interpreter& in, ErrorKind kind, std::string_view message);
+Value make_exception(Interpreter& in, const Error& error);
+// What `raise x` and generator.throw(x) make of their operand: an instance; TypeError when it is no exception.
+Value instantiate_exception(Interpreter& in, const Value& class_or_instance);
+// The exception that natives see when they catch Error or Thrown (call in a catch block).
+Value current_native_exception(Interpreter& in);
+// Sets __context__ to what is being handled in the running frames, without making a circle.
+void set_context(Interpreter& in, Exception* exception);
+// What a running except clause handles (sys.exc_info()[1]), or None.
+const Value& handled_exception(Interpreter& in);
+void add_traceback(Interpreter& in, Exception* exception, const Frame& frame);
+
+// Does the exception match what stands behind `except`? TypeError for anything but classes of exceptions.
+bool exception_matches(Interpreter& in, const Value& exception, const Value& classes);
+
+// KeyError(key): the message is the key's repr.
+[[noreturn]] void throw_key_error(Interpreter& in, const Value& key);
+[[noreturn]] void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError& error);
+// With the class's name and the attribute, for suggestions.
+[[noreturn]] void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message);
+[[noreturn]] void throw_name_error(Interpreter& in, Str* name);
+[[noreturn]] void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message);
+
+// Traceback, chain and message, as CPython prints an exception that nobody caught (traceback.cpp).
+std::string format_traceback(Interpreter& in, const Value& exception);
+// The last line or lines only: "ValueError: message".
+std::string format_exception_only(Interpreter& in, const Value& exception);
+// The entries of a Traceback alone, "  File …" and so on.
+std::string format_traceback_entries(Interpreter& in, const Value& traceback);
+uint32_t traceback_line(const Traceback* traceback);
+
+// The tree of classes, and traceback objects.
+void make_exception_types(Interpreter& in);
+
+}  // namespace tessera

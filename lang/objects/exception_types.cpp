@@ -1,0 +1,502 @@
+#include "lang/objects/exception_types.h"
+
+#include <cstring>
+#include <string>
+
+#include "lang/objects/attribute.h"
+#include "lang/bind.h"
+#include "lang/objects/exception.h"
+#include "lang/vm/frame.h"
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/syntax/source.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera {
+
+namespace {
+
+struct ClassRow {
+  const char* name;
+  const char* base;
+};
+
+// The order is that of the tree; a base stands before its subclasses.
+constexpr ClassRow kClasses[] = {
+    {"BaseException", nullptr},
+    {"Exception", "BaseException"},
+    {"SystemExit", "BaseException"},
+    {"KeyboardInterrupt", "BaseException"},
+    {"GeneratorExit", "BaseException"},
+    {"ArithmeticError", "Exception"},
+    {"OverflowError", "ArithmeticError"},
+    {"ZeroDivisionError", "ArithmeticError"},
+    {"FloatingPointError", "ArithmeticError"},
+    {"AssertionError", "Exception"},
+    {"AttributeError", "Exception"},
+    {"BufferError", "Exception"},
+    {"EOFError", "Exception"},
+    {"ImportError", "Exception"},
+    {"ModuleNotFoundError", "ImportError"},
+    {"LookupError", "Exception"},
+    {"IndexError", "LookupError"},
+    {"KeyError", "LookupError"},
+    {"MemoryError", "Exception"},
+    {"NameError", "Exception"},
+    {"UnboundLocalError", "NameError"},
+    {"OSError", "Exception"},
+    {"BlockingIOError", "OSError"},
+    {"ChildProcessError", "OSError"},
+    {"ConnectionError", "OSError"},
+    {"BrokenPipeError", "ConnectionError"},
+    {"ConnectionAbortedError", "ConnectionError"},
+    {"ConnectionRefusedError", "ConnectionError"},
+    {"ConnectionResetError", "ConnectionError"},
+    {"FileExistsError", "OSError"},
+    {"FileNotFoundError", "OSError"},
+    {"InterruptedError", "OSError"},
+    {"IsADirectoryError", "OSError"},
+    {"NotADirectoryError", "OSError"},
+    {"PermissionError", "OSError"},
+    {"ProcessLookupError", "OSError"},
+    {"TimeoutError", "OSError"},
+    {"ReferenceError", "Exception"},
+    {"RuntimeError", "Exception"},
+    {"NotImplementedError", "RuntimeError"},
+    {"RecursionError", "RuntimeError"},
+    {"OutOfMemoryError", "RuntimeError"},
+    {"StopIteration", "Exception"},
+    {"StopAsyncIteration", "Exception"},
+    {"SyntaxError", "Exception"},
+    {"IndentationError", "SyntaxError"},
+    {"TabError", "IndentationError"},
+    {"SystemError", "Exception"},
+    {"TypeError", "Exception"},
+    {"ValueError", "Exception"},
+    {"UnicodeError", "ValueError"},
+    {"UnicodeDecodeError", "UnicodeError"},
+    {"UnicodeEncodeError", "UnicodeError"},
+    {"UnicodeTranslateError", "UnicodeError"},
+    {"Warning", "Exception"},
+    {"UserWarning", "Warning"},
+    {"DeprecationWarning", "Warning"},
+    {"PendingDeprecationWarning", "Warning"},
+    {"RuntimeWarning", "Warning"},
+    {"SyntaxWarning", "Warning"},
+    {"FutureWarning", "Warning"},
+    {"ImportWarning", "Warning"},
+    {"UnicodeWarning", "Warning"},
+    {"BytesWarning", "Warning"},
+    {"ResourceWarning", "Warning"},
+    {"EncodingWarning", "Warning"},
+};
+
+constexpr const char* kKindNames[] = {
+#define TS_ERROR(name) #name,
+#include "lang/errors.def"
+#undef TS_ERROR
+};
+
+// --- slots
+
+void destroy_exception(Interpreter& in, Object* object) { free_object(in, static_cast<Exception*>(object)); }
+
+void traverse_exception(Object* object, Visitor& visitor) {
+  const Exception* e = static_cast<Exception*>(object);
+  visitor(e->args);
+  visitor(e->cause);
+  visitor(e->context);
+  visitor(e->traceback);
+  for (const Value& field : e->fields) visitor(field);
+}
+
+void clear_exception(Interpreter& in, Object* object) {
+  Exception* const e = static_cast<Exception*>(object);
+  e->args = in.shared != nullptr ? in.shared->empty_tuple : Value::none();
+  e->cause = Value::none();
+  e->context = Value::none();
+  e->traceback = Value::none();
+  for (Value& field : e->fields) field = Value();
+}
+
+const Value& field(const Exception* e, int i) {
+  static const Value kNone = Value::none();
+  return e->fields[i].is_undefined() ? kNone : e->fields[i];
+}
+
+std::string os_error_text(Interpreter& in, const Exception* e) {
+  std::string text = "[Errno " + str_text(in, e->fields[0]) + "] " + str_text(in, e->fields[1]);
+  if (!field(e, 2).is_none()) text += ": " + repr_text(in, e->fields[2]);
+  if (!field(e, 3).is_none()) text += " -> " + repr_text(in, e->fields[3]);
+  return text;
+}
+
+std::string syntax_error_text(Interpreter& in, const Exception* e) {
+  std::string text = str_text(in, field(e, 0));
+  const bool has_file = is_str(field(e, 1)), has_line = field(e, 2).is_int();
+  if (!has_file && !has_line) return text;
+  std::string file = has_file ? std::string(text_of(field(e, 1))) : "";
+  file = file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+  if (!has_line) return text + " (" + file + ")";
+  const std::string line = "line " + str_text(in, field(e, 2));
+  return text + " (" + (has_file ? file + ", " : "") + line + ")";
+}
+
+Value args_text(Interpreter& in, const Exception* e) {
+  const Tuple* args = as_tuple(e->args);
+  if (args->size == 0) return in.shared->empty_str;
+  if (args->size == 1) return str(in, (*args)[0]);
+  return repr(in, e->args);
+}
+
+Value exception_str(Interpreter& in, const Value& self) {
+  const Exception* e = as_exception(self);
+  if (is_error(in, self, ErrorKind::KeyError) && as_tuple(e->args)->size == 1) return repr(in, (*as_tuple(e->args))[0]);
+  if (is_error(in, self, ErrorKind::OSError) && !field(e, 0).is_none() && !field(e, 1).is_none()) {
+    return make_str(in, os_error_text(in, e));
+  }
+  if (is_error(in, self, ErrorKind::SyntaxError) && !e->fields[0].is_undefined()) {
+    return make_str(in, syntax_error_text(in, e));
+  }
+  if (is_error(in, self, ErrorKind::ImportError) && is_str(field(e, 0))) return e->fields[0];
+  return args_text(in, e);
+}
+
+Value exception_repr(Interpreter& in, const Value& self) {
+  const Exception* e = as_exception(self);
+  const Tuple* args = as_tuple(e->args);
+  std::string text(e->type->name->view());
+  if (args->size == 1) return make_str(in, text + "(" + repr_text(in, (*args)[0]) + ")");
+  return make_str(in, text + repr_text(in, e->args));
+}
+
+// --- fields from args
+
+Type* os_error_class(Interpreter& in, int64_t number) {
+  switch (number) {
+    case 1:
+    case 13: return error_type(in, ErrorKind::PermissionError);
+    case 2: return error_type(in, ErrorKind::FileNotFoundError);
+    case 4: return error_type(in, ErrorKind::InterruptedError);
+    case 17: return error_type(in, ErrorKind::FileExistsError);
+    case 20: return error_type(in, ErrorKind::NotADirectoryError);
+    case 21: return error_type(in, ErrorKind::IsADirectoryError);
+    case 110: return error_type(in, ErrorKind::TimeoutError);
+    default: return error_type(in, ErrorKind::OSError);
+  }
+}
+
+void fill_os_error(Interpreter& in, Exception* e) {
+  const Tuple* args = as_tuple(e->args);
+  if (args->size < 2 || args->size > 5) return;
+  e->fields[0] = (*args)[0];
+  e->fields[1] = (*args)[1];
+  if (args->size > 2) e->fields[2] = (*args)[2];
+  if (args->size > 4) e->fields[3] = (*args)[4];
+  if (args->size > 2) e->args = make_tuple(in, args->items, 2);
+}
+
+void fill_syntax_error(Exception* e) {
+  const Tuple* args = as_tuple(e->args);
+  if (args->size > 0) e->fields[0] = (*args)[0];
+  if (args->size != 2 || !is_tuple((*args)[1])) return;
+  const Tuple* details = as_tuple((*args)[1]);
+  for (uint32_t i = 0; i < 4 && i < details->size; ++i) e->fields[1 + i] = (*details)[i];
+  e->fields[5] = (*args)[1];  // the end stands in the fifth and sixth of the details
+}
+
+}  // namespace
+
+void fill_exception(Interpreter& in, Exception* e, const Value& args) {
+  e->args = args;
+  const Value self(e);
+  const Tuple* tuple = as_tuple(args);
+  if (is_error(in, self, ErrorKind::StopIteration)) {
+    e->fields[0] = tuple->size > 0 ? (*tuple)[0] : Value::none();
+  } else if (is_error(in, self, ErrorKind::SystemExit)) {
+    e->fields[0] = tuple->size == 0 ? Value::none() : tuple->size == 1 ? (*tuple)[0] : args;
+  } else if (is_error(in, self, ErrorKind::OSError)) {
+    fill_os_error(in, e);
+  } else if (is_error(in, self, ErrorKind::ImportError)) {
+    e->fields[0] = tuple->size == 1 ? (*tuple)[0] : Value::none();
+  } else if (is_error(in, self, ErrorKind::SyntaxError)) {
+    fill_syntax_error(e);
+  } else if (is_error(in, self, ErrorKind::UnicodeDecodeError) || is_error(in, self, ErrorKind::UnicodeEncodeError)) {
+    for (uint32_t i = 0; i < 5 && i < tuple->size; ++i) e->fields[i] = (*tuple)[i];
+  }
+}
+
+namespace {
+
+// name=, path= of ImportError; name=, obj= of AttributeError; name= of NameError. True: the keyword was one of them.
+bool take_keyword(Interpreter& in, Exception* e, std::string_view key, const Value& value) {
+  const Value self(e);
+  if (is_error(in, self, ErrorKind::ImportError) && (key == "name" || key == "path")) {
+    e->fields[key == "name" ? 1 : 2] = value;
+    return true;
+  }
+  if (is_error(in, self, ErrorKind::AttributeError) && (key == "name" || key == "obj")) {
+    e->fields[key == "name" ? 0 : 1] = value;
+    return true;
+  }
+  if (is_error(in, self, ErrorKind::NameError) && key == "name") {
+    e->fields[0] = value;
+    return true;
+  }
+  return false;
+}
+
+void take_keywords(Interpreter& in, Exception* e, const Args& args, bool strict) {
+  if (args.keyword_names == nullptr) return;
+  const uint32_t positional = args.count - args.keyword_names->size;
+  for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
+    const std::string_view key = text_of((*args.keyword_names)[i]);
+    if (!take_keyword(in, e, key, args[positional + i]) && strict) {
+      throw Error(ErrorKind::TypeError, std::string(e->type->name->view()) + "() takes no keyword arguments");
+    }
+  }
+}
+
+bool has_native_init(Interpreter& in, Type* type) {
+  const Value& init = type_lookup(type, in.names->init);
+  return init.is_undefined() || !init.is_object() || init.as_object()->kind == ObjectKind::NativeFunction;
+}
+
+// Class(…): __new__ and, where no script class has its own, __init__ in one.
+Value make_instance(Interpreter& in, Type* type, const Args& args) {
+  const uint32_t positional = args.keyword_names == nullptr ? args.count : args.count - args.keyword_names->size;
+  if (type == error_type(in, ErrorKind::OSError) && positional >= 2 && args[0].is_int()) {
+    type = os_error_class(in, args[0].as_int());
+  }
+  Value made = make_exception(in, type, make_tuple(in, args.values, positional));
+  take_keywords(in, as_exception(made), args, has_native_init(in, type));
+  return made;
+}
+
+Exception* self_of(const Args& args) {
+  if (!is_exception(args[0])) throw Error(ErrorKind::TypeError, "an exception is wanted");
+  return as_exception(args[0]);
+}
+
+Value init_method(Interpreter& in, const Args& args) {
+  Exception* const e = self_of(args);
+  fill_exception(in, e, args[1]);
+  dict_for_each(as_dict(args[2]), [&](const Value& key, const Value& value) {
+    if (!take_keyword(in, e, text_of(key), value)) {
+      throw Error(ErrorKind::TypeError, std::string(e->type->name->view()) + "() takes no keyword arguments");
+    }
+  });
+  return Value::none();
+}
+
+Value with_traceback_method(Interpreter& in, const Args& args) {
+  if (!args[1].is_none() && type_of(in, args[1]) != in.types.traceback) {
+    throw Error(ErrorKind::TypeError, "__traceback__ must be a traceback or None");
+  }
+  self_of(args)->traceback = args[1];
+  return args[0];
+}
+
+Value add_note_method(Interpreter& in, const Args& args) {
+  if (!is_str(args[1])) {
+    throw_error(ErrorKind::TypeError, "note must be a str, not '%s'", std::string(type_name(in, args[1])).c_str());
+  }
+  Value notes = find_attr(in, args[0], in.names->notes);
+  if (notes.is_undefined()) {
+    notes = make_list(in);
+    set_attr(in, args[0], in.names->notes, notes);
+  }
+  list_append(in, as_list(notes), args[1]);
+  return Value::none();
+}
+
+constexpr NativeDef kMethods[] = {
+    {"__init__(self, /, *args, **kwargs)", init_method, ""},
+    {"with_traceback(self, tb, /)", with_traceback_method, "Sets self.__traceback__ and returns self."},
+    {"add_note(self, note, /)", add_note_method, "Adds a line that the traceback shows below the message."},
+};
+
+template <int Index>
+void add_field(Interpreter& in, ErrorKind kind, const char* name) {
+  in.add_property(
+      error_type(in, kind), name, [](Interpreter&, const Args& a) { return field(self_of(a), Index); },
+      [](Interpreter&, const Args& a) {
+        self_of(a)->fields[Index] = a[1];
+        return Value::none();
+      });
+}
+
+Value exception_or_none(Interpreter&, const Value& value, const char* what) {
+  if (!value.is_none() && !is_exception(value)) {
+    throw_error(ErrorKind::TypeError, "exception %s must be None or derive from BaseException", what);
+  }
+  return value;
+}
+
+void add_base_properties(Interpreter& in) {
+  Type* const base = error_type(in, ErrorKind::BaseException);
+  in.add_property(
+      base, "args", [](Interpreter&, const Args& a) { return self_of(a)->args; },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->args = tuple_from(i, a[1]);
+        return Value::none();
+      });
+  in.add_property(
+      base, "__cause__", [](Interpreter&, const Args& a) { return self_of(a)->cause; },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->cause = exception_or_none(i, a[1], "cause");
+        self_of(a)->suppress_context = true;
+        return Value::none();
+      });
+  in.add_property(
+      base, "__context__", [](Interpreter&, const Args& a) { return self_of(a)->context; },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->context = exception_or_none(i, a[1], "context");
+        return Value::none();
+      });
+  in.add_property(
+      base, "__suppress_context__",
+      [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->suppress_context); },
+      [](Interpreter& i, const Args& a) {
+        self_of(a)->suppress_context = truth(i, a[1]);
+        return Value::none();
+      });
+  in.add_property(
+      base, "__traceback__", [](Interpreter&, const Args& a) { return self_of(a)->traceback; },
+      [](Interpreter& i, const Args& a) {
+        const Value both[] = {a[0], a[1]};
+        with_traceback_method(i, Args{both, 2});
+        return Value::none();
+      });
+}
+
+void add_fields(Interpreter& in) {
+  add_field<0>(in, ErrorKind::StopIteration, "value");
+  add_field<0>(in, ErrorKind::SystemExit, "code");
+  add_field<0>(in, ErrorKind::OSError, "errno");
+  add_field<1>(in, ErrorKind::OSError, "strerror");
+  add_field<2>(in, ErrorKind::OSError, "filename");
+  add_field<3>(in, ErrorKind::OSError, "filename2");
+  add_field<0>(in, ErrorKind::ImportError, "msg");
+  add_field<1>(in, ErrorKind::ImportError, "name");
+  add_field<2>(in, ErrorKind::ImportError, "path");
+  add_field<0>(in, ErrorKind::NameError, "name");
+  add_field<0>(in, ErrorKind::AttributeError, "name");
+  add_field<1>(in, ErrorKind::AttributeError, "obj");
+  add_field<0>(in, ErrorKind::SyntaxError, "msg");
+  add_field<1>(in, ErrorKind::SyntaxError, "filename");
+  add_field<2>(in, ErrorKind::SyntaxError, "lineno");
+  add_field<3>(in, ErrorKind::SyntaxError, "offset");
+  add_field<4>(in, ErrorKind::SyntaxError, "text");
+  for (ErrorKind kind : {ErrorKind::UnicodeDecodeError, ErrorKind::UnicodeEncodeError}) {
+    add_field<0>(in, kind, "encoding");
+    add_field<1>(in, kind, "object");
+    add_field<2>(in, kind, "start");
+    add_field<3>(in, kind, "end");
+    add_field<4>(in, kind, "reason");
+  }
+}
+
+// --- tracebacks
+
+void destroy_traceback(Interpreter& in, Object* object) {
+  Traceback* const t = static_cast<Traceback*>(object);
+  if (t->code != nullptr && --t->code->refcount == 0) destroy_object(t->code);
+  free_object(in, t);
+}
+
+void traverse_traceback(Object* object, Visitor& visitor) {
+  visitor(static_cast<Traceback*>(object)->next);
+  visitor(static_cast<Traceback*>(object)->globals);
+}
+
+void clear_traceback(Interpreter&, Object* object) {
+  static_cast<Traceback*>(object)->next = Value::none();
+  static_cast<Traceback*>(object)->globals = Value();
+}
+
+Traceback* traceback_of(const Args& args) { return static_cast<Traceback*>(args[0].as_object()); }
+
+Type* plain_type(Interpreter& in, const char* name, uint32_t size) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Other;
+  spec.size = size;
+  spec.flags = kFinalType;
+  return in.new_type(spec);
+}
+
+Type* make_class(Interpreter& in, const ClassRow& row, Type* base) {
+  NativeTypeSpec spec;
+  spec.name = row.name;
+  spec.module = std::strcmp(row.name, "OutOfMemoryError") == 0 ? "torch.cuda" : "builtins";
+  spec.kind = ObjectKind::Exception;
+  spec.size = sizeof(Exception) + sizeof(Attributes);
+  spec.flags = kExceptionType;
+  spec.base = base;
+  Type* const type = in.new_type(spec);
+  type->instance_kind = ObjectKind::Exception;
+  type->instance_size = sizeof(Exception) + sizeof(Attributes);
+  type->attributes_offset = sizeof(Exception);
+  type->slots.destroy = destroy_exception;
+  type->slots.traverse = traverse_exception;
+  type->slots.clear = clear_exception;
+  type->slots.repr = exception_repr;
+  type->slots.str = exception_str;
+  type->make = make_instance;
+  return type;
+}
+
+}  // namespace
+
+void make_exception_types(Interpreter& in) {
+  Type* const object = in.types.object;
+  for (const ClassRow& row : kClasses) {
+    Type* base = row.base == nullptr ? object : in.named_type(row.base);
+    Type* const type = make_class(in, row, base);
+    for (size_t kind = 0; kind < std::size(kKindNames); ++kind) {
+      if (std::strcmp(kKindNames[kind], row.name) == 0) in.types.errors[kind] = type;
+    }
+  }
+  if (in.types.traceback == nullptr) in.types.traceback = plain_type(in, "traceback", sizeof(Traceback));
+  Type* const t = in.types.traceback;
+  t->instance_size = sizeof(Traceback);
+  t->slots.destroy = destroy_traceback;
+  t->slots.traverse = traverse_traceback;
+  t->slots.clear = clear_traceback;
+}
+
+void add_exception_methods(Interpreter& in) {
+  in.add_methods(error_type(in, ErrorKind::BaseException), kMethods, std::size(kMethods));
+  add_base_properties(in);
+  add_fields(in);
+  Type* const t = in.types.traceback;
+  in.add_property(t, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
+  in.add_property(t, "tb_lineno",
+                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
+  in.add_property(t, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
+  // A frame is shown by its code and line, which the traceback has: it stands for its own frame.
+  in.add_property(t, "tb_frame", [](Interpreter&, const Args& a) { return a[0]; });
+  in.add_property(t, "f_lineno",
+                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
+  in.add_property(t, "f_code", [](Interpreter&, const Args& a) { return Value(traceback_of(a)->code); });
+  in.add_property(t, "f_globals", [](Interpreter&, const Args& a) { return traceback_of(a)->globals; });
+}
+
+void add_exceptions(Interpreter& in, Dict* builtins) {
+  for (const ClassRow& row : kClasses) {
+    if (std::strcmp(row.name, "OutOfMemoryError") == 0) continue;
+    dict_set_str(in, builtins, intern(in, row.name), Value(in.named_type(row.name)));
+  }
+  dict_set_str(in, builtins, intern(in, "IOError"), Value(error_type(in, ErrorKind::OSError)));
+  dict_set_str(in, builtins, intern(in, "EnvironmentError"), Value(error_type(in, ErrorKind::OSError)));
+}
+
+}  // namespace tessera

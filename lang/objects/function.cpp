@@ -1,0 +1,422 @@
+#include "lang/objects/function.h"
+
+#include <cstdio>
+#include <string>
+
+#include "lang/objects/attribute.h"
+#include "lang/compiler/chunk.h"
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+void release(Object* object) noexcept {
+  if (object != nullptr && --object->refcount == 0) destroy_object(object);
+}
+
+template <class T>
+T* retained(T* object) {
+  ++object->refcount;
+  return object;
+}
+
+std::string address(const Object* object) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", static_cast<const void*>(object));
+  return text;
+}
+
+Function* function_of(const Value& v) { return static_cast<Function*>(v.as_object()); }
+BoundMethod* method_of(const Value& v) { return static_cast<BoundMethod*>(v.as_object()); }
+
+// --- functions
+
+void clear_function(Interpreter&, Object* object) {
+  Function* const f = static_cast<Function*>(object);
+  f->defaults = Value();
+  f->keyword_defaults = Value();
+  f->annotations = Value();
+  f->dict = Value();
+  for (size_t i = 0; i < f->code->captures.size(); ++i) {
+    Cell* const cell = f->closure[i];
+    f->closure[i] = nullptr;
+    release(cell);
+  }
+}
+
+void destroy_function(Interpreter& in, Object* object) {
+  Function* const f = static_cast<Function*>(object);
+  const size_t cells = f->code->captures.size();
+  clear_function(in, object);
+  if (f->closure != nullptr) in.deallocate(f->closure, cells * sizeof(Cell*));
+  release(f->code);
+  release(f->globals);
+  release(f->name);
+  release(f->qualname);
+  free_object(in, f);
+}
+
+void traverse_function(Object* object, Visitor& visitor) {
+  const Function* f = static_cast<Function*>(object);
+  visitor(static_cast<Object*>(f->globals));
+  visitor(f->module);
+  visitor(f->doc);
+  visitor(f->defaults);
+  visitor(f->keyword_defaults);
+  visitor(f->annotations);
+  visitor(f->dict);
+  for (size_t i = 0; i < f->code->captures.size(); ++i) visitor(static_cast<Object*>(f->closure[i]));
+}
+
+Value function_repr(Interpreter& in, const Value& self) {
+  return make_str(
+      in, "<function " + std::string(function_of(self)->qualname->view()) + " at " + address(self.as_object()) + ">");
+}
+
+Value bind(Interpreter& in, const Value& self, const Value& instance, Type*) {
+  return instance.is_undefined() ? self : make_bound_method(in, self, instance);
+}
+
+Value function_call(Interpreter& in, const Value& self, const Args& args) {
+  return in.vm().call_function(function_of(self), args);
+}
+
+Value& function_dict(Interpreter& in, Function* f) {
+  if (f->dict.is_undefined()) f->dict = make_dict(in);
+  return f->dict;
+}
+
+// Attributes that scripts give to functions stand in the function's dict.
+Value function_get_attr(Interpreter& in, const Value& self, Str* name) {
+  const Value& dict = function_of(self)->dict;
+  if (!dict.is_undefined()) {
+    if (const Value* found = dict_get_str(as_dict(dict), name)) return *found;
+  }
+  return generic_find_attr(in, self, name);
+}
+
+void function_set_attr(Interpreter& in, const Value& self, Str* name, const Value& value) {
+  Function* const f = function_of(self);
+  const Value& member = type_lookup(in.types.function, name);
+  if (member.is_object() && member.as_object()->kind == ObjectKind::Property) {
+    generic_set_attr(in, self, name, value);
+  } else if (!value.is_undefined()) {
+    dict_set_str(in, as_dict(function_dict(in, f)), name, value);
+  } else if (f->dict.is_undefined() || !dict_delete_str(in, as_dict(f->dict), name)) {
+    throw Error(ErrorKind::AttributeError, "'function' object has no attribute '" + std::string(name->view()) + "'");
+  }
+}
+
+void set_name(Interpreter&, Str*& place, const Value& value, const char* what) {
+  if (!is_str(value)) throw_error(ErrorKind::TypeError, "%s must be set to a string object", what);
+  Str* const old = place;
+  place = retained(as_str(value));
+  release(old);
+}
+
+void add_function_properties(Interpreter& in) {
+  Type* const type = in.types.function;
+  in.add_property(
+      type, "__name__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->name); },
+      [](Interpreter& i, const Args& a) {
+        set_name(i, function_of(a[0])->name, a[1], "__name__");
+        return Value::none();
+      });
+  in.add_property(
+      type, "__qualname__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->qualname); },
+      [](Interpreter& i, const Args& a) {
+        set_name(i, function_of(a[0])->qualname, a[1], "__qualname__");
+        return Value::none();
+      });
+  in.add_property(
+      type, "__module__", [](Interpreter&, const Args& a) { return function_of(a[0])->module; },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->module = a[1];
+        return Value::none();
+      });
+  in.add_property(
+      type, "__doc__", [](Interpreter&, const Args& a) { return function_of(a[0])->doc; },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->doc = a[1];
+        return Value::none();
+      });
+  in.add_property(
+      type, "__dict__", [](Interpreter& i, const Args& a) { return function_dict(i, function_of(a[0])); },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->dict = a[1];
+        return Value::none();
+      });
+  in.add_property(
+      type, "__defaults__",
+      [](Interpreter&, const Args& a) {
+        const Value& v = function_of(a[0])->defaults;
+        return v.is_undefined() ? Value::none() : v;
+      },
+      [](Interpreter&, const Args& a) {
+        if (!a[1].is_none() && !is_tuple(a[1])) {
+          throw Error(ErrorKind::TypeError, "__defaults__ must be set to a tuple object");
+        }
+        function_of(a[0])->defaults = a[1].is_none() ? Value() : a[1];
+        return Value::none();
+      });
+  in.add_property(type, "__kwdefaults__", [](Interpreter&, const Args& a) {
+    const Value& v = function_of(a[0])->keyword_defaults;
+    return v.is_undefined() ? Value::none() : v;
+  });
+  in.add_property(
+      type, "__annotations__",
+      [](Interpreter& i, const Args& a) {
+        Value& v = function_of(a[0])->annotations;
+        if (v.is_undefined()) v = make_dict(i);
+        return v;
+      },
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->annotations = a[1];
+        return Value::none();
+      });
+  in.add_property(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
+  in.add_property(type, "__code__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->code); });
+  in.add_property(type, "__closure__", [](Interpreter& i, const Args& a) {
+    const Function* f = function_of(a[0]);
+    if (f->code->captures.empty()) return Value::none();
+    Value cells = Value::adopt(new_tuple(i, f->code->captures.size()));
+    for (uint32_t k = 0; k < as_tuple(cells)->size; ++k) as_tuple(cells)->items[k] = Value(f->closure[k]);
+    return cells;
+  });
+}
+
+// --- bound methods
+
+void destroy_bound(Interpreter& in, Object* object) { free_object(in, static_cast<BoundMethod*>(object)); }
+void traverse_bound(Object* object, Visitor& visitor) {
+  visitor(static_cast<BoundMethod*>(object)->function);
+  visitor(static_cast<BoundMethod*>(object)->self);
+}
+void clear_bound(Interpreter&, Object* object) {
+  static_cast<BoundMethod*>(object)->function = Value();
+  static_cast<BoundMethod*>(object)->self = Value();
+}
+
+Value bound_repr(Interpreter& in, const Value& self) {
+  const BoundMethod* m = method_of(self);
+  const Value name = find_attr(in, m->function, in.names->qualname);
+  if (m->function.as_object()->kind == ObjectKind::NativeFunction) {
+    const Value short_name = find_attr(in, m->function, in.names->name);
+    return make_str(in, "<built-in method " + str_text(in, short_name) + " of " + std::string(type_name(in, m->self)) +
+                            " object at " + address(self.as_object()) + ">");
+  }
+  return make_str(
+      in, "<bound method " + (is_str(name) ? std::string(text_of(name)) : "?") + " of " + repr_text(in, m->self) + ">");
+}
+
+Value bound_call(Interpreter& in, const Value& self, const Args& args) { return call(in, self, args); }
+
+Value bound_get_attr(Interpreter& in, const Value& self, Str* name) {
+  Value own = generic_find_attr(in, self, name);
+  return own.is_undefined() ? get_attr(in, method_of(self)->function, name) : own;
+}
+
+int64_t bound_hash(Interpreter& in, const Value& self) {
+  return hash(in, method_of(self)->function) * 31 +
+         static_cast<int64_t>(reinterpret_cast<uintptr_t>(method_of(self)->self.as_object()) >> 4);
+}
+
+Value bound_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!other.is_object() || other.as_object()->kind != ObjectKind::BoundMethod ||
+      (op != CompareOp::Eq && op != CompareOp::Ne)) {
+    return in.not_implemented;
+  }
+  const bool same =
+      method_of(self)->self.is(method_of(other)->self) && method_of(self)->function.is(method_of(other)->function);
+  return Value::boolean(same == (op == CompareOp::Eq));
+}
+
+// --- cells and code
+
+void destroy_cell(Interpreter& in, Object* object) { free_object(in, static_cast<Cell*>(object)); }
+void traverse_cell(Object* object, Visitor& visitor) { visitor(static_cast<Cell*>(object)->value); }
+void clear_cell(Interpreter&, Object* object) { static_cast<Cell*>(object)->value = Value(); }
+
+void destroy_code(Interpreter& in, Object* object) {
+  free_object(in, static_cast<Code*>(object));  // its names are interned: the interpreter holds them
+}
+
+Value code_repr(Interpreter& in, const Value& self) {
+  const Code* code = static_cast<Code*>(self.as_object());
+  return make_str(in, "<code object " + std::string(code->name->view()) + " at " + address(code) + ", file \"" +
+                          code->source->name() + "\", line " +
+                          std::to_string(code->source->line_number(code->span.begin)) + ">");
+}
+
+Type* made_type(Interpreter& in, Type*& place, const char* name, ObjectKind kind, uint32_t size) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.kind = kind;
+  spec.size = size;
+  spec.flags = kFinalType;
+  if (place == nullptr) place = in.new_type(spec);
+  place->instance_kind = kind;
+  place->instance_size = size;
+  return place;
+}
+
+}  // namespace
+
+Code* new_code(Interpreter& in) { return make_object<Code>(in, in.types.code); }
+
+Value make_function(Interpreter& in, Code* code, Dict* globals) {
+  Function* const f = make_object<Function>(in, in.types.function);
+  Value made = Value::adopt(f);
+  f->code = retained(code);
+  f->globals = retained(globals);
+  f->name = retained(code->name);
+  f->qualname = retained(code->qualname);
+  f->doc = code->doc.is_undefined() ? Value::none() : code->doc;
+  const Value* module = dict_get_str(globals, in.names->name);
+  f->module = module == nullptr ? Value::none() : *module;
+  const size_t cells = code->captures.size();
+  if (cells != 0) {
+    f->closure = static_cast<Cell**>(in.allocate(cells * sizeof(Cell*)));
+    for (size_t i = 0; i < cells; ++i) f->closure[i] = nullptr;
+  }
+  return made;
+}
+
+Value make_bound_method(Interpreter& in, const Value& function, const Value& self) {
+  BoundMethod* const method = make_object<BoundMethod>(in, in.types.bound_method);
+  method->function = function;
+  method->self = self;
+  return Value::adopt(method);
+}
+
+Value make_cell(Interpreter& in, Value value) {
+  Cell* const cell = make_object<Cell>(in, in.types.cell);
+  cell->value = std::move(value);
+  return Value::adopt(cell);
+}
+
+void make_function_types(Interpreter& in) {
+  Type* t = made_type(in, in.types.function, "function", ObjectKind::Function, sizeof(Function));
+  t->slots.destroy = destroy_function;
+  t->slots.traverse = traverse_function;
+  t->slots.clear = clear_function;
+  t->slots.repr = function_repr;
+  t->slots.call = function_call;
+  t->slots.descr_get = bind;
+  t->slots.get_attr = function_get_attr;
+  t->slots.set_attr = function_set_attr;
+
+  t = made_type(in, in.types.bound_method, "method", ObjectKind::BoundMethod, sizeof(BoundMethod));
+  t->slots.destroy = destroy_bound;
+  t->slots.traverse = traverse_bound;
+  t->slots.clear = clear_bound;
+  t->slots.repr = bound_repr;
+  t->slots.call = bound_call;
+  t->slots.hash = bound_hash;
+  t->slots.compare = bound_compare;
+  t->slots.get_attr = bound_get_attr;
+
+  t = made_type(in, in.types.cell, "cell", ObjectKind::Cell, sizeof(Cell));
+  t->slots.destroy = destroy_cell;
+  t->slots.traverse = traverse_cell;
+  t->slots.clear = clear_cell;
+
+  t = made_type(in, in.types.code, "code", ObjectKind::Code, sizeof(Code));
+  t->slots.destroy = destroy_code;
+  t->slots.repr = code_repr;
+}
+
+namespace {
+
+Value get_bound(Interpreter& in, const Args& a) { return a[1].is_none() ? a[0] : make_bound_method(in, a[0], a[1]); }
+
+NativeFunction* native_of(const Args& a) { return static_cast<NativeFunction*>(a[0].as_object()); }
+
+Value native_repr(Interpreter& in, const Value& self) {
+  const NativeFunction* f = static_cast<NativeFunction*>(self.as_object());
+  const std::string name(f->name->view());
+  if (f->owner == nullptr) return make_str(in, "<built-in function " + name + ">");
+  const char* kind = name.starts_with("__") ? "slot wrapper" : "method";
+  return make_str(
+      in, std::string("<") + kind + " '" + name + "' of '" + std::string(f->owner->name->view()) + "' objects>");
+}
+
+void add_native_function_properties(Interpreter& in) {
+  Type* const type = in.types.native_function;
+  type->slots.repr = native_repr;
+  in.add_property(type, "__name__", [](Interpreter&, const Args& a) { return Value(native_of(a)->name); });
+  in.add_property(type, "__qualname__", [](Interpreter& i, const Args& a) {
+    const NativeFunction* f = native_of(a);
+    if (f->owner == nullptr) return Value(f->name);
+    return make_str(i, std::string(f->owner->name->view()) + "." + std::string(f->name->view()));
+  });
+  in.add_property(type, "__module__", [](Interpreter& i, const Args& a) {
+    return Value(native_of(a)->module != nullptr ? native_of(a)->module : i.names->builtins);
+  });
+  in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
+    return native_of(a)->doc.empty() ? Value::none() : make_str(i, native_of(a)->doc);
+  });
+}
+
+constexpr NativeDef kFunctionMethods[] = {
+    {"__get__(self, instance, owner=None, /)", get_bound, "The function bound to the instance."},
+};
+
+}  // namespace
+
+void add_function_methods(Interpreter& in) {
+  add_function_properties(in);
+  in.add_methods(in.types.function, kFunctionMethods, std::size(kFunctionMethods));
+  add_native_function_properties(in);
+  Type* const method = in.types.bound_method;
+  in.add_property(method, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
+  in.add_property(method, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
+  in.add_property(in.types.cell, "cell_contents", [](Interpreter&, const Args& a) {
+    const Value& v = static_cast<Cell*>(a[0].as_object())->value;
+    if (v.is_undefined()) throw Error(ErrorKind::ValueError, "Cell is empty");
+    return v;
+  });
+  Type* const code = in.types.code;
+  in.add_property(code, "co_name",
+                  [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->name); });
+  in.add_property(code, "co_qualname",
+                  [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->qualname); });
+  in.add_property(code, "co_filename", [](Interpreter& i, const Args& a) {
+    return make_str(i, static_cast<Code*>(a[0].as_object())->source->name());
+  });
+  in.add_property(code, "co_argcount", [](Interpreter&, const Args& a) {
+    return Value::integer(static_cast<Code*>(a[0].as_object())->positional);
+  });
+  in.add_property(code, "co_kwonlyargcount", [](Interpreter&, const Args& a) {
+    return Value::integer(static_cast<Code*>(a[0].as_object())->keyword_only);
+  });
+  in.add_property(code, "co_posonlyargcount", [](Interpreter&, const Args& a) {
+    return Value::integer(static_cast<Code*>(a[0].as_object())->positional_only);
+  });
+  in.add_property(code, "co_firstlineno", [](Interpreter&, const Args& a) {
+    const Code* c = static_cast<Code*>(a[0].as_object());
+    return Value::integer(c->source->line_number(c->span.begin));
+  });
+  in.add_property(code, "co_flags", [](Interpreter&, const Args& a) {
+    const Code* c = static_cast<Code*>(a[0].as_object());
+    const int64_t generator = c->code_flags & kGenerator ? 0x20 : 0;
+    return Value::integer(generator | (c->code_flags & kVarArgs ? 4 : 0) | (c->code_flags & kVarKeywords ? 8 : 0));
+  });
+  in.add_property(code, "co_varnames", [](Interpreter& i, const Args& a) {
+    const Code* c = static_cast<Code*>(a[0].as_object());
+    std::vector<Value> names;
+    for (Str* name : c->parameters) names.push_back(Value(name));
+    return make_tuple(i, names.data(), names.size());
+  });
+}
+
+}  // namespace tessera

@@ -1,0 +1,313 @@
+// Finding and running modules. The order of search: sys.modules, native, embedded, files beside the importer or on the path.
+#include "lang/objects/module.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "lang/objects/attribute.h"
+#include "lang/compiler/compile.h"
+#include "lang/objects/exception.h"
+#include "lang/interpreter.h"
+#include "lang/make_object.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/syntax/source.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+void destroy_module(Interpreter& in, Object* object) {
+  Module* const module = static_cast<Module*>(object);
+  if (module->dict != nullptr && --module->dict->refcount == 0) destroy_object(module->dict);
+  if (module->name != nullptr && --module->name->refcount == 0) destroy_object(module->name);
+  free_object(in, module);
+}
+
+void traverse_module(Object* object, Visitor& visitor) {
+  visitor(static_cast<Object*>(static_cast<Module*>(object)->dict));
+}
+
+void clear_module(Interpreter& in, Object* object) {
+  if (Dict* const dict = static_cast<Module*>(object)->dict) dict_clear(in, dict);
+}
+
+Value module_repr(Interpreter& in, const Value& self) {
+  const Module* module = static_cast<Module*>(self.as_object());
+  std::string text = "<module '" + std::string(module->name->view()) + "'";
+  const Value* file = dict_get_str(module->dict, in.names->file);
+  text += file != nullptr && is_str(*file) ? " from '" + std::string(text_of(*file)) + "'>" : " (built-in)>";
+  return make_str(in, text);
+}
+
+bool is_file(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool is_folder(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// The file that holds a module: x.tsr, x.py, or a package's __init__.
+bool find_in_folder(const std::string& folder, std::string_view name, std::string& path, bool& is_package) {
+  const std::string base = (folder.empty() ? std::string() : folder + "/") + std::string(name);
+  for (const char* extension : {".tsr", ".py"}) {
+    if (is_file(base + "/__init__" + extension)) {
+      path = base + "/__init__" + extension;
+      is_package = true;
+      return true;
+    }
+    if (is_file(base + extension)) {
+      path = base + extension;
+      is_package = false;
+      return true;
+    }
+  }
+  if (!is_folder(base)) return false;
+  path = base;  // a namespace package: a folder without __init__
+  is_package = true;
+  return true;
+}
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+std::string module_place(Interpreter& in, const Dict* dict) {
+  const Value* file = dict_get_str(dict, in.names->file);
+  return file != nullptr && is_str(*file) ? std::string(text_of(*file)) : "unknown location";
+}
+
+// While its body runs, aux is 1.
+bool is_initialising(const Module* module) { return module->aux != 0; }
+
+}  // namespace
+
+Module* make_module(Interpreter& in, std::string_view name) {
+  Module* const module = make_object<Module>(in, in.types.module);
+  module->name = intern(in, name);
+  ++module->name->refcount;
+  module->dict = new_dict(in);
+  const std::string_view parent = name.find('.') == std::string_view::npos ? "" : name.substr(0, name.rfind('.'));
+  dict_set_str(in, module->dict, in.names->name, Value(module->name));
+  dict_set_str(in, module->dict, in.names->doc, Value::none());
+  dict_set_str(in, module->dict, in.names->package, name == "__main__" ? Value::none() : make_str(in, parent));
+  dict_set_str(in, module->dict, in.names->spec, Value::none());
+  dict_set_str(in, module->dict, in.names->loader, Value::none());
+  return module;
+}
+
+Modules::Modules(Interpreter& in) : in_(in), table_(new_dict(in)) {
+  TypeSlots& slots = in.types.module->slots;
+  slots.destroy = destroy_module;
+  slots.traverse = traverse_module;
+  slots.clear = clear_module;
+  slots.repr = module_repr;
+}
+
+Modules::~Modules() {
+  dict_clear(in_, table_);
+  if (--table_->refcount == 0) destroy_object(table_);
+}
+
+void Modules::add_native(std::string_view name, void (*fill)(Interpreter& in, Module& module)) {
+  native_[std::string(name)] = fill;
+}
+
+Module* Modules::find(std::string_view name) {
+  const Value* found = dict_get_text(table_, name);
+  if (found == nullptr || !found->is_object() || found->as_object()->kind != ObjectKind::Module) return nullptr;
+  return static_cast<Module*>(found->as_object());
+}
+
+Value Modules::import(std::string_view name) {
+  if (const Value* ready = dict_get_text(table_, name)) {
+    if (!ready->is_none()) return *ready;
+    throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name),
+                       "import of " + std::string(name) + " halted; None in sys.modules");
+  }
+  Module* parent = nullptr;
+  const size_t dot = name.rfind('.');
+  if (dot != std::string_view::npos) {
+    const Value above = import(name.substr(0, dot));
+    if (const Value* ready = dict_get_text(table_, name)) return *ready;  // the parent has made it
+    if (above.as_object()->kind == ObjectKind::Module) parent = static_cast<Module*>(above.as_object());
+  }
+  Module* const module = load(name, parent);
+  if (parent != nullptr) dict_set_str(in_, parent->dict, intern(in_, last_part(name)), Value(module));
+  const Value* in_table = dict_get_text(table_, name);  // a module may put something else in its place
+  return in_table != nullptr ? *in_table : Value(module);
+}
+
+Module* Modules::load(std::string_view name, Module* parent) {
+  if (native_.contains(std::string(name))) return load_native(name);
+  std::string path;
+  bool is_package = false;
+  if (in_.host.embedded_module) {
+    if (const std::string_view* text = in_.host.embedded_module(name, path, is_package)) {
+      return load_source(name, *text, path, is_package);
+    }
+  }
+  if (in_.limits.imports_of_files && find_file(name, parent, path, is_package)) {
+    if (is_folder(path)) return load_source(name, "", path + "/__init__.py", true);
+    std::ifstream file(path, std::ios::binary);
+    return load_source(name, std::string(std::istreambuf_iterator<char>(file), {}), path, is_package);
+  }
+  std::string message = "No module named '" + std::string(name) + "'";
+  if (parent != nullptr && !parent->is_package)
+    message += "; '" + std::string(parent->name->view()) + "' is not a package";
+  throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
+}
+
+Module* Modules::load_native(std::string_view name) {
+  Module* const module = make_module(in_, name);
+  const Value keep = Value::adopt(module);
+  dict_set_str(in_, table_, intern(in_, name), keep);
+  const std::string prefix = std::string(name) + ".";
+  for (const auto& [other, fill] : native_) module->is_package = module->is_package || other.starts_with(prefix);
+  native_.at(std::string(name))(in_, *module);
+  return module;
+}
+
+Module* Modules::load_source(std::string_view name, std::string_view text, const std::string& path, bool is_package) {
+  Module* const module = make_module(in_, name);
+  const Value keep = Value::adopt(module);
+  module->is_package = is_package;
+  dict_set_str(in_, module->dict, in_.names->file, make_str_lossy(in_, path));
+  if (is_package) {
+    const Value folders = make_list(in_);
+    list_append(in_, as_list(folders), make_str_lossy(in_, path.substr(0, path.rfind('/'))));
+    dict_set_str(in_, module->dict, in_.names->path, folders);
+    dict_set_str(in_, module->dict, in_.names->package, make_str(in_, name));
+  }
+  Str* const key = intern(in_, name);
+  dict_set_str(in_, table_, key, keep);
+  try {
+    run_body(module, text, path);
+  } catch (...) {
+    dict_delete_str(in_, table_, key);
+    throw;
+  }
+  return module;
+}
+
+void Modules::run_body(Module* module, std::string_view text, const std::string& path) {
+  const Value code = compile_source(in_, std::make_shared<Source>(path, text), CompileMode::Module);
+  const Value body = make_function(in_, static_cast<Code*>(code.as_object()), module->dict);
+  module->aux = 1;
+  try {
+    call(in_, body);
+  } catch (...) {
+    module->aux = 0;
+    throw;
+  }
+  module->aux = 0;
+}
+
+bool Modules::find_file(std::string_view name, Module* parent, std::string& path, bool& is_package) {
+  if (parent != nullptr) {
+    const Value* folders = dict_get_str(parent->dict, in_.names->path);
+    if (folders == nullptr || !is_list(*folders)) return false;
+    for (const Value& folder : *as_list(*folders)) {
+      if (is_str(folder) && find_in_folder(std::string(text_of(folder)), last_part(name), path, is_package))
+        return true;
+    }
+    return false;
+  }
+  // sys.path, which the program may have changed.
+  if (Module* sys = find("sys")) {
+    const Value* folders = dict_get_text(sys->dict, "path");
+    if (folders != nullptr && is_list(*folders)) {
+      for (const Value& folder : *as_list(*folders)) {
+        if (is_str(folder) && find_in_folder(std::string(text_of(folder)), name, path, is_package)) return true;
+      }
+      return false;
+    }
+  }
+  for (const std::string& folder : in_.search_path) {
+    if (find_in_folder(folder, name, path, is_package)) return true;
+  }
+  return false;
+}
+
+std::string Modules::absolute_name(const Dict* globals, std::string_view name, uint32_t level) {
+  if (level == 0) return std::string(name);
+  const Value* package = globals == nullptr ? nullptr : dict_get_str(globals, in_.names->package);
+  std::string base = package != nullptr && is_str(*package) ? std::string(text_of(*package)) : "";
+  if (base.empty()) {
+    throw_import_error(in_, ErrorKind::ImportError, Value::none(),
+                       "attempted relative import with no known parent package");
+  }
+  for (uint32_t i = 1; i < level; ++i) {
+    const size_t dot = base.rfind('.');
+    if (dot == std::string::npos) {
+      throw_import_error(in_, ErrorKind::ImportError, Value::none(),
+                         "attempted relative import beyond top-level package");
+    }
+    base.resize(dot);
+  }
+  return name.empty() ? base : base + "." + std::string(name);
+}
+
+Value Modules::import_from(const Value& module, Str* name) {
+  Value found = find_attr(in_, module, name);
+  if (!found.is_undefined()) return found;
+  if (module.as_object()->kind != ObjectKind::Module) {
+    throw_import_error(
+        in_, ErrorKind::ImportError, Value::none(),
+        "cannot import name '" + std::string(name->view()) + "' from '" + std::string(type_name(in_, module)) + "'");
+  }
+  const Module* from = static_cast<Module*>(module.as_object());
+  const std::string full = std::string(from->name->view()) + "." + std::string(name->view());
+  if (const Value* ready = dict_get_text(table_, full)) return *ready;
+  try {
+    return import(full);
+  } catch (const Thrown& thrown) {
+    // Only "there is no such submodule" means that the name is missing; what a submodule raises is its own.
+    const bool missing = is_error(in_, thrown.exception, ErrorKind::ModuleNotFoundError) &&
+                         is_str(as_exception(thrown.exception)->fields[1]) &&
+                         text_of(as_exception(thrown.exception)->fields[1]) == full;
+    if (!missing) throw;
+  }
+  throw_import_error(in_, ErrorKind::ImportError, Value(from->name),
+                     "cannot import name '" + std::string(name->view()) + "' from " +
+                         (is_initialising(from) ? "partially initialized module " : "") + "'" +
+                         std::string(from->name->view()) + "'" +
+                         (is_initialising(from) ? " (most likely due to a circular import)" : "") + " (" +
+                         module_place(in_, from->dict) + ")");
+}
+
+void Modules::import_star(const Value& module, Dict* globals) {
+  const Value all = find_attr(in_, module, in_.names->all);
+  if (!all.is_undefined()) {
+    for_each(in_, all, [&](const Value& name) {
+      if (!is_str(name))
+        throw_error(ErrorKind::TypeError, "Item in %s.__all__ must be str, not %s", "module",
+                    std::string(type_name(in_, name)).c_str());
+      Str* const key = intern(in_, text_of(name));
+      Value value = find_attr(in_, module, key);
+      if (value.is_undefined() && module.as_object()->kind == ObjectKind::Module) {
+        throw_error(ErrorKind::AttributeError, "module '%s' has no attribute '%s'",
+                    std::string(static_cast<Module*>(module.as_object())->name->view()).c_str(),
+                    std::string(key->view()).c_str());
+      }
+      dict_set_str(in_, globals, key, std::move(value));
+    });
+    return;
+  }
+  const Value names = dict_copy(in_, static_cast<Module*>(module.as_object())->dict);
+  for (uint32_t i = 0; i < as_dict(names)->used; ++i) {
+    const DictEntry& entry = as_dict(names)->entries[i];
+    if (!is_str(entry.key) || text_of(entry.key).starts_with('_')) continue;
+    dict_set_str(in_, globals, as_str(entry.key), entry.value);
+  }
+}
+
+}  // namespace tessera

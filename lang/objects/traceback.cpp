@@ -1,0 +1,297 @@
+// How an exception that nobody caught is printed: CPython 3.11's text, character by character.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lang/syntax/ast.h"
+#include "lang/objects/attribute.h"
+#include "lang/objects/exception.h"
+#include "lang/vm/frame.h"
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/syntax/parse.h"
+#include "lang/protocol.h"
+#include "lang/syntax/source.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
+
+// The columns of a failing expression within its line, in bytes; between the anchors stands the operator or index.
+struct Marks {
+  size_t begin = 0, end = 0;
+  size_t left = std::string_view::npos, right = std::string_view::npos;
+  bool anchored() const { return left != std::string_view::npos; }
+};
+
+void find_anchors(std::string_view line, Marks& marks) {
+  const std::string segment(line.substr(marks.begin, marks.end - marks.begin));
+  const Source source("<segment>", segment);
+  const ParseResult parsed = parse(source, ParseMode::kExpression);
+  if (!parsed) return;
+  const ast::Expr* const root = parsed.tree->expression;
+  if (root == nullptr) return;
+  if (root->kind == ast::ExprKind::kBinary) {
+    const Span op = static_cast<const ast::Binary*>(root)->steps.back().op_span;
+    marks.left = marks.begin + op.begin;
+    marks.right = marks.begin + op.end;
+  } else if (root->kind == ast::ExprKind::kSubscript) {
+    const auto* node = static_cast<const ast::Subscript*>(root);
+    marks.left = marks.begin + node->object->span.end;
+    marks.right = marks.begin + node->index->span.end + 1;
+  }
+}
+
+// The line of carets below the source line, or nothing where it would say nothing.
+std::string caret_line(std::string_view line, size_t indent, const Source& source, Span span) {
+  const Position from = source.position(span.begin), to = source.position(span.end);
+  Marks marks;
+  marks.begin = from.byte_column;
+  size_t length = line.size();
+  if (from.line == to.line) {
+    marks.end = to.byte_column;
+    if (marks.end > marks.begin) find_anchors(line, marks);
+  } else {
+    while (length > 0 && is_blank(line[length - 1])) --length;
+    marks.end = length;
+  }
+  if (marks.begin < indent || marks.end <= marks.begin) return {};
+  if (marks.end - marks.begin == line.size() - indent && !marks.anchored()) return {};
+  std::string carets = "    ";
+  for (size_t i = indent; i < marks.end; ++i) {
+    if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;  // inside of a character
+    if (i < marks.begin) {
+      carets += ' ';
+    } else if (marks.anchored()) {
+      carets += i >= marks.left && i < marks.right ? '^' : '~';
+    } else {
+      carets += '^';
+    }
+  }
+  return carets + "\n";
+}
+
+Span span_of(const Traceback* entry) {
+  const std::vector<Place>& places = entry->code->places;
+  return entry->word < places.size() ? places[entry->word].span : Span{};
+}
+
+std::string entry_text(const Traceback* entry) {
+  const Source& source = *entry->code->source;
+  const uint32_t number = traceback_line(entry);
+  std::string text = "  File \"" + source.name() + "\", line " + std::to_string(number) + ", in " +
+                     std::string(entry->code->name->view()) + "\n";
+  if (!source.name().empty() && source.name()[0] == '<') return text;  // no file to show lines of
+  const std::string_view line = source.line(number);
+  size_t indent = 0;
+  while (indent < line.size() && is_blank(line[indent])) ++indent;
+  std::string_view shown = line.substr(indent);
+  while (!shown.empty() && (is_blank(shown.back()) || shown.back() == '\r')) shown.remove_suffix(1);
+  if (shown.empty()) return text;
+  text += "    " + std::string(shown) + "\n";
+  return text + caret_line(line, indent, source, span_of(entry));
+}
+
+bool same_place(const Traceback* a, const Traceback* b) {
+  return a->code->name == b->code->name && a->code->source->name() == b->code->source->name() &&
+         traceback_line(a) == traceback_line(b);
+}
+
+void append_repeats(std::string& text, uint32_t count) {
+  constexpr uint32_t kShown = 3;
+  if (count <= kShown) return;
+  const uint32_t more = count - kShown;
+  text += "  [Previous line repeated " + std::to_string(more) + (more == 1 ? " more time]\n" : " more times]\n");
+}
+
+const Traceback* as_traceback(const Value& v) {
+  return v.is_object() ? static_cast<const Traceback*>(v.as_object()) : nullptr;
+}
+
+// --- suggestions
+
+void add_names(std::vector<std::string_view>& names, const Value& dict) {
+  if (!is_dict(dict)) return;
+  dict_for_each(as_dict(dict), [&](const Value& key, const Value&) {
+    if (is_str(key)) names.push_back(text_of(key));
+  });
+}
+
+std::string suggest_for_name(Interpreter& in, const Exception* e) {
+  if (!is_str(e->fields[0])) return {};
+  const Traceback* last = as_traceback(e->traceback);
+  while (last != nullptr && as_traceback(last->next) != nullptr) last = as_traceback(last->next);
+  if (last == nullptr) return {};
+  std::vector<std::string_view> names;
+  for (Str* local : last->code->locals) names.push_back(local->view());
+  for (Str* free : last->code->free_names) names.push_back(free->view());
+  add_names(names, last->globals);
+  add_names(names, Value(in.vm().builtins()));
+  return suggest_name(text_of(e->fields[0]), names);
+}
+
+std::string suggest_for_attribute(Interpreter& in, const Exception* e) {
+  if (!is_str(e->fields[0]) || e->fields[1].is_undefined()) return {};
+  const Value all = attribute_names(in, e->fields[1]);
+  std::vector<std::string_view> names;
+  if (is_list(all)) {
+    for (const Value& name : *as_list(all)) {
+      if (is_str(name)) names.push_back(text_of(name));
+    }
+  }
+  return suggest_name(text_of(e->fields[0]), names);
+}
+
+std::string suggestion(Interpreter& in, const Value& exception) {
+  const Exception* e = as_exception(exception);
+  std::string best;
+  try {
+    if (is_error(in, exception, ErrorKind::NameError) && !is_error(in, exception, ErrorKind::UnboundLocalError)) {
+      best = suggest_for_name(in, e);
+    } else if (is_error(in, exception, ErrorKind::AttributeError)) {
+      best = suggest_for_attribute(in, e);
+    }
+  } catch (const std::exception&) {
+    return {};  // an object whose dir() fails has no suggestions
+  }
+  return best.empty() ? best : ". Did you mean: '" + best + "'?";
+}
+
+// --- the last lines
+
+std::string class_text(const Type* type) {
+  std::string name(type->qualname->view());
+  if (type->module == nullptr) return name;
+  const std::string_view module = type->module->view();
+  return module == "builtins" || module == "__main__" ? name : std::string(module) + "." + name;
+}
+
+std::string message_text(Interpreter& in, const Value& exception) {
+  try {
+    return str_text(in, exception);
+  } catch (const std::exception&) {
+    return "<exception str() failed>";
+  }
+}
+
+// The place of a SyntaxError, in the form that differs from a traceback entry.
+std::string syntax_place(Interpreter& in, const Exception* e) {
+  const Value& file = e->fields[1];
+  if (!e->fields[2].is_int()) return {};
+  std::string text = "  File \"" + (is_str(file) ? std::string(text_of(file)) : std::string("<string>")) + "\", line " +
+                     str_text(in, e->fields[2]) + "\n";
+  if (!is_str(e->fields[4])) return text;
+  std::string_view line = text_of(e->fields[4]);
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  size_t indent = 0;
+  while (indent < line.size() && is_blank(line[indent])) ++indent;
+  text += "    " + std::string(line.substr(indent)) + "\n";
+  if (!e->fields[3].is_int()) return text;
+  const int64_t begin = e->fields[3].as_int() - 1 - static_cast<int64_t>(indent);
+  int64_t end = begin + 1;
+  if (is_tuple(e->fields[5]) && as_tuple(e->fields[5])->size >= 6) {
+    const Tuple& details = *as_tuple(e->fields[5]);
+    const bool one_line = details[4].is_int() && details[4].is(e->fields[2]);
+    if (details[5].is_int()) end = details[5].as_int() - 1 - static_cast<int64_t>(indent);
+    if (!one_line) end = static_cast<int64_t>(count_characters(line.substr(indent)));
+  }
+  if (is_error(in, Value(const_cast<Exception*>(e)), ErrorKind::IndentationError)) end = begin + 1;
+  if (begin < 0 || is_error(in, Value(const_cast<Exception*>(e)), ErrorKind::TabError)) return text;
+  return text + "    " + std::string(static_cast<size_t>(begin), ' ') +
+         std::string(static_cast<size_t>(std::max<int64_t>(1, end - begin)), '^') + "\n";
+}
+
+std::string notes_text(Interpreter& in, const Value& exception) {
+  std::string text;
+  for (const std::string& note : as_exception(exception)->notes) text += note + "\n";
+  const Value notes = find_attr(in, exception, in.names->notes);
+  if (is_list(notes)) {
+    for (const Value& note : *as_list(notes)) text += message_text(in, note) + "\n";
+  }
+  return text;
+}
+
+void append_one(Interpreter& in, std::string& text, const Value& exception) {
+  const Exception* e = as_exception(exception);
+  if (e->traceback.is_object()) {
+    text += "Traceback (most recent call last):\n";
+    text += format_traceback_entries(in, e->traceback);
+  }
+  text += format_exception_only(in, exception);
+}
+
+// The chain from the exception back to the first cause; it may be long, so no recursion.
+struct Link {
+  Value exception;
+  const char* joined_by;
+};
+
+std::vector<Link> chain_of(const Value& exception) {
+  constexpr const char* kCause = "\nThe above exception was the direct cause of the following exception:\n\n";
+  constexpr const char* kContext = "\nDuring handling of the above exception, another exception occurred:\n\n";
+  std::vector<Link> chain{{exception, nullptr}};
+  std::set<const Object*> seen{exception.as_object()};
+  for (;;) {
+    const Exception* e = as_exception(chain.back().exception);
+    const bool by_cause = is_exception(e->cause);
+    const Value& next = by_cause ? e->cause : e->context;
+    if (!is_exception(next) || (!by_cause && e->suppress_context) || !seen.insert(next.as_object()).second)
+      return chain;
+    chain.push_back({next, by_cause ? kCause : kContext});
+  }
+}
+
+}  // namespace
+
+uint32_t traceback_line(const Traceback* entry) { return entry->code->source->line_number(span_of(entry).begin); }
+
+std::string format_traceback_entries(Interpreter&, const Value& traceback) {
+  constexpr size_t kLimit = 1000;
+  std::vector<const Traceback*> entries;
+  for (const Traceback* t = as_traceback(traceback); t != nullptr; t = as_traceback(t->next)) entries.push_back(t);
+  std::string text;
+  uint32_t repeats = 0;
+  for (size_t i = entries.size() > kLimit ? entries.size() - kLimit : 0, first = i; i < entries.size(); ++i) {
+    if (i == first || !same_place(entries[i], entries[i - 1])) {
+      append_repeats(text, repeats);
+      repeats = 0;
+    }
+    if (++repeats <= 3) text += entry_text(entries[i]);
+  }
+  append_repeats(text, repeats);
+  return text;
+}
+
+std::string format_exception_only(Interpreter& in, const Value& exception) {
+  const Exception* e = as_exception(exception);
+  std::string text, message;
+  if (is_error(in, exception, ErrorKind::SyntaxError) && !e->fields[0].is_undefined()) {
+    text = syntax_place(in, e);
+    message = e->fields[2].is_int() ? str_text(in, e->fields[0]) : message_text(in, exception);
+  } else {
+    message = message_text(in, exception);
+  }
+  text += class_text(e->type);
+  if (!message.empty()) text += ": " + message;
+  return text + suggestion(in, exception) + "\n" + notes_text(in, exception);
+}
+
+std::string format_traceback(Interpreter& in, const Value& exception) {
+  const std::vector<Link> chain = chain_of(exception);
+  std::string text;
+  for (size_t i = chain.size(); i-- > 0;) {
+    append_one(in, text, chain[i].exception);
+    if (chain[i].joined_by != nullptr) text += chain[i].joined_by;
+  }
+  return text;
+}
+
+}  // namespace tessera

@@ -1,0 +1,250 @@
+// One walk over the tree with a little context.
+#include "lang/syntax/parse_checks.h"
+
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+namespace tessera {
+
+using namespace ast;
+
+namespace {
+
+[[noreturn]] void refuse(std::string message, Span span) { throw Refusal{std::move(message), span}; }
+
+class Checker {
+ public:
+  void check(Block block) {
+    for (Stmt* stmt : block) check(*stmt);
+  }
+  void check(Expr* expr) {
+    if (expr != nullptr) visit(*expr, *this);
+  }
+
+  // Statements.
+  void operator()(ExpressionStmt& s) { check(s.value); }
+  void operator()(AssignStmt& s) {
+    for (Expr* target : s.targets) check_assigned(*target), check(target);
+    check(s.value);
+  }
+  void operator()(AugmentedAssignStmt& s) { check(s.target), check(s.value); }
+  void operator()(AnnotatedAssignStmt& s) { check(s.target), check(s.annotation), check(s.value); }
+  void operator()(DeleteStmt& s) { check(s.targets); }
+  void operator()(PassStmt&) {}
+  void operator()(BreakStmt& s) {
+    if (!scope_.loop) refuse("'break' outside loop", s.span);
+  }
+  void operator()(ContinueStmt& s) {
+    if (!scope_.loop) refuse("'continue' not properly in loop", s.span);
+  }
+  void operator()(ReturnStmt& s) {
+    if (scope_.kind != Scope::kFunction) refuse("'return' outside function", s.span);
+    check(s.value);
+  }
+  void operator()(RaiseStmt& s) { check(s.exception), check(s.cause); }
+  void operator()(AssertStmt& s) { check(s.condition), check(s.message); }
+  void operator()(GlobalStmt&) {}
+  void operator()(NonlocalStmt& s) {
+    if (scope_.kind == Scope::kModule) refuse("nonlocal declaration not allowed at module level", s.span);
+  }
+  void operator()(ImportStmt&) {}
+  void operator()(ImportFromStmt& s) {
+    if (s.star && scope_.kind != Scope::kModule) refuse("import * only allowed at module level", s.span);
+  }
+  void operator()(IfStmt& s) {
+    for (IfArm& arm : s.arms) check(arm.condition), check(arm.body);
+    check(s.else_body);
+  }
+  void operator()(WhileStmt& s) {
+    check(s.condition);
+    loop_body(s.body);
+    check(s.else_body);
+  }
+  void operator()(ForStmt& s) {
+    check_assigned(*s.target);
+    check(s.target), check(s.iterable);
+    loop_body(s.body);
+    check(s.else_body);
+  }
+  void operator()(WithStmt& s) {
+    for (WithItem& item : s.items) {
+      check(item.context);
+      if (item.target != nullptr) check_assigned(*item.target), check(item.target);
+    }
+    check(s.body);
+  }
+  void operator()(TryStmt& s) {
+    check(s.body);
+    for (ExceptHandler& handler : s.handlers) {
+      bool last = &handler == &s.handlers.back();
+      if (handler.type == nullptr && !last) refuse("default 'except:' must be last", handler.span);
+      check(handler.type), check(handler.body);
+    }
+    check(s.else_body), check(s.finally_body);
+  }
+  void operator()(MatchStmt& s) {
+    check(s.subject);
+    check_cases(s);
+    for (MatchCase& part : s.cases) check(part.guard), check(part.body);
+  }
+  void operator()(FunctionStmt& s) {
+    check(s.decorators);
+    check_parameters(s.parameters);
+    check(s.returns);
+    Scope outer = enter(Scope::kFunction);
+    check(s.body);
+    s.is_generator = leave(outer);
+  }
+  void operator()(ClassStmt& s) {
+    check(s.decorators), check(s.bases);
+    for (Keyword& keyword : s.keywords) check(keyword.value);
+    Scope outer = enter(Scope::kClass);
+    check(s.body);
+    leave(outer);
+  }
+
+  // Expressions.
+  void operator()(Constant&) {}
+  void operator()(IntLiteral&) {}
+  void operator()(FloatLiteral&) {}
+  void operator()(ImaginaryLiteral&) {}
+  void operator()(StringLiteral&) {}
+  void operator()(FString& e) {
+    for (FStringPart& part : e.parts) check(part.value), check(part.format);
+  }
+  void operator()(Name&) {}
+  void operator()(Tuple& e) { check(e.elements); }
+  void operator()(List& e) { check(e.elements); }
+  void operator()(Set& e) { check(e.elements); }
+  void operator()(Dict& e) {
+    for (DictItem& item : e.items) check(item.key), check(item.value);
+  }
+  void operator()(Starred& e) { check(e.value); }
+  void operator()(Unary& e) { check(e.operand); }
+  void operator()(Binary& e) {
+    check(e.first);
+    for (BinaryStep& step : e.steps) check(step.right);
+  }
+  void operator()(Logical& e) { check(e.operands); }
+  void operator()(Compare& e) {
+    check(e.first);
+    for (CompareStep& step : e.steps) check(step.right);
+  }
+  void operator()(Conditional& e) { check(e.condition), check(e.then_value), check(e.else_value); }
+  void operator()(Lambda& e) {
+    check_parameters(e.parameters);
+    Scope outer = enter(Scope::kFunction);
+    check(e.body);
+    e.is_generator = leave(outer);
+  }
+  void operator()(Walrus& e) {
+    if (in_iterable_) refuse("assignment expression cannot be used in a comprehension iterable expression", e.span);
+    check(e.value);
+  }
+  void operator()(Attribute& e) { check(e.object); }
+  void operator()(Subscript& e) { check(e.object), check(e.index); }
+  void operator()(Slice& e) { check(e.lower), check(e.upper), check(e.step); }
+  void operator()(Call& e) {
+    check(e.callee), check(e.arguments);
+    for (Keyword& keyword : e.keywords) check(keyword.value);
+  }
+  void operator()(Comprehension& e) {
+    const Comprehension* outer = comprehension_;
+    for (ForClause& clause : e.clauses) {
+      check_assigned(*clause.target);
+      bool outer_iterable = std::exchange(in_iterable_, true);
+      check(clause.iterable);
+      in_iterable_ = outer_iterable;
+      comprehension_ = &e;  // only the first iterable belongs to the scope around
+      check(clause.target), check(clause.conditions);
+    }
+    check(e.element), check(e.value);
+    comprehension_ = outer;
+  }
+  void operator()(Yield& e) { note_yield(e.span), check(e.value); }
+  void operator()(YieldFrom& e) { note_yield(e.span), check(e.value); }
+
+ private:
+  struct Scope {
+    enum Kind : std::uint8_t { kModule, kClass, kFunction };
+    Kind kind = kModule;
+    bool loop = false;
+    bool yields = false;
+    const Comprehension* comprehension = nullptr;
+  };
+
+  void check(Stmt& stmt) { visit(stmt, *this); }
+  void check(ExprList exprs) {
+    for (Expr* expr : exprs) check(expr);
+  }
+
+  Scope enter(Scope::Kind kind) {
+    Scope outer = scope_;
+    scope_ = {kind};
+    outer.comprehension = std::exchange(comprehension_, nullptr);
+    return outer;
+  }
+
+  bool leave(Scope outer) {
+    bool yields = scope_.yields;
+    comprehension_ = outer.comprehension;
+    scope_ = outer;
+    return yields;
+  }
+
+  void loop_body(Block body) {
+    bool outer = std::exchange(scope_.loop, true);
+    check(body);
+    scope_.loop = outer;
+  }
+
+  void note_yield(Span span) {
+    if (comprehension_ != nullptr) {
+      refuse(std::string("'yield' inside ") + expression_name(*comprehension_), span);
+    }
+    if (scope_.kind != Scope::kFunction) refuse("'yield' outside function", span);
+    scope_.yields = true;
+  }
+
+  void check_parameters(Parameters parameters) {
+    std::unordered_set<std::string_view> names;
+    for (Parameter& parameter : parameters) {
+      check(parameter.annotation), check(parameter.default_value);
+      if (!names.insert(parameter.name.text).second) {
+        refuse("duplicate argument '" + std::string(parameter.name.text) + "' in function definition",
+               parameter.name.span);
+      }
+    }
+  }
+
+  // What the grammar of targets leaves: how often, and where, a star may stand in one.
+  void check_assigned(const Expr& target) {
+    if (is<Starred>(target)) refuse("starred assignment target must be in a list or tuple", target.span);
+    ExprList elements;
+    if (is<Tuple>(target)) elements = as<Tuple>(target).elements;
+    if (is<List>(target)) elements = as<List>(target).elements;
+    bool starred = false;
+    for (Expr* element : elements) {
+      auto* star = try_as<Starred>(element);
+      if (star != nullptr && std::exchange(starred, true)) {
+        refuse("multiple starred expressions in assignment", target.span);
+      }
+      check_assigned(star != nullptr ? *star->value : *element);
+    }
+  }
+
+  Scope scope_;
+  const Comprehension* comprehension_ = nullptr;  // the innermost one whose own scope we are in
+  bool in_iterable_ = false;
+};
+
+}  // namespace
+
+void check_placement(Tree& tree) {
+  Checker checker;
+  checker.check(tree.body);
+  checker.check(tree.expression);
+}
+
+}  // namespace tessera

@@ -1,0 +1,533 @@
+// CPython explains a fault by parsing a second time with extra rules for common mistakes. So do we, but by looking at the
+// tokens around the furthest one that the grammar got to: each mistake is a small function that recognises it or not, and
+// the order of the list in explain() is the order in which CPython's rules would meet them.
+#include "lang/syntax/parse_faults.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "lang/syntax/parse_builder.h"
+#include "lang/syntax/parse_grammar.h"
+
+namespace tessera {
+namespace {
+
+using T = Token;
+constexpr std::uint32_t kNowhere = 0xffff'ffff;
+
+bool ends_operand(T token) {
+  return is_name(token) || is_closing(token) || token == T::kNumber || token == T::kString || token == T::kBytes ||
+         token == T::kFEnd || token == T::kTrue || token == T::kFalse || token == T::kNone || token == T::kEllipsis;
+}
+
+bool begins_operand(T token) {
+  return is_name(token) || is_opening(token) || token == T::kNumber || token == T::kString || token == T::kBytes ||
+         token == T::kFStart || token == T::kTrue || token == T::kFalse || token == T::kNone || token == T::kEllipsis ||
+         token == T::kLambda || token == T::kTilde || token == T::kNot || token == T::kAwait || token == T::kMinus ||
+         token == T::kPlus;
+}
+
+// What CPython calls a block's header; empty for a token that is not one's first.
+std::string block_name(T token) {
+  switch (token) {
+    case T::kIf: return "'if' statement";
+    case T::kElif: return "'elif' statement";
+    case T::kElse: return "'else' statement";
+    case T::kFor: return "'for' statement";
+    case T::kWhile: return "'while' statement";
+    case T::kWith: return "'with' statement";
+    case T::kTry: return "'try' statement";
+    case T::kExcept: return "'except' statement";
+    case T::kFinally: return "'finally' statement";
+    case T::kDef: return "function definition";
+    case T::kClass: return "class definition";
+    case T::kSoftMatch: return "'match' statement";
+    case T::kSoftCase: return "'case' statement";
+    default: return {};
+  }
+}
+
+class Explainer {
+ public:
+  Explainer(const Source& source, const Tokens& tokens, std::uint32_t at)
+      : source_(source), tokens_(tokens), at_(at), line_(line_begin(at)), opener_(find_opener(at)) {}
+
+  SyntaxError explain();
+
+ private:
+  using Answer = std::optional<SyntaxError>;
+
+  // The mistakes.
+  Answer missing_block();
+  Answer missing_handler();
+  Answer old_print();
+  Answer missing_else();
+  Answer assignment_in_expression();
+  Answer assignment_in_call();
+  Answer generator_as_keyword();
+  Answer dict_item();
+  Answer double_star_in_parentheses();
+  Answer comprehension_target();
+  Answer missing_comma();
+  Answer missing_colon();
+  Answer exception_list();
+  Answer import_comma();
+  Answer parenthesised_parameters();
+  Answer missing_default();
+  Answer indentation();
+
+  // The tokens.
+  T kind(std::uint32_t index) const { return index < tokens_.size() ? tokens_.kind(index) : T::kEnd; }
+  T here() const { return kind(at_); }
+  T before() const { return at_ > 0 ? kind(at_ - 1) : T::kNewline; }
+  Span span(std::uint32_t index) const { return tokens_.spans[index]; }
+  Span span(std::uint32_t first, std::uint32_t last) const { return join(span(first), span(last - 1)); }
+  std::uint32_t line_begin(std::uint32_t index) const;
+  std::uint32_t find_opener(std::uint32_t index) const;
+  std::uint32_t item_begin(std::uint32_t index, bool conditional_too = false) const;
+  std::uint32_t closing_of(std::uint32_t opening) const;
+  bool follows_comprehension_in(std::uint32_t item) const;
+  bool in_brackets() const { return opener_ != kNowhere; }
+  bool in_field() const;
+  bool in_call() const {
+    return in_brackets() && kind(opener_) == T::kLeftParen && opener_ > 0 && ends_operand(kind(opener_ - 1));
+  }
+  bool lists_names() const {  // a statement without expressions
+    T first = kind(line_);
+    return first == T::kFrom || first == T::kImport || first == T::kGlobal || first == T::kNonlocal;
+  }
+  T header() const { return kind(line_) == T::kAsync ? kind(line_ + 1) : kind(line_); }
+  // Where the longest such part from `begin` on ends; `begin` itself when there is none.
+  std::uint32_t part_end(GrammarPart part, std::uint32_t begin) {
+    const SyntaxNode* node = match_part(tokens_, part, begin, arena_).root;
+    return node != nullptr ? node->last : begin;
+  }
+  bool spans(GrammarPart part, std::uint32_t begin, std::uint32_t end) {
+    return begin < end && part_end(part, begin) == end;
+  }
+  const char* name_of(std::uint32_t begin);
+
+  SyntaxError error(Span where, std::string message,
+                    SyntaxError::Class error_class = SyntaxError::Class::kSyntaxError) const;
+  SyntaxError lexical() const;
+  bool unclosed_above() const;
+  bool next_expression_is_broken();
+
+  const Source& source_;
+  const Tokens& tokens_;
+  std::uint32_t at_;
+  std::uint32_t line_;    // the first token of the logical line
+  std::uint32_t opener_;  // the innermost open bracket or field of an f-string around at_, or kNowhere
+  Arena arena_;
+};
+
+// ---- Looking around -------------------------------------------------------------------------------------------------------
+
+std::uint32_t Explainer::line_begin(std::uint32_t index) const {
+  auto breaks = [](T token) { return token == T::kNewline || token == T::kIndent || token == T::kDedent; };
+  while (index > 0 && !breaks(kind(index - 1))) --index;
+  return index;
+}
+
+std::uint32_t Explainer::find_opener(std::uint32_t index) const {
+  std::uint32_t closed = 0;
+  for (std::uint32_t i = index; i > line_; --i) {
+    T token = kind(i - 1);
+    if (is_closing(token) || token == T::kFClose || token == T::kFEnd) ++closed;
+    if (!is_opening(token) && token != T::kFOpen && token != T::kFStart) continue;
+    if (closed == 0) return i - 1;
+    --closed;
+  }
+  return kNowhere;
+}
+
+// The first token of the expression that `index` stands in or behind, between separators of the same bracket.
+std::uint32_t Explainer::item_begin(std::uint32_t index, bool conditional_too) const {
+  std::uint32_t closed = 0;
+  for (std::uint32_t i = index; i > line_; --i) {
+    T token = kind(i - 1);
+    if (is_closing(token) || token == T::kFClose || token == T::kFEnd) {
+      ++closed;
+      continue;
+    }
+    if (is_opening(token) || token == T::kFOpen || token == T::kFStart) {
+      if (closed == 0) return i;
+      --closed;
+      continue;
+    }
+    if (closed != 0) continue;
+    switch (token) {
+      case T::kElse:
+      case T::kIf:
+        if (conditional_too && i - 1 != line_) continue;
+        return i;
+      case T::kComma:
+      case T::kColon:
+      case T::kAssign:
+      case T::kWalrus:
+      case T::kSemicolon:
+      case T::kFor:
+      case T::kElif:
+      case T::kWhile:
+      case T::kReturn:
+      case T::kAssert:
+      case T::kRaise:
+      case T::kWith:
+      case T::kYield:
+      case T::kFrom:
+      case T::kDel:
+      case T::kAs:
+      case T::kExcept:
+      case T::kLambda:
+      case T::kArrow: return i;
+      case T::kIn:
+        if (follows_comprehension_in(i)) return i;
+        continue;
+      default:
+        if (token >= T::kPlusAssign) return i;
+    }
+  }
+  return line_;
+}
+
+// Whether the `in` before token `item` belongs to a `for` and is no comparison.
+bool Explainer::follows_comprehension_in(std::uint32_t item) const {
+  std::uint32_t closed = 0;
+  for (std::uint32_t i = item - 1; i > line_; --i) {
+    T token = kind(i - 1);
+    if (is_closing(token)) ++closed;
+    if (is_opening(token) && closed-- == 0) return false;
+    if (closed == 0 && token == T::kFor) return true;
+    if (closed == 0 && (token == T::kIn || token == T::kColon)) return false;
+  }
+  return kind(line_) == T::kFor;
+}
+
+std::uint32_t Explainer::closing_of(std::uint32_t opening) const {
+  std::uint32_t open = 0;
+  for (std::uint32_t i = opening; i < tokens_.size(); ++i) {
+    if (is_opening(kind(i))) ++open;
+    if (is_closing(kind(i)) && --open == 0) return i;
+  }
+  return kNowhere;
+}
+
+bool Explainer::in_field() const {
+  std::uint32_t closed = 0;
+  for (std::uint32_t i = at_; i > line_; --i) {
+    T token = kind(i - 1);
+    if (token == T::kFClose) ++closed;
+    if (token == T::kFOpen && closed-- == 0) return true;
+  }
+  return false;
+}
+
+const char* Explainer::name_of(std::uint32_t begin) {
+  const SyntaxNode* node = match_part(tokens_, GrammarPart::kBitOr, begin, arena_).root;
+  try {
+    ast::Tree scratch;
+    return expression_name(*Builder(source_, tokens_, scratch).expression(*node));
+  } catch (const Refusal&) {
+    return "expression";
+  }
+}
+
+// ---- The mistakes ---------------------------------------------------------------------------------------------------------
+
+// A header, its colon, the end of the line, and then no indentation.
+Explainer::Answer Explainer::missing_block() {
+  if (at_ < 2 || before() != T::kNewline || kind(at_ - 2) != T::kColon || here() == T::kIndent) return {};
+  std::uint32_t first = line_begin(at_ - 2);
+  T header = kind(first) == T::kAsync ? kind(first + 1) : kind(first);
+  std::string name = block_name(header);
+  if (name.empty()) return {};
+  std::string line = std::to_string(source_.line_number(span(first).begin));
+  return error(span(at_), "expected an indented block after " + name + " on line " + line,
+               SyntaxError::Class::kIndentationError);
+}
+
+// At the beginning of a line whose last neighbour at the same depth is the block of a `try`.
+Explainer::Answer Explainer::missing_handler() {
+  if (at_ != line_ && here() != T::kDedent) return {};
+  if (here() == T::kIndent || here() == T::kExcept || here() == T::kFinally) return {};
+  std::uint32_t depth = 0;
+  for (std::uint32_t i = at_; i > 0; --i) {
+    T token = kind(i - 1);
+    if (token == T::kDedent) ++depth;
+    if (token == T::kIndent && depth-- == 0) return {};
+    bool begins_line = i == 1 || kind(i - 2) == T::kNewline || kind(i - 2) == T::kIndent || kind(i - 2) == T::kDedent;
+    if (depth != 0 || !begins_line || token == T::kIndent || token == T::kDedent) continue;
+    if (token != T::kTry) return {};
+    return error(span(at_), "expected 'except' or 'finally' block");
+  }
+  return {};
+}
+
+Explainer::Answer Explainer::old_print() {
+  if (before() != T::kName || !begins_operand(here()) || here() == T::kLeftParen || lists_names()) return {};
+  std::string name(source_.text(span(at_ - 1)));
+  if (name != "print" && name != "exec") return {};
+  std::uint32_t end = part_end(GrammarPart::kStarExpressions, at_);
+  if (end == at_) return {};
+  return error(span(at_ - 1, end), "Missing parentheses in call to '" + name + "'. Did you mean " + name + "(...)?");
+}
+
+// a if b, and no else
+Explainer::Answer Explainer::missing_else() {
+  if (here() == T::kElse || here() == T::kColon || (header() == T::kSoftCase && !in_brackets())) return {};
+  std::uint32_t condition = item_begin(at_);
+  if (condition == 0 || condition == at_ || kind(condition - 1) != T::kIf || condition - 1 == line_) return {};
+  std::uint32_t begin = item_begin(condition - 1);
+  if (begin >= condition - 1) return {};
+  if (!spans(GrammarPart::kDisjunction, begin, condition - 1)) return {};
+  if (!spans(GrammarPart::kDisjunction, condition, at_)) return {};
+  if (begin > 0 && kind(begin - 1) == T::kIn) return {};
+  return error(span(begin, at_), "expected 'else' after 'if' expression");
+}
+
+// `=` where only an expression may stand: CPython guesses what was meant by what stands on its left.
+Explainer::Answer Explainer::assignment_in_expression() {
+  if (here() != T::kAssign || in_call()) return {};
+  bool header = line_ < at_ && (kind(line_) == T::kIf || kind(line_) == T::kElif || kind(line_) == T::kWhile);
+  if (!in_brackets() && !header) return {};
+  std::uint32_t begin = item_begin(at_);
+  if (!in_brackets() && begin != line_ + 1) return {};
+  if (!spans(GrammarPart::kBitOr, begin, at_)) return {};
+  std::uint32_t end = part_end(GrammarPart::kBitOr, at_ + 1);
+  if (end == at_ + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
+  if (begin + 1 == at_ && is_name(kind(begin))) {
+    return error(span(begin, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+  }
+  std::string name = name_of(begin);
+  for (const char* never : {"list", "tuple", "generator expression", "True", "None", "False"}) {
+    if (name == never) return {};
+  }
+  return error(span(begin, at_), "cannot assign to " + name + " here. Maybe you meant '==' instead of '='?");
+}
+
+Explainer::Answer Explainer::assignment_in_call() {
+  if (here() != T::kAssign || !in_call()) return {};
+  std::uint32_t begin = item_begin(at_, true);
+  if (!spans(GrammarPart::kExpression, begin, at_)) return {};
+  T only = begin + 1 == at_ ? kind(begin) : T::kEnd;
+  if (only == T::kTrue || only == T::kFalse || only == T::kNone) {
+    return error(span(begin, at_ + 1), "cannot assign to " + std::string(source_.text(span(begin))));
+  }
+  return error(span(begin, at_ + 1), "expression cannot contain assignment, perhaps you meant \"==\"?");
+}
+
+// f(a=b for b in c)
+Explainer::Answer Explainer::generator_as_keyword() {
+  if (here() != T::kFor || !in_call()) return {};
+  std::uint32_t value = item_begin(at_, true);
+  if (value < 2 || kind(value - 1) != T::kAssign || !is_name(kind(value - 2))) return {};
+  if (kind(at_ + 1) == T::kRightParen || !spans(GrammarPart::kExpression, value, at_)) return {};
+  return error(span(value - 2, value), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+}
+
+Explainer::Answer Explainer::dict_item() {
+  if (!in_brackets() || kind(opener_) != T::kLeftBrace) return {};
+  bool ends = here() == T::kRightBrace || here() == T::kComma;
+  if (before() == T::kColon && ends) return error(span(at_ - 1), "expression expected after dictionary key and ':'");
+  if (before() == T::kColon && here() == T::kStar) {
+    std::uint32_t end = std::max(part_end(GrammarPart::kBitOr, at_ + 1), at_ + 1);
+    return error(span(at_, end), "cannot use a starred expression in a dictionary value");
+  }
+  if (here() == T::kFor && kind(opener_ + 1) == T::kDoubleStar) {
+    return error(span(opener_ + 1), "dict unpacking cannot be used in dict comprehension");
+  }
+  std::uint32_t begin = item_begin(at_);
+  if (!ends || begin == opener_ + 1 || kind(begin - 1) != T::kComma || begin == at_) return {};
+  bool is_dict =
+      kind(opener_ + 1) == T::kDoubleStar || kind(part_end(GrammarPart::kExpression, opener_ + 1)) == T::kColon;
+  if (!is_dict || !spans(GrammarPart::kExpression, begin, at_)) return {};
+  return error(span(at_ - 1), "':' expected after dictionary key");
+}
+
+Explainer::Answer Explainer::double_star_in_parentheses() {
+  if (here() != T::kDoubleStar || before() != T::kLeftParen || in_call()) return {};
+  std::uint32_t end = part_end(GrammarPart::kExpression, at_ + 1);
+  if (kind(end) != T::kRightParen) return {};
+  return error(span(at_), "cannot use double starred expression here");
+}
+
+// [a, b for a in c]
+Explainer::Answer Explainer::comprehension_target() {
+  if (here() != T::kFor || !in_brackets()) return {};
+  if (kind(opener_) != T::kLeftBracket && kind(opener_) != T::kLeftBrace) return {};
+  std::uint32_t last = before() == T::kComma ? at_ - 1 : item_begin(at_, true);
+  if (last == opener_ + 1 || (before() != T::kComma && kind(last - 1) != T::kComma)) return {};
+  if (!spans(GrammarPart::kStarExpressions, opener_ + 1, at_)) return {};
+  return error(span(opener_ + 1, before() == T::kComma ? at_ - 1 : at_),
+               "did you forget parentheses around the comprehension target?");
+}
+
+Explainer::Answer Explainer::missing_comma() {
+  if (!in_brackets() || !ends_operand(before()) || !begins_operand(here()) || lists_names()) return {};
+  std::uint32_t begin = item_begin(at_);
+  T separator = begin > 0 ? kind(begin - 1) : T::kNewline;
+  bool parameter = header() == T::kDef && opener_ == line_ + 2 && separator != T::kAssign && separator != T::kColon;
+  if (parameter) return {};
+  if (separator == T::kIf || (separator == T::kIn && follows_comprehension_in(begin))) return {};
+  if (separator == T::kAssign && in_call()) return {};
+  if (kind(begin) >= T::kSoftMatch && kind(begin) <= T::kSoftUnderscore) return {};
+  if (is_name(kind(begin)) && (kind(begin + 1) == T::kString || kind(begin + 1) == T::kFStart)) return {};
+  if (!spans(GrammarPart::kDisjunction, begin, at_)) return {};
+  std::uint32_t end = part_end(GrammarPart::kExpression, at_);
+  if (end == at_) return {};
+  return error(span(begin, end), "invalid syntax. Perhaps you forgot a comma?");
+}
+
+Explainer::Answer Explainer::missing_colon() {
+  T first = header();
+  std::uint32_t word = kind(line_) == T::kAsync ? line_ + 1 : line_;
+  if (at_ <= word) return {};
+  auto missing = [&]() -> Answer { return error(span(at_), "expected ':'"); };
+  switch (first) {
+    case T::kTry:
+    case T::kElse:
+    case T::kFinally:
+      if (at_ == word + 1) return missing();
+      return {};
+    case T::kDef: {
+      if (at_ == word + 2 && is_name(kind(word + 1))) return error(span(at_), "expected '('");
+      std::uint32_t close = kind(word + 2) == T::kLeftParen ? closing_of(word + 2) : kNowhere;
+      if (close == kNowhere || at_ <= close) return {};
+      bool annotated = kind(close + 1) == T::kArrow && spans(GrammarPart::kExpression, close + 2, at_);
+      if (at_ == close + 1 || annotated) return missing();
+      return {};
+    }
+    case T::kFor:
+    case T::kIf:
+    case T::kElif:
+    case T::kWhile:
+    case T::kWith:
+    case T::kClass:
+    case T::kExcept:
+    case T::kSoftMatch:
+    case T::kSoftCase: break;
+    default: return {};
+  }
+  if (here() != T::kNewline) return {};
+  if (first == T::kExcept && at_ == word + 1) return missing();
+  if (!ends_operand(before()) || at_ == word + 1) return {};
+  if (first == T::kFor && std::find(tokens_.kinds.begin() + word, tokens_.kinds.begin() + at_,
+                                    static_cast<char>(T::kIn)) == tokens_.kinds.begin() + at_) {
+    return {};
+  }
+  return missing();
+}
+
+// except A, B:
+Explainer::Answer Explainer::exception_list() {
+  if (header() != T::kExcept || here() != T::kComma) return {};
+  std::uint32_t begin = line_ + 1 + (kind(line_ + 1) == T::kStar);
+  if (!spans(GrammarPart::kExpression, begin, at_)) return {};
+  std::uint32_t end = part_end(GrammarPart::kStarExpressions, begin);
+  if (kind(end) == T::kAs && is_name(kind(end + 1))) end += 2;
+  if (kind(end) != T::kColon) return {};
+  return error(span(begin, end), "multiple exception types must be parenthesized");
+}
+
+Explainer::Answer Explainer::import_comma() {
+  if (kind(line_) != T::kFrom || here() != T::kNewline || before() != T::kComma) return {};
+  return error(span(at_), "trailing comma not allowed without surrounding parentheses");
+}
+
+Explainer::Answer Explainer::parenthesised_parameters() {
+  if (here() != T::kLeftParen) return {};
+  bool lambda = before() == T::kLambda;
+  bool function = header() == T::kDef && in_brackets() && opener_ == line_ + 2;
+  if (!lambda && !(function && (before() == T::kComma || before() == T::kLeftParen))) return {};
+  std::uint32_t close = closing_of(at_);
+  if (close == kNowhere) return {};
+  const char* what = lambda ? "Lambda expression" : "Function";
+  return error(span(at_, close + 1), std::string(what) + " parameters cannot be parenthesized");
+}
+
+// def f(a=, b):
+Explainer::Answer Explainer::missing_default() {
+  if (before() != T::kAssign || (here() != T::kComma && here() != T::kRightParen)) return {};
+  bool function = header() == T::kDef && opener_ == line_ + 2;
+  std::uint32_t begin = item_begin(at_ - 1);
+  bool lambda = begin > 0 && kind(begin - 1) == T::kLambda;
+  if (!function && !lambda) return {};
+  return error(span(at_ - 1), "expected default value expression");
+}
+
+Explainer::Answer Explainer::indentation() {
+  constexpr auto kClass = SyntaxError::Class::kIndentationError;
+  if (here() == T::kIndent) return error(span(at_), "unexpected indent", kClass);
+  if (here() == T::kDedent) return error(span(at_), "unexpected unindent", kClass);
+  return {};
+}
+
+// ---- Putting it together --------------------------------------------------------------------------------------------------
+
+SyntaxError Explainer::error(Span where, std::string message, SyntaxError::Class error_class) const {
+  // What is missing at the very end is missing behind the last line, not on the empty one after it.
+  std::string_view text = source_.text();
+  if (where.begin >= text.size() && !text.empty() && text.back() == '\n') --where.begin;
+  if (in_field()) message = "f-string: " + message;
+  SyntaxError result = make_syntax_error(source_, where, std::move(message), error_class);
+  std::uint32_t rest = at_;
+  while (kind(rest) == T::kDedent) ++rest;
+  result.incomplete = rest + 1 == tokens_.size() && kind(rest) == T::kEnd;
+  return result;
+}
+
+SyntaxError Explainer::lexical() const {
+  const LexError& fault = *tokens_.error;
+  SyntaxError result = make_syntax_error(source_, fault.span, fault.message, fault.error_class);
+  result.incomplete = fault.at_end;
+  return result;
+}
+
+// CPython looks whether an expression follows an expression; if that runs into broken text, it is the text that is shown.
+bool Explainer::next_expression_is_broken() {
+  if (!tokens_.error || !ends_operand(before()) || !begins_operand(here())) return false;
+  return kind(match_part(tokens_, GrammarPart::kExpression, at_, arena_).furthest) == T::kError;
+}
+
+// A bracket that is never closed, on a line above the fault, is the likelier cause.
+bool Explainer::unclosed_above() const {
+  if (!tokens_.error || !tokens_.error->open_bracket) return false;
+  return source_.line_number(span(at_).begin) > source_.line_number(tokens_.error->span.begin);
+}
+
+SyntaxError Explainer::explain() {
+  if (here() == T::kIndent) return *indentation();  // CPython does not read on after this one
+  if (tokens_.error && (tokens_.error->pervasive || here() == T::kError || unclosed_above())) return lexical();
+  if (next_expression_is_broken()) return lexical();
+  using Mistake = Answer (Explainer::*)();
+  constexpr Mistake kMistakes[] = {&Explainer::missing_block,
+                                   &Explainer::missing_handler,
+                                   &Explainer::old_print,
+                                   &Explainer::missing_else,
+                                   &Explainer::assignment_in_expression,
+                                   &Explainer::assignment_in_call,
+                                   &Explainer::generator_as_keyword,
+                                   &Explainer::dict_item,
+                                   &Explainer::double_star_in_parentheses,
+                                   &Explainer::comprehension_target,
+                                   &Explainer::missing_comma,
+                                   &Explainer::missing_colon,
+                                   &Explainer::exception_list,
+                                   &Explainer::import_comma,
+                                   &Explainer::parenthesised_parameters,
+                                   &Explainer::missing_default,
+                                   &Explainer::indentation};
+  for (Mistake mistake : kMistakes) {
+    if (Answer answer = (this->*mistake)()) return *answer;
+  }
+  return error(span(at_), "invalid syntax");
+}
+
+}  // namespace
+
+SyntaxError explain_fault(const Source& source, const Tokens& tokens, std::uint32_t furthest) {
+  return Explainer(source, tokens, furthest).explain();
+}
+
+}  // namespace tessera

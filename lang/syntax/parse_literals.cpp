@@ -1,0 +1,107 @@
+// The builder's literals: numbers, strings and f-strings. Adjacent strings are joined into one node.
+#include <limits>
+
+#include "lang/syntax/literals.h"
+#include "lang/syntax/parse_builder.h"
+
+namespace tessera {
+
+using namespace ast;
+
+// With `negative`, answers only for the one number that is an int behind a minus sign and not without it.
+Expr* Builder::number(const SyntaxNode& node, bool negative) {
+  constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63;
+  NumberValue value = parse_number(text(node));
+  bool smallest = value.kind == NumberValue::Kind::kInt && value.integer == kBeyond;
+  if (negative) return smallest ? make<IntLiteral>(span(node), std::numeric_limits<std::int64_t>::min()) : nullptr;
+  if (smallest || value.kind == NumberValue::Kind::kTooLarge) {
+    refuse("integer literal does not fit in 64 bits: big integers are not supported in Tessera", span(node));
+  }
+  if (value.kind == NumberValue::Kind::kInt) {
+    return make<IntLiteral>(span(node), static_cast<std::int64_t>(value.integer));
+  }
+  if (value.kind == NumberValue::Kind::kFloat) return make<FloatLiteral>(span(node), value.real);
+  return make<ImaginaryLiteral>(span(node), value.real);
+}
+
+void Builder::decode(std::string_view body, bool raw, const SyntaxNode& node, std::string& text) {
+  if (raw) {
+    text += body;
+    return;
+  }
+  if (auto message = decode_escapes(body, text)) refuse(std::move(*message), span(node));
+}
+
+void Builder::string_piece(const SyntaxNode& leaf, std::string& value) {
+  StringParts parts = split_string(text(leaf));
+  decode(parts.body, parts.raw, leaf, value);
+}
+
+void Builder::flush(std::string& text, std::vector<FStringPart>& parts) {
+  if (text.empty()) return;
+  parts.push_back({.text = tree_.arena().copy(std::string_view(text)), .span = {}});
+  text.clear();
+}
+
+Expr* Builder::strings(const SyntaxNode& node) {
+  bool is_format = false;
+  std::size_t bytes = 0;
+  for (const SyntaxNode& piece : node.all()) {
+    is_format |= piece.kind == Syntax::f_string;
+    bytes += piece.kind == Syntax::token && token(piece) == Token::kBytes;
+  }
+  if (bytes != 0 && bytes != node.count) refuse("cannot mix bytes and nonbytes literals", span(node));
+  if (bytes != 0) refuse_feature("bytes literals are", span(node));
+  std::string value;
+  std::vector<FStringPart> parts;
+  for (const SyntaxNode& piece : node.all()) {
+    if (piece.kind == Syntax::token) {
+      string_piece(piece, value);
+      continue;
+    }
+    std::string_view prefix = source_.text(token_span(piece.first));
+    format_pieces(piece.all(), prefix.find_first_of("rR") != std::string_view::npos, value, parts);
+  }
+  if (!is_format) return make<StringLiteral>(span(node), tree_.intern(value));
+  flush(value, parts);
+  return make<FString>(span(node), keep(parts));
+}
+
+void Builder::format_pieces(Nodes nodes, bool raw, std::string& value, std::vector<FStringPart>& parts) {
+  for (const SyntaxNode& piece : nodes) {
+    if (piece.kind == Syntax::token) {
+      if (token(piece) == Token::kFText) decode(text(piece), raw, piece, value);
+      continue;
+    }
+    FStringPart part = field(piece, raw, value);
+    flush(value, parts);
+    parts.push_back(part);
+  }
+}
+
+// Children: the expression, then kFEqual, kFConversion and the format, each if it is there.
+FStringPart Builder::field(const SyntaxNode& node, bool raw, std::string& value) {
+  FStringPart part;
+  part.span = span(node);
+  if (node[0].kind == Syntax::starred) refuse("f-string: cannot use starred expression here", span(node[0]));
+  bool shows_text = false;
+  for (const SyntaxNode& child : node.all().subspan(1)) {
+    if (child.kind == Syntax::f_format) {
+      std::string format_text;
+      std::vector<FStringPart> format_parts;
+      format_pieces(child.all(), raw, format_text, format_parts);
+      flush(format_text, format_parts);
+      part.format = make<FString>(span(child), keep(format_parts));
+    } else if (token(child) == Token::kFEqual) {
+      shows_text = true;
+      value += text(child);
+    } else {
+      part.conversion = text(child)[0];
+    }
+  }
+  if (shows_text && part.conversion == 0 && part.format == nullptr) part.conversion = 'r';
+  part.value = expression(node[0]);
+  return part;
+}
+
+}  // namespace tessera

@@ -1,0 +1,212 @@
+// Arguments to parameters of script functions, and CPython's words where they do not fit.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lang/vm/call.h"
+#include "lang/interpreter.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/tuple.h"
+
+namespace tessera {
+
+namespace {
+
+std::string quoted(const Str* name) { return "'" + std::string(name->view()) + "'"; }
+
+// 'a', 'b', and 'c'
+std::string name_list(const std::vector<Str*>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += names.size() == 2 ? " and " : i + 1 == names.size() ? ", and " : ", ";
+    text += quoted(names[i]);
+  }
+  return text;
+}
+
+const char* plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+// One call on its way into the registers.
+class Binder {
+ public:
+  Binder(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
+         Value* window)
+      : in_(in),
+        function_(function),
+        code_(*function->code),
+        arguments_(arguments),
+        positional_(keywords == nullptr ? count : count - keywords->size),
+        keywords_(keywords),
+        window_(window) {
+    named_ = code_.positional + code_.keyword_only;
+    uint32_t next = named_;
+    var_args_ = (code_.code_flags & kVarArgs) ? next++ : kNone;
+    var_keywords_ = (code_.code_flags & kVarKeywords) ? next : kNone;
+  }
+
+  void bind() {
+    for (size_t i = 0; i < code_.parameters.size(); ++i) window_[i] = Value();
+    try {
+      place_positional();
+      place_keywords();
+      if (positional_ > code_.positional && var_args_ == kNone) too_many();
+      fill_defaults();
+    } catch (...) {
+      for (size_t i = 0; i < code_.parameters.size(); ++i) window_[i] = Value();
+      throw;
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  [[noreturn]] void fail(const std::string& what) {
+    throw Error(ErrorKind::TypeError, std::string(function_->qualname->view()) + "() " + what);
+  }
+
+  void place_positional() {
+    const uint32_t plain = std::min(positional_, code_.positional);
+    for (uint32_t i = 0; i < plain; ++i) window_[i] = std::move(arguments_[i]);
+    if (var_args_ != kNone) {
+      window_[var_args_] = make_tuple_moving(in_, arguments_ + plain, positional_ - plain);
+    }
+    if (var_keywords_ != kNone) window_[var_keywords_] = make_dict(in_);
+  }
+
+  uint32_t find(const Str* name) const {
+    for (uint32_t i = code_.positional_only; i < named_; ++i) {
+      if (str_equal(code_.parameters[i], name)) return i;
+    }
+    return kNone;
+  }
+
+  void place_keywords() {
+    if (keywords_ == nullptr) return;
+    for (uint32_t i = 0; i < keywords_->size; ++i) {
+      const Value& key = (*keywords_)[i];
+      if (!is_str(key)) fail("keywords must be strings");
+      Value& value = arguments_[positional_ + i];
+      const uint32_t at = find(as_str(key));
+      if (at == kNone) {
+        if (var_keywords_ == kNone) unexpected(as_str(key));
+        dict_set(in_, as_dict(window_[var_keywords_]), key, std::move(value));
+      } else if (!window_[at].is_undefined()) {
+        fail("got multiple values for argument " + quoted(as_str(key)));
+      } else {
+        window_[at] = std::move(value);
+      }
+    }
+  }
+
+  [[noreturn]] void unexpected(const Str* key) {
+    std::string names;
+    for (uint32_t k = 0; k < keywords_->size; ++k) {
+      if (!is_str((*keywords_)[k])) continue;
+      for (uint32_t i = 0; i < code_.positional_only; ++i) {
+        if (!str_equal(code_.parameters[i], as_str((*keywords_)[k]))) continue;
+        names += (names.empty() ? "" : ", ") + std::string(code_.parameters[i]->view());
+      }
+    }
+    if (!names.empty()) fail("got some positional-only arguments passed as keyword arguments: '" + names + "'");
+    fail("got an unexpected keyword argument " + quoted(key));
+  }
+
+  uint32_t default_count() const {
+    return function_->defaults.is_undefined() ? 0 : as_tuple(function_->defaults)->size;
+  }
+
+  [[noreturn]] void too_many() {
+    uint32_t keyword_given = 0;
+    for (uint32_t i = code_.positional; i < named_; ++i) keyword_given += window_[i].is_undefined() ? 0 : 1;
+    const uint32_t defaults = std::min(default_count(), code_.positional);
+    std::string takes = std::to_string(code_.positional);
+    bool many = code_.positional != 1;
+    if (defaults != 0) {
+      takes = "from " + std::to_string(code_.positional - defaults) + " to " + takes;
+      many = true;
+    }
+    std::string given = std::to_string(positional_);
+    if (keyword_given != 0) {
+      given += std::string(" positional argument") + plural(positional_) + " (and " + std::to_string(keyword_given) +
+               " keyword-only argument" + plural(keyword_given) + ")";
+    }
+    fail("takes " + takes + " positional argument" + (many ? "s" : "") + " but " + given +
+         (positional_ == 1 && keyword_given == 0 ? " was given" : " were given"));
+  }
+
+  void fill_defaults() {
+    const uint32_t defaults = std::min(default_count(), code_.positional);
+    const uint32_t first_default = code_.positional - defaults;
+    std::vector<Str*> missing;
+    for (uint32_t i = 0; i < code_.positional; ++i) {
+      if (!window_[i].is_undefined()) continue;
+      if (i >= first_default) {
+        const Tuple* tuple = as_tuple(function_->defaults);
+        window_[i] = (*tuple)[tuple->size - defaults + (i - first_default)];
+      } else {
+        missing.push_back(code_.parameters[i]);
+      }
+    }
+    if (!missing.empty()) report_missing("positional", missing);
+    for (uint32_t i = code_.positional; i < named_; ++i) {
+      if (!window_[i].is_undefined()) continue;
+      const Value* value = function_->keyword_defaults.is_undefined()
+                               ? nullptr
+                               : dict_get_str(as_dict(function_->keyword_defaults), code_.parameters[i]);
+      if (value == nullptr) {
+        missing.push_back(code_.parameters[i]);
+      } else {
+        window_[i] = *value;
+      }
+    }
+    if (!missing.empty()) report_missing("keyword-only", missing);
+  }
+
+  [[noreturn]] void report_missing(const char* kind, const std::vector<Str*>& names) {
+    fail("missing " + std::to_string(names.size()) + " required " + kind + " argument" + plural(names.size()) + ": " +
+         name_list(names));
+  }
+
+  Interpreter& in_;
+  const Function* function_;
+  const Code& code_;
+  Value* arguments_;
+  uint32_t positional_;
+  const Tuple* keywords_;
+  Value* window_;
+  uint32_t named_, var_args_, var_keywords_;
+};
+
+}  // namespace
+
+void bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
+                     Value* window) {
+  Binder(in, function, arguments, count, keywords, window).bind();
+}
+
+std::string callee_text(Interpreter& in, const Value& callee) {
+  if (callee.is_object()) {
+    switch (callee.as_object()->kind) {
+      case ObjectKind::Function: {
+        const Function* function = as_function(callee);
+        std::string module = is_str(function->module) ? std::string(text_of(function->module)) + "." : "";
+        if (module == "builtins.") module.clear();
+        return module + std::string(function->qualname->view()) + "()";
+      }
+      case ObjectKind::BoundMethod: return callee_text(in, static_cast<BoundMethod*>(callee.as_object())->function);
+      case ObjectKind::NativeFunction:
+        return std::string(static_cast<NativeFunction*>(callee.as_object())->name->view()) + "()";
+      case ObjectKind::Type: {
+        const Type* type = static_cast<Type*>(callee.as_object());
+        std::string module = type->module != nullptr ? std::string(type->module->view()) + "." : "";
+        if (module == "builtins.") module.clear();
+        return module + std::string(type->qualname->view()) + "()";
+      }
+      default: break;
+    }
+  }
+  return std::string(type_name(in, callee)) + " object";
+}
+
+}  // namespace tessera

@@ -1,0 +1,309 @@
+// Calls: every way from a callee and its arguments to a running frame or an answer.
+//
+// Scripts that call scripts only push a frame, whatever stands between them: bound methods, classes whose __init__ is a
+// script function, *args and **kwargs. Natives are called here and now.
+#include "lang/vm/call.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lang/bind.h"
+#include "lang/objects/class.h"
+#include "lang/objects/generator.h"
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/vm/steps.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+// Arguments on the way from one place to another; freed whatever happens.
+class Moved {
+ public:
+  Moved(Value* values, uint32_t count) : count_(count) {
+    if (count > kInline) many_.resize(count);
+    for (uint32_t i = 0; i < count; ++i) data()[i] = std::move(values[i]);
+  }
+  Value* data() { return count_ > kInline ? many_.data() : few_; }
+
+ private:
+  static constexpr uint32_t kInline = 8;
+  uint32_t count_;
+  Value few_[kInline];
+  std::vector<Value> many_;
+};
+
+void drop(Value* values, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) values[i] = Value();
+}
+
+bool has_plain_new(Interpreter& in, Type* type) {
+  return type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
+}
+
+}  // namespace
+
+// A window of the running frame may be used as it is, except by a generator: what it calls needs room on the stack.
+Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* arguments, uint32_t count,
+                                      const Tuple* keywords, FrameKind kind, uint32_t result, Value& out) {
+  Code* const code = function->code;
+  if (window == nullptr || (kind != FrameKind::Entry && top_->generator != nullptr)) {
+    window = top_ != nullptr ? top_->end : stack_;
+  }
+  if (window + code->registers > stack_end_) throw_too_deep(arguments, arguments == window ? count : 0);
+  const Value keep(function);
+  const bool simple = (code->code_flags & kSimpleCall) && keywords == nullptr && count == code->positional;
+  if (!simple) {
+    Moved moved(arguments, count);
+    bind_parameters(in_, function, moved.data(), count, keywords, window);
+    count = static_cast<uint32_t>(code->parameters.size());
+  } else if (arguments != window) {
+    for (uint32_t i = 0; i < count; ++i) window[i] = std::move(arguments[i]);
+  }
+  if (code->code_flags & kGenerator) {
+    out = make_generator(in_, function, window);
+    return nullptr;
+  }
+  return push_frame(function, window, count, kind, result);
+}
+
+Frame* VirtualMachine::begin_call(Value callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result) {
+  Frame* const caller = top_;
+  Value answer;
+  if (callee.is_object()) {
+    Object* const object = callee.as_object();
+    switch (object->kind) {
+      case ObjectKind::Function: {
+        Frame* next = begin_function(static_cast<Function*>(object), window, window, count, keywords, FrameKind::Call,
+                                     result, answer);
+        if (next != nullptr) return next;
+        caller->registers[result] = std::move(answer);
+        return nullptr;
+      }
+      case ObjectKind::BoundMethod: {
+        const BoundMethod* method = static_cast<BoundMethod*>(object);
+        window[-1] = method->self;
+        return begin_call(method->function, window - 1, count + 1, keywords, result);
+      }
+      case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
+      default: break;
+    }
+  }
+  answer = call(in_, callee, Args{window, count, keywords});
+  drop(window, count);
+  caller->registers[result] = std::move(answer);
+  return nullptr;
+}
+
+// A class without __new__ of its own and with an __init__ in script: its frame runs as any other.
+Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
+                                       uint32_t result) {
+  Frame* const caller = top_;
+  constexpr uint32_t kSpecial = kHasClassHooks | kAbstract;
+  if ((type->type_flags & kScriptClass) && !(type->type_flags & kSpecial) && type->make == nullptr &&
+      has_plain_new(in_, type)) {
+    const Value init = type_lookup(type, in_.names->init);
+    if (is_function(init)) {
+      Value instance = new_instance(in_, type);
+      window[-1] = instance;
+      Value unused;
+      Frame* next = begin_function(as_function(init), window - 1, window - 1, count + 1, keywords,
+                                   FrameKind::Constructor, result, unused);
+      if (next == nullptr) throw_error(ErrorKind::TypeError, "__init__() should return None, not 'generator'");
+      next->constructed = std::move(instance);
+      return next;
+    }
+  }
+  Value answer = call(in_, Value(type), Args{window, count, keywords});
+  drop(window, count);
+  caller->registers[result] = std::move(answer);
+  return nullptr;
+}
+
+Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result) {
+  // The look-up has a place of its own, that of the instruction's first word.
+  bool bound = false;
+  --top_->pc;
+  Value callee = get_method(in_, *object, name, site, bound);
+  ++top_->pc;
+  if (!bound) return begin_call(std::move(callee), object + 1, count, nullptr, result);
+  // A native method takes `object` as its first argument; a bound method inside cannot occur here, so the place before
+  // the object is not written to, except for a class in a class, which is not bound.
+  if (is_function(callee)) {
+    Frame* const caller = top_;
+    Value answer;
+    Frame* next =
+        begin_function(as_function(callee), object, object, count + 1, nullptr, FrameKind::Call, result, answer);
+    if (next != nullptr) return next;
+    caller->registers[result] = std::move(answer);
+    return nullptr;
+  }
+  Value answer = call(in_, callee, Args{object, count + 1, nullptr});
+  drop(object, count + 1);
+  top_->registers[result] = std::move(answer);
+  return nullptr;
+}
+
+// f(*positional, **keywords): the operands are the callee, a list or tuple, and a dict.
+Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t result) {
+  Frame* const caller = top_;
+  Value callee = std::move(operands[0]);
+  const Value positional = std::move(operands[1]);
+  const Value keywords = has_keywords ? std::move(operands[2]) : Value();
+  std::vector<Value> values;
+  if (is_list(positional)) {
+    values.assign(as_list(positional)->begin(), as_list(positional)->end());
+  } else {
+    values.assign(as_tuple(positional)->begin(), as_tuple(positional)->end());
+  }
+  Value names;
+  if (has_keywords && as_dict(keywords)->count != 0) {
+    std::vector<Value> keys;
+    dict_for_each(as_dict(keywords), [&](const Value& key, const Value& value) {
+      keys.push_back(key);
+      values.push_back(value);
+    });
+    names = make_tuple(in_, keys.data(), keys.size());
+  }
+  const Tuple* const name_tuple = names.is_undefined() ? nullptr : as_tuple(names);
+  if (callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod) {
+    const BoundMethod* method = static_cast<BoundMethod*>(callee.as_object());
+    values.insert(values.begin(), method->self);
+    callee = Value(method->function);
+  }
+  Value answer;
+  const uint32_t count = static_cast<uint32_t>(values.size());
+  if (is_function(callee)) {
+    Frame* next =
+        begin_function(as_function(callee), nullptr, values.data(), count, name_tuple, FrameKind::Call, result, answer);
+    if (next != nullptr) return next;
+  } else {
+    answer = call(in_, callee, Args{values.data(), count, name_tuple});
+  }
+  caller->registers[result] = std::move(answer);
+  return nullptr;
+}
+
+Value VirtualMachine::call_function(Function* function, const Args& args) {
+  return call_function(function, Value(), args);
+}
+
+Value VirtualMachine::call_function(Function* function, const Value& self, const Args& args) {
+  check_native_stack();
+  Value* const window = top_ != nullptr ? top_->end : stack_;
+  const uint32_t first = self.is_undefined() ? 0 : 1;
+  const uint32_t count = args.count + first;
+  Value answer;
+  Frame* frame = nullptr;
+  if (count <= kMostRegisters && window + kMostRegisters + 1 < stack_end_) {
+    if (first != 0) window[0] = self;
+    for (uint32_t i = 0; i < args.count; ++i) window[first + i] = args[i];
+    frame = begin_function(function, window, window, count, args.keyword_names, FrameKind::Entry, 0, answer);
+  } else {
+    std::vector<Value> values;
+    values.reserve(count);
+    if (first != 0) values.push_back(self);
+    values.insert(values.end(), args.values, args.values + args.count);
+    frame = begin_function(function, window, values.data(), count, args.keyword_names, FrameKind::Entry, 0, answer);
+  }
+  return frame == nullptr ? answer : run(frame);
+}
+
+Frame* VirtualMachine::return_special(Frame* frame, Value answer, Value& out) {
+  if (Generator* const generator = frame->generator) {
+    const bool in_loop = frame->kind == FrameKind::ForNext;
+    Frame* const caller = frame->caller;
+    top_ = caller;
+    --depth_;
+    generator_finish(in_, generator);
+    out = std::move(answer);
+    if (!in_loop) return nullptr;
+    out = Value();
+    Value* const state = caller->registers + a_of(caller->pc[-1]);
+    ++caller->pc;
+    drop(state, 3);
+    return caller;
+  }
+  if (frame->kind == FrameKind::Constructor) {
+    if (!answer.is_none()) {
+      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                  std::string(type_name(in_, answer)).c_str());
+    }
+    Value instance = std::move(frame->constructed);
+    Frame* const caller = frame->caller;
+    const uint32_t result = frame->result;
+    pop_frame(frame);
+    caller->registers[result] = std::move(instance);
+    return caller;
+  }
+  pop_frame(frame);
+  out = std::move(answer);
+  return nullptr;
+}
+
+// --- for natives
+
+Value call(Interpreter& in, const Value& callee, const Args& args) {
+  if (callee.is_object()) {
+    Object* const object = callee.as_object();
+    switch (object->kind) {
+      case ObjectKind::Function: return in.vm().call_function(static_cast<Function*>(object), args);
+      case ObjectKind::NativeFunction: {
+        const Value keep(callee);
+        return call_native(in, static_cast<NativeFunction*>(object), args);
+      }
+      case ObjectKind::BoundMethod: {
+        const Value keep(callee);
+        const BoundMethod* method = static_cast<BoundMethod*>(object);
+        if (is_function(method->function)) {
+          return in.vm().call_function(as_function(method->function), method->self, args);
+        }
+        std::vector<Value> values{method->self};
+        values.insert(values.end(), args.values, args.values + args.count);
+        return call(in, method->function, Args{values.data(), args.count + 1, args.keyword_names});
+      }
+      default:
+        if (const auto slot = object->type->slots.call) {
+          in.vm().check_native_stack();
+          return slot(in, callee, args);
+        }
+    }
+  }
+  throw_error(ErrorKind::TypeError, "'%s' object is not callable", std::string(type_name(in, callee)).c_str());
+}
+
+Value call(Interpreter& in, const Value& callee, std::initializer_list<Value> args) {
+  return call(in, callee, Args{args.begin(), static_cast<uint32_t>(args.size())});
+}
+
+Value call_method(Interpreter& in, const Value& object, Str* name, std::initializer_list<Value> args) {
+  AttributeSite site;
+  bool bound = false;
+  const Value method = get_method(in, object, name, site, bound);
+  if (!bound) return call(in, method, args);
+  if (is_function(method)) {
+    return in.vm().call_function(as_function(method), object, Args{args.begin(), static_cast<uint32_t>(args.size())});
+  }
+  std::vector<Value> values{object};
+  values.insert(values.end(), args.begin(), args.end());
+  return call(in, method, Args{values.data(), static_cast<uint32_t>(values.size())});
+}
+
+bool is_callable(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return false;
+  switch (value.as_object()->kind) {
+    case ObjectKind::Function:
+    case ObjectKind::NativeFunction:
+    case ObjectKind::BoundMethod:
+    case ObjectKind::Type: return true;
+    default: return type_of(in, value)->slots.call != nullptr;
+  }
+}
+
+}  // namespace tessera

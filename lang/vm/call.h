@@ -1,0 +1,22 @@
+// Arguments of calls to script functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lang/compiler/chunk.h"
+#include "lang/native.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+class Interpreter;
+
+// Distributes arguments over the parameters' registers at `window`, moving them; TypeErrors with CPython's words.
+// `arguments` must not overlap the window.
+void bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
+                     Value* window);
+// "f()" for messages about a callee.
+std::string callee_text(Interpreter& in, const Value& callee);
+
+}  // namespace tessera

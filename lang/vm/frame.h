@@ -1,0 +1,40 @@
+// Frames: one per running script function, and one per generator, which keeps its frame between resumptions.
+//
+// Registers of ordinary frames are windows of one big stack that never moves: a callee's registers begin where the caller
+// put the arguments, so a call copies nothing. A generator's registers are a block of its own; what it calls gets a
+// window behind the frame that resumed it.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/compiler/chunk.h"
+#include "lang/object.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+struct Generator;
+
+// What becomes of a frame's answer.
+enum class FrameKind : uint8_t {
+  Call,         // goes to R[result] of the caller
+  Constructor,  // is checked to be None; `constructed` goes to R[result]
+  ForNext,      // a generator that a ForNext of the caller resumed; its items go to R[result]
+  Entry,        // run() ends with it
+};
+
+struct Frame {
+  const Word* pc = nullptr;  // of the next word, while another frame runs or an instruction may throw
+  Value* registers = nullptr;
+  Value* end = nullptr;  // behind the registers, on the stack: where a nested call may put its window
+  Code* code = nullptr;
+  Function* function = nullptr;  // owned while the frame runs
+  Frame* caller = nullptr;
+  Generator* generator = nullptr;  // whose frame it is, or null
+  Value constructed;
+  uint8_t result = 0;
+  uint8_t handled = kNoRegister;  // register of the exception that is being handled, or kNoRegister
+  FrameKind kind = FrameKind::Call;
+};
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+#include "lang/vm/frame_info.h"
+
+#include "lang/objects/exception.h"
+#include "lang/interpreter.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+bool frame_info(Interpreter& in, uint32_t depth, FrameInfo& info) {
+  const Frame* frame = in.vm().top();
+  while (frame != nullptr && depth-- > 0) frame = frame->caller;
+  if (frame == nullptr) return false;
+  const Code& code = *frame->code;
+  const size_t word = static_cast<size_t>(frame->pc - code.words.data());
+  const size_t at = word == 0 ? 0 : word - 1;
+  info.file = code.source->name();
+  info.line = at < code.places.size() ? code.source->line_number(code.places[at].span.begin) : 1;
+  info.function = std::string(code.name->view());
+  info.globals = Value(frame->function->globals);
+  return true;
+}
+
+Value current_exception(Interpreter& in) { return handled_exception(in); }
+
+}  // namespace tessera

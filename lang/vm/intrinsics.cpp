@@ -1,0 +1,189 @@
+// The rare steps: import, the class statement, match, super().
+#include <string>
+#include <vector>
+
+#include "lang/objects/class.h"
+#include "lang/objects/exception.h"
+#include "lang/interpreter.h"
+#include "lang/objects/module.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/vm/steps.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/set.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
+  const std::string_view written = text_of(operands[0]);
+  const uint32_t level = static_cast<uint32_t>(operands[1].as_int());
+  Modules& modules = in.modules();
+  const std::string name =
+      level == 0 ? std::string(written) : modules.absolute_name(frame->function->globals, written, level);
+  Value module = modules.import(name);
+  if (!operands[2].is_none() || level != 0) return module;
+  const size_t dot = name.find('.');
+  return dot == std::string::npos ? module : modules.import(name.substr(0, dot));
+}
+
+// --- match
+
+bool is_sequence(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return false;
+  switch (v.as_object()->kind) {
+    case ObjectKind::List:
+    case ObjectKind::Tuple:
+    case ObjectKind::Range: return true;
+    case ObjectKind::Instance:
+    case ObjectKind::Native: {
+      // Registered with, or derived from, collections.abc.Sequence; deque says so by a mark.
+      const Value mark = find_attr(in, Value(type_of(in, v)), intern(in, "__match_sequence__"));
+      return !mark.is_undefined() && truth(in, mark);
+    }
+    default: return false;
+  }
+}
+
+bool is_mapping(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return false;
+  if (v.as_object()->kind == ObjectKind::Dict) return true;
+  if (v.as_object()->kind != ObjectKind::Instance) return false;
+  const Value mark = find_attr(in, Value(type_of(in, v)), intern(in, "__match_mapping__"));
+  return !mark.is_undefined() && truth(in, mark);
+}
+
+Value match_keys(Interpreter& in, const Value& subject, const Value& keys) {
+  Value values = make_list(in);
+  for (const Value& key : *as_tuple(keys)) {
+    if (is_dict(subject)) {
+      const Value* found = dict_get(in, as_dict(subject), key);
+      if (found == nullptr) return Value::none();
+      list_append(in, as_list(values), *found);
+    } else {
+      if (!contains(in, subject, key)) return Value::none();
+      list_append(in, as_list(values), get_item(in, subject, key));
+    }
+  }
+  return tuple_from(in, values);
+}
+
+Value match_rest(Interpreter& in, const Value& subject, const Value& keys) {
+  Value rest = make_dict(in);
+  dict_update(in, as_dict(rest), subject);
+  for (const Value& key : *as_tuple(keys)) dict_delete(in, as_dict(rest), key);
+  return rest;
+}
+
+// int(x), str(x) and the like match the subject itself.
+bool matches_itself(Interpreter& in, const Type* type) {
+  const BuiltinTypes& t = in.types;
+  for (const Type* own : {t.boolean, t.integer, t.real, t.str, t.list, t.tuple, t.dict, t.set, t.frozenset}) {
+    if (type->is_subtype_of(own)) return true;
+  }
+  return false;
+}
+
+[[noreturn]] void too_many_patterns(const Type* type, uint64_t allowed, uint64_t given) {
+  throw_error(ErrorKind::TypeError, "%s() accepts %llu positional sub-pattern%s (%llu given)",
+              std::string(type->name->view()).c_str(), static_cast<unsigned long long>(allowed),
+              allowed == 1 ? "" : "s", static_cast<unsigned long long>(given));
+}
+
+// The attributes that the positional patterns mean, by __match_args__. False: one is missing.
+bool match_positional(Interpreter& in, const Value& subject, Type* type, uint64_t count, Value& values) {
+  if (count == 0) return true;
+  const Value names = find_attr(in, Value(type), in.names->match_args);
+  if (names.is_undefined()) {
+    if (!matches_itself(in, type)) too_many_patterns(type, 0, count);
+    if (count > 1) too_many_patterns(type, 1, count);
+    list_append(in, as_list(values), subject);
+    return true;
+  }
+  if (!is_tuple(names)) {
+    throw_error(ErrorKind::TypeError, "%s.__match_args__ must be a tuple (got %s)",
+                std::string(type->name->view()).c_str(), std::string(type_name(in, names)).c_str());
+  }
+  if (as_tuple(names)->size < count) too_many_patterns(type, as_tuple(names)->size, count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const Value& name = (*as_tuple(names))[i];
+    if (!is_str(name))
+      throw_error(ErrorKind::TypeError, "__match_args__ elements must be strings (got %s)",
+                  std::string(type_name(in, name)).c_str());
+    Value found = find_attr(in, subject, intern(in, text_of(name)));
+    if (found.is_undefined()) return false;
+    list_append(in, as_list(values), std::move(found));
+  }
+  return true;
+}
+
+Value match_class(Interpreter& in, const Value& subject, const Value& cls, int64_t positional, const Value& keywords) {
+  if (!cls.is_object() || cls.as_object()->kind != ObjectKind::Type) {
+    throw Error(ErrorKind::TypeError, "called match pattern must be a class");
+  }
+  if (!is_instance(in, subject, cls)) return Value::none();
+  Type* const type = static_cast<Type*>(cls.as_object());
+  Value values = make_list(in);
+  if (!match_positional(in, subject, type, static_cast<uint64_t>(positional), values)) return Value::none();
+  for (const Value& name : *as_tuple(keywords)) {
+    Value found = find_attr(in, subject, as_str(name));
+    if (found.is_undefined()) return Value::none();
+    list_append(in, as_list(values), std::move(found));
+  }
+  return tuple_from(in, values);
+}
+
+Value match_slice(Interpreter& in, const Value& subject, int64_t first, int64_t after) {
+  Value items = make_list(in);
+  const int64_t end = length(in, subject) - after;
+  for (int64_t i = first; i < end; ++i) list_append(in, as_list(items), get_item(in, subject, Value::integer(i)));
+  return items;
+}
+
+Value super_zero(Interpreter& in, const Value& cls, const Value& self) {
+  if (cls.is_undefined() || !cls.is_object() || cls.as_object()->kind != ObjectKind::Type) {
+    throw Error(ErrorKind::RuntimeError, "super(): __class__ cell not found");
+  }
+  return make_super(in, static_cast<Type*>(cls.as_object()), self);
+}
+
+Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
+  switch (id) {
+    case IntrinsicId::ImportName: return import_name(in, frame, o);
+    case IntrinsicId::ImportFrom: return in.modules().import_from(o[0], as_str(o[1]));
+    case IntrinsicId::ImportStar: in.modules().import_star(o[0], frame->function->globals); return Value::none();
+    case IntrinsicId::BuildClass: return build_class(in, o[0], as_str(o[1]), o[2], o[3]);
+    case IntrinsicId::MatchSequence: return Value::boolean(is_sequence(in, o[0]));
+    case IntrinsicId::MatchMapping: return Value::boolean(is_mapping(in, o[0]));
+    case IntrinsicId::MatchKeys: return match_keys(in, o[0], o[1]);
+    case IntrinsicId::MatchRest: return match_rest(in, o[0], o[1]);
+    case IntrinsicId::MatchClass: return match_class(in, o[0], o[1], o[2].as_int(), o[3]);
+    case IntrinsicId::MatchSlice: return match_slice(in, o[0], o[1].as_int(), o[2].as_int());
+    case IntrinsicId::ShowResult: in.set_result(o[0]); return Value::none();
+    case IntrinsicId::SuperZero: return super_zero(in, o[0], o[1]);
+    case IntrinsicId::Iter: return iter(in, o[0]);
+    default: return Value::none();
+  }
+}
+
+constexpr uint32_t kOperands[] = {
+#define TS_INTRINSIC(name, count) count,
+#include "lang/compiler/intrinsics.def"
+#undef TS_INTRINSIC
+};
+
+}  // namespace
+
+void intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
+  Value answer = run(in, id, operands, frame);
+  for (uint32_t i = 0; i < kOperands[static_cast<size_t>(id)]; ++i) operands[i] = Value();
+  target = std::move(answer);
+}
+
+}  // namespace tessera

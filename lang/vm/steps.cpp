@@ -1,0 +1,497 @@
+#include "lang/vm/steps.h"
+
+#include <string>
+
+#include "lang/bind.h"
+#include "lang/vm/call.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/generator.h"
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/format.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "lang/types/set.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+#include "lang/vm/vm.h"
+
+namespace tessera {
+
+namespace {
+
+bool is_temporary(const Frame* frame, uint32_t r) { return r != kNoRegister && r >= frame->code->first_temporary; }
+
+// The operands that were temporaries go, unless the result took their place.
+void drop_operands(Frame* frame, uint32_t a, uint32_t b, uint32_t c) {
+  if (b != a && is_temporary(frame, b)) frame->registers[b] = Value();
+  if (c != a && is_temporary(frame, c)) frame->registers[c] = Value();
+}
+
+bool is_augmented(const Frame* frame) {
+  return frame->code->places[static_cast<size_t>(frame->pc - frame->code->words.data()) - 1].augmented;
+}
+
+std::string name_of_type(Interpreter& in, const Value& value) { return std::string(type_name(in, value)); }
+
+}  // namespace
+
+void binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
+                 const Value& right, uint32_t c) {
+  const bool left_dies = b == a || is_temporary(frame, b);
+  Value answer;
+  if (op == BinaryOp::Add && is_str(left) && is_str(right) && left.as_object()->type == in.types.str &&
+      right.as_object()->type == in.types.str) {
+    answer = left_dies ? str_concat(in, std::move(const_cast<Value&>(left)), as_str(right))
+                       : str_concat(in, as_str(left), as_str(right));
+  } else if (is_augmented(frame)) {
+    answer = inplace(in, op, left, right);
+  } else {
+    uint8_t dying = left_dies ? kLeftDying : kNoneDying;
+    if (c == a || is_temporary(frame, c)) dying |= kRightDying;
+    answer = binary(in, op, left, right, dying);
+  }
+  drop_operands(frame, a, b, c);
+  frame->registers[a] = std::move(answer);
+}
+
+bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_str(left) && is_str(right) &&
+      left.as_object()->type == in.types.str && right.as_object()->type == in.types.str) {
+    return str_equal(as_str(left), as_str(right)) == (op == CompareOp::Eq);
+  }
+  return truth(in, compare(in, op, left, right));
+}
+
+void get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
+                   uint32_t c) {
+  Value answer;
+  if (object.is_object() && object.as_object()->type == in.types.dict) {
+    Dict* const dict = as_dict(object);
+    const Value* found = is_str(key) && key.as_object()->type == in.types.str ? dict_get_str(dict, as_str(key))
+                                                                              : dict_get(in, dict, key);
+    if (found == nullptr) throw_key_error(in, key);
+    answer = *found;
+  } else {
+    answer = get_item(in, object, key);
+  }
+  drop_operands(frame, a, b, c);
+  frame->registers[a] = std::move(answer);
+}
+
+void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value) {
+  if (object.is_object() && object.as_object()->type == in.types.dict) {
+    dict_set(in, as_dict(object), key, value);
+  } else {
+    set_item(in, object, key, value);
+  }
+}
+
+// --- names
+
+void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, InlineCache& cache, Dict* builtins) {
+  Dict* const globals = frame->function->globals;
+  int32_t at = dict_find_str(globals, name);
+  cache.builtins = at < 0;
+  if (cache.builtins) {
+    at = dict_find_str(builtins, name);
+    if (at < 0) {
+      cache.site.version = 0;
+      throw_name_error(in, name);
+    }
+    cache.version2 = builtins->keys_version;
+  }
+  cache.site.version = globals->keys_version;
+  cache.site.index = static_cast<uint32_t>(at);
+  target = (cache.builtins ? builtins : globals)->entries[at].value;
+}
+
+void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, Dict* builtins,
+                    const Cell* cell) {
+  const Value* found = is_dict(names) ? dict_get_str(as_dict(names), name) : nullptr;
+  if (found == nullptr && cell != nullptr) {
+    if (cell->value.is_undefined()) throw_unbound_free(in, name);
+    found = &cell->value;
+  }
+  if (found == nullptr) found = dict_get_str(frame->function->globals, name);
+  if (found == nullptr) found = dict_get_str(builtins, name);
+  if (found == nullptr) throw_name_error(in, name);
+  target = *found;
+}
+
+void throw_unbound_local(Interpreter&, Str* name) {
+  throw_error(ErrorKind::UnboundLocalError, "cannot access local variable '%s' where it is not associated with a value",
+              std::string(name->view()).c_str());
+}
+
+void throw_unbound_free(Interpreter&, Str* name) {
+  throw_error(ErrorKind::NameError,
+              "cannot access free variable '%s' where it is not associated with a value in enclosing scope",
+              std::string(name->view()).c_str());
+}
+
+// --- displays
+
+void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
+  Value set = make_set(in);
+  for (uint32_t i = 0; i < count; ++i) set_add(in, as_set(set), items[i]);
+  for (uint32_t i = 0; i < count; ++i) items[i] = Value();
+  target = std::move(set);
+}
+
+void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pairs) {
+  Value dict = make_dict(in);
+  for (uint32_t i = 0; i < pairs; ++i) {
+    dict_set(in, as_dict(dict), items[2 * i], std::move(items[2 * i + 1]));
+    items[2 * i] = Value();
+  }
+  target = std::move(dict);
+}
+
+void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t count) {
+  size_t size = 0, length = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    size += as_str(parts[i])->size;
+    length += as_str(parts[i])->length;
+  }
+  Value text;
+  if (size <= 1) {
+    std::string small;
+    for (uint32_t i = 0; i < count; ++i) small += text_of(parts[i]);
+    text = make_str(in, small);
+  } else {
+    Str* joined = new_str(in, size, length);
+    text = Value::adopt(joined);
+    char* to = joined->data;
+    for (uint32_t i = 0; i < count; ++i) {
+      std::memcpy(to, as_str(parts[i])->data, as_str(parts[i])->size);
+      to += as_str(parts[i])->size;
+    }
+  }
+  for (uint32_t i = 0; i < count; ++i) parts[i] = Value();
+  target = std::move(text);
+}
+
+void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool has_spec) {
+  Value shown = std::move(*value);
+  if (conversion == 's') shown = str(in, shown);
+  if (conversion == 'r') shown = repr(in, shown);
+  if (conversion == 'a') shown = make_str(in, escape_non_ascii(repr_text(in, shown)));
+  Value spec = has_spec ? std::move(value[1]) : Value();
+  const std::string_view spec_text = spec.is_undefined() ? std::string_view() : text_of(spec);
+  if (spec_text.empty() && is_str(shown) && shown.as_object()->type == in.types.str) {
+    *value = std::move(shown);
+  } else {
+    *value = format(in, shown, spec_text);
+  }
+}
+
+void list_extend_step(Interpreter& in, const Value& list, const Value& iterable, const Value* callee) {
+  const TypeSlots& slots = type_of(in, iterable)->slots;
+  if (slots.iter == nullptr && slots.get_item == nullptr) {
+    if (callee != nullptr) {
+      throw_error(ErrorKind::TypeError, "%s argument after * must be an iterable, not %s",
+                  callee_text(in, *callee).c_str(), name_of_type(in, iterable).c_str());
+    }
+    throw_error(ErrorKind::TypeError, "Value after * must be an iterable, not %s", name_of_type(in, iterable).c_str());
+  }
+  list_extend(in, as_list(list), iterable);
+}
+
+namespace {
+
+void merge_argument(Interpreter& in, Dict* into, const Value& key, const Value& value, const Value& callee) {
+  if (!is_str(key)) throw Error(ErrorKind::TypeError, "keywords must be strings");
+  if (dict_get(in, into, key) != nullptr) {
+    throw Error(ErrorKind::TypeError, callee_text(in, callee) + " got multiple values for keyword argument '" +
+                                          std::string(text_of(key)) + "'");
+  }
+  dict_set(in, into, key, value);
+}
+
+}  // namespace
+
+void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee) {
+  Dict* const into = as_dict(dict);
+  if (is_dict(other) && callee == nullptr) {
+    dict_merge(in, into, as_dict(other));
+    return;
+  }
+  if (!is_dict(other) && find_attr(in, other, in.names->keys).is_undefined()) {
+    if (callee != nullptr) {
+      throw_error(ErrorKind::TypeError, "%s argument after ** must be a mapping, not %s",
+                  callee_text(in, *callee).c_str(), name_of_type(in, other).c_str());
+    }
+    throw_error(ErrorKind::TypeError, "'%s' object is not a mapping", name_of_type(in, other).c_str());
+  }
+  Value copy = make_dict(in);
+  if (is_dict(other)) {
+    dict_merge(in, as_dict(copy), as_dict(other));
+  } else {
+    for_each(in, call_method(in, other, in.names->keys),
+             [&](const Value& key) { dict_set(in, as_dict(copy), key, get_item(in, other, key)); });
+  }
+  if (callee == nullptr) {
+    dict_merge(in, into, as_dict(copy));
+    return;
+  }
+  for (uint32_t i = 0; i < as_dict(copy)->used; ++i) {
+    const DictEntry& entry = as_dict(copy)->entries[i];
+    if (!entry.key.is_undefined()) merge_argument(in, into, entry.key, entry.value, *callee);
+  }
+}
+
+// --- unpacking
+
+namespace {
+
+[[noreturn]] void too_few(uint32_t expected, uint64_t got, bool at_least) {
+  throw_error(ErrorKind::ValueError, "not enough values to unpack (expected %s%u, got %llu)",
+              at_least ? "at least " : "", expected, static_cast<unsigned long long>(got));
+}
+
+[[noreturn]] void too_many(uint32_t expected) {
+  throw_error(ErrorKind::ValueError, "too many values to unpack (expected %u)", expected);
+}
+
+Value checked_iter(Interpreter& in, const Value& source) {
+  const TypeSlots& slots = type_of(in, source)->slots;
+  const bool by_index = slots.get_item != nullptr && source.as_object()->kind == ObjectKind::Instance;
+  if (slots.iter == nullptr && !by_index && !(source.is_object() && source.as_object()->kind == ObjectKind::Type)) {
+    throw_error(ErrorKind::TypeError, "cannot unpack non-iterable %s object", name_of_type(in, source).c_str());
+  }
+  return iter(in, source);
+}
+
+bool sequence_items(Interpreter& in, const Value& source, Value*& items, uint32_t& size) {
+  if (!source.is_object()) return false;
+  if (source.as_object()->type == in.types.tuple) {
+    items = as_tuple(source)->items;
+    size = as_tuple(source)->size;
+    return true;
+  }
+  if (source.as_object()->type == in.types.list) {
+    items = as_list(source)->items;
+    size = as_list(source)->size;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t count,
+                 uint32_t temporaries) {
+  const Value from = source >= temporaries ? Value(std::move(registers[source])) : Value(registers[source]);
+  Value* items = nullptr;
+  uint32_t size = 0;
+  if (sequence_items(in, from, items, size)) {
+    if (size < count) too_few(count, size, false);
+    if (size > count) too_many(count);
+    for (uint32_t i = 0; i < count; ++i) target[i] = items[i];
+    return;
+  }
+  const Value iterator = checked_iter(in, from);
+  Value item;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!next(in, iterator, item)) too_few(count, i, false);
+    target[i] = std::move(item);
+  }
+  if (next(in, iterator, item)) too_many(count);
+}
+
+void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before,
+                      uint32_t after, uint32_t temporaries) {
+  const Value from = source >= temporaries ? Value(std::move(registers[source])) : Value(registers[source]);
+  Value list = make_list(in);
+  const Value iterator = checked_iter(in, from);
+  Value item;
+  while (next(in, iterator, item)) list_append(in, as_list(list), std::move(item));
+  List* const all = as_list(list);
+  if (all->size < before + after) too_few(before + after, all->size, true);
+  const uint32_t middle = all->size - before - after;
+  for (uint32_t i = 0; i < before; ++i) target[i] = all->items[i];
+  for (uint32_t i = 0; i < after; ++i) target[before + 1 + i] = all->items[before + middle + i];
+  target[before] = make_list(in, all->items + before, middle);
+}
+
+// --- for loops
+
+void for_prepare_step(Interpreter& in, Value* state) {
+  state[2] = Value();
+  if (state->is_object()) {
+    const Type* const type = state->as_object()->type;
+    if (type == in.types.list || type == in.types.tuple) {
+      state[1] = Value::integer(0);
+      return;
+    }
+    if (type == in.types.range) {
+      const Range range = *as_range(*state);
+      state[0] = Value::integer(range.start);
+      state[1] = Value::integer(range.length);
+      state[2] = Value::integer(range.step);
+      return;
+    }
+  }
+  state[1] = Value();
+  if (!(state->is_object() && state->as_object()->kind == ObjectKind::Generator)) *state = iter(in, *state);
+}
+
+bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
+  if (!state->is(Value(in.types.range)) || count == 0 || count > 3) return false;
+  for (uint32_t i = 1; i <= count; ++i) {
+    if (!state[i].is_int()) return false;
+  }
+  const int64_t start = count == 1 ? 0 : state[1].as_int();
+  const int64_t stop = count == 1 ? state[1].as_int() : state[2].as_int();
+  const int64_t step = count == 3 ? state[3].as_int() : 1;
+  if (step == 0) throw Error(ErrorKind::ValueError, "range() arg 3 must not be zero");
+  const int64_t length = range_length(start, stop, step);
+  if (count == 3) state[3] = Value();
+  state[0] = Value::integer(start);
+  state[1] = Value::integer(length);
+  state[2] = Value::integer(step);
+  return true;
+}
+
+// --- functions and calls
+
+void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which) {
+  Value made = make_function(in, code, frame->function->globals);
+  Function* const function = as_function(made);
+  uint32_t next = 0;
+  if (which & 1) function->defaults = std::move(operands[next++]);
+  if (which & 2) function->keyword_defaults = std::move(operands[next++]);
+  if (which & 4) function->annotations = std::move(operands[next++]);
+  for (size_t i = 0; i < code->captures.size(); ++i) {
+    const Capture& capture = code->captures[i];
+    Cell* const cell = capture.from_register ? static_cast<Cell*>(frame->registers[capture.index].as_object())
+                                             : frame->function->closure[capture.index];
+    ++cell->refcount;
+    function->closure[i] = cell;
+  }
+  *operands = std::move(made);
+}
+
+void call_native_step(Interpreter& in, const NativeFunction* function, Value* window, uint32_t count, Value& target) {
+  // `list.append(x, y)` names its own self: what is not certainly of the owner's type goes through the check.
+  const bool certain = function->owner == nullptr ||
+                       (count != 0 && window[0].is_object() && window[0].as_object()->type == function->owner);
+  const Args args{window, count, nullptr, function};
+  Value answer = certain ? function->function(in, args) : call_native(in, function, args);
+  for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+  target = std::move(answer);
+}
+
+void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {
+  bool bound = false;
+  Value self = object;
+  Value method = get_method(in, self, name, site, bound);
+  if (bound) {
+    target[0] = std::move(method);
+    target[1] = std::move(self);
+  } else {
+    target[0] = Value();
+    target[1] = std::move(method);
+  }
+}
+
+// --- with, raise, yield from
+
+namespace {
+
+Value special_method(Interpreter& in, const Value& object, Str* name) {
+  Type* const type = type_of(in, object);
+  const Value& found = type_lookup(type, name);
+  if (found.is_undefined()) return Value();
+  if (found.as_object()->kind == ObjectKind::Function || found.as_object()->kind == ObjectKind::NativeFunction) {
+    return make_bound_method(in, found, object);
+  }
+  return find_attr(in, object, name);
+}
+
+}  // namespace
+
+void with_setup_step(Interpreter& in, Value* registers) {
+  const Value manager = registers[0];
+  Value enter = special_method(in, manager, in.names->enter);
+  if (enter.is_undefined()) {
+    throw_error(ErrorKind::TypeError, "'%s' object does not support the context manager protocol",
+                name_of_type(in, manager).c_str());
+  }
+  Value exit = special_method(in, manager, in.names->exit);
+  if (exit.is_undefined()) {
+    throw_error(ErrorKind::TypeError,
+                "'%s' object does not support the context manager protocol (missed __exit__ method)",
+                name_of_type(in, manager).c_str());
+  }
+  registers[1] = std::move(enter);
+  registers[0] = std::move(exit);
+}
+
+void exit_arguments_step(Interpreter& in, Value* target, const Value& exception) {
+  const Value value = exception;
+  target[0] = Value(type_of(in, value));
+  target[2] = as_exception(value)->traceback;
+  target[1] = value;
+}
+
+Value raise_step(Interpreter& in, Value* operands, uint32_t form) {
+  if (form == 0) {
+    const Value& handled = handled_exception(in);
+    if (handled.is_none()) throw Error(ErrorKind::RuntimeError, "No active exception to reraise");
+    return handled;
+  }
+  const Value operand = std::move(operands[0]);
+  Value exception = instantiate_exception(in, operand);
+  if (form == 2) {
+    const Value cause = std::move(operands[1]);
+    Exception* const e = as_exception(exception);
+    if (cause.is_none()) {
+      e->cause = Value::none();
+    } else if (is_exception(cause) ||
+               (cause.is_object() && cause.as_object()->kind == ObjectKind::Type &&
+                static_cast<Type*>(cause.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException)))) {
+      e->cause = instantiate_exception(in, cause);
+    } else {
+      throw Error(ErrorKind::TypeError, "exception causes must derive from BaseException");
+    }
+    e->suppress_context = true;
+  }
+  set_context(in, as_exception(exception));
+  return exception;
+}
+
+void throw_assertion(Interpreter& in, const Value* message) {
+  const Value args = message == nullptr ? in.shared->empty_tuple : make_tuple(in, {*message});
+  Value error = make_exception(in, error_type(in, ErrorKind::AssertionError), args);
+  set_context(in, as_exception(error));
+  throw Thrown(std::move(error));
+}
+
+bool yield_from_step(Interpreter& in, Value* state, Value& result) {
+  const Value iterator = state[0];
+  const Value sent = std::move(state[1]);
+  Value item;
+  bool more;
+  if (iterator.is_object() && iterator.as_object()->kind == ObjectKind::Generator) {
+    more = generator_resume(in, static_cast<Generator*>(iterator.as_object()), sent, item);
+  } else if (sent.is_none()) {
+    more = next_or_result(in, iterator, item);
+  } else {
+    more = send_or_result(in, iterator, sent, item);
+  }
+  if (more) {
+    state[1] = std::move(item);
+    return true;
+  }
+  state[0] = Value();
+  state[1] = Value();
+  result = item.is_undefined() ? Value::none() : std::move(item);
+  return false;
+}
+
+}  // namespace tessera

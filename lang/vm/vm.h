@@ -1,0 +1,131 @@
+// The virtual machine: the stack of registers, the frames, and the loop.
+//
+// Native code calls scripts through run_function; scripts call scripts without recursion of C++. One catch, in run(),
+// turns what native code throws into exceptions of the language.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lang/vm/frame.h"
+#include "lang/native.h"
+#include "lang/value.h"
+
+namespace tessera {
+
+class Interpreter;
+struct Dict;
+
+class VirtualMachine {
+ public:
+  explicit VirtualMachine(Interpreter& in);
+  ~VirtualMachine();
+  VirtualMachine(const VirtualMachine&) = delete;
+  VirtualMachine& operator=(const VirtualMachine&) = delete;
+
+  // Calls a script function from C++.
+  Value call_function(Function* function, const Args& args);
+  // The same with `self` in front of the arguments.
+  Value call_function(Function* function, const Value& self, const Args& args);
+  // Runs a generator's frame until it yields or ends; `exception`, when given, is raised at its yield.
+  Value run_generator(Generator* generator, const Value* exception);
+
+  Value run_generator_sending(Generator* generator, Value sent);
+
+  Frame* top() const { return top_; }
+  void set_builtins(Dict* builtins) { builtins_ = builtins; }
+  Dict* builtins() const { return builtins_; }
+  uint32_t depth() const { return depth_; }
+  // RecursionError when the C++ stack is nearly used up; natives that recurse call it too.
+  void check_native_stack();
+  void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
+
+  // A host begins a run: its limits of steps and time count from here. Nothing where a script is running already.
+  void begin_run();
+  uint32_t depth_limit() const { return depth_limit_; }
+
+ private:
+  // The loop (vm.cpp). False: `pending_` is an exception that no frame up to `entry` handles; they are gone.
+  bool execute(Frame* entry, Value& out);
+  Value run(Frame* entry);
+
+  // Calls (call.cpp). `window` holds `count` arguments, the last of which belong to `keywords`; the place before it may
+  // be overwritten. They answer the frame that has to run now, or null: then the answer is in R[result] of the running frame.
+  Frame* begin_call(Value callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
+  Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
+  // `window` null: at the end of the running frame. `arguments` are moved from; they may stand in the window already.
+  Frame* begin_function(Function* function, Value* window, Value* arguments, uint32_t count, const Tuple* keywords,
+                        FrameKind kind, uint32_t result, Value& out);
+  inline Frame* push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result);
+  inline void pop_frame(Frame* frame) noexcept;
+  // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
+  Frame* return_special(Frame* frame, Value answer, Value& out);
+  Frame* resume_generator(Generator* generator, FrameKind kind, uint32_t result);
+  Frame* suspend_generator(Frame* frame, Value item, uint32_t send_register, Value& out);
+
+  // Finds a handler; false: none up to `entry`, and the exception is in pending_. `new_line`: the running frame's line
+  // belongs into the traceback (not for `raise` alone, where it stands already).
+  bool unwind(Frame* entry, Value exception, bool new_line);
+
+  void safe_point();
+  void check_limits();
+  [[noreturn]] void throw_too_deep(Value* window, uint32_t count);
+
+  Interpreter& in_;
+  Frame* top_ = nullptr;         // the running frame
+  Frame* next_frame_ = nullptr;  // free place in the array of frames
+  uint32_t depth_ = 0;
+  uint32_t depth_limit_ = 1000;
+  int64_t countdown_ = 0;  // steps until the limits are looked at
+  int64_t batch_ = 0;      // what countdown_ began with
+  uint64_t steps_ = 0;     // of this run, up to the last look
+  double deadline_ = 0;    // of this run, on the steady clock in seconds; 0: none
+  Value pending_;          // what unwind could not place: run() throws it
+  Value* stack_ = nullptr;
+  Value* stack_end_ = nullptr;
+  Frame* frames_ = nullptr;
+  Frame* frames_end_ = nullptr;
+  Dict* builtins_ = nullptr;
+  const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
+};
+
+inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint32_t count, FrameKind kind,
+                                         uint32_t result) {
+  Code* const code = function->code;
+  Frame* const frame = next_frame_;
+  if (depth_ >= depth_limit_ || window + code->registers > stack_end_ || frame == frames_end_) [[unlikely]] {
+    throw_too_deep(window, count);
+  }
+  ++depth_;
+  next_frame_ = frame + 1;
+  for (uint32_t r = count; r < code->first_temporary; ++r) window[r] = Value();
+  ++function->refcount;
+  frame->pc = code->words.data();
+  frame->registers = window;
+  frame->end = window + code->registers;
+  frame->code = code;
+  frame->function = function;
+  frame->caller = top_;
+  frame->generator = nullptr;
+  frame->result = static_cast<uint8_t>(result);
+  frame->handled = kNoRegister;
+  frame->kind = kind;
+  top_ = frame;
+  return frame;
+}
+
+// The registers are emptied while the frame still stands: what a destructor runs gets a window behind them.
+inline void VirtualMachine::pop_frame(Frame* frame) noexcept {
+  for (Value* r = frame->registers; r != frame->end; ++r) {
+    if (r->is_object()) *r = Value();
+  }
+  top_ = frame->caller;
+  next_frame_ = frame;
+  --depth_;
+  Function* const function = frame->function;
+  if (--function->refcount == 0) destroy_object(function);
+}
+
+}  // namespace tessera
