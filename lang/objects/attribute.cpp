@@ -356,6 +356,22 @@ bool may_cache(const Value& object) {
          object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module;
 }
 
+// No descriptor: what a class has under this name is what its instances get.
+bool is_plain_value(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return true;
+  const Object* object = v.as_object();
+  switch (object->kind) {
+    case ObjectKind::Function:
+    case ObjectKind::NativeFunction:
+    case ObjectKind::StaticMethod:
+    case ObjectKind::ClassMethod:
+    case ObjectKind::Property: return false;
+    default: break;
+  }
+  if (object->type->slots.descr_get != nullptr) return false;
+  return !(object->type->type_flags & kScriptClass) || !defines(v, in.names->get);
+}
+
 // Notes where the attribute stands, when that is a place that stays.
 void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
   Type* type = object->type;
@@ -370,20 +386,74 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
   }
   if (in_class.is_undefined() || (type->attributes_offset != 0 && !has_own)) return;
   if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
-  else if (!in_class.is_object() || in_class.as_object()->kind == ObjectKind::Str) {
-    site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
+  else if (is_plain_value(in, in_class)) site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
+}
+
+// The attribute of a class, for `Class.name`: with no hook, and found in the class or its bases as what it is.
+const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
+  if (is_dunder(name) || type->type->slots.get_attr != nullptr || (type->type->type_flags & kHasGetAttribute))
+    return nullptr;
+  const Value& found = type_lookup(type, name);
+  if (found.is_undefined()) return nullptr;
+  if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
+    return &static_cast<StaticMethod*>(found.as_object())->function;
+  const bool is_function = found.is_object() && (found.as_object()->kind == ObjectKind::Function ||
+                                                 found.as_object()->kind == ObjectKind::NativeFunction);
+  return is_function || is_plain_value(in, found) ? &found : nullptr;
+}
+
+// What the site remembers of this object, or null: the long way, which fills the site.
+const Value* from_site(Object* object, const Str* name, const AttributeSite& site) {
+  switch (site.kind) {
+    case AttributeSite::Kind::ClassValue:
+      if (site.version != object->type->version) return nullptr;
+      if (object->type->attributes_offset == 0) return site.value;
+      return site.index >= attributes_of(object).count && attributes_of(object).dict == nullptr ? site.value : nullptr;
+    case AttributeSite::Kind::OfClass:
+      return object->kind == ObjectKind::Type && static_cast<Type*>(object)->version == site.version ? site.value
+                                                                                                     : nullptr;
+    case AttributeSite::Kind::OfModule: {
+      if (object->kind != ObjectKind::Module) return nullptr;
+      const Dict* dict = static_cast<Module*>(object)->dict;
+      return dict_entry_is(dict, site.index, name) ? &dict->entries[site.index].value : nullptr;
+    }
+    default: return nullptr;
   }
+}
+
+// Attributes of classes and modules: they stand in dicts of their own, whatever the type of the class says.
+void fill_holder_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
+  site.kind = AttributeSite::Kind::Empty;
+  if (object->kind == ObjectKind::Type) {
+    Type* type = static_cast<Type*>(object);
+    if (const Value* value = find_class_value(in, type, name)) {
+      site = {type->version, AttributeSite::Kind::OfClass, 0, value};
+    }
+  } else if (object->type->slots.get_attr == nullptr) {
+    const int32_t at = dict_find_str(static_cast<Module*>(object)->dict, name);
+    if (at != kNoEntry) site = {0, AttributeSite::Kind::OfModule, static_cast<uint32_t>(at), nullptr};
+  }
+}
+
+bool is_class_or_module(const Value& object) {
+  return object.is_object() &&
+         (object.as_object()->kind == ObjectKind::Type || object.as_object()->kind == ObjectKind::Module);
 }
 
 }  // namespace
 
 Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
-  if (may_cache(object)) fill_site(in, object.as_object(), name, site);
+  if (object.is_object()) {
+    if (const Value* known = from_site(object.as_object(), name, site)) return *known;
+    if (is_class_or_module(object)) fill_holder_site(in, object.as_object(), name, site);
+    else if (may_cache(object)) fill_site(in, object.as_object(), name, site);
+  }
   return get_attr(in, object, name);
 }
 
 Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {
   bound = false;
+  if (is_class_or_module(object)) return get_attr(in, object, name, site);
   const bool plain = !object.is_object() || may_cache(object);
   if (!plain) return get_attr(in, object, name);
   Type* type = type_of(in, object);
@@ -466,11 +536,23 @@ void set_attr(Interpreter& in, const Value& object, Str* name, const Value& valu
 void del_attr(Interpreter& in, const Value& object, Str* name) { set_any(in, object, interned(in, name), Value()); }
 
 void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value, AttributeSite& site) {
+  if (site.kind == AttributeSite::Kind::Append && object.is_object()) {
+    Object* const target = object.as_object();
+    if (target->type->version == site.version && append_attribute(in, target, site.index, value)) return;
+  }
+  const bool writable = may_cache(object) && object.as_object()->type->slots.set_attr == nullptr &&
+                        !(object.as_object()->type->type_flags & kHasSetAttrHook);
+  const uint32_t before = writable && object.as_object()->type->attributes_offset != 0
+                              ? attributes_of(object.as_object()).count
+                              : UINT32_MAX;
+  const Value keep(object);
   set_any(in, object, name, value);
-  if (!may_cache(object) || object.as_object()->type->slots.set_attr != nullptr) return;
-  if (object.as_object()->type->type_flags & kHasSetAttrHook) return;
-  fill_site(in, object.as_object(), name, site);
+  site.kind = AttributeSite::Kind::Empty;
+  if (!writable) return;
+  fill_site(in, keep.as_object(), name, site);
   if (site.kind != AttributeSite::Kind::Slot) site.kind = AttributeSite::Kind::Empty;
+  // The first time of each object, as in __init__: the next one gets its attribute at the same place.
+  else if (site.index == before) site.kind = AttributeSite::Kind::Append;
 }
 
 }  // namespace tessera

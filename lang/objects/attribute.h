@@ -23,6 +23,9 @@ struct AttributeSite {
     Method,      // `value` is a function of the class: bind it, or call it with the object in front
     ClassValue,  // `value` is a plain value of the class, and the object's own attributes lack the name when
                  // index >= attributes.count and it has no dict
+    Append,      // for writing: the name is the next of the shared keys, when attributes.count == index
+    OfClass,     // the object is a class, and `version` its own: `value` is its attribute
+    OfModule,    // the object is a module: entry `index` of its dict, if its key is the name (dict_entry_is)
   };
   uint32_t version = 0;
   Kind kind = Kind::Empty;
@@ -47,6 +50,8 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
 // Instance attributes below the descriptors.
 const Value* find_own_attribute(Object* object, const Str* name);  // null: none
 void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value);
+// Gives the object the shared key `at`, if that is the next one that it lacks. False: it is not, nothing was done.
+bool append_attribute(Interpreter& in, Object* object, uint32_t at, const Value& value);
 bool delete_own_attribute(Interpreter& in, Object* object, Str* name);
 // The live `__dict__` of an object; from now on its attributes stand in this dict.
 Dict* attributes_dict(Interpreter& in, Object* object);

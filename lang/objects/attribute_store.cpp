@@ -73,6 +73,13 @@ void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value) 
   dict_set_str(in, attributes_dict(in, object), name, std::move(value));
 }
 
+bool append_attribute(Interpreter& in, Object* object, uint32_t at, const Value& value) {
+  const Attributes& attributes = attributes_of(object);
+  if (attributes.count != at || attributes.dict != nullptr) return false;
+  append(in, object, value);
+  return true;
+}
+
 bool delete_own_attribute(Interpreter& in, Object* object, Str* name) {
   const Value* own = find_own_attribute(object, name);
   if (own == nullptr) return false;

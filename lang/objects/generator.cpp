@@ -1,5 +1,6 @@
 #include "lang/objects/generator.h"
 
+#include <algorithm>
 #include <string>
 
 #include "lang/bind.h"
@@ -221,9 +222,23 @@ bool generator_throw(Interpreter& in, Generator* generator, const Value& excepti
   return !finished(generator);
 }
 
+namespace {
+
+// GeneratorExit would find nobody who hears it: no try or with around the yield, nothing delegated to.
+bool can_just_stop(const Generator* generator) {
+  if (generator->state == Generator::State::Created) return true;
+  if (generator->state != Generator::State::Suspended || generator->delegating) return false;
+  const Code* const code = generator->frame.code;
+  const auto word = static_cast<uint32_t>(generator->frame.pc - code->words.data()) - 1;
+  return std::none_of(code->handlers.begin(), code->handlers.end(),
+                      [word](const Protected& row) { return row.begin <= word && word < row.end; });
+}
+
+}  // namespace
+
 void generator_close(Interpreter& in, Generator* generator) {
   check_not_running(generator);
-  if (generator->state == Generator::State::Created) generator_finish(in, generator);
+  if (can_just_stop(generator)) generator_finish(in, generator);
   if (finished(generator)) return;
   const Value exit = make_exception(in, error_type(in, ErrorKind::GeneratorExit), in.shared->empty_tuple);
   Value out;

@@ -14,6 +14,7 @@ void fill_posix(Interpreter& in, Module& module);
 void fill_random(Interpreter& in, Module& module);
 void fill_regex(Interpreter& in, Module& module);
 void fill_json(Interpreter& in, Module& module);
+void fill_array(Interpreter& in, Module& module);
 void fill_collections(Interpreter& in, Module& module);
 void fill_io(Interpreter& in, Module& module);
 void fill_caller(Interpreter& in, Module& module);
