@@ -189,6 +189,7 @@ std::unique_ptr<Signature> parse_signature(Interpreter& in, std::string_view tex
     plain = plain && p.kind <= Kind::Positional && p.check == Parameter::Check::None;
   }
   signature->plain = plain;
+  if (plain) signature->plain_count = static_cast<uint32_t>(signature->parameters.size());
   return signature;
 }
 

@@ -99,6 +99,10 @@ struct InlineCache {
   uint32_t version2 = 0;
   bool builtins = false;
 
+  // For a global: where its value stands, while site.version is its dict's keys_version (and, for a builtin, version2 the
+  // builtins').
+  const Value* global = nullptr;
+
   const AttributeSite& site_for(uint32_t version) const { return site.version == version ? site : other; }
   // The place for a new answer.
   AttributeSite& fresh() {
@@ -106,6 +110,8 @@ struct InlineCache {
     return site;
   }
 };
+
+static_assert(sizeof(InlineCache) == 64);  // which is quick to index
 
 // Parameters stand in the registers in this order: positional-only, plain, keyword-only, *args, **kwargs.
 struct Code : Object {

@@ -173,7 +173,6 @@ Value Compiler::compile_generator(Comprehension& node) {
   take_temporary(node.span);
   take_temporary(node.span);
   emit(Op::Move, state, 0, 0, node.span);
-  emit(Op::Clear, 0, 1, 0, node.span);
   emit(Op::ForPrepare, state, 0, 0, node.clauses[0].iterable->span);
   comprehension_loops(node, 0, state, 0);
   return done(node.span);
@@ -217,7 +216,7 @@ uint32_t Compiler::finish(uint32_t work, int want, uint32_t mark, Span span) {
     ++top_;
     return work;
   }
-  if (static_cast<uint32_t>(want) != work) emit(Op::Move, static_cast<uint32_t>(want), work, 0, span);
+  if (static_cast<uint32_t>(want) != work) move(static_cast<uint32_t>(want), work, span);
   return static_cast<uint32_t>(want);
 }
 
@@ -256,7 +255,7 @@ void Compiler::load_variable(const Symbol& s, uint32_t to, Span span) {
   switch (s.kind) {
     case VariableKind::Register:
       check_set(s, span);
-      if (to != s.index) emit(Op::Move, to, s.index, 0, span);
+      if (to != s.index) move(to, s.index, span);
       return;
     case VariableKind::Cell: return emit_name(Op::LoadCell, to, s.index, 0, s.name, {span});
     case VariableKind::Free:
@@ -288,7 +287,7 @@ void Compiler::store_variable(std::string_view name, uint32_t from, Span span) {
   if (s.name == "__debug__") throw CompileError{span, "cannot assign to __debug__"};
   switch (s.kind) {
     case VariableKind::Register:
-      if (from != s.index) emit(Op::Move, s.index, from, 0, span);
+      if (from != s.index) move(s.index, from, span);
       if (!never_sure_.test(s.index)) assigned_.set(s.index);
       return;
     case VariableKind::Cell: return emit(Op::StoreCell, from, s.index, 0, span);

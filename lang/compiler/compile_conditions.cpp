@@ -97,7 +97,7 @@ void Compiler::compare_condition(Compare& e, bool when, Label& label) {
       compare_jump(step.op, left, *step.right, true, false, when ? skip : label, span);
       left = top_ - 1;
       if (left != mark) {
-        emit(Op::Move, mark, left, 0, span);
+        move(mark, left, span);
         left = mark;
       }
       top_ = mark + 1;
@@ -141,7 +141,7 @@ void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool 
 
 uint32_t Compiler::copy(uint32_t reg, Span span) {
   const uint32_t to = take_temporary(span);
-  emit(is_temporary(reg) ? Op::Copy : Op::Move, to, reg, 0, span);
+  emit(Op::Copy, to, reg, 0, span);
   return to;
 }
 
@@ -190,7 +190,7 @@ uint32_t Compiler::comparison(Compare& e, int want) {
     const uint32_t copied = copy(kept, span);
     compare_step(step.op, work, left, copied, span);
     test(Op::JumpKeep, work, 0, false, end, span);
-    emit(Op::Move, below, kept, 0, span);
+    move(below, kept, span);
     left = below;
     top_ = below + 1;
     if (i == 0) after_first = assigned_;

@@ -124,7 +124,7 @@ uint32_t Compiler::fstring(FString& e, int want) {
   top_ = mark;
   const uint32_t to = result(want, e.span);
   if (waiting > 1) emit(Op::BuildString, to, mark, static_cast<uint32_t>(waiting), e.span);
-  else if (to != mark) emit(Op::Move, to, mark, 0, e.span);
+  else if (to != mark) move(to, mark, e.span);
   return to;
 }
 

@@ -191,7 +191,7 @@ void Compiler::sequence_pattern(SequencePattern& p, uint32_t subject, Label& fai
     constant_value(Value::integer(star), kOnTop, element.span);
     constant_value(Value::integer(count - 1 - star), kOnTop, element.span);
     intrinsic(IntrinsicId::MatchSlice, first, element.span);
-    emit(Op::Move, capture_register(name.text), first, 0, element.span);
+    move(capture_register(name.text), first, element.span);
     top_ = mark;
   }
 }
@@ -220,7 +220,7 @@ void Compiler::mapping_pattern(MappingPattern& p, uint32_t subject, Label& fail)
     const uint32_t rest = copy(subject, p.span);
     copy(keys, p.span);
     intrinsic(IntrinsicId::MatchRest, rest, p.span);
-    emit(Op::Move, capture_register(p.rest.text), rest, 0, p.span);
+    move(capture_register(p.rest.text), rest, p.span);
   }
   top_ = mark;
 }

@@ -84,6 +84,10 @@ class Compiler : Emitter {
   bool is_temporary(uint32_t reg) const { return reg >= first_temporary_; }
   // The register for a result whose operands' temporaries are given back.
   uint32_t result(int want, Span span) { return want >= 0 ? static_cast<uint32_t>(want) : take_temporary(span); }
+  // R[to] = R[from]; a temporary is emptied by it.
+  void move(uint32_t to, uint32_t from, Span span) {
+    emit(is_temporary(from) ? Op::Move : Op::Copy, to, from, 0, span);
+  }
   // A register to work in for a result that is written early; finish() moves it where it is wanted.
   uint32_t workplace(int want, Span span);
   uint32_t finish(uint32_t work, int want, uint32_t mark, Span span);

@@ -66,7 +66,7 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
   return frame;
 }
 
-Frame* VirtualMachine::suspend_generator(Frame* frame, Value item, uint32_t send_register, Value& out) {
+Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out) {
   Generator* const generator = frame->generator;
   generator->state = Generator::State::Suspended;
   generator->flags &= static_cast<uint8_t>(~kFinalized);
@@ -76,10 +76,14 @@ Frame* VirtualMachine::suspend_generator(Frame* frame, Value item, uint32_t send
   top_ = caller;
   --depth_;
   if (frame->kind != FrameKind::ForNext) {
-    out = std::move(item);
+    out = take ? std::move(item) : item;
     return nullptr;
   }
-  caller->registers[frame->result] = std::move(item);
+  if (take) {
+    caller->registers[frame->result] = std::move(item);
+  } else {
+    caller->registers[frame->result] = item;
+  }
   caller->pc += 1 + jump_of(*caller->pc);
   return caller;
 }

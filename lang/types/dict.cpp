@@ -122,6 +122,7 @@ void resize(Interpreter& in, Dict* d, uint32_t slots) {
   }
   d->used = used;
   ++d->layout_version;
+  ++d->keys_version;
   if (old != nullptr) in.deallocate(old, block_bytes(old_slots));
 }
 

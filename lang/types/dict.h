@@ -31,7 +31,7 @@ struct Dict : GcObject {
   uint32_t used = 0;            // entries in use, with deleted ones
   uint32_t capacity = 0;        // of entries
   uint32_t slots = 0;           // of the index; 0 or a power of two
-  uint32_t keys_version = 1;    // changes when a key is added or removed
+  uint32_t keys_version = 1;    // changes when a key is added or removed, and when entries move
   uint32_t layout_version = 1;  // changes when entries move or go
 };
 

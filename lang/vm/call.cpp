@@ -70,11 +70,15 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
     out = make_generator(in_, function, window);
     return nullptr;
   }
-  return push_frame(function, window, count, kind, result);
+  Frame* const frame = push_frame(function, window, count, kind, result);
+  ++function->refcount;
+  return frame;
 }
 
-Frame* VirtualMachine::begin_call(Value callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result) {
+Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint32_t count, const Tuple* keywords,
+                                  uint32_t result) {
   Frame* const caller = top_;
+  const Value callee = callee_place;  // which may be the place before the window
   Value answer;
   if (callee.is_object()) {
     Object* const object = callee.as_object();
@@ -132,7 +136,7 @@ Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, At
   --top_->pc;
   Value callee = get_method(in_, *object, name, site, bound);
   ++top_->pc;
-  if (!bound) return begin_call(std::move(callee), object + 1, count, nullptr, result);
+  if (!bound) return begin_call(callee, object + 1, count, nullptr, result);
   // A native method takes `object` as its first argument; a bound method inside cannot occur here, so the place before
   // the object is not written to, except for a class in a class, which is not bound.
   if (is_function(callee)) {
@@ -215,7 +219,13 @@ Value VirtualMachine::call_function(Function* function, const Value& self, const
   return frame == nullptr ? answer : run(frame);
 }
 
-Frame* VirtualMachine::return_special(Frame* frame, Value answer, Value& out) {
+Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
+  Value none = Value::none();
+  return return_special(frame, none, out);
+}
+
+Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
+  Value answer = std::move(returned);
   if (Generator* const generator = frame->generator) {
     const bool in_loop = frame->kind == FrameKind::ForNext;
     Frame* const caller = frame->caller;

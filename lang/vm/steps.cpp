@@ -23,72 +23,9 @@ namespace tessera {
 
 namespace {
 
-bool is_temporary(const Frame* frame, uint32_t r) { return r != kNoRegister && r >= frame->code->first_temporary; }
-
-// The operands that were temporaries go, unless the result took their place.
-void drop_operands(Frame* frame, uint32_t a, uint32_t b, uint32_t c) {
-  if (b != a && is_temporary(frame, b)) frame->registers[b] = Value();
-  if (c != a && is_temporary(frame, c)) frame->registers[c] = Value();
-}
-
-bool is_augmented(const Frame* frame) {
-  return frame->code->places[static_cast<size_t>(frame->pc - frame->code->words.data()) - 1].augmented;
-}
-
 std::string name_of_type(Interpreter& in, const Value& value) { return std::string(type_name(in, value)); }
 
 }  // namespace
-
-void binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
-                 const Value& right, uint32_t c) {
-  const bool left_dies = b == a || is_temporary(frame, b);
-  Value answer;
-  if (op == BinaryOp::Add && is_str(left) && is_str(right) && left.as_object()->type == in.types.str &&
-      right.as_object()->type == in.types.str) {
-    answer = left_dies ? str_concat(in, std::move(const_cast<Value&>(left)), as_str(right))
-                       : str_concat(in, as_str(left), as_str(right));
-  } else if (is_augmented(frame)) {
-    answer = inplace(in, op, left, right);
-  } else {
-    uint8_t dying = left_dies ? kLeftDying : kNoneDying;
-    if (c == a || is_temporary(frame, c)) dying |= kRightDying;
-    answer = binary(in, op, left, right, dying);
-  }
-  drop_operands(frame, a, b, c);
-  frame->registers[a] = std::move(answer);
-}
-
-bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
-  if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_str(left) && is_str(right) &&
-      left.as_object()->type == in.types.str && right.as_object()->type == in.types.str) {
-    return str_equal(as_str(left), as_str(right)) == (op == CompareOp::Eq);
-  }
-  return truth(in, compare(in, op, left, right));
-}
-
-void get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
-                   uint32_t c) {
-  Value answer;
-  if (object.is_object() && object.as_object()->type == in.types.dict) {
-    Dict* const dict = as_dict(object);
-    const Value* found = is_str(key) && key.as_object()->type == in.types.str ? dict_get_str(dict, as_str(key))
-                                                                              : dict_get(in, dict, key);
-    if (found == nullptr) throw_key_error(in, key);
-    answer = *found;
-  } else {
-    answer = get_item(in, object, key);
-  }
-  drop_operands(frame, a, b, c);
-  frame->registers[a] = std::move(answer);
-}
-
-void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value) {
-  if (object.is_object() && object.as_object()->type == in.types.dict) {
-    dict_set(in, as_dict(object), key, value);
-  } else {
-    set_item(in, object, key, value);
-  }
-}
 
 // --- names
 
@@ -105,9 +42,27 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, I
     cache.version2 = builtins->keys_version;
   }
   cache.site.version = globals->keys_version;
-  cache.site.index = static_cast<uint32_t>(at);
-  target = (cache.builtins ? builtins : globals)->entries[at].value;
+  cache.global = &(cache.builtins ? builtins : globals)->entries[at].value;
+  target = *cache.global;
 }
+
+void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache) {
+  Dict* const globals = frame->function->globals;
+  dict_set_str(in, globals, name, value);
+  cache.global = dict_get_str(globals, name);
+  cache.site.version = globals->keys_version;
+  cache.builtins = false;
+}
+
+void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value) {
+  if (names.as_object()->type == in.types.dict) [[likely]] {
+    dict_set_str(in, as_dict(names), name, value);
+  } else {
+    set_item(in, names, Value(name), value);
+  }
+}
+
+void make_cell_step(Interpreter& in, Value& place) { place = make_cell(in, std::move(place)); }
 
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, Dict* builtins,
                     const Cell* cell) {
@@ -134,6 +89,20 @@ void throw_unbound_free(Interpreter&, Str* name) {
 }
 
 // --- displays
+
+void build_slice_step(Interpreter& in, Value* parts, uint32_t count) {
+  Value slice = make_slice(in, parts[0], parts[1], count == 3 ? parts[2] : Value::none());
+  for (uint32_t i = 1; i < count; ++i) parts[i] = Value();
+  parts[0] = std::move(slice);
+}
+
+void build_list_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
+  target = make_list_moving(in, items, count);
+}
+
+void build_tuple_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
+  target = make_tuple_moving(in, items, count);
+}
 
 void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
   Value set = make_set(in);
@@ -324,7 +293,7 @@ void for_prepare_step(Interpreter& in, Value* state) {
   state[2] = Value();
   if (state->is_object()) {
     const Type* const type = state->as_object()->type;
-    if (type == in.types.list || type == in.types.tuple) {
+    if (type == in.types.list || type == in.types.tuple || (type == in.types.str && as_str(*state)->is_ascii())) {
       state[1] = Value::integer(0);
       return;
     }
@@ -340,6 +309,9 @@ void for_prepare_step(Interpreter& in, Value* state) {
   if (!(state->is_object() && state->as_object()->kind == ObjectKind::Generator)) *state = iter(in, *state);
 }
 
+namespace {
+
+// True when state[0] is the builtin range and its arguments are ints: no object is made.
 bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
   if (!state->is(Value(in.types.range)) || count == 0 || count > 3) return false;
   for (uint32_t i = 1; i <= count; ++i) {
@@ -355,6 +327,15 @@ bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
   state[1] = Value::integer(length);
   state[2] = Value::integer(step);
   return true;
+}
+
+}  // namespace
+
+void for_prepare_call_step(Interpreter& in, Value* state, uint32_t count) {
+  if (for_prepare_range(in, state, count)) return;
+  *state = call(in, *state, Args{state + 1, count});
+  for (uint32_t i = 1; i <= count; ++i) state[i] = Value();
+  for_prepare_step(in, state);
 }
 
 // --- functions and calls
@@ -439,11 +420,12 @@ void exit_arguments_step(Interpreter& in, Value* target, const Value& exception)
   target[1] = value;
 }
 
-Value raise_step(Interpreter& in, Value* operands, uint32_t form) {
+void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form) {
   if (form == 0) {
     const Value& handled = handled_exception(in);
     if (handled.is_none()) throw Error(ErrorKind::RuntimeError, "No active exception to reraise");
-    return handled;
+    raised = handled;
+    return;
   }
   const Value operand = std::move(operands[0]);
   Value exception = instantiate_exception(in, operand);
@@ -462,7 +444,7 @@ Value raise_step(Interpreter& in, Value* operands, uint32_t form) {
     e->suppress_context = true;
   }
   set_context(in, as_exception(exception));
-  return exception;
+  raised = std::move(exception);
 }
 
 void throw_assertion(Interpreter& in, const Value* message) {

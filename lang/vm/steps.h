@@ -12,18 +12,53 @@ namespace tessera {
 
 class Interpreter;
 
-// R[a] = left op right. `b`, `c`: the operands' registers, or kNoRegister for a constant.
-void binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
-                 const Value& right, uint32_t c);
+// --- operators and items (steps_operators.cpp)
+
+// Where the operands of an arithmetic instruction stand: B and C of its word.
+enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRight };
+
+// R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
+void arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
+void unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
-void get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
-                   uint32_t c);
+bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
+void compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op);
+// R[a] = object[key]. `b`, `c`: the operands' registers, or kNoRegister for a constant.
+// False: the key is missing, and its error is `raised`. (Thrown from here it would cost ten times as much, and scripts
+// that ask for forgiveness do so often.)
+bool get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
+                   uint32_t c, Value& raised);
+bool get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised);
 void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
+void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
+// target = attribute of `object`, a temporary that dies; the target may be its place.
+void take_attribute_step(Value& target, Value& object, const Value& attribute);
+
+// Of ints, j > 0: rounded down.
+inline int64_t floor_remainder(int64_t i, int64_t j) {
+  const int64_t m = i % j;
+  return m < 0 ? m + j : m;
+}
+inline int64_t floor_quotient(int64_t i, int64_t j) {
+  const int64_t q = i / j;
+  return i % j < 0 ? q - 1 : q;
+}
+
+// --- names
 
 void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, InlineCache& cache, Dict* builtins);
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, Dict* builtins,
                     const Cell* cell);
 
+void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache);
+void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value);
+void make_cell_step(Interpreter& in, Value& place);
+
+// --- displays
+
+void build_slice_step(Interpreter& in, Value* parts, uint32_t count);
+void build_list_step(Interpreter& in, Value& target, Value* items, uint32_t count);
+void build_tuple_step(Interpreter& in, Value& target, Value* items, uint32_t count);
 void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count);
 void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pairs);
 void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t count);
@@ -36,11 +71,11 @@ void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t sour
 void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before,
                       uint32_t after, uint32_t temporaries);
 
-// The three registers of a for loop. List, tuple: the object and an index. Range: next, how many are left, step. Others:
+// The three registers of a for loop. List, tuple, ASCII str: the object and an index. Range: next, how many are left, step. Others:
 // an iterator.
 void for_prepare_step(Interpreter& in, Value* state);
-// `for x in range(…)`: true when state[0] is the builtin range and its arguments are ints.
-bool for_prepare_range(Interpreter& in, Value* state, uint32_t count);
+// `for x in f(…)`: of range no object is made.
+void for_prepare_call_step(Interpreter& in, Value* state, uint32_t count);
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
 void call_native_step(Interpreter& in, const NativeFunction* function, Value* window, uint32_t count, Value& target);
@@ -57,7 +92,7 @@ inline bool method_is_cached(const AttributeSite& site, Object* object) {
 void with_setup_step(Interpreter& in, Value* registers);
 void exit_arguments_step(Interpreter& in, Value* target, const Value& exception);
 // What `raise` raises: instantiated, with cause and context.
-Value raise_step(Interpreter& in, Value* operands, uint32_t form);
+void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form);
 // False: the iterator has ended, its value is in `result`. Else the item is in state[1].
 bool yield_from_step(Interpreter& in, Value* state, Value& result);
 

@@ -133,6 +133,13 @@ Value VirtualMachine::run(Frame* entry) {
     try {
       if (execute(entry, out)) return out;
       exception = std::move(pending_);
+    } catch (const Thrown& thrown) {
+      exception = thrown.exception;
+      raised = true;
+    } catch (const Error& error) {
+      exception = make_exception(in_, error);
+      set_context(in_, as_exception(exception));
+      raised = true;
     } catch (...) {
       exception = current_native_exception(in_);
       raised = true;
@@ -164,6 +171,10 @@ Value as_runtime_error(Interpreter& in, const Value& exception) {
 }
 
 }  // namespace
+
+bool VirtualMachine::unwind_pending(Frame* entry, bool new_line) {
+  return unwind(entry, std::move(pending_), new_line);
+}
 
 bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
   for (;;) {

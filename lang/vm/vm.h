@@ -51,23 +51,26 @@ class VirtualMachine {
 
   // Calls (call.cpp). `window` holds `count` arguments, the last of which belong to `keywords`; the place before it may
   // be overwritten. They answer the frame that has to run now, or null: then the answer is in R[result] of the running frame.
-  Frame* begin_call(Value callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
   // `window` null: at the end of the running frame. `arguments` are moved from; they may stand in the window already.
   Frame* begin_function(Function* function, Value* window, Value* arguments, uint32_t count, const Tuple* keywords,
                         FrameKind kind, uint32_t result, Value& out);
+  // The frame takes over a reference to the function.
   inline Frame* push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result);
   inline void pop_frame(Frame* frame) noexcept;
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
-  Frame* return_special(Frame* frame, Value answer, Value& out);
+  Frame* return_special(Frame* frame, Value& answer, Value& out);
+  Frame* return_none(Frame* frame, Value& out);
   Frame* resume_generator(Generator* generator, FrameKind kind, uint32_t result);
-  Frame* suspend_generator(Frame* frame, Value item, uint32_t send_register, Value& out);
+  Frame* suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out);
 
   // Finds a handler; false: none up to `entry`, and the exception is in pending_. `new_line`: the running frame's line
   // belongs into the traceback (not for `raise` alone, where it stands already).
   bool unwind(Frame* entry, Value exception, bool new_line);
+  bool unwind_pending(Frame* entry, bool new_line);
 
   void safe_point();
   void check_limits();
@@ -101,7 +104,6 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
   ++depth_;
   next_frame_ = frame + 1;
   for (uint32_t r = count; r < code->first_temporary; ++r) window[r] = Value();
-  ++function->refcount;
   frame->pc = code->words.data();
   frame->registers = window;
   frame->end = window + code->registers;
