@@ -48,6 +48,10 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
     if (type_of(in, value)->is_subtype_of(type)) return true;
     // An object may claim another class: __class__ as a property.
     if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return false;
+    if (!(value.as_object()->type->type_flags & kHasGetAttribute) &&
+        type_lookup(value.as_object()->type, in.names->class_).is_undefined()) {
+      return false;
+    }
     const Value claimed = find_attr(in, value, in.names->class_);
     return as_type(claimed) != nullptr && as_type(claimed)->is_subtype_of(type);
   }

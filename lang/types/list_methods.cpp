@@ -96,7 +96,10 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
     const SliceIndices r = adjust_slice(parts, list->size);
     if (r.step == 1) return make_list(in, list->items + r.start, static_cast<size_t>(r.count));
     Value result = make_list(in, static_cast<size_t>(r.count));
-    for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) list_append(in, as_list(result), list->items[at]);
+    List* const picked = as_list(result);
+    for (int64_t at = r.start; picked->size < r.count; at += r.step) {
+      new (picked->items + picked->size++) Value(list->items[at]);
+    }
     return result;
   }
   return list->items[sequence_index(in, key, list->size, "list")];

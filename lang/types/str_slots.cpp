@@ -73,6 +73,12 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
     const SliceIndices r = slice_indices(in, as_slice(key), s->length);
     if (r.count == 0) return in.shared->empty_str;
     if (r.step == 1) return str_slice(in, s, static_cast<uint32_t>(r.start), static_cast<uint32_t>(r.start + r.count));
+    if (r.count == 1) return str_at(in, s, static_cast<uint32_t>(r.start));
+    if (s->is_ascii()) {
+      Str* const picked = new_str(in, static_cast<size_t>(r.count), static_cast<size_t>(r.count));
+      for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) picked->data[i] = s->data[at];
+      return Value::adopt(picked);
+    }
     std::string out;
     int64_t at = r.start;
     for (int64_t i = 0; i < r.count; ++i, at += r.step) {

@@ -56,6 +56,12 @@ int decimal_value(uint32_t cp) noexcept {
 }
 
 void append_case(std::string& out, uint32_t cp, Case which) {
+  if (cp < 128) {
+    const bool letter = (cp | 0x20) >= 'a' && (cp | 0x20) <= 'z';
+    const bool down = which == Case::Lower || which == Case::Fold;
+    out += static_cast<char>(!letter ? cp : down ? cp | 0x20 : cp & ~0x20u);
+    return;
+  }
   const Record& record = kRecords[run_of(cp).record];
   if (!(record.flags & kSpecial)) {
     append_char(out, static_cast<uint32_t>(static_cast<int32_t>(cp) + record.delta[static_cast<int>(which)]));

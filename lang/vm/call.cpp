@@ -43,6 +43,10 @@ void drop(Value* values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) values[i] = Value();
 }
 
+uint32_t default_count(const Function* function) {
+  return function->defaults.is_undefined() ? 0 : as_tuple(function->defaults)->size;
+}
+
 bool has_plain_new(Interpreter& in, Type* type) {
   return type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
 }
@@ -58,13 +62,21 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   }
   if (window + code->registers > stack_end_) throw_too_deep(arguments, arguments == window ? count : 0);
   const Value keep(function);
-  const bool simple = (code->code_flags & kSimpleCall) && keywords == nullptr && count == code->positional;
+  const bool simple = (code->code_flags & kSimpleCall) && keywords == nullptr && count <= code->positional &&
+                      code->positional - count <= default_count(function);
   if (!simple) {
     Moved moved(arguments, count);
     bind_parameters(in_, function, moved.data(), count, keywords, window);
     count = static_cast<uint32_t>(code->parameters.size());
   } else if (arguments != window) {
     for (uint32_t i = 0; i < count; ++i) window[i] = std::move(arguments[i]);
+  }
+  if (count < code->positional) {
+    const Tuple* const defaults = as_tuple(function->defaults);
+    for (uint32_t i = count; i < code->positional; ++i) {
+      window[i] = defaults->items[defaults->size - (code->positional - i)];
+    }
+    count = code->positional;
   }
   if (code->code_flags & kGenerator) {
     out = make_generator(in_, function, window);
@@ -124,7 +136,9 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return next;
     }
   }
-  Value answer = call(in_, Value(type), Args{window, count, keywords});
+  const bool native = !(type->type_flags & (kScriptClass | kHasClassHooks)) && type->make != nullptr;
+  const Args args{window, count, keywords};
+  Value answer = native ? type->make(in_, type, args) : call(in_, Value(type), args);
   drop(window, count);
   caller->registers[result] = std::move(answer);
   return nullptr;
@@ -137,20 +151,21 @@ Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, At
   Value callee = get_method(in_, *object, name, site, bound);
   ++top_->pc;
   if (!bound) return begin_call(callee, object + 1, count, nullptr, result);
-  // A native method takes `object` as its first argument; a bound method inside cannot occur here, so the place before
-  // the object is not written to, except for a class in a class, which is not bound.
-  if (is_function(callee)) {
-    Frame* const caller = top_;
-    Value answer;
-    Frame* next =
-        begin_function(as_function(callee), object, object, count + 1, nullptr, FrameKind::Call, result, answer);
+  return begin_method(callee, object, count + 1, result);
+}
+
+// The place before the window is not to be written to; a bound method is never found here.
+Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t count, uint32_t result) {
+  Frame* const caller = top_;
+  Value answer;
+  if (is_function(method)) {
+    Frame* next = begin_function(as_function(method), window, window, count, nullptr, FrameKind::Call, result, answer);
     if (next != nullptr) return next;
-    caller->registers[result] = std::move(answer);
-    return nullptr;
+  } else {
+    answer = call(in_, method, Args{window, count, nullptr});
+    drop(window, count);
   }
-  Value answer = call(in_, callee, Args{object, count + 1, nullptr});
-  drop(object, count + 1);
-  top_->registers[result] = std::move(answer);
+  caller->registers[result] = std::move(answer);
   return nullptr;
 }
 
@@ -160,6 +175,18 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
   Value callee = std::move(operands[0]);
   const Value positional = std::move(operands[1]);
   const Value keywords = has_keywords ? std::move(operands[2]) : Value();
+  if (is_function(callee) && (!has_keywords || as_dict(keywords)->count == 0)) {
+    const uint32_t count = is_list(positional) ? as_list(positional)->size : as_tuple(positional)->size;
+    const Value* const items = is_list(positional) ? as_list(positional)->items : as_tuple(positional)->items;
+    Value* const window = caller->end;
+    if (window + count >= stack_end_) throw_too_deep(nullptr, 0);
+    for (uint32_t i = 0; i < count; ++i) window[i] = items[i];
+    Value answer;
+    Frame* next = begin_function(as_function(callee), window, window, count, nullptr, FrameKind::Call, result, answer);
+    if (next != nullptr) return next;
+    caller->registers[result] = std::move(answer);
+    return nullptr;
+  }
   std::vector<Value> values;
   if (is_list(positional)) {
     values.assign(as_list(positional)->begin(), as_list(positional)->end());

@@ -359,8 +359,9 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
 
 void call_native_step(Interpreter& in, const NativeFunction* function, Value* window, uint32_t count, Value& target) {
   // `list.append(x, y)` names its own self: what is not certainly of the owner's type goes through the check.
-  const bool certain = function->owner == nullptr ||
-                       (count != 0 && window[0].is_object() && window[0].as_object()->type == function->owner);
+  const bool certain =
+      function->signature != nullptr && function->signature->plain_count == count &&
+      (function->owner == nullptr || (window[0].is_object() && window[0].as_object()->type == function->owner));
   const Args args{window, count, nullptr, function};
   Value answer = certain ? function->function(in, args) : call_native(in, function, args);
   for (uint32_t i = 0; i < count; ++i) window[i] = Value();

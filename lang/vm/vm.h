@@ -54,6 +54,8 @@ class VirtualMachine {
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
+  // A method of the object that stands first in the window.
+  Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
   // `window` null: at the end of the running frame. `arguments` are moved from; they may stand in the window already.
   Frame* begin_function(Function* function, Value* window, Value* arguments, uint32_t count, const Tuple* keywords,
