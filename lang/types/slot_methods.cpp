@@ -135,6 +135,14 @@ void add_comparisons(Interpreter& in, Type* type) {
   add(in, type, "__ge__(self, value, /)", m_compare<CompareOp::Ge>);
 }
 
+Value m_call(Interpreter& in, const Args& args) {
+  if (args.positional() == 0) {
+    throw Error(ErrorKind::TypeError,
+                "unbound method " + std::string(args.callee->owner->name->view()) + ".__call__() needs an argument");
+  }
+  return slots_of(args).call(in, args[0], Args{args.values + 1, args.count - 1, args.keyword_names});
+}
+
 // T.__new__(cls, *args)
 Value m_new(Interpreter& in, const Args& args) {
   const Type* owner = args.callee->owner;
@@ -171,6 +179,7 @@ void slot_methods(Interpreter& in, Type* type) {
   if (s.contains != nullptr) add(in, type, "__contains__(self, key, /)", m_contains);
   if (s.iter != nullptr) add(in, type, "__iter__(self, /)", m_iter);
   if (s.next != nullptr) add(in, type, "__next__(self, /)", m_next);
+  if (s.call != nullptr) add(in, type, "__call__", m_call);
   if (s.compare != nullptr && s.compare != in.types.object->slots.compare) add_comparisons(in, type);
   add_operators(in, type);
   if (type->make != nullptr) add(in, type, "__new__", m_new);

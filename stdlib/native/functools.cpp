@@ -1,10 +1,12 @@
-// _functools: the function with a memory behind lru_cache and cache.
+// _functools: reduce, partial, and the function with a memory behind lru_cache and cache.
 //
-// Results stand in a dict, least recently used first: a hit moves its entry to the end when the size is bounded. The key
-// is the tuple of arguments, or the argument alone when it is one int or str, which is what most calls have.
+// A dict finds the result of a call by its arguments: an unbounded memory keeps the result itself there, a bounded one
+// the number of a node. Nodes form a ring in the order of their last use, node 0 being its border. The key is the tuple of
+// arguments, or the argument alone when it is one int or str, which is what most calls have.
 #include "lang/compiler/chunk.h"
 #include "lang/cycles.h"
 #include "lang/make_object.h"
+#include "lang/types/setup.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 
@@ -13,12 +15,16 @@ namespace {
 
 constexpr int64_t kUnbounded = -1;
 
+struct Node {
+  Value key, result;
+  uint32_t newer = 0, older = 0;
+};
+
 struct CachedFunction : GcObject {
   Value function, store;
   int64_t maxsize = kUnbounded, hits = 0, misses = 0;
   bool typed = false;
-  const DictEntry* entries = nullptr;  // of the store, when `first` was noted
-  uint32_t first = 0;                  // no live entry stands before this one
+  std::vector<Node> nodes;  // bounded only
 };
 
 CachedFunction* cached_of(const Value& v) { return static_cast<CachedFunction*>(v.as_object()); }
@@ -46,41 +52,64 @@ Value key_of(Interpreter& in, const CachedFunction* f, const Args& args) {
   return make_tuple_moving(in, parts.data(), parts.size());
 }
 
-void drop_oldest(Interpreter& in, CachedFunction* f) {
-  Dict* store = as_dict(f->store);
-  if (store->entries != f->entries || f->first > store->used) {
-    f->entries = store->entries;
-    f->first = 0;
+void unlink(CachedFunction* f, uint32_t n) {
+  Node& node = f->nodes[n];
+  f->nodes[node.newer].older = node.older;
+  f->nodes[node.older].newer = node.newer;
+}
+
+void link_newest(CachedFunction* f, uint32_t n) {
+  Node &node = f->nodes[n], &border = f->nodes[0];
+  node.older = border.older;
+  node.newer = 0;
+  f->nodes[border.older].newer = n;
+  border.older = n;
+}
+
+// The border's `older` is the newest node, its `newer` the oldest.
+void remember(Interpreter& in, CachedFunction* f, const Value& key, const Value& result) {
+  if (dict_get(in, as_dict(f->store), key) != nullptr) return;  // a call inside this one was the same
+  if (f->nodes.empty()) f->nodes.emplace_back();
+  uint32_t n = f->nodes[0].newer;
+  Node old;  // let go when all is whole again
+  if (static_cast<int64_t>(f->nodes.size()) - 1 < f->maxsize) {
+    n = static_cast<uint32_t>(f->nodes.size());
+    f->nodes.emplace_back();
+  } else {
+    unlink(f, n);
+    old.key = std::move(f->nodes[n].key);
+    old.result = std::move(f->nodes[n].result);
   }
-  while (f->first < store->used && store->entries[f->first].key.is_undefined()) ++f->first;
-  if (f->first == store->used) return;
-  const Value key = store->entries[f->first].key;
-  const Value dropped = dict_pop(in, store, key);
+  f->nodes[n].key = key;
+  f->nodes[n].result = result;
+  link_newest(f, n);
+  const Value store = f->store;
+  if (!old.key.is_undefined()) dict_delete(in, as_dict(store), old.key);
+  dict_set(in, as_dict(store), key, Value::integer(n));
 }
 
 Value call_cached(Interpreter& in, const Value& self, const Args& args) {
   CachedFunction* f = cached_of(self);
   const Value keep = self;
+  if (f->maxsize == 0) {
+    ++f->misses;
+    return call(in, f->function, args);
+  }
   const Value key = key_of(in, f, args);
-  Dict* store = as_dict(f->store);
-  if (const Value* found = dict_get(in, store, key)) {
+  if (const Value* found = dict_get(in, as_dict(f->store), key)) {
     ++f->hits;
-    Value result = *found;
-    if (f->maxsize != kUnbounded) {
-      dict_delete(in, store, key);
-      dict_set(in, store, key, result);
+    if (f->maxsize == kUnbounded) return *found;
+    const uint32_t n = static_cast<uint32_t>(found->as_int());
+    if (f->nodes[0].older != n) {
+      unlink(f, n);
+      link_newest(f, n);
     }
-    return result;
+    return f->nodes[n].result;
   }
   ++f->misses;
   Value result = call(in, f->function, args);
-  if (f->maxsize == 0) return result;
-  store = as_dict(f->store);
-  if (f->maxsize != kUnbounded && store->count >= static_cast<uint64_t>(f->maxsize) &&
-      dict_get(in, store, key) == nullptr) {
-    drop_oldest(in, f);
-  }
-  dict_set(in, store, key, result);
+  if (f->maxsize == kUnbounded) dict_set(in, as_dict(f->store), key, result);
+  else remember(in, f, key, result);
   return result;
 }
 
@@ -111,9 +140,9 @@ Value cache_counts(Interpreter& in, const Args& args) {
 Value cache_clear(Interpreter& in, const Args& args) {
   CachedFunction* f = cached_of(args[0]);
   f->hits = f->misses = 0;
-  f->first = 0;
-  const Value old = f->store;
-  f->store = make_dict(in);
+  const Value old = std::exchange(f->store, make_dict(in));
+  const std::vector<Node> nodes = std::move(f->nodes);
+  f->nodes.clear();
   return Value::none();
 }
 
@@ -124,14 +153,19 @@ void destroy_cached(Interpreter& in, Object* self) { free_object(in, static_cast
 void traverse_cached(Object* self, Visitor& visitor) {
   visitor(static_cast<CachedFunction*>(self)->function);
   visitor(static_cast<CachedFunction*>(self)->store);
+  for (const Node& node : static_cast<CachedFunction*>(self)->nodes) {
+    visitor(node.key);
+    visitor(node.result);
+  }
 }
 
 void clear_cached(Interpreter& in, Object* self) {
   CachedFunction* f = static_cast<CachedFunction*>(self);
   const Value function = std::move(f->function);
   f->function = Value::none();
-  const Value store = std::move(f->store);
-  f->store = make_dict(in);
+  const Value store = std::exchange(f->store, make_dict(in));
+  const std::vector<Node> nodes = std::move(f->nodes);
+  f->nodes.clear();
 }
 
 const NativeDef kMethods[] = {
@@ -140,9 +174,133 @@ const NativeDef kMethods[] = {
     {"cache_clear(self)", cache_clear, "Forget everything."},
 };
 
+// --- partial
+
+struct Partial : GcObject {
+  Value function;
+  Value args;      // a tuple
+  Value keywords;  // a dict
+};
+
+Partial* partial_of(const Value& v) { return static_cast<Partial*>(v.as_object()); }
+
+// Positional arguments before and after, then keywords: those of the call win over the partial's.
+Value call_with_more(Interpreter& in, const Partial* p, const Args& args) {
+  const Value keep_args = p->args, keep_keywords = p->keywords, function = p->function;
+  const Tuple* first = as_tuple(keep_args);
+  std::vector<Value> values(first->items, first->items + first->size);
+  values.insert(values.end(), args.values, args.values + args.positional());
+  const Value all = dict_copy(in, as_dict(keep_keywords));
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    dict_set(in, as_dict(all), (*args.keyword_names)[i], args[args.positional() + i]);
+  }
+  std::vector<Value> names;
+  dict_for_each(as_dict(all), [&](const Value& name, const Value& value) {
+    if (!is_str(name)) throw Error(ErrorKind::TypeError, "keywords must be strings");
+    names.push_back(name);
+    values.push_back(value);
+  });
+  const Value named = make_tuple_moving(in, names.data(), names.size());
+  return call(in, function, Args{values.data(), static_cast<uint32_t>(values.size()), as_tuple(named)});
+}
+
+Value call_partial(Interpreter& in, const Value& self, const Args& args) {
+  const Value keep = self;
+  const Partial* p = partial_of(keep);
+  if (as_dict(p->keywords)->count != 0) return call_with_more(in, p, args);
+  constexpr uint32_t kFew = 8;
+  const Tuple* first = as_tuple(p->args);
+  if (first->size + args.count > kFew) return call_with_more(in, p, args);
+  Value values[kFew];
+  std::copy_n(first->items, first->size, values);
+  std::copy_n(args.values, args.count, values + first->size);
+  return call(in, p->function, Args{values, first->size + args.count, args.keyword_names});
+}
+
+// A partial of a partial that carries nothing else is one partial of the inner function.
+bool is_plain_partial(const Type* type, const Value& v) {
+  if (!v.is_object() || v.as_object()->type != type) return false;
+  if (type->attributes_offset == 0) return true;
+  const Attributes& attributes = attributes_of(v.as_object());
+  return attributes.count == 0 && (attributes.dict == nullptr || attributes.dict->count == 0);
+}
+
+Value make_partial(Interpreter& in, Type* type, const Args& args) {
+  if (args.positional() == 0) throw Error(ErrorKind::TypeError, "type 'partial' takes at least one argument");
+  if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "the first argument must be callable");
+  Partial* p = make_object<Partial>(in, type);
+  Value made = Value::adopt(p);
+  p->function = args[0];
+  p->args = make_tuple(in, args.values + 1, args.positional() - 1);
+  if (is_plain_partial(type, args[0])) {
+    const Partial* inner = partial_of(args[0]);
+    p->function = inner->function;
+    p->args = binary(in, BinaryOp::Add, inner->args, p->args);
+    p->keywords = dict_copy(in, as_dict(inner->keywords));
+  } else {
+    p->keywords = make_dict(in);
+  }
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    dict_set(in, as_dict(p->keywords), (*args.keyword_names)[i], args[args.positional() + i]);
+  }
+  return made;
+}
+
+void destroy_partial(Interpreter& in, Object* self) { free_object(in, static_cast<Partial*>(self)); }
+
+void traverse_partial(Object* self, Visitor& visitor) {
+  Partial* p = static_cast<Partial*>(self);
+  visitor(p->function);
+  visitor(p->args);
+  visitor(p->keywords);
+}
+
+void clear_partial(Interpreter& in, Object* self) {
+  Partial* p = static_cast<Partial*>(self);
+  const Value function = std::exchange(p->function, Value::none());
+  const Value args = std::exchange(p->args, make_tuple(in, {}));
+  const Value keywords = std::exchange(p->keywords, make_dict(in));
+}
+
+Value partial_function(Interpreter&, const Args& args) { return partial_of(args[0])->function; }
+Value partial_args(Interpreter&, const Args& args) { return partial_of(args[0])->args; }
+Value partial_keywords(Interpreter&, const Args& args) { return partial_of(args[0])->keywords; }
+
+void add_partial(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "partial";
+  spec.module = "functools";
+  spec.size = sizeof(Partial);
+  spec.doc = "A call with some of its arguments already given.";
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_partial;
+  type->slots.traverse = traverse_partial;
+  type->slots.clear = clear_partial;
+  type->slots.call = call_partial;
+  type->make = make_partial;
+  slot_methods(in, type);
+  in.add_property(type, "func", partial_function);
+  in.add_property(type, "args", partial_args);
+  in.add_property(type, "keywords", partial_keywords);
+  in.add_methods(type, &kClassGetItem, 1);
+  set_member(in, module, "partial", Value(type));
+}
+
+Value reduce(Interpreter& in, const Args& args) {
+  const Value it = iter(in, args[1]);
+  Value pair[2] = {args[2], Value()};
+  if (pair[0].is_undefined() && !next(in, it, pair[0])) {
+    throw Error(ErrorKind::TypeError, "reduce() of empty iterable with no initial value");
+  }
+  while (next(in, it, pair[1])) pair[0] = call(in, args[0], Args{pair, 2});
+  return pair[0];
+}
+
 }  // namespace
 
 void fill_functools(Interpreter& in, Module& module) {
+  add_partial(in, module);
+  in.def(module, "reduce(function, iterable, initial=..., /)", "function(function(a, b), c) ...", reduce);
   NativeTypeSpec spec;
   spec.name = "CachedFunction";
   spec.module = "functools";
@@ -154,6 +312,7 @@ void fill_functools(Interpreter& in, Module& module) {
   type->slots.call = call_cached;
   type->slots.descr_get = bind;
   type->make = make_cached;
+  slot_methods(in, type);
   in.add_methods(type, kMethods, std::size(kMethods));
   set_member(in, module, "CachedFunction", Value(type));
 }

@@ -16,7 +16,8 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_io", fill_io);
   in.add_native_module("_caller", fill_caller);
   in.add_native_module("_dataclasses", fill_dataclasses);
-  in.add_native_module("_itertools", fill_itertools);
+  in.add_native_module("itertools", fill_itertools);
+  in.add_native_module("operator", fill_operator);
   in.add_native_module("_functools", fill_functools);
   in.add_native_module("_heapq", fill_heapq);
   in.add_native_module("gc", fill_gc);

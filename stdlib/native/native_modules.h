@@ -20,6 +20,7 @@ void fill_io(Interpreter& in, Module& module);
 void fill_caller(Interpreter& in, Module& module);
 void fill_dataclasses(Interpreter& in, Module& module);
 void fill_itertools(Interpreter& in, Module& module);
+void fill_operator(Interpreter& in, Module& module);
 void fill_functools(Interpreter& in, Module& module);
 void fill_heapq(Interpreter& in, Module& module);
 void fill_gc(Interpreter& in, Module& module);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "lang/names.h"
+#include "lang/types/types.h"
 
 namespace tessera {
 
@@ -34,6 +35,10 @@ void throw_os_error(Interpreter& in, int code, std::string_view path) {
 void throw_os_error(Interpreter& in, int code) {
   const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
   throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code))}));
+}
+
+Value class_get_item(Interpreter& in, const Args& args) {
+  return call(in, Value(in.shared->alias_type), {args[0], args[1]});
 }
 
 void require(bool granted, const char* what) {

@@ -49,4 +49,8 @@ bool has_script_init(Interpreter& in, const Type* type);
 // PermissionError unless the host grants it; `what` as in "reading files".
 void require(bool granted, const char* what);
 
+// A row for the types whose classes may be written with parameters: partial[int].
+Value class_get_item(Interpreter& in, const Args& args);
+inline constexpr NativeDef kClassGetItem = {"__class_getitem__(cls, item, /)", class_get_item, "See PEP 585."};
+
 }  // namespace tessera
