@@ -338,8 +338,11 @@ void Compiler::operator()(ContinueStmt& s) {
 }
 
 void Compiler::operator()(ReturnStmt& s) {
+  // What runs on the way out may change or delete the name whose value is returned: `except E as e: return e`.
   bool leaves_blocks = false;
-  for (const Unwind& u : unwinds_) leaves_blocks |= u.kind == Unwind::Kind::Finally || u.kind == Unwind::Kind::With;
+  for (const Unwind& u : unwinds_) {
+    leaves_blocks |= u.kind == Unwind::Kind::Finally || u.kind == Unwind::Kind::With || u.kind == Unwind::Kind::Named;
+  }
   uint32_t reg = 0;
   const Value constant = s.value == nullptr ? Value::none() : is<Constant>(*s.value) ? fold(*s.value) : Value();
   if (!constant.is_none()) reg = value(*s.value, leaves_blocks ? kOnTop : kAnywhere);
