@@ -57,6 +57,10 @@ bool init_runs(const Type* type, const Value& init) {
           owner->instance_kind == ObjectKind::Set);
 }
 
+bool is_native_function(const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction;
+}
+
 bool is_object_method(Interpreter& in, const Value& found, Str* name) {
   return found.is(type_lookup(in.types.object, name));
 }
@@ -76,7 +80,7 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
       throw_error(ErrorKind::TypeError, "%s() takes no arguments", text(type->name).c_str());
     }
     object = new_instance(in, type);
-  } else if (type->make != nullptr && !is_function(function)) {
+  } else if (type->make != nullptr && (plain_new || is_native_function(function))) {
     object = type->make(in, type, args);
   } else {
     object = call_with(in, function, as_value(type), args);

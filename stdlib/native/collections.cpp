@@ -497,6 +497,7 @@ void fill_collections(Interpreter& in, Module& module) {
   in.add_property(type, "maxlen", deque_maxlen);
   dict_set_str(in, type->attributes, intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "deque", Value(type));
+  add_named_tuple(in, module);
 }
 
 }  // namespace tessera

@@ -20,6 +20,8 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("operator", fill_operator);
   in.add_native_module("_functools", fill_functools);
   in.add_native_module("_heapq", fill_heapq);
+  in.add_native_module("_datetime", fill_datetime);
+  in.add_native_module("_csv", fill_csv);
   in.add_native_module("gc", fill_gc);
   in.add_native_module("cmath", fill_cmath);
   in.add_native_module("_traceback", fill_traceback);

@@ -16,6 +16,7 @@ void fill_regex(Interpreter& in, Module& module);
 void fill_json(Interpreter& in, Module& module);
 void fill_array(Interpreter& in, Module& module);
 void fill_collections(Interpreter& in, Module& module);
+void add_named_tuple(Interpreter& in, Module& module);  // a part of _collections
 void fill_io(Interpreter& in, Module& module);
 void fill_caller(Interpreter& in, Module& module);
 void fill_dataclasses(Interpreter& in, Module& module);
@@ -23,6 +24,8 @@ void fill_itertools(Interpreter& in, Module& module);
 void fill_operator(Interpreter& in, Module& module);
 void fill_functools(Interpreter& in, Module& module);
 void fill_heapq(Interpreter& in, Module& module);
+void fill_csv(Interpreter& in, Module& module);
+void fill_datetime(Interpreter& in, Module& module);
 void fill_gc(Interpreter& in, Module& module);
 void fill_cmath(Interpreter& in, Module& module);
 void fill_traceback(Interpreter& in, Module& module);
