@@ -108,10 +108,7 @@ Value format_time(Interpreter& in, const Args& args) {
   check(t.tm_hour >= 0 && t.tm_hour <= 23, "hour out of range");
   check(t.tm_min >= 0 && t.tm_min <= 59, "minute out of range");
   check(t.tm_sec >= 0 && t.tm_sec <= 61, "seconds out of range");
-  tm zone{};
-  const time_t now = 0;
-  localtime_r(&now, &zone);
-  t.tm_zone = zone.tm_zone;
+  t.tm_zone = ::tzname[t.tm_isdst > 0 ? 1 : 0];
   if (format.empty()) return make_str(in, "");
   std::string out(256, '\0');
   // An empty answer may be right (%p in some locales), so growing ends.
@@ -122,6 +119,13 @@ Value format_time(Interpreter& in, const Args& args) {
     if (size > format.size() * 256) break;
   }
   return make_str(in, "");
+}
+
+// (timezone, daylight, tzname) of the environment as it is now.
+Value read_zone(Interpreter& in, const Args&) {
+  tzset();
+  return make_tuple(in, {Value::integer(::timezone), Value::integer(::daylight),
+                         make_tuple(in, {make_str_lossy(in, ::tzname[0]), make_str_lossy(in, ::tzname[1])})});
 }
 
 }  // namespace
@@ -141,10 +145,12 @@ void fill_time(Interpreter& in, Module& module) {
   in.def(module, "gmtime(seconds=None, /)", "The fields of a time in UTC.", gm_time);
   in.def(module, "mktime(fields, /)", "Seconds since 1970 of a local time.", make_time);
   in.def(module, "strftime(format, fields, /)", "A time as text.", format_time);
-  tzset();
-  set_member(in, module, "timezone", Value::integer(::timezone));
-  set_member(in, module, "daylight", Value::integer(::daylight));
-  set_member(in, module, "tzname", make_tuple(in, {make_str_lossy(in, ::tzname[0]), make_str_lossy(in, ::tzname[1])}));
+  in.def(module, "tzset()", "Read the zone of the environment again; answers what the module's members say.",
+         read_zone);
+  const Value zone = read_zone(in, {});
+  set_member(in, module, "timezone", (*as_tuple(zone))[0]);
+  set_member(in, module, "daylight", (*as_tuple(zone))[1]);
+  set_member(in, module, "tzname", (*as_tuple(zone))[2]);
 }
 
 }  // namespace tessera
