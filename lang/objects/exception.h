@@ -77,6 +77,7 @@ std::string format_traceback(Interpreter& in, const Value& exception);
 std::string format_exception_only(Interpreter& in, const Value& exception);
 // The entries of a Traceback alone, "  File …" and so on.
 std::string format_traceback_entries(Interpreter& in, const Value& traceback);
+std::string format_traceback_entry(const Traceback* entry);
 uint32_t traceback_line(const Traceback* traceback);
 
 // The tree of classes, and traceback objects.

@@ -84,22 +84,6 @@ Span span_of(const Traceback* entry) {
   return entry->word < places.size() ? places[entry->word].span : Span{};
 }
 
-std::string entry_text(const Traceback* entry) {
-  const Source& source = *entry->code->source;
-  const uint32_t number = traceback_line(entry);
-  std::string text = "  File \"" + source.name() + "\", line " + std::to_string(number) + ", in " +
-                     std::string(entry->code->name->view()) + "\n";
-  if (!source.name().empty() && source.name()[0] == '<') return text;  // no file to show lines of
-  const std::string_view line = source.line(number);
-  size_t indent = 0;
-  while (indent < line.size() && is_blank(line[indent])) ++indent;
-  std::string_view shown = line.substr(indent);
-  while (!shown.empty() && (is_blank(shown.back()) || shown.back() == '\r')) shown.remove_suffix(1);
-  if (shown.empty()) return text;
-  text += "    " + std::string(shown) + "\n";
-  return text + caret_line(line, indent, source, span_of(entry));
-}
-
 bool same_place(const Traceback* a, const Traceback* b) {
   return a->code->name == b->code->name && a->code->source->name() == b->code->source->name() &&
          traceback_line(a) == traceback_line(b);
@@ -253,6 +237,22 @@ std::vector<Link> chain_of(const Value& exception) {
 
 uint32_t traceback_line(const Traceback* entry) { return entry->code->source->line_number(span_of(entry).begin); }
 
+std::string format_traceback_entry(const Traceback* entry) {
+  const Source& source = *entry->code->source;
+  const uint32_t number = traceback_line(entry);
+  std::string text = "  File \"" + source.name() + "\", line " + std::to_string(number) + ", in " +
+                     std::string(entry->code->name->view()) + "\n";
+  if (!source.name().empty() && source.name()[0] == '<') return text;  // no file to show lines of
+  const std::string_view line = source.line(number);
+  size_t indent = 0;
+  while (indent < line.size() && is_blank(line[indent])) ++indent;
+  std::string_view shown = line.substr(indent);
+  while (!shown.empty() && (is_blank(shown.back()) || shown.back() == '\r')) shown.remove_suffix(1);
+  if (shown.empty()) return text;
+  text += "    " + std::string(shown) + "\n";
+  return text + caret_line(line, indent, source, span_of(entry));
+}
+
 std::string format_traceback_entries(Interpreter&, const Value& traceback) {
   constexpr size_t kLimit = 1000;
   std::vector<const Traceback*> entries;
@@ -264,7 +264,7 @@ std::string format_traceback_entries(Interpreter&, const Value& traceback) {
       append_repeats(text, repeats);
       repeats = 0;
     }
-    if (++repeats <= 3) text += entry_text(entries[i]);
+    if (++repeats <= 3) text += format_traceback_entry(entries[i]);
   }
   append_repeats(text, repeats);
   return text;

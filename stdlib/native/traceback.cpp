@@ -17,18 +17,11 @@ bool is_traceback(Interpreter& in, const Value& v) {
   return v.is_object() && v.as_object()->type == in.types.traceback;
 }
 
-Value format_all(Interpreter& in, const Args& args) {
-  return make_str_lossy(in, in.format_exception(exception_argument(args)));
-}
 Value format_only(Interpreter& in, const Args& args) {
   return make_str_lossy(in, format_exception_only(in, exception_argument(args)));
 }
-Value format_entries(Interpreter& in, const Args& args) {
-  if (!is_traceback(in, args[0])) throw Error(ErrorKind::TypeError, "a traceback is expected");
-  return make_str_lossy(in, format_traceback_entries(in, args[0]));
-}
 
-// (file, line, function, text of the line) for each entry.
+// (file, line, function, text of the line, all of it as it is printed) for each entry.
 Value entries(Interpreter& in, const Args& args) {
   Value list = make_list(in);
   for (Value at = args[0]; is_traceback(in, at);) {
@@ -39,7 +32,7 @@ Value entries(Interpreter& in, const Args& args) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     list_append(in, as_list(list),
                 make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(line), Value(entry->code->name),
-                                make_str_lossy(in, text)}));
+                                make_str_lossy(in, text), make_str_lossy(in, format_traceback_entry(entry))}));
     at = Value(entry->next);
   }
   return list;
@@ -48,9 +41,7 @@ Value entries(Interpreter& in, const Args& args) {
 }  // namespace
 
 void fill_traceback(Interpreter& in, Module& module) {
-  in.def(module, "format(exception, /)", "As an exception that nobody caught is printed.", format_all);
   in.def(module, "format_only(exception, /)", "The last lines alone.", format_only);
-  in.def(module, "format_entries(traceback, /)", "The entries alone.", format_entries);
   in.def(module, "entries(traceback, /)", "The entries as tuples.", entries);
 }
 
