@@ -68,6 +68,10 @@ Value max_rss(Interpreter&, const Args&) {
   return Value::integer(usage.ru_maxrss);
 }
 
+Value import_module(Interpreter& in, const Args& args) {
+  return Value(in.import(text_argument(in, args[0], "the name of a module")));
+}
+
 }  // namespace
 
 void fill_sys(Interpreter& in, Module& module) {
@@ -79,6 +83,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "getsizeof(object, default=None)", "Bytes of an object.", get_size);
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
+  in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
   in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
   set_member(in, module, "argv", list_of(in, in.argv));
   set_member(in, module, "path", list_of(in, in.search_path));
