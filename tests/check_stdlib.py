@@ -10,6 +10,7 @@ import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import operator
 import pathlib
 import subprocess
 import sys
@@ -167,14 +168,20 @@ def emulate_natives():
         for name, value in zip(names, values):
             object.__setattr__(obj, name, value) if plainly else setattr(obj, name, value)
 
-    import itertools
-    add_module("_itertools", **{name: getattr(itertools, name) for name in (
-        "product", "permutations", "combinations", "combinations_with_replacement")})
-    add_module("_dataclasses", assign=assign, values=lambda obj, names: tuple([getattr(obj, name) for name in names]))
-    add_module("_functools", CachedFunction=CachedFunction)
+    def ordered(a, b, names, op):
+        compare = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)[op]
+        return compare(tuple([getattr(a, n) for n in names]), tuple([getattr(b, n) for n in names]))
+
+    import _collections
+    add_module("_collections", deque=_collections.deque, _tuplegetter=_collections._tuplegetter,
+               _tuplemaker=lambda size, function: function)
+    add_module("_dataclasses", assign=assign, values=lambda obj, names: tuple([getattr(obj, name) for name in names]),
+               initialise=lambda *args: False, ordered=ordered)
+    add_module("_functools", CachedFunction=CachedFunction, partial=functools.partial, reduce=functools.reduce)
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
-    for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback"):
+    for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback",
+                 "datetime", "_strptime", "csv"):
         NATIVE_BELOW.add(name)
 
 

@@ -105,7 +105,8 @@ void forget_read(File* f) {
 // Reads one more block; false at the end.
 bool fill(Interpreter& in, File* f) {
   if (f->place == Place::Memory || f->at_end) return false;
-  if (f->at > 0 && f->at == f->text.size()) forget_read(f);
+  f->text.erase(0, f->at);
+  f->at = 0;
   if (f->place == Place::In) {
     std::string line;
     if (!in.host.read_line || !in.host.read_line(line)) {
@@ -184,10 +185,8 @@ Value read_line(Interpreter& in, File* f, int64_t limit) {
       return take(in, f, bytes);
     }
     if (limit >= 0 && f->text.size() - f->at > static_cast<size_t>(limit) * 4) return read_count(in, f, limit);
-    const bool drained = f->at == f->text.size();
     searched = f->text.size() - f->at;
     if (!fill(in, f)) break;
-    if (drained) searched = 0;
   }
   int64_t missing = 0;
   return take(in, f, limit >= 0 ? bytes_of(f, limit, missing) : f->text.size() - f->at);
