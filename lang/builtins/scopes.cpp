@@ -1,8 +1,8 @@
 // globals, locals, vars and dir: what the running frame or an object holds.
-#include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/error.h"
 #include "lang/names.h"
+#include "lang/objects/attribute.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -34,6 +34,9 @@ Value locals_of(Interpreter& in, const Frame& frame) {
   Value result = make_dict(in);
   for (size_t i = 0; i < code.locals.size(); ++i) {
     if (code.locals[i] != nullptr) put(in, as_dict(result), code.locals[i], frame.registers[i]);
+  }
+  for (size_t i = 0; i < code.far_locals.size(); ++i) {
+    put(in, as_dict(result), code.far_locals[i], frame.registers[kFirstFar + i]);
   }
   for (size_t i = 0; i < code.free_names.size(); ++i) {
     put(in, as_dict(result), code.free_names[i], frame.function->closure[i]->value);

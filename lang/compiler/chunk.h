@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "lang/objects/attribute.h"
 #include "lang/object.h"
+#include "lang/objects/attribute.h"
 #include "lang/syntax/source.h"
 #include "lang/value.h"
 
@@ -40,7 +40,6 @@ constexpr Word make_abc(Op op, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
 }
 constexpr Word make_abx(Op op, uint32_t a, uint32_t bx) { return static_cast<Word>(op) | a << 8 | bx << 16; }
 constexpr Word make_jump(Op op, int32_t offset) { return static_cast<Word>(op) | static_cast<Word>(offset) << 8; }
-constexpr Word make_name_word(uint32_t name, uint32_t cache) { return name | cache << 16; }
 constexpr Op op_of(Word w) { return static_cast<Op>(w & 0xff); }
 constexpr uint32_t a_of(Word w) { return w >> 8 & 0xff; }
 constexpr uint32_t b_of(Word w) { return w >> 16 & 0xff; }
@@ -50,12 +49,12 @@ constexpr int32_t sc_of(Word w) { return static_cast<int8_t>(w >> 24); }
 constexpr uint32_t bx_of(Word w) { return w >> 16; }
 constexpr int32_t sbx_of(Word w) { return static_cast<int16_t>(w >> 16); }
 constexpr int32_t jump_of(Word w) { return static_cast<int32_t>(w) >> 8; }
-constexpr uint32_t name_of(Word w) { return w & 0xffff; }
-constexpr uint32_t cache_of(Word w) { return w >> 16; }
 
 constexpr int32_t kLargestJump = (1 << 23) - 1;
 constexpr uint32_t kNoRegister = 0xff;
 constexpr uint32_t kMostRegisters = 250;
+constexpr uint32_t kFirstFar = 256;  // Note [Far variables] in opcodes.def
+constexpr uint32_t kMostFar = 60'000;
 
 // Where an instruction comes from. Every word has one (second words repeat the first's).
 struct Place {
@@ -88,20 +87,18 @@ enum CodeFlags : uint16_t {
   kSimpleCall = 64,  // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
 };
 
-// What an instruction with a name word remembers: the place of an attribute, or of a global (site.version and site.index
-// are then the dict's keys_version and the entry, `builtins` says that it stands in that dict, as of `version2`).
+// A place in the code that uses a name, by number in the instruction's second word: the name, and what the instruction
+// remembers. Of a global that is its value's place: `site.version` is then the dict's keys_version, and `builtins` says
+// that the value stands in that dict, as of `version2`.
 //
 // Attributes have room for two types, since a loop over objects of a class and a subclass is common: `site` is the one
 // that was looked up last, `other` the one before.
 struct InlineCache {
   AttributeSite site;
   AttributeSite other;
+  Str* name = nullptr;  // interned
   uint32_t version2 = 0;
   bool builtins = false;
-
-  // For a global: where its value stands, while site.version is its dict's keys_version (and, for a builtin, version2 the
-  // builtins').
-  const Value* global = nullptr;
 
   const AttributeSite& site_for(uint32_t version) const { return site.version == version ? site : other; }
   // The place for a new answer.
@@ -118,10 +115,10 @@ struct Code : Object {
   std::vector<Word> words;
   std::vector<Place> places;  // parallel to words
   std::vector<Value> constants;
-  std::vector<Str*> names;  // interned
+  std::vector<Str*> names;  // of locals, interned
   std::vector<Protected> handlers;
   std::vector<Capture> captures;
-  std::vector<InlineCache> caches;  // as many as name words ask for
+  std::vector<InlineCache> caches;  // by the number in a name word
 
   std::shared_ptr<const Source> source;
   Str* name = nullptr;      // interned
@@ -136,8 +133,11 @@ struct Code : Object {
   std::vector<Str*> parameters;  // names in register order, *args and **kwargs last
   std::vector<Str*> locals;      // names of the registers below first_temporary, for tracebacks and dumps
   std::vector<Str*> free_names;  // names of the closure's cells
+  std::vector<Str*> far_locals;  // names of R[kFirstFar] and so on; parameters first
+  uint32_t near_parameters = 0;  // how many parameters are no far variables
   uint32_t first_temporary = 0;
-  uint32_t registers = 0;  // all of them, at least parameters
+  uint32_t near_registers = 0;  // locals and temporaries
+  uint32_t registers = 0;       // all of them
 };
 
 // A variable that a closure shares.

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
-#include "lang/objects/exception.h"
 #include "lang/interpreter.h"
+#include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/types/str.h"
 
@@ -46,6 +46,9 @@ Compiler::Compiler(CompileUnit& unit, Scope& scope, Compiler* outer, std::string
   code_->registers = first_temporary_;
   for (std::string_view local : scope.locals) code_->locals.push_back(intern(in_, local));
   while (code_->locals.size() < first_temporary_) code_->locals.push_back(intern(in_, ""));
+  for (std::string_view local : scope.far_locals) code_->far_locals.push_back(intern(in_, local));
+  code_->near_registers = first_temporary_;
+  if (!scope.far_locals.empty()) code_->registers = kFirstFar + static_cast<uint32_t>(scope.far_locals.size());
   code_->captures = scope.captures;
   for (std::string_view captured : scope.captured_names) code_->free_names.push_back(intern(in_, captured));
 }
@@ -59,9 +62,14 @@ std::string Compiler::qualified(std::string_view name) {
 }
 
 Value Compiler::done(Span span) {
-  if (reachable() || code_->words.empty()) emit(Op::ReturnNone, 0, 0, 0, Span{span.end, span.end});
-  else emit(Op::ReturnNone, 0, 0, 0, Span{span.end, span.end});  // labels may point behind the last word
+  emit_return(Op::ReturnNone, 0, Span{span.end, span.end});  // reachable or not: labels may point behind the last word
   return held_;
+}
+
+// What is above the temporaries that are in use is dead, and was emptied when it was read.
+void Compiler::emit_return(Op op, uint32_t reg, Span span) {
+  const bool far = !code_->far_locals.empty();
+  emit(op, reg, far ? kNoRegister : std::max(top_, first_temporary_), 0, span);
 }
 
 // ---- Kinds of code ---------------------------------------------------------------------------------------------------
@@ -70,7 +78,7 @@ Value Compiler::compile_module() {
   code_->code_flags = kModuleBody;
   const Span span{0, static_cast<uint32_t>(unit_.source->text().size())};
   if (unit_.tree.expression != nullptr) {
-    emit(Op::Return, value(*unit_.tree.expression), 0, 0, unit_.tree.expression->span);
+    emit_return(Op::Return, value(*unit_.tree.expression), unit_.tree.expression->span);
     return held_;
   }
   if (unit_.mode == CompileMode::Module) {
@@ -126,23 +134,29 @@ void Compiler::set_signature(Parameters parameters) {
     if (p.kind == K::kVarKeyword) code_->code_flags |= kVarKeywords;
     plain = plain && (p.kind == K::kPositionalOnly || p.kind == K::kRegular);
   }
+  const size_t near = own_scope_.near_parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    code_->parameters.push_back(intern(in_, own_scope_.locals[i]));
-    assigned_.set(i);
+    code_->parameters.push_back(intern(in_, i < near ? own_scope_.locals[i] : own_scope_.far_locals[i - near]));
+    if (i < near) assigned_.set(i);
   }
-  if (plain && !(code_->code_flags & kGenerator)) code_->code_flags |= kSimpleCall;
+  code_->near_parameters = static_cast<uint32_t>(near);
+  const bool all_near = own_scope_.far_locals.empty();
+  if (plain && all_near && !(code_->code_flags & kGenerator)) code_->code_flags |= kSimpleCall;
 }
 
-// Cells for what functions inside share, and the dict of locals beyond the registers.
+// Cells for what functions inside share.
 void Compiler::prologue(Span span) {
   for (const Symbol& s : own_scope_.symbols) {
-    if (s.kind == VariableKind::Cell && s.bound) emit(Op::MakeCell, s.index, 0, 0, span);
-    if (s.kind == VariableKind::Register && s.deleted) never_sure_.set(s.index);
+    make_cell_of(s, span);
+    if (s.kind != VariableKind::Register || !s.deleted) continue;
+    never_sure_.set(s.index);
+    assigned_.reset(s.index);  // a parameter's
   }
-  if (own_scope_.spill_register >= 0) {
-    const auto reg = static_cast<uint32_t>(own_scope_.spill_register);
-    emit(Op::BuildDict, reg, reg, 0, span);
-  }
+}
+
+void Compiler::make_cell_of(const Symbol& s, Span span) {
+  if (s.kind == VariableKind::Cell && s.bound) emit(Op::MakeCell, s.index, 0, 0, span);
+  if (s.kind == VariableKind::FarCell && s.bound) emit_word(Op::MakeFarCell, 0, 0, 0, s.index, span);
 }
 
 Value Compiler::compile_function(Parameters parameters, Block body, bool generator) {
@@ -158,14 +172,14 @@ Value Compiler::compile_lambda(Lambda& node) {
   if (node.is_generator) code_->code_flags |= kGenerator;
   set_signature(node.parameters);
   prologue(node.span);
-  emit(Op::Return, value(*node.body), 0, 0, node.body->span);
+  emit_return(Op::Return, value(*node.body), node.body->span);
   return held_;
 }
 
 // A function of one parameter, the iterator of the first clause.
 Value Compiler::compile_generator(Comprehension& node) {
   code_->code_flags |= kGenerator;
-  code_->positional_only = code_->positional = 1;
+  code_->positional_only = code_->positional = code_->near_parameters = 1;
   code_->parameters.push_back(intern(in_, ".0"));
   assigned_.set(0);
   prologue(node.span);
@@ -180,7 +194,7 @@ Value Compiler::compile_generator(Comprehension& node) {
 
 Value Compiler::compile_class(ClassStmt& node) {
   code_->code_flags |= kClassBody;
-  code_->positional_only = code_->positional = 1;
+  code_->positional_only = code_->positional = code_->near_parameters = 1;
   code_->parameters.push_back(intern(in_, ".namespace"));
   assigned_.set(0);
   if (own_scope_.needs_class_cell) emit(Op::MakeCell, 1, 0, 0, code_->span);
@@ -192,7 +206,7 @@ Value Compiler::compile_class(ClassStmt& node) {
   --top_;
   body_with_doc(node.body);
   // The cell itself is the answer: whoever makes the class puts the class into it.
-  if (own_scope_.needs_class_cell) emit(Op::Return, 1, 0, 0, code_->span);
+  if (own_scope_.needs_class_cell) emit_return(Op::Return, 1, code_->span);
   return done(node.span);
 }
 
@@ -201,6 +215,7 @@ Value Compiler::compile_class(ClassStmt& node) {
 uint32_t Compiler::take_temporary(Span span) {
   if (top_ >= kMostRegisters) throw CompileError{span, "expression is too complex: too many values at once"};
   const uint32_t reg = top_++;
+  code_->near_registers = std::max(code_->near_registers, top_);
   code_->registers = std::max(code_->registers, top_);
   return reg;
 }
@@ -262,13 +277,35 @@ void Compiler::load_variable(const Symbol& s, uint32_t to, Span span) {
       if (in_class) return emit_name(Op::LoadNameCell, to, 0, s.index, s.name, {span});
       return emit_name(Op::LoadFree, to, s.index, 0, s.name, {span});
     case VariableKind::ClassName: return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
-    case VariableKind::Spilled:
-      return emit_name(Op::LoadName, to, static_cast<uint32_t>(scope_->code->spill_register), 0, s.name, {span});
+    case VariableKind::FarRegister:
+    case VariableKind::FarCell:
+    case VariableKind::FarFree: return load_far(s, to, span);
     default:
       refuse_name(s.name, span);
       if (in_class && !s.declared_global) return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
       return emit_name(Op::LoadGlobal, to, 0, 0, s.name, {span});
   }
+}
+
+// The far register's value, or the cell, in a temporary on top.
+uint32_t Compiler::far_value(const Symbol& s, Span span) {
+  const uint32_t reg = take_temporary(span);
+  if (s.kind == VariableKind::FarFree) {
+    emit_word(Op::LoadFarFree, reg, 0, 0, s.index, span);
+  } else {
+    emit_x(Op::LoadFar, reg, Emitter::name(s.name), span);
+    put(s.index, {span});
+  }
+  return reg;
+}
+
+// `to` is not written before it is known that the variable is set.
+void Compiler::load_far(const Symbol& s, uint32_t to, Span span) {
+  const uint32_t reg = far_value(s, span);
+  --top_;
+  if (s.kind == VariableKind::FarRegister) return move(to, reg, span);
+  emit_name(Op::LoadCell, to, reg, 0, s.name, {span});
+  if (to != reg) clear_from(reg, 1, span);
 }
 
 uint32_t Compiler::name_value(std::string_view name, Span span, int want) {
@@ -293,8 +330,13 @@ void Compiler::store_variable(std::string_view name, uint32_t from, Span span) {
     case VariableKind::Cell: return emit(Op::StoreCell, from, s.index, 0, span);
     case VariableKind::Free: return emit(Op::StoreFree, from, s.index, 0, span);
     case VariableKind::ClassName: return emit_name(Op::StoreName, from, 0, 0, s.name, {span});
-    case VariableKind::Spilled:
-      return emit_name(Op::StoreName, from, static_cast<uint32_t>(scope_->code->spill_register), 0, s.name, {span});
+    case VariableKind::FarRegister: return emit_word(Op::StoreFar, from, 0, 0, s.index, span);
+    case VariableKind::FarCell:
+    case VariableKind::FarFree: {
+      const uint32_t cell = far_value(s, span);
+      emit(Op::StoreCell, from, cell, 0, span);
+      return clear_from(--top_, 1, span);
+    }
     default: return emit_name(Op::StoreGlobal, from, 0, 0, s.name, {span});
   }
 }
@@ -306,8 +348,19 @@ void Compiler::delete_variable(std::string_view name, Span span) {
     case VariableKind::Cell: return emit_name(Op::DeleteCell, 0, s.index, 0, s.name, {span});
     case VariableKind::Free: return emit_name(Op::DeleteFree, 0, s.index, 0, s.name, {span});
     case VariableKind::ClassName: return emit_name(Op::DeleteName, 0, 0, 0, s.name, {span});
-    case VariableKind::Spilled:
-      return emit_name(Op::DeleteName, 0, static_cast<uint32_t>(scope_->code->spill_register), 0, s.name, {span});
+    case VariableKind::FarRegister: {
+      const uint32_t reg = far_value(s, span);
+      clear_from(reg, 1, span);
+      emit_word(Op::StoreFar, reg, 0, 0, s.index, span);
+      --top_;
+      return;
+    }
+    case VariableKind::FarCell:
+    case VariableKind::FarFree: {
+      const uint32_t cell = far_value(s, span);
+      emit_name(Op::DeleteCell, 0, cell, 0, s.name, {span});
+      return clear_from(--top_, 1, span);
+    }
     default: return emit_name(Op::DeleteGlobal, 0, 0, 0, s.name, {span});
   }
 }

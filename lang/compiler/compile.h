@@ -5,8 +5,8 @@
 #include <memory>
 #include <string_view>
 
-#include "lang/syntax/ast.h"
 #include "lang/compiler/chunk.h"
+#include "lang/syntax/ast.h"
 #include "lang/syntax/source.h"
 #include "lang/value.h"
 

@@ -41,7 +41,7 @@ uint32_t Compiler::call(ast::Call& e, int want) {
         symbol(callee->name).kind == VariableKind::Global && (at_module == nullptr || !at_module->bound);
     if (cell != nullptr && own_super && code_->positional > 0) return super_call(e, want);
   }
-  if (needs_spreading(e)) return spread_call(e, want);
+  if (needs_spreading(e) || !has_room_for(e.arguments.size() + e.keywords.size())) return spread_call(e, want);
   if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
   const uint32_t mark = top_;
   on_top(*e.callee);

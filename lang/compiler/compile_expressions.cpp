@@ -1,9 +1,9 @@
 // Expressions: operators, displays, f-strings, attributes, subscripts, comprehensions.
 #include "lang/compiler/compiler.h"
 #include "lang/interpreter.h"
-#include "lang/types/str.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
+#include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
 namespace tessera {
@@ -157,7 +157,7 @@ uint32_t Compiler::sequence(Expr& e, ExprList elements, int want) {
     emit(set ? Op::SetUpdate : Op::ListExtend, work, top_ - 1, 0, e.span);
     return finish(work, want, mark, e.span);
   }
-  if (elements.size() <= kMostAtOnce && !has_star(elements)) {
+  if (elements.size() <= kMostAtOnce && has_room_for(elements.size()) && !has_star(elements)) {
     for (Expr* element : elements) on_top(*element);
     top_ = mark;
     const uint32_t to = result(want, e.span);
@@ -180,7 +180,7 @@ uint32_t Compiler::sequence(Expr& e, ExprList elements, int want) {
 uint32_t Compiler::tuple_display(Expr& e, ExprList elements, int want) {
   if (const Value constant = fold(e); !constant.is_undefined()) return constant_value(constant, want, e.span);
   const uint32_t mark = top_;
-  if (elements.size() <= kMostAtOnce && !has_star(elements)) {
+  if (elements.size() <= kMostAtOnce && has_room_for(elements.size()) && !has_star(elements)) {
     for (Expr* element : elements) on_top(*element);
     top_ = mark;
     const uint32_t to = result(want, e.span);
@@ -194,7 +194,7 @@ uint32_t Compiler::tuple_display(Expr& e, ExprList elements, int want) {
 
 uint32_t Compiler::dict_display(ast::Dict& e, int want) {
   const uint32_t mark = top_;
-  bool plain = e.items.size() <= kMostAtOnce / 2;
+  bool plain = e.items.size() <= kMostAtOnce / 2 && has_room_for(2 * e.items.size());
   for (const DictItem& item : e.items) plain = plain && item.key != nullptr;
   if (plain) {
     for (DictItem& item : e.items) {
@@ -417,7 +417,11 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t first = scope_->first_register, count = scope_->comprehension_registers;
   for (uint32_t r = first; r < first + count; ++r) assigned_.reset(r);
   for (const Symbol& s : scope_->symbols) {
-    if (s.kind == VariableKind::Cell && s.bound) emit(Op::MakeCell, s.index, 0, 0, e.span);
+    if (s.kind == VariableKind::FarCell && s.bound) {
+      clear_from(take_temporary(e.span), 1, e.span);
+      emit_word(Op::StoreFar, --top_, 0, 0, s.index, e.span);
+    }
+    make_cell_of(s, e.span);
   }
   comprehension_loops(e, 0, state, work);
   if (count > 0) clear_from(first, count, e.span);

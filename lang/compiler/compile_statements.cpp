@@ -347,8 +347,8 @@ void Compiler::operator()(ReturnStmt& s) {
   const Value constant = s.value == nullptr ? Value::none() : is<Constant>(*s.value) ? fold(*s.value) : Value();
   if (!constant.is_none()) reg = value(*s.value, leaves_blocks ? kOnTop : kAnywhere);
   leave_to(0, true, s.span);
-  if (constant.is_none()) emit(Op::ReturnNone, 0, 0, 0, s.span);
-  else emit(Op::Return, reg, 0, 0, s.span);
+  if (constant.is_none()) emit_return(Op::ReturnNone, 0, s.span);
+  else emit_return(Op::Return, reg, s.span);
   unreachable();
 }
 

@@ -10,6 +10,13 @@ namespace tessera {
 
 using namespace ast;
 
+namespace {
+
+// How many finally bodies may stand in each other and be compiled for each way out (see try_finally).
+constexpr int kMostCopiedFinally = 3;
+
+}  // namespace
+
 // ---- Leaving blocks --------------------------------------------------------------------------------------------------
 
 void Compiler::push_protected(Unwind::Kind kind) {
@@ -113,12 +120,15 @@ void Compiler::try_finally(TryStmt& s) {
   const Unwind kept = std::move(u);
   unwinds_.pop_back();
 
-  if (++finally_depth_ > 8) throw CompileError{span, "too many statically nested blocks"};
+  // Deep inside of other finally bodies one copy must do, since each level would double what is inside of it: the normal
+  // end comes to the handler with None for an exception.
+  const bool once = ++finally_depth_ > kMostCopiedFinally;
   const Assigned after_body = assigned_;
-  Label end;
+  Label end, merged;
   if (reachable()) {
-    block(s.finally_body);
-    jump(end, span);
+    if (once) emit(Op::LoadNone, target, 0, 0, span);
+    else block(s.finally_body);
+    jump(once ? merged : end, span);
   }
   const Assigned after = assigned_;
   assigned_ = before;
@@ -126,7 +136,12 @@ void Compiler::try_finally(TryStmt& s) {
   pop_protected(here(), target);
   take_temporary(span);  // the exception
   begin_handler(target, span);
+  if (once) bind(merged);
   block(s.finally_body);
+  if (once) {
+    emit(Op::Copy, take_temporary(span), target, 0, span);
+    test(Op::JumpNone, --top_, 0, true, end, span);
+  }
   emit(Op::Reraise, target, 0, 0, span);
   unwinds_.pop_back();
   top_ = target;

@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "lang/syntax/ast.h"
 #include "lang/compiler/compile.h"
 #include "lang/compiler/emit.h"
 #include "lang/compiler/resolve.h"
+#include "lang/syntax/ast.h"
 
 namespace tessera {
 
@@ -81,6 +81,9 @@ class Compiler : Emitter {
 
   // --- registers
   uint32_t take_temporary(Span span);
+  // Whether so many more temporaries may be taken at once, and leave enough for
+  // what is nested in them.
+  bool has_room_for(size_t count) const { return top_ + count <= kMostRegisters - 40; }
   bool is_temporary(uint32_t reg) const { return reg >= first_temporary_; }
   // The register for a result whose operands' temporaries are given back.
   uint32_t result(int want, Span span) { return want >= 0 ? static_cast<uint32_t>(want) : take_temporary(span); }
@@ -91,6 +94,7 @@ class Compiler : Emitter {
   // A register to work in for a result that is written early; finish() moves it where it is wanted.
   uint32_t workplace(int want, Span span);
   uint32_t finish(uint32_t work, int want, uint32_t mark, Span span);
+  void emit_return(Op op, uint32_t reg, Span span);
   void clear_from(uint32_t reg, uint32_t count, Span span) { emit(Op::Clear, reg, count, 0, span); }
 
   // --- expressions: answer the register of the value
@@ -142,6 +146,9 @@ class Compiler : Emitter {
   Symbol& symbol(std::string_view name);
   std::string_view mangled(std::string_view name) { return mangle(unit_.tree, scope_->class_name, name); }
   void load_variable(const Symbol& s, uint32_t to, Span span);
+  void load_far(const Symbol& s, uint32_t to, Span span);
+  uint32_t far_value(const Symbol& s, Span span);
+  void make_cell_of(const Symbol& s, Span span);
   void store_variable(std::string_view name, uint32_t from, Span span);
   void delete_variable(std::string_view name, Span span);
   void check_set(const Symbol& s, Span span);

@@ -28,6 +28,12 @@ constexpr const char* kIntrinsics[] = {
 #undef TS_INTRINSIC
 };
 
+// The second word is a count or a register, not a constant.
+bool is_number(Op op) {
+  return op == Op::UnpackStar || op == Op::LoadFar || op == Op::StoreFar || op == Op::MakeFarCell ||
+         op == Op::LoadFarFree;
+}
+
 // Constants longer than this are cut.
 constexpr size_t kMostText = 40;
 
@@ -64,6 +70,9 @@ class Printer {
     for (size_t i = 0; i < code_->locals.size(); ++i) {
       out_ += i == 0 ? "; " : ", ";
       out_ += "r" + std::to_string(i) + " " + std::string(code_->locals[i]->view());
+    }
+    for (size_t i = 0; i < code_->far_locals.size(); ++i) {
+      out_ += ", r" + std::to_string(kFirstFar + i) + " " + std::string(code_->far_locals[i]->view());
     }
     for (size_t i = 0; i < code_->free_names.size(); ++i) {
       out_ += (i == 0 ? "; free " : ", ") + std::string(code_->free_names[i]->view());
@@ -129,8 +138,8 @@ class Printer {
     if (const char extra = std::strlen(form) > 3 ? form[3] : 0; extra != 0 && next < code_->words.size()) {
       const Word second = code_->words[next];
       if (extra == 'J') put("-> " + std::to_string(static_cast<int64_t>(next) + 1 + jump_of(second)));
-      else if (extra == 'N') put(name(name_of(second)));
-      else put(op_of(word) == Op::UnpackStar ? std::to_string(second) : constant(second));
+      else if (extra == 'N') put(std::string(code_->caches[second].name->view()));
+      else put(is_number(op_of(word)) ? std::to_string(second) : constant(second));
       ++next;
     }
     out_ += text + "\n";

@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "lang/syntax/ast.h"
 #include "lang/compiler/compile.h"
 #include "lang/compiler/disasm.h"
+#include "lang/syntax/ast.h"
 #include "lang/syntax/lexer.h"
 #include "lang/syntax/parse.h"
 

@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "lang/interpreter.h"
 #include "lang/compiler/resolve.h"
+#include "lang/interpreter.h"
 #include "lang/types/str.h"
 
 namespace tessera {
@@ -12,17 +12,14 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr uint32_t kMostNames = 0xffff;
-// Sites beyond these share a cache with the other sites of the same instruction and name.
-constexpr uint32_t kOwnCaches = 0xf000;
 
 }  // namespace
 
 Emitter::Emitter(Interpreter& in, Code* code) : in_(in), code_(code), singletons_{kNone, kNone, kNone, kNone} {}
 
 void Emitter::emit_name(Op op, uint32_t a, uint32_t b, uint32_t c, std::string_view text, const Place& place) {
-  const uint32_t n = name(text);
   put(make_abc(op, a, b & 0xff, c & 0xff), place);
-  put(make_name_word(n, cache_for(op, n)), place);
+  put(site_for(op, text), place);
 }
 
 void Emitter::emit_word(Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t word, Span span) {
@@ -98,24 +95,26 @@ uint32_t Emitter::name(std::string_view text) {
   Str* str = name_text(text);
   auto [at, fresh] = names_.try_emplace(str, static_cast<uint32_t>(code_->names.size()));
   if (fresh) {
-    if (code_->names.size() >= kMostNames) throw CompileError{{}, "too many names in one function"};
+    if (code_->names.size() >= kMostNames) throw CompileError{{}, "too many variables in one function"};
     code_->names.push_back(str);
   }
   return at->second;
 }
 
-uint32_t Emitter::cache_for(Op op, uint32_t name) {
+// Instructions that remember something have a site of their own; all others of
+// a name share one.
+
+uint32_t Emitter::site_for(Op op, std::string_view text) {
+  Str* const name = name_text(text);
   const auto fresh = static_cast<uint32_t>(code_->caches.size());
-  if (fresh < kOwnCaches) {
-    code_->caches.emplace_back();
-    return fresh;
+  const bool remembers = op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::GetAttr || op == Op::SetAttr ||
+                         op == Op::LoadMethod || op == Op::Invoke;
+  if (!remembers) {
+    auto [at, made] = shared_sites_.try_emplace(name, fresh);
+    if (!made) return at->second;
   }
-  auto [at, made] = shared_caches_.try_emplace(static_cast<uint64_t>(op) << 32 | name, fresh);
-  if (made) {
-    if (fresh > 0xffff) throw CompileError{{}, "too many names in one function"};
-    code_->caches.emplace_back();
-  }
-  return at->second;
+  code_->caches.emplace_back().name = name;
+  return fresh;
 }
 
 }  // namespace tessera

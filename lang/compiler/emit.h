@@ -30,7 +30,7 @@ class Emitter {
     put(make_abc(op, a, b & 0xff, c & 0xff), place);
   }
   void emit_x(Op op, uint32_t a, uint32_t bx, Span span) { put(make_abx(op, a, bx & 0xffff), {span}); }
-  // With a second word: a name and its cache, or a plain number.
+  // With a second word: the number of a name's site, or a plain number.
   void emit_name(Op op, uint32_t a, uint32_t b, uint32_t c, std::string_view name, const Place& place);
   void emit_word(Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t word, Span span);
   // An unconditional jump, and a test with its jump word.
@@ -55,7 +55,7 @@ class Emitter {
   Code* code_;
 
  private:
-  uint32_t cache_for(Op op, uint32_t name);
+  uint32_t site_for(Op op, std::string_view text);
   uint32_t add_constant(const Value& value);
   void patch(uint32_t at, int64_t target);
 
@@ -64,7 +64,7 @@ class Emitter {
   std::unordered_map<std::string_view, uint32_t> strings_;  // keys point into the constants
   uint32_t singletons_[4];                                  // None, False, True, Ellipsis
   std::unordered_map<Str*, uint32_t> names_;
-  std::unordered_map<uint64_t, uint32_t> shared_caches_;
+  std::unordered_map<Str*, uint32_t> shared_sites_;
 };
 
 }  // namespace tessera

@@ -1,10 +1,9 @@
 // Constant folding: what the machine would compute from constants, computed once, by the language's own operators.
 #include <cmath>
-
-#include "lang/syntax/ast.h"
 #include "lang/compiler/compile.h"
 #include "lang/interpreter.h"
 #include "lang/protocol.h"
+#include "lang/syntax/ast.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 

@@ -9,7 +9,10 @@ namespace {
 using namespace ast;
 
 // Registers are numbered in 8 bits, and expressions want theirs, too.
-constexpr uint32_t kMostLocalRegisters = 180;
+// Functions with more locals than the first have the second number of them in
+// registers: the rest is for temporaries.
+constexpr uint32_t kMostLocalRegisters = 140;
+constexpr uint32_t kLocalRegistersOfMany = 100;
 
 [[noreturn]] void fail(Span span, std::string message) { throw CompileError{span, std::move(message)}; }
 
@@ -501,31 +504,30 @@ class Linker {
     }
     size_t own = 0;
     for (Symbol& symbol : scope.symbols) own += is_own(scope, symbol);
-    const bool spills = own > kMostLocalRegisters;
-    // Parameters come first, in their order; those of a call beyond the registers are refused.
+    const uint32_t most = own > kMostLocalRegisters ? kLocalRegistersOfMany : kMostLocalRegisters;
+    // Parameters come first, in their order.
     for (Symbol& symbol : scope.symbols) {
-      if (symbol.parameter) give_register(scope, symbol);
+      if (symbol.parameter) give_place(scope, symbol, most);
     }
-    if (spills) {
-      scope.spill_register = static_cast<int32_t>(scope.locals.size());
-      scope.locals.push_back({});
-    }
+    scope.near_parameters = static_cast<uint32_t>(scope.locals.size());
     for (Symbol& symbol : scope.symbols) {
-      if (!symbol.parameter && symbol.captured && is_own(scope, symbol)) give_register(scope, symbol);
-    }
-    for (Symbol& symbol : scope.symbols) {
-      if (symbol.parameter || symbol.captured || !is_own(scope, symbol)) continue;
-      if (spills && scope.locals.size() >= kMostLocalRegisters) symbol.kind = VariableKind::Spilled;
-      else give_register(scope, symbol);
+      if (!symbol.parameter && is_own(scope, symbol)) give_place(scope, symbol, most);
     }
     scope.register_count = static_cast<uint32_t>(scope.locals.size());
   }
 
-  void give_register(Scope& scope, Symbol& symbol) {
-    if (scope.locals.size() >= kMostLocalRegisters + 20) fail(symbol.first_use, "too many variables in one function");
+  void give_place(Scope& scope, Symbol& symbol, uint32_t most) {
+    if (scope.locals.size() >= most) return give_far_place(scope, symbol);
     symbol.kind = symbol.captured ? VariableKind::Cell : VariableKind::Register;
     symbol.index = static_cast<uint16_t>(scope.locals.size());
     scope.locals.push_back(symbol.name);
+  }
+
+  void give_far_place(Scope& code, Symbol& symbol) {
+    if (code.far_locals.size() >= kMostFar) fail(symbol.first_use, "too many variables in one function");
+    symbol.kind = symbol.captured ? VariableKind::FarCell : VariableKind::FarRegister;
+    symbol.index = static_cast<uint16_t>(kFirstFar + code.far_locals.size());
+    code.far_locals.push_back(symbol.name);
   }
 
   // Comprehensions follow the scopes around them in `all`, so an outer one has its place already.
@@ -537,7 +539,10 @@ class Linker {
     scope.first_register = next;
     for (Symbol& symbol : scope.symbols) {
       if (!is_own(scope, symbol)) continue;
-      if (next >= kMostLocalRegisters + 20) fail(symbol.first_use, "too many variables in one function");
+      if (next >= kMostLocalRegisters) {
+        give_far_place(code, symbol);
+        continue;
+      }
       symbol.kind = symbol.captured ? VariableKind::Cell : VariableKind::Register;
       symbol.index = static_cast<uint16_t>(next++);
     }
@@ -563,8 +568,11 @@ class Linker {
       symbol.walrus |= theirs.walrus;
       return;
     }
-    symbol.kind = VariableKind::Free;
     symbol.index = closure_index(*scope.code, owner, symbol.name);
+    symbol.kind = symbol.index < kMostRegisters ? VariableKind::Free : VariableKind::FarFree;
+    if (symbol.kind == VariableKind::FarFree && scope.code->kind == ScopeKind::Class) {
+      fail(symbol.first_use, "too many variables of surrounding functions");
+    }
   }
 
   // Makes sure that every function between the use and the owner hands the cell on.
@@ -582,7 +590,7 @@ class Linker {
       capture.from_register = false;
       capture.index = closure_index(maker, owner, name);
     }
-    if (code.captures.size() >= 250) fail({}, "too many variables of surrounding functions");
+    if (code.captures.size() >= kMostFar) fail({}, "too many variables of surrounding functions");
     code.captures.push_back(capture);
     code.captured_names.push_back(name);
     code.capture_owners.push_back(owner);

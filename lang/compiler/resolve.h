@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lang/syntax/ast.h"
 #include "lang/compiler/chunk.h"
+#include "lang/syntax/ast.h"
 #include "lang/syntax/syntax_error.h"
 
 namespace tessera {
@@ -32,7 +32,10 @@ enum class VariableKind : uint8_t {
   Free,      // closure[index]
   Global,
   ClassName,  // in the namespace dict of a class body
-  Spilled,    // in the dict of a function with too many locals
+  // Note [Far variables] in opcodes.def:
+  FarRegister,  // R[index]
+  FarCell,      // the cell in R[index]
+  FarFree,      // closure[index]
 };
 
 struct Symbol {
@@ -68,7 +71,9 @@ struct Scope {
   uint32_t register_count = 0;               // locals and comprehension variables; of a scope with code
   uint32_t first_register = 0;               // comprehensions: where their variables begin
   uint32_t comprehension_registers = 0;      // and how many they are
-  int32_t spill_register = -1;               // the dict of Spilled variables
+  std::vector<std::string_view> far_locals;  // names of the far variables, from kFirstFar on; of a scope
+                                             // with code
+  uint32_t near_parameters = 0;              // how many parameters are no far variables
   bool is_generator_expression = false;      // Function: a generator expression
   bool needs_class_cell = false;             // Class: a function inside says super() or __class__
   bool has_annotations = false;              // module or class: fills __annotations__

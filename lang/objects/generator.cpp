@@ -28,7 +28,8 @@ Value make_generator(Interpreter& in, Function* function, Value* arguments) {
   ++generator->qualname->refcount;
   Value* const registers = static_cast<Value*>(in.allocate(code->registers * sizeof(Value)));
   for (uint32_t i = 0; i < code->registers; ++i) {
-    new (registers + i) Value(i < code->parameters.size() ? std::move(arguments[i]) : Value());
+    const bool given = i < code->near_parameters || i >= kFirstFar;
+    new (registers + i) Value(given ? std::move(arguments[i]) : Value());
   }
   Frame& frame = generator->frame;
   frame.pc = code->words.data();

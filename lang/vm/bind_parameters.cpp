@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <string>
 #include <vector>
-
-#include "lang/vm/call.h"
 #include "lang/interpreter.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/call.h"
 
 namespace tessera {
 

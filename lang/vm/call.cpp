@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "lang/bind.h"
-#include "lang/objects/class.h"
-#include "lang/objects/generator.h"
 #include "lang/interpreter.h"
 #include "lang/names.h"
+#include "lang/objects/class.h"
+#include "lang/objects/generator.h"
 #include "lang/protocol.h"
-#include "lang/vm/steps.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
 
 namespace tessera {
@@ -47,6 +47,17 @@ uint32_t default_count(const Function* function) {
   return function->defaults.is_undefined() ? 0 : as_tuple(function->defaults)->size;
 }
 
+bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
+
+// The parameters were bound side by side; Note [Far variables]. From the last
+// on, since the places may overlap.
+void place_far(const Code* code, Value* window) {
+  const size_t near = code->near_parameters, far = code->far_locals.size();
+  const size_t parameters = code->parameters.size() - near;
+  for (size_t i = far; i-- > parameters;) window[kFirstFar + i] = Value();
+  for (size_t i = parameters; i-- > 0;) window[kFirstFar + i] = std::move(window[near + i]);
+}
+
 bool has_plain_new(Interpreter& in, Type* type) {
   return type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
 }
@@ -67,11 +78,12 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   if (!simple) {
     Moved moved(arguments, count);
     bind_parameters(in_, function, moved.data(), count, keywords, window);
-    count = static_cast<uint32_t>(code->parameters.size());
+    count = code->near_parameters;
+    if (!code->far_locals.empty()) place_far(code, window);
   } else if (arguments != window) {
     for (uint32_t i = 0; i < count; ++i) window[i] = std::move(arguments[i]);
   }
-  if (count < code->positional) {
+  if (simple && count < code->positional) {
     const Tuple* const defaults = as_tuple(function->defaults);
     for (uint32_t i = count; i < code->positional; ++i) {
       window[i] = defaults->items[defaults->size - (code->positional - i)];
@@ -90,7 +102,8 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
 Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint32_t count, const Tuple* keywords,
                                   uint32_t result) {
   Frame* const caller = top_;
-  const Value callee = callee_place;  // which may be the place before the window
+  const Value callee = callee_place;
+  if (&callee_place == window - 1) window[-1] = Value();
   Value answer;
   if (callee.is_object()) {
     Object* const object = callee.as_object();
@@ -104,6 +117,7 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
       }
       case ObjectKind::BoundMethod: {
         const BoundMethod* method = static_cast<BoundMethod*>(object);
+        if (!is_function(method->function) && !is_native(method->function)) break;
         window[-1] = method->self;
         return begin_call(method->function, window - 1, count + 1, keywords, result);
       }
@@ -140,6 +154,7 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   const Args args{window, count, keywords};
   Value answer = native ? type->make(in_, type, args) : call(in_, Value(type), args);
   drop(window, count);
+  if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
   caller->registers[result] = std::move(answer);
   return nullptr;
 }
@@ -150,7 +165,10 @@ Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, At
   --top_->pc;
   Value callee = get_method(in_, *object, name, site, bound);
   ++top_->pc;
-  if (!bound) return begin_call(callee, object + 1, count, nullptr, result);
+  if (!bound) {
+    *object = Value();
+    return begin_call(callee, object + 1, count, nullptr, result);
+  }
   return begin_method(callee, object, count + 1, result);
 }
 

@@ -1,7 +1,7 @@
 #include "lang/vm/frame_info.h"
 
-#include "lang/objects/exception.h"
 #include "lang/interpreter.h"
+#include "lang/objects/exception.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/vm/vm.h"

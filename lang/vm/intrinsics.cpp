@@ -2,19 +2,19 @@
 #include <string>
 #include <vector>
 
+#include "lang/interpreter.h"
+#include "lang/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
-#include "lang/interpreter.h"
 #include "lang/objects/module.h"
-#include "lang/names.h"
 #include "lang/protocol.h"
-#include "lang/vm/steps.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
 
 namespace tessera {

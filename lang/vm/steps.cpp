@@ -3,11 +3,10 @@
 #include <string>
 
 #include "lang/bind.h"
-#include "lang/vm/call.h"
-#include "lang/objects/exception.h"
-#include "lang/objects/generator.h"
 #include "lang/interpreter.h"
 #include "lang/names.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/generator.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
@@ -17,6 +16,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/vm/call.h"
 #include "lang/vm/vm.h"
 
 namespace tessera {
@@ -42,14 +42,14 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, I
     cache.version2 = builtins->keys_version;
   }
   cache.site.version = globals->keys_version;
-  cache.global = &(cache.builtins ? builtins : globals)->entries[at].value;
-  target = *cache.global;
+  cache.site.value = &(cache.builtins ? builtins : globals)->entries[at].value;
+  target = *cache.site.value;
 }
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache) {
   Dict* const globals = frame->function->globals;
   dict_set_str(in, globals, name, value);
-  cache.global = dict_get_str(globals, name);
+  cache.site.value = dict_get_str(globals, name);
   cache.site.version = globals->keys_version;
   cache.builtins = false;
 }
@@ -63,6 +63,8 @@ void store_name_step(Interpreter& in, const Value& names, Str* name, const Value
 }
 
 void make_cell_step(Interpreter& in, Value& place) { place = make_cell(in, std::move(place)); }
+
+void share_cell_step(Value& target, Cell* cell) { target = Value(cell); }
 
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, Dict* builtins,
                     const Cell* cell) {
@@ -357,7 +359,8 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
   *operands = std::move(made);
 }
 
-void call_native_step(Interpreter& in, const NativeFunction* function, Value* window, uint32_t count, Value& target) {
+void call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                      Value& target) {
   // `list.append(x, y)` names its own self: what is not certainly of the owner's type goes through the check.
   const bool certain =
       function->signature != nullptr && function->signature->plain_count == count &&
@@ -365,6 +368,7 @@ void call_native_step(Interpreter& in, const NativeFunction* function, Value* wi
   const Args args{window, count, nullptr, function};
   Value answer = certain ? function->function(in, args) : call_native(in, function, args);
   for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+  if (callee != nullptr) *callee = Value();
   target = std::move(answer);
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "lang/compiler/chunk.h"
-#include "lang/vm/frame.h"
 #include "lang/make_object.h"
 #include "lang/type.h"
 #include "lang/value.h"
+#include "lang/vm/frame.h"
 
 namespace tessera {
 
@@ -53,6 +53,7 @@ void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& n
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache);
 void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value);
 void make_cell_step(Interpreter& in, Value& place);
+void share_cell_step(Value& target, Cell* cell);
 
 // --- displays
 
@@ -78,7 +79,9 @@ void for_prepare_step(Interpreter& in, Value* state);
 void for_prepare_call_step(Interpreter& in, Value* state, uint32_t count);
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
-void call_native_step(Interpreter& in, const NativeFunction* function, Value* window, uint32_t count, Value& target);
+// `callee`: the register that the function stands in, or null.
+void call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                      Value& target);
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site);
 
 // The class has a plain method of this name, and the object no attribute that hides it.

@@ -1,12 +1,12 @@
 // The steps of operators, comparisons, items and attributes.
+#include "lang/interpreter.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
-#include "lang/interpreter.h"
 #include "lang/protocol.h"
-#include "lang/vm/steps.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
+#include "lang/vm/steps.h"
 
 namespace tessera {
 

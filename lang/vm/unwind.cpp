@@ -7,9 +7,9 @@
 #include <stdexcept>
 
 #include "lang/cycles.h"
+#include "lang/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
-#include "lang/interpreter.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
@@ -17,7 +17,7 @@ namespace tessera {
 
 namespace {
 
-// Address space, not memory: pages come when they are touched. A frame has 250 registers at most and about ten usually.
+// Address space, not memory: pages come when they are touched. A frame has about ten registers, rarely more than 250.
 constexpr size_t kStackValues = size_t{4} << 20;
 constexpr size_t kFrames = size_t{1} << 18;
 // What must be left of the C++ stack when a native calls a script: enough for the deepest chain of natives between
@@ -185,7 +185,7 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
     const Protected* const row = exception.as_object()->aux == kUncatchable ? nullptr : find_handler(frame->code, word);
     if (row != nullptr) {
       Value* const registers = frame->registers;
-      for (uint32_t r = row->target; r < frame->code->registers; ++r) registers[r] = Value();
+      for (uint32_t r = row->target; r < frame->code->near_registers; ++r) registers[r] = Value();
       registers[row->target] = std::move(exception);
       frame->handled = static_cast<uint8_t>(row->target);
       frame->pc = frame->code->words.data() + row->handler;

@@ -15,18 +15,18 @@
 //  6. The first test of a case is the common one.
 #include "lang/vm/vm.h"
 
+#include "lang/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
-#include "lang/interpreter.h"
-#include "lang/vm/loop/dispatch.h"
 #include "lang/protocol.h"
-#include "lang/vm/steps.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/vm/loop/dispatch.h"
+#include "lang/vm/steps.h"
 
 namespace tessera {
 

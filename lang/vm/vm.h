@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lang/vm/frame.h"
 #include "lang/native.h"
 #include "lang/value.h"
+#include "lang/vm/frame.h"
 
 namespace tessera {
 
@@ -62,7 +62,8 @@ class VirtualMachine {
                         FrameKind kind, uint32_t result, Value& out);
   // The frame takes over a reference to the function.
   inline Frame* push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result);
-  inline void pop_frame(Frame* frame) noexcept;
+  inline void pop_frame(Frame* frame) noexcept { pop_frame(frame, frame->end); }
+  inline void pop_frame(Frame* frame, Value* end) noexcept;  // no objects stand from `end` on
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
   Frame* return_special(Frame* frame, Value& answer, Value& out);
   Frame* return_none(Frame* frame, Value& out);
@@ -121,8 +122,8 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
 }
 
 // The registers are emptied while the frame still stands: what a destructor runs gets a window behind them.
-inline void VirtualMachine::pop_frame(Frame* frame) noexcept {
-  for (Value* r = frame->registers; r != frame->end; ++r) {
+inline void VirtualMachine::pop_frame(Frame* frame, Value* end) noexcept {
+  for (Value* r = frame->registers; r != end; ++r) {
     if (r->is_object()) *r = Value();
   }
   top_ = frame->caller;
