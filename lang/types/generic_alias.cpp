@@ -14,8 +14,9 @@ namespace tessera {
 namespace {
 
 struct GenericAlias : GcObject {
-  Value origin;  // Undefined: a union
-  Value args;    // tuple
+  Value origin;          // Undefined: a union
+  Value args;            // tuple
+  bool starred = false;  // *tuple[int]
 };
 
 GenericAlias* alias_of(const Value& v) { return static_cast<GenericAlias*>(v.as_object()); }
@@ -54,7 +55,7 @@ std::string joined(Interpreter& in, const Value& args, const char* between) {
 Value alias_repr(Interpreter& in, const Value& self) {
   const GenericAlias* alias = alias_of(self);
   const std::string inside = as_tuple(alias->args)->size == 0 ? "()" : joined(in, alias->args, ", ");
-  return make_str(in, shown(in, alias->origin) + "[" + inside + "]");
+  return make_str(in, (alias->starred ? "*" : "") + shown(in, alias->origin) + "[" + inside + "]");
 }
 
 Value union_repr(Interpreter& in, const Value& self) { return make_str(in, joined(in, alias_of(self)->args, " | ")); }
@@ -75,8 +76,9 @@ Value alias_compare(Interpreter& in, CompareOp op, const Value& self, const Valu
     return in.not_implemented;
   }
   const GenericAlias *a = alias_of(self), *b = alias_of(other);
-  const bool same = is_union(in, self) ? same_members(in, as_tuple(a->args), as_tuple(b->args))
-                                       : equals(in, a->origin, b->origin) && equals(in, a->args, b->args);
+  const bool same = is_union(in, self)
+                        ? same_members(in, as_tuple(a->args), as_tuple(b->args))
+                        : a->starred == b->starred && equals(in, a->origin, b->origin) && equals(in, a->args, b->args);
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 
@@ -93,6 +95,13 @@ Value alias_call(Interpreter& in, const Value& self, const Args& args) {
 }
 
 Value alias_get_item(Interpreter&, const Value& self, const Value&) { return self; }
+
+// *tuple[int]: one item, the alias with a star. Without this, indexing by 0, 1, 2 ... would iterate without end.
+Value alias_iter(Interpreter& in, const Value& self) {
+  const Value starred = make_alias(in, self.as_object()->type, alias_of(self)->origin, alias_of(self)->args);
+  alias_of(starred)->starred = true;
+  return iter(in, make_tuple(in, {starred}));
+}
 
 Value alias_attribute(Interpreter& in, const Value& self, Str* name) {
   const Value own = generic_find_attr(in, self, name);
@@ -177,6 +186,7 @@ void make_annotation_types(Interpreter& in) {
   alias->make = alias_make;
   alias->slots.call = alias_call;
   alias->slots.get_item = alias_get_item;
+  alias->slots.iter = alias_iter;
   alias->slots.get_attr = alias_attribute;
   in.add_property(alias, "__origin__", get_origin);
   add_rows(in, alias, kAliasRows);

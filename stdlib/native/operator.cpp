@@ -82,16 +82,32 @@ Value op_index_of(Interpreter& in, const Args& args) {
   throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
 }
 
+// f(), or Undefined where it raises a TypeError.
+template <class F>
+Value unless_type_error(Interpreter& in, F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    if (e.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& e) {
+    if (!is_instance(in, e.exception, in.types.errors[static_cast<size_t>(ErrorKind::TypeError)])) throw;
+  }
+  return {};
+}
+
 Value op_length_hint(Interpreter& in, const Args& args) {
   if (!args[1].is_int() && !args[1].is_bool()) {
     throw_error(ErrorKind::TypeError, "'%s' object cannot be interpreted as an integer",
                 std::string(type_name(in, args[1])).c_str());
   }
   const Type* type = type_of(in, args[0]);
-  if (!type_lookup(type, in.names->len).is_undefined()) return Value::integer(length(in, args[0]));
+  if (!type_lookup(type, in.names->len).is_undefined()) {
+    const Value size = unless_type_error(in, [&] { return Value::integer(length(in, args[0])); });
+    if (!size.is_undefined()) return size;
+  }
   if (type_lookup(type, in.names->length_hint).is_undefined()) return args[1];
-  const Value hint = call_method(in, args[0], in.names->length_hint);
-  if (hint.is(in.not_implemented)) return args[1];
+  const Value hint = unless_type_error(in, [&] { return call_method(in, args[0], in.names->length_hint); });
+  if (hint.is_undefined() || hint.is(in.not_implemented)) return args[1];
   if (!hint.is_int()) {
     throw_error(ErrorKind::TypeError, "__length_hint__ must be an integer, not %s",
                 std::string(type_name(in, hint)).c_str());
@@ -291,6 +307,24 @@ Value getter_repr(Interpreter& in, const Value& self) {
   return make_str(in, text + ")");
 }
 
+// For copies: (class, arguments), or (partial(class, name, **keywords), arguments).
+Value getter_reduce(Interpreter& in, const Args& args) {
+  const Getter* g = getter_of(args[0]);
+  const Value type(g->type);
+  if (g->name.is_undefined()) return make_tuple(in, {type, g->asked});
+  const Tuple* given = as_tuple(g->asked);
+  std::vector<Value> values{g->name};
+  values.insert(values.end(), given->items, given->items + given->size);
+  if (g->keyword_names.is_undefined()) return make_tuple(in, {type, make_tuple(in, values.data(), values.size())});
+  const Tuple* names = as_tuple(g->keyword_names);
+  values.insert(values.begin(), type);
+  const Value partial = get_attr(in, Value(in.import("functools")), intern(in, "partial"));
+  const Value whole = call(in, partial, Args{values.data(), static_cast<uint32_t>(values.size()), names});
+  return make_tuple(in, {whole, make_tuple(in, {})});
+}
+
+const NativeDef kGetterMethods[] = {{"__reduce__(self)", getter_reduce, "What a copy is made of."}};
+
 void add_getter(Interpreter& in, Module& module, const char* name, Value (*make)(Interpreter&, Type*, const Args&),
                 Value (*call)(Interpreter&, const Value&, const Args&), const char* doc) {
   NativeTypeSpec spec;
@@ -306,6 +340,7 @@ void add_getter(Interpreter& in, Module& module, const char* name, Value (*make)
   type->slots.call = call;
   type->make = make;
   slot_methods(in, type);
+  in.add_methods(type, kGetterMethods, std::size(kGetterMethods));
   set_member(in, module, name, Value(type));
 }
 

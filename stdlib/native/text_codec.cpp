@@ -1,5 +1,7 @@
 #include "stdlib/native/text_codec.h"
 
+#include <cstring>
+
 #include "lang/types/str.h"
 
 namespace tessera {
@@ -31,6 +33,17 @@ void Decoder::bad(uint8_t byte, size_t first, size_t count, const char* reason, 
   if (on_error_ == OnError::Replace) append_char(out, 0xFFFD);
 }
 
+// How many bytes from `at` on are ASCII, eight at a time.
+size_t ascii_run(std::string_view bytes, size_t at) {
+  size_t i = at;
+  for (uint64_t word; i + sizeof word <= bytes.size(); i += sizeof word) {
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    if (word & 0x8080808080808080U) break;
+  }
+  while (i < bytes.size() && static_cast<uint8_t>(bytes[i]) < 0x80) ++i;
+  return i - at;
+}
+
 // Answers how many bytes are done; the rest is the begin of a character.
 size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
@@ -38,8 +51,9 @@ size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out)
   while (i < bytes.size()) {
     const uint8_t c = at(i);
     if (c < 0x80) {
-      out += static_cast<char>(c);
-      ++i;
+      const size_t run = ascii_run(bytes, i);
+      out.append(bytes, i, run);
+      i += run;
       continue;
     }
     const size_t need = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
@@ -92,13 +106,17 @@ void Decoder::decode(std::string_view bytes, bool last, std::string& out) {
     out += text;
     return;
   }
-  for (char c : text) {
-    if (c == '\n' && after_return_) {
-      after_return_ = false;
-      continue;
-    }
-    after_return_ = c == '\r';
-    out += c == '\r' ? '\n' : c;
+  // Without a carriage return every line end is what it should be.
+  size_t i = after_return_ && !text.empty() && text[0] == '\n' ? 1 : 0;
+  if (!text.empty()) after_return_ = false;
+  while (i < text.size()) {
+    const size_t end = text.find('\r', i);
+    out.append(text, i, end - i);
+    if (end == std::string::npos) break;
+    out += '\n';
+    i = end + 1;
+    if (i == text.size()) after_return_ = true;
+    else if (text[i] == '\n') ++i;
   }
 }
 
