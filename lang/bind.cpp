@@ -5,12 +5,11 @@
 // The signature says which one a function speaks.
 #include "lang/bind.h"
 
-#include <array>
-
 #include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/interpreter.h"
 #include "lang/make_object.h"
+#include "lang/names.h"
 #include "lang/objects/module.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
@@ -198,15 +197,68 @@ void bind_keywords(Interpreter& in, const Signature& signature, const Args& args
 }
 
 void check_self(Interpreter& in, const NativeFunction* f, const Args& args) {
-  const std::string name(f->name->view());
-  if (args.positional() == 0) {
-    type_error("unbound method " + std::string(f->owner->name->view()) + "." + name + "() needs an argument");
-  }
-  if (!type_of(in, args.values[0])->is_subtype_of(f->owner)) {
-    type_error("descriptor '" + name + "' for '" + std::string(f->owner->name->view()) +
-               "' objects doesn't apply to a '" + std::string(type_name(in, args.values[0])) + "' object");
+  const bool given = args.positional() != 0;
+  if (given && type_of(in, args.values[0])->is_subtype_of(f->owner)) return;
+  const std::string name(f->name->view()), owner(f->owner->name->view());
+  if (!given) type_error("unbound method " + owner + "." + name + "() needs an argument");
+  type_error("descriptor '" + name + "' for '" + owner + "' objects doesn't apply to a '" +
+             std::string(type_name(in, args.values[0])) + "' object");
+}
+
+bool needs_no_conversion(const Parameter& p, const Value& value) {
+  switch (p.check) {
+    case Check::None: return true;
+    case Check::Int: return value.is_int();
+    case Check::Float: return value.is_float();
+    case Check::Bool: return value.is_bool();
+    case Check::Str: return is_str(value);
+    default: return false;
   }
 }
+
+// The usual call: positional arguments that are right as they are, defaults for the rest. False: it takes more than that.
+bool bind_simply(const Signature& signature, const Args& args, Value* slots) {
+  const size_t total = signature.parameters.size();
+  if (args.keyword_names != nullptr || args.count > total) return false;
+  for (size_t i = 0; i < total; ++i) {
+    const Parameter& p = signature.parameters[i];
+    if (p.kind == Kind::VarPositional || p.kind == Kind::VarKeyword) return false;
+    if (i < args.count) {
+      if (p.kind == Kind::KeywordOnly || !needs_no_conversion(p, args.values[i])) return false;
+      slots[i] = args.values[i];
+    } else {
+      if (!p.optional) return false;
+      slots[i] = p.default_value;
+    }
+  }
+  return true;
+}
+
+// Room for the values of a few parameters, of which only those are touched that the call has.
+class Slots {
+ public:
+  explicit Slots(size_t count) : count_(count) {
+    if (count > kFew) many_.resize(count);
+    else for (size_t i = 0; i < count; ++i) new (few() + i) Value();
+  }
+  ~Slots() {
+    if (count_ > kFew) return;
+    for (size_t i = 0; i < count_; ++i) few()[i].~Value();
+  }
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+  Value* data() { return count_ > kFew ? many_.data() : few(); }
+  void reset() {
+    for (size_t i = 0; i < count_; ++i) data()[i] = Value();
+  }
+
+ private:
+  static constexpr size_t kFew = 8;
+  Value* few() { return reinterpret_cast<Value*>(room_); }
+  size_t count_;
+  alignas(Value) unsigned char room_[kFew * sizeof(Value)];
+  std::vector<Value> many_;
+};
 
 }  // namespace
 
@@ -261,16 +313,13 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   }
   const size_t total = signature.parameters.size();
   if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
-  std::array<Value, 6> few;
-  std::vector<Value> many;
-  Value* slots = few.data();
-  if (total > few.size()) {
-    many.resize(total);
-    slots = many.data();
+  Slots slots(total);
+  if (!bind_simply(signature, bound, slots.data())) {
+    slots.reset();
+    bind_arguments(in, signature, bound, slots.data());
   }
-  bind_arguments(in, signature, bound, slots);
   Args ready;
-  ready.values = slots;
+  ready.values = slots.data();
   ready.count = static_cast<uint32_t>(total);
   ready.callee = f;
   return f->function(in, ready);
@@ -279,6 +328,14 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
 void refuse_keywords(const char* function, const Args& args) {
   if (args.keyword_names != nullptr && args.keyword_names->size != 0)
     type_error(std::string(function) + "() takes no keyword arguments");
+}
+
+void refuse_keywords(Interpreter& in, const Type* type, const Type* base, const char* function, const Args& args) {
+  if (type != base) {
+    const Value& init = type_lookup(type, in.names->init);
+    if (init.is_object() && init.as_object()->kind == ObjectKind::Function) return;
+  }
+  refuse_keywords(function, args);
 }
 
 void check_count(const char* function, const Args& args, uint32_t least, uint32_t most) {

@@ -24,6 +24,8 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
 
 // For functions without a signature that take no keywords: "f() takes no keyword arguments" when there are some.
 void refuse_keywords(const char* function, const Args& args);
+// The same for the maker of a type: a subclass whose __init__ is a script's takes what it wants.
+void refuse_keywords(Interpreter& in, const Type* type, const Type* base, const char* function, const Args& args);
 // "f expected at least 1 argument, got 0" as CPython's builtins without a signature say it.
 void check_count(const char* function, const Args& args, uint32_t least, uint32_t most);
 

@@ -44,6 +44,9 @@ class Heap {
     deallocate_large(memory, bytes);
   }
 
+  // The block with another size and the same beginning. `memory` may be null.
+  void* reallocate(void* memory, size_t bytes, size_t wanted);
+
   // Bytes taken from the system, which is what the limit speaks of. Zero: no limit.
   uint64_t bytes() const { return bytes_; }
   void set_limit(uint64_t bytes) { limit_ = bytes; }

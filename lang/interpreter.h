@@ -118,6 +118,7 @@ class Interpreter {
   // Raw memory for objects, counted against limits.object_bytes; free lists by size class.
   Heap heap;
   void* allocate(size_t bytes) { return heap.allocate(bytes); }
+  void* reallocate(void* memory, size_t bytes, size_t wanted) { return heap.reallocate(memory, bytes, wanted); }
   void deallocate(void* memory, size_t bytes) noexcept { heap.deallocate(memory, bytes); }
 
  private:

@@ -5,6 +5,7 @@
 #include "lang/object.h"
 
 #include <cstdlib>
+#include <cstring>
 
 #include "lang/objects/attribute.h"
 #include "lang/error.h"
@@ -112,6 +113,24 @@ void* Heap::allocate_slow(size_t bytes) {
 void Heap::deallocate_large(void* memory, size_t bytes) noexcept {
   bytes_ -= bytes;
   std::free(memory);
+}
+
+void* Heap::reallocate(void* memory, size_t bytes, size_t wanted) {
+#if !defined(__SANITIZE_ADDRESS__)
+  if (bytes > kLargestSmall && wanted > kLargestSmall) {  // large blocks often grow where they are
+    account(wanted);
+    void* moved = std::realloc(memory, wanted);
+    bytes_ -= moved != nullptr ? bytes : wanted;
+    if (moved == nullptr) throw Error(ErrorKind::MemoryError, "");
+    return moved;
+  }
+#endif
+  void* moved = allocate(wanted);
+  if (memory != nullptr) {
+    std::memcpy(moved, memory, bytes < wanted ? bytes : wanted);
+    deallocate(memory, bytes);
+  }
+  return moved;
 }
 
 }  // namespace tessera

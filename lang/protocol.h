@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "lang/error.h"
 #include "lang/native.h"
@@ -53,10 +54,17 @@ bool contains(Interpreter& in, const Value& container, const Value& item);
 // Iteration.
 Value iter(Interpreter& in, const Value& iterable);
 bool next(Interpreter& in, const Value& iterator, Value& out);  // false: exhausted
+bool is_plain_sequence(Interpreter& in, const Value& value) noexcept;          // a list or tuple, of no subclass
+bool plain_item(const Value& sequence, size_t index, Value& out) noexcept;    // of a plain sequence; false: behind the end
 template <class F>  // f(Value) for each item; lists and tuples without an iterator object
 void for_each(Interpreter& in, const Value& iterable, F&& f) {
-  Value it = iter(in, iterable);
   Value item;
+  if (is_plain_sequence(in, iterable)) {
+    const Value sequence = iterable;
+    for (size_t i = 0; plain_item(sequence, i, item); ++i) f(std::move(item));
+    return;
+  }
+  const Value it = iter(in, iterable);
   while (next(in, it, item)) f(std::move(item));
 }
 

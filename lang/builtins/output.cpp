@@ -28,14 +28,22 @@ Value replaced_stdout(Interpreter& in) {
   return *now;
 }
 
-void append_text(Interpreter& in, std::string& out, const Value& value) {
-  if (is_str(value) && value.as_object()->type == in.types.str) {
-    out += text_of(value);
-  } else if (value.is_int()) {
-    out += int_text(value.as_int());
-  } else {
+// `encoded`: the text goes to a real output, which takes no lone surrogates. What stands before them is written.
+void append_text(Interpreter& in, std::string& out, const Value& value, bool encoded) {
+  if (!value.is_object()) {
     out += str_text(in, value);
+    return;
   }
+  const Value text = str(in, value);
+  if (encoded && !as_str(text)->is_ascii()) {
+    try {
+      check_encodable(in, text);
+    } catch (const Thrown&) {
+      if (in.host.write_out) in.host.write_out(out);
+      throw;
+    }
+  }
+  out += text_of(text);
 }
 
 void flush(Interpreter& in, const Value& file) {
@@ -47,14 +55,14 @@ Value print_function(Interpreter& in, const Args& args) {
   const std::string_view separator = text_option(in, args[1], "sep", " ");
   const std::string_view end = text_option(in, args[2], "end", "\n");
   const Tuple* values = as_tuple(args[0]);
+  const Value file = args[3].is_none() ? replaced_stdout(in) : args[3];
+  if (file.is_none()) return Value::none();
   std::string text;
   for (uint32_t i = 0; i < values->size; ++i) {
     if (i != 0) text += separator;
-    append_text(in, text, values->items[i]);
+    append_text(in, text, values->items[i], file.is_undefined());
   }
   text += end;
-  Value file = args[3].is_none() ? replaced_stdout(in) : args[3];
-  if (file.is_none()) return Value::none();
   if (file.is_undefined()) {
     if (in.host.write_out) in.host.write_out(text);
     return Value::none();

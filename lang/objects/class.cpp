@@ -227,9 +227,10 @@ void finish_core_types(Interpreter& in) {
   add_core_methods(in);
 }
 
-static Value refuse_to_make(Interpreter&, Type* type, const Args&) {
-  throw_error(ErrorKind::TypeError, "cannot create '%s.%s' instances", std::string(type->module->view()).c_str(),
-              std::string(type->name->view()).c_str());
+Value refuse_to_make(Interpreter&, Type* type, const Args&) {
+  std::string name(type->name->view());
+  if (type->module->view() != "builtins") name = std::string(type->module->view()) + "." + name;
+  throw_error(ErrorKind::TypeError, "cannot create '%s' instances", name.c_str());
 }
 
 Type* Interpreter::new_type(const NativeTypeSpec& spec) {

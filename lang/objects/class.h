@@ -63,6 +63,8 @@ Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& na
 Value new_instance(Interpreter& in, Type* type);
 // type.__call__ without the __class_call__ hook: __new__, then __init__.
 Value instantiate(Interpreter& in, Type* type, const Args& args);
+// The `make` of types that scripts cannot make: "cannot create 'dict_keys' instances".
+Value refuse_to_make(Interpreter& in, Type* type, const Args& args);
 // "Can't instantiate abstract class X with abstract method f".
 [[noreturn]] void throw_abstract(Interpreter& in, Type* type);
 

@@ -19,6 +19,7 @@ Value as_value(Object* object) { return Value(object); }
 Value new_instance(Interpreter& in, Type* type) {
   if (type->type_flags & kAbstract) throw_abstract(in, type);
   if (type->make != nullptr) return type->make(in, type, Args{});
+  if (!(type->type_flags & kScriptClass) && type != in.types.object) return refuse_to_make(in, type, Args{});
   return Value::adopt(make_object<Instance>(in, type));
 }
 

@@ -155,6 +155,17 @@ Value args_text(Interpreter& in, const Exception* e) {
   return repr(in, e->args);
 }
 
+std::string encode_error_text(Interpreter& in, const Exception* e) {
+  Str* const object = as_str(field(e, 1));
+  const int64_t start = field(e, 2).is_int() ? field(e, 2).as_int() : 0, end = field(e, 3).is_int() ? field(e, 3).as_int() : 0;
+  std::string what = "characters in position " + std::to_string(start) + "-" + std::to_string(end - 1);
+  if (end == start + 1 && start >= 0 && start < object->length) {
+    what = "character " + quote(text_of(str_at(in, object, static_cast<uint32_t>(start))), true) + " in position " +
+           std::to_string(start);
+  }
+  return "'" + str_text(in, field(e, 0)) + "' codec can't encode " + what + ": " + str_text(in, field(e, 4));
+}
+
 Value exception_str(Interpreter& in, const Value& self) {
   const Exception* e = as_exception(self);
   if (is_error(in, self, ErrorKind::KeyError) && as_tuple(e->args)->size == 1) return repr(in, (*as_tuple(e->args))[0]);
@@ -165,6 +176,9 @@ Value exception_str(Interpreter& in, const Value& self) {
     return make_str(in, syntax_error_text(in, e));
   }
   if (is_error(in, self, ErrorKind::ImportError) && is_str(field(e, 0))) return e->fields[0];
+  if (is_error(in, self, ErrorKind::UnicodeEncodeError) && is_str(field(e, 1)) && is_str(field(e, 4))) {
+    return make_str(in, encode_error_text(in, e));
+  }
   return args_text(in, e);
 }
 

@@ -202,9 +202,16 @@ int32_t dict_find_int(const Dict* d, int64_t key) noexcept {
 }
 
 int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
-  if (is_plain_str(in, key)) return dict_find_str(d, as_str(key), hash);
-  if (key.is_int()) {
-    bool met_object = false;  // with the same hash, and perhaps equal: a script decides that
+  bool met_object = false;  // with the same hash, and perhaps equal: a script decides that
+  if (is_plain_str(in, key)) {
+    const Str* const wanted = as_str(key);
+    const int32_t at = find_quietly(d, hash, [&](const Value& held) {
+      if (is_plain_str(in, held)) return str_equal(as_str(held), wanted);
+      met_object = met_object || held.is_object();
+      return false;
+    });
+    if (at >= 0 || !met_object) return at;
+  } else if (key.is_int()) {
     const int32_t at = find_quietly(d, hash, [&](const Value& held) {
       if (held.is_int()) return held.as_int() == key.as_int();
       met_object = true;
@@ -292,8 +299,36 @@ void dict_clear(Interpreter& in, Dict* d) {
   destroy_block(in, entries, used, slots);
 }
 
+namespace {
+
+// An empty dict becomes the copy of one without gaps: the table as bytes, and a reference for each key and value.
+bool clone_table(Interpreter& in, Dict* to, const Dict* from) {
+  if (to->used != 0 || from->used != from->count || from->count < from->capacity / 2) return false;
+  char* block = static_cast<char*>(in.allocate(block_bytes(from->slots)));
+  if (to->entries != nullptr) in.deallocate(to->entries, block_bytes(to->slots));
+  const size_t entry_bytes = from->capacity * sizeof(DictEntry);
+  std::memcpy(block, static_cast<const void*>(from->entries), from->used * sizeof(DictEntry));
+  std::memcpy(block + entry_bytes, from->index, size_t{from->slots} * index_width(from->slots));
+  to->entries = reinterpret_cast<DictEntry*>(block);
+  to->index = block + entry_bytes;
+  to->count = to->used = from->used;
+  to->capacity = from->capacity;
+  to->slots = from->slots;
+  for (uint32_t i = 0; i < to->used; ++i) {
+    const DictEntry& entry = to->entries[i];
+    if (entry.key.is_object()) ++entry.key.as_object()->refcount;
+    if (entry.value.is_object()) ++entry.value.as_object()->refcount;
+  }
+  ++to->keys_version;
+  ++to->layout_version;
+  return true;
+}
+
+}  // namespace
+
 void dict_merge(Interpreter& in, Dict* d, Dict* other, bool override_values) {
   if (d == other || other->count == 0) return;
+  if (clone_table(in, d, other)) return;
   if (d->count == 0) dict_reserve(in, d, other->count);
   const uint32_t layout = other->layout_version;
   for (uint32_t i = 0; i < other->used; ++i) {
@@ -309,7 +344,7 @@ void dict_merge(Interpreter& in, Dict* d, Dict* other, bool override_values) {
 Value dict_copy(Interpreter& in, Dict* d) {
   Value copy = make_dict(in);
   Dict* to = as_dict(copy);
-  if (d->count == 0) return copy;
+  if (d->count == 0 || clone_table(in, to, d)) return copy;
   dict_reserve(in, to, d->count);
   for (uint32_t i = 0; i < d->used; ++i) {
     const DictEntry& entry = d->entries[i];

@@ -328,6 +328,7 @@ Type* view_type(Interpreter& in, const char* name, bool set_like) {
   spec.size = sizeof(DictView);
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
+  type->make = refuse_to_make;
   TypeSlots& s = type->slots;
   s.destroy = destroy_plain<DictView>;
   s.traverse = [](Object* self, Visitor& visitor) { visitor(static_cast<DictView*>(self)->dict); };

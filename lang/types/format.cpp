@@ -1,6 +1,7 @@
 // Numbers as text, and the format specification.
 #include "lang/types/format.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -36,20 +37,22 @@ Decimal shortest_digits(double value) {
   return split_exponent(buffer, static_cast<size_t>(end - buffer));
 }
 
-std::string printf_double(const char* format, int precision, double value) {
-  char buffer[64];
-  // to_chars is exact too, and three times as fast; what is longer than its buffer, or wants the '#', printf does.
-  const bool fixed = std::strcmp(format, "%.*f") == 0;
-  if ((fixed || std::strcmp(format, "%.*e") == 0) && std::isfinite(value)) {
-    const auto form = fixed ? std::chars_format::fixed : std::chars_format::scientific;
-    const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value, form, precision);
-    if (error == std::errc()) return std::string(buffer, end);
-  }
-  const int n = std::snprintf(buffer, sizeof buffer, format, precision, value);
-  if (n < static_cast<int>(sizeof buffer)) return std::string(buffer, static_cast<size_t>(n));
-  std::string out(static_cast<size_t>(n) + 1, '\0');
-  std::snprintf(out.data(), out.size(), format, precision, value);
-  out.pop_back();
+// With `precision` digits behind the point, as printf's %f and %e. No double has more than kMostDigits behind the point.
+constexpr int kMostDigits = 1100;
+constexpr int kMostZeros = 1 << 28;
+
+std::string exact_digits(double value, std::chars_format form, int precision, bool keep_dot) {
+  const int digits = std::min(precision, kMostDigits);
+  const int zeros = precision - digits;
+  if (zeros > kMostZeros) throw Error(ErrorKind::MemoryError, std::string());
+  char buffer[kMostDigits + 330];
+  const size_t size =
+      static_cast<size_t>(std::to_chars(buffer, buffer + sizeof buffer, value, form, digits).ptr - buffer);
+  std::string out(buffer, size);
+  if (zeros == 0 && !(keep_dot && precision == 0)) return out;
+  const size_t end = form == std::chars_format::scientific ? out.find('e') : size;
+  if (zeros == 0) out.insert(end, 1, '.');
+  else out.insert(end, static_cast<size_t>(zeros), '0');
   return out;
 }
 
@@ -90,7 +93,7 @@ std::string general_text(double value, int precision, int flags, char letter) {
     d.digits = "0";
     d.point = 1;
   } else {
-    const std::string text = printf_double("%.*e", precision - 1, value);
+    const std::string text = exact_digits(value, std::chars_format::scientific, precision - 1, false);
     d = split_exponent(text.data(), text.size());
     while (d.digits.size() > 1 && d.digits.back() == '0') d.digits.pop_back();
   }
@@ -111,13 +114,13 @@ std::string positive_text(double value, char type, int precision, int flags) {
     case 'r': return repr_text_of(value, flags, 'e');
     case 'e':
     case 'E': {
-      std::string text = printf_double(alternate ? "%#.*e" : "%.*e", precision, value);
+      std::string text = exact_digits(value, std::chars_format::scientific, precision, alternate);
       if (type == 'E') text[text.find('e')] = 'E';
       return text;
     }
     case 'f':
-    case 'F': return printf_double(alternate ? "%#.*f" : "%.*f", precision, value);
-    case '%': return printf_double(alternate ? "%#.*f" : "%.*f", precision, value * 100) + "%";
+    case 'F': return exact_digits(value, std::chars_format::fixed, precision, alternate);
+    case '%': return exact_digits(value * 100, std::chars_format::fixed, precision, alternate) + "%";
     default: return general_text(value, precision, flags, type == 'G' ? 'E' : 'e');
   }
 }
@@ -318,6 +321,7 @@ std::string format_float_spec(double value, const FormatSpec& spec, std::string_
   }
   if (precision < 0) precision = 6;
   std::string text = float_text(value, type, precision, flags);
+  if (spec.width < 0 && spec.grouping == 0 && spec.sign == '-' && !spec.no_negative_zero) return text;
   bool negative = text[0] == '-';
   if (negative) text.erase(0, 1);
   if (negative && spec.no_negative_zero && text.find_first_of("123456789") == text.npos && text[0] == '0')
@@ -408,7 +412,11 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
                 "Negative zero coercion (z) not allowed in format specifier with integer presentation type");
   }
   const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
-  const std::string digits = digits_in_base(magnitude, base, spec.type == 'X');
+  std::string digits = digits_in_base(magnitude, base, spec.type == 'X');
+  if (spec.width < 0 && spec.grouping == 0 && spec.sign == '-' && !spec.alternate) {
+    if (value < 0) digits.insert(0, 1, '-');
+    return make_str(in, digits, digits.size());
+  }
   return make_str(
       in, assemble(sign_of(value < 0, spec), spec.alternate ? prefix : "", digits, "", base == 10 ? 3 : 4, spec));
 }

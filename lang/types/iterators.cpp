@@ -3,6 +3,7 @@
 
 #include "lang/error.h"
 #include "lang/names.h"
+#include "lang/objects/class.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -186,6 +187,7 @@ Type* iterator_type(Interpreter& in, const char* name, bool (*next)(Interpreter&
   spec.size = sizeof(T);
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
+  type->make = refuse_to_make;
   type->slots.destroy = destroy_plain<T>;
   type->slots.iter = itself;
   type->slots.next = next;

@@ -10,6 +10,8 @@
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/range.h"
+#include "lang/types/set.h"
+#include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
@@ -23,10 +25,8 @@ void move_values(Value* to, const Value* from, size_t count) noexcept {
 
 void set_capacity(Interpreter& in, List* list, size_t capacity) {
   if (capacity > 0xfffffff0u) throw Error(ErrorKind::MemoryError, std::string());
-  Value* items = static_cast<Value*>(in.allocate(capacity * sizeof(Value)));
-  if (list->size != 0) move_values(items, list->items, list->size);
-  if (list->items != nullptr) in.deallocate(list->items, list->capacity * sizeof(Value));
-  list->items = items;
+  list->items =
+      static_cast<Value*>(in.reallocate(list->items, list->capacity * sizeof(Value), capacity * sizeof(Value)));
   list->capacity = static_cast<uint32_t>(capacity);
 }
 
@@ -52,8 +52,7 @@ Value make_list(Interpreter& in, size_t capacity) {
 Value make_list(Interpreter& in, const Value* items, size_t count) {
   Value result = make_list(in, count);
   List* list = as_list(result);
-  for (size_t i = 0; i < count; ++i) new (list->items + i) Value(items[i]);
-  list->size = static_cast<uint32_t>(count);
+  list_append_all(list, items, count);
   return result;
 }
 
@@ -126,6 +125,33 @@ void ask_length(Interpreter& in, const Value& iterable) {
   }
 }
 
+// The builtin containers, whose iterators no script can see: without the iterator.
+void extend_by_chars(Interpreter& in, List* list, const Str* s) {
+  list_reserve(in, list, size_t{list->size} + s->length);
+  for (const char *p = s->data, *end = p + s->size; p < end;) list_append(in, list, char_str(in, decode_char(p)));
+}
+
+void extend_by_range(Interpreter& in, List* list, const Range* range) {
+  list_reserve(in, list, list->size + static_cast<size_t>(range->length));
+  uint64_t item = static_cast<uint64_t>(range->start);
+  for (int64_t i = 0; i < range->length; ++i, item += static_cast<uint64_t>(range->step)) {
+    list_append(in, list, Value::integer(static_cast<int64_t>(item)));
+  }
+}
+
+void extend_by_set(Interpreter& in, List* list, const Set* set) {
+  list_reserve(in, list, size_t{list->size} + set->count);
+  set_for_each(set, [&](const Value& key) { list_append(in, list, key); });
+}
+
+void extend_by_dict(Interpreter& in, List* list, const Dict* dict, IteratorKind kind) {
+  list_reserve(in, list, size_t{list->size} + dict->count);
+  dict_for_each(dict, [&](const Value& key, const Value& value) {
+    if (kind == IteratorKind::DictItems) list_append(in, list, make_tuple(in, {key, value}));
+    else list_append(in, list, kind == IteratorKind::DictKeys ? key : value);
+  });
+}
+
 }  // namespace
 
 void list_extend(Interpreter& in, List* list, const Value& iterable) {
@@ -135,12 +161,20 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
       const size_t count = type == in.types.list ? as_list(iterable)->size : as_tuple(iterable)->size;
       list_reserve(in, list, list->size + count);
       const Value* items = type == in.types.list ? as_list(iterable)->items : as_tuple(iterable)->items;
-      for (size_t i = 0; i < count; ++i) new (list->items + list->size + i) Value(items[i]);
-      list->size += static_cast<uint32_t>(count);
+      list_append_all(list, items, count);
       return;
     }
-    if (type == in.types.range) list_reserve(in, list, list->size + static_cast<size_t>(as_range(iterable)->length));
-    if (type == in.types.dict) list_reserve(in, list, list->size + as_dict(iterable)->count);
+    if (type == in.types.str) return extend_by_chars(in, list, as_str(iterable));
+    if (type == in.types.set || type == in.types.frozenset) return extend_by_set(in, list, as_set(iterable));
+    if (type == in.types.range) return extend_by_range(in, list, as_range(iterable));
+    if (type == in.types.dict) return extend_by_dict(in, list, as_dict(iterable), IteratorKind::DictKeys);
+    if (type == in.types.dict_keys || type == in.types.dict_values || type == in.types.dict_items) {
+      const Value held = static_cast<DictView*>(iterable.as_object())->dict;
+      const IteratorKind kind = type == in.types.dict_keys     ? IteratorKind::DictKeys
+                                : type == in.types.dict_values ? IteratorKind::DictValues
+                                                               : IteratorKind::DictItems;
+      return extend_by_dict(in, list, as_dict(held), kind);
+    }
   }
   const Value it = iter(in, iterable);
   ask_length(in, iterable);

@@ -41,6 +41,11 @@ inline void list_append(Interpreter& in, List* list, Value value) {
   new (list->items + list->size) Value(std::move(value));
   ++list->size;
 }
+// Shares the items; there must be room for them.
+inline void list_append_all(List* list, const Value* items, size_t count) {
+  for (size_t i = 0; i < count; ++i) new (list->items + list->size + i) Value(items[i]);
+  list->size += static_cast<uint32_t>(count);
+}
 void list_insert(Interpreter& in, List* list, size_t at, Value value);
 Value list_pop(Interpreter& in, List* list, size_t at);
 // Appends every item of an iterable.

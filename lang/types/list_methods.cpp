@@ -1,5 +1,6 @@
 // Lists in operators, indexing and iteration, and their methods.
 #include <algorithm>
+#include <utility>
 
 #include "lang/bind.h"
 #include "lang/objects/class.h"
@@ -43,9 +44,13 @@ Value repeat(Interpreter& in, const List* list, int64_t times) {
   check_size(list->size, static_cast<uint64_t>(times));
   Value result = make_list(in, list->size * static_cast<size_t>(times));
   List* out = as_list(result);
-  for (int64_t k = 0; k < times; ++k) {
-    for (uint32_t i = 0; i < list->size; ++i) new (out->items + out->size++) Value(list->items[i]);
+  if (list->size == 1) {
+    const Value item = list->items[0];
+    for (int64_t k = 0; k < times; ++k) new (out->items + k) Value(item);
+    out->size = static_cast<uint32_t>(times);
+    return result;
   }
+  for (int64_t k = 0; k < times; ++k) list_append_all(out, list->items, list->size);
   return result;
 }
 
@@ -58,8 +63,7 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (!is_list(other)) throw_cannot_join(in, "list", other);
   Value result = make_list(in, size_t{as_list(self)->size} + as_list(other)->size);
   List* out = as_list(result);
-  for (const Value& item : *as_list(self)) new (out->items + out->size++) Value(item);
-  for (const Value& item : *as_list(other)) new (out->items + out->size++) Value(item);
+  for (const List* part : {as_list(self), as_list(other)}) list_append_all(out, part->items, part->size);
   return result;
 }
 
@@ -96,10 +100,9 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
     const SliceIndices r = adjust_slice(parts, list->size);
     if (r.step == 1) return make_list(in, list->items + r.start, static_cast<size_t>(r.count));
     Value result = make_list(in, static_cast<size_t>(r.count));
-    List* const picked = as_list(result);
-    for (int64_t at = r.start; picked->size < r.count; at += r.step) {
-      new (picked->items + picked->size++) Value(list->items[at]);
-    }
+    List* out = as_list(result);
+    for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) new (out->items + i) Value(list->items[at]);
+    out->size = static_cast<uint32_t>(r.count);
     return result;
   }
   return list->items[sequence_index(in, key, list->size, "list")];
@@ -129,7 +132,11 @@ void set_slice(Interpreter& in, List* list, const Slice* slice, const Value& val
     throw Error(ErrorKind::ValueError, "attempt to assign sequence of size " + std::to_string(items->size) +
                                            " to extended slice of size " + std::to_string(r.count));
   }
-  for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) list->items[at] = items->items[i];
+  std::vector<Value> old;  // let go last: a __del__ may change the list
+  old.reserve(static_cast<size_t>(r.count));
+  for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) {
+    old.push_back(std::exchange(list->items[at], items->items[i]));
+  }
 }
 
 void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) {
@@ -259,7 +266,16 @@ Value sort(Interpreter& in, const Args& args) {
 
 Value reversed_method(Interpreter& in, const Args& args) { return list_reversed(in, args[0]); }
 
+// Keywords are another's business when a class has a __new__ of its own.
+void check_init_keywords(Interpreter& in, const Value& self, const Value& keywords) {
+  if (as_dict(keywords)->count == 0) return;
+  const Value& maker = type_lookup(self.as_object()->type, in.names->new_);
+  if (!maker.is(type_lookup(in.types.list, in.names->new_))) return;
+  throw Error(ErrorKind::TypeError, "list() takes no keyword arguments");
+}
+
 Value init(Interpreter& in, const Args& args) {
+  check_init_keywords(in, args[0], args[2]);
   Value fresh = args[1].is_undefined() ? make_list(in) : list_from(in, args[1]);
   List* list = as_list(args[0]);
   list_clear(in, list);
@@ -291,7 +307,7 @@ constexpr NativeDef kRows[] = {
     {"index(self, value, start=..., stop=..., /)", index_of, "Return the first index of value."},
     {"sort(self, /, *, key=None, reverse: bool = False)", sort, "Sort in place, ascending and stable."},
     {"__reversed__(self, /)", reversed_method, "Return a reverse iterator over the list."},
-    {"__init__(self, iterable=..., /)", init, "Initialize self."},
+    {"__init__(self, iterable=..., /, **kwargs)", init, "Initialize self."},
 };
 
 }  // namespace

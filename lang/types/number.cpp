@@ -77,7 +77,7 @@ int64_t int_power(int64_t base, int64_t exponent) {
 Value float_power(Interpreter& in, double a, double b) {
   if (b == 0 || a == 1) return Value::real(1);
   if (std::isnan(a) || std::isnan(b)) return Value::real(a + b);
-  if (a == 0 && b < 0) throw_zero("0.0 cannot be raised to a negative power");
+  if (a == 0 && b < 0 && !std::isinf(b)) throw_zero("0.0 cannot be raised to a negative power");
   if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) {
     const double magnitude = std::pow(-a, b), angle = b * 3.14159265358979323846;
     return make_complex(in, magnitude * std::cos(angle), magnitude * std::sin(angle));
@@ -176,7 +176,11 @@ Value complex_power(Interpreter& in, double ar, double ai, double br, double bi)
     length *= std::exp(-angle * bi);
     phase += bi * std::log(magnitude);
   }
-  return make_complex(in, length * std::cos(phase), length * std::sin(phase));
+  const double real = length * std::cos(phase), imag = length * std::sin(phase);
+  if ((std::isinf(real) || std::isinf(imag)) && std::isfinite(ar) && std::isfinite(ai) && std::isfinite(br) && std::isfinite(bi)) {
+    throw Error(ErrorKind::OverflowError, "complex exponentiation");
+  }
+  return make_complex(in, real, imag);
 }
 
 Value complex_binary(Interpreter& in, BinaryOp op, const Value& a, const Value& b) {
@@ -198,8 +202,8 @@ void throw_int_overflow(const char* op) {
   throw_error(ErrorKind::OverflowError, "integer overflow: the result of %s does not fit into 64 bits", op);
 }
 
-Value make_complex(Interpreter& in, double real, double imag) {
-  Complex* c = make_object<Complex>(in, in.types.complex);
+Value make_complex(Interpreter& in, double real, double imag, Type* type) {
+  Complex* c = make_object<Complex>(in, type != nullptr ? type : in.types.complex);
   c->real = real;
   c->imag = imag;
   return Value::adopt(c);
@@ -316,7 +320,7 @@ Value number_unary(Interpreter& in, UnaryOp op, const Value& value) {
   if (a.is_float() && op != UnaryOp::Invert) return Value::real(op == UnaryOp::Neg ? -a.as_float() : a.as_float());
   if (is_complex(in, a) && op != UnaryOp::Invert) {
     const Complex* c = static_cast<Complex*>(a.as_object());
-    return op == UnaryOp::Pos ? a : make_complex(in, -c->real, -c->imag);
+    return op == UnaryOp::Pos ? make_complex(in, c->real, c->imag) : make_complex(in, -c->real, -c->imag);
   }
   return in.not_implemented;
 }
@@ -392,6 +396,8 @@ Value number_compare(Interpreter& in, CompareOp op, const Value& left, const Val
     double ar, ai, br, bi;
     if (op != CompareOp::Eq && op != CompareOp::Ne) return in.not_implemented;
     if (!as_complex(in, a, ar, ai) || !as_complex(in, b, br, bi)) return in.not_implemented;
+    const bool exact = (!a_int || compare_int_float(a.as_int(), br) == 0) && (!b_int || compare_int_float(b.as_int(), ar) == 0);
+    if (!exact) return Value::boolean(op == CompareOp::Ne);
     return Value::boolean((ar == br && ai == bi) == (op == CompareOp::Eq));
   }
   return Value::boolean(order_holds(op, order));

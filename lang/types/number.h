@@ -16,9 +16,11 @@ struct Complex : Object {
   double real = 0, imag = 0;
 };
 inline bool is_complex(Interpreter& in, const Value& v) noexcept {
-  return v.is_object() && v.as_object()->type == in.types.complex;
+  if (!v.is_object()) return false;
+  const Type* type = v.as_object()->type;
+  return type == in.types.complex || type->is_subtype_of(in.types.complex);
 }
-Value make_complex(Interpreter& in, double real, double imag);
+Value make_complex(Interpreter& in, double real, double imag, Type* type = nullptr);  // null: plain complex
 std::string complex_repr(double real, double imag);
 
 Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b);
@@ -44,7 +46,9 @@ int64_t int_from_float(Interpreter& in, double value);  // truncates; CPython's 
 // int('…', base) and float('…'): ValueError with CPython's message.
 int64_t parse_int(Interpreter& in, std::string_view text, int base);
 double parse_float(Interpreter& in, std::string_view text);
+double parse_hex_float(std::string_view text);  // float.fromhex
 bool parse_float_text(std::string_view text, double& out);  // no blanks, no underscores
+bool strip_underscores(std::string& number);                 // false: one stands elsewhere than between digits
 
 [[noreturn]] void throw_int_overflow(const char* op);
 

@@ -20,6 +20,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/types/unicode.h"
 
 namespace tessera {
 namespace {
@@ -86,15 +87,14 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
 
 Value int_of(Interpreter& in, const Value& x) {
   if (is_str(x)) return Value::integer(parse_int(in, text_of(x), 10));
-  const Value plain = unboxed(x);
-  if (plain.is_int() || plain.is_bool()) return Value::integer(plain.as_int());
-  if (plain.is_float()) return Value::integer(int_from_float(in, plain.as_float()));
-  if (plain.is_object()) {
-    const Type* type = plain.as_object()->type;
+  if (x.is_int() || x.is_bool()) return Value::integer(x.as_int());
+  if (x.is_float()) return Value::integer(int_from_float(in, x.as_float()));
+  if (x.is_object()) {
+    const Type* type = x.as_object()->type;
     for (Str* name : {in.names->int_, in.names->index, in.names->trunc}) {
       const Value method = type_lookup(type, name);
       if (method.is_undefined()) continue;
-      const Value result = unboxed(call(in, method, {plain}));
+      const Value result = unboxed(call(in, method, {x}));
       if (result.is_int() || result.is_bool()) return Value::integer(result.as_int());
       throw Error(ErrorKind::TypeError,
                   std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
@@ -127,13 +127,15 @@ Value bool_make(Interpreter& in, Type*, const Args& args) {
 }
 
 Value float_make(Interpreter& in, Type* type, const Args& args) {
-  if (type == in.types.real) refuse_keywords("float", args);
+  refuse_keywords(in, type, in.types.real, "float", args);
   check_count("float", args, 0, 1);
   double result = 0;
   if (args.positional() == 1 && is_str(args[0])) {
     result = parse_float(in, text_of(args[0]));
+  } else if (args.positional() == 1 && args[0].is_float()) {
+    result = args[0].as_float();
   } else if (args.positional() == 1) {
-    const Value plain = unboxed(args[0]);
+    const Value& plain = args[0];
     const bool number = !plain.is_object() ? !plain.is_none()
                                            : !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
                                                  !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
@@ -141,7 +143,15 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
       throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" +
                                             std::string(type_name(in, args[0])) + "'");
     }
-    result = to_float(in, plain);
+    const Value method = plain.is_object() && (plain.as_object()->type->type_flags & kScriptClass)
+                             ? type_lookup(plain.as_object()->type, in.names->float_)
+                             : Value();
+    const Value answer = method.is_undefined() ? plain : call(in, method, {plain});
+    if (!method.is_undefined() && !unboxed(answer).is_float()) {
+      throw Error(ErrorKind::TypeError, std::string(type_name(in, plain)) + ".__float__ returned non-float (type " +
+                                            std::string(type_name(in, answer)) + ")");
+    }
+    result = to_float(in, answer);
   }
   return as_type(in, type, in.types.real, Value::real(result));
 }
@@ -149,23 +159,25 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
 [[noreturn]] void malformed_complex() { throw Error(ErrorKind::ValueError, "complex() arg is a malformed string"); }
 
 // "1+2j", "-j", "(3)", with blanks around.
-Value parse_complex(Interpreter& in, std::string_view text) {
+void parse_complex(std::string_view text, double& real, double& imag) {
   auto trim = [&] {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\n' || text.front() == '\t'))
-      text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\t')) text.remove_suffix(1);
+    while (!text.empty() && unicode::is_ascii_space(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+    while (!text.empty() && unicode::is_ascii_space(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
   };
   trim();
   if (text.size() >= 2 && text.front() == '(' && text.back() == ')') {
     text = text.substr(1, text.size() - 2);
     trim();
   }
-  double real = 0, imag = 0;
+  auto number = [whole = text](std::string_view part, double& out) {
+    std::string s(part);
+    if (!strip_underscores(s)) {
+      throw Error(ErrorKind::ValueError, "could not convert string to complex: " + quote(whole));
+    }
+    if (!parse_float_text(s, out)) malformed_complex();
+  };
   if (text.empty()) malformed_complex();
-  if (text.back() != 'j' && text.back() != 'J') {
-    if (!parse_float_text(text, real)) malformed_complex();
-    return make_complex(in, real, 0);
-  }
+  if (text.back() != 'j' && text.back() != 'J') return number(text, real);
   text.remove_suffix(1);
   size_t split = text.size();
   while (split > 0) {  // the last sign that is not an exponent's
@@ -174,32 +186,43 @@ Value parse_complex(Interpreter& in, std::string_view text) {
         (split == 0 || (text[split - 1] != 'e' && text[split - 1] != 'E')))
       break;
   }
-  std::string_view second = text.substr(split);
-  if (split != 0 && !parse_float_text(text.substr(0, split), real)) malformed_complex();
-  if (split == 0) second = text;
+  if (split != 0) number(text.substr(0, split), real);
+  const std::string_view second = text.substr(split);
   if (second.empty() || second == "+") imag = 1;
   else if (second == "-") imag = -1;
-  else if (!parse_float_text(second, imag)) malformed_complex();
-  return make_complex(in, real, imag);
+  else number(second, imag);
 }
 
-bool parts_of(Interpreter& in, const Value& v, double& real, double& imag) {
+// False: no number. `ask`: an object is asked for __complex__ first.
+bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool ask = true) {
   imag = 0;
+  if (ask && v.is_object() && v.as_object()->type != in.types.complex) {
+    const Value method = type_lookup(v.as_object()->type, in.names->complex);
+    if (!method.is_undefined() && (v.as_object()->type->type_flags & kScriptClass)) {
+      const Value answer = call(in, method, {v});
+      if (!is_complex(in, answer)) {
+        throw Error(ErrorKind::TypeError,
+                    "__complex__ returned non-complex (type " + std::string(type_name(in, answer)) + ")");
+      }
+      return parts_of(in, answer, real, imag, false);
+    }
+  }
   if (is_complex(in, v)) {
     real = complex_of(v)->real;
     imag = complex_of(v)->imag;
     return true;
   }
-  if (v.is_object()) {
-    const Value method = type_lookup(v.as_object()->type, in.names->complex);
-    if (!method.is_undefined()) return parts_of(in, call(in, method, {v}), real, imag);
-  }
-  if (is_str(v) || v.is_none()) return false;
+  const Value plain = unboxed(v);
+  const bool number = plain.is_object()
+                          ? !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
+                                !type_lookup(plain.as_object()->type, in.names->index).is_undefined()
+                          : !plain.is_none();
+  if (is_str(v) || !number) return false;
   real = to_float(in, v);
   return true;
 }
 
-Value complex_make(Interpreter& in, Type*, const Args& args) {
+Value complex_make(Interpreter& in, Type* type, const Args& args) {
   Value re = keyword(args, "complex", {"real", "imag"}, "real"),
         im = keyword(args, "complex", {"real", "imag"}, "imag");
   const uint32_t given = args.positional();
@@ -207,24 +230,26 @@ Value complex_make(Interpreter& in, Type*, const Args& args) {
     throw Error(ErrorKind::TypeError, "complex() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
   if (given > 0) re = args[0];
   if (given > 1) im = args[1];
+  double ar = 0, ai = 0, br = 0, bi = 0;
   if (is_str(re)) {
     if (!im.is_undefined()) throw Error(ErrorKind::TypeError, "complex() can't take second arg if first is a string");
-    return parse_complex(in, text_of(re));
+    parse_complex(text_of(re), ar, ai);
+    return make_complex(in, ar, ai, type);
   }
   if (is_str(im)) throw Error(ErrorKind::TypeError, "complex() second arg can't be a string");
-  double ar = 0, ai = 0, br = 0, bi = 0;
   if (!re.is_undefined() && !parts_of(in, re, ar, ai)) {
     throw Error(ErrorKind::TypeError,
                 "complex() first argument must be a string or a number, not '" + std::string(type_name(in, re)) + "'");
   }
-  if (im.is_undefined() && given == 1 && is_complex(in, re)) return re;
-  if (!im.is_undefined() && !parts_of(in, im, br, bi)) {
+  if (im.is_undefined()) {
+    const bool same = re.is_object() && re.as_object()->type == in.types.complex && type == in.types.complex;
+    return same ? re : make_complex(in, ar, ai, type);
+  }
+  if (!parts_of(in, im, br, bi, false)) {
     throw Error(ErrorKind::TypeError,
                 "complex() second argument must be a number, not '" + std::string(type_name(in, im)) + "'");
   }
-  const double real = !im.is_undefined() && is_complex(in, im) ? ar - bi : ar;
-  if (im.is_undefined()) return make_complex(in, real, ai);
-  return make_complex(in, real, is_complex(in, re) ? ai + br : br);
+  return make_complex(in, is_complex(in, im) ? ar - bi : ar, is_complex(in, re) ? ai + br : br, type);
 }
 
 // --- methods
@@ -309,20 +334,8 @@ Value float_hex(Interpreter& in, const Args& args) {
 }
 
 Value float_fromhex(Interpreter& in, const Args& args) {
-  const std::string text(text_of(args[1]));
-  const size_t first = text.find_first_not_of(" \t\n\r\f\v");
-  const size_t last = text.find_last_not_of(" \t\n\r\f\v");
-  std::string s = first == text.npos ? "" : text.substr(first, last - first + 1);
-  const size_t digits = s.find_first_not_of("+-");
-  if (digits != s.npos && std::isxdigit(static_cast<unsigned char>(s[digits])) && s.compare(digits, 2, "0x") != 0 &&
-      s.compare(digits, 2, "0X") != 0 && std::tolower(s[digits]) != 'n' && std::tolower(s[digits]) != 'i') {
-    s.insert(digits, "0x");
-  }
-  char* end = nullptr;
-  const double d = std::strtod(s.c_str(), &end);
-  if (s.empty() || *end != 0) throw Error(ErrorKind::ValueError, "invalid hexadecimal floating-point string");
-  if (args[0].as_object() == in.types.real) return Value::real(d);
-  return call(in, args[0], {Value::real(d)});
+  const Value number = Value::real(parse_hex_float(text_of(args[1])));
+  return args[0].as_object() == in.types.real ? number : call(in, args[0], {number});
 }
 
 Value complex_real(Interpreter&, const Args& args) { return Value::real(complex_of(args[0])->real); }
@@ -364,7 +377,17 @@ constexpr NativeDef kFloatRows[] = {
     {"__abs__(self, /)", abs_method, ""},
 };
 
+Value complex_itself(Interpreter& in, const Args& args) {
+  const Complex* c = complex_of(args[0]);
+  return c->type == in.types.complex ? args[0] : make_complex(in, c->real, c->imag);
+}
+Value complex_arguments(Interpreter& in, const Args& args) {
+  return make_tuple(in, {Value::real(complex_of(args[0])->real), Value::real(complex_of(args[0])->imag)});
+}
+
 constexpr NativeDef kComplexRows[] = {
+    {"__complex__(self, /)", complex_itself, ""},
+    {"__getnewargs__(self, /)", complex_arguments, ""},
     {"conjugate(self, /)", conjugate, "The complex conjugate."},
     {"__abs__(self, /)", complex_abs, ""},
 };
@@ -406,7 +429,6 @@ void make_number_types(Interpreter& in) {
   spec.module = "builtins";
   spec.kind = ObjectKind::Native;
   spec.size = sizeof(Complex);
-  spec.flags = kFinalType;
   if (t.complex == nullptr) t.complex = in.new_type(spec);
   TypeSlots& s = t.complex->slots;
   s.destroy = destroy_plain<Complex>;

@@ -15,6 +15,11 @@ namespace {
 
 // Digits of any script become ASCII digits, blanks of any kind become spaces; the ends are stripped.
 std::string plain_number(std::string_view text) {
+  if (all_ascii(text)) {
+    while (!text.empty() && unicode::is_ascii_space(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+    while (!text.empty() && unicode::is_ascii_space(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+    return std::string(text);
+  }
   std::string out;
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -100,8 +105,11 @@ bool equals_ignoring_case(std::string_view a, std::string_view lower) noexcept {
   return true;
 }
 
+}  // namespace
+
 // Underscores may stand between digits only. False: one stands elsewhere.
 bool strip_underscores(std::string& s) {
+  if (s.find('_') == s.npos) return true;
   std::string out;
   for (size_t i = 0; i < s.size(); ++i) {
     if (s[i] != '_') {
@@ -114,8 +122,6 @@ bool strip_underscores(std::string& s) {
   s = std::move(out);
   return true;
 }
-
-}  // namespace
 
 int64_t parse_int(Interpreter&, std::string_view text, int base) {
   int64_t value = 0;

@@ -9,9 +9,11 @@
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
 #include "lang/types/iterators.h"
+#include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/vm/vm.h"
 
@@ -102,6 +104,19 @@ bool next(Interpreter& in, const Value& iterator, Value& out) {
     return iterator.as_object()->type->slots.next(in, iterator, out);
   }
   throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, iterator)) + "' object is not an iterator");
+}
+
+bool is_plain_sequence(Interpreter& in, const Value& value) noexcept {
+  if (!value.is_object()) return false;
+  const Type* type = value.as_object()->type;
+  return type == in.types.list || type == in.types.tuple;
+}
+
+bool plain_item(const Value& sequence, size_t index, Value& out) noexcept {
+  const bool list = is_list(sequence);
+  if (index >= (list ? as_list(sequence)->size : as_tuple(sequence)->size)) return false;
+  out = list ? as_list(sequence)->items[index] : as_tuple(sequence)->items[index];
+  return true;
 }
 
 namespace {

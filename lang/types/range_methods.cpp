@@ -5,6 +5,7 @@
 #include "lang/error.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
+#include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
 #include "lang/types/iterators.h"
@@ -83,17 +84,29 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
   return false;
 }
 
-Value count(Interpreter& in, const Args& args) { return Value::integer(contains_slot(in, args[0], args[1])); }
+bool is_plain_number(const Value& v) { return v.is_int() || v.is_bool() || v.is_float(); }
+
+Value count(Interpreter& in, const Args& args) {
+  if (is_plain_number(args[1])) return Value::integer(contains_slot(in, args[0], args[1]));
+  int64_t n = 0;
+  for_each(in, args[0], [&](const Value& each) { n += equals(in, each, args[1]); });
+  return Value::integer(n);
+}
 
 Value index_of(Interpreter& in, const Args& args) {
   const Value value =
       args[1].is_float() && args[1].as_float() == std::floor(args[1].as_float()) && std::fabs(args[1].as_float()) < 9e18
           ? Value::integer(static_cast<int64_t>(args[1].as_float()))
-          : unboxed(args[1]);
+          : args[1];
   const int64_t at = value.is_int() || value.is_bool() ? position(as_range(args[0]), value.as_int()) : -1;
   if (at >= 0) return Value::integer(at);
   if (value.is_int() || value.is_bool())
     throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in range");
+  int64_t i = 0;
+  const Value it = range_iter(in, args[0]);
+  for (Value each; !is_plain_number(args[1]) && next(in, it, each); ++i) {
+    if (equals(in, each, args[1])) return Value::integer(i);
+  }
   throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
 }
 
@@ -209,6 +222,7 @@ void range_methods(Interpreter& in) {
   in.add_property(slice, "stop", slice_stop);
   in.add_property(slice, "step", slice_step);
   slot_methods(in, slice);
+  dict_set_str(in, slice->attributes, in.names->hash, Value::none());
 }
 
 }  // namespace tessera

@@ -1,10 +1,13 @@
 // The set's table, step by step as CPython's, so that sets of numbers come out in the same order.
 #include "lang/types/set.h"
 
+#include <cstring>
+
 #include "lang/error.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/set_ops.h"
+#include "lang/types/str.h"
 #include "lang/types/types.h"
 
 namespace tessera {
@@ -12,30 +15,41 @@ namespace {
 
 constexpr uint32_t kMinimum = 8;
 constexpr uint32_t kLinearProbes = 9;  // neighbours that are looked at before jumping
+constexpr uint32_t kPerturbShift = 5;
 constexpr int64_t kDeletedHash = -1;   // never the hash of a key
 
 bool is_free(const SetEntry& entry) noexcept { return entry.key.is_undefined() && entry.hash != kDeletedHash; }
 
-// Calls f(entry) for the slots of a hash in order until it answers true.
-template <class F>
-void probe(SetEntry* table, uint32_t mask, int64_t hash, F&& f) {
-  uint64_t perturb = static_cast<uint64_t>(hash);
-  uint64_t i = static_cast<uint64_t>(hash) & mask;
-  for (;;) {
-    SetEntry* entry = table + i;
-    const uint32_t probes = i + kLinearProbes <= mask ? kLinearProbes : 0;
-    for (uint32_t k = 0; k <= probes; ++k) {
-      if (f(entry[k])) return;
-    }
-    perturb >>= 5;
-    i = (i * 5 + 1 + perturb) & mask;
+// The slots in which a hash may stand, in order, without end.
+class Probe {
+ public:
+  Probe(SetEntry* table, uint32_t mask, int64_t hash) noexcept
+      : table_(table), mask_(mask), perturb_(static_cast<uint64_t>(hash)), i_(perturb_ & mask) {
+    start();
   }
-}
+  SetEntry* entry() const noexcept { return entry_; }
+  void step() noexcept {
+    if (entry_++ != last_) return;
+    perturb_ >>= kPerturbShift;
+    i_ = (i_ * 5 + 1 + perturb_) & mask_;
+    start();
+  }
+
+ private:
+  void start() noexcept {
+    entry_ = table_ + i_;
+    last_ = entry_ + (i_ + kLinearProbes <= mask_ ? kLinearProbes : 0);
+  }
+  SetEntry* const table_;
+  const uint32_t mask_;
+  uint64_t perturb_, i_;
+  SetEntry *entry_, *last_;
+};
 
 SetEntry* new_table(Interpreter& in, uint32_t slots) {
-  SetEntry* table = static_cast<SetEntry*>(in.allocate(size_t{slots} * sizeof(SetEntry)));
-  for (uint32_t i = 0; i < slots; ++i) new (table + i) SetEntry();
-  return table;
+  static_assert(static_cast<int>(Tag::Undefined) == 0, "a table of zeros is an empty one");
+  const size_t bytes = size_t{slots} * sizeof(SetEntry);
+  return static_cast<SetEntry*>(std::memset(in.allocate(bytes), 0, bytes));
 }
 
 void free_table(Interpreter& in, SetEntry* table, uint32_t mask) noexcept {
@@ -46,12 +60,10 @@ void free_table(Interpreter& in, SetEntry* table, uint32_t mask) noexcept {
 
 // Into a table that has no deleted slots and lacks the key.
 void insert_clean(SetEntry* table, uint32_t mask, int64_t hash, Value&& key) {
-  probe(table, mask, hash, [&](SetEntry& entry) {
-    if (!entry.key.is_undefined()) return false;
-    entry.key = std::move(key);
-    entry.hash = hash;
-    return true;
-  });
+  Probe probe(table, mask, hash);
+  while (!probe.entry()->key.is_undefined()) probe.step();
+  new (&probe.entry()->key) Value(std::move(key));
+  probe.entry()->hash = hash;
 }
 
 void resize(Interpreter& in, Set* set, size_t minimum) {
@@ -72,40 +84,44 @@ void resize(Interpreter& in, Set* set, size_t minimum) {
 
 size_t roomy(const Set* set) { return set->count > 50000 ? size_t{set->count} * 2 : size_t{set->count} * 4; }
 
+// Whether an entry of the same hash holds the key without asking a script; `unsure` when only == can tell.
+enum class Same { No, Yes, Unsure };
+Same same_key(Interpreter& in, const Value& held, const Value& key) noexcept {
+  if (held.is(key)) return Same::Yes;
+  if (held.is_int() && key.is_int()) return Same::No;
+  if (held.is_object() && key.is_object() && held.as_object()->type == in.types.str &&
+      key.as_object()->type == in.types.str) {
+    return str_equal(as_str(held), as_str(key)) ? Same::Yes : Same::No;
+  }
+  return Same::Unsure;
+}
+
 // The entry that holds the key, or else (`for_insert`) the slot to put it in: the last deleted one that was met, or the
 // free one where the probing ended. == may run a script that changes the set: then the search begins again.
 SetEntry* find(Interpreter& in, Set* set, const Value& key, int64_t hash, bool for_insert) {
-  for (;;) {
-    if (set->table == nullptr) {
-      if (!for_insert) return nullptr;
-      set->table = new_table(in, kMinimum);
-      set->mask = kMinimum - 1;
+restart:
+  if (set->table == nullptr) {
+    if (!for_insert) return nullptr;
+    set->table = new_table(in, kMinimum);
+    set->mask = kMinimum - 1;
+  }
+  SetEntry* deleted = nullptr;
+  for (Probe probe(set->table, set->mask, hash);; probe.step()) {
+    SetEntry* const entry = probe.entry();
+    if (entry->key.is_undefined()) {
+      if (is_free(*entry)) return !for_insert ? nullptr : deleted != nullptr ? deleted : entry;
+      deleted = entry;
+      continue;
     }
-    SetEntry* found = nullptr;
-    SetEntry* deleted = nullptr;
-    bool again = false;
-    probe(set->table, set->mask, hash, [&](SetEntry& entry) {
-      if (is_free(entry)) {
-        if (for_insert) found = deleted != nullptr ? deleted : &entry;
-        return true;
-      }
-      if (entry.key.is_undefined()) deleted = &entry;
-      if (entry.hash != hash || entry.key.is_undefined()) return false;
-      if (entry.key.is(key)) {
-        found = &entry;
-        return true;
-      }
-      const Value held = entry.key;
-      const uint32_t version = set->version;
-      const bool same = equals(in, held, key);
-      if (version != set->version) {
-        again = true;
-        return true;
-      }
-      if (same) found = &entry;
-      return same;
-    });
-    if (!again) return found;
+    if (entry->hash != hash) continue;
+    const Same same = same_key(in, entry->key, key);
+    if (same == Same::Yes) return entry;
+    if (same == Same::No) continue;
+    const Value held = entry->key;
+    const uint32_t version = set->version;
+    const bool equal = equals(in, held, key);
+    if (version != set->version) goto restart;
+    if (equal) return entry;
   }
 }
 
@@ -202,10 +218,11 @@ void set_merge(Interpreter& in, Set* set, Set* other) {
   }
   ++set->version;
   if (set->fill == 0 && set->mask == other->mask && other->fill == other->count) {
-    for (uint32_t i = 0; i <= other->mask; ++i) {
-      set->table[i].key = other->table[i].key;
-      set->table[i].hash = other->table[i].hash;
-    }
+    std::memcpy(static_cast<void*>(set->table), static_cast<const void*>(other->table),
+                (size_t{other->mask} + 1) * sizeof(SetEntry));
+    set_for_each(set, [](const Value& key) {
+      if (key.is_object()) ++key.as_object()->refcount;
+    });
     set->fill = set->count = other->count;
     return;
   }

@@ -7,6 +7,7 @@
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
+#include "lang/types/list.h"
 #include "lang/types/sequence.h"
 #include "lang/types/set.h"
 #include "lang/types/set_ops.h"
@@ -27,14 +28,8 @@ Value repr_slot(Interpreter& in, const Value& self) {
   const ReprMark mark(in, self.as_object());
   if (set->count == 0) return make_str(in, name + "()");
   if (mark.again()) return make_str(in, name + "(...)");
-  std::string out;
-  for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
-    if (set->table[i].key.is_undefined()) continue;
-    const Value key = set->table[i].key;
-    if (!out.empty()) out += ", ";
-    out += repr_text(in, key);
-  }
-  out = "{" + out + "}";
+  const Value keys = list_from(in, self);  // a repr may change the set
+  const std::string out = repr_items(in, keys, "{", "}");
   return make_str(in, type == in.types.set ? out : name + "(" + out + ")");
 }
 
@@ -301,9 +296,11 @@ Value isdisjoint(Interpreter& in, const Args& args) {
   if (is_set(args[1])) {
     Set *a = as_set(args[0]), *b = as_set(args[1]);
     if (a->count > b->count) std::swap(a, b);
-    bool apart = true;
-    each(a, [&](const Value& key, int64_t h) { apart = apart && !set_contains_hashed(in, b, key, h); });
-    return Value::boolean(apart);
+    for (uint32_t i = 0; a->table != nullptr && i <= a->mask; ++i) {
+      const Value key = a->table[i].key;
+      if (!key.is_undefined() && set_contains_hashed(in, b, key, a->table[i].hash)) return Value::boolean(false);
+    }
+    return Value::boolean(true);
   }
   const Value it = iter(in, args[1]);
   Value key;
@@ -314,6 +311,7 @@ Value isdisjoint(Interpreter& in, const Args& args) {
 }
 
 Value init(Interpreter& in, const Args& args) {
+  if (as_dict(args[2])->count != 0) throw Error(ErrorKind::TypeError, "set() takes no keyword arguments");
   set_clear(in, as_set(args[0]));
   if (!args[1].is_undefined()) set_update(in, as_set(args[0]), args[1]);
   return Value::none();
@@ -324,7 +322,7 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
   Type* const base = freeze ? in.types.frozenset : in.types.set;
   const char* const name = freeze ? "frozenset" : "set";
   if (!freeze && type != base) return Value::adopt(make_object<Set>(in, type));  // filled by its __init__
-  if (type == base) refuse_keywords(name, args);
+  refuse_keywords(in, type, base, name, args);
   check_count(name, args, 0, 1);
   if (type == base && freeze && args.positional() == 1 && args[0].is_object() && args[0].as_object()->type == base)
     return args[0];
@@ -355,7 +353,7 @@ constexpr NativeDef kSetRows[] = {
     {"intersection_update(self, /, *others)", intersection_update, "Keep what is in all others too."},
     {"difference_update(self, /, *others)", difference_update, "Remove what is in the others."},
     {"symmetric_difference_update(self, other, /)", symmetric_difference_update, "Keep what is in one of the two."},
-    {"__init__(self, iterable=..., /)", init, "Initialize self."},
+    {"__init__(self, iterable=..., /, **kwargs)", init, "Initialize self."},
 };
 
 void fill_slots(Type* type) {

@@ -3,6 +3,7 @@
 
 #include "lang/error.h"
 #include "lang/make_object.h"
+#include "lang/protocol.h"
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
@@ -74,10 +75,10 @@ Value plain_str(Interpreter& in, const Value& text) {
 
 Value char_str(Interpreter& in, uint32_t cp) {
   if (cp < 128) return in.shared->chars[cp];
-  std::string bytes;
-  append_char(bytes, cp);
-  Str* s = new_str(in, bytes.size(), 1);
-  std::memcpy(s->data, bytes.data(), bytes.size());
+  char bytes[4];
+  const size_t size = encode_char(bytes, cp);
+  Str* s = new_str(in, size, 1);
+  std::memcpy(s->data, bytes, size);
   return Value::adopt(s);
 }
 
@@ -178,21 +179,12 @@ uint32_t byte_offset(Interpreter& in, Str* s, uint32_t index) {
   if (index >= s->length) return s->size;
   if (s->offsets == nullptr) {
     if (index < kOffsetStep) {  // near the start: not worth a table
-      uint32_t byte = 0;
-      for (uint32_t left = index; left > 0; --left) {
-        do ++byte;
-        while (is_continuation(s->data[byte]));
-      }
-      return byte;
+      return static_cast<uint32_t>(skip_chars(s->data, index) - s->data);
     }
     build_offsets(in, s);
   }
-  uint32_t byte = s->offsets[index / kOffsetStep];
-  for (uint32_t left = index % kOffsetStep; left > 0; --left) {
-    do ++byte;
-    while (is_continuation(s->data[byte]));
-  }
-  return byte;
+  const char* const near = s->data + s->offsets[index / kOffsetStep];
+  return static_cast<uint32_t>(skip_chars(near, index % kOffsetStep) - s->data);
 }
 
 uint32_t char_index(const Str* s, uint32_t byte) {
@@ -231,22 +223,53 @@ uint32_t decode_char(const char*& p) noexcept {
   return (b[0] & 0x07u) << 18 | (b[1] & 0x3fu) << 12 | (b[2] & 0x3fu) << 6 | (b[3] & 0x3fu);
 }
 
+size_t encode_char(char* out, uint32_t cp) noexcept {
+  auto put = [out](size_t i, uint32_t byte) { out[i] = static_cast<char>(byte); };
+  if (cp < 0x80) {
+    put(0, cp);
+    return 1;
+  }
+  if (cp < 0x800) {
+    put(0, 0xc0 | cp >> 6);
+    put(1, 0x80 | (cp & 0x3f));
+    return 2;
+  }
+  if (cp < 0x10000) {
+    put(0, 0xe0 | cp >> 12);
+    put(1, 0x80 | (cp >> 6 & 0x3f));
+    put(2, 0x80 | (cp & 0x3f));
+    return 3;
+  }
+  put(0, 0xf0 | cp >> 18);
+  put(1, 0x80 | (cp >> 12 & 0x3f));
+  put(2, 0x80 | (cp >> 6 & 0x3f));
+  put(3, 0x80 | (cp & 0x3f));
+  return 4;
+}
+
 void append_char(std::string& out, uint32_t cp) {
   if (cp < 0x80) {
     out += static_cast<char>(cp);
-  } else if (cp < 0x800) {
-    out += static_cast<char>(0xc0 | cp >> 6);
-    out += static_cast<char>(0x80 | (cp & 0x3f));
-  } else if (cp < 0x10000) {
-    out += static_cast<char>(0xe0 | cp >> 12);
-    out += static_cast<char>(0x80 | (cp >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (cp & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | cp >> 18);
-    out += static_cast<char>(0x80 | (cp >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (cp >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (cp & 0x3f));
+    return;
   }
+  char bytes[4];
+  out.append(bytes, encode_char(bytes, cp));
+}
+
+const char* skip_chars(const char* p, int64_t count) noexcept {
+  for (; count > 0; --count) {
+    do ++p;
+    while (is_continuation(*p));
+  }
+  return p;
+}
+
+const char* skip_chars_back(const char* p, int64_t count) noexcept {
+  for (; count > 0; --count) {
+    do --p;
+    while (is_continuation(*p));
+  }
+  return p;
 }
 
 // Eight bytes at a time: a continuation byte has its highest bit set and the next one clear.
@@ -275,23 +298,46 @@ bool all_ascii(std::string_view text) noexcept {
   return true;
 }
 
+void check_encodable(Interpreter& in, const Value& text) {
+  const Str* s = as_str(text);
+  if (s->is_ascii()) return;
+  auto is_surrogate = [s](size_t i) {
+    return static_cast<unsigned char>(s->data[i]) == 0xed && static_cast<unsigned char>(s->data[i + 1]) >= 0xa0;
+  };
+  for (size_t i = 0; i < s->size; ++i) {
+    if (!is_surrogate(i)) continue;
+    size_t end = i;
+    while (end < s->size && is_surrogate(end)) end += 3;
+    const int64_t first = char_index(s, static_cast<uint32_t>(i));
+    const int64_t last = first + static_cast<int64_t>(end - i) / 3;
+    const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::UnicodeEncodeError)]);
+    throw Thrown(call(in, error_class, {make_str(in, "utf-8"), text, Value::integer(first), Value::integer(last),
+                                        make_str(in, "surrogates not allowed")}));
+  }
+}
+
 std::string quote(std::string_view text, bool ascii) {
   const bool doubled = text.find('\'') != text.npos && text.find('"') == text.npos;
   const char mark = doubled ? '"' : '\'';
-  std::string out(1, mark);
+  std::string out;
+  out.reserve(text.size() + 2);
+  out += mark;
   char buffer[16];
   const char* p = text.data();
   const char* const end = p + text.size();
   while (p < end) {
     const char* const start = p;
+    while (p < end && *p >= 0x20 && *p < 0x7f && *p != mark && *p != '\\') ++p;
+    if (p != start) {
+      out.append(start, p);
+      continue;
+    }
     const uint32_t cp = decode_char(p);
     if (cp == static_cast<unsigned char>(mark) || cp == '\\') {
       out += '\\';
       out += static_cast<char>(cp);
     } else if (cp == '\t' || cp == '\n' || cp == '\r') {
       out += cp == '\t' ? "\\t" : cp == '\n' ? "\\n" : "\\r";
-    } else if (cp >= 0x20 && cp < 0x7f) {
-      out += static_cast<char>(cp);
     } else if (!ascii && cp >= 0x80 && unicode::is(cp, unicode::kPrintable)) {
       out.append(start, p);
     } else {

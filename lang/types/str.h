@@ -86,8 +86,15 @@ Value str_slice(Interpreter& in, Str* s, uint32_t begin, uint32_t end);
 // UTF-8, for text that is known to be valid.
 uint32_t decode_char(const char*& p) noexcept;  // reads one, moves on
 void append_char(std::string& out, uint32_t code_point);
+size_t encode_char(char* out, uint32_t code_point) noexcept;  // up to four bytes; how many
 size_t count_chars(std::string_view text) noexcept;
+// The place `count` characters on, or before; so many must be there.
+const char* skip_chars(const char* p, int64_t count) noexcept;
+const char* skip_chars_back(const char* p, int64_t count) noexcept;
 bool all_ascii(std::string_view text) noexcept;
+
+// UnicodeEncodeError for a text with lone surrogates, which no file can take.
+void check_encodable(Interpreter& in, const Value& text);
 
 // repr('…') with CPython's choice of quotes and escapes. `ascii`: what is not ASCII is escaped.
 std::string quote(std::string_view text, bool ascii = false);

@@ -1,4 +1,7 @@
 // Case mapping and classification of strings.
+#include <algorithm>
+#include <cstring>
+
 #include "lang/protocol.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -59,8 +62,11 @@ Value map_chars(Interpreter& in, std::string_view text, F&& f) {
 
 template <class F>
 Value map_ascii(Interpreter& in, const Str* s, F&& f) {
+  if (s->size == 1) return char_str(in, static_cast<unsigned char>(f(s->data[0])));
   Str* out = new_str(in, s->size, s->size);
-  for (uint32_t i = 0; i < s->size; ++i) out->data[i] = f(s->data[i]);
+  const char* const from = s->data;
+  char* const to = out->data;
+  for (size_t i = 0, n = s->size; i < n; ++i) to[i] = f(from[i]);
   return Value::adopt(out);
 }
 
@@ -71,29 +77,54 @@ constexpr auto ascii_upper = [](char c) {
   return static_cast<char>(c ^ (static_cast<unsigned char>(c - 'a') < 26) << 5);
 };
 
+// ASCII text with the letters of one case, 26 from `first` on, in the other: eight at a time.
+Value flip_ascii(Interpreter& in, const Str* s, char first) {
+  if (s->size == 1) {
+    const char c = s->data[0];
+    return char_str(in, static_cast<unsigned char>(c ^ (static_cast<unsigned char>(c - first) < 26) << 5));
+  }
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  const uint64_t from_first = (0x80u - static_cast<unsigned char>(first)) * kOnes;
+  const uint64_t behind_last = (0x80u - static_cast<unsigned char>(first) - 26) * kOnes;
+  Str* out = new_str(in, s->size, s->size);
+  for (size_t i = 0; i < s->size; i += 8) {
+    const size_t n = std::min<size_t>(8, s->size - i);
+    uint64_t word = 0;
+    std::memcpy(&word, s->data + i, n);
+    const uint64_t letters = (word + from_first) & ~(word + behind_last) & (kOnes * 0x80);
+    word ^= letters >> 2;  // 0x80 to 0x20, the bit between the cases
+    std::memcpy(out->data + i, &word, n);
+  }
+  return Value::adopt(out);
+}
+
+constexpr auto is_ascii_letter = [](char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; };
+constexpr auto ascii_swap = [](char c) { return static_cast<char>(c ^ is_ascii_letter(c) << 5); };
+
 Value lower(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
-  if (s->is_ascii()) return map_ascii(in, s, ascii_lower);
+  if (s->is_ascii()) return flip_ascii(in, s, 'A');
   return map_chars(in, s->view(),
                    [&](std::string& out, uint32_t cp, size_t at) { append_lower(out, cp, s->view(), at); });
 }
 
 Value upper(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
-  if (s->is_ascii()) return map_ascii(in, s, ascii_upper);
+  if (s->is_ascii()) return flip_ascii(in, s, 'a');
   return map_chars(in, s->view(),
                    [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Upper); });
 }
 
 Value casefold(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
-  if (s->is_ascii()) return map_ascii(in, s, ascii_lower);
+  if (s->is_ascii()) return flip_ascii(in, s, 'A');
   return map_chars(in, s->view(),
                    [](std::string& out, uint32_t cp, size_t) { unicode::append_case(out, cp, Case::Fold); });
 }
 
 Value swapcase(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
+  if (as_str(args[0])->is_ascii()) return map_ascii(in, as_str(args[0]), ascii_swap);
   return map_chars(in, text, [&](std::string& out, uint32_t cp, size_t at) {
     const uint16_t flags = unicode::flags(cp);
     if (flags & unicode::kUpper) append_lower(out, cp, text, at);
@@ -104,6 +135,14 @@ Value swapcase(Interpreter& in, const Args& args) {
 
 Value capitalize(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
+  if (as_str(args[0])->is_ascii()) {
+    bool first = true;
+    return map_ascii(in, as_str(args[0]), [&first](char c) {
+      const char mapped = first ? ascii_upper(c) : ascii_lower(c);
+      first = false;
+      return mapped;
+    });
+  }
   return map_chars(in, text, [&](std::string& out, uint32_t cp, size_t at) {
     if (at == 0) unicode::append_case(out, cp, Case::Title);
     else append_lower(out, cp, text, at);
@@ -113,6 +152,13 @@ Value capitalize(Interpreter& in, const Args& args) {
 Value title(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   bool inside = false;
+  if (as_str(args[0])->is_ascii()) {
+    return map_ascii(in, as_str(args[0]), [&inside](char c) {
+      const char mapped = inside ? ascii_lower(c) : ascii_upper(c);
+      inside = is_ascii_letter(c);
+      return mapped;
+    });
+  }
   return map_chars(in, text, [&](std::string& out, uint32_t cp, size_t at) {
     if (inside) append_lower(out, cp, text, at);
     else unicode::append_case(out, cp, Case::Title);

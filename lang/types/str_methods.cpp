@@ -73,15 +73,23 @@ std::string_view fill_of(Interpreter& in, const Value& fill) {
   return text_of(fill);
 }
 
+char* put_fill(char* to, std::string_view fill, int64_t times) {
+  if (fill.size() == 1) return static_cast<char*>(std::memset(to, fill[0], static_cast<size_t>(times))) + times;
+  for (; times > 0; --times, to += fill.size()) std::memcpy(to, fill.data(), fill.size());
+  return to;
+}
+
 Value pad(Interpreter& in, const Args& args, int64_t left, int64_t right) {
-  const std::string_view fill = fill_of(in, args[2]);
-  if (left <= 0 && right <= 0) return plain_str(in, args[0]);
+  const std::string_view fill = fill_of(in, args[2]), text = text_of(args[0]);
+  left = std::max<int64_t>(left, 0), right = std::max<int64_t>(right, 0);
+  if (left + right == 0) return plain_str(in, args[0]);
   if (left + right > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
-  std::string out;
-  for (; left > 0; --left) out += fill;
-  out += text_of(args[0]);
-  for (; right > 0; --right) out += fill;
-  return make_str(in, out);
+  const size_t more = static_cast<size_t>(left + right);
+  Str* out = new_str(in, text.size() + more * fill.size(), as_str(args[0])->length + more);
+  char* p = put_fill(out->data, fill, left);
+  std::memcpy(p, text.data(), text.size());
+  put_fill(p + text.size(), fill, right);
+  return Value::adopt(out);
 }
 
 int64_t missing(const Args& args) { return args[1].as_int() - as_str(args[0])->length; }
@@ -152,7 +160,33 @@ Value look_up(Interpreter& in, const Value& table, uint32_t cp) {
   return Value();
 }
 
+// ASCII by a plain dict that gives one ASCII character for each. False: the dict gives something else.
+bool translate_ascii(Interpreter& in, const Str* s, const Dict* table, char* out) {
+  constexpr int kUnknown = -1;
+  int known[128];
+  std::fill(std::begin(known), std::end(known), kUnknown);
+  for (uint32_t i = 0; i < s->size; ++i) {
+    const unsigned char c = static_cast<unsigned char>(s->data[i]);
+    if (known[c] == kUnknown) {
+      const Value mapped = look_up(in, Value(const_cast<Dict*>(table)), c);
+      int64_t code = -1;
+      if (mapped.is_undefined()) code = c;
+      else if (mapped.is_int()) code = mapped.as_int();
+      else if (is_str(mapped) && as_str(mapped)->size == 1) code = static_cast<unsigned char>(text_of(mapped)[0]);
+      if (code < 0 || code > 127) return false;
+      known[c] = static_cast<int>(code);
+    }
+    out[i] = static_cast<char>(known[c]);
+  }
+  return true;
+}
+
 Value translate(Interpreter& in, const Args& args) {
+  if (as_str(args[0])->is_ascii() && is_dict(args[1]) && args[1].as_object()->type == in.types.dict) {
+    Str* same_size = new_str(in, as_str(args[0])->size, as_str(args[0])->size);
+    Value result = Value::adopt(same_size);
+    if (translate_ascii(in, as_str(args[0]), as_dict(args[1]), same_size->data)) return result;
+  }
   std::string out;
   const std::string_view text = text_of(args[0]);
   for (const char *p = text.data(), *end = p + text.size(); p < end;) {

@@ -8,6 +8,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/str_methods.h"
+#include "lang/types/text_search.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
@@ -46,17 +47,6 @@ bool byte_range(Interpreter& in, Str* s, const Value& start, const Value& end, s
 
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
-// string_view::find compares at each candidate; the C library's searches are several times faster.
-size_t search(std::string_view text, std::string_view needle, size_t from = 0) {
-  if (from > text.size() || needle.size() > text.size() - from) return kNone;
-  if (needle.empty()) return from;
-  const void* found = needle.size() == 1 ? std::memchr(text.data() + from, needle[0], text.size() - from)
-                                         : memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
-  return found == nullptr ? kNone : static_cast<size_t>(static_cast<const char*>(found) - text.data());
-}
-
 [[noreturn]] void must_be_str(Interpreter& in, const Value& got) {
   throw Error(ErrorKind::TypeError, "must be str, not " + std::string(type_name(in, got)));
 }
@@ -66,19 +56,19 @@ std::string_view needle_of(Interpreter& in, const Value& value) {
   return text_of(value);
 }
 
-// The byte offset of the first or last occurrence in the range, or kNone.
+// The byte offset of the first or last occurrence in the range, or kNowhere.
 size_t locate(Interpreter& in, const Args& args, bool last) {
   Str* s = as_str(args[0]);
   const std::string_view needle = needle_of(in, args[1]);
   size_t from, to;
-  if (!byte_range(in, s, args[2], args[3], from, to)) return kNone;
+  if (!byte_range(in, s, args[2], args[3], from, to)) return kNowhere;
   const std::string_view text = s->view().substr(from, to - from);
-  const size_t at = last ? text.rfind(needle) : search(text, needle);
-  return at == kNone ? kNone : from + at;
+  const size_t at = last ? rfind_text(text, needle) : find_text(text, needle);
+  return at == kNowhere ? kNowhere : from + at;
 }
 
 Value position(const Args& args, size_t byte) {
-  return Value::integer(byte == kNone ? -1
+  return Value::integer(byte == kNowhere ? -1
                                       : static_cast<int64_t>(char_index(as_str(args[0]), static_cast<uint32_t>(byte))));
 }
 
@@ -86,7 +76,7 @@ Value find(Interpreter& in, const Args& args) { return position(args, locate(in,
 Value rfind(Interpreter& in, const Args& args) { return position(args, locate(in, args, true)); }
 
 Value found_or_error(const Args& args, size_t byte) {
-  if (byte == kNone) throw Error(ErrorKind::ValueError, "substring not found");
+  if (byte == kNowhere) throw Error(ErrorKind::ValueError, "substring not found");
   return position(args, byte);
 }
 Value index_of(Interpreter& in, const Args& args) { return found_or_error(args, locate(in, args, false)); }
@@ -101,7 +91,7 @@ Value count(Interpreter& in, const Args& args) {
   if (needle.empty()) return Value::integer(static_cast<int64_t>(count_chars(text)) + 1);
   if (needle.size() == 1) return Value::integer(std::count(text.begin(), text.end(), needle[0]));
   int64_t n = 0;
-  for (size_t at = search(text, needle); at != kNone; at = search(text, needle, at + needle.size())) ++n;
+  for (size_t at = find_text(text, needle); at != kNowhere; at = find_text(text, needle, at + needle.size())) ++n;
   return Value::integer(n);
 }
 
@@ -171,10 +161,10 @@ Value replace(Interpreter& in, const Args& args) {
     out.append(p, end);
     return make_str(in, out);
   }
-  size_t at = search(text, old), done = 0;
-  if (at == kNone || left == 0) return plain_str(in, args[0]);
+  size_t at = find_text(text, old), done = 0;
+  if (at == kNowhere || left == 0) return plain_str(in, args[0]);
   if (old.size() == 1 && fresh.size() == 1) return replace_byte(in, s, old[0], fresh[0], at, left);
-  for (; at != kNone && left > 0; at = search(text, old, done), --left) {
+  for (; at != kNowhere && left > 0; at = find_text(text, old, done), --left) {
     out.append(text, done, at - done);
     out += fresh;
     done = at + old.size();
@@ -284,8 +274,8 @@ void split_blanks(Pieces& out, std::string_view text, int64_t most) {
 void split_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   size_t start = 0;
   for (; most != 0; --most) {
-    const size_t at = search(text, separator, start);
-    if (at == kNone) break;
+    const size_t at = find_text(text, separator, start);
+    if (at == kNowhere) break;
     out.add(text.substr(start, at - start));
     start = at + separator.size();
   }
@@ -316,8 +306,8 @@ void rsplit_blanks(Pieces& out, std::string_view text, int64_t most) {
 
 void rsplit_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   for (; most != 0; --most) {
-    const size_t at = text.rfind(separator);
-    if (at == kNone) break;
+    const size_t at = rfind_text(text, separator);
+    if (at == kNowhere) break;
     out.add(text.substr(at + separator.size()));
     text = text.substr(0, at);
   }
@@ -372,9 +362,9 @@ Value splitlines(Interpreter& in, const Args& args) {
 Value partition_at(Interpreter& in, const Args& args, bool last) {
   const std::string_view text = text_of(args[0]), separator = needle_of(in, args[1]);
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
-  const size_t at = last ? text.rfind(separator) : search(text, separator);
+  const size_t at = last ? rfind_text(text, separator) : find_text(text, separator);
   const Value empty = make_str(in, "");
-  if (at == kNone)
+  if (at == kNowhere)
     return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])})
                 : make_tuple(in, {plain_str(in, args[0]), empty, empty});
   return make_tuple(in, {make_str(in, text.substr(0, at)), args[1], make_str(in, text.substr(at + separator.size()))});

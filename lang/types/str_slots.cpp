@@ -10,6 +10,7 @@
 #include "lang/types/sequence.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
+#include "lang/types/text_search.h"
 #include "lang/types/types.h"
 
 namespace tessera {
@@ -67,27 +68,34 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   return in.not_implemented;
 }
 
+// s[start:stop:step]: walks over the bytes instead of asking for each place.
+Value stepped(Interpreter& in, Str* s, const SliceIndices& r) {
+  const size_t count = static_cast<size_t>(r.count);
+  if (s->is_ascii()) {
+    if (count == 1) return str_at(in, s, static_cast<uint32_t>(r.start));
+    Str* out = new_str(in, count, count);
+    int64_t at = r.start;
+    for (size_t i = 0; i < count; ++i, at += r.step) out->data[i] = s->data[at];
+    return Value::adopt(out);
+  }
+  std::string out;
+  const char* p = s->data + byte_offset(in, s, static_cast<uint32_t>(r.start));
+  for (size_t i = 0;;) {
+    const char* end = p;
+    decode_char(end);
+    out.append(p, end);
+    if (++i == count) return make_str(in, out, count);
+    p = r.step > 0 ? skip_chars(end, r.step - 1) : skip_chars_back(p, -r.step);
+  }
+}
+
 Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
   Str* s = as_str(self);
   if (is_slice(key)) {
     const SliceIndices r = slice_indices(in, as_slice(key), s->length);
     if (r.count == 0) return in.shared->empty_str;
     if (r.step == 1) return str_slice(in, s, static_cast<uint32_t>(r.start), static_cast<uint32_t>(r.start + r.count));
-    if (r.count == 1) return str_at(in, s, static_cast<uint32_t>(r.start));
-    if (s->is_ascii()) {
-      Str* const picked = new_str(in, static_cast<size_t>(r.count), static_cast<size_t>(r.count));
-      for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) picked->data[i] = s->data[at];
-      return Value::adopt(picked);
-    }
-    std::string out;
-    int64_t at = r.start;
-    for (int64_t i = 0; i < r.count; ++i, at += r.step) {
-      const uint32_t from = byte_offset(in, s, static_cast<uint32_t>(at));
-      const char* p = s->data + from;
-      decode_char(p);
-      out.append(static_cast<const char*>(s->data) + from, p);
-    }
-    return make_str(in, out, static_cast<size_t>(r.count));
+    return stepped(in, s, r);
   }
   int64_t i;
   const Value plain = unboxed(key);
@@ -112,8 +120,7 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
     throw Error(ErrorKind::TypeError,
                 "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
   }
-  const std::string_view text = text_of(self), part = text_of(item);
-  return part.empty() || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+  return find_text(text_of(self), text_of(item)) != kNowhere;
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Value index_of(Interpreter& in, const Args& args) {
 }
 
 Value make_from(Interpreter& in, Type* type, const Args& args) {
-  if (type == in.types.tuple) refuse_keywords("tuple", args);
+  refuse_keywords(in, type, in.types.tuple, "tuple", args);
   check_count("tuple", args, 0, 1);
   const Value plain = args.positional() == 0 ? in.shared->empty_tuple : tuple_from(in, args[0]);
   if (type == in.types.tuple) return plain;

@@ -1,5 +1,5 @@
-// The character tables: runs of code points that share a record, found by binary search; ASCII, which is nearly
-// everything, is answered by a small table that the compiler works out from them.
+// The character tables: runs of code points that share a record, found by binary search; the first alphabets, which are
+// nearly everything, are answered by a small table that the compiler works out from them.
 #include "lang/types/unicode.h"
 
 #include <algorithm>
@@ -32,20 +32,27 @@ const Run& run_of(uint32_t cp) noexcept {
   return after[-1];
 }
 
-constexpr std::array<uint16_t, 128> ascii_flags() {
-  std::array<uint16_t, 128> table{};
+// The alphabets up to Arabic: every second letter there begins a run of its own.
+constexpr uint32_t kDirect = 0x800;
+
+constexpr std::array<uint16_t, kDirect> direct_records() {
+  std::array<uint16_t, kDirect> table{};
   size_t run = 0;
-  for (uint32_t cp = 0; cp < 128; ++cp) {
+  for (uint32_t cp = 0; cp < kDirect; ++cp) {
     while (kRuns[run + 1].start <= cp) ++run;
-    table[cp] = kRecords[kRuns[run].record].flags;
+    table[cp] = kRuns[run].record;
   }
   return table;
 }
-constexpr std::array<uint16_t, 128> kAsciiFlags = ascii_flags();
+constexpr std::array<uint16_t, kDirect> kDirectRecords = direct_records();
+
+const Record& record_of(uint32_t cp) noexcept {
+  return kRecords[cp < kDirect ? kDirectRecords[cp] : run_of(cp).record];
+}
 
 }  // namespace
 
-uint16_t flags(uint32_t cp) noexcept { return cp < 128 ? kAsciiFlags[cp] : kRecords[run_of(cp).record].flags; }
+uint16_t flags(uint32_t cp) noexcept { return record_of(cp).flags; }
 
 // Digits stand together in tens that begin with zero.
 int decimal_value(uint32_t cp) noexcept {
@@ -56,13 +63,7 @@ int decimal_value(uint32_t cp) noexcept {
 }
 
 void append_case(std::string& out, uint32_t cp, Case which) {
-  if (cp < 128) {
-    const bool letter = (cp | 0x20) >= 'a' && (cp | 0x20) <= 'z';
-    const bool down = which == Case::Lower || which == Case::Fold;
-    out += static_cast<char>(!letter ? cp : down ? cp | 0x20 : cp & ~0x20u);
-    return;
-  }
-  const Record& record = kRecords[run_of(cp).record];
+  const Record& record = record_of(cp);
   if (!(record.flags & kSpecial)) {
     append_char(out, static_cast<uint32_t>(static_cast<int32_t>(cp) + record.delta[static_cast<int>(which)]));
     return;

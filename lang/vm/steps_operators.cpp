@@ -112,7 +112,8 @@ bool get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
   Value answer;
   if (object.is_object() && object.as_object()->type == in.types.dict) {
     Dict* const dict = as_dict(object);
-    const Value* found = is_plain_str(in, key) ? dict_get_str(dict, as_str(key)) : dict_get(in, dict, key);
+    const Value* found = is_plain_str(in, key) ? dict_get_str(dict, as_str(key)) : nullptr;
+    if (found == nullptr) found = dict_get(in, dict, key);
     if (found == nullptr) {
       raised = make_exception(in, Error(ErrorKind::KeyError, key));
       set_context(in, as_exception(raised));

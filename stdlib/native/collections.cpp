@@ -498,6 +498,7 @@ void fill_collections(Interpreter& in, Module& module) {
   dict_set_str(in, type->attributes, intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "deque", Value(type));
   add_named_tuple(in, module);
+  add_counting(in, module);
 }
 
 }  // namespace tessera

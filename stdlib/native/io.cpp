@@ -306,12 +306,16 @@ Value file_write(Interpreter& in, const Args& args) {
   switch (f->place) {
     case Place::Memory: write_memory(f, text); break;
     case Place::Out:
+      check_encodable(in, args[1]);
       if (in.host.write_out) in.host.write_out(text);
       break;
     case Place::Error:
       if (in.host.write_error) in.host.write_error(text);
       break;
-    default: write_disk(in, f, text); break;
+    default:
+      check_encodable(in, args[1]);
+      write_disk(in, f, text);
+      break;
   }
   return Value::integer(as_str(args[1])->length);
 }

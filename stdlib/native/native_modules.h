@@ -17,6 +17,7 @@ void fill_json(Interpreter& in, Module& module);
 void fill_array(Interpreter& in, Module& module);
 void fill_collections(Interpreter& in, Module& module);
 void add_named_tuple(Interpreter& in, Module& module);  // a part of _collections
+void add_counting(Interpreter& in, Module& module);     // another: the loop of Counter
 void fill_io(Interpreter& in, Module& module);
 void fill_caller(Interpreter& in, Module& module);
 void fill_dataclasses(Interpreter& in, Module& module);
