@@ -239,7 +239,8 @@ class Slots {
  public:
   explicit Slots(size_t count) : count_(count) {
     if (count > kFew) many_.resize(count);
-    else for (size_t i = 0; i < count; ++i) new (few() + i) Value();
+    else
+      for (size_t i = 0; i < count; ++i) new (few() + i) Value();
   }
   ~Slots() {
     if (count_ > kFew) return;

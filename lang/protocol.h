@@ -53,10 +53,11 @@ bool contains(Interpreter& in, const Value& container, const Value& item);
 
 // Iteration.
 Value iter(Interpreter& in, const Value& iterable);
-bool next(Interpreter& in, const Value& iterator, Value& out);  // false: exhausted
-bool is_plain_sequence(Interpreter& in, const Value& value) noexcept;          // a list or tuple, of no subclass
-bool plain_item(const Value& sequence, size_t index, Value& out) noexcept;    // of a plain sequence; false: behind the end
-template <class F>  // f(Value) for each item; lists and tuples without an iterator object
+bool next(Interpreter& in, const Value& iterator, Value& out);         // false: exhausted
+bool is_plain_sequence(Interpreter& in, const Value& value) noexcept;  // a list or tuple, of no subclass
+bool plain_item(const Value& sequence, size_t index,
+                Value& out) noexcept;  // of a plain sequence; false: behind the end
+template <class F>                     // f(Value) for each item; lists and tuples without an iterator object
 void for_each(Interpreter& in, const Value& iterable, F&& f) {
   Value item;
   if (is_plain_sequence(in, iterable)) {

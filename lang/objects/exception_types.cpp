@@ -157,7 +157,8 @@ Value args_text(Interpreter& in, const Exception* e) {
 
 std::string encode_error_text(Interpreter& in, const Exception* e) {
   Str* const object = as_str(field(e, 1));
-  const int64_t start = field(e, 2).is_int() ? field(e, 2).as_int() : 0, end = field(e, 3).is_int() ? field(e, 3).as_int() : 0;
+  const int64_t start = field(e, 2).is_int() ? field(e, 2).as_int() : 0,
+                end = field(e, 3).is_int() ? field(e, 3).as_int() : 0;
   std::string what = "characters in position " + std::to_string(start) + "-" + std::to_string(end - 1);
   if (end == start + 1 && start >= 0 && start < object->length) {
     what = "character " + quote(text_of(str_at(in, object, static_cast<uint32_t>(start))), true) + " in position " +

@@ -12,7 +12,7 @@ namespace tessera {
 namespace {
 
 constexpr int kMantissaBits = 53;
-constexpr int64_t kSmallestNormal = -1022;    // exponents of the highest bit
+constexpr int64_t kSmallestNormal = -1022;       // exponents of the highest bit
 constexpr int64_t kFarExponent = 1'000'000'000;  // where all that is left is zero or too large
 
 int hex_digit(char c) noexcept {
@@ -59,9 +59,7 @@ struct HexDigits {
   }
 };
 
-[[noreturn]] void malformed() {
-  throw Error(ErrorKind::ValueError, "invalid hexadecimal floating-point string");
-}
+[[noreturn]] void malformed() { throw Error(ErrorKind::ValueError, "invalid hexadecimal floating-point string"); }
 
 class Reader {
  public:

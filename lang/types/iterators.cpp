@@ -203,21 +203,33 @@ void traverse_callable(Object* self, Visitor& visitor) {
   visitor(static_cast<CallableIterator*>(self)->sentinel);
 }
 
+int64_t remaining_in_set(const SetIterator* it) {
+  if (it->set.is_undefined() || it->expected != as_set(it->set)->count) return 0;
+  const Set* set = as_set(it->set);
+  int64_t n = 0;
+  for (uint32_t i = it->index; set->table != nullptr && i <= set->mask; ++i) n += !set->table[i].key.is_undefined();
+  return n;
+}
+
 int64_t remaining(Interpreter& in, const Value& self) {
   const IteratorKind kind = static_cast<IteratorKind>(self.as_object()->aux);
   switch (kind) {
     case IteratorKind::Range: return static_cast<int64_t>(static_cast<RangeIterator*>(self.as_object())->left);
     case IteratorKind::DictKeys:
     case IteratorKind::DictValues:
-    case IteratorKind::DictItems: return dict_iterator_of(self)->dict.is_undefined() ? 0 : dict_iterator_of(self)->left;
+    case IteratorKind::DictItems: {
+      const DictIterator* it = dict_iterator_of(self);
+      return it->dict.is_undefined() || it->expected != as_dict(it->dict)->count ? 0 : it->left;
+    }
+    case IteratorKind::Set: return remaining_in_set(static_cast<SetIterator*>(self.as_object()));
     case IteratorKind::List:
     case IteratorKind::Tuple:
     case IteratorKind::Str:
     case IteratorKind::Reversed: {
       const SequenceIterator* it = sequence_of(self);
       if (it->sequence.is_undefined()) return 0;
-      if (kind == IteratorKind::Reversed) return it->index;
       const int64_t size = length(in, it->sequence);
+      if (kind == IteratorKind::Reversed) return it->index > size ? 0 : it->index;
       const int64_t done = kind == IteratorKind::Str ? char_index(as_str(it->sequence), it->index) : it->index;
       return size > done ? size - done : 0;
     }

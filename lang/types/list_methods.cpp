@@ -187,12 +187,10 @@ void del_item_slot(Interpreter& in, const Value& self, const Value& key) {
 bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
   List* list = as_list(self);
   for (uint32_t i = 0; i < list->size; ++i) {
-    const Value& each = list->items[i];
-    if (each.is_int() && item.is_int()) {
-      if (each.as_int() == item.as_int()) return true;
-      continue;
-    }
-    const Value held = each;
+    const Same same = same_quietly(in, list->items[i], item);
+    if (same == Same::Yes) return true;
+    if (same == Same::No) continue;
+    const Value held = list->items[i];  // the comparison may change the list
     if (equals(in, held, item)) return true;
   }
   return false;

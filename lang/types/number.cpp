@@ -177,7 +177,8 @@ Value complex_power(Interpreter& in, double ar, double ai, double br, double bi)
     phase += bi * std::log(magnitude);
   }
   const double real = length * std::cos(phase), imag = length * std::sin(phase);
-  if ((std::isinf(real) || std::isinf(imag)) && std::isfinite(ar) && std::isfinite(ai) && std::isfinite(br) && std::isfinite(bi)) {
+  if ((std::isinf(real) || std::isinf(imag)) && std::isfinite(ar) && std::isfinite(ai) && std::isfinite(br) &&
+      std::isfinite(bi)) {
     throw Error(ErrorKind::OverflowError, "complex exponentiation");
   }
   return make_complex(in, real, imag);
@@ -396,7 +397,8 @@ Value number_compare(Interpreter& in, CompareOp op, const Value& left, const Val
     double ar, ai, br, bi;
     if (op != CompareOp::Eq && op != CompareOp::Ne) return in.not_implemented;
     if (!as_complex(in, a, ar, ai) || !as_complex(in, b, br, bi)) return in.not_implemented;
-    const bool exact = (!a_int || compare_int_float(a.as_int(), br) == 0) && (!b_int || compare_int_float(b.as_int(), ar) == 0);
+    const bool exact =
+        (!a_int || compare_int_float(a.as_int(), br) == 0) && (!b_int || compare_int_float(b.as_int(), ar) == 0);
     if (!exact) return Value::boolean(op == CompareOp::Ne);
     return Value::boolean((ar == br && ai == bi) == (op == CompareOp::Eq));
   }

@@ -46,9 +46,9 @@ int64_t int_from_float(Interpreter& in, double value);  // truncates; CPython's 
 // int('…', base) and float('…'): ValueError with CPython's message.
 int64_t parse_int(Interpreter& in, std::string_view text, int base);
 double parse_float(Interpreter& in, std::string_view text);
-double parse_hex_float(std::string_view text);  // float.fromhex
+double parse_hex_float(std::string_view text);              // float.fromhex
 bool parse_float_text(std::string_view text, double& out);  // no blanks, no underscores
-bool strip_underscores(std::string& number);                 // false: one stands elsewhere than between digits
+bool strip_underscores(std::string& number);                // false: one stands elsewhere than between digits
 
 [[noreturn]] void throw_int_overflow(const char* op);
 

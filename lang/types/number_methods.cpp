@@ -213,10 +213,9 @@ bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool 
     return true;
   }
   const Value plain = unboxed(v);
-  const bool number = plain.is_object()
-                          ? !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
-                                !type_lookup(plain.as_object()->type, in.names->index).is_undefined()
-                          : !plain.is_none();
+  const bool number = plain.is_object() ? !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
+                                              !type_lookup(plain.as_object()->type, in.names->index).is_undefined()
+                                        : !plain.is_none();
   if (is_str(v) || !number) return false;
   real = to_float(in, v);
   return true;

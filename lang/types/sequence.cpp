@@ -85,12 +85,9 @@ Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Valu
   for (; i < items_of(left).size && i < items_of(right).size; ++i) {
     const Value& a = items_of(left).data[i];
     const Value& b = items_of(right).data[i];
-    if (a.is(b)) continue;
-    if (a.is_int() && b.is_int()) break;
-    if (a.is_object() && b.is_object() && a.as_object()->type == in.types.str && b.as_object()->type == in.types.str) {
-      if (str_equal(as_str(a), as_str(b))) continue;
-      break;
-    }
+    const Same same = same_quietly(in, a, b);
+    if (same == Same::Yes) continue;
+    if (same == Same::No) break;
     const Value x = a, y = b;  // the comparison may change the lists
     if (!equals(in, x, y)) break;
   }
@@ -116,7 +113,10 @@ int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, co
   const int64_t size = static_cast<int64_t>(items_of(sequence).size);
   const int64_t from = clipped(in, start, 0, size), to = clipped(in, stop, INT64_MAX, size);
   for (int64_t i = from; i < to && i < static_cast<int64_t>(items_of(sequence).size); ++i) {
-    const Value item = items_of(sequence).data[i];
+    const Same same = same_quietly(in, items_of(sequence).data[i], value);
+    if (same == Same::Yes) return i;
+    if (same == Same::No) continue;
+    const Value item = items_of(sequence).data[i];  // the comparison may change the list
     if (equals(in, item, value)) return i;
   }
   return -1;
@@ -125,6 +125,11 @@ int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, co
 int64_t count_item(Interpreter& in, const Value& sequence, const Value& value) {
   int64_t n = 0;
   for (size_t i = 0; i < items_of(sequence).size; ++i) {
+    const Same same = same_quietly(in, items_of(sequence).data[i], value);
+    if (same != Same::Unsure) {
+      n += same == Same::Yes;
+      continue;
+    }
     const Value item = items_of(sequence).data[i];
     n += equals(in, item, value);
   }

@@ -6,6 +6,7 @@
 
 #include "lang/interpreter.h"
 #include "lang/types/range.h"
+#include "lang/types/str.h"
 #include "lang/value.h"
 
 namespace tessera {
@@ -28,6 +29,19 @@ int64_t sequence_index(Interpreter& in, const Value& key, const Length& length, 
   if (i < 0) i += length;
   if (i < 0 || i >= static_cast<int64_t>(length)) throw_out_of_range(type, action);
   return i;
+}
+
+// Whether two values are equal, where no script has a say in it; Unsure when only == can tell.
+enum class Same { No, Yes, Unsure };
+inline Same same_quietly(Interpreter& in, const Value& a, const Value& b) noexcept {
+  if (a.is(b)) return Same::Yes;
+  const bool a_text = a.is_object() && a.as_object()->type == in.types.str;
+  const bool b_text = b.is_object() && b.as_object()->type == in.types.str;
+  if (a_text && b_text) return str_equal(as_str(a), as_str(b)) ? Same::Yes : Same::No;
+  if (a.is_object() || b.is_object())
+    return (a_text && !b.is_object()) || (b_text && !a.is_object()) ? Same::No : Same::Unsure;
+  if (a.tag() != b.tag()) return Same::Unsure;
+  return a.is_float() && a.as_float() == b.as_float() ? Same::Yes : Same::No;
 }
 
 // Lists and tuples share these: comparison, hash and repr over an array of values.

@@ -6,8 +6,8 @@
 #include "lang/error.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
+#include "lang/types/sequence.h"
 #include "lang/types/set_ops.h"
-#include "lang/types/str.h"
 #include "lang/types/types.h"
 
 namespace tessera {
@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kMinimum = 8;
 constexpr uint32_t kLinearProbes = 9;  // neighbours that are looked at before jumping
 constexpr uint32_t kPerturbShift = 5;
-constexpr int64_t kDeletedHash = -1;   // never the hash of a key
+constexpr int64_t kDeletedHash = -1;  // never the hash of a key
 
 bool is_free(const SetEntry& entry) noexcept { return entry.key.is_undefined() && entry.hash != kDeletedHash; }
 
@@ -84,18 +84,6 @@ void resize(Interpreter& in, Set* set, size_t minimum) {
 
 size_t roomy(const Set* set) { return set->count > 50000 ? size_t{set->count} * 2 : size_t{set->count} * 4; }
 
-// Whether an entry of the same hash holds the key without asking a script; `unsure` when only == can tell.
-enum class Same { No, Yes, Unsure };
-Same same_key(Interpreter& in, const Value& held, const Value& key) noexcept {
-  if (held.is(key)) return Same::Yes;
-  if (held.is_int() && key.is_int()) return Same::No;
-  if (held.is_object() && key.is_object() && held.as_object()->type == in.types.str &&
-      key.as_object()->type == in.types.str) {
-    return str_equal(as_str(held), as_str(key)) ? Same::Yes : Same::No;
-  }
-  return Same::Unsure;
-}
-
 // The entry that holds the key, or else (`for_insert`) the slot to put it in: the last deleted one that was met, or the
 // free one where the probing ended. == may run a script that changes the set: then the search begins again.
 SetEntry* find(Interpreter& in, Set* set, const Value& key, int64_t hash, bool for_insert) {
@@ -114,7 +102,7 @@ restart:
       continue;
     }
     if (entry->hash != hash) continue;
-    const Same same = same_key(in, entry->key, key);
+    const Same same = same_quietly(in, entry->key, key);
     if (same == Same::Yes) return entry;
     if (same == Same::No) continue;
     const Value held = entry->key;

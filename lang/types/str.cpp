@@ -311,8 +311,9 @@ void check_encodable(Interpreter& in, const Value& text) {
     const int64_t first = char_index(s, static_cast<uint32_t>(i));
     const int64_t last = first + static_cast<int64_t>(end - i) / 3;
     const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::UnicodeEncodeError)]);
-    throw Thrown(call(in, error_class, {make_str(in, "utf-8"), text, Value::integer(first), Value::integer(last),
-                                        make_str(in, "surrogates not allowed")}));
+    throw Thrown(call(in, error_class,
+                      {make_str(in, "utf-8"), text, Value::integer(first), Value::integer(last),
+                       make_str(in, "surrogates not allowed")}));
   }
 }
 

@@ -68,8 +68,8 @@ size_t locate(Interpreter& in, const Args& args, bool last) {
 }
 
 Value position(const Args& args, size_t byte) {
-  return Value::integer(byte == kNowhere ? -1
-                                      : static_cast<int64_t>(char_index(as_str(args[0]), static_cast<uint32_t>(byte))));
+  return Value::integer(
+      byte == kNowhere ? -1 : static_cast<int64_t>(char_index(as_str(args[0]), static_cast<uint32_t>(byte))));
 }
 
 Value find(Interpreter& in, const Args& args) { return position(args, locate(in, args, false)); }

@@ -22,8 +22,8 @@ Lanes load(const char* p) noexcept {
 struct Candidates {
   uint64_t halves[2];
   Candidates(const char* first, const char* last, Lanes wanted_first, Lanes wanted_last) noexcept {
-    const Lanes both = reinterpret_cast<Lanes>(load(first) == wanted_first) &
-                       reinterpret_cast<Lanes>(load(last) == wanted_last);
+    const Lanes both =
+        reinterpret_cast<Lanes>(load(first) == wanted_first) & reinterpret_cast<Lanes>(load(last) == wanted_last);
     std::memcpy(halves, &both, kLanes);
   }
 };

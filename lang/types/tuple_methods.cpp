@@ -74,8 +74,10 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
 }
 
 bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
-  for (const Value& each : *as_tuple(self)) {
-    if (equals(in, each, item)) return true;
+  const Value keep = self;
+  for (const Value& each : *as_tuple(keep)) {
+    const Same same = same_quietly(in, each, item);
+    if (same == Same::Yes || (same == Same::Unsure && equals(in, each, item))) return true;
   }
   return false;
 }

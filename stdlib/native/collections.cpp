@@ -5,6 +5,7 @@
 #include "lang/make_object.h"
 #include "lang/names.h"
 #include "lang/types/iterators.h"
+#include "lang/types/setup.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 
@@ -229,6 +230,12 @@ void destroy_iterator(Interpreter& in, Object* self) { free_object(in, static_ca
 void traverse_iterator(Object* self, Visitor& visitor) { visitor(static_cast<DequeIterator*>(self)->deque); }
 void clear_iterator(Interpreter&, Object* self) { static_cast<DequeIterator*>(self)->deque = Value(); }
 Value iterator_self(Interpreter&, const Value& self) { return self; }
+Value iterator_hint(Interpreter&, const Args& args) {
+  const DequeIterator* it = static_cast<DequeIterator*>(args[0].as_object());
+  if (it->deque.is_undefined() || deque_of(it->deque)->changes != it->changes) return Value::integer(0);
+  return Value::integer(static_cast<int64_t>(deque_of(it->deque)->size - it->index));
+}
+constexpr NativeDef kIteratorMethods[] = {{"__length_hint__(self, /)", iterator_hint}};
 
 // The iterator's type is found through the deque type's own `_iterator` attribute.
 Value deque_iter(Interpreter& in, const Value& self) {
@@ -402,7 +409,13 @@ Value deque_insert(Interpreter& in, const Args& args) {
 
 Value deque_remove(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
-  const int64_t at = find(in, d, args[1], 0, SIZE_MAX);
+  int64_t at = -1;
+  try {
+    at = find(in, d, args[1], 0, SIZE_MAX);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::RuntimeError) throw;
+    throw Error(ErrorKind::IndexError, "deque mutated during iteration");
+  }
   if (at < 0) throw_error(ErrorKind::ValueError, "%s is not in deque", repr_text(in, args[1]).c_str());
   const Value gone = remove_at(d, static_cast<size_t>(at));
   return Value::none();
@@ -433,7 +446,18 @@ Value deque_maxlen(Interpreter&, const Args& args) {
   return self_of(args)->maxlen == kUnbounded ? Value::none() : Value::integer(self_of(args)->maxlen);
 }
 
+// For copy: the class, its arguments, the instance's own attributes, and the items.
+Value deque_reduce(Interpreter& in, const Args& args) {
+  const Deque* d = self_of(args);
+  const Value empty = make_tuple(in, {});
+  const Value arguments = d->maxlen == kUnbounded ? empty : make_tuple(in, {empty, Value::integer(d->maxlen)});
+  Value state = find_attr(in, args[0], intern(in, "__dict__"));
+  if (!is_dict(state) || as_dict(state)->count == 0) state = Value::none();
+  return make_tuple(in, {Value(d->type), arguments, state, iter(in, args[0])});
+}
+
 const NativeDef kMethods[] = {
+    {"__reduce__(self)", deque_reduce},
     {"__init__(self, iterable=..., maxlen=None)", deque_init},
     {"append(self, x, /)", deque_append, "Add at the right end."},
     {"appendleft(self, x, /)", deque_appendleft, "Add at the left end."},
@@ -465,6 +489,8 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.clear = clear_iterator;
   type->slots.iter = iterator_self;
   type->slots.next = iterator_step;
+  in.add_methods(type, kIteratorMethods, std::size(kIteratorMethods));
+  slot_methods(in, type);
   return type;
 }
 
@@ -495,6 +521,7 @@ void fill_collections(Interpreter& in, Module& module) {
   type->make = make_deque;
   in.add_methods(type, kMethods, std::size(kMethods));
   in.add_property(type, "maxlen", deque_maxlen);
+  slot_methods(in, type);
   dict_set_str(in, type->attributes, intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "deque", Value(type));
   add_named_tuple(in, module);
