@@ -121,13 +121,19 @@ Value has_affix(Interpreter& in, const Args& args, const char* name, bool at_end
 Value startswith(Interpreter& in, const Args& args) { return has_affix(in, args, "startswith", false); }
 Value endswith(Interpreter& in, const Args& args) { return has_affix(in, args, "endswith", true); }
 
+// Bytes of a string as a string; of ASCII nobody needs to count the characters.
+Value part_of(Interpreter& in, const Str* s, std::string_view part) {
+  return make_str(in, part, s->is_ascii() ? part.size() : count_chars(part));
+}
+
 Value removeprefix(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]), affix = text_of(args[1]);
-  return text.starts_with(affix) ? make_str(in, text.substr(affix.size())) : plain_str(in, args[0]);
+  return text.starts_with(affix) ? part_of(in, as_str(args[0]), text.substr(affix.size())) : plain_str(in, args[0]);
 }
 Value removesuffix(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]), affix = text_of(args[1]);
-  return text.ends_with(affix) ? make_str(in, text.substr(0, text.size() - affix.size())) : plain_str(in, args[0]);
+  return text.ends_with(affix) ? part_of(in, as_str(args[0]), text.substr(0, text.size() - affix.size()))
+                               : plain_str(in, args[0]);
 }
 
 // One ASCII character by another: nothing moves.
@@ -211,16 +217,17 @@ Value strip(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   const std::string_view result =
       strip_text(text, args[1].is_none(), args[1].is_none() ? std::string_view() : text_of(args[1]), kEnds);
-  return result.size() == text.size() ? plain_str(in, args[0]) : make_str(in, result);
+  return result.size() == text.size() ? plain_str(in, args[0]) : part_of(in, as_str(args[0]), result);
 }
 
 // --- splitting
 
 struct Pieces {
   Interpreter& in;
+  const Str* of;
   Value list;
-  explicit Pieces(Interpreter& i) : in(i), list(make_list(i)) {}
-  void add(std::string_view piece) { list_append(in, as_list(list), make_str(in, piece)); }
+  Pieces(Interpreter& i, const Value& text) : in(i), of(as_str(text)), list(make_list(i)) {}
+  void add(std::string_view piece) { list_append(in, as_list(list), part_of(in, of, piece)); }
   void add_ascii(std::string_view piece) { list_append(in, as_list(list), make_str(in, piece, piece.size())); }
 };
 
@@ -317,7 +324,7 @@ void rsplit_text(Pieces& out, std::string_view text, std::string_view separator,
 
 Value split_by(Interpreter& in, const Args& args, bool from_right) {
   const std::string_view text = text_of(args[0]);
-  Pieces out(in);
+  Pieces out(in, args[0]);
   const int64_t most = args[2].as_int() < 0 ? INT64_MAX : args[2].as_int();
   if (args[1].is_none()) {
     if (from_right) rsplit_blanks(out, text, most);
@@ -343,7 +350,7 @@ bool is_line_end(uint32_t cp) {
 Value splitlines(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   const bool keep = args[1].as_bool();
-  Pieces out(in);
+  Pieces out(in, args[0]);
   const char* p = text.data();
   const char* const end = p + text.size();
   const char* start = p;
@@ -367,7 +374,9 @@ Value partition_at(Interpreter& in, const Args& args, bool last) {
   if (at == kNowhere)
     return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])})
                 : make_tuple(in, {plain_str(in, args[0]), empty, empty});
-  return make_tuple(in, {make_str(in, text.substr(0, at)), args[1], make_str(in, text.substr(at + separator.size()))});
+  const Str* const s = as_str(args[0]);
+  return make_tuple(in,
+                    {part_of(in, s, text.substr(0, at)), args[1], part_of(in, s, text.substr(at + separator.size()))});
 }
 Value partition(Interpreter& in, const Args& args) { return partition_at(in, args, false); }
 Value rpartition(Interpreter& in, const Args& args) { return partition_at(in, args, true); }

@@ -68,6 +68,20 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   return in.not_implemented;
 }
 
+// s[begin:end] with the last character first.
+Value turned_round(Interpreter& in, Str* s, uint32_t begin, uint32_t end) {
+  const char* p = s->data + byte_offset(in, s, begin);
+  const char* const last = s->data + byte_offset(in, s, end);
+  Str* out = new_str(in, static_cast<size_t>(last - p), end - begin);
+  for (char* to = out->data + (last - p); p < last;) {
+    const char* const next = skip_chars(p, 1);
+    to -= next - p;
+    std::memcpy(to, p, static_cast<size_t>(next - p));
+    p = next;
+  }
+  return Value::adopt(out);
+}
+
 // s[start:stop:step]: walks over the bytes instead of asking for each place.
 Value stepped(Interpreter& in, Str* s, const SliceIndices& r) {
   const size_t count = static_cast<size_t>(r.count);
@@ -78,6 +92,8 @@ Value stepped(Interpreter& in, Str* s, const SliceIndices& r) {
     for (size_t i = 0; i < count; ++i, at += r.step) out->data[i] = s->data[at];
     return Value::adopt(out);
   }
+  if (r.step == -1)
+    return turned_round(in, s, static_cast<uint32_t>(r.start + 1 - r.count), static_cast<uint32_t>(r.start + 1));
   std::string out;
   const char* p = s->data + byte_offset(in, s, static_cast<uint32_t>(r.start));
   for (size_t i = 0;;) {
