@@ -17,6 +17,7 @@ namespace {
 struct JoinedIterator : GcObject {
   Value iterators;  // tuple
   Value function;   // of a map
+  Value last;       // of a zip: see recycled_tuple
   bool strict = false;
   bool finished = false;
 };
@@ -68,11 +69,13 @@ bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   EnumerateIterator* it = static_cast<EnumerateIterator*>(self.as_object());
   Value item;
-  if (!next(in, it->iterator, item)) return false;
-  Tuple* pair = new_tuple(in, 2);
-  pair->items[0] = Value::integer(it->count++);
-  pair->items[1] = std::move(item);
-  out = Value::adopt(pair);
+  if (!next(in, it->iterator, item)) {
+    it->last = Value();
+    return false;
+  }
+  out = recycled_tuple(in, it->last, 2);
+  as_tuple(out)->items[0] = Value::integer(it->count++);
+  std::swap(as_tuple(out)->items[1], item);
   return true;
 }
 
@@ -122,10 +125,11 @@ bool next_zip(Interpreter& in, const Value& self, Value& out) {
   const Value holder = it->iterators;
   const Tuple* iterators = as_tuple(holder);
   if (iterators->size == 0) return false;
-  Tuple* row = new_tuple(in, iterators->size);
-  Value result = Value::adopt(row);
+  Value result = recycled_tuple(in, it->last, iterators->size);
+  Value* const row = as_tuple(result)->items;
   for (uint32_t i = 0; i < iterators->size; ++i) {
-    if (next(in, iterators->items[i], row->items[i])) continue;
+    if (next(in, iterators->items[i], row[i])) continue;
+    it->last = Value();
     if (it->strict) check_lengths(in, iterators, i);
     return false;
   }
@@ -258,12 +262,16 @@ Type* lazy_type(Interpreter& in, const char* name, Value (*make)(Interpreter&, T
 void visit_joined(Object* self, Visitor& visitor) {
   visitor(static_cast<JoinedIterator*>(self)->iterators);
   visitor(static_cast<JoinedIterator*>(self)->function);
+  visitor(static_cast<JoinedIterator*>(self)->last);
 }
 void visit_filter(Object* self, Visitor& visitor) {
   visitor(static_cast<FilterIterator*>(self)->iterator);
   visitor(static_cast<FilterIterator*>(self)->function);
 }
-void visit_enumerate(Object* self, Visitor& visitor) { visitor(static_cast<EnumerateIterator*>(self)->iterator); }
+void visit_enumerate(Object* self, Visitor& visitor) {
+  visitor(static_cast<EnumerateIterator*>(self)->iterator);
+  visitor(static_cast<EnumerateIterator*>(self)->last);
+}
 void visit_reversed(Object* self, Visitor& visitor) { visitor(static_cast<ReversedIterator*>(self)->sequence); }
 
 }  // namespace

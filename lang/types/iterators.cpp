@@ -122,9 +122,13 @@ bool next_value(Interpreter&, const Value& self, Value& out) {
 }
 
 bool next_item(Interpreter& in, const Value& self, Value& out) {
-  const DictEntry* entry = next_entry(dict_iterator_of(self));
-  if (entry == nullptr) return false;
-  out = make_tuple(in, {entry->key, entry->value});
+  DictIterator* it = dict_iterator_of(self);
+  const DictEntry* entry = next_entry(it);
+  if (entry == nullptr) return finish(it->last);
+  Value key = entry->key, value = entry->value;
+  out = recycled_tuple(in, it->last, 2);
+  std::swap(as_tuple(out)->items[0], key);
+  std::swap(as_tuple(out)->items[1], value);
   return true;
 }
 
@@ -196,7 +200,10 @@ Type* iterator_type(Interpreter& in, const char* name, bool (*next)(Interpreter&
 }
 
 void traverse_sequence(Object* self, Visitor& visitor) { visitor(static_cast<SequenceIterator*>(self)->sequence); }
-void traverse_dict_iterator(Object* self, Visitor& visitor) { visitor(static_cast<DictIterator*>(self)->dict); }
+void traverse_dict_iterator(Object* self, Visitor& visitor) {
+  visitor(static_cast<DictIterator*>(self)->dict);
+  visitor(static_cast<DictIterator*>(self)->last);
+}
 void traverse_set_iterator(Object* self, Visitor& visitor) { visitor(static_cast<SetIterator*>(self)->set); }
 void traverse_callable(Object* self, Visitor& visitor) {
   visitor(static_cast<CallableIterator*>(self)->function);

@@ -45,6 +45,7 @@ struct DictIterator : GcObject {
   uint32_t expected = 0;  // the dict's count at the start: "dictionary changed size during iteration"
   uint32_t left = 0;      // how many are still to come: "dictionary keys changed during iteration"
   bool reversed = false;
+  Value last;  // of items(): see recycled_tuple
 };
 
 struct SetIterator : GcObject {
@@ -55,6 +56,7 @@ struct SetIterator : GcObject {
 
 struct EnumerateIterator : GcObject {
   Value iterator;
+  Value last;  // see recycled_tuple
   int64_t count = 0;
 };
 

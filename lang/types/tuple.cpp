@@ -46,6 +46,13 @@ Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
   return Value::adopt(tuple);
 }
 
+Value recycled_tuple(Interpreter& in, Value& last, size_t count) {
+  // From here on the count is two: if an old item's end asks the same iterator, that finds the tuple taken.
+  if (last.is_object() && last.as_object()->refcount == 1) return last;
+  last = Value::adopt(new_tuple(in, count));
+  return last;
+}
+
 Value tuple_from(Interpreter& in, const Value& iterable) {
   if (iterable.is_object() && iterable.as_object()->type == in.types.tuple) return iterable;
   if (iterable.is_object() && iterable.as_object()->type == in.types.list) {

@@ -27,6 +27,9 @@ Tuple* new_tuple(Interpreter& in, size_t count, Type* type = nullptr);
 Value make_tuple(Interpreter& in, const Value* items, size_t count);
 Value make_tuple(Interpreter& in, std::initializer_list<Value> items);
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count);
+// The tuple of `count` items for an iterator's next step, to be filled: `last`, the one it gave before, when nobody else
+// has kept it, else a new one, which becomes `last`. Its old items go when the new ones take their places.
+Value recycled_tuple(Interpreter& in, Value& last, size_t count);
 Value tuple_from(Interpreter& in, const Value& iterable);  // tuple(iterable)
 
 inline const Value* tuple_at(const Tuple* tuple, int64_t index) noexcept {
