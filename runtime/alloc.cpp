@@ -117,7 +117,7 @@ struct ThreadCache {
     dead = true;
   }
 };
-thread_local ThreadCache thread_cache;
+thread_local ThreadCache thread_cache;  // per thread: free blocks
 constexpr int kThreadClasses = 36;  // up to kThreadLargest
 
 [[noreturn]] void out_of_memory(size_t bytes) {

@@ -3,6 +3,8 @@
 //
 // Two kernels an op: a dense one for operands that all have the arithmetic's own type, and a general one that walks any
 // strides and converts as it loads and stores.
+#pragma once
+
 #include "backends/cuda/lane.cuh"
 #include "backends/cuda/loop.cuh"
 #include "backends/cuda/pointwise.h"

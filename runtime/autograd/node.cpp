@@ -14,7 +14,7 @@ struct Graveyard {
   bool digging = false;
   std::vector<CountedPtr<Node>> waiting;
 };
-thread_local Graveyard* graveyard = nullptr;
+thread_local Graveyard* graveyard = nullptr;  // per thread: what a running destructor collects
 
 void drop(CountedPtr<Node> node) {
   if (!node) return;

@@ -38,7 +38,7 @@ struct Drain {
       while (Block* block = first) first = block->next, ::operator delete(block);
   }
 };
-thread_local Drain drain;
+thread_local Drain drain;  // per thread: free blocks
 
 }  // namespace
 

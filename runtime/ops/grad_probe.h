@@ -7,7 +7,7 @@
 namespace tessera {
 
 struct NoGrad {};
-#define NO_GRAD \
+#define TS_NO_GRAD \
   ::tessera::NoGrad {}
 
 namespace probe {
