@@ -384,7 +384,15 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
     site = {type->version, AttributeSite::Kind::Slot, place, nullptr};
     return;
   }
-  if (in_class.is_undefined() || (type->attributes_offset != 0 && !has_own)) return;
+  if (in_class.is_undefined()) return;
+  if (in_class.is_object() && in_class.as_object()->kind == ObjectKind::Property) {
+    const Value& getter = static_cast<Property*>(in_class.as_object())->get;
+    // With __getattr__ an AttributeError of the getter is caught: that is no plain call.
+    const bool plain = in_class.as_object()->type == in.types.property && !(type->type_flags & kHasGetAttrHook);
+    if (plain && is_function(getter)) site = {type->version, AttributeSite::Kind::Getter, 0, &getter};
+    return;
+  }
+  if (type->attributes_offset != 0 && !has_own) return;
   if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
   else if (is_plain_value(in, in_class)) site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
 }

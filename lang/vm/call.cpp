@@ -187,6 +187,27 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
   return nullptr;
 }
 
+Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache) {
+  Frame* const caller = top_;
+  const Value& object = caller->registers[b_of(w)];
+  const Value* getter = nullptr;
+  if (object.is_object()) {
+    const uint32_t version = object.as_object()->type->version;
+    const AttributeSite& site = cache.site_for(version);
+    if (site.version == version && site.kind == AttributeSite::Kind::Getter) getter = site.value;
+  }
+  if (getter == nullptr) {
+    get_attribute_step(in_, caller, w, name, cache);
+    return nullptr;
+  }
+  const Value function = *getter;
+  Value self = object, answer;
+  if (b_of(w) >= caller->code->first_temporary) caller->registers[b_of(w)] = Value();
+  Frame* next = begin_function(as_function(function), nullptr, &self, 1, nullptr, FrameKind::Call, a_of(w), answer);
+  if (next == nullptr) caller->registers[a_of(w)] = std::move(answer);
+  return next;
+}
+
 // f(*positional, **keywords): the operands are the callee, a list or tuple, and a dict.
 Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t result) {
   Frame* const caller = top_;

@@ -55,6 +55,8 @@ class VirtualMachine {
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
   // A method of the object that stands first in the window.
+  // R[A] = R[B].name: the frame of a property's getter, or null when the attribute is there.
+  Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
   // `window` null: at the end of the running frame. `arguments` are moved from; they may stand in the window already.
