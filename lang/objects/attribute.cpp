@@ -59,6 +59,15 @@ bool is_slot_member(const Value& v) {
 
 }  // namespace
 
+namespace {
+
+// A script class below property that has its own __get__, __set__ or __delete__.
+bool overrides(const Object* property, const Str* name) {
+  return (property->type->type_flags & kScriptClass) && is_function(type_lookup(property->type, name));
+}
+
+}  // namespace
+
 // The value that a class's attribute has for an instance (Undefined: for the class itself).
 Value bind_attribute(Interpreter& in, const Value& found, const Value& object, Type* owner) {
   if (!found.is_object()) return found;
@@ -81,6 +90,7 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
       return inner.is(function) && is_callable(in, inner) ? make_bound_method(in, inner, self) : inner;
     }
     case ObjectKind::Property: {
+      if (overrides(descriptor, in.names->get)) break;
       if (object.is_undefined()) return found;
       const auto* property = static_cast<Property*>(descriptor);
       if (property->get.is_none() || property->get.is_undefined()) property_lacks(in, property, object, "getter");
@@ -105,7 +115,8 @@ namespace {
 bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value) {
   if (!found.is_object()) return false;
   Object* descriptor = found.as_object();
-  if (descriptor->kind == ObjectKind::Property) {
+  if (descriptor->kind == ObjectKind::Property &&
+      !overrides(descriptor, value.is_undefined() ? in.names->delete_ : in.names->set)) {
     const auto* property = static_cast<Property*>(descriptor);
     const Value& function = value.is_undefined() ? property->del : property->set;
     if (function.is_none() || function.is_undefined())
