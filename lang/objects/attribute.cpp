@@ -61,9 +61,9 @@ bool is_slot_member(const Value& v) {
 
 namespace {
 
-// A script class below property that has its own __get__, __set__ or __delete__.
-bool overrides(const Object* property, const Str* name) {
-  return (property->type->type_flags & kScriptClass) && is_function(type_lookup(property->type, name));
+// A script class below a native descriptor that has its own __get__, __set__ or __delete__.
+bool overrides(const Object* descriptor, const Str* name) {
+  return (descriptor->type->type_flags & kScriptClass) && is_function(type_lookup(descriptor->type, name));
 }
 
 }  // namespace
@@ -98,7 +98,8 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
     }
     default: break;
   }
-  if (descriptor->type->slots.descr_get != nullptr) return descriptor->type->slots.descr_get(in, found, object, owner);
+  if (descriptor->type->slots.descr_get != nullptr && !overrides(descriptor, in.names->get))
+    return descriptor->type->slots.descr_get(in, found, object, owner);
   if (descriptor->type->type_flags & kScriptClass) {
     const Value getter = type_lookup(descriptor->type, in.names->get);
     if (!getter.is_undefined()) {
@@ -125,7 +126,8 @@ bool set_through_descriptor(Interpreter& in, const Value& found, const Value& ob
     else call(in, function, {object, value});
     return true;
   }
-  if (descriptor->type->slots.descr_set != nullptr) {
+  if (descriptor->type->slots.descr_set != nullptr &&
+      !overrides(descriptor, value.is_undefined() ? in.names->delete_ : in.names->set)) {
     descriptor->type->slots.descr_set(in, found, object, value);
     return true;
   }
