@@ -5,6 +5,7 @@
 #include "lang/objects/attribute.h"
 #include "lang/make_object.h"
 #include "lang/types/dict.h"
+#include "lang/objects/weak.h"
 
 namespace tessera {
 
@@ -111,6 +112,11 @@ bool finalize_all(Interpreter& in, const std::vector<GcObject*>& garbage) {
 
 size_t Collector::collect() {
   if (running_) return 0;
+  if (!in_.heap.doomed.empty()) {
+    // Objects without references wait for their end, in the middle of which a finalizer asks: not now.
+    next_collection_ = objects_.size() + kLeastInterval;
+    return 0;
+  }
   running_ = true;
   std::vector<GcObject*> garbage = find_garbage();
   if (finalize_all(in_, garbage)) garbage = find_garbage();
@@ -118,6 +124,7 @@ size_t Collector::collect() {
   std::vector<Value> held;
   held.reserve(garbage.size());
   for (GcObject* object : garbage) held.emplace_back(object);
+  in_.weak_references().clear_garbage(garbage);
   for (GcObject* object : garbage) clear_object(in_, object);
   const size_t found = garbage.size();
   held.clear();
@@ -131,6 +138,7 @@ void Collector::clear_all() noexcept {
   running_ = true;
   enabled_ = false;
   next_collection_ = SIZE_MAX;
+  in_.weak_references().forget_all();
   std::vector<Value> held;
   held.reserve(objects_.size());
   for (GcObject* object : objects_) held.emplace_back(object);

@@ -15,12 +15,14 @@
 #include "lang/objects/function.h"
 #include "lang/objects/generator.h"
 #include "lang/objects/module.h"
+#include "lang/vm/frame_object.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
+#include "lang/objects/weak.h"
 #include "lang/vm/vm.h"
 
 namespace tessera {
@@ -38,6 +40,7 @@ Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), stat
   heap.set_limit(limits.object_bytes);
   collector_ = std::make_unique<Collector>(*this);
   type_cache_ = std::make_unique<TypeCache>();
+  weak_references_ = std::make_unique<WeakReferences>(*this);
   vm_ = std::make_unique<VirtualMachine>(*this);
   const bool collects = collector_->enabled();
   collector_->set_enabled(false);
@@ -47,10 +50,12 @@ Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), stat
   make_function_types(*this);
   make_generator_type(*this);
   make_exception_types(*this);
+  make_frame_type(*this);
   make_value_types(*this);
   add_function_methods(*this);
   add_generator_methods(*this);
   add_exception_methods(*this);
+  add_frame_methods(*this);
   modules_ = std::make_unique<Modules>(*this);
   Module* const builtins = make_module(*this, "builtins");
   state_->builtins = Value::adopt(builtins);

@@ -20,8 +20,9 @@ namespace tessera {
 struct Dict;
 struct Exception;
 struct Module;
-class Modules;    // import (module.h)
-class TypeCache;  // look-ups in types by version (attribute.h)
+class Modules;         // import (module.h)
+class TypeCache;       // look-ups in types by version (attribute.h)
+class WeakReferences;  // which objects are weakly referenced, and from where (weak.h)
 class Source;
 class VirtualMachine;  // frames, registers, the loop (vm.h)
 class Collector;       // cycles (cycles.h)
@@ -30,7 +31,7 @@ class Collector;       // cycles (cycles.h)
 struct BuiltinTypes {
   Type *object, *type, *none, *boolean, *integer, *real, *str, *list, *tuple, *dict, *set, *frozenset, *range, *slice;
   Type *function, *native_function, *bound_method, *cell, *code, *generator, *iterator, *module, *property;
-  Type *static_method, *class_method, *super, *not_implemented, *ellipsis, *traceback;
+  Type *static_method, *class_method, *super, *not_implemented, *ellipsis, *traceback, *frame;
   Type *dict_keys, *dict_values, *dict_items, *complex;
   Type *list_iterator, *tuple_iterator, *str_iterator, *range_iterator, *set_iterator, *dict_key_iterator,
       *dict_value_iterator, *dict_item_iterator, *callable_iterator, *list_reverse_iterator;
@@ -95,7 +96,9 @@ class Interpreter {
   // Makes a native type; its slots are then filled by the caller, its methods added by add_methods.
   Type* new_type(const NativeTypeSpec& spec);
   void add_methods(Type* type, const NativeDef* rows, size_t count);
-  void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "");
+  // Without `del` the attribute cannot be deleted.
+  void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "",
+                    NativeFn del = nullptr);
   Value new_function(const char* signature, const char* doc, NativeFn function, std::shared_ptr<void> data = nullptr);
   void def(Module& module, const char* signature, const char* doc, NativeFn function);
   // Types by the names that signatures use ("Tensor"). new_type registers what it makes.
@@ -114,6 +117,7 @@ class Interpreter {
   Collector& collector() { return *collector_; }
   Modules& modules() { return *modules_; }
   TypeCache& type_cache() { return *type_cache_; }
+  WeakReferences& weak_references() { return *weak_references_; }
 
   // Raw memory for objects, counted against limits.object_bytes; free lists by size class.
   Heap heap;
@@ -127,6 +131,7 @@ class Interpreter {
   std::unique_ptr<VirtualMachine> vm_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<TypeCache> type_cache_;
+  std::unique_ptr<WeakReferences> weak_references_;
   std::unique_ptr<Modules> modules_;
 };
 

@@ -13,6 +13,7 @@
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/str.h"
+#include "lang/objects/weak.h"
 
 namespace tessera {
 
@@ -32,6 +33,11 @@ bool finalize(Interpreter& in, Object* object) noexcept {
 void destroy_now(Interpreter& in, Object* object) noexcept {
   Type* type = object->type;
   if ((type->type_flags & kHasFinalizer) && !(object->flags & kFinalized) && !finalize(in, object)) return;
+  if (object->flags & kWeaklyReferenced) {
+    object->refcount = 1;  // callbacks may collect: this one is not garbage, it is on its way out
+    in.weak_references().clear(object);
+    --object->refcount;
+  }
   if (object->flags & kTracked) in.collector().untrack(static_cast<GcObject*>(object));
   if (type->attributes_offset != 0) clear_attributes(in, attributes_of(object));
   type->slots.destroy(in, object);

@@ -44,6 +44,7 @@ enum ObjectFlags : uint8_t {
   kImmortal = 2,   // lives as long as the interpreter
   kInterned = 4,   // Str: the one string with this text; equality is identity
   kFinalized = 8,  // its __del__ has run
+  kWeaklyReferenced = 16,  // weak references to it stand in the interpreter's table (weak.h)
 };
 
 struct Object {

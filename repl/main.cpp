@@ -80,6 +80,7 @@ int run_program(const Options& options, Terminal& terminal) {
   if (options.action == Options::Action::Dump) return run_dump(*in, terminal, source);
   status = run_main(*in, terminal, source);
   if (options.interactive_after) status = run_prompt(*in, terminal);
+  run_exit_functions(*in, terminal);
   return status;
 }
 
@@ -96,7 +97,9 @@ int run_interactive(const Options& options, Terminal& terminal) {
   in->argv = {""};
   in->search_path.insert(in->search_path.begin(), "");
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
-  return run_prompt(*in, terminal);
+  const int status = run_prompt(*in, terminal);
+  run_exit_functions(*in, terminal);
+  return status;
 }
 
 int run(const Options& options, Terminal& terminal) {

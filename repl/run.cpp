@@ -4,6 +4,7 @@
 #include "backends/cpu/pointwise_table.h"
 #include "lang/compiler/dump.h"
 #include "lang/error.h"
+#include "lang/objects/module.h"
 #include "lang/protocol.h"
 #include "runtime/cuda_plugin.h"
 #include "stdlib/torch/torch_module.h"
@@ -28,6 +29,18 @@ int report(Interpreter& in, Terminal& terminal, const Value& exception) {
   if (code.is_int() || code.is_bool()) return static_cast<int>(code.as_int() & 0xff);
   terminal.write_error(str_text(in, code) + "\n");
   return 1;
+}
+
+void run_exit_functions(Interpreter& in, Terminal& terminal) {
+  const Module* module = in.modules().find("atexit");
+  if (module == nullptr) return;
+  try {
+    call(in, get_attr(in, Value(in.import("atexit")), intern(in, "_run_exitfuncs")));
+  } catch (const Thrown& thrown) {
+    report(in, terminal, thrown.exception);
+  } catch (const std::exception&) {
+    // The module is not what it was: a script has written over it.
+  }
 }
 
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {

@@ -1,6 +1,7 @@
 // globals, locals, vars and dir: what the running frame or an object holds.
 #include "lang/builtins/builtins.h"
 #include "lang/error.h"
+#include "lang/vm/frame_object.h"
 #include "lang/names.h"
 #include "lang/objects/attribute.h"
 #include "lang/protocol.h"
@@ -20,34 +21,10 @@ const Frame& caller_of(Interpreter& in) {
 
 Value globals_function(Interpreter& in, const Args&) { return Value(caller_of(in).function->globals); }
 
-void put(Interpreter& in, Dict* dict, Str* name, const Value& held) {
-  const bool is_cell = held.is_object() && held.as_object()->kind == ObjectKind::Cell;
-  const Value& value = is_cell ? static_cast<Cell*>(held.as_object())->value : held;
-  // Names that the compiler made up begin with a dot.
-  if (!value.is_undefined() && !name->view().starts_with('.')) dict_set_str(in, dict, name, value);
-}
-
-Value locals_of(Interpreter& in, const Frame& frame) {
-  const Code& code = *frame.code;
-  if (code.code_flags & kClassBody) return frame.registers[0];
-  if (code.code_flags & kModuleBody) return Value(frame.function->globals);
-  Value result = make_dict(in);
-  for (size_t i = 0; i < code.locals.size(); ++i) {
-    if (code.locals[i] != nullptr) put(in, as_dict(result), code.locals[i], frame.registers[i]);
-  }
-  for (size_t i = 0; i < code.far_locals.size(); ++i) {
-    put(in, as_dict(result), code.far_locals[i], frame.registers[kFirstFar + i]);
-  }
-  for (size_t i = 0; i < code.free_names.size(); ++i) {
-    put(in, as_dict(result), code.free_names[i], frame.function->closure[i]->value);
-  }
-  return result;
-}
-
-Value locals_function(Interpreter& in, const Args&) { return locals_of(in, caller_of(in)); }
+Value locals_function(Interpreter& in, const Args&) { return frame_locals(in, caller_of(in)); }
 
 Value vars_function(Interpreter& in, const Args& args) {
-  if (args[0].is_undefined()) return locals_of(in, caller_of(in));
+  if (args[0].is_undefined()) return frame_locals(in, caller_of(in));
   Value dict = find_attr(in, args[0], in.names->dict_);
   if (dict.is_undefined()) throw Error(ErrorKind::TypeError, "vars() argument must have __dict__ attribute");
   return dict;
@@ -56,7 +33,7 @@ Value vars_function(Interpreter& in, const Args& args) {
 Value dir_function(Interpreter& in, const Args& args) {
   Value names;
   if (args[0].is_undefined()) {
-    names = list_from(in, locals_of(in, caller_of(in)));
+    names = list_from(in, frame_locals(in, caller_of(in)));
   } else {
     const Value method = type_lookup(type_of(in, args[0]), in.names->dir);
     const bool own = method.is_object() && method.as_object()->kind == ObjectKind::Function;

@@ -254,7 +254,8 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
   return type;
 }
 
-void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc) {
+void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc,
+                               NativeFn del) {
   auto function = [&](NativeFn fn, const char* signature) {
     if (fn == nullptr) return Value::none();
     Value made = new_function(signature, doc, fn);
@@ -262,7 +263,7 @@ void Interpreter::add_property(Type* type, const char* name, NativeFn get, Nativ
     return made;
   };
   Value property = make_property(*this, function(get, "get(self, /)"), function(set, "set(self, value, /)"),
-                                 Value::none(), make_str(*this, doc));
+                                 function(del, "delete(self, /)"), make_str(*this, doc));
   Str* interned = intern(*this, name);
   static_cast<Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
   dict_set_str(*this, type->attributes, interned, property);

@@ -44,8 +44,11 @@ bool overrides(Interpreter& in, const Type* type, Str* name) {
 }
 
 Value object_new(Interpreter& in, const Args& args) {
-  if (args.count == 0 || !is_type(args[0]))
-    throw_error(ErrorKind::TypeError, "object.__new__(X): X is not a type object");
+  if (args.count == 0) throw_error(ErrorKind::TypeError, "object.__new__(): not enough arguments");
+  if (!is_type(args[0])) {
+    throw_error(ErrorKind::TypeError, "object.__new__(X): X is not a type object (%s)",
+                std::string(type_name(in, args[0])).c_str());
+  }
   Type* type = as_type(args[0]);
   if (args.count > 1 && (overrides(in, type, in.names->new_) || !overrides(in, type, in.names->init))) {
     if (overrides(in, type, in.names->new_)) {
@@ -59,11 +62,13 @@ Value object_new(Interpreter& in, const Args& args) {
 Value object_init(Interpreter& in, const Args& args) {
   if (args.count == 0) throw_error(ErrorKind::TypeError, "descriptor '__init__' of 'object' object needs an argument");
   Type* type = type_of(in, args[0]);
+  if (type->instance_kind == ObjectKind::Native) return Value::none();  // what `make` did with them stays
   if (args.count > 1 && overrides(in, type, in.names->init)) {
     throw_error(ErrorKind::TypeError, "object.__init__() takes exactly one argument (the instance to initialize)");
   }
   if (args.count > 1 && !overrides(in, type, in.names->new_)) {
-    throw_error(ErrorKind::TypeError, "%s() takes no arguments", name_of(type).c_str());
+    throw_error(ErrorKind::TypeError, "%s.__init__() takes exactly one argument (the instance to initialize)",
+                name_of(type).c_str());
   }
   return Value::none();
 }

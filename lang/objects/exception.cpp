@@ -125,15 +125,18 @@ const Value& handled_exception(Interpreter& in) {
 void set_context(Interpreter& in, Exception* exception) {
   const Value handled = handled_exception(in);
   if (handled.is_none() || handled.as_object() == exception) return;
-  // The handled exception's own chain must not lead back here: cut it where it does.
+  // The handled exception's own chain must not lead back here: cut it where it does. A script may have made a circle of
+  // it, so a second walker follows at half the speed and is caught up with.
   Exception* walk = as_exception(handled);
-  while (is_exception(walk->context)) {
+  Exception* behind = walk;
+  for (bool step = false; is_exception(walk->context); step = !step) {
     if (walk->context.as_object() == exception) {
       walk->context = Value::none();
       break;
     }
     walk = as_exception(walk->context);
-    if (walk == as_exception(handled)) break;
+    if (walk == behind) break;
+    if (step) behind = as_exception(behind->context);
   }
   exception->context = handled;
 }

@@ -1,5 +1,6 @@
 #include "lang/objects/exception_types.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "lang/bind.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame.h"
+#include "lang/vm/frame_object.h"
 #include "lang/interpreter.h"
 #include "lang/make_object.h"
 #include "lang/names.h"
@@ -327,6 +329,7 @@ Value add_note_method(Interpreter& in, const Args& args) {
     notes = make_list(in);
     set_attr(in, args[0], in.names->notes, notes);
   }
+  if (!is_list(notes)) throw Error(ErrorKind::TypeError, "Cannot add note: __notes__ is not a list");
   list_append(in, as_list(notes), args[1]);
   return Value::none();
 }
@@ -344,6 +347,11 @@ void add_field(Interpreter& in, ErrorKind kind, const char* name) {
       [](Interpreter&, const Args& a) {
         self_of(a)->fields[Index] = a[1];
         return Value::none();
+      },
+      "",
+      [](Interpreter&, const Args& a) {
+        self_of(a)->fields[Index] = Value();
+        return Value::none();
       });
 }
 
@@ -354,6 +362,17 @@ Value exception_or_none(Interpreter&, const Value& value, const char* what) {
   return value;
 }
 
+template <size_t N>
+struct FixedText {
+  constexpr FixedText(const char (&text)[N]) { std::copy_n(text, N, data); }
+  char data[N];
+};
+
+template <FixedText Name>
+Value refuse_deletion(Interpreter&, const Args&) {
+  throw_error(ErrorKind::TypeError, "%s may not be deleted", Name.data);
+}
+
 void add_base_properties(Interpreter& in) {
   Type* const base = error_type(in, ErrorKind::BaseException);
   in.add_property(
@@ -361,20 +380,23 @@ void add_base_properties(Interpreter& in) {
       [](Interpreter& i, const Args& a) {
         self_of(a)->args = tuple_from(i, a[1]);
         return Value::none();
-      });
+      },
+      "", refuse_deletion<"args">);
   in.add_property(
       base, "__cause__", [](Interpreter&, const Args& a) { return self_of(a)->cause; },
       [](Interpreter& i, const Args& a) {
         self_of(a)->cause = exception_or_none(i, a[1], "cause");
         self_of(a)->suppress_context = true;
         return Value::none();
-      });
+      },
+      "", refuse_deletion<"__cause__">);
   in.add_property(
       base, "__context__", [](Interpreter&, const Args& a) { return self_of(a)->context; },
       [](Interpreter& i, const Args& a) {
         self_of(a)->context = exception_or_none(i, a[1], "context");
         return Value::none();
-      });
+      },
+      "", refuse_deletion<"__context__">);
   in.add_property(
       base, "__suppress_context__",
       [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->suppress_context); },
@@ -388,7 +410,8 @@ void add_base_properties(Interpreter& in) {
         const Value both[] = {a[0], a[1]};
         with_traceback_method(i, Args{both, 2});
         return Value::none();
-      });
+      },
+      "", refuse_deletion<"__traceback__">);
 }
 
 void add_fields(Interpreter& in) {
@@ -497,12 +520,8 @@ void add_exception_methods(Interpreter& in) {
   in.add_property(t, "tb_lineno",
                   [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
   in.add_property(t, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
-  // A frame is shown by its code and line, which the traceback has: it stands for its own frame.
-  in.add_property(t, "tb_frame", [](Interpreter&, const Args& a) { return a[0]; });
-  in.add_property(t, "f_lineno",
-                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
-  in.add_property(t, "f_code", [](Interpreter&, const Args& a) { return Value(traceback_of(a)->code); });
-  in.add_property(t, "f_globals", [](Interpreter&, const Args& a) { return traceback_of(a)->globals; });
+  in.add_property(t, "tb_frame",
+                  [](Interpreter& i, const Args& a) { return make_frame_object(i, traceback_of(a)); });
 }
 
 void add_exceptions(Interpreter& in, Dict* builtins) {

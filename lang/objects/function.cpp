@@ -10,6 +10,7 @@
 #include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
@@ -115,62 +116,89 @@ void function_set_attr(Interpreter& in, const Value& self, Str* name, const Valu
   }
 }
 
-void set_name(Interpreter&, Str*& place, const Value& value, const char* what) {
+Value set_name(Str*& place, const Value& value, const char* what) {
   if (!is_str(value)) throw_error(ErrorKind::TypeError, "%s must be set to a string object", what);
   Str* const old = place;
   place = retained(as_str(value));
   release(old);
+  return Value::none();
 }
 
-void add_function_properties(Interpreter& in) {
-  Type* const type = in.types.function;
+// A member that scripts may set to a tuple or a dict; None empties it.
+Value set_container(Value& place, const Value& value, bool fits, const char* message) {
+  if (!value.is_none() && !fits) throw Error(ErrorKind::TypeError, message);
+  place = value.is_none() ? Value() : value;
+  return Value::none();
+}
+
+const Value& or_none(const Value& v) {
+  static const Value kNone = Value::none();
+  return v.is_undefined() ? kNone : v;
+}
+
+void add_function_names(Interpreter& in, Type* type) {
   in.add_property(
       type, "__name__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->name); },
-      [](Interpreter& i, const Args& a) {
-        set_name(i, function_of(a[0])->name, a[1], "__name__");
-        return Value::none();
-      });
+      [](Interpreter&, const Args& a) { return set_name(function_of(a[0])->name, a[1], "__name__"); }, "",
+      [](Interpreter&, const Args& a) { return set_name(function_of(a[0])->name, Value(), "__name__"); });
   in.add_property(
       type, "__qualname__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->qualname); },
-      [](Interpreter& i, const Args& a) {
-        set_name(i, function_of(a[0])->qualname, a[1], "__qualname__");
-        return Value::none();
-      });
+      [](Interpreter&, const Args& a) { return set_name(function_of(a[0])->qualname, a[1], "__qualname__"); }, "",
+      [](Interpreter&, const Args& a) { return set_name(function_of(a[0])->qualname, Value(), "__qualname__"); });
   in.add_property(
-      type, "__module__", [](Interpreter&, const Args& a) { return function_of(a[0])->module; },
+      type, "__module__", [](Interpreter&, const Args& a) { return or_none(function_of(a[0])->module); },
       [](Interpreter&, const Args& a) {
         function_of(a[0])->module = a[1];
         return Value::none();
+      },
+      "",
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->module = Value::none();
+        return Value::none();
       });
   in.add_property(
-      type, "__doc__", [](Interpreter&, const Args& a) { return function_of(a[0])->doc; },
+      type, "__doc__", [](Interpreter&, const Args& a) { return or_none(function_of(a[0])->doc); },
       [](Interpreter&, const Args& a) {
         function_of(a[0])->doc = a[1];
         return Value::none();
+      },
+      "",
+      [](Interpreter&, const Args& a) {
+        function_of(a[0])->doc = Value::none();
+        return Value::none();
       });
+}
+
+void add_function_values(Interpreter& in, Type* type) {
   in.add_property(
       type, "__dict__", [](Interpreter& i, const Args& a) { return function_dict(i, function_of(a[0])); },
-      [](Interpreter&, const Args& a) {
+      [](Interpreter& i, const Args& a) {
+        if (!is_dict(a[1])) {
+          throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'",
+                      std::string(type_name(i, a[1])).c_str());
+        }
         function_of(a[0])->dict = a[1];
         return Value::none();
-      });
-  in.add_property(
-      type, "__defaults__",
-      [](Interpreter&, const Args& a) {
-        const Value& v = function_of(a[0])->defaults;
-        return v.is_undefined() ? Value::none() : v;
       },
+      "", [](Interpreter&, const Args&) -> Value { throw Error(ErrorKind::TypeError, "cannot delete __dict__"); });
+  in.add_property(
+      type, "__defaults__", [](Interpreter&, const Args& a) { return or_none(function_of(a[0])->defaults); },
       [](Interpreter&, const Args& a) {
-        if (!a[1].is_none() && !is_tuple(a[1])) {
-          throw Error(ErrorKind::TypeError, "__defaults__ must be set to a tuple object");
-        }
-        function_of(a[0])->defaults = a[1].is_none() ? Value() : a[1];
-        return Value::none();
+        return set_container(function_of(a[0])->defaults, a[1], is_tuple(a[1]),
+                             "__defaults__ must be set to a tuple object");
+      },
+      "",
+      [](Interpreter&, const Args& a) { return set_container(function_of(a[0])->defaults, Value::none(), true, ""); });
+  in.add_property(
+      type, "__kwdefaults__", [](Interpreter&, const Args& a) { return or_none(function_of(a[0])->keyword_defaults); },
+      [](Interpreter&, const Args& a) {
+        return set_container(function_of(a[0])->keyword_defaults, a[1], is_dict(a[1]),
+                             "__kwdefaults__ must be set to a dict object");
+      },
+      "",
+      [](Interpreter&, const Args& a) {
+        return set_container(function_of(a[0])->keyword_defaults, Value::none(), true, "");
       });
-  in.add_property(type, "__kwdefaults__", [](Interpreter&, const Args& a) {
-    const Value& v = function_of(a[0])->keyword_defaults;
-    return v.is_undefined() ? Value::none() : v;
-  });
   in.add_property(
       type, "__annotations__",
       [](Interpreter& i, const Args& a) {
@@ -179,9 +207,19 @@ void add_function_properties(Interpreter& in) {
         return v;
       },
       [](Interpreter&, const Args& a) {
-        function_of(a[0])->annotations = a[1];
-        return Value::none();
+        return set_container(function_of(a[0])->annotations, a[1], is_dict(a[1]),
+                             "__annotations__ must be set to a dict object");
+      },
+      "",
+      [](Interpreter&, const Args& a) {
+        return set_container(function_of(a[0])->annotations, Value::none(), true, "");
       });
+}
+
+void add_function_properties(Interpreter& in) {
+  Type* const type = in.types.function;
+  add_function_names(in, type);
+  add_function_values(in, type);
   in.add_property(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
   in.add_property(type, "__code__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->code); });
   in.add_property(type, "__closure__", [](Interpreter& i, const Args& a) {
@@ -244,6 +282,29 @@ Value bound_compare(Interpreter& in, CompareOp op, const Value& self, const Valu
 void destroy_cell(Interpreter& in, Object* object) { free_object(in, static_cast<Cell*>(object)); }
 void traverse_cell(Object* object, Visitor& visitor) { visitor(static_cast<Cell*>(object)->value); }
 void clear_cell(Interpreter&, Object* object) { static_cast<Cell*>(object)->value = Value(); }
+
+Value make_cell_object(Interpreter& in, Type*, const Args& args) {
+  if (args.keyword_names != nullptr) throw Error(ErrorKind::TypeError, "cell() takes no keyword arguments");
+  if (args.count > 1) throw_error(ErrorKind::TypeError, "cell expected at most 1 argument, got %u", args.count);
+  return make_cell(in, args.count == 1 ? args[0] : Value());
+}
+
+// By what they hold; an empty cell stands before all others.
+Value cell_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!other.is_object() || other.as_object()->kind != ObjectKind::Cell) return in.not_implemented;
+  const Value& left = static_cast<Cell*>(self.as_object())->value;
+  const Value& right = static_cast<Cell*>(other.as_object())->value;
+  if (!left.is_undefined() && !right.is_undefined()) return compare(in, op, left, right);
+  return compare(in, op, Value::integer(left.is_undefined() ? 0 : 1), Value::integer(right.is_undefined() ? 0 : 1));
+}
+
+Value cell_repr(Interpreter& in, const Value& self) {
+  const Value& value = static_cast<Cell*>(self.as_object())->value;
+  const std::string head = "<cell at " + address(self.as_object()) + ": ";
+  if (value.is_undefined()) return make_str(in, head + "empty>");
+  const Object* held = value.is_object() ? value.as_object() : self.as_object();
+  return make_str(in, head + std::string(type_name(in, value)) + " object at " + address(held) + ">");
+}
 
 void destroy_code(Interpreter& in, Object* object) {
   free_object(in, static_cast<Code*>(object));  // its names are interned: the interpreter holds them
@@ -329,6 +390,10 @@ void make_function_types(Interpreter& in) {
   t->slots.destroy = destroy_cell;
   t->slots.traverse = traverse_cell;
   t->slots.clear = clear_cell;
+  t->slots.compare = cell_compare;
+  t->slots.repr = cell_repr;
+  t->slots.hash = nullptr;
+  t->make = make_cell_object;
 
   t = made_type(in, in.types.code, "code", ObjectKind::Code, sizeof(Code));
   t->slots.destroy = destroy_code;
@@ -337,7 +402,19 @@ void make_function_types(Interpreter& in) {
 
 namespace {
 
-Value get_bound(Interpreter& in, const Args& a) { return a[1].is_none() ? a[0] : make_bound_method(in, a[0], a[1]); }
+Value get_bound(Interpreter& in, const Args& a) {
+  if (a[1].is_none() && a[2].is_none()) throw Error(ErrorKind::TypeError, "__get__(None, None) is invalid");
+  return a[1].is_none() ? a[0] : make_bound_method(in, a[0], a[1]);
+}
+
+// types.MethodType(function, instance)
+Value make_method_object(Interpreter& in, Type*, const Args& args) {
+  if (args.keyword_names != nullptr) throw Error(ErrorKind::TypeError, "method() takes no keyword arguments");
+  if (args.count != 2) throw_error(ErrorKind::TypeError, "method expected 2 arguments, got %u", args.count);
+  if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "first argument must be callable");
+  if (args[1].is_none()) throw Error(ErrorKind::TypeError, "instance must not be None");
+  return make_bound_method(in, args[0], args[1]);
+}
 
 NativeFunction* native_of(const Args& a) { return static_cast<NativeFunction*>(a[0].as_object()); }
 
@@ -348,6 +425,29 @@ Value native_repr(Interpreter& in, const Value& self) {
   const char* kind = name.starts_with("__") ? "slot wrapper" : "method";
   return make_str(
       in, std::string("<") + kind + " '" + name + "' of '" + std::string(f->owner->name->view()) + "' objects>");
+}
+
+// "(iterable, /, *, key=None, reverse=False)"; a method's own object is `$self`.
+std::string signature_text(Interpreter& in, const NativeFunction* f) {
+  using Kind = Parameter::Kind;
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto& parameters = f->signature->parameters;
+  bool star = false;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& p = parameters[i];
+    if (i > 0 && parameters[i - 1].kind == Kind::PositionalOnly && p.kind != Kind::PositionalOnly) add("/");
+    if (p.kind == Kind::KeywordOnly && !star) add("*");
+    star = star || p.kind == Kind::KeywordOnly || p.kind == Kind::VarPositional;
+    std::string part = p.kind == Kind::VarPositional ? "*" : p.kind == Kind::VarKeyword ? "**" : "";
+    if (i == 0 && f->owner != nullptr) part += "$";
+    part += p.name->view();
+    if (p.optional)
+      part += "=" + (p.default_value.is_undefined() ? "<unrepresentable>" : repr_text(in, p.default_value));
+    add(part);
+  }
+  if (!parameters.empty() && parameters.back().kind == Kind::PositionalOnly) add("/");
+  return "(" + text + ")";
 }
 
 void add_native_function_properties(Interpreter& in) {
@@ -361,6 +461,9 @@ void add_native_function_properties(Interpreter& in) {
   });
   in.add_property(type, "__module__", [](Interpreter& i, const Args& a) {
     return Value(native_of(a)->module != nullptr ? native_of(a)->module : i.names->builtins);
+  });
+  in.add_property(type, "__text_signature__", [](Interpreter& i, const Args& a) {
+    return native_of(a)->signature == nullptr ? Value::none() : make_str(i, signature_text(i, native_of(a)));
   });
   in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
     return native_of(a)->doc.empty() ? Value::none() : make_str(i, native_of(a)->doc);
@@ -377,14 +480,27 @@ void add_function_methods(Interpreter& in) {
   add_function_properties(in);
   in.add_methods(in.types.function, kFunctionMethods, std::size(kFunctionMethods));
   add_native_function_properties(in);
+  for (Type* type : {in.types.function, in.types.native_function, in.types.bound_method}) call_method_of_slot(in, type);
   Type* const method = in.types.bound_method;
+  method->make = make_method_object;
   in.add_property(method, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
   in.add_property(method, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
-  in.add_property(in.types.cell, "cell_contents", [](Interpreter&, const Args& a) {
-    const Value& v = static_cast<Cell*>(a[0].as_object())->value;
-    if (v.is_undefined()) throw Error(ErrorKind::ValueError, "Cell is empty");
-    return v;
-  });
+  in.add_property(
+      in.types.cell, "cell_contents",
+      [](Interpreter&, const Args& a) {
+        const Value& v = static_cast<Cell*>(a[0].as_object())->value;
+        if (v.is_undefined()) throw Error(ErrorKind::ValueError, "Cell is empty");
+        return v;
+      },
+      [](Interpreter&, const Args& a) {
+        static_cast<Cell*>(a[0].as_object())->value = a[1];
+        return Value::none();
+      },
+      "",
+      [](Interpreter&, const Args& a) {
+        static_cast<Cell*>(a[0].as_object())->value = Value();
+        return Value::none();
+      });
   Type* const code = in.types.code;
   in.add_property(code, "co_name",
                   [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->name); });
@@ -414,7 +530,15 @@ void add_function_methods(Interpreter& in) {
   in.add_property(code, "co_varnames", [](Interpreter& i, const Args& a) {
     const Code* c = static_cast<Code*>(a[0].as_object());
     std::vector<Value> names;
-    for (Str* name : c->parameters) names.push_back(Value(name));
+    for (size_t k = 0; k < c->locals.size(); ++k) {
+      Str* name = k < c->parameters.size() ? c->parameters[k] : c->locals[k];
+      if (name != nullptr && !name->view().starts_with('.')) names.push_back(Value(name));
+    }
+    return make_tuple(i, names.data(), names.size());
+  });
+  in.add_property(code, "co_freevars", [](Interpreter& i, const Args& a) {
+    std::vector<Value> names;
+    for (Str* name : static_cast<Code*>(a[0].as_object())->free_names) names.push_back(Value(name));
     return make_tuple(i, names.data(), names.size());
   });
 }

@@ -5,6 +5,7 @@
 
 #include "lang/bind.h"
 #include "lang/objects/exception.h"
+#include "lang/vm/frame_object.h"
 #include "lang/interpreter.h"
 #include "lang/make_object.h"
 #include "lang/names.h"
@@ -94,6 +95,7 @@ Value VirtualMachine::run_generator(Generator* generator, const Value* exception
   Frame* const frame = resume_generator(generator, FrameKind::Entry, 0);
   if (exception != nullptr) {
     if (frame->pc == frame->code->words.data()) ++frame->pc;  // not begun: the error is at the def's first word
+    if (frame->handled != kNoRegister) set_context(in_, as_exception(*exception));
     if (!unwind(frame, *exception, true)) throw Thrown(std::move(pending_));
   }
   return run(frame);
@@ -278,6 +280,14 @@ namespace {
 
 Generator* self_of(const Args& args) { return static_cast<Generator*>(args[0].as_object()); }
 
+Value set_name(Str*& place, const Value& name, const char* what) {
+  if (!is_str(name)) throw_error(ErrorKind::TypeError, "%s must be set to a string object", what);
+  const Value old = Value::adopt(place);
+  place = as_str(name);
+  ++place->refcount;
+  return Value::none();
+}
+
 Value generator_send(Interpreter& in, const Args& args) {
   Value out;
   if (generator_resume(in, self_of(args), args[1], out)) return out;
@@ -382,13 +392,31 @@ void add_generator_methods(Interpreter& in) {
   Type* const type = in.types.generator;
   in.add_methods(type, kMethods, std::size(kMethods));
   type->type_flags |= kHasFinalizer;
-  in.add_property(type, "__name__", [](Interpreter&, const Args& args) { return Value(self_of(args)->name); });
-  in.add_property(type, "__qualname__", [](Interpreter&, const Args& args) { return Value(self_of(args)->qualname); });
+  in.add_property(
+      type, "__name__", [](Interpreter&, const Args& args) { return Value(self_of(args)->name); },
+      [](Interpreter&, const Args& args) { return set_name(self_of(args)->name, args[1], "__name__"); }, "",
+      [](Interpreter&, const Args& args) { return set_name(self_of(args)->name, Value(), "__name__"); });
+  in.add_property(
+      type, "__qualname__", [](Interpreter&, const Args& args) { return Value(self_of(args)->qualname); },
+      [](Interpreter&, const Args& args) { return set_name(self_of(args)->qualname, args[1], "__qualname__"); }, "",
+      [](Interpreter&, const Args& args) { return set_name(self_of(args)->qualname, Value(), "__qualname__"); });
   in.add_property(type, "gi_running", [](Interpreter&, const Args& args) {
     return Value::boolean(self_of(args)->state == Generator::State::Running);
   });
+  in.add_property(type, "gi_suspended", [](Interpreter&, const Args& args) {
+    return Value::boolean(self_of(args)->state == Generator::State::Suspended);
+  });
+  in.add_property(type, "gi_code", [](Interpreter&, const Args& args) {
+    return Value(as_function(self_of(args)->function)->code);
+  });
+  in.add_property(type, "gi_yieldfrom", [](Interpreter&, const Args& args) {
+    const Value delegate = delegate_of(self_of(args));
+    return delegate.is_undefined() ? Value::none() : delegate;
+  });
   in.add_property(type, "gi_frame", [](Interpreter& in2, const Args& args) {
-    return self_of(args)->state == Generator::State::Finished ? Value::none() : in2.ellipsis;
+    const Generator* const generator = self_of(args);
+    if (generator->state == Generator::State::Finished) return Value::none();
+    return make_frame_object(in2, generator->frame, generator->state == Generator::State::Running);
   });
 }
 

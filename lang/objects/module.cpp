@@ -16,6 +16,7 @@
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
@@ -173,6 +174,15 @@ Module* Modules::load_native(std::string_view name) {
   const std::string prefix = std::string(name) + ".";
   for (const auto& [other, fill] : native_) module->is_package = module->is_package || other.starts_with(prefix);
   native_.at(std::string(name))(in_, *module);
+  std::vector<Type*> types;
+  dict_for_each(module->dict, [&](const Value&, const Value& value) {
+    if (!value.is_object() || value.as_object()->kind != ObjectKind::Type) return;
+    Type* const type = static_cast<Type*>(value.as_object());
+    if (!(type->type_flags & (kScriptClass | kExceptionType))) types.push_back(type);
+  });
+  for (Type* type : types) {
+    if (dict_get_str(type->attributes, in_.names->new_) == nullptr) complete_special_methods(in_, type);
+  }
   return module;
 }
 

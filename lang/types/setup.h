@@ -1,4 +1,4 @@
-// The functions that fill the built-in types, one or two per file. Called by types.cpp only.
+// The functions that fill the built-in types, one or two per file.
 #pragma once
 
 #include "lang/interpreter.h"
@@ -39,6 +39,9 @@ void range_methods(Interpreter& in);
 void iterator_methods(Interpreter& in);
 // The special methods (__len__, __add__ …) that a type's slots stand for, as attributes: `[].__len__`, hasattr().
 void slot_methods(Interpreter& in, Type* type);
+void call_method_of_slot(Interpreter& in, Type* type);  // __call__ alone
+// The same for a type of a native module, as far as it has none of its own: super().__len__() in a subclass of deque.
+void complete_special_methods(Interpreter& in, Type* type);
 
 // `|` between classes.
 Value union_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying);

@@ -2,9 +2,11 @@
 //
 // Each calls the slot of the type that owns the method, not of the object's own type: super().__len__() in a subclass
 // of list must reach the list's.
+#include "lang/objects/class.h"
 #include "lang/error.h"
 #include "lang/names.h"
 #include "lang/protocol.h"
+#include "lang/types/dict.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -163,7 +165,25 @@ Value m_new(Interpreter& in, const Args& args) {
   return owner->make(in, type, rest);
 }
 
+// x.__call__(…): the arguments as they were written.
+Value m_call(Interpreter& in, const Args& args) {
+  const Type* owner = args.callee->owner;
+  const std::string name(owner->name->view());
+  if (args.positional() == 0)
+    throw Error(ErrorKind::TypeError, "descriptor '__call__' of '" + name + "' object needs an argument");
+  if (!is_instance(in, args[0], owner)) {
+    throw Error(ErrorKind::TypeError, "descriptor '__call__' requires a '" + name + "' object but received a '" +
+                                          std::string(type_name(in, args[0])) + "'");
+  }
+  Args rest = args;
+  ++rest.values;
+  --rest.count;
+  return owner->slots.call(in, args[0], rest);
+}
+
 }  // namespace
+
+void call_method_of_slot(Interpreter& in, Type* type) { add(in, type, "__call__", m_call); }
 
 void slot_methods(Interpreter& in, Type* type) {
   const TypeSlots& s = type->slots;
@@ -182,7 +202,15 @@ void slot_methods(Interpreter& in, Type* type) {
   if (s.call != nullptr) add(in, type, "__call__", m_call);
   if (s.compare != nullptr && s.compare != in.types.object->slots.compare) add_comparisons(in, type);
   add_operators(in, type);
+  if (s.call != nullptr) call_method_of_slot(in, type);
   if (type->make != nullptr) add(in, type, "__new__", m_new);
+}
+
+void complete_special_methods(Interpreter& in, Type* type) {
+  const Value own = dict_copy(in, type->attributes);
+  slot_methods(in, type);
+  dict_merge(in, type->attributes, as_dict(own));
+  type_changed(in, type);
 }
 
 }  // namespace tessera

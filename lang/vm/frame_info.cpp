@@ -4,6 +4,7 @@
 #include "lang/objects/exception.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
+#include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 
 namespace tessera {
@@ -13,10 +14,8 @@ bool frame_info(Interpreter& in, uint32_t depth, FrameInfo& info) {
   while (frame != nullptr && depth-- > 0) frame = frame->caller;
   if (frame == nullptr) return false;
   const Code& code = *frame->code;
-  const size_t word = static_cast<size_t>(frame->pc - code.words.data());
-  const size_t at = word == 0 ? 0 : word - 1;
   info.file = code.source->name();
-  info.line = at < code.places.size() ? code.source->line_number(code.places[at].span.begin) : 1;
+  info.line = frame_line(*frame);
   info.function = std::string(code.name->view());
   info.globals = Value(frame->function->globals);
   return true;

@@ -1,21 +1,14 @@
 // _caller: where a call comes from, for warnings, logging and tracebacks.
 #include "lang/compiler/chunk.h"
-#include "lang/vm/frame.h"
 #include "lang/syntax/source.h"
+#include "lang/vm/frame.h"
+#include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 
 namespace tessera {
 namespace {
-
-uint32_t line_of(const Frame& frame) {
-  const Code& code = *frame.code;
-  size_t word = static_cast<size_t>(frame.pc - code.words.data());
-  if (word > 0) --word;
-  return code.places.empty() ? 1
-                             : code.source->line_number(code.places[std::min(word, code.places.size() - 1)].span.begin);
-}
 
 // caller(1) is the call of the script function that asks: (file, line, function, module name).
 Value caller(Interpreter& in, const Args& args) {
@@ -25,7 +18,7 @@ Value caller(Interpreter& in, const Args& args) {
     return make_tuple(in, {make_str(in, "sys"), Value::integer(1), make_str(in, "<module>"), make_str(in, "sys")});
   }
   const Value* module = dict_get_text(frame->function->globals, "__name__");
-  return make_tuple(in, {make_str_lossy(in, frame->code->source->name()), Value::integer(line_of(*frame)),
+  return make_tuple(in, {make_str_lossy(in, frame->code->source->name()), Value::integer(frame_line(*frame)),
                          Value(frame->code->name), module != nullptr ? *module : make_str(in, "__main__")});
 }
 

@@ -25,6 +25,7 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("gc", fill_gc);
   in.add_native_module("cmath", fill_cmath);
   in.add_native_module("_traceback", fill_traceback);
+  in.add_native_module("_weakref", fill_weakref);
 }
 
 }  // namespace tessera

@@ -30,6 +30,7 @@ void fill_datetime(Interpreter& in, Module& module);
 void fill_gc(Interpreter& in, Module& module);
 void fill_cmath(Interpreter& in, Module& module);
 void fill_traceback(Interpreter& in, Module& module);
+void fill_weakref(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
 void add_native_modules(Interpreter& in);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lang/objects/exception.h"
+#include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
@@ -36,6 +37,14 @@ Value set_recursion_limit(Interpreter& in, const Args& args) {
   if (limit < 1) throw Error(ErrorKind::ValueError, "recursion limit must be greater or equal than 1");
   in.vm().set_depth_limit(static_cast<uint32_t>(std::min<int64_t>(limit, 1'000'000)));
   return Value::none();
+}
+
+Value get_frame(Interpreter& in, const Args& args) {
+  int64_t depth = int_argument(in, args[0]);
+  const Frame* frame = in.vm().top();
+  while (frame != nullptr && depth-- > 0) frame = frame->caller;
+  if (frame == nullptr) throw Error(ErrorKind::ValueError, "call stack is not deep enough");
+  return make_frame_object(in, *frame, true);
 }
 
 Value get_size(Interpreter&, const Args& args) {
@@ -81,6 +90,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "getrecursionlimit()", "How deep calls may go.", get_recursion_limit);
   in.def(module, "setrecursionlimit(limit, /)", "Set how deep calls may go.", set_recursion_limit);
   in.def(module, "getsizeof(object, default=None)", "Bytes of an object.", get_size);
+  in.def(module, "_getframe(depth=0, /)", "A picture of the frame that calls.", get_frame);
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);

@@ -1,0 +1,149 @@
+#include "lang/objects/weak.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "lang/objects/class.h"
+#include "lang/cycles.h"
+#include "lang/error.h"
+#include "lang/interpreter.h"
+#include "lang/names.h"
+#include "lang/protocol.h"
+#include "lang/types/dict.h"
+
+namespace tessera {
+
+namespace {
+
+// A class with __slots__ and no "__weakref__" among them leaves its instances no way to be referred to.
+bool slots_allow(Interpreter& in, const Type* type) {
+  if (!(type->type_flags & kHasSlots)) return true;
+  for (const Type* base : type->mro) {
+    if ((base->type_flags & kScriptClass) && dict_get_str(base->attributes, in.names->weakref) != nullptr) return true;
+  }
+  return false;
+}
+
+bool allows_weak_references(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return false;
+  const Object* object = value.as_object();
+  switch (object->kind) {
+    case ObjectKind::Function:
+    case ObjectKind::NativeFunction:
+    case ObjectKind::BoundMethod:
+    case ObjectKind::Code:
+    case ObjectKind::Generator:
+    case ObjectKind::Module:
+    case ObjectKind::Set:
+    case ObjectKind::Type:
+    case ObjectKind::Native: return true;
+    case ObjectKind::Tuple: return false;  // CPython's have no room behind their items
+    case ObjectKind::Boxed:
+      if (static_cast<const Boxed*>(object)->value.is_int()) return false;
+      [[fallthrough]];
+    default: return (object->type->type_flags & kScriptClass) && slots_allow(in, object->type);
+  }
+}
+
+void report(Interpreter& in, const Value& callback, const Value& exception) {
+  if (!in.host.write_error) return;
+  in.host.write_error("Exception ignored in: " + repr_text(in, callback) + "\n");
+  in.host.write_error(in.format_exception(exception));
+}
+
+}  // namespace
+
+Value make_weak_reference(Interpreter& in, Type* type, const Value& object, const Value& callback) {
+  if (!allows_weak_references(in, object)) {
+    throw_error(ErrorKind::TypeError, "cannot create weak reference to '%s' object",
+                std::string(type_name(in, object)).c_str());
+  }
+  auto* reference = make_object<WeakReference>(in, type);
+  Value made = Value::adopt(reference);
+  reference->callback = callback;
+  in.weak_references().add(object.as_object(), reference);
+  return made;
+}
+
+Value weak_target(const WeakReference* reference) {
+  return reference->target == nullptr ? Value() : Value(reference->target);
+}
+
+void WeakReferences::add(Object* target, WeakReference* reference) {
+  table_[target].push_back(reference);
+  target->flags |= kWeaklyReferenced;
+  reference->target = target;
+}
+
+void WeakReferences::remove(WeakReference* reference) noexcept {
+  if (reference->target == nullptr) return;
+  const auto found = table_.find(reference->target);
+  std::erase(found->second, reference);
+  if (found->second.empty()) {
+    reference->target->flags &= static_cast<uint8_t>(~kWeaklyReferenced);
+    table_.erase(found);
+  }
+  reference->target = nullptr;
+}
+
+const std::vector<WeakReference*>* WeakReferences::find(const Object* target) const {
+  const auto found = table_.find(target);
+  return found == table_.end() ? nullptr : &found->second;
+}
+
+// The references are held while callbacks run; one that is being destroyed itself (count 0) is not brought back.
+void WeakReferences::take(Object* target, Taken& into) noexcept {
+  const auto found = table_.find(target);
+  if (found == table_.end()) return;
+  for (WeakReference* reference : found->second) {
+    reference->target = nullptr;
+    if (reference->refcount != 0) into.emplace_back(reference);
+  }
+  table_.erase(found);
+  target->flags &= static_cast<uint8_t>(~kWeaklyReferenced);
+}
+
+// The newest is told first.
+void WeakReferences::call_back(Taken& references) noexcept {
+  while (!references.empty()) {
+    const Value reference = std::move(references.back());
+    references.pop_back();
+    const Value callback = std::exchange(static_cast<WeakReference*>(reference.as_object())->callback, Value::none());
+    if (callback.is_none()) continue;
+    try {
+      try {
+        call(in_, callback, {reference});
+      } catch (const Thrown& thrown) {
+        report(in_, callback, thrown.exception);
+      }
+    } catch (...) {
+      // Nobody could be told: a callback has no caller.
+    }
+  }
+}
+
+void WeakReferences::forget_all() noexcept {
+  const auto all = std::exchange(table_, {});
+  for (const auto& [target, references] : all) {
+    for (WeakReference* reference : references) reference->target = nullptr;
+  }
+}
+
+void WeakReferences::clear(Object* target) noexcept {
+  Taken taken;
+  take(target, taken);
+  call_back(taken);
+}
+
+void WeakReferences::clear_garbage(const std::vector<GcObject*>& garbage) noexcept {
+  if (table_.empty()) return;
+  const std::unordered_set<const Object*> gone(garbage.begin(), garbage.end());
+  Taken taken;
+  for (GcObject* object : garbage) {
+    if (object->flags & kWeaklyReferenced) take(object, taken);
+  }
+  std::erase_if(taken, [&](const Value& reference) { return gone.contains(reference.as_object()); });
+  call_back(taken);
+}
+
+}  // namespace tessera
