@@ -96,9 +96,13 @@ uint32_t Compiler::spread_call(ast::Call& e, int want) {
   const uint32_t callee = on_top(*e.callee);
   const uint32_t list = take_temporary(e.span);
   emit(Op::BuildList, list, list, 0, e.span);
+  // Only a star that stands alone is told of in the callee's name.
+  const bool alone = e.arguments.size() == 1;
   for (Expr* argument : e.arguments) {
     const uint32_t above = top_;
-    if (auto* star = try_as<Starred>(argument)) emit(Op::ListExtendArgs, list, value(*star->value), callee, e.span);
+    auto* star = try_as<Starred>(argument);
+    if (star != nullptr && !alone) emit(Op::ListExtend, list, value(*star->value), 0, e.span);
+    else if (star != nullptr) emit(Op::ListExtendArgs, list, value(*star->value), callee, e.span);
     else emit(Op::ListAppend, list, value(*argument), 0, argument->span);
     top_ = above;
   }

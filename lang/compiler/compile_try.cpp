@@ -167,12 +167,18 @@ void Compiler::try_except(TryStmt& s) {
   pop_protected(here(), target);
   take_temporary(s.span);  // the exception
   begin_handler(target, s.span);
-  for (ExceptHandler& handler : s.handlers) {
+  if (s.groups) {
     assigned_ = before;
-    except_clause(handler, target, end);
-    joined &= assigned_;
+    group_clauses(s, target, end);
+    joined &= before;
+  } else {
+    for (ExceptHandler& handler : s.handlers) {
+      assigned_ = before;
+      except_clause(handler, target, end);
+      joined &= assigned_;
+    }
+    if (s.handlers.back().type != nullptr) emit(Op::Reraise, target, 0, 0, s.handlers.back().span);
   }
-  if (s.handlers.back().type != nullptr) emit(Op::Reraise, target, 0, 0, s.handlers.back().span);
   unwinds_.pop_back();
   top_ = target;
   assigned_ = joined;
@@ -200,6 +206,70 @@ void Compiler::except_clause(ExceptHandler& handler, uint32_t target, Label& end
     unwinds_.push_back(own);
     jump(end, handler.span);
   }
+  bind(next);
+}
+
+// except*: every clause gets the part of the exception that is its own. R[target + 1] is what none has taken yet,
+// R[target + 2] the list of what clauses have raised; both go on together at the end.
+void Compiler::group_clauses(TryStmt& s, uint32_t target, Label& end) {
+  const Assigned before = assigned_;
+  const uint32_t rest = copy(target, s.span);
+  const uint32_t raised = take_temporary(s.span);
+  emit(Op::BuildList, raised, raised, 0, s.span);
+  for (ExceptHandler& handler : s.handlers) {
+    assigned_ = before;
+    top_ = raised + 1;
+    group_clause(handler, rest, raised);
+  }
+  assigned_ = before;
+  top_ = raised + 1;
+  emit(Op::ListAppend, raised, copy(rest, s.span), 0, s.span);
+  top_ = raised + 1;
+  const uint32_t first = copy(target, s.span);
+  copy(raised, s.span);
+  intrinsic(IntrinsicId::RaiseGroup, first, s.span);
+  Label nothing;
+  test(Op::JumpNone, copy(first, s.span), 0, true, nothing, s.span);
+  emit(Op::Reraise, first, 0, 0, s.span);
+  bind(nothing);
+  clear_from(rest, 3, s.span);
+  const Unwind own = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  end_handler(target, s.span);
+  unwinds_.push_back(own);
+  jump(end, s.span);
+}
+
+void Compiler::group_clause(ExceptHandler& handler, uint32_t rest, uint32_t raised) {
+  const Span span = handler.span;
+  const uint32_t match = copy(rest, span);
+  const uint32_t left = on_top(*handler.type);  // the classes, then what this clause leaves
+  intrinsic(IntrinsicId::MatchGroup, match, handler.type->span);
+  top_ = left + 1;
+  emit(Op::Unpack, match, match, 2, span);
+  emit(Op::Move, rest, left, 0, span);
+  top_ = left;
+  Label next, done;
+  test(Op::JumpNone, copy(match, span), 0, true, next, span);
+  top_ = left;
+  emit(Op::EndHandler, left, match, 0, span);  // the part is what is being handled now
+  begin_handler(match, span);
+  push_protected(Unwind::Kind::Try);
+  if (handler.name.empty()) block(handler.body);
+  else named_body(handler, match);
+  close_range(unwinds_.back());
+  const Unwind kept = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  if (reachable()) jump(done, span);
+  unwinds_.push_back(kept);
+  pop_protected(here(), left);
+  top_ = left;
+  take_temporary(span);  // what the clause has raised
+  emit(Op::ListAppend, raised, left, 0, span);
+  top_ = left;
+  bind(done);
+  unwinds_.pop_back();
+  end_handler(match, span);
   bind(next);
 }
 

@@ -209,6 +209,8 @@ class Compiler : Emitter {
   void try_finally(ast::TryStmt& s);
   void except_clause(ast::ExceptHandler& handler, uint32_t target, Label& end);
   void named_body(ast::ExceptHandler& handler, uint32_t target);
+  void group_clauses(ast::TryStmt& s, uint32_t target, Label& end);
+  void group_clause(ast::ExceptHandler& handler, uint32_t rest, uint32_t raised);
   void with_items(ast::WithStmt& s, size_t index);
   void check_block_depth(Span span);
 

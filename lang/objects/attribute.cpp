@@ -1,5 +1,7 @@
 #include "lang/objects/attribute.h"
 
+#include <algorithm>
+
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
@@ -54,7 +56,7 @@ bool is_slot_member(const Value& v) {
   }
   std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
   throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(),
-              std::string(type_name(in, object)).c_str(), what);
+              std::string(type_of(in, object)->qualname->view()).c_str(), what);
 }
 
 }  // namespace
@@ -489,6 +491,50 @@ Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite&
   return in_class;
 }
 
+namespace {
+
+// The names of all __slots__ that an instance has, in a fixed order.
+std::vector<const Str*> slot_names(const Type* type) {
+  std::vector<const Str*> names;
+  for (const Type* base : type->mro) {
+    dict_for_each(base->attributes, [&](const Value& key, const Value& value) {
+      if (is_slot_member(value)) names.push_back(as_str(key));
+    });
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool same_layout(const Type* a, const Type* b) {
+  return a->instance_kind == b->instance_kind && a->instance_size == b->instance_size && a->make == b->make &&
+         a->attributes_offset == b->attributes_offset && (a->type_flags & kHasSlots) == (b->type_flags & kHasSlots) &&
+         slot_names(a) == slot_names(b);
+}
+
+// object.__class__ = value
+void set_class(Interpreter& in, const Value& object, const Value& value) {
+  if (value.is_undefined()) throw_error(ErrorKind::TypeError, "can't delete __class__ attribute");
+  if (!is_type(value)) {
+    throw_error(ErrorKind::TypeError, "__class__ must be set to a class, not '%s' object",
+                std::string(type_name(in, value)).c_str());
+  }
+  Type* const to = as_type(value);
+  Type* const from = type_of(in, object);
+  if (!(to->type_flags & kScriptClass) || !(from->type_flags & kScriptClass)) {
+    throw_error(ErrorKind::TypeError, "__class__ assignment only supported for mutable types or ModuleType subclasses");
+  }
+  if (!same_layout(from, to)) {
+    throw_error(ErrorKind::TypeError, "__class__ assignment: '%s' object layout differs from '%s'",
+                text(to->name).c_str(), text(from->name).c_str());
+  }
+  attributes_dict(in, object.as_object());  // the keys that an instance shares are its class's
+  const Value old = Value::adopt(from);
+  ++to->refcount;
+  object.as_object()->type = to;
+}
+
+}  // namespace
+
 // ---- Writing ---------------------------------------------------------------------------------------------------------
 
 void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
@@ -502,7 +548,7 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
                   std::string(type_name(in, value)).c_str());
     return set_attributes_dict(in, object.as_object(), as_dict(value));
   }
-  if (has_dict && name == in.names->class_) throw_error(ErrorKind::TypeError, "__class__ assignment is not supported");
+  if (name == in.names->class_) return set_class(in, object, value);
   if (has_dict) {
     if (!value.is_undefined()) return set_own_attribute(in, object.as_object(), name, value);
     if (delete_own_attribute(in, object.as_object(), name)) return;

@@ -422,11 +422,27 @@ void lay_out(Type* type, const Type* base) {
 
 Value take(Interpreter& in, Dict* dict, Str* name) { return dict_pop(in, dict, Value(static_cast<Object*>(name))); }
 
+// __name within a class means _Class__name.
+std::string mangled(std::string_view type, std::string_view name) {
+  if (!name.starts_with("__") || name.ends_with("__")) return std::string(name);
+  const size_t begin = type.find_first_not_of('_');
+  if (begin == type.npos) return std::string(name);
+  return "_" + std::string(type.substr(begin)) + std::string(name);
+}
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+}
+
 void add_slot(Interpreter& in, Type* type, const Value& name, bool& has_dict) {
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
                 std::string(type_name(in, name)).c_str());
-  Str* slot = intern(in, text_of(name));
+  if (!is_identifier(text_of(name))) throw_error(ErrorKind::TypeError, "__slots__ must be identifiers");
+  Str* slot = intern(in, mangled(type->name->view(), text_of(name)));
   if (slot == in.names->dict_) {
     has_dict = true;
     return;
@@ -468,14 +484,34 @@ void adjust_methods(Interpreter& in, Type* type) {
     dict_set_str(in, type->attributes, in.names->doc, Value::none());
 }
 
+// value.__set_name__(type, key); what it raises is told with its place.
+void set_name(Interpreter& in, Type* type, const Value& key, const Value& value) {
+  Value cause;
+  try {
+    call(in, type_lookup(value.as_object()->type, in.names->set_name), {value, as_value(type), key});
+    return;
+  } catch (const std::exception&) {
+    cause = current_native_exception(in);
+  }
+  if (!is_error(in, cause, ErrorKind::Exception)) throw Thrown(cause);
+  Value error = make_exception(in, ErrorKind::RuntimeError,
+                               "Error calling __set_name__ on '" + std::string(type_name(in, value)) + "' instance " +
+                                   repr_text(in, key) + " in '" + text(type->name) + "'");
+  as_exception(error)->cause = cause;
+  as_exception(error)->context = cause;
+  as_exception(error)->suppress_context = true;
+  throw Thrown(std::move(error));
+}
+
 void set_names(Interpreter& in, Type* type) {
   std::vector<std::pair<Value, Value>> items;
   dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
-    if (value.is_object() && !type_lookup(value.as_object()->type, in.names->set_name).is_undefined())
+    if (value.is_object() && value.as_object()->type != in.types.property &&
+        !type_lookup(value.as_object()->type, in.names->set_name).is_undefined())
       items.emplace_back(key, value);
   });
   for (auto& [key, value] : items) {
-    call(in, type_lookup(value.as_object()->type, in.names->set_name), {value, as_value(type), key});
+    set_name(in, type, key, value);
   }
   dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
     if (value.is_object() && value.as_object()->kind == ObjectKind::Property) {

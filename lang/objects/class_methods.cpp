@@ -242,10 +242,33 @@ Value property_deleter(Interpreter& in, const Args& args) { return property_with
 Value property_get(Interpreter& in, const Args& args) {
   return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], type_of(in, args[1]));
 }
+[[noreturn]] void lacks_part(Interpreter& in, const Property* property, const Value& object, const char* what) {
+  const std::string name = is_str(property->name) ? " " + repr_text(in, property->name) : "";
+  throw_error(ErrorKind::AttributeError, "property%s of '%s' object has no %s", name.c_str(),
+              std::string(type_of(in, object)->qualname->view()).c_str(), what);
+}
+
 Value property_set(Interpreter& in, const Args& args) {
   const Property* property = property_of(args);
-  if (property->set.is_none()) throw_error(ErrorKind::AttributeError, "property has no setter");
+  if (property->set.is_none()) lacks_part(in, property, args[1], "setter");
   call(in, property->set, {args[1], args[2]});
+  return Value::none();
+}
+
+Value property_delete(Interpreter& in, const Args& args) {
+  const Property* property = property_of(args);
+  if (!property->del.is_none()) call(in, property->del, {args[1]});
+  else lacks_part(in, property, args[1], "deleter");
+  return Value::none();
+}
+
+Value property_set_name(Interpreter&, const Args& args) {
+  property_of(args)->name = args[2];
+  return Value::none();
+}
+
+Value property_set_doc(Interpreter&, const Args& args) {
+  property_of(args)->doc = args[1];
   return Value::none();
 }
 
@@ -271,9 +294,13 @@ Value property_abstract(Interpreter& in, const Args& args) {
 }
 
 const NativeDef kPropertyMethods[] = {
-    {"getter(self, fget, /)", property_getter},          {"setter(self, fset, /)", property_setter},
-    {"deleter(self, fdel, /)", property_deleter},        {"__get__(self, instance, owner=None, /)", property_get},
+    {"getter(self, fget, /)", property_getter},
+    {"setter(self, fset, /)", property_setter},
+    {"deleter(self, fdel, /)", property_deleter},
+    {"__get__(self, instance, owner=None, /)", property_get},
     {"__set__(self, instance, value, /)", property_set},
+    {"__delete__(self, instance, /)", property_delete},
+    {"__set_name__(self, owner, name, /)", property_set_name},
 };
 
 // ---- staticmethod, classmethod ---------------------------------------------------------------------------------------
@@ -289,7 +316,8 @@ Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
   const Value& function = function_of<T>(self);
   if (name == n.func || name == n.wrapped) return function;
   if (name == n.isabstractmethod) return is_abstract(in, function);
-  if (name == n.name || name == n.qualname || name == n.doc || name == n.module) return find_attr(in, function, name);
+  if (name == n.name || name == n.qualname || name == n.doc || name == n.module || name == n.annotations)
+    return find_attr(in, function, name);
   return Value();
 }
 
@@ -324,6 +352,7 @@ Super* super_of(const Value& v) { return static_cast<Super*>(v.as_object()); }
 Value super_attribute(Interpreter& in, const Value& self, Str* name) {
   const Super* super = super_of(self);
   if (name == in.names->class_) return Value();
+  if (super->self_type == nullptr) return Value();
   const auto& mro = super->self_type->mro;
   size_t i = 0;
   while (i < mro.size() && mro[i] != super->start) ++i;
@@ -338,6 +367,7 @@ Value super_attribute(Interpreter& in, const Value& self, Str* name) {
 
 Value super_repr(Interpreter& in, const Value& self) {
   const Super* super = super_of(self);
+  if (super->self_type == nullptr) return make_str(in, "<super: <class '" + name_of(super->start) + "'>, NULL>");
   return make_str(in, "<super: <class '" + name_of(super->start) + "'>, <" + name_of(super->self_type) + " object>>");
 }
 
@@ -347,20 +377,28 @@ Value super_make(Interpreter& in, Type*, const Args& args) {
     throw_error(ErrorKind::TypeError, "super() argument 1 must be a type, not %s",
                 std::string(type_name(in, args[0])).c_str());
   }
-  if (args.count == 1) throw_error(ErrorKind::TypeError, "super() with one argument is not supported");
+  if (args.count == 1) {  // waits for an instance: found in a class, it is bound as a method is
+    auto* super = make_object<Super>(in, in.types.super);
+    super->start = as_type(args[0]);
+    super->self_type = nullptr;
+    super->self = Value::none();
+    ++super->start->refcount;
+    return Value::adopt(super);
+  }
   return make_super(in, as_type(args[0]), args[1]);
 }
 
 void destroy_super(Interpreter& in, Object* self) {
   auto* super = static_cast<Super*>(self);
-  const Value start = Value::adopt(super->start), type = Value::adopt(super->self_type);
+  const Value start = Value::adopt(super->start);
+  if (super->self_type != nullptr) const Value type = Value::adopt(super->self_type);
   free_object(in, super);
 }
 
 void traverse_super(Object* self, Visitor& visitor) {
   auto* super = static_cast<Super*>(self);
   visitor(super->start);
-  visitor(super->self_type);
+  if (super->self_type != nullptr) visitor(super->self_type);
   visitor(super->self);
 }
 
@@ -430,6 +468,10 @@ void fill_descriptor_slots(Interpreter& in) {
   t.super->slots.traverse = traverse_super;
   t.super->slots.get_attr = super_attribute;
   t.super->slots.repr = super_repr;
+  t.super->slots.descr_get = [](Interpreter& in2, const Value& self, const Value& instance, Type*) {
+    const bool waits = super_of(self)->self_type == nullptr && !instance.is_undefined() && !instance.is_none();
+    return waits ? make_super(in2, super_of(self)->start, instance) : self;
+  };
   t.module->make = module_make;
 }
 
@@ -447,11 +489,17 @@ void add_core_methods(Interpreter& in) {
   dict_set_str(in, t.type->attributes, in.names->call, raw_method(in, t.type, "__call__", type_call_method));
   dict_set_str(in, t.type->attributes, in.names->setattr, type_lookup(t.object, in.names->setattr));
   dict_set_str(in, t.type->attributes, in.names->delattr, type_lookup(t.object, in.names->delattr));
+  in.add_property(t.super, "__thisclass__",
+                  [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
+  in.add_property(t.super, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
+  in.add_property(t.super, "__self_class__", [](Interpreter&, const Args& a) {
+    return super_of(a[0])->self_type == nullptr ? Value::none() : as_value(super_of(a[0])->self_type);
+  });
   in.add_methods(t.property, kPropertyMethods, std::size(kPropertyMethods));
   in.add_property(t.property, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
   in.add_property(t.property, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
   in.add_property(t.property, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
-  in.add_property(t.property, "__doc__", property_doc);
+  in.add_property(t.property, "__doc__", property_doc, property_set_doc);
   in.add_property(t.property, "__isabstractmethod__", property_abstract);
 }
 

@@ -106,8 +106,8 @@ Value t_compare(Interpreter& in, CompareOp op, const Value& self, const Value& o
       return answer.is(in.not_implemented) ? answer : Value::boolean(!truth(in, answer));
     }
   }
-  if (method.is_undefined() || method.is_none()) return in.not_implemented;
-  return call_special(in, method, self, {other});
+  if (method.is_undefined()) return in.not_implemented;
+  return call_special(in, method, self, {other});  // None is not callable, and says so
 }
 
 struct OperatorNames {
@@ -138,7 +138,7 @@ OperatorNames operator_names(Interpreter& in, BinaryOp op) {
 Value t_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   const OperatorNames names = operator_names(in, op);
   const Value method = method_of(in, self, reflected ? names.reflected : names.plain);
-  if (method.is_undefined() || method.is_none()) return in.not_implemented;
+  if (method.is_undefined()) return in.not_implemented;
   return call_special(in, method, self, {other});
 }
 
@@ -146,7 +146,7 @@ Value t_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value& ot
   const OperatorNames names = operator_names(in, op);
   if (names.inplace != nullptr) {
     const Value method = method_of(in, self, names.inplace);
-    if (!method.is_undefined() && !method.is_none()) {
+    if (!method.is_undefined()) {
       Value answer = call_special(in, method, self, {other});
       if (!answer.is(in.not_implemented)) return answer;
     }

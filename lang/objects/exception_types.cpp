@@ -7,6 +7,7 @@
 #include "lang/objects/attribute.h"
 #include "lang/bind.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/exception_group.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/frame_object.h"
 #include "lang/interpreter.h"
@@ -269,15 +270,30 @@ bool take_keyword(Interpreter& in, Exception* e, std::string_view key, const Val
   return false;
 }
 
+[[noreturn]] void refuse_keyword(Interpreter& in, const Exception* e, std::string_view key) {
+  const Value self(const_cast<Exception*>(e));
+  for (ErrorKind kind : {ErrorKind::ImportError, ErrorKind::AttributeError, ErrorKind::NameError}) {
+    if (!is_error(in, self, kind)) continue;
+    throw Error(ErrorKind::TypeError, "'" + std::string(key) + "' is an invalid keyword argument for " +
+                                          std::string(error_type(in, kind)->name->view()) + "()");
+  }
+  throw Error(ErrorKind::TypeError, std::string(e->type->name->view()) + "() takes no keyword arguments");
+}
+
 void take_keywords(Interpreter& in, Exception* e, const Args& args, bool strict) {
   if (args.keyword_names == nullptr) return;
   const uint32_t positional = args.count - args.keyword_names->size;
   for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
     const std::string_view key = text_of((*args.keyword_names)[i]);
     if (!take_keyword(in, e, key, args[positional + i]) && strict) {
-      throw Error(ErrorKind::TypeError, std::string(e->type->name->view()) + "() takes no keyword arguments");
+      refuse_keyword(in, e, key);
     }
   }
+}
+
+bool is_exception_class(Interpreter& in, const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Type &&
+         static_cast<Type*>(v.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException));
 }
 
 bool has_native_init(Interpreter& in, Type* type) {
@@ -306,7 +322,7 @@ Value init_method(Interpreter& in, const Args& args) {
   fill_exception(in, e, args[1]);
   dict_for_each(as_dict(args[2]), [&](const Value& key, const Value& value) {
     if (!take_keyword(in, e, text_of(key), value)) {
-      throw Error(ErrorKind::TypeError, std::string(e->type->name->view()) + "() takes no keyword arguments");
+      refuse_keyword(in, e, text_of(key));
     }
   });
   return Value::none();
@@ -334,7 +350,21 @@ Value add_note_method(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// BaseException.__new__(cls, …), as a script class with a __new__ of its own calls it.
+Value new_method(Interpreter& in, const Args& args) {
+  if (args.count == 0) throw Error(ErrorKind::TypeError, "BaseException.__new__(): not enough arguments");
+  if (!is_exception_class(in, args[0])) {
+    throw Error(ErrorKind::TypeError,
+                "BaseException.__new__(X): X is not a type object (" + std::string(type_name(in, args[0])) + ")");
+  }
+  Args rest = args;
+  ++rest.values;
+  --rest.count;
+  return make_instance(in, static_cast<Type*>(args[0].as_object()), rest);
+}
+
 constexpr NativeDef kMethods[] = {
+    {"__new__", new_method},
     {"__init__(self, /, *args, **kwargs)", init_method, ""},
     {"with_traceback(self, tb, /)", with_traceback_method, "Sets self.__traceback__ and returns self."},
     {"add_note(self, note, /)", add_note_method, "Adds a line that the traceback shows below the message."},
@@ -414,6 +444,12 @@ void add_base_properties(Interpreter& in) {
       "", refuse_deletion<"__traceback__">);
 }
 
+// The end of what a SyntaxError speaks of stands in its details only.
+Value syntax_detail(const Exception* e, uint32_t at) {
+  if (!is_tuple(e->fields[5]) || as_tuple(e->fields[5])->size <= at) return Value::none();
+  return (*as_tuple(e->fields[5]))[at];
+}
+
 void add_fields(Interpreter& in) {
   add_field<0>(in, ErrorKind::StopIteration, "value");
   add_field<0>(in, ErrorKind::SystemExit, "code");
@@ -432,6 +468,10 @@ void add_fields(Interpreter& in) {
   add_field<2>(in, ErrorKind::SyntaxError, "lineno");
   add_field<3>(in, ErrorKind::SyntaxError, "offset");
   add_field<4>(in, ErrorKind::SyntaxError, "text");
+  in.add_property(error_type(in, ErrorKind::SyntaxError), "end_lineno",
+                  [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 4); });
+  in.add_property(error_type(in, ErrorKind::SyntaxError), "end_offset",
+                  [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 5); });
   for (ErrorKind kind : {ErrorKind::UnicodeDecodeError, ErrorKind::UnicodeEncodeError}) {
     add_field<0>(in, kind, "encoding");
     add_field<1>(in, kind, "object");
@@ -503,6 +543,7 @@ void make_exception_types(Interpreter& in) {
       if (std::strcmp(kKindNames[kind], row.name) == 0) in.types.errors[kind] = type;
     }
   }
+  make_exception_group_types(in);
   if (in.types.traceback == nullptr) in.types.traceback = plain_type(in, "traceback", sizeof(Traceback));
   Type* const t = in.types.traceback;
   t->instance_size = sizeof(Traceback);
@@ -513,6 +554,7 @@ void make_exception_types(Interpreter& in) {
 
 void add_exception_methods(Interpreter& in) {
   in.add_methods(error_type(in, ErrorKind::BaseException), kMethods, std::size(kMethods));
+  add_exception_group_methods(in);
   add_base_properties(in);
   add_fields(in);
   Type* const t = in.types.traceback;
@@ -520,14 +562,16 @@ void add_exception_methods(Interpreter& in) {
   in.add_property(t, "tb_lineno",
                   [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
   in.add_property(t, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
-  in.add_property(t, "tb_frame",
-                  [](Interpreter& i, const Args& a) { return make_frame_object(i, traceback_of(a)); });
+  in.add_property(t, "tb_frame", [](Interpreter& i, const Args& a) { return make_frame_object(i, traceback_of(a)); });
 }
 
 void add_exceptions(Interpreter& in, Dict* builtins) {
   for (const ClassRow& row : kClasses) {
     if (std::strcmp(row.name, "OutOfMemoryError") == 0) continue;
     dict_set_str(in, builtins, intern(in, row.name), Value(in.named_type(row.name)));
+  }
+  for (const char* name : {"BaseExceptionGroup", "ExceptionGroup"}) {
+    dict_set_str(in, builtins, intern(in, name), Value(in.named_type(name)));
   }
   dict_set_str(in, builtins, intern(in, "IOError"), Value(error_type(in, ErrorKind::OSError)));
   dict_set_str(in, builtins, intern(in, "EnvironmentError"), Value(error_type(in, ErrorKind::OSError)));

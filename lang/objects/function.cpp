@@ -530,10 +530,12 @@ void add_function_methods(Interpreter& in) {
   in.add_property(code, "co_varnames", [](Interpreter& i, const Args& a) {
     const Code* c = static_cast<Code*>(a[0].as_object());
     std::vector<Value> names;
-    for (size_t k = 0; k < c->locals.size(); ++k) {
-      Str* name = k < c->parameters.size() ? c->parameters[k] : c->locals[k];
+    const auto add = [&](Str* name) {
       if (name != nullptr && !name->view().starts_with('.')) names.push_back(Value(name));
-    }
+    };
+    for (Str* name : c->parameters) add(name);
+    for (size_t k = c->parameters.size(); k < c->locals.size(); ++k) add(c->locals[k]);
+    for (size_t k = c->parameters.size() - c->near_parameters; k < c->far_locals.size(); ++k) add(c->far_locals[k]);
     return make_tuple(i, names.data(), names.size());
   });
   in.add_property(code, "co_freevars", [](Interpreter& i, const Args& a) {

@@ -406,9 +406,8 @@ void add_generator_methods(Interpreter& in) {
   in.add_property(type, "gi_suspended", [](Interpreter&, const Args& args) {
     return Value::boolean(self_of(args)->state == Generator::State::Suspended);
   });
-  in.add_property(type, "gi_code", [](Interpreter&, const Args& args) {
-    return Value(as_function(self_of(args)->function)->code);
-  });
+  in.add_property(type, "gi_code",
+                  [](Interpreter&, const Args& args) { return Value(as_function(self_of(args)->function)->code); });
   in.add_property(type, "gi_yieldfrom", [](Interpreter&, const Args& args) {
     const Value delegate = delegate_of(self_of(args));
     return delegate.is_undefined() ? Value::none() : delegate;

@@ -7,6 +7,7 @@
 #include "lang/syntax/ast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/exception_group.h"
 #include "lang/vm/frame.h"
 #include "lang/interpreter.h"
 #include "lang/names.h"
@@ -203,15 +204,6 @@ std::string notes_text(Interpreter& in, const Value& exception) {
   return text;
 }
 
-void append_one(Interpreter& in, std::string& text, const Value& exception) {
-  const Exception* e = as_exception(exception);
-  if (e->traceback.is_object()) {
-    text += "Traceback (most recent call last):\n";
-    text += format_traceback_entries(in, e->traceback);
-  }
-  text += format_exception_only(in, exception);
-}
-
 // The chain from the exception back to the first cause; it may be long, so no recursion.
 struct Link {
   Value exception;
@@ -284,14 +276,97 @@ std::string format_exception_only(Interpreter& in, const Value& exception) {
   return text + suggestion(in, exception) + "\n" + notes_text(in, exception);
 }
 
-std::string format_traceback(Interpreter& in, const Value& exception) {
-  const std::vector<Link> chain = chain_of(exception);
-  std::string text;
-  for (size_t i = chain.size(); i-- > 0;) {
-    append_one(in, text, chain[i].exception);
-    if (chain[i].joined_by != nullptr) text += chain[i].joined_by;
+namespace {
+
+// The text of a chain of exceptions, with the members of groups indented below them.
+class Printer {
+ public:
+  explicit Printer(Interpreter& in) : in_(in) {}
+
+  void print(const Value& exception) {
+    const std::vector<Link> chain = chain_of(exception);
+    for (size_t i = chain.size(); i-- > 0;) {
+      if (is_exception_group(in_, chain[i].exception)) print_group(chain[i].exception);
+      else print_one(chain[i].exception);
+      if (chain[i].joined_by != nullptr) emit(chain[i].joined_by);
+    }
   }
-  return text;
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  static constexpr size_t kMostMembers = 15, kDeepest = 10;
+
+  void emit(const std::string& lines, char margin = '|') {
+    if (depth_ == 0) {
+      text_ += lines;
+      return;
+    }
+    const std::string indent = std::string(2 * depth_, ' ') + margin + " ";
+    for (size_t at = 0; at < lines.size();) {
+      const size_t end = std::min(lines.find('\n', at), lines.size() - 1) + 1;
+      text_ += indent + lines.substr(at, end - at);
+      at = end;
+    }
+  }
+
+  void print_stack(const Value& exception, const char* head, char margin) {
+    const Value& traceback = as_exception(exception)->traceback;
+    if (!traceback.is_object()) return;
+    emit(head, margin);
+    emit(format_traceback_entries(in_, traceback));
+  }
+
+  void print_one(const Value& exception) {
+    print_stack(exception, "Traceback (most recent call last):\n", '|');
+    emit(format_exception_only(in_, exception));
+  }
+
+  void print_group(const Value& group) {
+    if (depth_ > kDeepest) return emit("... (max_group_depth is 10)\n");
+    const bool outermost = depth_ == 0;
+    if (outermost) ++depth_;
+    print_stack(group, "Exception Group Traceback (most recent call last):\n", outermost ? '+' : '|');
+    emit(format_exception_only(in_, group));
+    print_members(*as_tuple(exceptions_of(group)));
+    if (outermost) depth_ = 0;
+  }
+
+  void print_members(const Tuple& members) {
+    const size_t shown = std::min<size_t>(members.size, kMostMembers + 1);
+    needs_end_ = false;
+    for (size_t i = 0; i < shown; ++i) {
+      if (i + 1 == shown) needs_end_ = true;
+      const bool cut = i >= kMostMembers;
+      text_ += std::string(2 * depth_, ' ') + (i == 0 ? "+-" : "  ") + "+---------------- " +
+               (cut ? "..." : std::to_string(i + 1)) + " ----------------\n";
+      ++depth_;
+      if (!cut) print(members[static_cast<uint32_t>(i)]);
+      else print_rest(members.size - kMostMembers);
+      if (i + 1 == shown && needs_end_) {
+        text_ += std::string(2 * depth_, ' ') + "+------------------------------------\n";
+        needs_end_ = false;
+      }
+      --depth_;
+    }
+  }
+
+  void print_rest(size_t count) {
+    emit("and " + std::to_string(count) + " more exception" + (count == 1 ? "" : "s") + "\n");
+  }
+
+  Interpreter& in_;
+  std::string text_;
+  size_t depth_ = 0;
+  bool needs_end_ = false;  // the innermost last member draws the line below all of them
+};
+
+}  // namespace
+
+std::string format_traceback(Interpreter& in, const Value& exception) {
+  Printer printer(in);
+  printer.print(exception);
+  return printer.take();
 }
 
 }  // namespace tessera

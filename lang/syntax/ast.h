@@ -520,6 +520,7 @@ struct TryStmt : Stmt {
   std::span<ExceptHandler> handlers;
   Block else_body;
   Block finally_body;
+  bool groups;  // except*
 };
 
 struct MatchCase {

@@ -121,7 +121,8 @@ class Dumper {
   void operator()(const TryStmt& s) {
     block("body", s.body);
     for (const ExceptHandler& handler : s.handlers) {
-      section(handler.name.empty() ? "except" : "except as " + std::string(handler.name.text));
+      section((s.groups ? "except*" : "except") +
+              (handler.name.empty() ? "" : " as " + std::string(handler.name.text)));
       child("type", handler.type), children("", handler.body);
       --depth_;
     }

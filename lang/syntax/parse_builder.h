@@ -120,6 +120,7 @@ class Builder {
   ast::Stmt* with(const SyntaxNode& node);
   ast::Stmt* try_statement(const SyntaxNode& node);
   ast::ExceptHandler handler(const SyntaxNode& node);
+  bool of_groups(const SyntaxNode& node);
   ast::Stmt* function(const SyntaxNode& node, ast::ExprList decorators);
   ast::Stmt* class_statement(const SyntaxNode& node, ast::ExprList decorators);
   ast::Stmt* decorated(const SyntaxNode& node);

@@ -33,12 +33,15 @@ class Checker {
   void operator()(DeleteStmt& s) { check(s.targets); }
   void operator()(PassStmt&) {}
   void operator()(BreakStmt& s) {
+    if (scope_.group_clause && !scope_.loop) refuse_leaving(s.span);
     if (!scope_.loop) refuse("'break' outside loop", s.span);
   }
   void operator()(ContinueStmt& s) {
+    if (scope_.group_clause && !scope_.loop) refuse_leaving(s.span);
     if (!scope_.loop) refuse("'continue' not properly in loop", s.span);
   }
   void operator()(ReturnStmt& s) {
+    if (scope_.group_clause) refuse_leaving(s.span);
     if (scope_.kind != Scope::kFunction) refuse("'return' outside function", s.span);
     check(s.value);
   }
@@ -79,7 +82,9 @@ class Checker {
     for (ExceptHandler& handler : s.handlers) {
       bool last = &handler == &s.handlers.back();
       if (handler.type == nullptr && !last) refuse("default 'except:' must be last", handler.span);
-      check(handler.type), check(handler.body);
+      check(handler.type);
+      if (s.groups) group_clause(handler.body);
+      else check(handler.body);
     }
     check(s.else_body), check(s.finally_body);
   }
@@ -170,6 +175,7 @@ class Checker {
     enum Kind : std::uint8_t { kModule, kClass, kFunction };
     Kind kind = kModule;
     bool loop = false;
+    bool group_clause = false;  // inside a clause of except*
     bool yields = false;
     const Comprehension* comprehension = nullptr;
   };
@@ -191,6 +197,19 @@ class Checker {
     comprehension_ = outer.comprehension;
     scope_ = outer;
     return yields;
+  }
+
+  // All clauses of except* run; none may be left by a jump.
+  void group_clause(Block body) {
+    const bool outer = std::exchange(scope_.group_clause, true);
+    const bool loop = std::exchange(scope_.loop, false);
+    check(body);
+    scope_.group_clause = outer;
+    scope_.loop = loop;
+  }
+
+  [[noreturn]] static void refuse_leaving(Span span) {
+    refuse("'break', 'continue' and 'return' cannot appear in an 'except*' block", span);
   }
 
   void loop_body(Block body) {

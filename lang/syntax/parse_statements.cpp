@@ -312,13 +312,28 @@ Stmt* Builder::try_statement(const SyntaxNode& node) {
     else if (part.kind == Syntax::finally_part) finally = block(part[0]);
     else handlers.push_back(handler(part));
   }
-  return make<TryStmt>(statement_span(node), body, keep(handlers), otherwise, finally);
+  return make<TryStmt>(statement_span(node), body, keep(handlers), otherwise, finally, of_groups(node));
+}
+
+// The clauses of one try are all `except` or all `except*`.
+bool Builder::of_groups(const SyntaxNode& node) {
+  bool groups = false, first = true;
+  for (const SyntaxNode& part : node.all().subspan(1)) {
+    if (part.kind == Syntax::else_part || part.kind == Syntax::finally_part) continue;
+    const bool starred = find(part.all(), Syntax::star_handler) != nullptr;
+    if (!first && starred != groups) {
+      throw Refusal{"cannot have both 'except' and 'except*' on the same 'try'", statement_span(part)};
+    }
+    groups = starred;
+    first = false;
+  }
+  return groups;
 }
 
 ExceptHandler Builder::handler(const SyntaxNode& node) {
   ExceptHandler result{};
   for (const SyntaxNode& part : node.all()) {
-    if (part.kind == Syntax::star_handler) refuse_feature("'except*' is", span(part));
+    if (part.kind == Syntax::star_handler) continue;
     if (part.kind == Syntax::block) result.body = block(part);
     else if (part.kind == Syntax::as_name) result.name = identifier(part[0]);
     else result.type = expression(part);

@@ -137,14 +137,6 @@ void add_comparisons(Interpreter& in, Type* type) {
   add(in, type, "__ge__(self, value, /)", m_compare<CompareOp::Ge>);
 }
 
-Value m_call(Interpreter& in, const Args& args) {
-  if (args.positional() == 0) {
-    throw Error(ErrorKind::TypeError,
-                "unbound method " + std::string(args.callee->owner->name->view()) + ".__call__() needs an argument");
-  }
-  return slots_of(args).call(in, args[0], Args{args.values + 1, args.count - 1, args.keyword_names});
-}
-
 // T.__new__(cls, *args)
 Value m_new(Interpreter& in, const Args& args) {
   const Type* owner = args.callee->owner;
@@ -178,12 +170,21 @@ Value m_call(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
-  return owner->slots.call(in, args[0], rest);
+  // Natives have no slot: the machine knows them by their kind.
+  return owner->slots.call != nullptr ? owner->slots.call(in, args[0], rest) : call(in, args[0], rest);
 }
 
 }  // namespace
 
-void call_method_of_slot(Interpreter& in, Type* type) { add(in, type, "__call__", m_call); }
+void call_method_of_slot(Interpreter& in, Type* type) {
+  add(in, type, "__call__", m_call);
+  // A row without a signature is static, as __new__ is; this one is bound.
+  const Value* made = dict_get_str(type->attributes, in.names->call);
+  if (made->as_object()->kind != ObjectKind::StaticMethod) return;
+  const Value function = static_cast<StaticMethod*>(made->as_object())->function;
+  static_cast<NativeFunction*>(function.as_object())->owner = type;
+  dict_set_str(in, type->attributes, in.names->call, function);
+}
 
 void slot_methods(Interpreter& in, Type* type) {
   const TypeSlots& s = type->slots;
@@ -199,7 +200,6 @@ void slot_methods(Interpreter& in, Type* type) {
   if (s.contains != nullptr) add(in, type, "__contains__(self, key, /)", m_contains);
   if (s.iter != nullptr) add(in, type, "__iter__(self, /)", m_iter);
   if (s.next != nullptr) add(in, type, "__next__(self, /)", m_next);
-  if (s.call != nullptr) add(in, type, "__call__", m_call);
   if (s.compare != nullptr && s.compare != in.types.object->slots.compare) add_comparisons(in, type);
   add_operators(in, type);
   if (s.call != nullptr) call_method_of_slot(in, type);

@@ -185,6 +185,7 @@ void bind_parameters(Interpreter& in, const Function* function, Value* arguments
 }
 
 std::string callee_text(Interpreter& in, const Value& callee) {
+  if (callee.is_none()) return "None";
   if (callee.is_object()) {
     switch (callee.as_object()->kind) {
       case ObjectKind::Function: {

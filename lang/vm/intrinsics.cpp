@@ -1,4 +1,5 @@
 // The rare steps: import, the class statement, match, super().
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "lang/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/exception_group.h"
 #include "lang/objects/module.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
@@ -35,33 +37,30 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
 
 // --- match
 
-bool is_sequence(Interpreter& in, const Value& v) {
-  if (!v.is_object()) return false;
-  switch (v.as_object()->kind) {
-    case ObjectKind::List:
-    case ObjectKind::Tuple:
-    case ObjectKind::Range: return true;
-    case ObjectKind::Instance:
-    case ObjectKind::Native: {
-      // Registered with, or derived from, collections.abc.Sequence; deque says so by a mark.
-      const Value mark = find_attr(in, Value(type_of(in, v)), intern(in, "__match_sequence__"));
-      return !mark.is_undefined() && truth(in, mark);
-    }
-    default: return false;
-  }
-}
+// What `case [...]` and `case {...}` ask. The first class of the mro that is one of either decides: a built-in container,
+// or a class that collections.abc has marked, which are those derived from or registered with Sequence and Mapping.
+enum class PatternKind : uint8_t { Neither, Sequence, Mapping };
 
-bool is_mapping(Interpreter& in, const Value& v) {
-  if (!v.is_object()) return false;
-  if (v.as_object()->kind == ObjectKind::Dict) return true;
-  if (v.as_object()->kind != ObjectKind::Instance) return false;
-  const Value mark = find_attr(in, Value(type_of(in, v)), intern(in, "__match_mapping__"));
-  return !mark.is_undefined() && truth(in, mark);
+PatternKind pattern_kind(Interpreter& in, const Value& v) {
+  if (!v.is_object() || is_str(v)) return PatternKind::Neither;
+  const BuiltinTypes& t = in.types;
+  for (const Type* base : v.as_object()->type->mro) {
+    if (base == t.list || base == t.tuple || base == t.range) return PatternKind::Sequence;
+    if (base == t.dict) return PatternKind::Mapping;
+    if (const Value* mark = dict_get_str(base->attributes, in.names->match_kind)) {
+      return is_str(*mark) && text_of(*mark) == "mapping" ? PatternKind::Mapping : PatternKind::Sequence;
+    }
+  }
+  return PatternKind::Neither;
 }
 
 Value match_keys(Interpreter& in, const Value& subject, const Value& keys) {
   Value values = make_list(in);
+  const Value seen = make_set(in);
   for (const Value& key : *as_tuple(keys)) {
+    if (!set_add(in, as_set(seen), key)) {
+      throw_error(ErrorKind::ValueError, "mapping pattern checks duplicate key (%s)", repr_text(in, key).c_str());
+    }
     if (is_dict(subject)) {
       const Value* found = dict_get(in, as_dict(subject), key);
       if (found == nullptr) return Value::none();
@@ -96,8 +95,17 @@ bool matches_itself(Interpreter& in, const Type* type) {
               allowed == 1 ? "" : "s", static_cast<unsigned long long>(given));
 }
 
+void check_new(const Type* type, std::vector<Str*>& seen, Str* name) {
+  if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+    throw_error(ErrorKind::TypeError, "%s() got multiple sub-patterns for attribute '%s'",
+                std::string(type->name->view()).c_str(), std::string(name->view()).c_str());
+  }
+  seen.push_back(name);
+}
+
 // The attributes that the positional patterns mean, by __match_args__. False: one is missing.
-bool match_positional(Interpreter& in, const Value& subject, Type* type, uint64_t count, Value& values) {
+bool match_positional(Interpreter& in, const Value& subject, Type* type, uint64_t count, Value& values,
+                      std::vector<Str*>& seen) {
   if (count == 0) return true;
   const Value names = find_attr(in, Value(type), in.names->match_args);
   if (names.is_undefined()) {
@@ -116,7 +124,9 @@ bool match_positional(Interpreter& in, const Value& subject, Type* type, uint64_
     if (!is_str(name))
       throw_error(ErrorKind::TypeError, "__match_args__ elements must be strings (got %s)",
                   std::string(type_name(in, name)).c_str());
-    Value found = find_attr(in, subject, intern(in, text_of(name)));
+    Str* const attribute = intern(in, text_of(name));
+    check_new(type, seen, attribute);
+    Value found = find_attr(in, subject, attribute);
     if (found.is_undefined()) return false;
     list_append(in, as_list(values), std::move(found));
   }
@@ -130,8 +140,10 @@ Value match_class(Interpreter& in, const Value& subject, const Value& cls, int64
   if (!is_instance(in, subject, cls)) return Value::none();
   Type* const type = static_cast<Type*>(cls.as_object());
   Value values = make_list(in);
-  if (!match_positional(in, subject, type, static_cast<uint64_t>(positional), values)) return Value::none();
+  std::vector<Str*> seen;
+  if (!match_positional(in, subject, type, static_cast<uint64_t>(positional), values, seen)) return Value::none();
   for (const Value& name : *as_tuple(keywords)) {
+    check_new(type, seen, as_str(name));
     Value found = find_attr(in, subject, as_str(name));
     if (found.is_undefined()) return Value::none();
     list_append(in, as_list(values), std::move(found));
@@ -159,8 +171,8 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::ImportFrom: return in.modules().import_from(o[0], as_str(o[1]));
     case IntrinsicId::ImportStar: in.modules().import_star(o[0], frame->function->globals); return Value::none();
     case IntrinsicId::BuildClass: return build_class(in, o[0], as_str(o[1]), o[2], o[3]);
-    case IntrinsicId::MatchSequence: return Value::boolean(is_sequence(in, o[0]));
-    case IntrinsicId::MatchMapping: return Value::boolean(is_mapping(in, o[0]));
+    case IntrinsicId::MatchSequence: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Sequence);
+    case IntrinsicId::MatchMapping: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Mapping);
     case IntrinsicId::MatchKeys: return match_keys(in, o[0], o[1]);
     case IntrinsicId::MatchRest: return match_rest(in, o[0], o[1]);
     case IntrinsicId::MatchClass: return match_class(in, o[0], o[1], o[2].as_int(), o[3]);
@@ -168,6 +180,8 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::ShowResult: in.set_result(o[0]); return Value::none();
     case IntrinsicId::SuperZero: return super_zero(in, o[0], o[1]);
     case IntrinsicId::Iter: return iter(in, o[0]);
+    case IntrinsicId::MatchGroup: return match_exception_group(in, o[0], o[1]);
+    case IntrinsicId::RaiseGroup: return group_to_raise(in, o[0], o[1]);
     default: return Value::none();
   }
 }

@@ -248,7 +248,13 @@ TEST_CASE("parse: what the language leaves out is named") {
   CHECK(outcome("x = b'a'\n") == "SyntaxError 1 bytes literals are not supported in Tessera");
   CHECK(outcome("async def f(): pass\n") == "SyntaxError 1 'async' is not supported in Tessera");
   CHECK(outcome("def f():\n  return await x\n") == "SyntaxError 2 'await' is not supported in Tessera");
-  CHECK(outcome("try: a\nexcept* B: c\n") == "SyntaxError 2 'except*' is not supported in Tessera");
+}
+
+TEST_CASE("parse: clauses of except*") {
+  CHECK(outcome("try: a\nexcept* B: c\nexcept C: d\n") ==
+        "SyntaxError 3 cannot have both 'except' and 'except*' on the same 'try'");
+  CHECK(outcome("while 1:\n  try: a\n  except* B: break\n") ==
+        "SyntaxError 3 'break', 'continue' and 'return' cannot appear in an 'except*' block");
 }
 
 TEST_CASE("parse: a prompt learns whether to read on") {
