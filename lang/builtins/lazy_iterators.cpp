@@ -3,6 +3,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/error.h"
 #include "lang/names.h"
+#include "lang/objects/exception.h"
 #include "lang/protocol.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
@@ -147,6 +148,17 @@ Value make_map(Interpreter& in, Type* type, const Args& args) {
   return result;
 }
 
+// A StopIteration of the function ends the iteration, as in CPython, where it is no other than the iterator's own.
+bool call_or_stop(Interpreter& in, const Value& function, const Args& args, Value& out) {
+  try {
+    out = call(in, function, args);
+    return true;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::StopIteration)) throw;
+    return false;
+  }
+}
+
 bool next_map(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
@@ -158,8 +170,7 @@ bool next_map(Interpreter& in, const Value& self, Value& out) {
     Args args;
     args.values = &item;
     args.count = 1;
-    out = call(in, function, args);
-    return true;
+    return call_or_stop(in, function, args, out);
   }
   std::vector<Value> items(iterators->size);
   for (uint32_t i = 0; i < iterators->size; ++i) {
@@ -168,8 +179,7 @@ bool next_map(Interpreter& in, const Value& self, Value& out) {
   Args args;
   args.values = items.data();
   args.count = iterators->size;
-  out = call(in, function, args);
-  return true;
+  return call_or_stop(in, function, args, out);
 }
 
 // --- filter
@@ -191,7 +201,14 @@ bool next_filter(Interpreter& in, const Value& self, Value& out) {
   const bool plain = function.is_none() || (function.is_object() && function.as_object() == in.types.boolean);
   Value item;
   while (next(in, iterator, item)) {
-    if (!truth(in, plain ? item : call(in, function, {item}))) continue;
+    Value kept = item;
+    if (!plain) {
+      Args args;
+      args.values = &item;
+      args.count = 1;
+      if (!call_or_stop(in, function, args, kept)) return false;
+    }
+    if (!truth(in, kept)) continue;
     out = std::move(item);
     return true;
   }

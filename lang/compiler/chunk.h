@@ -71,6 +71,14 @@ struct Protected {
   uint16_t target;
 };
 
+// Words [begin, end) are the loop of a comprehension. It runs in its function's frame; a traceback shows it as the frame
+// that CPython gives it.
+struct InlinedLoop {
+  uint32_t begin, end;
+  Span span;  // of the whole comprehension
+  const char* name;
+};
+
 // How a function gets the variables of the functions around it, in the order of its closure.
 struct Capture {
   bool from_register;  // the cell in R[index] of the function that makes it; else its closure[index]
@@ -117,6 +125,7 @@ struct Code : Object {
   std::vector<Value> constants;
   std::vector<Str*> names;  // of locals, interned
   std::vector<Protected> handlers;
+  std::vector<InlinedLoop> comprehensions;  // inner ones before outer ones
   std::vector<Capture> captures;
   std::vector<InlineCache> caches;  // by the number in a name word
 

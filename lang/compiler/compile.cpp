@@ -370,8 +370,16 @@ void Compiler::delete_variable(std::string_view name, Span span) {
 namespace {
 
 void find_imports(CompileUnit& unit) {
+  bool beginning = true;  // only a docstring and other such imports may stand before one from __future__
   for (Stmt* statement : unit.tree.body) {
     const auto* import = try_as<ImportFromStmt>(statement);
+    if (import == nullptr || import->module.text != "__future__") {
+      const auto* text = try_as<ExpressionStmt>(statement);
+      const bool docstring = statement == unit.tree.body[0] && text != nullptr && is<StringLiteral>(*text->value);
+      if (!docstring) beginning = false;
+    } else if (!beginning) {
+      throw CompileError{import->span, "from __future__ imports must occur at the beginning of the file"};
+    }
     if (import == nullptr) continue;
     if (import->star) unit.has_star_import = true;
     if (import->module.text != "__future__") continue;

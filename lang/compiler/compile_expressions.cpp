@@ -423,7 +423,10 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
     }
     make_cell_of(s, e.span);
   }
+  const uint32_t begin = here();
   comprehension_loops(e, 0, state, work);
+  const char* const name = e.result == K::kList ? "<listcomp>" : e.result == K::kSet ? "<setcomp>" : "<dictcomp>";
+  code()->comprehensions.push_back({begin, here(), e.span, name});
   if (count > 0) clear_from(first, count, e.span);
   scope_ = outer;
   return finish(work, want, mark, e.span);

@@ -405,7 +405,9 @@ void Compiler::check_future(const ImportFromStmt& s) {
                                       "absolute_import", "unicode_literals", "generators",
                                       "nested_scopes",   "with_statement",   "generator_stop"};
     if (std::find(std::begin(known), std::end(known), alias.name.text) != std::end(known)) continue;
-    throw CompileError{s.span, "future feature " + std::string(alias.name.text) + " is not defined"};
+    const Span where{s.span.begin, s.span.begin + 1};
+    if (alias.name.text == "braces") throw CompileError{where, "not a chance"};
+    throw CompileError{where, "future feature " + std::string(alias.name.text) + " is not defined"};
   }
 }
 

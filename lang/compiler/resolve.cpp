@@ -46,7 +46,8 @@ class NameCollector {
     if (s.simple) {
       const auto& name = as<Name>(*s.target);
       Symbol& symbol = touch(name.name, s.target->span);
-      if (symbol.declared_global) fail(s.span, "annotated name " + quoted(name.name) + " can't be global");
+      if (symbol.declared_global && scope_->kind != ScopeKind::Module)
+        fail(s.span, "annotated name " + quoted(name.name) + " can't be global");
       if (symbol.declared_nonlocal) fail(s.span, "annotated name " + quoted(name.name) + " can't be nonlocal");
       if (scope_->kind != ScopeKind::Function) scope_->has_annotations = true;
     }
@@ -211,7 +212,7 @@ class NameCollector {
       target = target->parent;
     }
     if (target != scope_ && target->kind == ScopeKind::Class) {
-      fail(e.span, "assignment expression within a comprehension cannot be used in a class body");
+      fail(e.target.span, "assignment expression within a comprehension cannot be used in a class body");
     }
     Scope* inner = scope_;
     scope_ = target;
@@ -380,11 +381,11 @@ class NameCollector {
     if (symbol.declared_global != symbol.declared_nonlocal && symbol.declared_global != global) {
       fail(span, "name " + quoted(name.text) + " is nonlocal and global");
     }
-    if (symbol.bound && !symbol.declared_global && !symbol.declared_nonlocal) {
-      fail(span, "name " + quoted(name.text) + " is assigned to before " + what + " declaration");
-    }
     if (symbol.used && !symbol.declared_global && !symbol.declared_nonlocal) {
       fail(span, "name " + quoted(name.text) + " is used prior to " + what + " declaration");
+    }
+    if (symbol.bound && !symbol.declared_global && !symbol.declared_nonlocal) {
+      fail(span, "name " + quoted(name.text) + " is assigned to before " + what + " declaration");
     }
     (global ? symbol.declared_global : symbol.declared_nonlocal) = true;
     symbol.declaration = span;

@@ -153,7 +153,9 @@ bool type_contains(Interpreter& in, const Value& self, const Value& item) {
 
 // Class[key]: __class_getitem__.
 Value type_get_item(Interpreter& in, const Value& self, const Value& key) {
-  const Value method = find_attr(in, self, in.names->class_getitem);
+  // In the class and its bases only: what `type` itself has is for `type[...]`.
+  const bool defined = !type_lookup(as_type(self), in.names->class_getitem).is_undefined();
+  const Value method = defined ? find_attr(in, self, in.names->class_getitem) : Value();
   if (method.is_undefined())
     throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", text(as_type(self)->name).c_str());
   return call(in, method, {key});
@@ -364,12 +366,27 @@ Value metaclass_base(Interpreter& in, const Value& metaclass) {
   return get_attr(in, Value(static_cast<Object*>(module)), intern(in, abc ? "ABC" : "Enum"));
 }
 
+// CPython calls the base's class with name, bases and namespace; these are the words of the usual mistakes.
+[[noreturn]] void refuse_base(Interpreter& in, const Value& base) {
+  const std::string name(type_name(in, base));
+  if (base.is_none()) throw_error(ErrorKind::TypeError, "NoneType takes no arguments");
+  if (is_str(base)) throw_error(ErrorKind::TypeError, "str() argument 'encoding' must be str, not tuple");
+  if (name == "function") throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not str");
+  if (name == "builtin_function_or_method")
+    throw_error(ErrorKind::TypeError, "cannot create 'builtin_function_or_method' instances");
+  if (name == "list" || name == "tuple" || name == "float" || name == "set")
+    throw_error(ErrorKind::TypeError, "%s expected at most 1 argument, got 3", name.c_str());
+  if (base.is_object() && (base.as_object()->type->type_flags & kScriptClass)) {
+    throw_error(ErrorKind::TypeError, "%s() takes no arguments", name.c_str());
+  }
+  throw_error(ErrorKind::TypeError, "%s() takes at most 2 arguments (3 given)", name.c_str());
+}
+
 std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
   std::vector<Type*> types;
   for (const Value& base : *as_tuple(bases)) {
     if (!is_type(base)) {
-      throw_error(ErrorKind::TypeError, "%s() takes 3 positional arguments but more were given",
-                  std::string(type_name(in, base)).c_str());
+      refuse_base(in, base);
     }
     Type* type = as_type(base);
     if (type->type_flags & kFinalType) {

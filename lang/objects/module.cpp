@@ -137,6 +137,7 @@ Value Modules::import(std::string_view name) {
   Module* parent = nullptr;
   const size_t dot = name.rfind('.');
   if (dot != std::string_view::npos) {
+    in_.vm().check_native_stack();  // a.a.a… as far as it goes
     const Value above = import(name.substr(0, dot));
     if (const Value* ready = dict_get_text(table_, name)) return *ready;  // the parent has made it
     if (above.as_object()->kind == ObjectKind::Module) parent = static_cast<Module*>(above.as_object());

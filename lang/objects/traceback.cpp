@@ -85,9 +85,57 @@ Span span_of(const Traceback* entry) {
   return entry->word < places.size() ? places[entry->word].span : Span{};
 }
 
-bool same_place(const Traceback* a, const Traceback* b) {
-  return a->code->name == b->code->name && a->code->source->name() == b->code->source->name() &&
-         traceback_line(a) == traceback_line(b);
+// A frame as it is shown: one of ours, or one of the comprehensions that run in it.
+struct ShownFrame {
+  const Source* source;
+  std::string_view name;
+  Span span;
+  uint32_t line() const { return source->line_number(span.begin); }
+};
+
+void add_frames(std::vector<ShownFrame>& frames, const Traceback* entry) {
+  const Code& code = *entry->code;
+  frames.push_back({code.source.get(), code.name->view(), {}});
+  for (size_t i = code.comprehensions.size(); i-- > 0;) {  // from the outermost to the innermost
+    const InlinedLoop& loop = code.comprehensions[i];
+    if (entry->word < loop.begin || entry->word >= loop.end) continue;
+    frames.back().span = loop.span;
+    frames.push_back({code.source.get(), loop.name, {}});
+  }
+  frames.back().span = span_of(entry);
+}
+
+// A module of the library names in `__native__` what CPython has in C (True: all of it): no traceback shows that.
+bool is_hidden(Interpreter& in, const Traceback* entry) {
+  if (!is_dict(entry->globals)) return false;
+  const Value* names = dict_get_str(as_dict(entry->globals), intern(in, "__native__"));
+  if (names == nullptr) return false;
+  if (!is_tuple(*names)) return truth(in, *names);
+  const std::string_view qualname = entry->code->qualname->view();
+  for (const Value& name : *as_tuple(*names)) {
+    if (is_str(name) && text_of(name) == qualname.substr(0, qualname.find('.'))) return true;
+  }
+  return false;
+}
+
+std::string entry_text(const ShownFrame& frame) {
+  const Source& source = *frame.source;
+  const uint32_t number = frame.line();
+  std::string text =
+      "  File \"" + source.name() + "\", line " + std::to_string(number) + ", in " + std::string(frame.name) + "\n";
+  if (!source.name().empty() && source.name()[0] == '<') return text;  // no file to show lines of
+  const std::string_view line = source.line(number);
+  size_t indent = 0;
+  while (indent < line.size() && is_blank(line[indent])) ++indent;
+  std::string_view shown = line.substr(indent);
+  while (!shown.empty() && (is_blank(shown.back()) || shown.back() == '\r')) shown.remove_suffix(1);
+  if (shown.empty()) return text;
+  text += "    " + std::string(shown) + "\n";
+  return text + caret_line(line, indent, source, frame.span);
+}
+
+bool same_place(const ShownFrame& a, const ShownFrame& b) {
+  return a.name == b.name && a.source->name() == b.source->name() && a.line() == b.line();
 }
 
 void append_repeats(std::string& text, uint32_t count) {
@@ -230,25 +278,19 @@ std::vector<Link> chain_of(const Value& exception) {
 uint32_t traceback_line(const Traceback* entry) { return entry->code->source->line_number(span_of(entry).begin); }
 
 std::string format_traceback_entry(const Traceback* entry) {
-  const Source& source = *entry->code->source;
-  const uint32_t number = traceback_line(entry);
-  std::string text = "  File \"" + source.name() + "\", line " + std::to_string(number) + ", in " +
-                     std::string(entry->code->name->view()) + "\n";
-  if (!source.name().empty() && source.name()[0] == '<') return text;  // no file to show lines of
-  const std::string_view line = source.line(number);
-  size_t indent = 0;
-  while (indent < line.size() && is_blank(line[indent])) ++indent;
-  std::string_view shown = line.substr(indent);
-  while (!shown.empty() && (is_blank(shown.back()) || shown.back() == '\r')) shown.remove_suffix(1);
-  if (shown.empty()) return text;
-  text += "    " + std::string(shown) + "\n";
-  return text + caret_line(line, indent, source, span_of(entry));
+  std::vector<ShownFrame> frames;
+  add_frames(frames, entry);
+  std::string text;
+  for (const ShownFrame& frame : frames) text += entry_text(frame);
+  return text;
 }
 
-std::string format_traceback_entries(Interpreter&, const Value& traceback) {
+std::string format_traceback_entries(Interpreter& in, const Value& traceback) {
   constexpr size_t kLimit = 1000;
-  std::vector<const Traceback*> entries;
-  for (const Traceback* t = as_traceback(traceback); t != nullptr; t = as_traceback(t->next)) entries.push_back(t);
+  std::vector<ShownFrame> entries;
+  for (const Traceback* t = as_traceback(traceback); t != nullptr; t = as_traceback(t->next)) {
+    if (!is_hidden(in, t)) add_frames(entries, t);
+  }
   std::string text;
   uint32_t repeats = 0;
   for (size_t i = entries.size() > kLimit ? entries.size() - kLimit : 0, first = i; i < entries.size(); ++i) {
@@ -256,7 +298,7 @@ std::string format_traceback_entries(Interpreter&, const Value& traceback) {
       append_repeats(text, repeats);
       repeats = 0;
     }
-    if (++repeats <= 3) text += format_traceback_entry(entries[i]);
+    if (++repeats <= 3) text += entry_text(entries[i]);
   }
   append_repeats(text, repeats);
   return text;

@@ -321,7 +321,8 @@ void Lexer::on_closing(Token kind, char bracket, char opener, Span span) {
 }
 
 void Lexer::on_backslash(Span span) {
-  if (span.end >= text_.size()) {
+  span = {span.begin + 1, span.end + 1};  // CPython points behind it
+  if (span.begin >= text_.size()) {
     return fail({.message = "unexpected EOF while parsing", .span = span, .pervasive = false, .at_end = true});
   }
   fail({.message = "unexpected character after line continuation character", .span = span, .pervasive = false});

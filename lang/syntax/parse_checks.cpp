@@ -53,7 +53,9 @@ class Checker {
   }
   void operator()(ImportStmt&) {}
   void operator()(ImportFromStmt& s) {
-    if (s.star && scope_.kind != Scope::kModule) refuse("import * only allowed at module level", s.span);
+    if (s.star && scope_.kind != Scope::kModule) {
+      refuse("import * only allowed at module level", {s.span.end - 1, s.span.end});
+    }
   }
   void operator()(IfStmt& s) {
     for (IfArm& arm : s.arms) check(arm.condition), check(arm.body);

@@ -272,6 +272,7 @@ Expr* Builder::call(Expr* callee, const SyntaxNode& node, Span whole) {
 
 void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, std::vector<Keyword>& keywords) {
   bool unpacked = false;
+  Span first_unpacked;
   std::unordered_set<std::string_view> names;
   for (const SyntaxNode& item : node.all()) {
     switch (item.kind) {
@@ -282,11 +283,14 @@ void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, 
         }
         break;
       case Syntax::double_star_argument:
+        if (!unpacked) first_unpacked = span(item);
         unpacked = true;
         keywords.push_back({{}, expression(item[0]), span(item)});
         break;
       case Syntax::star_argument:
-        if (unpacked) refuse("iterable argument unpacking follows keyword argument unpacking", span(item));
+        if (unpacked) {
+          refuse("iterable argument unpacking follows keyword argument unpacking", first_unpacked);
+        }
         positional.push_back(make<Starred>(span(item), expression(item[0])));
         break;
       default: {

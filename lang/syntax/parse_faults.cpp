@@ -51,7 +51,9 @@ std::string block_name(T token) {
 class Explainer {
  public:
   Explainer(const Source& source, const Tokens& tokens, std::uint32_t at)
-      : source_(source), tokens_(tokens), at_(at), line_(line_begin(at)), opener_(find_opener(at)) {}
+      : source_(source), tokens_(tokens), at_(at), line_(line_begin(at)), opener_(find_opener(at)) {
+    step_back();
+  }
 
   SyntaxError explain();
 
@@ -76,12 +78,23 @@ class Explainer {
   Answer parenthesised_parameters();
   Answer missing_default();
   Answer indentation();
+  Answer bad_annotation();
+  Answer bad_target();
+  Answer assignment_in_list();
+  Answer stars_of_parameters();
 
   // The tokens.
   T kind(std::uint32_t index) const { return index < tokens_.size() ? tokens_.kind(index) : T::kEnd; }
   T here() const { return kind(at_); }
   T before() const { return at_ > 0 ? kind(at_ - 1) : T::kNewline; }
   Span span(std::uint32_t index) const { return tokens_.spans[index]; }
+  Span whole(std::uint32_t index) const;
+  void step_back();
+  std::uint32_t first_in_line(T token) const;
+  bool is_simple() const {
+    return block_name(kind(line_)).empty() && kind(line_) != T::kAsync && kind(line_) != T::kAt;
+  }
+  bool in_lambda_parameters(std::uint32_t index) const;
   Span span(std::uint32_t first, std::uint32_t last) const { return join(span(first), span(last - 1)); }
   std::uint32_t line_begin(std::uint32_t index) const;
   std::uint32_t find_opener(std::uint32_t index) const;
@@ -94,7 +107,11 @@ class Explainer {
     return in_brackets() && kind(opener_) == T::kLeftParen && opener_ > 0 && ends_operand(kind(opener_ - 1));
   }
   bool lists_names() const {  // a statement without expressions
-    T first = kind(line_);
+    std::uint32_t begin = line_;
+    for (std::uint32_t i = line_; i < at_; ++i) {
+      if (kind(i) == T::kSemicolon) begin = i + 1;
+    }
+    T first = kind(begin);
     return first == T::kFrom || first == T::kImport || first == T::kGlobal || first == T::kNonlocal;
   }
   T header() const { return kind(line_) == T::kAsync ? kind(line_ + 1) : kind(line_); }
@@ -112,6 +129,12 @@ class Explainer {
                     SyntaxError::Class error_class = SyntaxError::Class::kSyntaxError) const;
   SyntaxError lexical() const;
   bool unclosed_above() const;
+  // Whether the text ends here within a bracket: CPython then says no more than that.
+  bool runs_out(std::uint32_t index) const {
+    const T token = kind(index);
+    const bool over = token == T::kError || token == T::kEnd || token == T::kNewline;
+    return over && tokens_.error && tokens_.error->open_bracket;
+  }
   bool next_expression_is_broken();
 
   const Source& source_;
@@ -140,6 +163,60 @@ std::uint32_t Explainer::find_opener(std::uint32_t index) const {
     --closed;
   }
   return kNowhere;
+}
+
+// What CPython sees as one token: `<>`, an f-string; a line's end begins at its comment.
+Span Explainer::whole(std::uint32_t index) const {
+  Span where = span(index);
+  if (kind(index) == T::kLess && kind(index + 1) == T::kGreater && span(index + 1).begin == where.end) {
+    where.end = span(index + 1).end;
+  } else if (kind(index) == T::kFStart) {
+    std::uint32_t open = 1, end = index + 1;
+    for (; end < tokens_.size() && open > 0; ++end) open += (kind(end) == T::kFStart) - (kind(end) == T::kFEnd);
+    if (open == 0) where.end = span(end - 1).end;
+  } else if (kind(index) == T::kNewline && index > 0) {
+    const std::string_view between = source_.text().substr(span(index - 1).end, where.begin - span(index - 1).end);
+    const std::size_t comment = between.find('#');
+    if (comment != std::string_view::npos) {
+      where = {span(index - 1).end + static_cast<std::uint32_t>(comment), where.begin};
+    }
+  }
+  return where;
+}
+
+// To the token where CPython stops: our grammar goes through `<` before a `>`, and through the colon behind what
+// cannot be annotated.
+void Explainer::step_back() {
+  if (here() == T::kGreater && before() == T::kLess && span(at_ - 1).end == span(at_).begin) --at_;
+  if (in_brackets() || !is_simple()) return;
+  const std::uint32_t colon = first_in_line(T::kColon);
+  if (colon >= at_ || colon == line_ || !spans(GrammarPart::kExpression, line_, colon)) return;
+  const std::string name = spans(GrammarPart::kBitOr, line_, colon) ? name_of(line_) : "expression";
+  const bool target = name == "name" || name == "attribute" || name == "subscript";
+  const bool annotated = part_end(GrammarPart::kExpression, colon + 1) > colon + 1;
+  if (!target && !annotated) at_ = colon;
+}
+
+// The first such token of the line that stands in no brackets and behind no lambda, or kNowhere.
+std::uint32_t Explainer::first_in_line(T token) const {
+  std::uint32_t open = 0;
+  for (std::uint32_t i = line_; i < tokens_.size(); ++i) {
+    T each = kind(i);
+    if (each == T::kNewline || each == T::kError || each == T::kEnd || each == T::kLambda) break;
+    if (is_opening(each) || each == T::kFStart) ++open;
+    if ((is_closing(each) || each == T::kFEnd) && open > 0) --open;
+    if (open == 0 && each == token) return i;
+  }
+  return kNowhere;
+}
+
+bool Explainer::in_lambda_parameters(std::uint32_t index) const {
+  for (std::uint32_t i = index; i > line_; --i) {
+    T token = kind(i - 1);
+    if (token == T::kLambda) return true;
+    if (token == T::kColon || is_opening(token) || is_closing(token) || token == T::kFStart) return false;
+  }
+  return false;
 }
 
 // The first token of the expression that `index` stands in or behind, between separators of the same bracket.
@@ -275,15 +352,16 @@ Explainer::Answer Explainer::old_print() {
 
 // a if b, and no else
 Explainer::Answer Explainer::missing_else() {
-  if (here() == T::kElse || here() == T::kColon || (header() == T::kSoftCase && !in_brackets())) return {};
+  if (here() == T::kColon || (header() == T::kSoftCase && !in_brackets())) return {};
   std::uint32_t condition = item_begin(at_);
   if (condition == 0 || condition == at_ || kind(condition - 1) != T::kIf || condition - 1 == line_) return {};
   std::uint32_t begin = item_begin(condition - 1);
   if (begin >= condition - 1) return {};
   if (!spans(GrammarPart::kDisjunction, begin, condition - 1)) return {};
-  if (!spans(GrammarPart::kDisjunction, condition, at_)) return {};
+  std::uint32_t end = part_end(GrammarPart::kDisjunction, condition);
+  if (end == condition || kind(end) == T::kElse || kind(end) == T::kColon) return {};
   if (begin > 0 && kind(begin - 1) == T::kIn) return {};
-  return error(span(begin, at_), "expected 'else' after 'if' expression");
+  return error(span(begin, end), "expected 'else' after 'if' expression");
 }
 
 // `=` where only an expression may stand: CPython guesses what was meant by what stands on its left.
@@ -295,6 +373,7 @@ Explainer::Answer Explainer::assignment_in_expression() {
   if (!in_brackets() && begin != line_ + 1) return {};
   if (!spans(GrammarPart::kBitOr, begin, at_)) return {};
   std::uint32_t end = part_end(GrammarPart::kBitOr, at_ + 1);
+  if (runs_out(end)) return lexical();
   if (end == at_ + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
   if (begin + 1 == at_ && is_name(kind(begin))) {
     return error(span(begin, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
@@ -329,6 +408,7 @@ Explainer::Answer Explainer::generator_as_keyword() {
 Explainer::Answer Explainer::dict_item() {
   if (!in_brackets() || kind(opener_) != T::kLeftBrace) return {};
   bool ends = here() == T::kRightBrace || here() == T::kComma;
+  bool goes_on = ends || (ends_operand(before()) && here() != T::kColon);
   if (before() == T::kColon && ends) return error(span(at_ - 1), "expression expected after dictionary key and ':'");
   if (before() == T::kColon && here() == T::kStar) {
     std::uint32_t end = std::max(part_end(GrammarPart::kBitOr, at_ + 1), at_ + 1);
@@ -338,11 +418,11 @@ Explainer::Answer Explainer::dict_item() {
     return error(span(opener_ + 1), "dict unpacking cannot be used in dict comprehension");
   }
   std::uint32_t begin = item_begin(at_);
-  if (!ends || begin == opener_ + 1 || kind(begin - 1) != T::kComma || begin == at_) return {};
+  if (!goes_on || begin == opener_ + 1 || kind(begin - 1) != T::kComma || begin == at_) return {};
   bool is_dict =
       kind(opener_ + 1) == T::kDoubleStar || kind(part_end(GrammarPart::kExpression, opener_ + 1)) == T::kColon;
   if (!is_dict || !spans(GrammarPart::kExpression, begin, at_)) return {};
-  return error(span(at_ - 1), "':' expected after dictionary key");
+  return error({span(at_ - 1).end - 1, span(at_ - 1).end}, "':' expected after dictionary key");
 }
 
 Explainer::Answer Explainer::double_star_in_parentheses() {
@@ -357,6 +437,7 @@ Explainer::Answer Explainer::comprehension_target() {
   if (here() != T::kFor || !in_brackets()) return {};
   if (kind(opener_) != T::kLeftBracket && kind(opener_) != T::kLeftBrace) return {};
   std::uint32_t last = before() == T::kComma ? at_ - 1 : item_begin(at_, true);
+  if (!begins_operand(kind(at_ + 1)) && kind(at_ + 1) != T::kStar) return {};
   if (last == opener_ + 1 || (before() != T::kComma && kind(last - 1) != T::kComma)) return {};
   if (!spans(GrammarPart::kStarExpressions, opener_ + 1, at_)) return {};
   return error(span(opener_ + 1, before() == T::kComma ? at_ - 1 : at_),
@@ -370,7 +451,6 @@ Explainer::Answer Explainer::missing_comma() {
   bool parameter = header() == T::kDef && opener_ == line_ + 2 && separator != T::kAssign && separator != T::kColon;
   if (parameter) return {};
   if (separator == T::kIf || (separator == T::kIn && follows_comprehension_in(begin))) return {};
-  if (separator == T::kAssign && in_call()) return {};
   if (kind(begin) >= T::kSoftMatch && kind(begin) <= T::kSoftUnderscore) return {};
   if (is_name(kind(begin)) && (kind(begin + 1) == T::kString || kind(begin + 1) == T::kFStart)) return {};
   if (!spans(GrammarPart::kDisjunction, begin, at_)) return {};
@@ -383,7 +463,7 @@ Explainer::Answer Explainer::missing_colon() {
   T first = header();
   std::uint32_t word = kind(line_) == T::kAsync ? line_ + 1 : line_;
   if (at_ <= word) return {};
-  auto missing = [&]() -> Answer { return error(span(at_), "expected ':'"); };
+  auto missing = [&]() -> Answer { return error(whole(at_), "expected ':'"); };
   switch (first) {
     case T::kTry:
     case T::kElse:
@@ -394,6 +474,7 @@ Explainer::Answer Explainer::missing_colon() {
       if (at_ == word + 2 && is_name(kind(word + 1))) return error(span(at_), "expected '('");
       std::uint32_t close = kind(word + 2) == T::kLeftParen ? closing_of(word + 2) : kNowhere;
       if (close == kNowhere || at_ <= close) return {};
+      if (kind(close + 1) == T::kArrow && at_ == close + 2) return error(span(close + 1), "expected ':'");
       bool annotated = kind(close + 1) == T::kArrow && spans(GrammarPart::kExpression, close + 2, at_);
       if (at_ == close + 1 || annotated) return missing();
       return {};
@@ -437,11 +518,18 @@ Explainer::Answer Explainer::import_comma() {
 
 Explainer::Answer Explainer::parenthesised_parameters() {
   if (here() != T::kLeftParen) return {};
-  bool lambda = before() == T::kLambda;
   bool function = header() == T::kDef && in_brackets() && opener_ == line_ + 2;
+  bool lambda = !function && in_lambda_parameters(at_);
   if (!lambda && !(function && (before() == T::kComma || before() == T::kLeftParen))) return {};
   std::uint32_t close = closing_of(at_);
   if (close == kNowhere) return {};
+  // Only names, in the parentheses and before them.
+  for (std::uint32_t i = at_; i > 0 && kind(i - 1) != T::kLambda && i - 1 != opener_; --i) {
+    if (!is_name(kind(i - 1)) && kind(i - 1) != T::kComma) return {};
+  }
+  for (std::uint32_t i = at_ + 1; i < close; ++i) {
+    if (is_name(kind(i)) == (kind(i - 1) != T::kLeftParen && kind(i - 1) != T::kComma)) return {};
+  }
   const char* what = lambda ? "Lambda expression" : "Function";
   return error(span(at_, close + 1), std::string(what) + " parameters cannot be parenthesized");
 }
@@ -450,10 +538,65 @@ Explainer::Answer Explainer::parenthesised_parameters() {
 Explainer::Answer Explainer::missing_default() {
   if (before() != T::kAssign || (here() != T::kComma && here() != T::kRightParen)) return {};
   bool function = header() == T::kDef && opener_ == line_ + 2;
-  std::uint32_t begin = item_begin(at_ - 1);
-  bool lambda = begin > 0 && kind(begin - 1) == T::kLambda;
-  if (!function && !lambda) return {};
+  if (!function && !in_lambda_parameters(at_ - 1)) return {};
   return error(span(at_ - 1), "expected default value expression");
+}
+
+// def f(a, /*, b):
+Explainer::Answer Explainer::stars_of_parameters() {
+  if (here() != T::kStar || before() != T::kSlash) return {};
+  if (!(header() == T::kDef && opener_ == line_ + 2) && !in_lambda_parameters(at_)) return {};
+  return error(span(at_), "expected comma between / and *");
+}
+
+// x + 1: int
+Explainer::Answer Explainer::bad_annotation() {
+  if (!is_simple()) return {};
+  const std::uint32_t colon = first_in_line(T::kColon);
+  if (colon >= at_ || !spans(GrammarPart::kExpression, line_, colon)) return {};
+  const std::string name = spans(GrammarPart::kBitOr, line_, colon) ? name_of(line_) : "expression";
+  if (name == "name" || name == "attribute" || name == "subscript") return {};
+  if (part_end(GrammarPart::kExpression, colon + 1) == colon + 1) return {};
+  if (name == "list" || name == "tuple") {
+    return error(span(line_, colon), "only single target (not " + name + ") can be annotated");
+  }
+  return error(span(line_, colon), "illegal target for annotation");
+}
+
+// f() = and nothing that could be a value.
+Explainer::Answer Explainer::bad_target() {
+  if (!is_simple()) return {};
+  const std::uint32_t assign = first_in_line(T::kAssign);
+  if (assign > at_ || !spans(GrammarPart::kBitOr, line_, assign)) return {};
+  const std::string name = name_of(line_);
+  for (const char* fine : {"name", "attribute", "subscript", "tuple", "list", "starred"}) {
+    if (name == fine) return {};
+  }
+  const std::uint32_t end = part_end(GrammarPart::kBitOr, assign + 1);
+  const bool compared = end > assign + 1 && kind(end) != T::kAssign && kind(end) != T::kWalrus;
+  return error(span(line_, assign),
+               "cannot assign to " + name + (compared ? " here. Maybe you meant '==' instead of '='?" : ""));
+}
+
+// a, b c = 1: what CPython takes for a list of expressions is searched for assignments.
+Explainer::Answer Explainer::assignment_in_list() {
+  if (!is_simple() || in_brackets()) return {};
+  const std::uint32_t assign = first_in_line(T::kAssign);
+  if (assign == kNowhere || spans(GrammarPart::kStarExpressions, line_, assign)) return {};
+  std::uint32_t i = part_end(GrammarPart::kExpression, line_);
+  if (i == line_ || kind(i) != T::kComma) return {};
+  for (++i; i < tokens_.size();) {
+    if (is_name(kind(i)) && kind(i + 1) == T::kAssign) {
+      const std::uint32_t end = part_end(GrammarPart::kBitOr, i + 2);
+      if (runs_out(end)) return lexical();
+      if (end == i + 2 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
+      return error(span(i, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+    }
+    const std::uint32_t end = part_end(GrammarPart::kExpression, i);
+    if (end == i) return {};
+    i = kind(end) == T::kComma ? end + 1 : end;
+  }
+  return {};
 }
 
 Explainer::Answer Explainer::indentation() {
@@ -468,9 +611,11 @@ Explainer::Answer Explainer::indentation() {
 SyntaxError Explainer::error(Span where, std::string message, SyntaxError::Class error_class) const {
   // What is missing at the very end is missing behind the last line, not on the empty one after it.
   std::string_view text = source_.text();
-  if (where.begin >= text.size() && !text.empty() && text.back() == '\n') --where.begin;
+  const bool behind = where.begin >= text.size() && !text.empty();
+  if (behind && text.back() == '\n') --where.begin;
   if (in_field()) message = "f-string: " + message;
   SyntaxError result = make_syntax_error(source_, where, std::move(message), error_class);
+  if (behind) result.column = result.end_column = 0;  // no caret
   std::uint32_t rest = at_;
   while (kind(rest) == T::kDedent) ++rest;
   result.incomplete = rest + 1 == tokens_.size() && kind(rest) == T::kEnd;
@@ -517,11 +662,15 @@ SyntaxError Explainer::explain() {
                                    &Explainer::import_comma,
                                    &Explainer::parenthesised_parameters,
                                    &Explainer::missing_default,
+                                   &Explainer::stars_of_parameters,
+                                   &Explainer::bad_annotation,
+                                   &Explainer::bad_target,
+                                   &Explainer::assignment_in_list,
                                    &Explainer::indentation};
   for (Mistake mistake : kMistakes) {
     if (Answer answer = (this->*mistake)()) return *answer;
   }
-  return error(span(at_), "invalid syntax");
+  return error(whole(at_), "invalid syntax");
 }
 
 }  // namespace

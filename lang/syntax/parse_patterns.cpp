@@ -67,7 +67,7 @@ Pattern* Builder::sequence_pattern(Nodes nodes, Span where) {
   for (const SyntaxNode& node : nodes) {
     if (node.kind == Syntax::comma_mark) continue;
     if (node.kind == Syntax::pattern_star) {
-      if (starred) refuse("multiple starred expressions in sequence pattern", where);
+      if (starred) refuse("multiple starred names in sequence pattern", where);
       starred = true;
     }
     elements.push_back(pattern(node));

@@ -199,7 +199,9 @@ Stmt* Builder::annotated_assign(const SyntaxNode& left, const SyntaxNode& node, 
   Expr* variable = expression(left);
   if (is<Tuple>(*variable) || is<List>(*variable)) {
     const char* kind = is<List>(*variable) ? "list" : "tuple";
-    refuse(std::string("only single target (not ") + kind + ") can be annotated", variable->span);
+    const bool bare = is<Tuple>(*variable) && source_.text(variable->span).front() != '(';
+    refuse(std::string("only single target (not ") + kind + ") can be annotated",
+           bare ? as<ast::Tuple>(*variable).elements[0]->span : variable->span);
   }
   bool fits = is<Name>(*variable) || is<Attribute>(*variable) || is<Subscript>(*variable);
   if (!fits) refuse("illegal target for annotation", variable->span);
@@ -400,7 +402,11 @@ class ParameterList {
 
   // A name; `kind` is kRegular for one without a star.
   void add(Parameter parameter, Kind kind) {
-    if (has_keywords_) refuse("arguments cannot follow var-keyword argument", parameter.name.span);
+    if (has_keywords_) {
+      const Span name = parameter.name.span;
+      const uint32_t stars = kind == Kind::kVarKeyword ? 2 : kind == Kind::kVarPositional ? 1 : 0;
+      refuse("arguments cannot follow var-keyword argument", stars == 0 ? name : Span{name.begin - stars, name.begin});
+    }
     if (kind == Kind::kVarPositional && parameter.default_value != nullptr) {
       refuse("var-positional argument cannot have default value", parameter.default_value->span);
     }

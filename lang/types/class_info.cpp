@@ -1,8 +1,13 @@
 // Which type a value has, and isinstance and issubclass.
-#include "lang/objects/class.h"
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "lang/compiler/chunk.h"
 #include "lang/error.h"
 #include "lang/interpreter.h"
 #include "lang/names.h"
+#include "lang/objects/class.h"
 #include "lang/protocol.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -20,7 +25,64 @@ Type* type_of(Interpreter& in, const Value& value) {
   }
 }
 
-std::string_view type_name(Interpreter& in, const Value& value) { return type_of(in, value)->name->view(); }
+namespace {
+
+// Classes that CPython has in C: its messages name them with their module, those of classes written in Python without.
+constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
+                                                 "_io.TextIOWrapper",
+                                                 "array.array",
+                                                 "collections.OrderedDict",
+                                                 "collections.defaultdict",
+                                                 "collections.deque",
+                                                 "datetime.date",
+                                                 "datetime.datetime",
+                                                 "datetime.time",
+                                                 "datetime.timedelta",
+                                                 "datetime.timezone",
+                                                 "datetime.tzinfo",
+                                                 "functools._lru_cache_wrapper",
+                                                 "functools.partial",
+                                                 "itertools._grouper",
+                                                 "itertools._tee",
+                                                 "itertools.accumulate",
+                                                 "itertools.chain",
+                                                 "itertools.combinations",
+                                                 "itertools.combinations_with_replacement",
+                                                 "itertools.compress",
+                                                 "itertools.count",
+                                                 "itertools.cycle",
+                                                 "itertools.dropwhile",
+                                                 "itertools.filterfalse",
+                                                 "itertools.groupby",
+                                                 "itertools.islice",
+                                                 "itertools.pairwise",
+                                                 "itertools.permutations",
+                                                 "itertools.product",
+                                                 "itertools.repeat",
+                                                 "itertools.starmap",
+                                                 "itertools.takewhile",
+                                                 "itertools.zip_longest",
+                                                 "operator.attrgetter",
+                                                 "operator.itemgetter",
+                                                 "operator.methodcaller",
+                                                 "re.Match",
+                                                 "re.Pattern",
+                                                 "types.SimpleNamespace"};
+
+}  // namespace
+
+std::string_view type_name(Interpreter& in, const Value& value) {
+  const Type* type = type_of(in, value);
+  if (type == in.types.bound_method && !is_function(static_cast<BoundMethod*>(value.as_object())->function)) {
+    return in.types.native_function->name->view();  // a method of a native type is no `method`
+  }
+  const std::string_view name = type->name->view();
+  if (type->module == nullptr || type->module == in.names->builtins) return name;
+  std::string full(type->module->view());
+  full.append(".").append(name);
+  const auto* found = std::lower_bound(std::begin(kNamedWithModule), std::end(kNamedWithModule), full);
+  return found != std::end(kNamedWithModule) && *found == full ? *found : name;
+}
 
 bool is_instance(Interpreter& in, const Value& value, const Type* type) {
   return type_of(in, value)->is_subtype_of(type);

@@ -60,6 +60,9 @@ struct EnumerateIterator : GcObject {
   int64_t count = 0;
 };
 
+// Whether iter() may be asked at all; no method of the object runs.
+bool is_iterable(Interpreter& in, const Value& value);
+
 // Each answers a fresh iterator; they are the `iter` slots of the types.
 Value list_iter(Interpreter& in, const Value& self);
 Value list_reversed(Interpreter& in, const Value& self);

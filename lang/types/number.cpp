@@ -1,6 +1,7 @@
 // Arithmetic of numbers. Ints are 64 bits: what does not fit raises OverflowError.
 #include "lang/types/number.h"
 
+#include <bit>
 #include <cfloat>
 #include <climits>
 #include <cmath>
@@ -44,16 +45,18 @@ double true_divide(int64_t a, int64_t b) {
   const bool negative = (a < 0) != (b < 0);
   const uint64_t n = a < 0 ? ~static_cast<uint64_t>(a) + 1 : static_cast<uint64_t>(a);
   const uint64_t d = b < 0 ? ~static_cast<uint64_t>(b) + 1 : static_cast<uint64_t>(b);
-  unsigned __int128 wide = static_cast<unsigned __int128>(n) << 63;
-  int shift = 63;
-  unsigned __int128 q = wide / d;
+  if (n == 0) return negative ? -0.0 : 0.0;
+  // As far to the left as it goes, so that a small n by a large d keeps 64 bits too.
+  int shift = 64 + std::countl_zero(n);
+  const unsigned __int128 wide = static_cast<unsigned __int128>(n) << shift;
+  const unsigned __int128 q = wide / d;
   bool rest = wide % d != 0;
-  while (q >> 62 != 0) {  // 62 bits are enough, and leave room for the sticky bit
-    rest = rest || (q & 1);
-    q >>= 1;
-    --shift;
-  }
-  const uint64_t bits = static_cast<uint64_t>(q) << 1 | (rest ? 1 : 0);
+  const auto high = static_cast<uint64_t>(q >> 64);
+  const int width = high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<uint64_t>(q));
+  const int surplus = width - 62;  // 62 bits are enough, and leave room for the sticky bit
+  rest = rest || (q & ((static_cast<unsigned __int128>(1) << surplus) - 1)) != 0;
+  shift -= surplus;
+  const uint64_t bits = static_cast<uint64_t>(q >> surplus) << 1 | (rest ? 1 : 0);
   const double result = std::ldexp(static_cast<double>(bits), -shift - 1);
   return negative ? -result : result;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "lang/names.h"
+#include "lang/objects/class.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -54,7 +55,7 @@ int64_t hash(Interpreter& in, const Value& value) {
   Object* object = value.as_object();
   if (object->type == in.types.str) return str_hash(static_cast<Str*>(object));
   if (object->type->slots.hash == nullptr) {
-    throw Error(ErrorKind::TypeError, "unhashable type: '" + std::string(object->type->name->view()) + "'");
+    throw Error(ErrorKind::TypeError, "unhashable type: '" + std::string(type_name(in, value)) + "'");
   }
   return object->type->slots.hash(in, value);
 }
@@ -70,7 +71,7 @@ bool contains(Interpreter& in, const Value& container, const Value& item) {
   if (container.is_object()) {
     const TypeSlots& slots = container.as_object()->type->slots;
     if (slots.contains != nullptr) return slots.contains(in, container, item);
-    if (slots.iter != nullptr || slots.get_item != nullptr) {
+    if (is_iterable(in, container)) {
       const Value it = iter(in, container);
       Value each;
       while (next(in, it, each)) {
@@ -82,6 +83,18 @@ bool contains(Interpreter& in, const Value& container, const Value& item) {
   throw Error(ErrorKind::TypeError, "argument of type '" + std::string(type_name(in, container)) + "' is not iterable");
 }
 
+bool is_iterable(Interpreter& in, const Value& value) {
+  if (!value.is_object()) return false;
+  const Type* type = value.as_object()->type;
+  if (type->instance_kind == ObjectKind::Type) {
+    return !class_hook(in, static_cast<Type*>(value.as_object()), in.names->class_iter).is_undefined();
+  }
+  if (type->slots.iter != nullptr) return true;
+  // Only a class of a script is iterated by its __getitem__; what is native says so with the slot.
+  return type->slots.get_item != nullptr && (type->type_flags & kScriptClass) != 0 &&
+         type->instance_kind != ObjectKind::Dict;
+}
+
 Value iter(Interpreter& in, const Value& iterable) {
   if (iterable.is_object()) {
     const Type* type = iterable.as_object()->type;
@@ -91,10 +104,7 @@ Value iter(Interpreter& in, const Value& iterable) {
       throw Error(ErrorKind::TypeError,
                   "iter() returned non-iterator of type '" + std::string(type_name(in, it)) + "'");
     }
-    if (type->slots.get_item != nullptr && type->instance_kind != ObjectKind::Dict &&
-        type->instance_kind != ObjectKind::Type) {
-      return index_iter(in, iterable);
-    }
+    if (is_iterable(in, iterable)) return index_iter(in, iterable);
   }
   throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, iterable)) + "' object is not iterable");
 }

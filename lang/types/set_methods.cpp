@@ -93,6 +93,7 @@ bool is_subset(Interpreter& in, Set* a, Set* b) {
 
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   if (!is_set(other)) return in.not_implemented;
+  const RecursionGuard guard(in, " in comparison");
   Set *a = as_set(self), *b = as_set(other);
   switch (op) {
     case CompareOp::Eq: return Value::boolean(a->count == b->count && is_subset(in, a, b));

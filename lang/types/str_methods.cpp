@@ -9,6 +9,7 @@
 #include "lang/bind.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
+#include "lang/types/iterators.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -23,10 +24,7 @@ const Value* items_to_join(Interpreter& in, const Value& iterable, Value& holder
   if (is_list(iterable) || is_tuple(iterable)) {
     holder = iterable;
   } else {
-    if (!iterable.is_object() ||
-        (iterable.as_object()->type->slots.iter == nullptr && iterable.as_object()->type->slots.get_item == nullptr)) {
-      throw Error(ErrorKind::TypeError, "can only join an iterable");
-    }
+    if (!is_iterable(in, iterable)) throw Error(ErrorKind::TypeError, "can only join an iterable");
     holder = list_from(in, iterable);
   }
   count = is_list(holder) ? as_list(holder)->size : as_tuple(holder)->size;

@@ -45,7 +45,10 @@ Type* singleton_type(Interpreter& in, Type* made, const char* name, Value (*show
   return type;
 }
 
-Value make_none(Interpreter&, Type*, const Args&) { return Value::none(); }
+Value make_none(Interpreter&, Type*, const Args& args) {
+  if (args.count > 0) throw_error(ErrorKind::TypeError, "NoneType takes no arguments");
+  return Value::none();
+}
 Value make_not_implemented(Interpreter& in, Type*, const Args&) { return in.not_implemented; }
 Value make_ellipsis(Interpreter& in, Type*, const Args&) { return in.ellipsis; }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 #include "lang/interpreter.h"
+#include "lang/names.h"
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/tuple.h"
@@ -206,7 +207,11 @@ std::string callee_text(Interpreter& in, const Value& callee) {
       default: break;
     }
   }
-  return std::string(type_name(in, callee)) + " object";
+  const Value name = find_attr(in, callee, in.names->qualname);
+  if (!is_str(name)) return std::string(type_name(in, callee)) + " object";
+  const Value module = find_attr(in, callee, in.names->module);
+  const bool named = is_str(module) && text_of(module) != "builtins";
+  return (named ? std::string(text_of(module)) + "." : "") + std::string(text_of(name)) + "()";
 }
 
 }  // namespace tessera

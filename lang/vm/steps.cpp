@@ -10,6 +10,7 @@
 #include "lang/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
+#include "lang/types/iterators.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "lang/types/set.h"
@@ -161,8 +162,7 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
 }
 
 void list_extend_step(Interpreter& in, const Value& list, const Value& iterable, const Value* callee) {
-  const TypeSlots& slots = type_of(in, iterable)->slots;
-  if (slots.iter == nullptr && slots.get_item == nullptr) {
+  if (!is_iterable(in, iterable)) {
     if (callee != nullptr) {
       throw_error(ErrorKind::TypeError, "%s argument after * must be an iterable, not %s",
                   callee_text(in, *callee).c_str(), name_of_type(in, iterable).c_str());
@@ -229,9 +229,7 @@ namespace {
 }
 
 Value checked_iter(Interpreter& in, const Value& source) {
-  const TypeSlots& slots = type_of(in, source)->slots;
-  const bool by_index = slots.get_item != nullptr && source.as_object()->kind == ObjectKind::Instance;
-  if (slots.iter == nullptr && !by_index && !(source.is_object() && source.as_object()->kind == ObjectKind::Type)) {
+  if (!is_iterable(in, source)) {
     throw_error(ErrorKind::TypeError, "cannot unpack non-iterable %s object", name_of_type(in, source).c_str());
   }
   return iter(in, source);

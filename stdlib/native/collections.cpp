@@ -273,6 +273,7 @@ Value deque_compare(Interpreter& in, CompareOp op, const Value& self, const Valu
   const std::vector<Value> a = snapshot(deque_of(self)), b = snapshot(deque_of(other));
   const bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && a.size() != b.size()) return Value::boolean(op == CompareOp::Ne);
+  const RecursionGuard guard(in, " in comparison");
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (equals(in, a[i], b[i])) continue;
     if (equality) return Value::boolean(op == CompareOp::Ne);

@@ -557,7 +557,7 @@ void open_path(Interpreter& in, File* f, const Value& path, const Mode& mode) {
     const Value method = find_attr(in, path, intern(in, "__fspath__"));
     if (method.is_undefined()) {
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
-                  std::string(type_name(in, path)).c_str());
+                  std::string(type_of(in, path)->name->view()).c_str());
     }
     text = call(in, method);
     f->name = text;

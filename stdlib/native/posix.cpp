@@ -29,7 +29,7 @@ std::string path_argument(Interpreter& in, const Value& v) {
     const Value method = find_attr(in, v, intern(in, "__fspath__"));
     if (method.is_undefined()) {
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
-                  std::string(type_name(in, v)).c_str());
+                  std::string(type_of(in, v)->name->view()).c_str());
     }
     text = text_argument(in, call(in, method), "__fspath__() result");
   }

@@ -290,15 +290,16 @@ void append_template(Interpreter& in, std::string& out, const regex::Template& p
 // sub and subn: (new text, number of replacements).
 Value substitute(Interpreter& in, const Args& args, int64_t& count) {
   const Value& repl = args[1];
+  const bool by_text = is_str(repl);
+  if (!by_text && !is_callable(in, repl)) {
+    hash(in, repl);  // CPython looks for it in a cache first
+    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found",
+                std::string(type_name(in, repl)).c_str());
+  }
   check_string(in, args[2]);
   const Subject subject(args[2]);
   const regex::Program& program = *pattern_of(args[0])->program;
   const int64_t most = int_argument(in, args[3]);
-  const bool by_text = is_str(repl);
-  if (!by_text && !is_callable(in, repl)) {
-    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found",
-                std::string(type_name(in, repl)).c_str());
-  }
   regex::Template parts;
   if (by_text) parts = parse_template(in, repl, program);
   const auto types = types_of(args);

@@ -33,6 +33,10 @@ Value nanoseconds_of(Interpreter&, const Args&) {
 
 // In slices, so that Ctrl-C and a host's cancel are heard.
 Value sleep_for(Interpreter& in, const Args& args) {
+  if (is_str(args[0]) || args[0].is_none()) {
+    throw_error(ErrorKind::TypeError, "'%s' object cannot be interpreted as an integer",
+                std::string(type_name(in, args[0])).c_str());
+  }
   const double seconds = real_argument(in, args[0]);
   if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
   if (seconds < 0) throw Error(ErrorKind::ValueError, "sleep length must be non-negative");
