@@ -222,9 +222,26 @@ const NativeDef kTypeMethods[] = {
 
 Property* property_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
 
-Value property_make(Interpreter& in, Type*, const Args& args) {
-  return make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"),
-                       argument(args, 3, "doc"));
+// A new object of a native type becomes one of a class below it, which has room for attributes of its own.
+template <class T>
+Value as_subclass(Interpreter& in, Type* type, const Value& made) {
+  const T* plain = static_cast<T*>(made.as_object());
+  if (type == plain->type) return made;
+  T* object = make_object<T>(in, type);
+  const Value result = Value::adopt(object);
+  if constexpr (std::is_same_v<T, Property>) {
+    object->get = plain->get, object->set = plain->set, object->del = plain->del;
+    object->doc = plain->doc, object->name = plain->name;
+  } else {
+    object->function = plain->function;
+  }
+  return result;
+}
+
+Value property_make(Interpreter& in, Type* type, const Args& args) {
+  return as_subclass<Property>(in, type,
+                               make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"),
+                                             argument(args, 2, "fdel"), argument(args, 3, "doc")));
 }
 
 Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
@@ -457,11 +474,11 @@ void fill_descriptor_slots(Interpreter& in) {
   add_wrapper<StaticMethod>(in, t.static_method);
   add_wrapper<ClassMethod>(in, t.class_method);
   t.static_method->slots.call = static_call;
-  t.static_method->make = [](Interpreter& in2, Type*, const Args& args) {
-    return make_static_method(in2, argument(args, 0, "function"));
+  t.static_method->make = [](Interpreter& in2, Type* type, const Args& args) {
+    return as_subclass<StaticMethod>(in2, type, make_static_method(in2, argument(args, 0, "function")));
   };
-  t.class_method->make = [](Interpreter& in2, Type*, const Args& args) {
-    return make_class_method(in2, argument(args, 0, "function"));
+  t.class_method->make = [](Interpreter& in2, Type* type, const Args& args) {
+    return as_subclass<ClassMethod>(in2, type, make_class_method(in2, argument(args, 0, "function")));
   };
   t.super->make = super_make;
   t.super->slots.destroy = destroy_super;

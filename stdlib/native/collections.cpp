@@ -6,6 +6,7 @@
 #include "lang/names.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
+#include "lang/types/types.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
 
