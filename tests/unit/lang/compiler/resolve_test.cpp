@@ -87,12 +87,12 @@ TEST_CASE("private names carry their class") {
   CHECK(r.scopes.all[2]->find(r.parsed.tree->intern("_C__x")) != nullptr);
 }
 
-TEST_CASE("more locals than registers stand in a dict") {
+TEST_CASE("more locals than near registers stand far") {
   std::string text = "def f():\n";
   for (int i = 0; i < 400; ++i) text += "  v" + std::to_string(i) + " = 1\n";
   Resolved r(text);
   CHECK(r.in(1, "v0").kind == VariableKind::Register);
-  CHECK(r.in(1, "v399").kind == VariableKind::Spilled);
+  CHECK(r.in(1, "v399").kind == VariableKind::FarRegister);
   CHECK(r.scopes.all[1]->register_count <= 200);
 }
 

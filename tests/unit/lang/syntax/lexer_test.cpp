@@ -116,7 +116,7 @@ TEST_CASE("lexer: characters that do not belong") {
   CHECK(fault(std::string_view("a\0b", 3)) == "1:2 source code cannot contain null bytes");
   CHECK(fault("x = 1\n\xff") ==
         "2:1 (unicode error) 'utf-8' codec can't decode byte 0xff in position 6: invalid start byte");
-  CHECK(fault("x = 1 \\ \n") == "1:7 unexpected character after line continuation character");
+  CHECK(fault("x = 1 \\ \n") == "1:8 unexpected character after line continuation character");
 }
 
 TEST_CASE("lexer: indentation that does not fit") {
