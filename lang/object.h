@@ -40,10 +40,10 @@ enum class ObjectKind : uint8_t {
 };
 
 enum ObjectFlags : uint8_t {
-  kTracked = 1,    // is a GcObject and stands in the collector's list
-  kImmortal = 2,   // lives as long as the interpreter
-  kInterned = 4,   // Str: the one string with this text; equality is identity
-  kFinalized = 8,  // its __del__ has run
+  kTracked = 1,            // is a GcObject and stands in the collector's list
+  kImmortal = 2,           // lives as long as the interpreter
+  kInterned = 4,           // Str: the one string with this text; equality is identity
+  kFinalized = 8,          // its __del__ has run
   kWeaklyReferenced = 16,  // weak references to it stand in the interpreter's table (weak.h)
 };
 

@@ -118,7 +118,7 @@ struct ThreadCache {
   }
 };
 thread_local ThreadCache thread_cache;  // per thread: free blocks
-constexpr int kThreadClasses = 36;  // up to kThreadLargest
+constexpr int kThreadClasses = 36;      // up to kThreadLargest
 
 [[noreturn]] void out_of_memory(size_t bytes) {
   fail(TensorErrorKind::Memory, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,

@@ -58,9 +58,7 @@ bool init_runs(const Type* type, const Value& init) {
           owner->instance_kind == ObjectKind::Set);
 }
 
-bool is_native_function(const Value& v) {
-  return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction;
-}
+bool is_native_function(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
 
 bool is_object_method(Interpreter& in, const Value& found, Str* name) {
   return found.is(type_lookup(in.types.object, name));

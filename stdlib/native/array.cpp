@@ -348,7 +348,8 @@ Value array_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
       throw_error(ErrorKind::TypeError, "can only append array (not \"%s\") to array",
                   std::string(type_name(in, other)).c_str());
     }
-    if (array_of(other)->items != a->items) throw Error(ErrorKind::TypeError, "bad argument type for built-in operation");
+    if (array_of(other)->items != a->items)
+      throw Error(ErrorKind::TypeError, "bad argument type for built-in operation");
     std::vector<unsigned char> bytes = a->bytes;
     bytes.insert(bytes.end(), array_of(other)->bytes.begin(), array_of(other)->bytes.end());
     return array_of_bytes(in, a, std::move(bytes));
