@@ -6,6 +6,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/cycles.h"
 #include "lang/make_object.h"
+#include "lang/objects/exception.h"
 #include "lang/types/setup.h"
 #include "stdlib/native/native_modules.h"
 #include "stdlib/native/support.h"
@@ -287,7 +288,13 @@ void add_partial(Interpreter& in, Module& module) {
 }
 
 Value reduce(Interpreter& in, const Args& args) {
-  const Value it = iter(in, args[1]);
+  Value it;
+  try {
+    it = iter(in, args[1]);
+  } catch (const std::exception&) {
+    if (!is_error(in, current_native_exception(in), ErrorKind::TypeError)) throw;
+    throw Error(ErrorKind::TypeError, "reduce() arg 2 must support iteration");
+  }
   Value pair[2] = {args[2], Value()};
   if (pair[0].is_undefined() && !next(in, it, pair[0])) {
     throw Error(ErrorKind::TypeError, "reduce() of empty iterable with no initial value");

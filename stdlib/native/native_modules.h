@@ -15,6 +15,7 @@ void fill_random(Interpreter& in, Module& module);
 void fill_regex(Interpreter& in, Module& module);
 void fill_json(Interpreter& in, Module& module);
 void fill_array(Interpreter& in, Module& module);
+void fill_bisect(Interpreter& in, Module& module);
 void fill_collections(Interpreter& in, Module& module);
 void add_named_tuple(Interpreter& in, Module& module);  // a part of _collections
 void add_counting(Interpreter& in, Module& module);     // another: the loop of Counter
