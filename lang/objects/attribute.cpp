@@ -409,6 +409,9 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
   }
   if (type->attributes_offset != 0 && !has_own) return;
   if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
+  else if (in_class.is_object() && in_class.as_object()->type == in.types.static_method)
+    site = {type->version, AttributeSite::Kind::ClassValue, place,
+            &static_cast<StaticMethod*>(in_class.as_object())->function};
   else if (is_plain_value(in, in_class)) site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
 }
 
