@@ -238,7 +238,18 @@ Value as_subclass(Interpreter& in, Type* type, const Value& made) {
   return result;
 }
 
+// A class below that has an __init__ reads the arguments itself, and may call this one.
+Value property_init(Interpreter&, const Args& args) {
+  auto* property = static_cast<Property*>(args[0].as_object());
+  property->get = args[1], property->set = args[2], property->del = args[3], property->doc = args[4];
+  return Value::none();
+}
+
 Value property_make(Interpreter& in, Type* type, const Args& args) {
+  if (is_function(type_lookup(type, in.names->init))) {
+    const Value none = Value::none();
+    return as_subclass<Property>(in, type, make_property(in, none, none, none, none));
+  }
   return as_subclass<Property>(in, type,
                                make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"),
                                              argument(args, 2, "fdel"), argument(args, 3, "doc")));
@@ -256,13 +267,18 @@ Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
 Value property_getter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::get); }
 Value property_setter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::set); }
 Value property_deleter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::del); }
-Value property_get(Interpreter& in, const Args& args) {
-  return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], type_of(in, args[1]));
-}
 [[noreturn]] void lacks_part(Interpreter& in, const Property* property, const Value& object, const char* what) {
   const std::string name = is_str(property->name) ? " " + repr_text(in, property->name) : "";
   throw_error(ErrorKind::AttributeError, "property%s of '%s' object has no %s", name.c_str(),
               std::string(type_of(in, object)->qualname->view()).c_str(), what);
+}
+
+// Not by way of bind_attribute: a __get__ of a class below may be calling.
+Value property_get(Interpreter& in, const Args& args) {
+  const Property* property = property_of(args);
+  if (args[1].is_none()) return args[0];
+  if (property->get.is_none()) lacks_part(in, property, args[1], "getter");
+  return call(in, property->get, {args[1]});
 }
 
 Value property_set(Interpreter& in, const Args& args) {
@@ -311,6 +327,7 @@ Value property_abstract(Interpreter& in, const Args& args) {
 }
 
 const NativeDef kPropertyMethods[] = {
+    {"__init__(self, fget=None, fset=None, fdel=None, doc=None)", property_init},
     {"getter(self, fget, /)", property_getter},
     {"setter(self, fset, /)", property_setter},
     {"deleter(self, fdel, /)", property_deleter},
