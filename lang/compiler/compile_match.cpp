@@ -3,6 +3,9 @@
 // The subject, and each part of it that a pattern looks at, stands in a temporary of its own; a look at it takes a copy,
 // since temporaries die when they are read. Names are bound when the whole pattern has matched: until then each has a
 // temporary below those of the tests, the same one in every alternative of an or-pattern.
+#include <algorithm>
+#include <utility>
+
 #include "lang/compiler/compiler.h"
 #include "lang/interpreter.h"
 #include "lang/types/str.h"
@@ -14,6 +17,7 @@ using namespace ast;
 
 void Compiler::operator()(MatchStmt& s) {
   const uint32_t subject = on_top(*s.subject);
+  const uint32_t outer_leftovers = std::exchange(leftovers_end_, subject + 1);
   const Assigned before = assigned_;
   Label end;
   Assigned joined;
@@ -22,7 +26,8 @@ void Compiler::operator()(MatchStmt& s) {
   joined &= assigned_;  // no case matched
   bind(end);
   assigned_ = joined | before;
-  clear_from(subject, 1, s.subject->span);
+  clear_from(subject, leftovers_end_ - subject, s.subject->span);
+  leftovers_end_ = outer_leftovers;
 }
 
 bool Compiler::is_wildcard(const Pattern& p) {
@@ -42,6 +47,8 @@ void Compiler::match_case(MatchCase& c, uint32_t subject, Label& end, Assigned& 
   const std::vector<Capture> captured = std::move(captures_);
   for (const Capture& capture : captured) store_variable(capture.name, capture.reg, capture.span);
   top_ = first;
+  // A return in the body clears what is in use, which the parts that were looked at no longer are.
+  if (leftovers_end_ > first) clear_from(first, leftovers_end_ - first, c.span);
   if (c.guard != nullptr) condition(*c.guard, false, fail);
   block(c.body);
   joined &= assigned_;
@@ -87,6 +94,9 @@ uint32_t Compiler::capture_register(std::string_view name) {
   }
   throw CompileError{{}, "internal error: a pattern's name was not collected"};
 }
+
+// A part of the subject stands in R[reg] until the whole pattern has matched or failed.
+void Compiler::leaves(uint32_t reg) { leftovers_end_ = std::max(leftovers_end_, reg + 1); }
 
 // Falls through when the value in R[subject], which stays, matches.
 void Compiler::pattern(Pattern& p, uint32_t subject, Label& fail) {
@@ -151,6 +161,7 @@ void Compiler::item_pattern(Pattern& p, uint32_t sequence, int64_t index, Label&
     emit(Op::GetItem, item, item, at, p.span);
   }
   top_ = item + 1;
+  leaves(item);
   pattern(p, item, fail);
   top_ = mark;
 }
@@ -206,8 +217,10 @@ void Compiler::mapping_pattern(MappingPattern& p, uint32_t subject, Label& fail)
   for (MappingPatternItem& item : p.items) on_top(*item.key);
   emit(Op::BuildTuple, keys, keys + 1, static_cast<uint32_t>(p.items.size()), p.span);
   top_ = keys + 1;
+  leaves(keys);
   if (!p.items.empty()) {
     const uint32_t values = copy(subject, p.span);
+    leaves(values);
     copy(keys, p.span);
     intrinsic(IntrinsicId::MatchKeys, values, p.span);
     const uint32_t looked = copy(values, p.span);
@@ -228,6 +241,7 @@ void Compiler::mapping_pattern(MappingPattern& p, uint32_t subject, Label& fail)
 void Compiler::instance_pattern(InstancePattern& p, uint32_t subject, Label& fail) {
   const uint32_t mark = top_;
   const uint32_t values = copy(subject, p.span);
+  leaves(values);
   on_top(*p.type);
   constant_value(Value::integer(static_cast<int64_t>(p.arguments.size())), kOnTop, p.span);
   std::vector<Value> names;

@@ -223,6 +223,7 @@ class Compiler : Emitter {
   void match_case(ast::MatchCase& c, uint32_t subject, Label& end, Assigned& joined);
   void collect_captures(ast::Pattern& p);
   uint32_t capture_register(std::string_view name);
+  void leaves(uint32_t reg);
   void pattern(ast::Pattern& p, uint32_t subject, Label& fail);
   void sequence_pattern(ast::SequencePattern& p, uint32_t subject, Label& fail);
   void mapping_pattern(ast::MappingPattern& p, uint32_t subject, Label& fail);
@@ -256,6 +257,7 @@ class Compiler : Emitter {
   std::vector<Unwind> unwinds_;
   int finally_depth_ = 0;
   std::vector<Capture> captures_;
+  uint32_t leftovers_end_ = 0;  // of a match: above the parts that its patterns have looked at
 };
 
 }  // namespace tessera
