@@ -222,20 +222,22 @@ const NativeDef kTypeMethods[] = {
 
 Property* property_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
 
-// A new object of a native type becomes one of a class below it, which has room for attributes of its own.
+// `type`: property, staticmethod or classmethod, or a class below it.
+Value new_property(Interpreter& in, Type* type, const Value& get, const Value& set, const Value& del,
+                   const Value& doc) {
+  auto* property = make_object<Property>(in, type);
+  property->get = get;
+  property->set = set;
+  property->del = del;
+  property->doc = doc;
+  return Value::adopt(property);
+}
+
 template <class T>
-Value as_subclass(Interpreter& in, Type* type, const Value& made) {
-  const T* plain = static_cast<T*>(made.as_object());
-  if (type == plain->type) return made;
-  T* object = make_object<T>(in, type);
-  const Value result = Value::adopt(object);
-  if constexpr (std::is_same_v<T, Property>) {
-    object->get = plain->get, object->set = plain->set, object->del = plain->del;
-    object->doc = plain->doc, object->name = plain->name;
-  } else {
-    object->function = plain->function;
-  }
-  return result;
+Value new_wrapper(Interpreter& in, Type* type, const Value& function) {
+  auto* wrapper = make_object<T>(in, type);
+  wrapper->function = function;
+  return Value::adopt(wrapper);
 }
 
 // A class below that has an __init__ reads the arguments itself, and may call this one.
@@ -248,11 +250,10 @@ Value property_init(Interpreter&, const Args& args) {
 Value property_make(Interpreter& in, Type* type, const Args& args) {
   if (is_function(type_lookup(type, in.names->init))) {
     const Value none = Value::none();
-    return as_subclass<Property>(in, type, make_property(in, none, none, none, none));
+    return new_property(in, type, none, none, none, none);
   }
-  return as_subclass<Property>(in, type,
-                               make_property(in, argument(args, 0, "fget"), argument(args, 1, "fset"),
-                                             argument(args, 2, "fdel"), argument(args, 3, "doc")));
+  return new_property(in, type, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"),
+                      argument(args, 3, "doc"));
 }
 
 Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
@@ -492,10 +493,10 @@ void fill_descriptor_slots(Interpreter& in) {
   add_wrapper<ClassMethod>(in, t.class_method);
   t.static_method->slots.call = static_call;
   t.static_method->make = [](Interpreter& in2, Type* type, const Args& args) {
-    return as_subclass<StaticMethod>(in2, type, make_static_method(in2, argument(args, 0, "function")));
+    return new_wrapper<StaticMethod>(in2, type, argument(args, 0, "function"));
   };
   t.class_method->make = [](Interpreter& in2, Type* type, const Args& args) {
-    return as_subclass<ClassMethod>(in2, type, make_class_method(in2, argument(args, 0, "function")));
+    return new_wrapper<ClassMethod>(in2, type, argument(args, 0, "function"));
   };
   t.super->make = super_make;
   t.super->slots.destroy = destroy_super;
@@ -538,24 +539,15 @@ void add_core_methods(Interpreter& in) {
 }
 
 Value make_property(Interpreter& in, const Value& get, const Value& set, const Value& del, const Value& doc) {
-  auto* property = make_object<Property>(in, in.types.property);
-  property->get = get;
-  property->set = set;
-  property->del = del;
-  property->doc = doc;
-  return Value::adopt(property);
+  return new_property(in, in.types.property, get, set, del, doc);
 }
 
 Value make_static_method(Interpreter& in, const Value& function) {
-  auto* wrapper = make_object<StaticMethod>(in, in.types.static_method);
-  wrapper->function = function;
-  return Value::adopt(wrapper);
+  return new_wrapper<StaticMethod>(in, in.types.static_method, function);
 }
 
 Value make_class_method(Interpreter& in, const Value& function) {
-  auto* wrapper = make_object<ClassMethod>(in, in.types.class_method);
-  wrapper->function = function;
-  return Value::adopt(wrapper);
+  return new_wrapper<ClassMethod>(in, in.types.class_method, function);
 }
 
 Value make_super(Interpreter& in, Type* start, const Value& self) {
