@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace tessera {
+namespace tessera::tensor {
 
 template <class T>
 struct Num {
@@ -228,4 +228,4 @@ Num<T> truth(Num<T> x) {
 }
 
 }  // namespace number_math
-}  // namespace tessera
+}  // namespace tessera::tensor

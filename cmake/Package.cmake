@@ -12,7 +12,7 @@ endif()
 if(TARGET tessera_cuda)  # looked for beside the program
   install(TARGETS tessera_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(DIRECTORY stdlib/include/ DESTINATION include)
+install(DIRECTORY embed/include/ DESTINATION include)
 install(DIRECTORY runtime backends DESTINATION include/tessera FILES_MATCHING
   PATTERN "*.h" PATTERN "*.def" PATTERN "cpu" EXCLUDE PATTERN "ref" EXCLUDE PATTERN "cuda" EXCLUDE)
 

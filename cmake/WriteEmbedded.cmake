@@ -1,11 +1,11 @@
 # cmake -DROOT=stdlib -DLIST=files.txt -DOUT=x.cpp -P WriteEmbedded.cmake
 # Writes a table of {module name, path, text, is package}.
-# stdlib/json.tsr is module `json`, stdlib/torch/nn/__init__.tsr is package `torch.nn`.
+# stdlib/python/json.tsr is module `json`, stdlib/torch/nn/__init__.tsr is package `torch.nn`.
 file(STRINGS ${LIST} files)
 set(rows)
 foreach(file IN LISTS files)
   file(RELATIVE_PATH path ${ROOT} ${file})
-  string(REGEX REPLACE "\\.tsr$" "" name ${path})
+  string(REGEX REPLACE "^python/|\\.tsr$" "" name ${path})
   string(REPLACE "/" "." name ${name})
   set(package false)
   if(name MATCHES "(^|\\.)__init__$")
@@ -17,7 +17,7 @@ endforeach()
 list(SORT rows)
 
 set(text "// Generated from stdlib/*.tsr by cmake/WriteEmbedded.cmake.\n#include \"stdlib/embedded.h\"\n\n")
-string(APPEND text "namespace tessera {\nnamespace {\n\nconstexpr EmbeddedModule kModules[] = {\n")
+string(APPEND text "namespace tessera::stdlib {\nnamespace {\n\nconstexpr EmbeddedModule kModules[] = {\n")
 foreach(row IN LISTS rows)
   string(REPLACE "|" ";" parts "${row}")
   list(GET parts 0 name)
@@ -32,5 +32,5 @@ string(APPEND text "std::span<const EmbeddedModule> embedded_modules() {\n")
 string(APPEND text "  return {kModules, std::size(kModules) - 1};\n}\n\n")
 string(APPEND text "const EmbeddedModule* find_embedded(std::string_view name) {\n")
 string(APPEND text "  for (const EmbeddedModule& module : embedded_modules())\n")
-string(APPEND text "    if (module.name == name) return &module;\n  return nullptr;\n}\n\n}  // namespace tessera\n")
+string(APPEND text "    if (module.name == name) return &module;\n  return nullptr;\n}\n\n}  // namespace tessera::stdlib\n")
 file(WRITE ${OUT} "${text}")

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <optional>
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/syntax/source.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
@@ -19,7 +19,7 @@
 #include "repl/terminal.h"
 #include "stdlib/standard.h"
 
-namespace tessera {
+namespace tessera::repl {
 namespace {
 
 std::string absolute(const std::string& path) {
@@ -113,11 +113,11 @@ int run(const Options& options, Terminal& terminal) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::repl
 
 int main(int argc, char** argv) {
-  tessera::Terminal terminal;
-  int status = tessera::run(tessera::parse_options(argc, argv), terminal);
+  tessera::repl::Terminal terminal;
+  int status = tessera::repl::run(tessera::repl::parse_options(argc, argv), terminal);
   terminal.flush();
   if (terminal.output_failed() && status == 0) {
     std::fprintf(stderr, "tsr: cannot write to standard output: %s\n", std::strerror(errno));

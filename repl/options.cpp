@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::repl {
 
 const char* const kHelp =
     "usage: tsr [options] [FILE | -c CODE | -] [arguments]\n"
@@ -89,4 +89,4 @@ Options parse_options(int argc, char** argv) {
   return options;
 }
 
-}  // namespace tessera
+}  // namespace tessera::repl

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera {
+namespace tessera::repl {
 
 struct Options {
   enum class Action { Prompt, File, Command, Stdin, Dump, Version, Help, Bad };
@@ -20,4 +20,4 @@ Options parse_options(int argc, char** argv);
 
 extern const char* const kHelp;
 
-}  // namespace tessera
+}  // namespace tessera::repl

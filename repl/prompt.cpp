@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <string>
 
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/syntax/parse.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "repl/run.h"
 
-namespace tessera {
+namespace tessera::repl {
 namespace {
 
 // Lines up to something that can be run or refused; false at the end of input.
@@ -51,4 +51,4 @@ int run_prompt(Interpreter& in, Terminal& terminal) {
   return status;
 }
 
-}  // namespace tessera
+}  // namespace tessera::repl

@@ -3,13 +3,13 @@
 #include "backends/cpu/blas.h"
 #include "backends/cpu/pointwise_table.h"
 #include "lang/compiler/dump.h"
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/objects/module.h"
-#include "lang/protocol.h"
-#include "runtime/cuda_plugin.h"
+#include "lang/core/protocol.h"
+#include "runtime/device/cuda_plugin.h"
 #include "stdlib/torch/torch_module.h"
 
-namespace tessera {
+namespace tessera::repl {
 
 Limits all_granted() {
   Limits limits;
@@ -84,4 +84,4 @@ std::string version_text() {
   return text + "\n";
 }
 
-}  // namespace tessera
+}  // namespace tessera::repl

@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/syntax/source.h"
 #include "repl/options.h"
 #include "repl/terminal.h"
 
-namespace tessera {
+namespace tessera::repl {
 
 // Everything that a program started by a person may do.
 Limits all_granted();
@@ -32,4 +32,4 @@ std::optional<int> apply_options(Interpreter& in, const Options& options, Termin
 
 std::string version_text();
 
-}  // namespace tessera
+}  // namespace tessera::repl

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <iostream>
 
-#include "lang/error.h"
+#include "lang/core/error.h"
 
-namespace tessera {
+namespace tessera::repl {
 namespace {
 
 constexpr size_t kBufferBytes = 64 * 1024;
@@ -79,4 +79,4 @@ void interrupt_on_sigint(Interpreter& in) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end of the process
 }
 
-}  // namespace tessera
+}  // namespace tessera::repl

@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
+#include "stdlib/namespaces.h"
 
-namespace tessera {
+namespace tessera::repl {
+using namespace stdlib;
 
 // Output is collected and written in large pieces; a terminal sees each line at once, and everything is written
 // before anything goes to standard error, before input is read, and at the end.
@@ -35,4 +37,4 @@ class Terminal {
 // From now on Ctrl-C interrupts the program that `in` runs. One interpreter per process can have it.
 void interrupt_on_sigint(Interpreter& in);
 
-}  // namespace tessera
+}  // namespace tessera::repl

@@ -12,7 +12,7 @@
 
 #include "runtime/error.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 void Account::refuse(size_t bytes) {
   used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
@@ -175,4 +175,4 @@ void trim() {
 size_t cached_bytes() { return process_cache().bytes; }
 
 }  // namespace host
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// Bytes held for one Context, with a limit. Outlives the Context until the last tensor that it paid for is gone.
 class Account {
@@ -57,4 +57,4 @@ void trim();
 size_t cached_bytes();
 
 }  // namespace host
-}  // namespace tessera
+}  // namespace tessera::tensor

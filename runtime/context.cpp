@@ -9,7 +9,7 @@
 #include "runtime/error.h"
 #include "runtime/random.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 int threads_from_environment() {
@@ -45,4 +45,4 @@ void Context::warn(const std::string& message) {
   else std::fprintf(stderr, "UserWarning: %s\n", message.c_str());
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

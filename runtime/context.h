@@ -10,11 +10,11 @@
 
 #include "runtime/alloc.h"
 #include "runtime/counted.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "runtime/dtype.h"
 #include "runtime/format_options.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Generator;  // runtime/random.h
 
@@ -96,4 +96,4 @@ class GradMode {
   bool before_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::tensor

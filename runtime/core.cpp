@@ -4,12 +4,12 @@
 #include <numeric>
 #include <ostream>
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/shape.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 const char* python_name(TensorErrorKind kind) {
   switch (kind) {
@@ -226,4 +226,4 @@ Dims infer_shape(Ints shape, int64_t numel) {
   return out;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

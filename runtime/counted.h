@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// A count that starts at one. `drop()` says whether it was the last: a sole owner pays no locked instruction.
 class RefCount {
@@ -77,4 +77,4 @@ CountedPtr<T> make_counted(Args&&... args) {
   return CountedPtr<T>::adopt(new T(std::forward<Args>(args)...));
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

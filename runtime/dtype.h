@@ -9,7 +9,7 @@
 
 #include "runtime/half.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 enum class DType : uint8_t {
   Bool,
@@ -131,4 +131,4 @@ inline To convert_element(From value) {
   else return static_cast<To>(value);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera {
+namespace tessera::tensor {
 
 enum class TensorErrorKind : unsigned char {
   Runtime,         // RuntimeError
@@ -73,4 +73,4 @@ inline void check(bool condition, TensorErrorKind kind, const Parts&... parts) {
     fail(kind, parts...);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -10,7 +10,7 @@
 #include "runtime/format_sheet.h"
 #include "runtime/ops.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 using Scientific = FormatOptions::Scientific;
@@ -224,4 +224,4 @@ std::string float_text(double x) {
   return s;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 #include "runtime/format_options.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// A run of elements in host memory with any layout.
 struct ArrayView {
@@ -35,4 +35,4 @@ std::string numpy_repr(const ArrayView& a);
 /// Python's repr of a float: the shortest digits that read back as the same value ("1e-05", "0.1", "nan").
 std::string float_text(double x);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

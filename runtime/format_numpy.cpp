@@ -8,7 +8,7 @@
 #include "runtime/format_sheet.h"
 #include "runtime/ops.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 constexpr int64_t kThreshold = 1000, kEdge = 3, kLineWidth = 75;
@@ -306,4 +306,4 @@ std::string numpy_repr(const Tensor& t) {
   return numpy_repr(host_view(t, host));
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

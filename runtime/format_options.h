@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::tensor {
 
 struct FormatOptions {
   enum class Scientific : uint8_t { Choose, Never, Always };
@@ -15,4 +15,4 @@ struct FormatOptions {
   Scientific sci_mode = Scientific::Choose;
 };
 
-}  // namespace tessera
+}  // namespace tessera::tensor

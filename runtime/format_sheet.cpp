@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstdio>
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 Sheet::Kind kind_of(DType t) {
@@ -66,4 +66,4 @@ std::string print_float(double x, char conversion, int digits) {
   return out;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

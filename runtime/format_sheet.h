@@ -8,7 +8,7 @@
 
 #include "runtime/format.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 struct Sheet {
   enum class Kind : uint8_t { Bool, Integer, Float, Complex };
@@ -32,4 +32,4 @@ Sheet make_sheet(const ArrayView& a, int64_t threshold, int64_t edge);
 /// "%*.{digits}{conversion}" with Python's nan and inf.
 std::string print_float(double x, char conversion, int digits);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::tensor {
 
 struct Half {
   uint16_t bits = 0;
@@ -55,4 +55,4 @@ struct BFloat16 {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 #include "runtime/ops/pointwise.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 // ---- pointwise (runtime/ops/pointwise.def): sigmoid(x), add(x, y), add(x, 1.0), leaky_relu(x, 0.01) ----
 #define UNARY(NAME, ...) Tensor NAME(const Tensor& x);
@@ -130,4 +130,4 @@ Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta =
 Tensor baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta = 1, Scalar alpha = 1);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
-}  // namespace tessera
+}  // namespace tessera::tensor

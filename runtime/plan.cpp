@@ -6,7 +6,7 @@
 
 #include "runtime/context.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 // ---- promotion ----
 
@@ -196,4 +196,4 @@ void check_no_partial_overlap(const Tensor& out, const Tensor& in) {
       "Please clone() the tensor before performing the operation.");
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 inline constexpr int kMaxOperands = 5;   // operand 0 is the result
 inline constexpr int kMaxLoopDims = 64;  // PyTorch's limit on dimensions
@@ -54,4 +54,4 @@ void check_no_internal_overlap(const Tensor& t);
 /// RuntimeError if `out` and `in` share memory but are not the same elements.
 void check_no_partial_overlap(const Tensor& out, const Tensor& in);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

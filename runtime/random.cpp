@@ -6,7 +6,7 @@
 
 #include "runtime/error.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 constexpr double kPi = 3.141592653589793238462643383279502884;
@@ -226,4 +226,4 @@ void fill_normal(Generator& g, double* out, int64_t n, double mean, double devia
   fill_normal_blocks(g, out, n, mean, deviation);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

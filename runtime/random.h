@@ -14,7 +14,7 @@
 #include "runtime/counted.h"
 #include "runtime/dtype.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Generator final : public Counted {
  public:
@@ -100,4 +100,4 @@ inline int64_t draw_below(Generator& g, int64_t low, uint64_t span) {
 /// -log(1 - u) / rate.
 inline double draw_exponential(Generator& g, double rate) { return -1.0 / rate * std::log(1.0 - g.unit64()); }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

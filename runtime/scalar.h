@@ -7,7 +7,7 @@
 
 #include "runtime/dtype.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Scalar {
  public:
@@ -49,4 +49,4 @@ class Scalar {
   };
 };
 
-}  // namespace tessera
+}  // namespace tessera::tensor

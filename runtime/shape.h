@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Dims;
 
@@ -145,4 +145,4 @@ Dims broadcast_shapes(Ints a, Ints b);
 /// reshape's shape with one -1 replaced; throws "shape '[4, 10]' is invalid for input of size 12".
 Dims infer_shape(Ints shape, int64_t numel);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -3,10 +3,10 @@
 
 #include <new>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/context.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 Storage* Storage::allocate(size_t bytes, Device device) {
   size_t block_bytes = bytes;
@@ -70,4 +70,4 @@ void Storage::destroy() noexcept {
   if (account) account->refund(bytes);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

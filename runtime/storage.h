@@ -7,9 +7,9 @@
 
 #include "runtime/alloc.h"
 #include "runtime/counted.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Storage {
  public:
@@ -54,4 +54,4 @@ class Storage {
   Deleter deleter_ = nullptr;
 };
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -8,11 +8,11 @@
 #include <memory>
 #include <new>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
 #include "runtime/context.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 constexpr size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -203,4 +203,4 @@ Scalar Tensor::item() const {
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -15,7 +15,7 @@
 #include "runtime/shape.h"
 #include "runtime/storage.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Tensor;
 struct AutogradMeta;  // runtime/autograd/node.h: grad, grad_fn, hooks; made only when needed
@@ -163,4 +163,4 @@ Tensor Tensor::from_values(const std::vector<T>& values, Ints sizes, DType dtype
 
 using TensorList = std::vector<Tensor>;
 
-}  // namespace tessera
+}  // namespace tessera::tensor

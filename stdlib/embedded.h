@@ -1,12 +1,12 @@
 // The standard library's .tsr files inside the binary. The table is generated at build time (cmake/Embed.cmake):
-// stdlib/json.tsr is module "json", stdlib/torch/nn/__init__.tsr is package "torch.nn".
+// stdlib/python/json.tsr is module "json", stdlib/torch/nn/__init__.tsr is package "torch.nn".
 #pragma once
 
 #include <iterator>
 #include <span>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::stdlib {
 
 struct EmbeddedModule {
   std::string_view name;  // "torch.optim.sgd"
@@ -21,4 +21,4 @@ std::span<const EmbeddedModule> embedded_modules();
 // Null when there is none of that name.
 const EmbeddedModule* find_embedded(std::string_view name);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

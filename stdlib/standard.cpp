@@ -1,10 +1,10 @@
 #include "stdlib/standard.h"
 
 #include "stdlib/embedded.h"
-#include "stdlib/native/native_modules.h"
+#include "stdlib/python/native/native_modules.h"
 #include "stdlib/torch/torch_module.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 const std::string_view* embedded_text(std::string_view name, std::string& path, bool& is_package) {
@@ -29,4 +29,4 @@ std::unique_ptr<Interpreter> make_interpreter(Host host, Limits limits) {
   return in;
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Try stdlib/*.tsr under CPython: every golden script runs twice, with CPython's modules and with ours, and both must agree.
+"""Try stdlib/python/*.tsr under CPython: every golden script runs twice, with CPython's modules and with ours, and both must agree.
 
 What the language has and CPython lacks (class hooks without a metaclass) is emulated here and only here.
 Usage: check_stdlib.py [SCRIPT...]          all of tests/scripts/lang/lib by default
@@ -17,9 +17,8 @@ import sys
 
 PLAIN_LRU = functools.lru_cache
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-STDLIB = ROOT / "stdlib"
+STDLIB = ROOT / "stdlib" / "python"
 GOLDEN = ROOT / "tests" / "scripts" / "lang" / "lib"
-LEAVE_OUT = {"torch", "numpy", "native"}
 
 
 def our_modules():
@@ -27,8 +26,6 @@ def our_modules():
     found = {}
     for path in STDLIB.rglob("*.tsr"):
         parts = list(path.relative_to(STDLIB).with_suffix("").parts)
-        if parts[0] in LEAVE_OUT:
-            continue
         if parts[-1] == "__init__":
             parts.pop()
         found[".".join(parts)] = path

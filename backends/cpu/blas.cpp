@@ -12,7 +12,7 @@
 #include <cstring>
 #include <iterator>
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 template <class F>
@@ -102,4 +102,4 @@ const Blas& blas() {
   return opened;
 }
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

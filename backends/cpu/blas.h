@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 
 // Row-major, as cblas.h numbers them.
 enum : int { kRowMajor = 101, kNoTranspose = 111, kTranspose = 112 };
@@ -27,4 +27,4 @@ struct Blas {
 /// Opened by the first call, by whichever thread; never closed.
 const Blas& blas();
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 template <class To, class From>
@@ -45,4 +45,4 @@ constexpr Table kTable{std::make_index_sequence<kTypes>()};
 
 ConvertRun converter(DType to, DType from) { return kTable.run[int(to)][int(from)]; }
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -5,10 +5,10 @@
 
 #include "runtime/dtype.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 
 /// to[i * to_step] = convert(from[i * from_step]) for i < n; steps in elements.
 using ConvertRun = void (*)(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t n);
 ConvertRun converter(DType to, DType from);
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

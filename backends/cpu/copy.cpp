@@ -1,12 +1,12 @@
 // copy, fill and range on the host.
 #include <cstring>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/walk.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 constexpr int64_t kGrain = 32768;
@@ -98,4 +98,4 @@ const KernelRegistration fill_registration{fill_kernel, DeviceType::Cpu, &fill};
 const KernelRegistration range_registration{range_kernel, DeviceType::Cpu, &range};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

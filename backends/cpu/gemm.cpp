@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "backends/cpu/blas.h"
 #include "runtime/context.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 using cpu::blas;
@@ -128,4 +128,4 @@ void gemm(const GemmCall& c) {
 const KernelRegistration<GemmCall> registration(gemm_kernel, DeviceType::Cpu, gemm);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

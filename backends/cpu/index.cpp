@@ -6,7 +6,7 @@
 
 #include "runtime/plan.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 using Mode = IndexCall::Mode;
@@ -153,4 +153,4 @@ const KernelRegistration<IndexCall> register_index{index_kernel, DeviceType::Cpu
 const KernelRegistration<NonzeroCall> register_nonzero{nonzero_kernel, DeviceType::Cpu, find_nonzero};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

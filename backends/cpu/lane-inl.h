@@ -16,7 +16,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tessera::cpu::HWY_NAMESPACE {
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -373,7 +373,7 @@ template <class T>
 L<T> shift_right(L<T> x, L<T> y);
 
 }  // namespace m
-}  // namespace tessera::cpu::HWY_NAMESPACE
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

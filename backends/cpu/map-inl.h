@@ -12,7 +12,7 @@
 #include "backends/cpu/pointwise_table.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tessera::cpu::HWY_NAMESPACE {
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 
 template <class T>
 HWY_INLINE void store_result(Lane<T> x, void* out, int64_t at) {
@@ -81,7 +81,7 @@ void run_lanes(const Run& r) {
   }
 }
 
-}  // namespace tessera::cpu::HWY_NAMESPACE
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

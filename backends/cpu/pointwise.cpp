@@ -1,14 +1,14 @@
 // Pointwise calls on the host. A dense call whose operands have the lane's type goes straight to the inner kernel;
 // anything else (strides, halves, mixed dtypes) goes through tiles: operands are gathered and converted into buffers that
 // stay in the first-level cache, the same kernel runs on them, and the result is converted back.
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_table.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/walk.h"
 #include "runtime/ops/pointwise_rows.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 constexpr int64_t kGrain = 16384;
@@ -123,4 +123,4 @@ void pointwise(const PointwiseCall& call) {
 const KernelRegistration registration{pointwise_kernel, DeviceType::Cpu, &pointwise};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -12,8 +12,8 @@
 #include "backends/cpu/pointwise_float-inl.h"
 
 #if HWY_ONCE
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 HWY_EXPORT(table);
 const InnerKernel* double_kernels() { return HWY_DYNAMIC_DISPATCH(table)(); }
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu
 #endif

@@ -3,7 +3,7 @@
 #include "runtime/ops/pointwise_ids.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tessera::cpu::HWY_NAMESPACE {
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
 #define TS_FN HWY_INLINE
@@ -36,5 +36,5 @@ const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 #endif
 
 }  // namespace
-}  // namespace tessera::cpu::HWY_NAMESPACE
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

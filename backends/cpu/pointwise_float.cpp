@@ -11,10 +11,10 @@
 #include "backends/cpu/pointwise_float-inl.h"
 
 #if HWY_ONCE
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 HWY_EXPORT(table);
 const InnerKernel* float_kernels() { return HWY_DYNAMIC_DISPATCH(table)(); }
 HWY_EXPORT(target_name);
 const char* instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu
 #endif

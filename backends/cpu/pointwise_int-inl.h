@@ -6,7 +6,7 @@
 #include "runtime/ops/pointwise_ids.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tessera::cpu::HWY_NAMESPACE {
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
 namespace m = number_math;
@@ -66,5 +66,5 @@ const InnerKernel* table() {
 #undef TS_FN
 
 }  // namespace
-}  // namespace tessera::cpu::HWY_NAMESPACE
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

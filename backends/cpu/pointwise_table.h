@@ -6,7 +6,7 @@
 
 #include "runtime/scalar.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 
 struct Run {
   void* out;
@@ -25,4 +25,4 @@ const InnerKernel* int64_kernels();
 /// "AVX3", "AVX2", ...: what the float kernels were compiled for.
 const char* instruction_set();
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

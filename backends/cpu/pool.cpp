@@ -4,7 +4,7 @@
 #include "backends/cpu/threads.h"
 #include "runtime/ops/conv.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 // First and last place of a window that lie inside the image, counted in steps of the kernel.
@@ -51,4 +51,4 @@ void max_pool(const MaxPoolCall& c) {
 const KernelRegistration<MaxPoolCall> registration{max_pool_kernel, DeviceType::Cpu, max_pool};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -6,13 +6,13 @@
 // rounding error that of a tree.
 #include <vector>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/reduce_table.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/walk.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 constexpr int64_t kGrain = 32768;
@@ -234,4 +234,4 @@ const KernelRegistration reduce_registration{reduce_kernel, DeviceType::Cpu, &re
 const KernelRegistration along_registration{along_kernel, DeviceType::Cpu, &along};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

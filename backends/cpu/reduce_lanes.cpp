@@ -10,7 +10,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tessera::cpu::HWY_NAMESPACE {
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
 // The same text three times: on lanes, on numbers (tails, merging), and its identity.
@@ -147,16 +147,16 @@ const ReduceKernels<double>* reductions_double() { return reductions<double>(); 
 const ReduceKernels<int64_t>* reductions_int64() { return reductions<int64_t>(); }
 
 }  // namespace
-}  // namespace tessera::cpu::HWY_NAMESPACE
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 HWY_EXPORT(reductions_float);
 HWY_EXPORT(reductions_double);
 HWY_EXPORT(reductions_int64);
 const ReduceKernels<float>* float_reductions() { return HWY_DYNAMIC_DISPATCH(reductions_float)(); }
 const ReduceKernels<double>* double_reductions() { return HWY_DYNAMIC_DISPATCH(reductions_double)(); }
 const ReduceKernels<int64_t>* int64_reductions() { return HWY_DYNAMIC_DISPATCH(reductions_int64)(); }
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu
 #endif

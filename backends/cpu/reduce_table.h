@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 
 /// Elements that are combined as one block: the unit of the fixed order. In float32 64 partial sums of 16 elements.
 inline constexpr int64_t kReduceBlock = 1024;
@@ -25,4 +25,4 @@ const ReduceKernels<float>* float_reductions();
 const ReduceKernels<double>* double_reductions();
 const ReduceKernels<int64_t>* int64_reductions();
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

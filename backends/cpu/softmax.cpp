@@ -6,7 +6,7 @@
 
 #include "backends/cpu/threads.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 template <class T>
@@ -51,4 +51,4 @@ void softmax_rows(const SoftmaxCall& c) {
 const KernelRegistration<SoftmaxCall> registration{softmax_kernel, DeviceType::Cpu, softmax_rows};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/threads.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 namespace {
 
 template <class T>
@@ -47,4 +47,4 @@ void sort_rows(const SortCall& c) {
 const KernelRegistration<SortCall> registration{sort_kernel, DeviceType::Cpu, sort_rows};
 
 }  // namespace
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -9,7 +9,7 @@
 
 #include "runtime/context.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 
 /// About a quarter of a millisecond of simple work: the distance between two looks at the cancel flag.
 inline constexpr int64_t kPollEvery = int64_t(1) << 19;
@@ -49,4 +49,4 @@ void parallel_for(int64_t n, int64_t grain, const F& f) {
   context.poll();
 }
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -3,7 +3,7 @@
 
 #include "runtime/plan.h"
 
-namespace tessera::cpu {
+namespace tessera::tensor::cpu {
 
 /// A place in a loop: index per dimension and the address of every operand's element there.
 class Walker {
@@ -42,4 +42,4 @@ class Walker {
   int64_t index_[kMaxLoopDims];
 };
 
-}  // namespace tessera::cpu
+}  // namespace tessera::tensor::cpu

@@ -1,7 +1,7 @@
 // Conversion between dtypes and layouts, filling, ranges.
 #include "backends/cuda/loop.cuh"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 namespace {
 
 // The widest type through which a conversion loses nothing: integers must not pass through floating point.
@@ -74,4 +74,4 @@ void fill_copy_slots(const PluginHost& host) {
   host.range->set(DeviceType::Cuda, range);
 }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

@@ -6,9 +6,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backends/plugin.h"
+#include "runtime/device/plugin.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 
 extern const PluginHost* host;  // set once by the entry
 
@@ -32,4 +32,4 @@ void fill_pointwise_slots(const PluginHost& host);
 void fill_reduce_slots(const PluginHost& host);
 void fill_gemm_slots(const PluginHost& host);
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

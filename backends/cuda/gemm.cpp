@@ -10,7 +10,7 @@
 
 #include "backends/cuda/cuda.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 namespace {
 
 struct Blas {
@@ -100,4 +100,4 @@ void gemm(const GemmCall& call) {
 
 void fill_gemm_slots(const PluginHost& host) { host.gemm->set(DeviceType::Cuda, gemm); }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

@@ -4,7 +4,7 @@
 // is also given to NVRTC as text, so it includes nothing.
 #pragma once
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 
 template <class T>
 struct Lane {
@@ -207,4 +207,4 @@ __device__ Lane<T> shift_right(Lane<T> x, Lane<T> y) {
 }
 
 }  // namespace m
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

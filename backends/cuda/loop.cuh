@@ -6,7 +6,7 @@
 
 #include "backends/cuda/cuda.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 
 inline constexpr int kMaxDeviceDims = 16;  // after neighbours are merged
 
@@ -73,4 +73,4 @@ __device__ inline void store_as(char* data, int64_t at, DType dtype, T value) {
   }
 }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

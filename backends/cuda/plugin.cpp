@@ -5,7 +5,7 @@
 
 #include "backends/cuda/cuda.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 
 const PluginHost* host = nullptr;
 
@@ -93,14 +93,14 @@ void synchronize(Device device) {
 const DeviceBackend kBackend = {"cuda", device_count, allocate, release, copy_bytes, synchronize};
 
 }  // namespace
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda
 
-extern "C" __attribute__((visibility("default"))) const tessera::DeviceBackend* tessera_plugin(
-    const tessera::PluginHost& host) {
-  using namespace tessera::cuda;
-  if (host.version != tessera::kPluginVersion) return nullptr;
-  static const tessera::PluginHost kept = host;
-  tessera::cuda::host = &kept;
+extern "C" __attribute__((visibility("default"))) const tessera::tensor::DeviceBackend* tessera_plugin(
+    const tessera::tensor::PluginHost& host) {
+  using namespace tessera::tensor::cuda;
+  if (host.version != tessera::tensor::kPluginVersion) return nullptr;
+  static const tessera::tensor::PluginHost kept = host;
+  tessera::tensor::cuda::host = &kept;
   fill_copy_slots(kept);
   fill_pointwise_slots(kept);
   fill_reduce_slots(kept);

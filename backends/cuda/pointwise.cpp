@@ -3,7 +3,7 @@
 
 #include "runtime/ops/pointwise_ids.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 namespace {
 
 void pointwise(const PointwiseCall& call) {
@@ -21,4 +21,4 @@ void pointwise(const PointwiseCall& call) {
 
 void fill_pointwise_slots(const PluginHost& host) { host.pointwise->set(DeviceType::Cuda, pointwise); }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

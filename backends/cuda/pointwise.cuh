@@ -9,7 +9,7 @@
 #include "backends/cuda/loop.cuh"
 #include "backends/cuda/pointwise.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 namespace {
 
 using T = TS_TYPE;
@@ -130,4 +130,4 @@ void TS_ENTRY(const PointwiseCall& call) {
   kTable[call.op](call);
 }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

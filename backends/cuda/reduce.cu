@@ -5,7 +5,7 @@
 
 #include "runtime/ops/reduce_ids.h"
 
-namespace tessera::cuda {
+namespace tessera::tensor::cuda {
 namespace {
 
 struct Layout {
@@ -145,4 +145,4 @@ void reduce(const ReduceCall& call) {
 
 void fill_reduce_slots(const PluginHost& host) { host.reduce->set(DeviceType::Cuda, reduce); }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::tensor::cuda

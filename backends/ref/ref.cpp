@@ -1,12 +1,12 @@
 // The definition: every pointwise op and reduction in double or int64, one element after the other. It reads and writes
 // host memory through the same calls as the CPU's kernels, so a test can hand one call to both.
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "backends/number.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
 #include "runtime/ops/reduce_ids.h"
 
-namespace tessera::ref {
+namespace tessera::tensor::ref {
 namespace {
 
 namespace m = number_math;
@@ -150,4 +150,4 @@ const KernelRegistration pointwise_registration{pointwise_kernel, DeviceType::Re
 const KernelRegistration reduce_registration{reduce_kernel, DeviceType::Ref, &reduce};
 
 }  // namespace
-}  // namespace tessera::ref
+}  // namespace tessera::tensor::ref

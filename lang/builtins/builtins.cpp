@@ -1,13 +1,13 @@
 // The module `builtins`: types, constants, exception classes and functions.
 #include "lang/builtins/builtins.h"
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 void add_builtins(Interpreter& in, Module& module) {
   make_lazy_iterator_types(in);
@@ -36,4 +36,4 @@ void add_builtins(Interpreter& in, Module& module) {
   add_scope_functions(in, module);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,10 +1,10 @@
 // The parts of the module `builtins`, one per file.
 #pragma once
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/module.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 void add_number_functions(Interpreter& in, Module& module);     // abs, round, pow, hex …
 void add_object_functions(Interpreter& in, Module& module);     // getattr, isinstance, hash …
@@ -18,4 +18,4 @@ void define_all(Interpreter& in, Module& module, const NativeDef (&rows)[N]) {
   for (const NativeDef& row : rows) in.def(module, row.signature, row.doc, row.function);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,19 +1,19 @@
 // sorted, sum, min, max, all, any, iter, next.
 #include <cmath>
 
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/builtins/builtins.h"
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/objects/generator.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // The keywords are those of list.sort, and so are the complaints.
@@ -176,4 +176,4 @@ constexpr NativeDef kRows[] = {
 
 void add_iteration_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,17 +1,17 @@
 // enumerate, zip, map, filter and reversed: types whose objects are iterators.
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/builtins/builtins.h"
-#include "lang/error.h"
-#include "lang/names.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
 #include "lang/objects/exception.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // zip and map: several iterators, and a function.
@@ -302,4 +302,4 @@ void make_lazy_iterator_types(Interpreter& in) {
   t.reversed = lazy_type<ReversedIterator>(in, "reversed", make_reversed, next_reversed, visit_reversed);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,14 +3,14 @@
 #include <cmath>
 
 #include "lang/builtins/builtins.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/format.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 std::string name_of(Interpreter& in, const Value& v) { return std::string(type_name(in, v)); }
@@ -97,4 +97,4 @@ constexpr NativeDef kRows[] = {
 
 void add_number_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

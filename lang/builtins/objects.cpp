@@ -1,15 +1,15 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/objects/exception.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/format.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
@@ -131,4 +131,4 @@ constexpr NativeDef kRows[] = {
 
 void add_object_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

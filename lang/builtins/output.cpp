@@ -1,14 +1,14 @@
 // print, input and open. What is printed goes in one piece to the host, or to sys.stdout when a script has replaced it.
 #include "lang/builtins/builtins.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 std::string_view text_option(Interpreter& in, const Value& value, const char* name, std::string_view missing) {
@@ -96,4 +96,4 @@ constexpr NativeDef kRows[] = {
 
 void add_output_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

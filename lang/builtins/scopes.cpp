@@ -1,16 +1,16 @@
 // globals, locals, vars and dir: what the running frame or an object holds.
 #include "lang/builtins/builtins.h"
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/vm/frame_object.h"
-#include "lang/names.h"
+#include "lang/core/names.h"
 #include "lang/objects/attribute.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 const Frame& caller_of(Interpreter& in) {
@@ -54,4 +54,4 @@ constexpr NativeDef kRows[] = {
 
 void add_scope_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

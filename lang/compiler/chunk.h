@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "lang/object.h"
+#include "lang/core/object.h"
 #include "lang/objects/attribute.h"
 #include "lang/syntax/source.h"
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Str;
 struct Dict;
@@ -183,4 +183,4 @@ Value make_function(Interpreter& in, Code* code, Dict* globals);
 Value make_bound_method(Interpreter& in, const Value& function, const Value& self);
 Value make_cell(Interpreter& in, Value value);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -407,4 +407,4 @@ Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, Comp
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -8,9 +8,9 @@
 #include "lang/compiler/chunk.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/source.h"
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -31,4 +31,4 @@ Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, Comp
 // computing raises (then the program shall raise when it runs).
 Value fold_constant(Interpreter& in, const ast::Expr& expression);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,10 +1,10 @@
 // Calls: plain, of methods, with keywords, with stars, and super().
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -150,4 +150,4 @@ uint32_t Compiler::super_call(ast::Call& e, int want) {
   return to;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,7 +1,7 @@
 // Conditions: comparisons fused with the jump that they decide, `and`, `or` and `not` as jumps.
 #include "lang/compiler/compiler.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -233,4 +233,4 @@ uint32_t Compiler::conditional(Conditional& e, int want) {
   return to;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,10 +1,10 @@
 // def and class: decorators, defaults, annotations.
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -144,4 +144,4 @@ void Compiler::class_value(ClassStmt& s, uint32_t to) {
   intrinsic(IntrinsicId::BuildClass, to, {span.begin, s.span.end});
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

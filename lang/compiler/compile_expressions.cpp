@@ -1,12 +1,12 @@
 // Expressions: operators, displays, f-strings, attributes, subscripts, comprehensions.
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -490,4 +490,4 @@ void Compiler::iterate(Expr& iterable, uint32_t state, Span span) {
   for (int i = 0; i < 3; ++i) take_temporary(iterable.span);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -257,4 +257,4 @@ void Compiler::instance_pattern(InstancePattern& p, uint32_t subject, Label& fai
   top_ = mark;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

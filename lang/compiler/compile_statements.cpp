@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -435,4 +435,4 @@ void Compiler::operator()(ImportFromStmt& s) {
   clear_from(module, 1, s.span);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,9 +4,9 @@
 // that goes through it. The words of such an exit are not protected by the block that they leave: its protection is cut
 // into ranges around them.
 #include "lang/compiler/compiler.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -362,4 +362,4 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   assigned_ = before;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -24,7 +24,7 @@
 #include "lang/compiler/resolve.h"
 #include "lang/syntax/ast.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // What all compilers of one source share.
 struct CompileUnit {
@@ -260,4 +260,4 @@ class Compiler : Emitter {
   uint32_t leftovers_end_ = 0;  // of a match: above the parts that its patterns have looked at
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

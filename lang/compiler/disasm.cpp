@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "lang/compiler/chunk.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -156,4 +156,4 @@ class Printer {
 
 std::string disassemble(Interpreter& in, const Code* code) { return Printer(in, code).run(); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

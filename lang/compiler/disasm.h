@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 struct Code;
@@ -11,4 +11,4 @@ struct Code;
 // The code and, behind it, every code among its constants.
 std::string disassemble(Interpreter& in, const Code* code);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -8,7 +8,7 @@
 #include "lang/syntax/lexer.h"
 #include "lang/syntax/parse.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // Each line with how deep it stands, and the text of its tokens: what the indentation and the joining of lines came to.
@@ -47,4 +47,4 @@ std::string dump(Interpreter& in, std::shared_ptr<const Source> source) {
          disassemble(in, static_cast<const Code*>(code.as_object()));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 class Source;
@@ -13,4 +13,4 @@ class Source;
 // A mistake in the text is thrown as the language's SyntaxError.
 std::string dump(Interpreter& in, std::shared_ptr<const Source> source);
 
-}  // namespace tessera
+}  // namespace tessera::lang

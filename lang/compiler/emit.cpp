@@ -3,10 +3,10 @@
 #include <bit>
 
 #include "lang/compiler/resolve.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -117,4 +117,4 @@ uint32_t Emitter::site_for(Op op, std::string_view text) {
   return fresh;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -9,9 +9,9 @@
 
 #include "lang/compiler/chunk.h"
 #include "lang/syntax/source.h"
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // A place in the words that jumps go to, before or after it is known.
 struct Label {
@@ -67,4 +67,4 @@ class Emitter {
   std::unordered_map<Str*, uint32_t> shared_sites_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,13 +1,13 @@
 // Constant folding: what the machine would compute from constants, computed once, by the language's own operators.
 #include <cmath>
 #include "lang/compiler/compile.h"
-#include "lang/interpreter.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/protocol.h"
 #include "lang/syntax/ast.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -30,9 +30,9 @@ bool worth_folding(ast::BinaryOp op, const Value& a, const Value& b) {
          as_str(text)->size * std::max<int64_t>(times.as_int(), 0) <= kLargestText;
 }
 
-tessera::BinaryOp operator_of(ast::BinaryOp op) {
+lang::BinaryOp operator_of(ast::BinaryOp op) {
   using A = ast::BinaryOp;
-  using B = tessera::BinaryOp;
+  using B = lang::BinaryOp;
   switch (op) {
     case A::kAdd: return B::Add;
     case A::kSubtract: return B::Sub;
@@ -67,8 +67,8 @@ Value fold_unary(Interpreter& in, const ast::Unary& e) {
   if (operand.is_undefined()) return operand;
   if (e.op == ast::UnaryOp::kNot) return Value::boolean(!truth(in, operand));
   if (!is_number(operand)) return Value();
-  if (e.op == ast::UnaryOp::kNegative) return unary(in, tessera::UnaryOp::Neg, operand);
-  return unary(in, e.op == ast::UnaryOp::kPositive ? tessera::UnaryOp::Pos : tessera::UnaryOp::Invert, operand);
+  if (e.op == ast::UnaryOp::kNegative) return unary(in, lang::UnaryOp::Neg, operand);
+  return unary(in, e.op == ast::UnaryOp::kPositive ? lang::UnaryOp::Pos : lang::UnaryOp::Invert, operand);
 }
 
 Value fold_tuple(Interpreter& in, const ast::Tuple& e) {
@@ -126,4 +126,4 @@ Value fold_constant(Interpreter& in, const ast::Expr& expression) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

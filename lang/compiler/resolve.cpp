@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -619,4 +619,4 @@ Scopes resolve(Tree& tree) {
   return scopes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -17,7 +17,7 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/syntax_error.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // Thrown by resolver and compiler; what the program's text is refused for.
 struct CompileError {
@@ -95,4 +95,4 @@ Scopes resolve(ast::Tree& tree);
 // `__name` inside of class C is `_C__name`.
 std::string_view mangle(ast::Tree& tree, std::string_view class_name, std::string_view name);
 
-}  // namespace tessera
+}  // namespace tessera::lang

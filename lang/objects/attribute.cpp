@@ -5,16 +5,16 @@
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
-#include "lang/make_object.h"
+#include "lang/core/make_object.h"
 #include "lang/objects/module.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -625,4 +625,4 @@ void set_attr(Interpreter& in, const Value& object, Str* name, const Value& valu
   else if (site.index == before) site.kind = AttributeSite::Kind::Append;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <string>
 
-#include "lang/type.h"
-#include "lang/value.h"
+#include "lang/core/type.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Str;
 
@@ -84,4 +84,4 @@ class TypeCache {
   Entry entries_[kSize];
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -2,15 +2,15 @@
 #include <algorithm>
 
 #include "lang/objects/attribute.h"
-#include "lang/make_object.h"
+#include "lang/core/make_object.h"
 #include "lang/objects/module.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -198,4 +198,4 @@ std::string suggest_name(std::string_view wrong, const std::vector<std::string_v
   return std::string(best);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -8,15 +8,15 @@
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -694,4 +694,4 @@ Value class_hook(Interpreter& in, Type* type, Str* name) {
   return make_bound_method(in, found, as_value(type));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

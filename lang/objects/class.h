@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "lang/make_object.h"
-#include "lang/native.h"
-#include "lang/type.h"
+#include "lang/core/make_object.h"
+#include "lang/core/native.h"
+#include "lang/core/type.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Instance : GcObject {
   Attributes attributes;  // unused (but there) when the class has __slots__ without a dict
@@ -83,4 +83,4 @@ Value make_super(Interpreter& in, Type* start, const Value& self);
 // it; Undefined when there is none. Costs one test of a flag for classes without hooks.
 Value class_hook(Interpreter& in, Type* type, Str* name);
 
-}  // namespace tessera
+}  // namespace tessera::lang

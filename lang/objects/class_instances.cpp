@@ -1,13 +1,13 @@
 // How instances come into being: __new__, __init__, and the refusals of abstract classes.
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -96,4 +96,4 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
   return object;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

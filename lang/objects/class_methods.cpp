@@ -1,18 +1,18 @@
 // What object, type, property, staticmethod, classmethod, super and module offer to scripts.
 #include "lang/objects/attribute.h"
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -585,4 +585,4 @@ Value make_slot_member(Interpreter& in, Str* name, Type* owner) {
   return Value::adopt(member);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

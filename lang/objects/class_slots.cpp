@@ -9,13 +9,13 @@
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -299,4 +299,4 @@ void update_type_flags(Interpreter& in, Type* type) {
   set(kHasClassHooks, hooks);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

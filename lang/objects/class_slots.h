@@ -1,9 +1,9 @@
 // Between class.cpp and class_slots.cpp: the table of functions of a script class.
 #pragma once
 
-#include "lang/type.h"
+#include "lang/core/type.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // Puts into each slot what the class's special methods ask for: a trampoline where a script class defines one, the
 // native function where a native base comes first.
@@ -11,4 +11,4 @@ void fill_slots(Interpreter& in, Type* type);
 // Flags that follow from special methods: hooks, finalizer.
 void update_type_flags(Interpreter& in, Type* type);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -8,10 +8,10 @@
 
 #include "lang/objects/exception_types.h"
 #include "lang/vm/frame.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/syntax/syntax_error.h"
 #include "lang/types/dict.h"
@@ -20,7 +20,7 @@
 #include "lang/types/types.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 void throw_error(ErrorKind kind, const char* format, ...) {
   va_list arguments;
@@ -221,4 +221,4 @@ void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError
   throw Thrown(make_exception(in, error_type(in, kind), make_tuple(in, {make_str_lossy(in, error.message), details})));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

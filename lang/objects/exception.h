@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "lang/compiler/chunk.h"
-#include "lang/error.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/error.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 class Source;
@@ -83,4 +83,4 @@ uint32_t traceback_line(const Traceback* traceback);
 // The tree of classes, and traceback objects.
 void make_exception_types(Interpreter& in);
 
-}  // namespace tessera
+}  // namespace tessera::lang

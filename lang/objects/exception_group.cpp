@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "lang/interpreter.h"
-#include "lang/names.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_types.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -293,4 +293,4 @@ void add_exception_group_methods(Interpreter& in) {
   in.add_property(base, "exceptions", [](Interpreter&, const Args& a) { return exceptions_of(a[0]); });
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

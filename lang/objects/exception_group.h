@@ -1,9 +1,9 @@
 // ExceptionGroup and BaseExceptionGroup, and what `except*` does with them.
 #pragma once
 
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -19,4 +19,4 @@ Value match_exception_group(Interpreter& in, const Value& exception, const Value
 // What goes on after all clauses: `raised` is a list of what they raised and of what none of them took (None: nothing).
 Value group_to_raise(Interpreter& in, const Value& original, const Value& raised);
 
-}  // namespace tessera
+}  // namespace tessera::lang

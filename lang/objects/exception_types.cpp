@@ -5,15 +5,15 @@
 #include <string>
 
 #include "lang/objects/attribute.h"
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_group.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/frame_object.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -21,7 +21,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -102,7 +102,7 @@ constexpr ClassRow kClasses[] = {
 
 constexpr const char* kKindNames[] = {
 #define TS_ERROR(name) #name,
-#include "lang/errors.def"
+#include "lang/core/errors.def"
 #undef TS_ERROR
 };
 
@@ -577,4 +577,4 @@ void add_exceptions(Interpreter& in, Dict* builtins) {
   dict_set_str(in, builtins, intern(in, "EnvironmentError"), Value(error_type(in, ErrorKind::OSError)));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

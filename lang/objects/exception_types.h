@@ -1,7 +1,7 @@
 // The classes of exceptions: the tree, their fields and methods.
 #pragma once
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 class Value;
@@ -13,4 +13,4 @@ void add_exception_methods(Interpreter& in);  // when signatures can be parsed
 // All classes, the ones that only scripts name too, into the dict of the module `builtins`.
 void add_exceptions(Interpreter& in, struct Dict* builtins);
 
-}  // namespace tessera
+}  // namespace tessera::lang

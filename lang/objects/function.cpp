@@ -5,17 +5,17 @@
 
 #include "lang/objects/attribute.h"
 #include "lang/compiler/chunk.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -545,4 +545,4 @@ void add_function_methods(Interpreter& in) {
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <string>
 
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 Value make_generator(Interpreter& in, Function* function, Value* arguments) {
   Code* const code = function->code;
@@ -419,4 +419,4 @@ void add_generator_methods(Interpreter& in) {
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "lang/vm/frame.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -37,4 +37,4 @@ void generator_finish(Interpreter& in, Generator* generator) noexcept;
 void make_generator_type(Interpreter& in);
 void add_generator_methods(Interpreter& in);  // when signatures can be parsed
 
-}  // namespace tessera
+}  // namespace tessera::lang

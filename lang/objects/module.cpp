@@ -9,10 +9,10 @@
 #include "lang/objects/attribute.h"
 #include "lang/compiler/compile.h"
 #include "lang/objects/exception.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -21,7 +21,7 @@
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -321,4 +321,4 @@ void Modules::import_star(const Value& module, Dict* globals) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

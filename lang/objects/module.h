@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 struct Str;
@@ -64,4 +64,4 @@ class Modules {
 // A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules.
 Module* make_module(Interpreter& in, std::string_view name);
 
-}  // namespace tessera
+}  // namespace tessera::lang

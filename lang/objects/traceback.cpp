@@ -9,10 +9,10 @@
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_group.h"
 #include "lang/vm/frame.h"
-#include "lang/interpreter.h"
-#include "lang/names.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
 #include "lang/syntax/parse.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -20,7 +20,7 @@
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -411,4 +411,4 @@ std::string format_traceback(Interpreter& in, const Value& exception) {
   return printer.take();
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,14 +4,14 @@
 #include <unordered_set>
 
 #include "lang/objects/class.h"
-#include "lang/cycles.h"
-#include "lang/error.h"
-#include "lang/interpreter.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/cycles.h"
+#include "lang/core/error.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -146,4 +146,4 @@ void WeakReferences::clear_garbage(const std::vector<GcObject*>& garbage) noexce
   call_back(taken);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

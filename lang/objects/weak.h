@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -54,4 +54,4 @@ class WeakReferences {
   std::unordered_map<const Object*, std::vector<WeakReference*>> table_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera {
+namespace tessera::lang {
 
 class Arena {
  public:
@@ -74,4 +74,4 @@ class Arena {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -23,7 +23,7 @@
 #include "lang/syntax/arena.h"
 #include "lang/syntax/source.h"
 
-namespace tessera::ast {
+namespace tessera::lang::ast {
 
 // Nodes nest at most this deep. Measured: a recursive walker with 500-byte frames stays below 1 MB of stack.
 inline constexpr int kMaxDepth = 1000;
@@ -656,4 +656,4 @@ decltype(auto) visit(const Pattern& node, Visitor&& visitor) {
 }
 // clang-format on
 
-}  // namespace tessera::ast
+}  // namespace tessera::lang::ast

@@ -4,7 +4,7 @@
 
 #include "lang/syntax/ast.h"
 
-namespace tessera::ast {
+namespace tessera::lang::ast {
 namespace {
 
 constexpr const char* kExprNames[] = {
@@ -274,4 +274,4 @@ std::string dump_tree(const Tree& tree, const Source& source) {
   return text.empty() ? text : text + '\n';
 }
 
-}  // namespace tessera::ast
+}  // namespace tessera::lang::ast

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -39,4 +39,4 @@ std::optional<char32_t> character_named(std::string_view name) {
   return code_at(kNames.substr(at + wanted.size(), 8));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

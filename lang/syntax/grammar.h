@@ -11,7 +11,7 @@
 
 #include "lang/syntax/lexer.h"
 
-namespace tessera::grammar {
+namespace tessera::lang::grammar {
 
 namespace p = tao::pegtl;
 using T = Token;
@@ -274,4 +274,4 @@ struct statement : p::sor<compound_statement, match_statement, simple_statements
 struct file : p::seq<p::star<statement>, t<T::kEnd>> {};
 struct single_expression : p::seq<star_expressions, p::star<t<T::kNewline>>, t<T::kEnd>> {};
 
-}  // namespace tessera::grammar
+}  // namespace tessera::lang::grammar

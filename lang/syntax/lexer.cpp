@@ -10,7 +10,7 @@
 
 #include "lang/syntax/lexer_faults.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 namespace p = tao::pegtl;
@@ -528,4 +528,4 @@ void Lexer::finish() {
 
 Tokens tokenize(const Source& source) { return Lexer(source).run(); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -14,7 +14,7 @@
 #include "lang/syntax/source.h"
 #include "lang/syntax/syntax_error.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 enum class Token : unsigned char {
   kEnd,
@@ -164,4 +164,4 @@ Tokens tokenize(const Source& source);
 bool is_identifier_start(char32_t c);
 bool is_identifier_part(char32_t c);
 
-}  // namespace tessera
+}  // namespace tessera::lang

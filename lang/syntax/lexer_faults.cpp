@@ -6,7 +6,7 @@
 
 #include "lang/syntax/lexer.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -231,4 +231,4 @@ std::uint32_t find_field_end(std::string_view text, Span body, std::uint32_t beg
   return body.end;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -9,7 +9,7 @@
 
 #include "lang/syntax/source.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Fault {
   std::string message;
@@ -40,4 +40,4 @@ void append_utf8(std::string& out, char32_t c);
 // strings); sets `fault` when it does not.
 std::uint32_t find_field_end(std::string_view text, Span body, std::uint32_t begin, std::optional<Fault>& fault);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,7 +4,7 @@
 
 #include "lang/syntax/lexer.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 struct CodePointRange {
@@ -31,4 +31,4 @@ bool is_identifier_part(char32_t c) {
   return c < 0x80 ? is_ascii_letter(c) || (c >= '0' && c <= '9') : contains(kPartRanges, c);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

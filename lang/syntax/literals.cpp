@@ -7,7 +7,7 @@
 #include "lang/syntax/character_names.h"
 #include "lang/syntax/lexer_faults.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 int digit_value(char c) {
@@ -176,4 +176,4 @@ std::optional<std::string> decode_escapes(std::string_view body, std::string& ou
   return EscapeReader(body, out).run();
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

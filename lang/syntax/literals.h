@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::lang {
 
 struct NumberValue {
   enum class Kind : std::uint8_t { kInt, kFloat, kImaginary, kTooLarge };
@@ -29,4 +29,4 @@ StringParts split_string(std::string_view literal);
 // Appends the value of `body` to `out` with escapes replaced. Answers CPython's message when an escape is malformed.
 std::optional<std::string> decode_escapes(std::string_view body, std::string& out);
 
-}  // namespace tessera
+}  // namespace tessera::lang

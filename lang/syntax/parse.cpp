@@ -8,7 +8,7 @@
 #include "lang/syntax/parse_faults.h"
 #include "lang/syntax/parse_grammar.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 ParseResult failed(SyntaxError error) {
@@ -72,4 +72,4 @@ Completeness is_complete(std::string_view text) {
   return compound && !blank ? Completeness::kIncomplete : Completeness::kComplete;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -12,7 +12,7 @@
 #include "lang/syntax/source.h"
 #include "lang/syntax/syntax_error.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 enum class ParseMode : std::uint8_t {
   kFile,        // statements: a module, a script, or one entry at a prompt
@@ -34,4 +34,4 @@ enum class Completeness : std::uint8_t { kComplete, kIncomplete, kInvalid };
 
 Completeness is_complete(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -13,7 +13,7 @@
 #include "lang/syntax/syntax_error.h"
 #include "lang/syntax/syntax_tree.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Refusal {
   std::string message;
@@ -176,4 +176,4 @@ class Builder {
   std::uint32_t depth_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

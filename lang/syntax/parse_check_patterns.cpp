@@ -5,7 +5,7 @@
 
 #include "lang/syntax/parse_checks.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -86,4 +86,4 @@ void check_cases(const MatchStmt& match) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -268,4 +268,4 @@ void check_placement(Tree& tree) {
   checker.check(tree.expression);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

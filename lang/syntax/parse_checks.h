@@ -5,7 +5,7 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/parse_builder.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // Throws a Refusal.
 void check_placement(ast::Tree& tree);
@@ -13,4 +13,4 @@ void check_placement(ast::Tree& tree);
 // The checks of match statements (parse_check_patterns.cpp).
 void check_cases(const ast::MatchStmt& match);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,7 +3,7 @@
 
 #include "lang/syntax/parse_builder.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -492,4 +492,4 @@ const char* expression_name(const Expr& expr) {
   return "expression";
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -10,7 +10,7 @@
 #include "lang/syntax/parse_builder.h"
 #include "lang/syntax/parse_grammar.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 using T = Token;
@@ -679,4 +679,4 @@ SyntaxError explain_fault(const Source& source, const Tokens& tokens, std::uint3
   return Explainer(source, tokens, furthest).explain();
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,9 +4,9 @@
 #include "lang/syntax/lexer.h"
 #include "lang/syntax/syntax_error.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // `furthest` is the furthest token that the grammar looked at.
 SyntaxError explain_fault(const Source& source, const Tokens& tokens, std::uint32_t furthest);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -9,7 +9,7 @@
 
 #include "lang/syntax/grammar.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 namespace p = tao::pegtl;
@@ -146,4 +146,4 @@ GrammarResult match_part(const Tokens& tokens, GrammarPart part, std::uint32_t b
   return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

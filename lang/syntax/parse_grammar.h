@@ -6,7 +6,7 @@
 #include "lang/syntax/arena.h"
 #include "lang/syntax/syntax_tree.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct GrammarResult {
   const SyntaxNode* root = nullptr;  // null when the tokens are not of the language
@@ -23,4 +23,4 @@ enum class GrammarPart : std::uint8_t { kBitOr, kDisjunction, kExpression, kStar
 
 GrammarResult match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,7 +4,7 @@
 #include "lang/syntax/literals.h"
 #include "lang/syntax/parse_builder.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -104,4 +104,4 @@ FStringPart Builder::field(const SyntaxNode& node, bool raw, std::string& value)
   return part;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,7 +1,7 @@
 // The builder's match statement and its patterns.
 #include "lang/syntax/parse_builder.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -162,4 +162,4 @@ Expr* Builder::number_value(const SyntaxNode& node) {
   return make<Binary>(span(node), value, keep(steps));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,7 +3,7 @@
 
 #include "lang/syntax/parse_builder.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 using namespace ast;
 
@@ -477,4 +477,4 @@ Parameters Builder::parameters(Nodes nodes) {
   return keep(list.parameters);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

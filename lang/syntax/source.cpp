@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -79,4 +79,4 @@ Position Source::position(std::uint32_t byte) const {
   return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+namespace tessera::lang {
 
 // A half-open range of bytes of a Source's text.
 struct Span {
@@ -59,4 +59,4 @@ class Source {
 // Number of code points in UTF-8 text; a broken byte counts as one.
 std::uint32_t count_characters(std::string_view utf8);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera {
+namespace tessera::lang {
 
 const char* SyntaxError::class_name() const {
   switch (error_class) {
@@ -47,4 +47,4 @@ std::string format_syntax_error(const Source& source, const SyntaxError& error) 
   return result + message;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

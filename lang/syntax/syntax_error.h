@@ -7,7 +7,7 @@
 
 #include "lang/syntax/source.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct SyntaxError {
   // The exception class CPython would raise. kRecursionError is for text nested too deeply to be compiled.
@@ -35,4 +35,4 @@ SyntaxError make_syntax_error(const Source& source, Span span, std::string messa
 //   SyntaxError: '(' was never closed
 std::string format_syntax_error(const Source& source, const SyntaxError& error);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -10,7 +10,7 @@
 #include "lang/syntax/arena.h"
 #include "lang/syntax/lexer.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // Rules that always make a node.
 #define TS_SYNTAX_NODES(X)                                                                                            \
@@ -65,4 +65,4 @@ struct SyntaxNode {
   std::span<const SyntaxNode> all() const { return {children, count}; }
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,16 +4,16 @@
 #include <string>
 
 #include "lang/compiler/chunk.h"
-#include "lang/error.h"
-#include "lang/interpreter.h"
-#include "lang/names.h"
+#include "lang/core/error.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
 #include "lang/objects/class.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 Type* type_of(Interpreter& in, const Value& value) {
   switch (value.tag()) {
@@ -152,4 +152,4 @@ bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
   throw Error(ErrorKind::TypeError, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

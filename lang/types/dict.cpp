@@ -3,15 +3,15 @@
 
 #include <cstring>
 
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/hash.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr int32_t kEmptySlot = -1;
@@ -393,4 +393,4 @@ void dict_update(Interpreter& in, Dict* d, const Value& other) {
   for_each(in, call(in, keys), [&](Value key) { dict_set(in, d, key, get_item(in, other, key)); });
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

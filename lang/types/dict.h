@@ -11,12 +11,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lang/make_object.h"
-#include "lang/object.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
 #include "lang/types/str.h"
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct DictEntry {
   Value key;  // Undefined: deleted
@@ -90,4 +90,4 @@ struct DictView : GcObject {
   Value dict;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

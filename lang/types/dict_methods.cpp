@@ -1,10 +1,10 @@
 // Dicts in operators and indexing, their methods, and the views keys(), values(), items().
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/objects/class.h"
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/objects/exception.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -16,7 +16,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 Value dict_pop_last(Interpreter& in, Dict* dict);
 
@@ -385,4 +385,4 @@ void dict_methods(Interpreter& in) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // Significant digits without a point, and the place of the point: 0.d1d2d3 * 10**point.
@@ -449,4 +449,4 @@ Value format_complex_value(Interpreter& in, double real, double imag, std::strin
   return make_str(in, pad_text(text, text.size(), spec, '>'));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -52,4 +52,4 @@ std::string escape_non_ascii(std::string_view text);
 
 std::string digits_in_base(uint64_t value, unsigned base, bool upper = false);
 
-}  // namespace tessera
+}  // namespace tessera::lang

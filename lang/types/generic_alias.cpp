@@ -1,16 +1,16 @@
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions.
 #include "lang/objects/attribute.h"
-#include "lang/bind.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/bind.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/hash.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 struct GenericAlias : GcObject {
@@ -195,4 +195,4 @@ void make_annotation_types(Interpreter& in) {
   if (t.type->slots.binary == nullptr) t.type->slots.binary = union_binary;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

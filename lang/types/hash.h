@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::lang {
 
 constexpr uint64_t kHashModulus = (uint64_t{1} << 61) - 1;
 
@@ -45,4 +45,4 @@ class TupleHash {
   uint64_t sum_ = 2870177450012600261u;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/types/number.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr int kMantissaBits = 53;
@@ -136,4 +136,4 @@ class Reader {
 
 double parse_hex_float(std::string_view text) { return Reader(text).read(); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,10 +1,10 @@
 // The native iterators: lists, tuples, strings, ranges, dicts, sets, __getitem__ sequences, iter(f, sentinel).
 #include "lang/types/iterators.h"
 
-#include "lang/error.h"
-#include "lang/names.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
 #include "lang/objects/class.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
@@ -14,7 +14,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 template <class T>
@@ -337,4 +337,4 @@ bool iterator_next(Interpreter& in, const Value& iterator, Value& out) {
   return iterator.as_object()->type->slots.next(in, iterator, out);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "lang/make_object.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // Stands in Object::aux of every iterator, so that the loop can switch on it.
 enum class IteratorKind : uint16_t {
@@ -78,4 +78,4 @@ Value callable_iter(Interpreter& in, const Value& function, const Value& sentine
 // One step of any iterator that `iter` gives, without a look at generators (vm has its own way for those).
 bool iterator_next(Interpreter& in, const Value& iterator, Value& out);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/range.h"
@@ -15,7 +15,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // Values may be moved as bytes: nothing points into them.
@@ -188,4 +188,4 @@ Value list_from(Interpreter& in, const Value& iterable) {
   return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

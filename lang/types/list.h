@@ -9,11 +9,11 @@
 #include <new>
 #include <utility>
 
-#include "lang/make_object.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct List : GcObject {
   Value* items = nullptr;
@@ -62,4 +62,4 @@ inline Value* list_at(List* list, int64_t index) noexcept {
   return static_cast<uint64_t>(index) < list->size ? list->items + index : nullptr;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

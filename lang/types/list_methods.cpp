@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/objects/class.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -17,7 +17,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Value* items, size_t count);
 
@@ -336,4 +336,4 @@ void list_methods(Interpreter& in) {
   dict_set_str(in, in.types.list->attributes, in.names->hash, Value::none());
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "lang/objects/class.h"
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
 #include "lang/types/str.h"
@@ -17,7 +17,7 @@
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 [[noreturn]] void throw_zero(const char* message) { throw Error(ErrorKind::ZeroDivisionError, message); }
@@ -510,4 +510,4 @@ int64_t hash_float(double value) noexcept {
   return result == -1 ? -2 : result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "lang/make_object.h"
-#include "lang/type.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/type.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Complex : Object {
   double real = 0, imag = 0;
@@ -52,4 +52,4 @@ bool strip_underscores(std::string& number);                // false: one stands
 
 [[noreturn]] void throw_int_overflow(const char* op);
 
-}  // namespace tessera
+}  // namespace tessera::lang

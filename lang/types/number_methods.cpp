@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "lang/bind.h"
+#include "lang/core/bind.h"
 #include "lang/objects/class.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -22,7 +22,7 @@
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // --- slots
@@ -460,4 +460,4 @@ void number_methods(Interpreter& in) {
   for (Type* type : {t.integer, t.boolean, t.real, t.complex}) slot_methods(in, type);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

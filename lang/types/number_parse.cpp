@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 // Digits of any script become ASCII digits, blanks of any kind become spaces; the ends are stripped.
@@ -168,4 +168,4 @@ double parse_float(Interpreter&, std::string_view text) {
   throw Error(ErrorKind::ValueError, "could not convert string to float: " + quote(text));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

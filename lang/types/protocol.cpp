@@ -1,10 +1,10 @@
 // What the language does with any value: equality, hash, text, length, membership, iteration, numbers.
 // Operators, calls and attributes are elsewhere (operators.cpp, call.cpp, attribute.cpp).
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 
 #include <cstdio>
 
-#include "lang/names.h"
+#include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
@@ -18,7 +18,7 @@
 #include "lang/types/types.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 RecursionGuard::RecursionGuard(Interpreter& in, const char* where) : in_(in) {
   const uint32_t limit = in.limits.call_depth != 0 ? in.limits.call_depth : 1000;
@@ -238,4 +238,4 @@ double to_float(Interpreter& in, const Value& value) {
   throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in, value)));
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,11 +3,11 @@
 
 #include <climits>
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 int64_t range_length(int64_t start, int64_t stop, int64_t step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
@@ -88,4 +88,4 @@ SliceIndices slice_indices(Interpreter& in, const Slice* slice, int64_t length) 
   return adjust_slice(unpack_slice(in, slice), length);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

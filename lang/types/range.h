@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "lang/make_object.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Range : Object {
   int64_t start = 0, stop = 0, step = 1;
@@ -40,4 +40,4 @@ struct SliceParts {
 SliceParts unpack_slice(Interpreter& in, const Slice* slice);
 SliceIndices adjust_slice(const SliceParts& parts, int64_t length);
 
-}  // namespace tessera
+}  // namespace tessera::lang

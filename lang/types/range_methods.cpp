@@ -1,10 +1,10 @@
 // range and slice objects: slots and methods.
 #include <cmath>
 
-#include "lang/bind.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/bind.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -16,7 +16,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 int64_t item_at(const Range* r, int64_t i) {
@@ -225,4 +225,4 @@ void range_methods(Interpreter& in) {
   dict_set_str(in, slice->attributes, in.names->hash, Value::none());
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

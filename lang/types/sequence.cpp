@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 struct Items {
@@ -146,4 +146,4 @@ ReprMark::~ReprMark() {
   if (!again_) in_.shared->in_repr.pop_back();
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/range.h"
 #include "lang/types/str.h"
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // The count of a repetition: an int, a bool or an object with __index__. False: something else.
 bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
@@ -66,4 +66,4 @@ class ReprMark {
   bool again_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

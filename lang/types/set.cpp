@@ -3,14 +3,14 @@
 
 #include <cstring>
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/sequence.h"
 #include "lang/types/set_ops.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr uint32_t kMinimum = 8;
@@ -279,4 +279,4 @@ int64_t frozenset_hash(Set* set) {
   return set->hash;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -6,11 +6,11 @@
 
 #include <cstdint>
 
-#include "lang/make_object.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct SetEntry {
   Value key;  // Undefined: never used, or (hash kDeletedHash) deleted
@@ -46,4 +46,4 @@ void set_for_each(const Set* set, F&& f) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

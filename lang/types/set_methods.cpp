@@ -1,10 +1,10 @@
 // Sets and frozensets in operators, and their methods. Which set is copied, and which is walked, follows CPython, since
 // it decides the order of the result.
-#include "lang/bind.h"
-#include "lang/error.h"
+#include "lang/core/bind.h"
+#include "lang/core/error.h"
 #include "lang/objects/exception.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -16,7 +16,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 bool frozen(Interpreter& in, const Value& v) { return is_frozen(in, as_set(v)); }
@@ -403,4 +403,4 @@ void set_methods(Interpreter& in) {
   dict_set_str(in, in.types.set->attributes, in.names->hash, Value::none());
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,7 +3,7 @@
 
 #include "lang/types/set.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
 bool set_contains_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
@@ -16,4 +16,4 @@ void set_subtract(Interpreter& in, Set* set, const Value& other);  // difference
 void set_toggle(Interpreter& in, Set* set, const Value& other);    // symmetric_difference_update
 int64_t frozenset_hash(Set* set);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,10 +1,10 @@
 // The functions that fill the built-in types, one or two per file.
 #pragma once
 
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 void destroy_str(Interpreter& in, Object* self);
 void destroy_list(Interpreter& in, Object* self);
@@ -57,4 +57,4 @@ void add_rows(Interpreter& in, Type* type, const NativeDef (&rows)[N]) {
   in.add_methods(type, rows, N);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

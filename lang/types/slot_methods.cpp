@@ -3,16 +3,16 @@
 // Each calls the slot of the type that owns the method, not of the object's own type: super().__len__() in a subclass
 // of list must reach the list's.
 #include "lang/objects/class.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 const TypeSlots& slots_of(const Args& args) { return args.callee->owner->slots; }
@@ -213,4 +213,4 @@ void complete_special_methods(Interpreter& in, Type* type) {
   type_changed(in, type);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

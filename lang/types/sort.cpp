@@ -7,13 +7,13 @@
 #include <new>
 #include <vector>
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr size_t kSmall = 24;
@@ -318,4 +318,4 @@ void list_sort(Interpreter& in, List* list, const Value& key, bool reverse) {
   if (changed) throw Error(ErrorKind::ValueError, "list modified during sort");
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,13 +1,13 @@
 // Making, joining and indexing strings; their methods are in str_methods.cpp.
 #include "lang/types/str.h"
 
-#include "lang/error.h"
-#include "lang/make_object.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/make_object.h"
+#include "lang/core/protocol.h"
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr size_t kLongest = 0xffff0000u;
@@ -371,4 +371,4 @@ Str* intern(Interpreter& in, std::string_view text) {
   return s;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -99,4 +99,4 @@ void check_encodable(Interpreter& in, const Value& text);
 // repr('…') with CPython's choice of quotes and escapes. `ascii`: what is not ASCII is escaped.
 std::string quote(std::string_view text, bool ascii = false);
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/str_methods.h"
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 using unicode::Case;
@@ -257,4 +257,4 @@ constexpr NativeDef kRows[] = {
 
 void str_case_methods(Interpreter& in) { add_rows(in, in.types.str, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

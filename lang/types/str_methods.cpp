@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "lang/objects/class.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
-#include "lang/bind.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
+#include "lang/core/bind.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/iterators.h"
@@ -17,7 +17,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 const Value* items_to_join(Interpreter& in, const Value& iterable, Value& holder, size_t& count) {
@@ -336,4 +336,4 @@ void str_methods(Interpreter& in) {
   slot_methods(in, in.types.str);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -13,7 +13,7 @@
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -408,4 +408,4 @@ constexpr NativeDef kRows[] = {
 
 void str_search_methods(Interpreter& in) { add_rows(in, in.types.str, kRows); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,8 +1,8 @@
 // Strings in operators, comparisons, indexing and iteration.
 #include <algorithm>
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/format.h"
 #include "lang/types/iterators.h"
 #include "lang/types/number.h"
@@ -13,7 +13,7 @@
 #include "lang/types/text_search.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 Value repr_slot(Interpreter& in, const Value& self) { return make_str(in, quote(text_of(self))); }
@@ -156,4 +156,4 @@ void str_slots(Interpreter& in) {
   s.iter = str_iter;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

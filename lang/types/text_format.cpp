@@ -1,10 +1,10 @@
 // 'text' % values and 'text'.format(…).
 #include <cmath>
 
-#include "lang/error.h"
-#include "lang/interpreter.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/list.h"
@@ -12,7 +12,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 // What ascii() does to a text: everything else than ASCII escaped.
 std::string escape_non_ascii(std::string_view text) {
@@ -459,4 +459,4 @@ std::string brace_format(Interpreter& in, std::string_view text, const Value& ar
   return BraceFormatter(in, args, kwargs).run(text, 2);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

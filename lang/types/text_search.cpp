@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 constexpr size_t kLanes = 16;
@@ -79,4 +79,4 @@ size_t rfind_text(std::string_view text, std::string_view needle) noexcept {
   return kNowhere;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

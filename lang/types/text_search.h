@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::lang {
 
 constexpr size_t kNowhere = std::string_view::npos;
 
@@ -13,4 +13,4 @@ size_t find_text(std::string_view text, std::string_view needle, size_t from = 0
 // The last place.
 size_t rfind_text(std::string_view text, std::string_view needle) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::lang

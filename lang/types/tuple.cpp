@@ -1,12 +1,12 @@
 // The tuple's memory; its methods are in tuple_methods.cpp.
 #include "lang/types/tuple.h"
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 void destroy_tuple(Interpreter& in, Object* self) {
   Tuple* tuple = static_cast<Tuple*>(self);
@@ -62,4 +62,4 @@ Value tuple_from(Interpreter& in, const Value& iterable) {
   return make_tuple_moving(in, as_list(items)->items, as_list(items)->size);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

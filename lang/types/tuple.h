@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "lang/make_object.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Tuple : GcObject {
   Value* items = nullptr;  // in the same allocation
@@ -37,4 +37,4 @@ inline const Value* tuple_at(const Tuple* tuple, int64_t index) noexcept {
   return static_cast<uint64_t>(index) < tuple->size ? tuple->items + index : nullptr;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

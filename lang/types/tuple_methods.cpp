@@ -1,8 +1,8 @@
 // Tuples in operators, indexing and iteration, and their methods.
-#include "lang/bind.h"
-#include "lang/error.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/bind.h"
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/hash.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -13,7 +13,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 Value repr_slot(Interpreter& in, const Value& self) {
@@ -128,4 +128,4 @@ void tuple_methods(Interpreter& in) {
   slot_methods(in, in.types.tuple);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,20 +1,20 @@
 // The order in which the built-in types come into being.
 #include "lang/types/types.h"
 
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/set.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 namespace {
 
 void make_names(Interpreter& in) {
   in.names = new Names();
 #define TS_NAME(member, text) in.names->member = intern(in, text);
-#include "lang/names.def"
+#include "lang/core/names.def"
 #undef TS_NAME
 }
 
@@ -110,4 +110,4 @@ void drop_shared_objects(Interpreter& in) noexcept {
   in.names = nullptr;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

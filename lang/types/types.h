@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
 #include "lang/types/str.h"
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Tuple;
 struct Module;
@@ -56,4 +56,4 @@ class RecursionGuard {
   Interpreter& in_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

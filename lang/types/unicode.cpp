@@ -8,7 +8,7 @@
 
 #include "lang/types/str.h"
 
-namespace tessera::unicode {
+namespace tessera::lang::unicode {
 namespace {
 
 struct Record {
@@ -86,4 +86,4 @@ bool is_identifier(std::string_view text) noexcept {
   return true;
 }
 
-}  // namespace tessera::unicode
+}  // namespace tessera::lang::unicode

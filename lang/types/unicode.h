@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera::unicode {
+namespace tessera::lang::unicode {
 
 enum Flag : uint16_t {
   kAlpha = 1,
@@ -35,4 +35,4 @@ void append_case(std::string& out, uint32_t code_point, Case which);
 inline bool is_ascii_space(unsigned char c) noexcept { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
 bool is_identifier(std::string_view text) noexcept;
 
-}  // namespace tessera::unicode
+}  // namespace tessera::lang::unicode

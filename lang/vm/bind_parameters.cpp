@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <string>
 #include <vector>
-#include "lang/interpreter.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/call.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::string callee_text(Interpreter& in, const Value& callee) {
   return (named ? std::string(text_of(module)) + "." : "") + std::string(text_of(name)) + "()";
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -7,19 +7,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "lang/bind.h"
-#include "lang/interpreter.h"
-#include "lang/names.h"
+#include "lang/core/bind.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/generator.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -385,4 +385,4 @@ bool is_callable(Interpreter& in, const Value& value) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

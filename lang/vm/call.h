@@ -5,10 +5,10 @@
 #include <string>
 
 #include "lang/compiler/chunk.h"
-#include "lang/native.h"
-#include "lang/value.h"
+#include "lang/core/native.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -19,4 +19,4 @@ void bind_parameters(Interpreter& in, const Function* function, Value* arguments
 // "f()" for messages about a callee.
 std::string callee_text(Interpreter& in, const Value& callee);
 
-}  // namespace tessera
+}  // namespace tessera::lang

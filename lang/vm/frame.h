@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "lang/compiler/chunk.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 struct Generator;
 
@@ -37,4 +37,4 @@ struct Frame {
   FrameKind kind = FrameKind::Call;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -1,13 +1,13 @@
 #include "lang/vm/frame_info.h"
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 bool frame_info(Interpreter& in, uint32_t depth, FrameInfo& info) {
   const Frame* frame = in.vm().top();
@@ -23,4 +23,4 @@ bool frame_info(Interpreter& in, uint32_t depth, FrameInfo& info) {
 
 Value current_exception(Interpreter& in) { return handled_exception(in); }
 
-}  // namespace tessera
+}  // namespace tessera::lang

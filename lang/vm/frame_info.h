@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "lang/value.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -22,4 +22,4 @@ bool frame_info(Interpreter& in, uint32_t depth, FrameInfo& info);
 // What the innermost except block is handling (sys.exc_info()[1]); None when there is none.
 Value current_exception(Interpreter& in);
 
-}  // namespace tessera
+}  // namespace tessera::lang

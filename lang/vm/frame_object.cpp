@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "lang/objects/exception.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -148,4 +148,4 @@ void add_frame_methods(Interpreter& in) {
   in.add_property(type, "f_trace", [](Interpreter&, const Args&) { return Value::none(); });
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

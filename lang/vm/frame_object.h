@@ -6,10 +6,10 @@
 
 #include "lang/compiler/chunk.h"
 #include "lang/vm/frame.h"
-#include "lang/object.h"
-#include "lang/value.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 struct Traceback;
@@ -33,4 +33,4 @@ Value make_frame_object(Interpreter& in, const Traceback* entry);
 void make_frame_type(Interpreter& in);
 void add_frame_methods(Interpreter& in);  // when signatures can be parsed
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "lang/interpreter.h"
-#include "lang/names.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_group.h"
 #include "lang/objects/module.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
@@ -19,7 +19,7 @@
 #include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -200,4 +200,4 @@ void intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* opera
   target = std::move(answer);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

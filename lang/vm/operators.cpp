@@ -4,15 +4,15 @@
 // its own method; then the right operand's, reflected.
 #include <string>
 
-#include "lang/interpreter.h"
-#include "lang/names.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -195,4 +195,4 @@ void del_item(Interpreter& in, const Value& object, const Value& key) {
               by_index ? "doesn't" : "does not");
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "lang/bind.h"
-#include "lang/interpreter.h"
-#include "lang/names.h"
+#include "lang/core/bind.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/names.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/iterators.h"
@@ -20,7 +20,7 @@
 #include "lang/vm/call.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -479,4 +479,4 @@ bool yield_from_step(Interpreter& in, Value* state, Value& result) {
   return false;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

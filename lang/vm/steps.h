@@ -3,12 +3,12 @@
 #pragma once
 
 #include "lang/compiler/chunk.h"
-#include "lang/make_object.h"
-#include "lang/type.h"
-#include "lang/value.h"
+#include "lang/core/make_object.h"
+#include "lang/core/type.h"
+#include "lang/core/value.h"
 #include "lang/vm/frame.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 
@@ -106,4 +106,4 @@ bool yield_from_step(Interpreter& in, Value* state, Value& result);
 // intrinsics.cpp
 void intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame);
 
-}  // namespace tessera
+}  // namespace tessera::lang

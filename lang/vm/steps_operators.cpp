@@ -1,14 +1,14 @@
 // The steps of operators, comparisons, items and attributes.
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/vm/steps.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -154,4 +154,4 @@ void take_attribute_step(Value& target, Value& object, const Value& attribute) {
   target = std::move(answer);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -6,14 +6,14 @@
 #include <new>
 #include <stdexcept>
 
-#include "lang/cycles.h"
-#include "lang/interpreter.h"
+#include "lang/core/cycles.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 namespace {
 
@@ -207,4 +207,4 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -15,10 +15,10 @@
 //  6. The first test of a case is the common one.
 #include "lang/vm/vm.h"
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
@@ -28,7 +28,7 @@
 #include "lang/vm/loop/dispatch.h"
 #include "lang/vm/steps.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 #if TS_THREADED
 #pragma GCC diagnostic push
@@ -83,4 +83,4 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
 #pragma GCC diagnostic pop
 #endif
 
-}  // namespace tessera
+}  // namespace tessera::lang

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lang/native.h"
-#include "lang/value.h"
+#include "lang/core/native.h"
+#include "lang/core/value.h"
 #include "lang/vm/frame.h"
 
-namespace tessera {
+namespace tessera::lang {
 
 class Interpreter;
 struct Dict;
@@ -135,4 +135,4 @@ inline void VirtualMachine::pop_frame(Frame* frame, Value* end) noexcept {
   if (--function->refcount == 0) destroy_object(function);
 }
 
-}  // namespace tessera
+}  // namespace tessera::lang

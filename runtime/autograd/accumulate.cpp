@@ -3,7 +3,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_ids.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
   sequence = UINT64_MAX;  // leaves first: their memory is free before older nodes run
@@ -57,4 +57,4 @@ void AccumulateGrad::backward(const TensorList& grad_outputs, TensorList&) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -3,7 +3,7 @@
 
 #include "runtime/autograd/node.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class AccumulateGrad final : public Node {
  public:
@@ -22,4 +22,4 @@ class AccumulateGrad final : public Node {
 /// The leaf's accumulator; one at a time exists.
 CountedPtr<Node> leaf_accumulator(const Tensor& leaf);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -10,7 +10,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_ids.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 // One pass over a graph. A node's place in `tasks_` is written into the node itself for the length of the pass; the node
 // keeps what was there, because a backward that a hook or a custom function starts may meet the same nodes.
@@ -378,4 +378,4 @@ CountedPtr<Node> record_function(std::string name, const TensorList& inputs, Ten
   return node;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

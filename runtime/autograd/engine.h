@@ -3,7 +3,7 @@
 
 #include "runtime/autograd/node.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// Adds d(roots)/d(leaf) to the leaves' `.grad`. An undefined or missing entry of `grads` stands for 1 (of a scalar root).
 /// With `inputs`, only these get gradients. Under create_graph the sweep is recorded itself.
@@ -34,4 +34,4 @@ void replace_data(const Tensor& self, const Tensor& data);
 CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
                                  std::function<TensorList(const TensorList&)> backward);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

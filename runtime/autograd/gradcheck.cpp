@@ -5,7 +5,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/ops.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 // A fixed pattern of weights for the results: every element counts differently.
@@ -92,4 +92,4 @@ std::string gradgradcheck(const DifferentiableFunction& f, const TensorList& inp
   return gradcheck(derivative, inputs, options);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

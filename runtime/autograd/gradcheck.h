@@ -7,7 +7,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 struct GradcheckOptions {
   double step = 1e-6;
@@ -21,4 +21,4 @@ std::string gradcheck(const DifferentiableFunction& f, const TensorList& inputs,
 std::string gradgradcheck(const DifferentiableFunction& f, const TensorList& inputs,
                           const GradcheckOptions& options = {});
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -3,7 +3,7 @@
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 // Note [Long chains]
@@ -145,4 +145,4 @@ Tensor SavedTensor::get(Node* owner) const {
   return t;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -25,7 +25,7 @@
 #include "runtime/counted.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 class Node;
 struct AutogradMeta;
@@ -174,4 +174,4 @@ void check_inplace(const Tensor& self);
 /// After an in-place write: self is now the node's result (and the base of self, if it is a view, follows).
 void rebase_history(Tensor& self, CountedPtr<Node> node);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 #define TS_POOL 1
 #endif
 
-namespace tessera {
+namespace tessera::tensor {
 
 #if TS_POOL
 namespace {
@@ -67,4 +67,4 @@ void* pool_allocate(size_t bytes) { return ::operator new(bytes); }
 void pool_release(void* block, size_t) noexcept { ::operator delete(block); }
 #endif
 
-}  // namespace tessera
+}  // namespace tessera::tensor

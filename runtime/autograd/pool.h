@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// A block of at least `bytes`; blocks up to 1024 bytes come from a list of this thread.
 void* pool_allocate(size_t bytes);
 /// `bytes` as given to pool_allocate; any thread may call it.
 void pool_release(void* block, size_t bytes) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -13,7 +13,7 @@
 
 #include "runtime/autograd/node.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// One node's turn in a backward sweep, as its lambda sees it.
 struct Sweep {
@@ -91,4 +91,4 @@ Tensor& record_view(Tensor& out, const Tensor& self, const char* name, F formula
   return out;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -6,7 +6,7 @@
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 // Where a tensor's elements lie, counted from the start of the storage.
@@ -155,4 +155,4 @@ void rebase_history(Tensor& self, CountedPtr<Node> node) {
   renew_view_history(self);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -8,7 +8,7 @@
 
 #include "runtime/autograd/node.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// Gives a view whose storage has changed since its history was made a new one from its base.
 void renew_view_history(const Tensor& view);
@@ -16,4 +16,4 @@ void renew_view_history(const Tensor& view);
 /// The node of any layout on the same storage: the derivative knows only where the elements lie.
 CountedPtr<Node> as_strided_node(const Tensor& view, const Tensor& base, const char* name = "AsStridedBackward0");
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -4,7 +4,7 @@
 #include "runtime/ops/box.h"
 #include "runtime/ops/pointwise_ids.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 bool is_one(const Scalar& s) { return s.to_double() == 1.0; }
@@ -324,4 +324,4 @@ TS_ALIAS2(not_equal, ne, kAll)
 TS_ALIAS2(arctan2, atan2, kAll)
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 
 #include "runtime/ops/op.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// Reads argument i of a call as T. The binding has already converted to the schema's kinds.
 template <class T>
@@ -127,12 +127,12 @@ void box(OpCall& c) {
   detail::call_boxed(c, F);
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor
 
 /// Registers an op in its .cpp: TS_OP(softmax, "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", "Doc.", kFunction | kMethod, &softmax);
 #define TS_OP_JOIN2(a, b) a##b
 #define TS_OP_JOIN(a, b) TS_OP_JOIN2(a, b)
-#define TS_OP(NAME, SCHEMA, DOC, FLAGS, ...)                               \
-  static const ::tessera::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
-#NAME, SCHEMA, DOC, FLAGS, ::tessera::box < __VA_ARGS__>               \
+#define TS_OP(NAME, SCHEMA, DOC, FLAGS, ...)                                       \
+  static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
+#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::box < __VA_ARGS__>               \
   }

@@ -10,7 +10,7 @@
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 using std::optional;
@@ -449,4 +449,4 @@ TS_OP(put_, "put_(Tensor self, Tensor index, Tensor source, bool accumulate=Fals
       "Writes elements to places of the flattened tensor.", kMethod, &put_);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

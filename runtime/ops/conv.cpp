@@ -8,7 +8,7 @@
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 int64_t Window::out_size(int d, int64_t in, bool round_up) const {
   const int64_t span = in + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1;
@@ -484,4 +484,4 @@ TS_OP(
     "Columns back to images; overlaps add up.", kPool, &fold_images);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -5,10 +5,10 @@
 #include <optional>
 #include <tuple>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// How a window goes over an image: each pair is (height, width).
 struct Window {
@@ -41,4 +41,4 @@ std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kern
 Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad);
 Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -1,10 +1,10 @@
 // Copies, fills and conversions, with the gradient of each: a conversion's gradient is converted back.
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
 #include "runtime/ops/box.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 struct ToBackward final : Node {
@@ -199,4 +199,4 @@ TS_CAST(long, kInt64)
 #undef TS_CAST
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

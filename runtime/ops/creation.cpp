@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/ops.h"
 #include "runtime/ops/box.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 DType type_or_default(MaybeType dtype) { return dtype.value_or(Context::current().default_dtype); }
@@ -224,4 +224,4 @@ TS_OP(new_full, "new_full(Tensor self, int[] size, Scalar fill_value, *, " TS_OP
 #undef TS_OPTIONS
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -7,7 +7,7 @@
 #include "runtime/ops/box.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 constexpr int kEllipsis = 52;  // labels: a-z, A-Z, then the dimensions of "..."
@@ -285,4 +285,4 @@ TS_OP(tensordot, "tensordot(Tensor a, Tensor b, int dims=2) -> Tensor",
       "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

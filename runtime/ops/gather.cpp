@@ -9,7 +9,7 @@
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 using Mode = IndexCall::Mode;
@@ -245,7 +245,7 @@ Tensor take(const Tensor& self, const Tensor& given) {
     check(at >= -n && at < n, TensorErrorKind::Index, "out of range: tried to access index ", at, " on a tensor of ", n,
           " elements.");
   }
-  return tessera::index(flat, {index});
+  return tensor::index(flat, {index});
 }
 
 // ---- masks ----
@@ -254,7 +254,7 @@ namespace {
 
 Tensor as_mask(const Tensor& mask, const char* name) {
   check(mask.dtype() == kBool || mask.dtype() == kUInt8, TensorErrorKind::Runtime, name,
-        " only supports boolean masks, but got mask with dtype ", tessera::name(mask.dtype()));
+        " only supports boolean masks, but got mask with dtype ", tensor::name(mask.dtype()));
   return mask.dtype() == kBool ? mask : to_dtype(mask, kBool);
 }
 
@@ -368,4 +368,4 @@ TS_OP(where, "where(Tensor condition) -> Tensor[]", "The places of nonzero eleme
       kFunction | kNoGrad, &nonzero_tuple);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -4,11 +4,11 @@
 
 #include <type_traits>
 
-namespace tessera {
+namespace tessera::tensor {
 
 struct NoGrad {};
 #define TS_NO_GRAD \
-  ::tessera::NoGrad {}
+  ::tessera::tensor::NoGrad {}
 
 namespace probe {
 
@@ -66,4 +66,4 @@ constexpr unsigned reads_of() {
   return probe::BitsOf<Result>::value & 15u;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -2,9 +2,9 @@
 // are one loop over places, each with an offset that up to kMaxIndices tensors add up to.
 #pragma once
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 inline constexpr int kMaxIndices = 8;
 
@@ -48,4 +48,4 @@ struct NonzeroCall {
 };
 extern Kernel<NonzeroCall> nonzero_kernel;
 
-}  // namespace tessera
+}  // namespace tessera::tensor

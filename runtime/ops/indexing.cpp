@@ -9,7 +9,7 @@
 #include "runtime/ops/index_kernel.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 constinit Kernel<IndexCall> index_kernel("index");
 constinit Kernel<NonzeroCall> nonzero_kernel("nonzero");
@@ -389,4 +389,4 @@ TS_OP(nonzero, "nonzero(Tensor self) -> Tensor", "The places of the elements tha
       kFunction | kMethod | kNoGrad, &nonzero);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -8,7 +8,7 @@
 #include "runtime/scalar.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// One item between the brackets.
 struct TensorIndex {
@@ -17,14 +17,14 @@ struct TensorIndex {
   Kind kind = Kind::None;
   bool has_start = false, has_stop = false;
   int64_t start = 0, stop = 0, step = 1;  // Int and Bool: `start` is the value
-  tessera::Tensor tensor;
+  Tensor tensor;
 
   static TensorIndex none() { return {}; }
   static TensorIndex ellipsis() { return of_kind(Kind::Ellipsis, 0); }
   static TensorIndex integer(int64_t i) { return of_kind(Kind::Int, i); }
   static TensorIndex boolean(bool b) { return of_kind(Kind::Bool, b); }
   static TensorIndex slice() { return of_kind(Kind::Slice, 0); }
-  static TensorIndex of(tessera::Tensor t) {
+  static TensorIndex of(Tensor t) {
     TensorIndex item = of_kind(Kind::Tensor, 0);
     item.tensor = std::move(t);
     return item;
@@ -64,4 +64,4 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value);
 Tensor masked_select(const Tensor& self, const Tensor& mask);
 Tensor nonzero(const Tensor& self);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -10,7 +10,7 @@
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 // The node of an op on a list; `split` gives back one gradient for each tensor.
@@ -429,4 +429,4 @@ TS_OP(meshgrid, "meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]",
       "A grid from the coordinates of its axes.", kFunction | kView | kSizes, &meshgrid);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

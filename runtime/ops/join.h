@@ -6,7 +6,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 Tensor cat(const TensorList& tensors, int64_t dim = 0);
 Tensor stack(const TensorList& tensors, int64_t dim = 0);
@@ -21,4 +21,4 @@ Tensor triu(const Tensor& self, int64_t diagonal = 0);
 TensorList broadcast_tensors(const TensorList& tensors);
 TensorList meshgrid(const TensorList& tensors, const std::string& indexing = "ij");
 
-}  // namespace tessera
+}  // namespace tessera::tensor

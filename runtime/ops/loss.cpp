@@ -6,7 +6,7 @@
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 enum Reduction : int64_t { kNone, kMean, kSum };
@@ -174,4 +174,4 @@ TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at th
       kInternal | kNoGrad, &one_hot);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -5,7 +5,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = 1);
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
@@ -15,4 +15,4 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Te
                 int64_t reduction = 1, int64_t ignore_index = -100);
 Tensor one_hot(const Tensor& self, int64_t num_classes = -1);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

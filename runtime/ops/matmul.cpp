@@ -2,13 +2,13 @@
 // its transpose has rows without gaps.
 #include <algorithm>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
 #include "runtime/ops/box.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 // The last two dimensions of a tensor as gemm reads them.
@@ -372,4 +372,4 @@ TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"
       kFunctional, &linear_op);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

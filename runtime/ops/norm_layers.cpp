@@ -8,7 +8,7 @@
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 Tensor given(const MaybeTensor& t) { return t.value_or(Tensor()); }
@@ -272,4 +272,4 @@ TS_OP(pad, "pad(Tensor self, int[] pad, str mode='constant', float? value=None) 
       "Items around the tensor; the last dimension is named first.", kFunctional | kInternal, &pad);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -6,7 +6,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 using MaybeTensor = std::optional<Tensor>;
 
@@ -19,4 +19,4 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1);
 Tensor pad(const Tensor& self, Ints pad, const std::string& mode = "constant", std::optional<double> value = {});
 
-}  // namespace tessera
+}  // namespace tessera::tensor

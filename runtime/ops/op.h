@@ -18,7 +18,7 @@
 #include "runtime/ops/schema.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 using OptionalTensor = std::optional<Tensor>;
 
@@ -115,4 +115,4 @@ struct OpRegistration {
                  FastPaths fast = {}, int priority = 0);
 };
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 using namespace pointwise;
@@ -453,4 +453,4 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   self.bump_version();
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -4,7 +4,7 @@
 #include "runtime/scalar.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// A tensor or a number. Borrowed: lives as long as the call.
 class Operand {
@@ -32,4 +32,4 @@ Tensor run_pointwise(int id, const Operand* inputs, const Scalar* params = nullp
 /// In place: inputs[0] is the destination too; gradients are recorded as for an in-place op.
 void run_pointwise_inplace(int id, const Operand* inputs, const Scalar* params = nullptr);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -1,7 +1,7 @@
 // Numbers of the pointwise ops. Include it only where the table is read: a new op recompiles what includes this.
 #pragma once
 
-namespace tessera {
+namespace tessera::tensor {
 
 #define UNARY(NAME, ...) k_##NAME,
 #define UNARY1(NAME, ...) k_##NAME,
@@ -23,4 +23,4 @@ using PointwiseId = pointwise::Id;
 #undef TERNARY
 #undef TERNARY1
 
-}  // namespace tessera
+}  // namespace tessera::tensor

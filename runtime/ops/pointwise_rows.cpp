@@ -9,7 +9,7 @@
 #include "runtime/ops/op.h"
 #include "runtime/ops/pointwise_ids.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 using namespace pointwise;
 
@@ -274,4 +274,4 @@ constexpr FastPaths binary_paths() {
 
 }  // namespace
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -3,7 +3,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 enum class PointwiseClass : unsigned char { Float, Number, Divide, Predicate, Compare, Bits, Select };
 
@@ -32,4 +32,4 @@ struct PointwiseRow {
 
 extern const PointwiseRow kPointwiseRows[];
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -9,7 +9,7 @@
 #include "runtime/ops/box.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 Generator& generator_or_default(Generator* g) { return g ? *g : Context::current().generator(); }
@@ -458,4 +458,4 @@ TS_OP(dropout, "dropout(Tensor input, float p=0.5, bool train=True) -> Tensor",
 #undef TS_OPTIONS
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -7,7 +7,7 @@
 #include "runtime/random.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// In place; a null generator is the current Context's.
 void uniform_(const Tensor& self, double from, double to, Generator* generator = nullptr);
@@ -27,4 +27,4 @@ Tensor multinomial(const Tensor& weights, int64_t num_samples, bool replacement 
                    Generator* generator = nullptr);
 Tensor dropout(const Tensor& self, double p = 0.5, bool train = true);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

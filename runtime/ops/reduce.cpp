@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
 #include "runtime/ops/box.h"
@@ -11,7 +11,7 @@
 #include "runtime/ops/reduce_ids.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 using namespace reduction;
 
@@ -647,4 +647,4 @@ TS_OP(count_nonzero, "count_nonzero(Tensor self, int? dim=None) -> Tensor", "How
       kBoth | kNoGrad, &count_all);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -1,7 +1,7 @@
 // Numbers of the reductions, and what runs one.
 #pragma once
 
-namespace tessera::reduction {
+namespace tessera::tensor::reduction {
 
 #define REDUCE(NAME, ...) r_##NAME,
 enum Id : int {
@@ -10,4 +10,4 @@ enum Id : int {
 };
 #undef REDUCE
 
-}  // namespace tessera::reduction
+}  // namespace tessera::tensor::reduction

@@ -7,7 +7,7 @@
 #include "runtime/ops.h"
 #include "runtime/random.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 OpEntry*& head() {
@@ -188,4 +188,4 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -3,7 +3,7 @@
 
 #include "runtime/error.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 class Reader {
@@ -142,4 +142,4 @@ OpSchema parse_schema(std::string_view source) {
   return schema;
 }
 
-}  // namespace tessera
+}  // namespace tessera::tensor

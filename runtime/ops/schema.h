@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+namespace tessera::tensor {
 
 enum class ArgKind : unsigned char {
   Tensor,
@@ -56,4 +56,4 @@ struct OpSchema {
 /// Throws TensorError(Assertion) that names the place; our own strings only, so a test parses them all.
 OpSchema parse_schema(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

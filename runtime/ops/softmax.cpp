@@ -4,7 +4,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/box.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 constinit Kernel<SoftmaxCall> softmax_kernel("softmax");
 
@@ -61,4 +61,4 @@ TS_OP(log_softmax, "log_softmax(Tensor self, int dim, ScalarType? dtype=None) ->
       "log(softmax(x)), exact where softmax is near zero.", kFlags, &log_softmax);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// Rows of `size` elements, `inner` apart, in contiguous memory: [outer, size, inner].
 struct SoftmaxCall {
@@ -21,4 +21,4 @@ extern Kernel<SoftmaxCall> softmax_kernel;
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype = {});
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype = {});
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -11,7 +11,7 @@
 #include "runtime/ops/join.h"
 #include "runtime/ops/views.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 constinit Kernel<SortCall> sort_kernel("sort");
 
@@ -310,4 +310,4 @@ TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) ->
       "How often each number from 0 on occurs.", kBoth | kNoGrad, &bincount);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

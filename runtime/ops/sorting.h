@@ -4,10 +4,10 @@
 #include <optional>
 #include <tuple>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 /// Sorts rows of `size` elements, contiguous; `index` gets where each came from. Stable; NaN is the largest.
 struct SortCall {
@@ -30,4 +30,4 @@ ValuesAndIndices median(const Tensor& self, int64_t dim, bool keepdim = false);
 Tensor median(const Tensor& self);
 ValuesAndIndices mode(const Tensor& self, int64_t dim = -1, bool keepdim = false);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

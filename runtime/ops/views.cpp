@@ -8,7 +8,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/box.h"
 
-namespace tessera {
+namespace tessera::tensor {
 namespace {
 
 constexpr uint32_t kViewMethod = kFunction | kMethod | kView;
@@ -592,4 +592,4 @@ TS_OP(chunk, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "At most t
 TS_OP(unbind, "unbind(Tensor self, int dim=0) -> Tensor[]", "The items along a dimension.", kViewMethod, &unbind);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::tensor

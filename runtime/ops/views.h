@@ -6,7 +6,7 @@
 
 #include "runtime/tensor.h"
 
-namespace tessera {
+namespace tessera::tensor {
 
 Tensor as_strided(const Tensor& self, Ints size, Ints stride, std::optional<int64_t> storage_offset = {});
 Tensor view(const Tensor& self, Ints size);
@@ -35,4 +35,4 @@ TensorList split_with_sizes(const Tensor& self, Ints sizes, int64_t dim = 0);
 TensorList chunk(const Tensor& self, int64_t chunks, int64_t dim = 0);
 TensorList unbind(const Tensor& self, int64_t dim = 0);
 
-}  // namespace tessera
+}  // namespace tessera::tensor

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/backend.h"
-#include "lang/protocol.h"
+#include "runtime/device/backend.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
 #include "runtime/random.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/table.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 const Tensor& tensor_argument(const Args& args) { return tensor_of(args[0]); }
@@ -174,4 +174,4 @@ void add_c_functions(Interpreter& in, Module& module) {
   for (const Row& row : kRows) in.def(module, row.signature, "", row.function);
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -4,8 +4,8 @@
 #include "lang/objects/module.h"
 #include "stdlib/torch/state.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 void add_c_functions(Interpreter& in, Module& module);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,9 +1,9 @@
 #include "stdlib/torch/convert.h"
 
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 std::span<const Value> items_of(const Value& v) {
@@ -211,4 +211,4 @@ std::string value_kind_name(Interpreter& in, const Value& v) {
   return text + (is_list(v) ? "]" : ")");
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,9 +1,9 @@
 #include "stdlib/torch/graph.h"
 
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 // grad_fn as scripts see it.
@@ -152,4 +152,4 @@ void add_graph_functions(Interpreter& in, Module& module) {
   in.def(module, "_set_anomaly_mode(mode)", "", set_anomaly);
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

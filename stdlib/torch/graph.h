@@ -5,9 +5,9 @@
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/state.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 Value wrap_node(Interpreter& in, CountedPtr<Node> node);
 void add_graph_functions(Interpreter& in, Module& module);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,12 +1,12 @@
 #include "stdlib/torch/index.h"
 
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "runtime/ops/indexing.h"
 #include "stdlib/torch/tensor_type.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 int64_t bound_of(Interpreter& in, const Value& v) {
@@ -83,4 +83,4 @@ void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -3,9 +3,9 @@
 
 #include "stdlib/torch/state.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 Value get_tensor_item(Interpreter& in, const Value& self, const Value& key);
 void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const Value& value);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

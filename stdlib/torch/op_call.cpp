@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/return_types.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 // What a call becomes when a schema accepts it.
@@ -380,4 +380,4 @@ Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args) 
   return call_general(in, OpFunction{std::string(name), entries, false, false, {}}, args);
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

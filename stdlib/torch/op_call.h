@@ -6,7 +6,7 @@
 
 #include "stdlib/torch/state.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 // The function object `torch.add`, `Tensor.add` or `Tensor.add_`; Undefined when no op has that name (and form).
 Value make_op_function(Interpreter& in, std::string_view name, uint32_t form);  // kFunction, kMethod or kInternal
@@ -14,4 +14,4 @@ Value make_op_function(Interpreter& in, std::string_view name, uint32_t form);  
 // Calls an entry by name with arguments as a script gives them: for natives that end in an op.
 Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

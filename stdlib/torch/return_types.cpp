@@ -1,10 +1,10 @@
 #include "stdlib/torch/return_types.h"
 
 #include "lang/objects/class.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 Value field_getter(Interpreter&, const Args& args) {
@@ -62,4 +62,4 @@ Value wrap_results(Interpreter& in, const OpEntry& entry, const std::vector<OpAr
   return holder;
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

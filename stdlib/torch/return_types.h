@@ -3,8 +3,8 @@
 
 #include "stdlib/torch/state.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 Value wrap_results(Interpreter& in, const OpEntry& entry, const std::vector<OpArg>& results);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,11 +1,11 @@
 // torch.dtype, torch.device, torch.Size, torch.Generator and the tags torch.strided, torch.contiguous_format ….
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/range.h"
 #include "runtime/random.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_type.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 template <class T>
@@ -218,4 +218,4 @@ void make_small_types(Interpreter& in, TorchState& state) {
   state.tag->slots.hash = identity_hash;
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

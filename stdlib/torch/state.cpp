@@ -1,10 +1,10 @@
 #include "stdlib/torch/state.h"
 
-#include "lang/error.h"
-#include "lang/protocol.h"
+#include "lang/core/error.h"
+#include "lang/core/protocol.h"
 #include "runtime/ops/op.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 TorchState& torch_state(Interpreter& in) { return *static_cast<TorchState*>(in.extension(0).get()); }
 
@@ -161,4 +161,4 @@ void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> o
   throw raised;
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

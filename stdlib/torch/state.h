@@ -9,16 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "runtime/context.h"
 #include "runtime/error.h"
 #include "runtime/ops/op.h"
 #include "runtime/tensor.h"
+#include "stdlib/namespaces.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 struct TensorObject : Object {
   Tensor tensor;
@@ -105,4 +106,4 @@ decltype(auto) in_torch(Interpreter& in, const Value& operand, F&& f) {
   return in_torch(in, std::span<const Value>(&operand, 1), std::forward<F>(f));
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

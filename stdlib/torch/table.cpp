@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\f\v";
@@ -105,4 +105,4 @@ Tensor parse_table(std::string_view text, const TableFormat& format, DType dtype
   return reader.finish();
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "runtime/tensor.h"
+#include "stdlib/namespaces.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 struct TableFormat {
   std::string delimiter;       // empty: white space
@@ -23,4 +24,4 @@ struct TableFormat {
 // that is no number, a row with more or fewer columns than the first.
 Tensor parse_table(std::string_view text, const TableFormat& format, DType dtype);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,6 +1,6 @@
 // Attributes of a tensor: what it is, and its place in the autograd graph.
 #include "lang/objects/class.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
@@ -8,7 +8,7 @@
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 const Tensor& self_of(const Args& args) { return tensor_of(args[0]); }
@@ -131,4 +131,4 @@ void add_tensor_attributes(Interpreter& in, TorchState& state) {
     if (entry->has(kProperty)) add_property_op(in, state.tensor, entry);
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

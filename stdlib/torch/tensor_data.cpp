@@ -2,7 +2,7 @@
 //
 // Making one takes two walks: the first finds the shape (along the first items, as PyTorch does) and the dtype, the
 // second writes the elements and refuses what does not fit the shape.
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "runtime/autograd/node.h"
@@ -10,7 +10,7 @@
 #include "stdlib/torch/tensor_type.h"
 #include "stdlib/torch/to.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 constexpr size_t kMaxDims = 64;
@@ -197,4 +197,4 @@ Value tensor_to_list(Interpreter& in, const Tensor& t) {
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -1,6 +1,6 @@
 // Methods of a tensor that are no ops: layout questions, conversions, the way to numbers and lists, autograd.
 #include "lang/objects/class.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
@@ -12,7 +12,7 @@
 #include "stdlib/torch/tensor_type.h"
 #include "stdlib/torch/to.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 const Tensor& self_of(const Args& args) { return tensor_of(args[0]); }
@@ -366,4 +366,4 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
   add_tensor_methods(in, state);
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

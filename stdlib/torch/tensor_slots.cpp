@@ -2,13 +2,13 @@
 // the fast pointers of an op's entry; anything unusual goes through op_call.
 #include "stdlib/torch/tensor_type.h"
 
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
 #include "stdlib/torch/index.h"
 #include "stdlib/torch/op_call.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 const char* const kBinaryOps[] = {"add",
@@ -186,4 +186,4 @@ void fill_tensor_slots(TorchState& state) {
   slots.set_item = set_tensor_item;
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

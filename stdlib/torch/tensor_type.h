@@ -4,7 +4,7 @@
 
 #include "stdlib/torch/state.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 void make_tensor_type(Interpreter& in, TorchState& state);
 void fill_tensor_slots(TorchState& state);
@@ -18,4 +18,4 @@ Value tensor_to_list(Interpreter& in, const Tensor& t);
 // dtype, device, Size, Generator, finfo (small_types.cpp).
 void make_small_types(Interpreter& in, TorchState& state);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -3,8 +3,8 @@
 
 #include "runtime/ops.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy) { return to(t, dtype, device, copy); }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "lang/objects/module.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/plan.h"
@@ -14,7 +14,7 @@
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 namespace {
 
 void set(Interpreter& in, Module& module, std::string_view name, const Value& value) {
@@ -309,4 +309,4 @@ void set_tensor_memory_limit(Interpreter& in, uint64_t bytes) {
   torch_state(in).context.account->set_limit(static_cast<int64_t>(bytes));
 }
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

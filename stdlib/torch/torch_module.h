@@ -3,9 +3,10 @@
 
 #include <atomic>
 
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
+#include "stdlib/namespaces.h"
 
-namespace tessera {
+namespace tessera::stdlib {
 
 void add_torch_modules(Interpreter& in);
 
@@ -16,4 +17,4 @@ void set_default_device(Interpreter& in, std::string_view device);
 void set_tensor_threads(Interpreter& in, int threads);
 void set_tensor_memory_limit(Interpreter& in, uint64_t bytes);
 
-}  // namespace tessera
+}  // namespace tessera::stdlib

@@ -102,7 +102,7 @@ int main() {
   const std::string lane(std::istreambuf_iterator<char>(file), {});
   int passed = 0, failed = 0;
   for (const char* type : {"float", "double"}) {
-    std::string source = "#include \"lane.cuh\"\nusing namespace tessera::cuda;\n";
+    std::string source = "#include \"lane.cuh\"\nusing namespace tessera::tensor::cuda;\n";
     int count = 0;
     for (const Body& body : kBodies) {
       if (std::string(body.op_class) == "Bits") continue;  // integers only

@@ -8,7 +8,7 @@
 #include "lang/syntax/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tessera;
+  using namespace tessera::lang;
   Source source("fuzz", std::string_view(reinterpret_cast<const char*>(data), size));
   for (ParseMode mode : {ParseMode::kFile, ParseMode::kExpression}) {
     ParseResult result = parse(source, mode);

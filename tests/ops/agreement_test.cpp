@@ -7,13 +7,13 @@
 #include <limits>
 #include <vector>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
 #include "runtime/ops/reduce_ids.h"
 
-using namespace tessera;
+using namespace tessera::tensor;
 
 namespace {
 

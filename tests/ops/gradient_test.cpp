@@ -11,7 +11,7 @@
 #include "runtime/ops/pointwise_rows.h"
 #include "runtime/ops/views.h"
 
-using namespace tessera;
+using namespace tessera::tensor;
 
 namespace {
 

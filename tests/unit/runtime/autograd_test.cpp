@@ -7,7 +7,7 @@
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
-using namespace tessera;
+using namespace tessera::tensor;
 
 namespace {
 

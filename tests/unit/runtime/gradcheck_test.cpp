@@ -19,7 +19,7 @@
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
-using namespace tessera;
+using namespace tessera::tensor;
 
 namespace {
 

@@ -3,12 +3,12 @@
 
 #include <thread>
 
-#include "backends/backend.h"
+#include "runtime/device/backend.h"
 #include "runtime/ops.h"
 #include "runtime/ops/op.h"
 #include "runtime/ops/pointwise_ids.h"
 
-using namespace tessera;
+using namespace tessera::tensor;
 
 namespace {
 

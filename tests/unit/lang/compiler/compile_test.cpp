@@ -4,11 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "lang/compiler/disasm.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/syntax/parse.h"
 #include "lang/compiler/resolve.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 
 namespace {
 

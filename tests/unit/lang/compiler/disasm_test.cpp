@@ -4,10 +4,10 @@
 #include <doctest/doctest.h>
 
 #include "lang/compiler/compile.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/syntax/source.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 
 TEST_CASE("a listing shows source lines, operands, jump targets and inner code") {
   Interpreter in;

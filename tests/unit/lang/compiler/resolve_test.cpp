@@ -5,7 +5,7 @@
 
 #include "lang/syntax/parse.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-using namespace tessera;
+using namespace tessera::lang;
 using T = Token;
 
 namespace {

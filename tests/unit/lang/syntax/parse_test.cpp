@@ -8,8 +8,8 @@
 #include "lang/syntax/grammar.h"
 #include "lang/syntax/literals.h"
 
-using namespace tessera;
-using namespace tessera::ast;
+using namespace tessera::lang;
+using namespace tessera::lang::ast;
 
 namespace {
 

@@ -1,15 +1,15 @@
 // The tables below lists, dicts, sets and strings, where a script would not see a mistake at once.
 #include "doctest/doctest.h"
-#include "lang/interpreter.h"
-#include "lang/make_object.h"
-#include "lang/protocol.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 
 TEST_CASE("a dict keeps the order of insertion through growth and deletion") {
   Interpreter in;

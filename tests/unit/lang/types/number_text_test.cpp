@@ -7,7 +7,7 @@
 #include "lang/types/hash.h"
 #include "lang/types/number.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 
 TEST_CASE("float_repr is the shortest text that reads back") {
   CHECK(float_repr(0.1) == "0.1");

@@ -3,7 +3,7 @@
 #include "lang/types/str.h"
 #include "lang/types/unicode.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 using unicode::Case;
 
 namespace {

@@ -5,15 +5,15 @@
 
 #include <string>
 
-#include "lang/error.h"
+#include "lang/core/error.h"
 #include "lang/objects/exception.h"
-#include "lang/interpreter.h"
+#include "lang/core/interpreter.h"
 #include "lang/objects/module.h"
-#include "lang/protocol.h"
+#include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/types/str.h"
 
-using namespace tessera;
+using namespace tessera::lang;
 
 namespace {
 

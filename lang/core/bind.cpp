@@ -1,0 +1,407 @@
+// Arguments of native functions: binding by a Signature, checks and conversions, and CPython's words when a call is wrong.
+//
+// CPython's C functions complain in two dialects: those that take positional arguments only ("expected 2 arguments,
+// got 1", "takes exactly one argument (0 given)") and those with keywords ("missing required argument 'x' (pos 1)").
+// The signature says which one a function speaks.
+#include "lang/core/bind.h"
+
+#include "lang/objects/class.h"
+#include "lang/core/error.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/objects/module.h"
+#include "lang/core/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+
+namespace tessera::lang {
+
+uint32_t Args::positional() const { return keyword_names == nullptr ? count : count - keyword_names->size; }
+
+namespace {
+
+using Kind = Parameter::Kind;
+using Check = Parameter::Check;
+
+[[noreturn]] void type_error(std::string message) { throw Error(ErrorKind::TypeError, std::move(message)); }
+
+std::string count_of(size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+bool is_method(const Args& args, const Signature& signature) {
+  if (args.callee == nullptr || signature.parameters.empty()) return false;
+  return args.callee->owner != nullptr || signature.parameters[0].name->view() == "cls";
+}
+
+// "list.append", "math.sqrt", "len"
+std::string full_name(const Signature& signature, const Args& args) {
+  if (args.callee != nullptr && args.callee->owner == nullptr && args.callee->module != nullptr) {
+    return std::string(args.callee->module->view()) + "." + signature.function_name;
+  }
+  if (!is_method(args, signature) || args.callee->owner == nullptr) return signature.function_name;
+  return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
+}
+
+bool has_keywords(const Signature& signature) {
+  for (const Parameter& p : signature.parameters) {
+    if (p.kind == Kind::Positional || p.kind == Kind::KeywordOnly || p.kind == Kind::VarKeyword) return true;
+  }
+  return false;
+}
+
+struct Counts {
+  size_t least = 0, most_positional = 0, most = 0;
+  bool unbounded = false;
+};
+
+Counts counts_of(const Signature& signature, size_t skip) {
+  Counts c;
+  for (size_t i = skip; i < signature.parameters.size(); ++i) {
+    const Parameter& p = signature.parameters[i];
+    if (p.kind == Kind::VarPositional || p.kind == Kind::VarKeyword) {
+      c.unbounded = c.unbounded || p.kind == Kind::VarPositional;
+      continue;
+    }
+    ++c.most;
+    if (p.kind == Kind::KeywordOnly) continue;
+    ++c.most_positional;
+    if (!p.optional) ++c.least;
+  }
+  return c;
+}
+
+[[noreturn]] void wrong_positional_count(const Signature& signature, const Args& args, size_t given, size_t skip) {
+  const Counts c = counts_of(signature, skip);
+  const std::string got = " (" + std::to_string(given) + " given)";
+  if (c.most_positional == 0 && !c.unbounded) type_error(full_name(signature, args) + "() takes no arguments" + got);
+  if (c.least == 1 && c.most_positional == 1 && !c.unbounded) {
+    type_error(full_name(signature, args) + "() takes exactly one argument" + got);
+  }
+  const bool exact = c.least == c.most_positional && !c.unbounded;
+  const bool few = given < c.least;
+  type_error(signature.function_name + " expected " +
+             (exact ? ""
+              : few ? "at least "
+                    : "at most ") +
+             count_of(few ? c.least : c.most_positional, "argument") + ", got " + std::to_string(given));
+}
+
+[[noreturn]] void too_many(const Signature& signature, size_t positional, size_t keywords, size_t skip) {
+  const Counts c = counts_of(signature, skip);
+  const std::string name = signature.function_name + "() takes ";
+  if (positional + keywords > c.most) {
+    type_error(name + (c.least == c.most ? "exactly " : "at most ") +
+               count_of(c.most, positional == 0 ? "keyword argument" : "argument") + " (" +
+               std::to_string(positional + keywords) + " given)");
+  }
+  if (c.most_positional == 0) type_error(name + "no positional arguments");
+  type_error(name + (c.least == c.most_positional ? "exactly " : "at most ") +
+             count_of(c.most_positional, "positional argument") + " (" + std::to_string(positional) + " given)");
+}
+
+[[noreturn]] void missing(const Signature& signature, size_t at, size_t positional, size_t skip) {
+  const Parameter& p = signature.parameters[at];
+  if (p.kind == Kind::PositionalOnly) {
+    size_t least = 0;
+    for (size_t i = skip; i < signature.parameters.size(); ++i) {
+      least += signature.parameters[i].kind == Kind::PositionalOnly && !signature.parameters[i].optional;
+    }
+    const Counts c = counts_of(signature, skip);
+    type_error(signature.function_name + "() takes " + (least < c.most_positional ? "at least " : "exactly ") +
+               count_of(least, "positional argument") + " (" + std::to_string(positional) + " given)");
+  }
+  type_error(signature.function_name + "() missing required argument '" + std::string(p.name->view()) + "'" +
+             (p.kind == Kind::Positional ? " (pos " + std::to_string(at + 1 - skip) + ")" : ""));
+}
+
+// "replace() argument 1", "str() argument 'encoding'", "ord() argument"
+std::string argument_name(const Signature& signature, size_t at, size_t skip) {
+  std::string out = signature.function_name + "() argument";
+  if (has_keywords(signature)) return out + " '" + std::string(signature.parameters[at].name->view()) + "'";
+  if (signature.parameters.size() - skip > 1) out += " " + std::to_string(at + 1 - skip);
+  return out;
+}
+
+[[noreturn]] void wrong_type(Interpreter& in, const Signature& signature, size_t at, size_t skip,
+                             std::string_view wanted, const Value& got) {
+  type_error(argument_name(signature, at, skip) + " must be " + std::string(wanted) + ", not " +
+             (got.is_none() ? "None" : std::string(type_name(in, got))));
+}
+
+void check_argument(Interpreter& in, const Signature& signature, size_t at, size_t skip, Value& value) {
+  const Parameter& p = signature.parameters[at];
+  if (p.allows_none && value.is_none()) return;
+  switch (p.check) {
+    case Check::None: return;
+    case Check::Int:
+      if (!value.is_int()) value = Value::integer(index(in, value));
+      return;
+    case Check::Float:
+      if (!value.is_float()) value = Value::real(to_float(in, value));
+      return;
+    case Check::Bool: value = Value::boolean(truth(in, value)); return;
+    case Check::Str:
+      if (!is_str(value)) wrong_type(in, signature, at, skip, "str", value);
+      return;
+    case Check::List:
+      if (!value.is_object() || value.as_object()->kind != ObjectKind::List)
+        wrong_type(in, signature, at, skip, "list", value);
+      return;
+    case Check::Dict:
+      if (!is_dict(value)) wrong_type(in, signature, at, skip, "dict", value);
+      return;
+    case Check::Tuple:
+      if (!is_tuple(value)) wrong_type(in, signature, at, skip, "tuple", value);
+      return;
+    case Check::Callable:
+      if (!is_callable(in, value)) type_error("'" + std::string(type_name(in, value)) + "' object is not callable");
+      return;
+    case Check::Named: {
+      const Type* type = in.named_type(p.type_name.substr(0, p.type_name.find_first_of(" |[")));
+      if (type != nullptr && !is_instance(in, value, type))
+        wrong_type(in, signature, at, skip, type->name->view(), value);
+      return;
+    }
+  }
+}
+
+void bind_keywords(Interpreter& in, const Signature& signature, const Args& args, Value* slots, size_t skip) {
+  const uint32_t positional = args.positional();
+  Dict* extra = nullptr;
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    if (signature.parameters[i].kind == Kind::VarKeyword) extra = as_dict(slots[i]);
+  }
+  for (uint32_t k = 0; k < args.keyword_names->size; ++k) {
+    Str* name = as_str(args.keyword_names->items[k]);
+    const Value& value = args.values[positional + k];
+    size_t at = 0;
+    for (; at < signature.parameters.size(); ++at) {
+      const Parameter& p = signature.parameters[at];
+      if ((p.kind == Kind::Positional || p.kind == Kind::KeywordOnly) && at >= skip && str_equal(p.name, name)) break;
+    }
+    if (at < signature.parameters.size()) {
+      if (!slots[at].is_undefined()) {
+        type_error("argument for " + signature.function_name + "() given by name ('" + std::string(name->view()) +
+                   "') and position (" + std::to_string(at + 1 - skip) + ")");
+      }
+      slots[at] = value;
+    } else if (extra != nullptr) {
+      dict_set_str(in, extra, name, value);
+    } else {
+      type_error("'" + std::string(name->view()) + "' is an invalid keyword argument for " + signature.function_name +
+                 "()");
+    }
+  }
+}
+
+void check_self(Interpreter& in, const NativeFunction* f, const Args& args) {
+  const bool given = args.positional() != 0;
+  if (given && type_of(in, args.values[0])->is_subtype_of(f->owner)) return;
+  const std::string name(f->name->view()), owner(f->owner->name->view());
+  if (!given) type_error("unbound method " + owner + "." + name + "() needs an argument");
+  type_error("descriptor '" + name + "' for '" + owner + "' objects doesn't apply to a '" +
+             std::string(type_name(in, args.values[0])) + "' object");
+}
+
+bool needs_no_conversion(const Parameter& p, const Value& value) {
+  switch (p.check) {
+    case Check::None: return true;
+    case Check::Int: return value.is_int();
+    case Check::Float: return value.is_float();
+    case Check::Bool: return value.is_bool();
+    case Check::Str: return is_str(value);
+    default: return false;
+  }
+}
+
+// The usual call: positional arguments that are right as they are, defaults for the rest. False: it takes more than that.
+bool bind_simply(const Signature& signature, const Args& args, Value* slots) {
+  const size_t total = signature.parameters.size();
+  if (args.keyword_names != nullptr || args.count > total) return false;
+  for (size_t i = 0; i < total; ++i) {
+    const Parameter& p = signature.parameters[i];
+    if (p.kind == Kind::VarPositional || p.kind == Kind::VarKeyword) return false;
+    if (i < args.count) {
+      if (p.kind == Kind::KeywordOnly || !needs_no_conversion(p, args.values[i])) return false;
+      slots[i] = args.values[i];
+    } else {
+      if (!p.optional) return false;
+      slots[i] = p.default_value;
+    }
+  }
+  return true;
+}
+
+// Room for the values of a few parameters, of which only those are touched that the call has.
+class Slots {
+ public:
+  explicit Slots(size_t count) : count_(count) {
+    if (count > kFew) many_.resize(count);
+    else
+      for (size_t i = 0; i < count; ++i) new (few() + i) Value();
+  }
+  ~Slots() {
+    if (count_ > kFew) return;
+    for (size_t i = 0; i < count_; ++i) few()[i].~Value();
+  }
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+  Value* data() { return count_ > kFew ? many_.data() : few(); }
+  void reset() {
+    for (size_t i = 0; i < count_; ++i) data()[i] = Value();
+  }
+
+ private:
+  static constexpr size_t kFew = 8;
+  Value* few() { return reinterpret_cast<Value*>(room_); }
+  size_t count_;
+  alignas(Value) unsigned char room_[kFew * sizeof(Value)];
+  std::vector<Value> many_;
+};
+
+}  // namespace
+
+void bind_arguments(Interpreter& in, const Signature& signature, const Args& args, Value* slots) {
+  const size_t skip = is_method(args, signature) ? 1 : 0;
+  const uint32_t positional = args.positional();
+  const size_t keywords = args.count - positional;
+  const size_t total = signature.parameters.size();
+  const bool keywords_allowed = has_keywords(signature);
+  if (keywords != 0 && !keywords_allowed) type_error(full_name(signature, args) + "() takes no keyword arguments");
+  size_t taken = 0;
+  bool rest = false, any_keywords = false;
+  for (size_t i = 0; i < total; ++i) {
+    const Parameter& p = signature.parameters[i];
+    if (p.kind <= Kind::Positional) {
+      if (taken < positional) slots[i] = args.values[taken++];
+    } else if (p.kind == Kind::VarPositional) {
+      slots[i] = make_tuple(in, args.values + taken, positional - taken);
+      taken = positional;
+      rest = true;
+    } else if (p.kind == Kind::VarKeyword) {
+      slots[i] = make_dict(in);
+      any_keywords = true;
+    }
+  }
+  if (!rest && taken < positional) {
+    if (!keywords_allowed) wrong_positional_count(signature, args, positional - skip, skip);
+    too_many(signature, positional - skip, any_keywords ? 0 : keywords, skip);
+  }
+  if (keywords != 0) bind_keywords(in, signature, args, slots, skip);
+  for (size_t i = 0; i < total; ++i) {
+    const Parameter& p = signature.parameters[i];
+    if (!slots[i].is_undefined()) {
+      if (p.check != Check::None) check_argument(in, signature, i, skip, slots[i]);
+    } else if (p.optional) {
+      slots[i] = p.default_value;
+    } else {
+      if (!keywords_allowed) wrong_positional_count(signature, args, positional - skip, skip);
+      missing(signature, i, positional - skip, skip);
+    }
+  }
+}
+
+Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
+  Args bound = args;
+  bound.callee = f;
+  if (f->signature == nullptr) return f->function(in, bound);
+  const Signature& signature = *f->signature;
+  if (f->owner != nullptr &&
+      !(args.count != 0 && args.values[0].is_object() && args.values[0].as_object()->type == f->owner)) {
+    check_self(in, f, args);
+  }
+  const size_t total = signature.parameters.size();
+  if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
+  Slots slots(total);
+  if (!bind_simply(signature, bound, slots.data())) {
+    slots.reset();
+    bind_arguments(in, signature, bound, slots.data());
+  }
+  Args ready;
+  ready.values = slots.data();
+  ready.count = static_cast<uint32_t>(total);
+  ready.callee = f;
+  return f->function(in, ready);
+}
+
+void refuse_keywords(const char* function, const Args& args) {
+  if (args.keyword_names != nullptr && args.keyword_names->size != 0)
+    type_error(std::string(function) + "() takes no keyword arguments");
+}
+
+void refuse_keywords(Interpreter& in, const Type* type, const Type* base, const char* function, const Args& args) {
+  if (type != base) {
+    const Value& init = type_lookup(type, in.names->init);
+    if (init.is_object() && init.as_object()->kind == ObjectKind::Function) return;
+  }
+  refuse_keywords(function, args);
+}
+
+void check_count(const char* function, const Args& args, uint32_t least, uint32_t most) {
+  const uint32_t given = args.positional();
+  if (given >= least && given <= most) return;
+  type_error(std::string(function) + " expected " +
+             (least == most   ? ""
+              : given < least ? "at least "
+                              : "at most ") +
+             count_of(given < least ? least : most, "argument") + ", got " + std::to_string(given));
+}
+
+namespace {
+
+NativeFunction* new_native(Interpreter& in, const NativeDef& row, Type* owner) {
+  NativeFunction* f = make_object<NativeFunction>(in, in.types.native_function);
+  f->function = row.function;
+  f->doc = row.doc;
+  f->owner = owner;
+  f->module = nullptr;
+  f->signature = nullptr;
+  const std::string_view text = row.signature;
+  if (text.find('(') == text.npos) {  // a bare name: takes its arguments raw
+    f->name = intern(in, text);
+    return f;
+  }
+  auto signature = parse_signature(in, text);
+  f->name = intern(in, signature->function_name);
+  f->signature = signature.get();
+  in.shared->signatures.push_back(std::move(signature));
+  return f;
+}
+
+}  // namespace
+
+Value Interpreter::new_function(const char* signature, const char* doc, NativeFn function, std::shared_ptr<void> data) {
+  NativeFunction* f = new_native(*this, NativeDef{signature, function, doc}, nullptr);
+  f->data = std::move(data);
+  return Value::adopt(f);
+}
+
+void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view text = rows[i].signature;
+    const size_t open = text.find('(');
+    const std::string_view first = open == text.npos ? "" : text.substr(open + 1);
+    const bool raw = open == text.npos;
+    NativeFunction* f =
+        new_native(*this, rows[i], raw || first.starts_with("self") || first.starts_with("cls") ? type : nullptr);
+    Value method = Value::adopt(f);
+    if (first.starts_with("cls")) {
+      f->owner = nullptr;
+      method = make_class_method(*this, method);
+    } else if (raw || !first.starts_with("self")) {
+      method = make_static_method(*this, method);
+    }
+    dict_set_str(*this, type->attributes, f->name, method);
+  }
+}
+
+void Interpreter::def(Module& module, const char* signature, const char* doc, NativeFn function) {
+  Value f = new_function(signature, doc, function);
+  NativeFunction* native = static_cast<NativeFunction*>(f.as_object());
+  if (module.name->view() != "builtins") native->module = module.name;
+  dict_set_str(*this, module.dict, native->name, std::move(f));
+}
+
+}  // namespace tessera::lang

@@ -1,0 +1,32 @@
+// Signature strings and the arguments of native functions: parsing, binding, checks, CPython's TypeErrors.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lang/core/native.h"
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+class Interpreter;
+
+// "scale(x: Tensor, k: float = 2.0, *, out=None) -> Tensor". std::invalid_argument for a malformed text: that is a
+// mistake of the C++ programmer, not of a script.
+std::unique_ptr<Signature> parse_signature(Interpreter& in, std::string_view text);
+
+// Calls a native function with arguments as a script wrote them (`self` in front for methods).
+Value call_native(Interpreter& in, const NativeFunction* function, const Args& args);
+
+// Binds the arguments of a call to the parameters: `slots` has room for signature.parameters.size() values.
+void bind_arguments(Interpreter& in, const Signature& signature, const Args& args, Value* slots);
+
+// For functions without a signature that take no keywords: "f() takes no keyword arguments" when there are some.
+void refuse_keywords(const char* function, const Args& args);
+// The same for the maker of a type: a subclass whose __init__ is a script's takes what it wants.
+void refuse_keywords(Interpreter& in, const Type* type, const Type* base, const char* function, const Args& args);
+// "f expected at least 1 argument, got 0" as CPython's builtins without a signature say it.
+void check_count(const char* function, const Args& args, uint32_t least, uint32_t most);
+
+}  // namespace tessera::lang

@@ -1,0 +1,198 @@
+// The interpreter as hosts see it: construction, running text, modules by name.
+#include "lang/core/interpreter.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "lang/objects/attribute.h"
+#include "lang/objects/class.h"
+#include "lang/compiler/compile.h"
+#include "lang/core/cycles.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/exception_types.h"
+#include "lang/objects/function.h"
+#include "lang/objects/generator.h"
+#include "lang/objects/module.h"
+#include "lang/vm/frame_object.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
+#include "lang/syntax/source.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
+#include "lang/types/types.h"
+#include "lang/objects/weak.h"
+#include "lang/vm/vm.h"
+
+namespace tessera::lang {
+
+struct Interpreter::State {
+  std::unordered_map<std::string, Type*> types;  // by name, for signatures
+  std::vector<std::shared_ptr<void>> extensions;
+  std::set<std::string> warned;
+  Value builtins;  // the module
+  Value main;      // the module, once there is one
+  Value result;    // of an interactive run
+};
+
+Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), state_(std::make_unique<State>()) {
+  heap.set_limit(limits.object_bytes);
+  collector_ = std::make_unique<Collector>(*this);
+  type_cache_ = std::make_unique<TypeCache>();
+  weak_references_ = std::make_unique<WeakReferences>(*this);
+  vm_ = std::make_unique<VirtualMachine>(*this);
+  const bool collects = collector_->enabled();
+  collector_->set_enabled(false);
+  make_core_types(*this);
+  make_first_types(*this);
+  finish_core_types(*this);
+  make_function_types(*this);
+  make_generator_type(*this);
+  make_exception_types(*this);
+  make_frame_type(*this);
+  make_value_types(*this);
+  add_function_methods(*this);
+  add_generator_methods(*this);
+  add_exception_methods(*this);
+  add_frame_methods(*this);
+  modules_ = std::make_unique<Modules>(*this);
+  Module* const builtins = make_module(*this, "builtins");
+  state_->builtins = Value::adopt(builtins);
+  vm_->set_builtins(builtins->dict);
+  dict_set_str(*this, modules_->table(), intern(*this, "builtins"), state_->builtins);
+  add_builtins(*this, *builtins);
+  add_exceptions(*this, builtins->dict);
+  collector_->set_enabled(collects);
+}
+
+Interpreter::~Interpreter() {
+  state_->result = Value();
+  state_->main = Value();
+  state_->extensions.clear();
+  modules_.reset();
+  collector_->clear_all();
+  state_->builtins = Value();
+  not_implemented = Value();
+  ellipsis = Value();
+  drop_shared_objects(*this);
+  destroy_types(*this);
+}
+
+// --- running text
+
+namespace {
+
+// A module's Code as a function without parameters, called.
+Value run_code(Interpreter& in, const Value& code, Dict* globals) {
+  const Value function = make_function(in, static_cast<Code*>(code.as_object()), globals);
+  return in.vm().call_function(as_function(function), Args{});
+}
+
+// What compiles and runs may throw Error before a frame exists; hosts get Thrown only.
+template <class F>
+Value as_thrown(Interpreter& in, F&& body) {
+  in.vm().begin_run();
+  try {
+    return body();
+  } catch (const Thrown&) {
+    throw;
+  } catch (const std::exception&) {
+    throw Thrown(current_native_exception(in));
+  }
+}
+
+}  // namespace
+
+Value Interpreter::run(std::shared_ptr<Source> source, std::string_view name) {
+  return as_thrown(*this, [&] {
+    Value module;
+    if (name == "__main__") {
+      module = Value(main_module());
+    } else {
+      module = Value::adopt(make_module(*this, name));
+      dict_set_str(*this, modules_->table(), intern(*this, name), module);
+    }
+    Dict* const globals = static_cast<Module*>(module.as_object())->dict;
+    dict_set_str(*this, globals, names->file, make_str_lossy(*this, source->name()));
+    return run_code(*this, compile_source(*this, std::move(source), CompileMode::Module), globals);
+  });
+}
+
+Value Interpreter::run_interactive(std::shared_ptr<Source> source) {
+  return as_thrown(*this, [&] {
+    state_->result = Value();
+    run_code(*this, compile_source(*this, std::move(source), CompileMode::Interactive), main_module()->dict);
+    return std::exchange(state_->result, Value());
+  });
+}
+
+Value Interpreter::eval(std::shared_ptr<Source> source) {
+  return as_thrown(*this, [&] {
+    return run_code(*this, compile_source(*this, std::move(source), CompileMode::Expression), main_module()->dict);
+  });
+}
+
+void Interpreter::set_result(const Value& value) { state_->result = value; }
+
+Module* Interpreter::main_module() {
+  if (state_->main.is_undefined()) {
+    state_->main = Value::adopt(make_module(*this, "__main__"));
+    dict_set_str(*this, modules_->table(), names->main_, state_->main);
+  }
+  return static_cast<Module*>(state_->main.as_object());
+}
+
+// --- modules and types by name
+
+Module* Interpreter::import(std::string_view name) {
+  const Value module = modules_->import(name);
+  return static_cast<Module*>(module.as_object());
+}
+
+void Interpreter::add_native_module(std::string_view name, void (*fill)(Interpreter& in, Module& module)) {
+  modules_->add_native(name, fill);
+}
+
+Module* Interpreter::new_module(std::string_view name) { return make_module(*this, name); }
+
+void Interpreter::register_type(Type* type) { state_->types.emplace(type->name->view(), type); }
+
+Type* Interpreter::named_type(std::string_view name) const {
+  const auto found = state_->types.find(std::string(name));
+  return found == state_->types.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<void>& Interpreter::extension(size_t index) {
+  if (index >= state_->extensions.size()) state_->extensions.resize(index + 1);
+  return state_->extensions[index];
+}
+
+// --- errors and warnings
+
+std::string Interpreter::format_exception(const Value& exception) { return format_traceback(*this, exception); }
+
+void Interpreter::warn(ErrorKind category, std::string_view message) {
+  const Value module = [&] {
+    const Value* found = dict_get_text(modules_->table(), "warnings");
+    return found == nullptr ? Value() : *found;
+  }();
+  if (!module.is_undefined()) {
+    const Value function = find_attr(*this, module, intern(*this, "warn"));
+    if (!function.is_undefined()) {
+      call(*this, function, {make_str_lossy(*this, message), Value(error_type(*this, category))});
+      return;
+    }
+  }
+  std::string where = "<string>:1: ";
+  if (const Frame* frame = vm_->top()) {
+    const size_t word = static_cast<size_t>(frame->pc - frame->code->words.data()) - 1;
+    const Source& source = *frame->code->source;
+    where = source.name() + ":" + std::to_string(source.line_number(frame->code->places[word].span.begin)) + ": ";
+  }
+  const std::string text =
+      where + std::string(error_type(*this, category)->name->view()) + ": " + std::string(message) + "\n";
+  if (state_->warned.insert(text).second && host.write_error) host.write_error(text);
+}
+
+}  // namespace tessera::lang

@@ -1,0 +1,141 @@
+// One interpreter: everything that a running program has. Nothing of the language lives outside of it, so that a host
+// can run several, each on one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/core/heap.h"
+#include "lang/core/native.h"
+#include "lang/core/type.h"
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+struct Dict;
+struct Exception;
+struct Module;
+class Modules;         // import (module.h)
+class TypeCache;       // look-ups in types by version (attribute.h)
+class WeakReferences;  // which objects are weakly referenced, and from where (weak.h)
+class Source;
+class VirtualMachine;  // frames, registers, the loop (vm.h)
+class Collector;       // cycles (cycles.h)
+
+// Types that native code names. Made by the interpreter's constructor, immortal.
+struct BuiltinTypes {
+  Type *object, *type, *none, *boolean, *integer, *real, *str, *list, *tuple, *dict, *set, *frozenset, *range, *slice;
+  Type *function, *native_function, *bound_method, *cell, *code, *generator, *iterator, *module, *property;
+  Type *static_method, *class_method, *super, *not_implemented, *ellipsis, *traceback, *frame;
+  Type *dict_keys, *dict_values, *dict_items, *complex;
+  Type *list_iterator, *tuple_iterator, *str_iterator, *range_iterator, *set_iterator, *dict_key_iterator,
+      *dict_value_iterator, *dict_item_iterator, *callable_iterator, *list_reverse_iterator;
+  Type *enumerate, *zip, *map, *filter, *reversed;
+  Type* errors[64];  // by ErrorKind
+};
+
+// What the host grants and how much. A limit of zero is no limit.
+struct Limits {
+  uint64_t steps = 0;          // backward jumps and calls
+  double seconds = 0;          // wall time of one run
+  uint64_t object_bytes = 0;   // memory of the language's objects
+  uint32_t call_depth = 1000;  // RecursionError above
+  uint64_t output_bytes = 0;
+  bool files = false, environment = false, clock = false, imports_of_files = false, processes = false;
+};
+
+struct Host {
+  // All may be empty: then nothing is printed, input() raises EOFError, and only embedded modules can be imported.
+  std::function<void(std::string_view)> write_out;
+  std::function<void(std::string_view)> write_error;
+  std::function<bool(std::string& line)> read_line;
+  // The text of a module that is embedded in the program, or null. `path` is what tracebacks show.
+  std::function<const std::string_view*(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+};
+
+class Interpreter {
+ public:
+  explicit Interpreter(Host host = {}, Limits limits = {});
+  ~Interpreter();
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  BuiltinTypes types{};
+  Value not_implemented, ellipsis;
+  struct SharedObjects* shared = nullptr;  // empty strings and the like (types/types.h)
+  struct Names* names = nullptr;           // interned strings that the machine and natives use (names.def)
+  Limits limits;
+  Host host;
+
+  // Set by another thread or a signal handler: the program stops at the next backward jump, call or kernel poll.
+  // Bits. 1: KeyboardInterrupt, 2: cancelled by the host (a script cannot catch it), 4: a collection is due.
+  std::atomic<uint32_t> interrupt{0};
+
+  std::vector<std::string> argv;         // sys.argv
+  std::vector<std::string> search_path;  // sys.path at the start
+
+  // Runs a file's text as module `name` ("__main__"). Throws Thrown; the exception holds its traceback.
+  Value run(std::shared_ptr<Source> source, std::string_view name);
+  // As a prompt does it: statements in the main module's names; answers the value of a last bare expression, or Undefined.
+  Value run_interactive(std::shared_ptr<Source> source);
+  Value eval(std::shared_ptr<Source> source);  // one expression in the main module
+  Module* main_module();
+  void set_result(const Value& value);  // of run_interactive, by the code that it runs
+
+  // Imports by dotted name ("torch.nn") and answers the module of that name (not the first part).
+  Module* import(std::string_view name);
+  // A native module: `fill` runs at the first import. Embedded .tsr code is found through host.embedded_module.
+  void add_native_module(std::string_view name, void (*fill)(Interpreter& in, Module& module));
+  Module* new_module(std::string_view name);
+
+  // Makes a native type; its slots are then filled by the caller, its methods added by add_methods.
+  Type* new_type(const NativeTypeSpec& spec);
+  void add_methods(Type* type, const NativeDef* rows, size_t count);
+  // Without `del` the attribute cannot be deleted.
+  void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "",
+                    NativeFn del = nullptr);
+  Value new_function(const char* signature, const char* doc, NativeFn function, std::shared_ptr<void> data = nullptr);
+  void def(Module& module, const char* signature, const char* doc, NativeFn function);
+  // Types by the names that signatures use ("Tensor"). new_type registers what it makes.
+  void register_type(Type* type);
+  Type* named_type(std::string_view name) const;
+
+  // The traceback and message that CPython prints for an exception that nobody caught, with our notes below.
+  std::string format_exception(const Value& exception);
+  // A warning, through the warnings module when a script has imported it, else printed once per place.
+  void warn(ErrorKind category, std::string_view message);
+
+  // A slot for the state that a layer above keeps per interpreter (stdlib's tensor state), by index.
+  std::shared_ptr<void>& extension(size_t index);
+
+  VirtualMachine& vm() { return *vm_; }
+  Collector& collector() { return *collector_; }
+  Modules& modules() { return *modules_; }
+  TypeCache& type_cache() { return *type_cache_; }
+  WeakReferences& weak_references() { return *weak_references_; }
+
+  // Raw memory for objects, counted against limits.object_bytes; free lists by size class.
+  Heap heap;
+  void* allocate(size_t bytes) { return heap.allocate(bytes); }
+  void* reallocate(void* memory, size_t bytes, size_t wanted) { return heap.reallocate(memory, bytes, wanted); }
+  void deallocate(void* memory, size_t bytes) noexcept { heap.deallocate(memory, bytes); }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::unique_ptr<VirtualMachine> vm_;
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<TypeCache> type_cache_;
+  std::unique_ptr<WeakReferences> weak_references_;
+  std::unique_ptr<Modules> modules_;
+};
+
+// A string that is unique by text in this interpreter; lives as long as it.
+Str* intern(Interpreter& in, std::string_view text);
+
+}  // namespace tessera::lang

@@ -1,0 +1,99 @@
+// How C++ gives functions, methods, types and modules to scripts: a signature string and a function.
+//
+//   module.def("scale(x: Tensor, k: float = 2.0, *, out=None) -> Tensor", "Multiply by k.", &scale);
+//
+// The signature gives names, kinds (`/`, `*`, `*args`, `**kwargs`), defaults and checks; keywords, error messages for
+// wrong calls, help() and completion all follow from it (bind.cpp). A parameter's annotation is a check, and for some
+// types a conversion: `int` (accepts bool, and objects with __index__), `float` (accepts int and bool, and objects
+// with __float__; arrives as a float), `str`, `bool` (anything; arrives as its truth), `list`, `dict`, `tuple`,
+// `callable`, any other name: an instance of the type registered under that name. No annotation: no check.
+// `T | None` or a default of None lets None through.
+//
+// The function receives one Value per parameter, in the signature's order: the argument, or the default, or Undefined
+// where the default is written `...`; `*args` arrives as one tuple, `**kwargs` as one dict. A call with as many positional
+// arguments as parameters, and no checks to make, costs nothing over the bare call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/core/error.h"
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+struct Str;
+struct Tuple;
+struct Module;
+struct Type;
+struct NativeFunction;
+
+// The arguments of a call. As a script makes the call: `count` values, of which the last `keyword_names->size` belong
+// to keywords (null: none). As a bound native function receives it: one value per parameter, no keywords.
+struct Args {
+  const Value* values = nullptr;
+  uint32_t count = 0;
+  const Tuple* keyword_names = nullptr;
+  const NativeFunction* callee = nullptr;
+
+  const Value& operator[](uint32_t i) const { return values[i]; }
+  uint32_t positional() const;  // count without the keywords'
+};
+
+using NativeFn = Value (*)(Interpreter& in, const Args& args);
+
+struct Parameter {
+  enum class Kind : uint8_t { PositionalOnly, Positional, VarPositional, KeywordOnly, VarKeyword };
+  enum class Check : uint8_t { None, Int, Float, Str, Bool, List, Dict, Tuple, Callable, Named };
+  Str* name;  // interned
+  Kind kind;
+  Check check;
+  bool optional;  // has a default
+  bool allows_none;
+  Value default_value;    // Undefined for `...`
+  std::string type_name;  // as written, for messages and help; Check::Named looks it up
+};
+
+struct Signature {
+  std::string text;  // as given
+  std::string function_name;
+  std::vector<Parameter> parameters;
+  std::string result;
+  uint32_t positional_count = 0;  // parameters that positional arguments can fill
+  bool plain = false;  // only positional parameters without checks: arguments are passed as they are when all are given
+  uint32_t plain_count = UINT32_MAX;  // of a plain one: how many parameters there are
+};
+
+struct NativeFunction : Object {
+  NativeFn function;
+  const Signature* signature;  // owned by the interpreter; null: takes the raw arguments, keywords and all
+  Str* name;
+  Str* module;  // null for builtins
+  Type* owner;  // the type whose method it is, or null
+  std::string doc;
+  std::shared_ptr<void> data;  // for closures of hosts
+};
+
+// One row of a table of methods or functions.
+struct NativeDef {
+  const char* signature;  // methods name self first: "append(self, object, /)"
+  NativeFn function;
+  const char* doc = "";
+};
+
+// Makes native types. `base` null: object.
+struct NativeTypeSpec {
+  std::string_view name;    // "deque"
+  std::string_view module;  // "collections"
+  ObjectKind kind = ObjectKind::Native;
+  uint32_t size = sizeof(Object);
+  uint32_t flags = 0;  // TypeFlags
+  Type* base = nullptr;
+  std::string_view doc = "";
+};
+
+}  // namespace tessera::lang

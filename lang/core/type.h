@@ -1,0 +1,132 @@
+// Types: one table of functions per type, through which an object takes part in the language.
+//
+// Native types fill the table in C++; a class written in a script inherits its base's table, and class.cpp puts a
+// trampoline into each slot whose dunder method the class defines. The virtual machine asks the table only after its
+// inline cases for int, float, str, list, dict and tuple.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+struct Str;
+struct Dict;
+struct Tuple;
+struct Args;
+class Visitor;
+
+enum class BinaryOp : uint8_t {
+  Add,
+  Sub,
+  Mul,
+  TrueDiv,
+  FloorDiv,
+  Mod,
+  Pow,
+  MatMul,
+  LShift,
+  RShift,
+  And,
+  Or,
+  Xor,
+  DivMod,
+};
+enum class UnaryOp : uint8_t { Neg, Pos, Invert };
+enum class CompareOp : uint8_t { Lt, Le, Eq, Ne, Gt, Ge };
+
+// Which operands of a binary operator are temporaries of the virtual machine that nothing reads again: an
+// implementation that sees such an operand with a count of one may take its memory for the result.
+enum Dying : uint8_t { kNoneDying = 0, kLeftDying = 1, kRightDying = 2 };
+
+// Every function may throw Error or Thrown (error.h). A slot that is null is "not supported".
+// `self` is the object that the slot was found on. Not-implemented is answered with `in.not_implemented`.
+struct TypeSlots {
+  // Frees the object's contents and memory; must not throw. Never null.
+  void (*destroy)(Interpreter& in, Object* self) = nullptr;
+  // Calls visitor(child) for each Value that it owns; null for types that hold no values.
+  void (*traverse)(Object* self, Visitor& visitor) = nullptr;
+  // Drops what it holds, so that a cycle falls apart.
+  void (*clear)(Interpreter& in, Object* self) = nullptr;
+
+  Value (*repr)(Interpreter& in, const Value& self) = nullptr;
+  Value (*str)(Interpreter& in, const Value& self) = nullptr;  // null: repr
+  Value (*format)(Interpreter& in, const Value& self, std::string_view spec) = nullptr;
+  int64_t (*hash)(Interpreter& in, const Value& self) = nullptr;  // null: unhashable (object's is identity)
+  bool (*truth)(Interpreter& in, const Value& self) = nullptr;    // null: length != 0, or true
+  int64_t (*length)(Interpreter& in, const Value& self) = nullptr;
+
+  Value (*compare)(Interpreter& in, CompareOp op, const Value& self, const Value& other) = nullptr;
+  // `reflected`: self is the right operand. `dying` speaks of the operands as written, left and right.
+  Value (*binary)(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
+                  uint8_t dying) = nullptr;
+  // `self op= other`; answers the object that the name is bound to afterwards. Null: the binary operator.
+  Value (*inplace)(Interpreter& in, BinaryOp op, const Value& self, const Value& other) = nullptr;
+  Value (*unary)(Interpreter& in, UnaryOp op, const Value& self) = nullptr;
+
+  Value (*get_item)(Interpreter& in, const Value& self, const Value& key) = nullptr;
+  void (*set_item)(Interpreter& in, const Value& self, const Value& key, const Value& value) = nullptr;
+  void (*del_item)(Interpreter& in, const Value& self, const Value& key) = nullptr;
+  bool (*contains)(Interpreter& in, const Value& self, const Value& item) = nullptr;  // null: iterate
+  Value (*iter)(Interpreter& in, const Value& self) = nullptr;
+  // False: exhausted. No StopIteration is made on this path.
+  bool (*next)(Interpreter& in, const Value& self, Value& out) = nullptr;
+
+  Value (*call)(Interpreter& in, const Value& self, const Args& args) = nullptr;
+  // Instead of the generic look-up (attribute.cpp); answers Undefined where there is no such attribute.
+  Value (*get_attr)(Interpreter& in, const Value& self, Str* name) = nullptr;
+  void (*set_attr)(Interpreter& in, const Value& self, Str* name, const Value& value) = nullptr;  // Undefined: del
+  // Descriptor protocol, for objects found in a class.
+  Value (*descr_get)(Interpreter& in, const Value& self, const Value& instance, Type* owner) = nullptr;
+  void (*descr_set)(Interpreter& in, const Value& self, const Value& instance, const Value& value) = nullptr;
+};
+
+// Attributes of an instance. In the usual case an instance holds the first `count` names of its type's shared key
+// list, in that order, so `values[i]` belongs to `type->instance_keys[i]`; an instance that is given names in another
+// order, or that loses one, goes over to a dict of its own.
+struct Attributes {
+  Value* values = nullptr;
+  uint32_t count = 0;
+  uint32_t capacity = 0;
+  Dict* dict = nullptr;  // owned; when set, `values` is empty
+};
+
+enum TypeFlags : uint32_t {
+  kScriptClass = 1,  // made by a class statement or type(name, bases, dict)
+  kFinalType = 2,    // cannot be a base: bool, range, slice, function …
+  kExceptionType = 4,
+  kHasGetAttrHook = 8,    // the class (or a base) defines __getattr__
+  kHasGetAttribute = 16,  // … __getattribute__
+  kHasSetAttrHook = 32,   // … __setattr__ or __delattr__
+  kHasSlots = 64,         // __slots__ and no __dict__: only the named attributes may be set
+  kAbstract = 128,        // has names in __abstractmethods__: refuses to be instantiated
+  kHasFinalizer = 256,    // defines __del__
+  kHasClassHooks = 512,   // defines one of the __class_…__ hooks (class.h)
+};
+
+struct Type : GcObject {
+  Str* name;
+  Str* qualname;
+  Str* module;
+  Interpreter* owner;
+  std::vector<Type*> bases;
+  std::vector<Type*> mro;  // C3, itself first
+  Dict* attributes;        // __dict__ of the class
+  TypeSlots slots;
+  ObjectKind instance_kind;  // layout of its instances
+  uint32_t type_flags;
+  uint32_t instance_size;      // bytes of an instance without its Attributes
+  uint32_t attributes_offset;  // where its instances keep their Attributes; 0: they have none
+  uint32_t version;            // changes whenever an attribute of it or of a base changes; never 0; caches compare it
+  std::vector<Str*> instance_keys;  // shared names of instance attributes, see Attributes
+  std::vector<Type*> subclasses;    // not owned
+  // How instances are made: null for script classes without a native base (then object.__new__ and __init__).
+  Value (*make)(Interpreter& in, Type* type, const Args& args) = nullptr;
+
+  bool is_subtype_of(const Type* other) const noexcept;  // issubclass without hooks
+};
+
+}  // namespace tessera::lang

@@ -1,0 +1,552 @@
+// array: numbers of one kind, one behind the other in memory, as `array.array` keeps them.
+//
+// An item is as wide as its type code says and is made a value when it is read. Ints have 64 bits in the language, so the
+// upper half of 'L' and 'Q' raises OverflowError.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+// One type code: its item's width, and what an int must lie between.
+struct ItemKind {
+  char code;
+  uint8_t size;
+  int64_t least, most;
+  const char* c_name;  // in messages; null: not an int
+};
+
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+constexpr ItemKind kKinds[] = {
+    {'b', 1, -128, 127, "signed char"},
+    {'B', 1, 0, 255, "unsigned byte integer"},
+    {'h', 2, -32768, 32767, "signed short integer"},
+    {'H', 2, 0, 65535, "unsigned short"},
+    {'i', 4, -2147483648LL, 2147483647, "signed integer"},
+    {'I', 4, 0, 4294967295LL, "unsigned int"},
+    {'l', 8, kLeast, kMost, "signed long"},
+    {'L', 8, 0, kMost, "unsigned long"},
+    {'q', 8, kLeast, kMost, "signed long long"},
+    {'Q', 8, 0, kMost, "unsigned long long"},
+    {'f', 4, 0, 0, nullptr},
+    {'d', 8, 0, 0, nullptr},
+    {'u', 4, 0, 0, nullptr},
+};
+
+struct Array : Object {
+  const ItemKind* items = nullptr;
+  std::vector<unsigned char> bytes;
+
+  size_t size() const { return bytes.size() / items->size; }
+  unsigned char* at(size_t i) { return bytes.data() + i * items->size; }
+};
+
+Array* array_of(const Value& v) { return static_cast<Array*>(v.as_object()); }
+Array* self_of(const Args& args) { return array_of(args[0]); }
+// Both have this file's layout when they share its native `destroy` slot.
+bool is_array(const Value& self, const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Native &&
+         v.as_object()->type->slots.destroy == self.as_object()->type->slots.destroy;
+}
+
+template <class T>
+T read(const unsigned char* from) {
+  T item;
+  std::memcpy(&item, from, sizeof(T));
+  return item;
+}
+
+template <class T>
+void write(unsigned char* to, T item) {
+  std::memcpy(to, &item, sizeof(T));
+}
+
+Value load(Interpreter& in, Array* a, size_t i) {
+  const unsigned char* const p = a->at(i);
+  switch (a->items->code) {
+    case 'b': return Value::integer(read<int8_t>(p));
+    case 'B': return Value::integer(read<uint8_t>(p));
+    case 'h': return Value::integer(read<int16_t>(p));
+    case 'H': return Value::integer(read<uint16_t>(p));
+    case 'i': return Value::integer(read<int32_t>(p));
+    case 'I': return Value::integer(read<uint32_t>(p));
+    case 'f': return Value::real(static_cast<double>(read<float>(p)));
+    case 'd': return Value::real(read<double>(p));
+    case 'u': return char_str(in, read<uint32_t>(p));
+    default: return Value::integer(read<int64_t>(p));
+  }
+}
+
+// --- from a value to an item
+
+[[noreturn]] void out_of_bounds(const ItemKind& kind, bool above) {
+  if (!above && kind.least == 0 && kind.code != 'B' && kind.code != 'H')
+    throw_error(ErrorKind::OverflowError, "can't convert negative value to %s", kind.c_name);
+  throw_error(ErrorKind::OverflowError, "%s is %s", kind.c_name, above ? "greater than maximum" : "less than minimum");
+}
+
+int64_t int_item(Interpreter& in, const ItemKind& kind, const Value& value) {
+  const int64_t item = int_argument(in, value);
+  if (item < kind.least || item > kind.most) out_of_bounds(kind, item > kind.most);
+  return item;
+}
+
+uint32_t character_item(const Value& value) {
+  if (!is_str(value) || as_str(value)->length != 1)
+    throw Error(ErrorKind::TypeError, "array item must be a unicode character");
+  const char* p = as_str(value)->data;
+  return decode_char(p);
+}
+
+// Eight bytes, of which the first `kind.size` are the item. Asking the value may run a script: the array is not touched.
+struct Item {
+  unsigned char bytes[8];
+};
+
+Item item_of(Interpreter& in, const ItemKind& kind, const Value& value) {
+  Item item = {};
+  if (kind.code == 'f') write(item.bytes, static_cast<float>(real_argument(in, value)));
+  else if (kind.code == 'd') write(item.bytes, real_argument(in, value));
+  else if (kind.code == 'u') write(item.bytes, character_item(value));
+  else write(item.bytes, int_item(in, kind, value));  // little-endian: the low bytes come first
+  return item;
+}
+
+void append_item(Interpreter& in, Array* a, const Value& value) {
+  const Item item = item_of(in, *a->items, value);
+  a->bytes.insert(a->bytes.end(), item.bytes, item.bytes + a->items->size);
+}
+
+void extend_with(Interpreter& in, Array* a, const Value& self, const Value& iterable) {
+  if (is_array(self, iterable)) {
+    if (array_of(iterable)->items != a->items)
+      throw Error(ErrorKind::TypeError, "can only extend with array of same kind");
+    const std::vector<unsigned char> more = array_of(iterable)->bytes;
+    a->bytes.insert(a->bytes.end(), more.begin(), more.end());
+    return;
+  }
+  for_each(in, iterable, [&](const Value& v) { append_item(in, a, v); });
+}
+
+// --- making
+
+const ItemKind& kind_of(Interpreter& in, const Value& code) {
+  if (!is_str(code) || as_str(code)->length != 1) {
+    throw_error(ErrorKind::TypeError, "array() argument 1 must be a unicode character, not %s",
+                std::string(type_name(in, code)).c_str());
+  }
+  for (const ItemKind& kind : kKinds) {
+    if (text_of(code)[0] == kind.code) return kind;
+  }
+  throw Error(ErrorKind::ValueError, "bad typecode (must be b, B, u, h, H, i, I, l, L, q, Q, f or d)");
+}
+
+Value make_array(Interpreter& in, Type* type, const Args& args) {
+  if (args.positional() < 1 || args.positional() > 2) {
+    throw_error(ErrorKind::TypeError, "array() takes at %s (%u given)",
+                args.positional() < 1 ? "least 1 argument" : "most 2 arguments", args.positional());
+  }
+  Array* a = make_object<Array>(in, type);
+  Value made = Value::adopt(a);
+  a->items = &kKinds[0];  // until the argument has been asked
+  a->items = &kind_of(in, args[0]);
+  if (args.positional() == 2) {
+    if (is_str(args[1]) && a->items->code != 'u') {
+      throw_error(ErrorKind::TypeError, "cannot use a str to initialize an array with typecode '%c'", a->items->code);
+    }
+    if (is_array(made, args[1])) {
+      Array* const source = array_of(args[1]);
+      for (size_t i = 0; i < source->size(); ++i) append_item(in, a, load(in, source, i));
+    } else {
+      extend_with(in, a, made, args[1]);
+    }
+  }
+  return made;
+}
+
+Value array_of_bytes(Interpreter& in, const Array* like, std::vector<unsigned char> bytes) {
+  Array* a = make_object<Array>(in, like->type);
+  a->items = like->items;
+  a->bytes = std::move(bytes);
+  return Value::adopt(a);
+}
+
+// --- slots
+
+void destroy_array(Interpreter& in, Object* self) { free_object(in, static_cast<Array*>(self)); }
+
+int64_t array_length(Interpreter&, const Value& self) { return static_cast<int64_t>(array_of(self)->size()); }
+
+size_t position(Interpreter& in, Array* a, const Value& key, const char* outside) {
+  if (!key.is_int() && !key.is_bool() && type_lookup(type_of(in, key), in.names->index).is_undefined())
+    throw Error(ErrorKind::TypeError, "array indices must be integers");
+  int64_t i = int_argument(in, key);
+  if (i < 0) i += static_cast<int64_t>(a->size());
+  if (i < 0 || i >= static_cast<int64_t>(a->size())) throw Error(ErrorKind::IndexError, outside);
+  return static_cast<size_t>(i);
+}
+
+Value array_get(Interpreter& in, const Value& self, const Value& key) {
+  Array* const a = array_of(self);
+  if (!is_slice(key)) return load(in, a, position(in, a, key, "array index out of range"));
+  const SliceParts parts = unpack_slice(in, as_slice(key));
+  const SliceIndices s = adjust_slice(parts, static_cast<int64_t>(a->size()));
+  std::vector<unsigned char> bytes;
+  bytes.reserve(static_cast<size_t>(s.count) * a->items->size);
+  for (int64_t k = 0; k < s.count; ++k) {
+    const unsigned char* const from = a->at(static_cast<size_t>(s.start + k * s.step));
+    bytes.insert(bytes.end(), from, from + a->items->size);
+  }
+  return array_of_bytes(in, a, std::move(bytes));
+}
+
+void set_slice(Interpreter& in, Array* a, const Value& self, const Slice* slice, const Value& value) {
+  if (!is_array(self, value)) {
+    throw_error(ErrorKind::TypeError, "can only assign array (not \"%s\") to array slice",
+                std::string(type_name(in, value)).c_str());
+  }
+  if (array_of(value)->items != a->items) throw Error(ErrorKind::TypeError, "bad argument type for built-in operation");
+  const SliceParts parts = unpack_slice(in, slice);
+  const std::vector<unsigned char> items = array_of(value)->bytes;
+  const SliceIndices s = adjust_slice(parts, static_cast<int64_t>(a->size()));
+  const size_t width = a->items->size;
+  if (s.step == 1) {
+    const auto begin = a->bytes.begin() + s.start * static_cast<int64_t>(width);
+    const auto rest = a->bytes.erase(begin, begin + s.count * static_cast<int64_t>(width));
+    a->bytes.insert(rest, items.begin(), items.end());
+    return;
+  }
+  if (items.size() / width != static_cast<size_t>(s.count)) {
+    throw_error(ErrorKind::ValueError, "attempt to assign array of size %zu to extended slice of size %lld",
+                items.size() / width, static_cast<long long>(s.count));
+  }
+  for (int64_t k = 0; k < s.count; ++k)
+    std::memcpy(a->at(static_cast<size_t>(s.start + k * s.step)), items.data() + static_cast<size_t>(k) * width, width);
+}
+
+void array_set(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  Array* const a = array_of(self);
+  if (is_slice(key)) return set_slice(in, a, self, as_slice(key), value);
+  const Item item = item_of(in, *a->items, value);
+  std::memcpy(a->at(position(in, a, key, "array assignment index out of range")), item.bytes, a->items->size);
+}
+
+void remove_item(Array* a, size_t i) {
+  const auto begin = a->bytes.begin() + static_cast<int64_t>(i * a->items->size);
+  a->bytes.erase(begin, begin + a->items->size);
+}
+
+void array_del(Interpreter& in, const Value& self, const Value& key) {
+  Array* const a = array_of(self);
+  if (!is_slice(key)) return remove_item(a, position(in, a, key, "array assignment index out of range"));
+  const SliceParts parts = unpack_slice(in, as_slice(key));
+  const SliceIndices s = adjust_slice(parts, static_cast<int64_t>(a->size()));
+  std::vector<bool> gone(a->size());
+  for (int64_t k = 0; k < s.count; ++k) gone[static_cast<size_t>(s.start + k * s.step)] = true;
+  size_t kept = 0;
+  for (size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i]) std::memmove(a->at(kept++), a->at(i), a->items->size);
+  }
+  a->bytes.resize(kept * a->items->size);
+}
+
+int64_t find(Interpreter& in, Array* a, const Value& item, size_t from, size_t to) {
+  for (size_t i = from; i < std::min(to, a->size()); ++i) {
+    if (equals(in, load(in, a, i), item)) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+bool array_contains(Interpreter& in, const Value& self, const Value& item) {
+  return find(in, array_of(self), item, 0, SIZE_MAX) >= 0;
+}
+
+struct ArrayIterator : Object {
+  Value array;
+  size_t index = 0;
+};
+
+Value array_iter(Interpreter& in, const Value& self) {
+  const Value& type = type_lookup(self.as_object()->type, intern(in, "_iterator"));
+  ArrayIterator* it = make_object<ArrayIterator>(in, static_cast<Type*>(type.as_object()));
+  it->array = self;
+  return Value::adopt(it);
+}
+
+bool iterator_step(Interpreter& in, const Value& self, Value& out) {
+  ArrayIterator* it = static_cast<ArrayIterator*>(self.as_object());
+  if (it->array.is_undefined()) return false;
+  if (it->index >= array_of(it->array)->size()) {
+    it->array = Value();
+    return false;
+  }
+  out = load(in, array_of(it->array), it->index++);
+  return true;
+}
+
+void destroy_iterator(Interpreter& in, Object* self) { free_object(in, static_cast<ArrayIterator*>(self)); }
+Value iterator_self(Interpreter&, const Value& self) { return self; }
+
+Value to_list(Interpreter& in, Array* a) {
+  std::vector<Value> items;
+  items.reserve(a->size());
+  for (size_t i = 0; i < a->size(); ++i) items.push_back(load(in, a, i));
+  return make_list(in, items.data(), items.size());
+}
+
+std::string text_of_array(Interpreter& in, Array* a) {
+  std::string text;
+  for (size_t i = 0; i < a->size(); ++i) text += text_of(load(in, a, i));
+  return text;
+}
+
+Value array_repr(Interpreter& in, const Value& self) {
+  Array* const a = array_of(self);
+  std::string text = std::string(a->type->name->view()) + "('" + a->items->code + "'";
+  if (a->size() != 0) {
+    const Value shown = a->items->code == 'u' ? make_str(in, text_of_array(in, a)) : to_list(in, a);
+    text += ", " + repr_text(in, shown);
+  }
+  return make_str(in, text + ")");
+}
+
+Value array_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!is_array(self, other)) return in.not_implemented;
+  return compare(in, op, to_list(in, array_of(self)), to_list(in, array_of(other)));
+}
+
+std::vector<unsigned char> repeated(Interpreter& in, const Array* a, int64_t times) {
+  std::vector<unsigned char> bytes;
+  if (times <= 0 || a->bytes.empty()) return bytes;
+  if (a->bytes.size() > static_cast<size_t>(kMost / times)) throw Error(ErrorKind::MemoryError, std::string());
+  (void)in;
+  try {
+    bytes.reserve(a->bytes.size() * static_cast<size_t>(times));
+  } catch (const std::exception&) {
+    throw Error(ErrorKind::MemoryError, std::string());
+  }
+  for (int64_t i = 0; i < times; ++i) bytes.insert(bytes.end(), a->bytes.begin(), a->bytes.end());
+  return bytes;
+}
+
+Value array_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  Array* const a = array_of(self);
+  int64_t times = 0;
+  if (op == BinaryOp::Add && !reflected) {
+    if (!is_array(self, other)) {
+      throw_error(ErrorKind::TypeError, "can only append array (not \"%s\") to array",
+                  std::string(type_name(in, other)).c_str());
+    }
+    if (array_of(other)->items != a->items)
+      throw Error(ErrorKind::TypeError, "bad argument type for built-in operation");
+    std::vector<unsigned char> bytes = a->bytes;
+    bytes.insert(bytes.end(), array_of(other)->bytes.begin(), array_of(other)->bytes.end());
+    return array_of_bytes(in, a, std::move(bytes));
+  }
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) return array_of_bytes(in, a, repeated(in, a, times));
+  return in.not_implemented;
+}
+
+Value array_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  Array* const a = array_of(self);
+  int64_t times = 0;
+  if (op == BinaryOp::Add) {
+    if (!is_array(self, other)) {
+      throw_error(ErrorKind::TypeError, "can only extend with array (not \"%s\")",
+                  std::string(type_name(in, other)).c_str());
+    }
+    extend_with(in, a, self, other);
+    return self;
+  }
+  if (op != BinaryOp::Mul || !repetition_count(in, other, times)) return in.not_implemented;
+  a->bytes = repeated(in, a, times);
+  return self;
+}
+
+// --- methods
+
+Value array_append(Interpreter& in, const Args& args) {
+  append_item(in, self_of(args), args[1]);
+  return Value::none();
+}
+
+Value array_extend(Interpreter& in, const Args& args) {
+  extend_with(in, self_of(args), args[0], args[1]);
+  return Value::none();
+}
+
+Value array_fromlist(Interpreter& in, const Args& args) {
+  if (!is_list(args[1])) throw Error(ErrorKind::TypeError, "arg must be list");
+  Array* const a = self_of(args);
+  const size_t before = a->bytes.size();
+  try {
+    extend_with(in, a, args[0], args[1]);
+  } catch (...) {
+    a->bytes.resize(std::min(before, a->bytes.size()));
+    throw;
+  }
+  return Value::none();
+}
+
+Value array_fromunicode(Interpreter& in, const Args& args) {
+  if (self_of(args)->items->code != 'u')
+    throw Error(ErrorKind::ValueError, "fromunicode() may only be called on unicode type arrays");
+  extend_with(in, self_of(args), args[0], args[1]);
+  return Value::none();
+}
+
+Value array_insert(Interpreter& in, const Args& args) {
+  Array* const a = self_of(args);
+  const Item item = item_of(in, *a->items, args[2]);
+  const auto size = static_cast<int64_t>(a->size());
+  int64_t i = int_argument(in, args[1]);
+  if (i < 0) i = std::max<int64_t>(0, i + size);
+  i = std::min(i, size);
+  a->bytes.insert(a->bytes.begin() + i * a->items->size, item.bytes, item.bytes + a->items->size);
+  return Value::none();
+}
+
+Value array_pop(Interpreter& in, const Args& args) {
+  Array* const a = self_of(args);
+  if (a->size() == 0) throw Error(ErrorKind::IndexError, "pop from empty array");
+  const size_t i = position(in, a, args[1], "pop index out of range");
+  Value item = load(in, a, i);
+  remove_item(a, i);
+  return item;
+}
+
+Value array_remove(Interpreter& in, const Args& args) {
+  const int64_t at = find(in, self_of(args), args[1], 0, SIZE_MAX);
+  if (at < 0) throw Error(ErrorKind::ValueError, "array.remove(x): x not in array");
+  remove_item(self_of(args), static_cast<size_t>(at));
+  return Value::none();
+}
+
+size_t clamp_index(Interpreter& in, const Value& v, size_t size) {
+  int64_t i = int_argument(in, v);
+  if (i < 0) i = std::max<int64_t>(0, i + static_cast<int64_t>(size));
+  return static_cast<size_t>(std::min<int64_t>(i, static_cast<int64_t>(size)));
+}
+
+Value array_index(Interpreter& in, const Args& args) {
+  Array* const a = self_of(args);
+  const int64_t at = find(in, a, args[1], clamp_index(in, args[2], a->size()), clamp_index(in, args[3], a->size()));
+  if (at < 0) throw Error(ErrorKind::ValueError, "array.index(x): x not in array");
+  return Value::integer(at);
+}
+
+Value array_count(Interpreter& in, const Args& args) {
+  int64_t count = 0;
+  for (int64_t at = find(in, self_of(args), args[1], 0, SIZE_MAX); at >= 0;
+       at = find(in, self_of(args), args[1], static_cast<size_t>(at) + 1, SIZE_MAX))
+    ++count;
+  return Value::integer(count);
+}
+
+Value array_reverse(Interpreter&, const Args& args) {
+  Array* const a = self_of(args);
+  const size_t width = a->items->size;
+  for (size_t i = 0, j = a->size(); i + 1 < j; ++i) {
+    --j;
+    std::swap_ranges(a->at(i), a->at(i) + width, a->at(j));
+  }
+  return Value::none();
+}
+
+Value array_byteswap(Interpreter&, const Args& args) {
+  Array* const a = self_of(args);
+  for (size_t i = 0; i < a->size(); ++i) std::reverse(a->at(i), a->at(i) + a->items->size);
+  return Value::none();
+}
+
+Value array_tolist(Interpreter& in, const Args& args) { return to_list(in, self_of(args)); }
+
+Value array_tounicode(Interpreter& in, const Args& args) {
+  if (self_of(args)->items->code != 'u')
+    throw Error(ErrorKind::ValueError, "tounicode() may only be called on unicode type arrays");
+  return make_str(in, text_of_array(in, self_of(args)));
+}
+
+Value array_copy(Interpreter& in, const Args& args) { return array_of_bytes(in, self_of(args), self_of(args)->bytes); }
+
+Value array_typecode(Interpreter& in, const Args& args) {
+  return make_str(in, std::string_view(&self_of(args)->items->code, 1));
+}
+
+Value array_itemsize(Interpreter&, const Args& args) { return Value::integer(self_of(args)->items->size); }
+
+const NativeDef kMethods[] = {
+    {"append(self, v, /)", array_append, "Add an item at the end."},
+    {"extend(self, bb, /)", array_extend, "Add many items at the end."},
+    {"fromlist(self, list, /)", array_fromlist, "Add the items of a list, all or none."},
+    {"fromunicode(self, ustr, /)", array_fromunicode, "Add the characters of a text."},
+    {"insert(self, i, v, /)", array_insert, "Put v before position i."},
+    {"pop(self, i=-1, /)", array_pop, "Take item i."},
+    {"remove(self, v, /)", array_remove, "Remove the first item that equals v."},
+    {"index(self, v, start=0, stop=9223372036854775807, /)", array_index, "Where the first item is that equals v."},
+    {"count(self, v, /)", array_count, "How many items equal v."},
+    {"reverse(self)", array_reverse, "Turn around in place."},
+    {"byteswap(self)", array_byteswap, "Reverse the bytes of every item."},
+    {"tolist(self)", array_tolist, "The items as a list."},
+    {"tounicode(self)", array_tounicode, "The items as a text."},
+    {"__copy__(self)", array_copy},
+    {"__deepcopy__(self, memo, /)", array_copy},
+};
+
+Type* make_iterator_type(Interpreter& in) {
+  NativeTypeSpec spec;
+  spec.name = "arrayiterator";
+  spec.module = "array";
+  spec.size = sizeof(ArrayIterator);
+  spec.flags = kFinalType;
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_iterator;
+  type->slots.iter = iterator_self;
+  type->slots.next = iterator_step;
+  return type;
+}
+
+}  // namespace
+
+void fill_array(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "array";
+  spec.module = "array";
+  spec.size = sizeof(Array);
+  spec.doc = "Numbers of one kind, close together.";
+  Type* type = in.new_type(spec);
+  TypeSlots& slots = type->slots;
+  slots.destroy = destroy_array;
+  slots.repr = array_repr;
+  slots.hash = nullptr;
+  slots.length = array_length;
+  slots.compare = array_compare;
+  slots.binary = array_binary;
+  slots.inplace = array_inplace;
+  slots.get_item = array_get;
+  slots.set_item = array_set;
+  slots.del_item = array_del;
+  slots.contains = array_contains;
+  slots.iter = array_iter;
+  type->make = make_array;
+  in.add_methods(type, kMethods, std::size(kMethods));
+  in.add_property(type, "typecode", array_typecode);
+  in.add_property(type, "itemsize", array_itemsize);
+  dict_set_str(in, type->attributes, intern(in, "_iterator"), Value(make_iterator_type(in)));
+  set_member(in, module, "array", Value(type));
+  set_member(in, module, "ArrayType", Value(type));
+  set_member(in, module, "typecodes", make_str(in, "bBuhHiIlLqQfd"));
+}
+
+}  // namespace tessera::stdlib

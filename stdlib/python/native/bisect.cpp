@@ -1,0 +1,52 @@
+// bisect: places in a sorted sequence, found by halving.
+#include "lang/core/names.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+enum class Side { Left, Right };
+
+// Args: a, x, lo, hi, key. `x` is compared as it is: only the items go through the key.
+template <Side side>
+int64_t place(Interpreter& in, const Args& args, const Value& x) {
+  const Value &a = args[0], &key = args[4];
+  int64_t low = int_argument(in, args[2]);
+  if (low < 0) throw Error(ErrorKind::ValueError, "lo must be non-negative");
+  int64_t high = args[3].is_none() ? length(in, a) : int_argument(in, args[3]);
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    Value item = get_item(in, a, Value::integer(middle));
+    if (!key.is_none()) item = call(in, key, {item});
+    if (side == Side::Left ? less(in, item, x) : !less(in, x, item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+template <Side side>
+Value bisect(Interpreter& in, const Args& args) {
+  return Value::integer(place<side>(in, args, args[1]));
+}
+
+template <Side side>
+Value insort(Interpreter& in, const Args& args) {
+  const Value x = args[4].is_none() ? args[1] : call(in, args[4], {args[1]});
+  const Value at = Value::integer(place<side>(in, args, x));
+  return call_method(in, args[0], intern(in, "insert"), {at, args[1]}), Value::none();
+}
+
+}  // namespace
+
+void fill_bisect(Interpreter& in, Module& module) {
+  in.def(module, "bisect_right(a, x, lo=0, hi=None, *, key=None)", "Behind the items that equal x.",
+         bisect<Side::Right>);
+  in.def(module, "bisect_left(a, x, lo=0, hi=None, *, key=None)", "Before the items that equal x.", bisect<Side::Left>);
+  in.def(module, "insort_right(a, x, lo=0, hi=None, *, key=None)", "Put x behind its equals.", insort<Side::Right>);
+  in.def(module, "insort_left(a, x, lo=0, hi=None, *, key=None)", "Put x before its equals.", insort<Side::Left>);
+  set_member(in, module, "bisect", *dict_get_str(module.dict, intern(in, "bisect_right")));
+  set_member(in, module, "insort", *dict_get_str(module.dict, intern(in, "insort_right")));
+}
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,31 @@
+// _caller: where a call comes from, for warnings, logging and tracebacks.
+#include "lang/compiler/chunk.h"
+#include "lang/syntax/source.h"
+#include "lang/vm/frame.h"
+#include "lang/vm/frame_object.h"
+#include "lang/vm/vm.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+// caller(1) is the call of the script function that asks: (file, line, function, module name).
+Value caller(Interpreter& in, const Args& args) {
+  const Frame* frame = in.vm().top();
+  for (int64_t depth = int_argument(in, args[0]); depth > 0 && frame != nullptr; --depth) frame = frame->caller;
+  if (frame == nullptr) {
+    return make_tuple(in, {make_str(in, "sys"), Value::integer(1), make_str(in, "<module>"), make_str(in, "sys")});
+  }
+  const Value* module = dict_get_text(frame->function->globals, "__name__");
+  return make_tuple(in, {make_str_lossy(in, frame->code->source->name()), Value::integer(frame_line(*frame)),
+                         Value(frame->code->name), module != nullptr ? *module : make_str(in, "__main__")});
+}
+
+}  // namespace
+
+void fill_caller(Interpreter& in, Module& module) {
+  in.def(module, "caller(depth, /)", "File, line, function and module of a call.", caller);
+}
+
+}  // namespace tessera::stdlib

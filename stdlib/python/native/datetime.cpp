@@ -1,0 +1,417 @@
+// _datetime: what dates, times and spans of time are made of. `Span` is a number of microseconds, with its arithmetic;
+// `Moment` a number of microseconds since the day before 0001-01-01, with a time zone. The classes of datetime.tsr derive
+// from them and add what is seldom in a loop: text, zones, the calendar's other questions.
+#include <cmath>
+
+#include "lang/core/bind.h"
+#include "lang/core/cycles.h"
+#include "lang/core/make_object.h"
+#include "lang/types/setup.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000, kDay = 86'400 * kSecond;
+constexpr int64_t kLastDay = 3'652'059;  // 9999-12-31
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0); }
+int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+
+// --- spans
+
+struct Span : GcObject {
+  int64_t us = 0;
+};
+
+void destroy_span(Interpreter& in, Object* self) { free_object(in, static_cast<Span*>(self)); }
+bool is_span(const Value& v) { return v.is_object() && v.as_object()->type->slots.destroy == destroy_span; }
+int64_t span_us(const Value& v) {
+  if (!is_span(v)) throw Error(ErrorKind::TypeError, "a timedelta is expected");
+  return static_cast<Span*>(v.as_object())->us;
+}
+
+Value new_span(Interpreter& in, Type* type, int64_t us) {
+  Span* s = make_object<Span>(in, type);
+  Value made = Value::adopt(s);
+  s->us = us;
+  return made;
+}
+
+Value make_span(Interpreter& in, Type* type, const Args& args) {
+  check_count("Span", args, 1, 1);
+  return new_span(in, type, int_argument(in, args[0]));
+}
+
+// Arithmetic answers the class that derives from Span itself, whatever subclass of it the operands are of.
+Type* span_class(const Value& v) {
+  const std::vector<Type*>& mro = v.as_object()->type->mro;
+  return mro.size() < 3 ? mro[0] : mro[mro.size() - 3];
+}
+
+[[noreturn]] void throw_span_overflow() { throw Error(ErrorKind::OverflowError, "timedelta is out of range"); }
+
+int64_t checked_add(int64_t a, int64_t b) {
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) throw_span_overflow();
+  return sum;
+}
+
+int64_t rounded(double us) {
+  if (std::isnan(us)) throw Error(ErrorKind::ValueError, "cannot convert float NaN to integer");
+  if (std::isinf(us)) throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
+  if (!(std::fabs(us) < 9.2e18)) throw_span_overflow();
+  return static_cast<int64_t>(std::nearbyint(us));
+}
+
+// a / b, to the nearest, to even in the middle
+int64_t divide_nearest(int64_t a, int64_t b) {
+  const int64_t quotient = floor_div(a, b), rest = floor_mod(a, b);
+  const uint64_t twice = 2 * static_cast<uint64_t>(std::llabs(rest)), whole = static_cast<uint64_t>(std::llabs(b));
+  return quotient + (twice > whole || (twice == whole && (quotient & 1) != 0) ? 1 : 0);
+}
+
+void refuse_zero(bool zero) {
+  if (zero) throw Error(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
+}
+
+Value span_with_span(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  const int64_t a = span_us(left), b = span_us(right);
+  Type* type = span_class(left);
+  switch (op) {
+    case BinaryOp::Add: return new_span(in, type, checked_add(a, b));
+    case BinaryOp::Sub: return new_span(in, type, checked_add(a, -b));
+    case BinaryOp::FloorDiv: refuse_zero(b == 0); return Value::integer(floor_div(a, b));
+    case BinaryOp::Mod: refuse_zero(b == 0); return new_span(in, type, floor_mod(a, b));
+    case BinaryOp::DivMod:
+      refuse_zero(b == 0);
+      return make_tuple(in, {Value::integer(floor_div(a, b)), new_span(in, type, floor_mod(a, b))});
+    case BinaryOp::TrueDiv:
+      if (b == 0) throw Error(ErrorKind::ZeroDivisionError, "division by zero");
+      return Value::real(static_cast<double>(a) / static_cast<double>(b));
+    default: return in.not_implemented;
+  }
+}
+
+Value span_with_number(Interpreter& in, BinaryOp op, const Value& span, const Value& number) {
+  const int64_t us = span_us(span);
+  Type* type = span_class(span);
+  const bool whole = !number.is_float();
+  int64_t product;
+  switch (op) {
+    case BinaryOp::Mul:
+      if (!whole) return new_span(in, type, rounded(static_cast<double>(us) * number.as_float()));
+      if (__builtin_mul_overflow(us, number.as_int(), &product)) throw_span_overflow();
+      return new_span(in, type, product);
+    case BinaryOp::TrueDiv:
+      if (whole) {
+        refuse_zero(number.as_int() == 0);
+        return new_span(in, type, divide_nearest(us, number.as_int()));
+      }
+      if (number.as_float() == 0) throw Error(ErrorKind::ZeroDivisionError, "division by zero");
+      return new_span(in, type, rounded(static_cast<double>(us) / number.as_float()));
+    case BinaryOp::FloorDiv:
+      if (!whole) return in.not_implemented;
+      refuse_zero(number.as_int() == 0);
+      return new_span(in, type, floor_div(us, number.as_int()));
+    default: return in.not_implemented;
+  }
+}
+
+Value span_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  if (is_span(other)) return reflected ? span_with_span(in, op, other, self) : span_with_span(in, op, self, other);
+  if (!other.is_int() && !other.is_float() && !other.is_bool()) return in.not_implemented;
+  if (reflected && op != BinaryOp::Mul) return in.not_implemented;
+  return span_with_number(in, op, self, other);
+}
+
+Value span_unary(Interpreter& in, UnaryOp op, const Value& self) {
+  if (op == UnaryOp::Invert) throw Error(ErrorKind::TypeError, "bad operand type for unary ~: 'datetime.timedelta'");
+  return new_span(in, span_class(self), op == UnaryOp::Neg ? -span_us(self) : span_us(self));
+}
+
+Value compared(CompareOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case CompareOp::Lt: return Value::boolean(a < b);
+    case CompareOp::Le: return Value::boolean(a <= b);
+    case CompareOp::Eq: return Value::boolean(a == b);
+    case CompareOp::Ne: return Value::boolean(a != b);
+    case CompareOp::Gt: return Value::boolean(a > b);
+    default: return Value::boolean(a >= b);
+  }
+}
+
+Value span_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  return is_span(other) ? compared(op, span_us(self), span_us(other)) : in.not_implemented;
+}
+
+int64_t span_hash(Interpreter& in, const Value& self) { return hash(in, Value::integer(span_us(self))); }
+bool span_truth(Interpreter&, const Value& self) { return span_us(self) != 0; }
+
+Value span_days(Interpreter&, const Args& args) { return Value::integer(floor_div(span_us(args[0]), kDay)); }
+Value span_seconds(Interpreter&, const Args& args) {
+  return Value::integer(floor_mod(span_us(args[0]), kDay) / kSecond);
+}
+Value span_microseconds(Interpreter&, const Args& args) { return Value::integer(floor_mod(span_us(args[0]), kSecond)); }
+Value span_all(Interpreter&, const Args& args) { return Value::integer(span_us(args[0])); }
+Value span_abs(Interpreter& in, const Args& args) {
+  return new_span(in, span_class(args[0]), std::llabs(span_us(args[0])));
+}
+Value span_total(Interpreter&, const Args& args) {
+  return Value::real(static_cast<double>(span_us(args[0])) / static_cast<double>(kSecond));
+}
+
+const NativeDef kSpanMethods[] = {
+    {"__abs__(self)", span_abs, "Without its sign."},
+    {"total_seconds(self)", span_total, "All of it in seconds."},
+};
+
+// --- the calendar
+
+bool is_leap(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+int64_t month_days(int64_t year, int64_t month) {
+  constexpr uint8_t kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  return month == 2 && is_leap(year) ? 29 : kDays[month - 1];
+}
+
+int64_t days_before_month(int64_t year, int64_t month) {
+  constexpr uint16_t kBefore[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+  return kBefore[month - 1] + (month > 2 && is_leap(year) ? 1 : 0);
+}
+
+int64_t ordinal_of(int64_t year, int64_t month, int64_t day) {
+  const int64_t y = year - 1;
+  return y * 365 + y / 4 - y / 100 + y / 400 + days_before_month(year, month) + day;
+}
+
+struct Ymd {
+  int64_t year, month, day;
+};
+
+Ymd date_of(int64_t ordinal) {
+  int64_t n = ordinal - 1;
+  const int64_t n400 = n / 146097;
+  n %= 146097;
+  const int64_t n100 = n / 36524;
+  n %= 36524;
+  const int64_t n4 = n / 1461;
+  n %= 1461;
+  const int64_t n1 = n / 365;
+  n %= 365;
+  const int64_t year = n400 * 400 + n100 * 100 + n4 * 4 + n1 + 1;
+  if (n1 == 4 || n100 == 4) return {year - 1, 12, 31};
+  int64_t month = n / 32 + 1;
+  if (month < 12 && days_before_month(year, month + 1) <= n) ++month;
+  return {year, month, n - days_before_month(year, month) + 1};
+}
+
+int64_t checked_day(Interpreter& in, const Value* ymd) {
+  const int64_t year = int_argument(in, ymd[0]), month = int_argument(in, ymd[1]), day = int_argument(in, ymd[2]);
+  if (year < 1 || year > 9999)
+    throw_error(ErrorKind::ValueError, "year %lld is out of range", static_cast<long long>(year));
+  if (month < 1 || month > 12) throw Error(ErrorKind::ValueError, "month must be in 1..12");
+  if (day < 1 || day > month_days(year, month)) throw Error(ErrorKind::ValueError, "day is out of range for month");
+  return ordinal_of(year, month, day) * kDay;
+}
+
+int64_t checked_clock(Interpreter& in, const Value* parts) {
+  static constexpr struct {
+    const char* name;
+    int64_t most;
+  } kParts[] = {{"hour", 23}, {"minute", 59}, {"second", 59}, {"microsecond", 999'999}};
+  int64_t values[4];
+  for (int i = 0; i < 4; ++i) values[i] = int_argument(in, parts[i]);
+  for (int i = 0; i < 4; ++i) {
+    if (values[i] < 0 || values[i] > kParts[i].most) {
+      throw_error(ErrorKind::ValueError, "%s must be in 0..%lld", kParts[i].name,
+                  static_cast<long long>(kParts[i].most));
+    }
+  }
+  return ((values[0] * 60 + values[1]) * 60 + values[2]) * kSecond + values[3];
+}
+
+Value pack_date(Interpreter& in, const Args& args) { return Value::integer(checked_day(in, args.values)); }
+Value pack_clock(Interpreter& in, const Args& args) { return Value::integer(checked_clock(in, args.values)); }
+Value pack(Interpreter& in, const Args& args) {
+  const int64_t day = checked_day(in, args.values);
+  return Value::integer(day + checked_clock(in, args.values + 3));
+}
+
+// --- moments
+
+struct Moment : GcObject {
+  int64_t us = 0;
+  Value zone;  // a tzinfo or None
+  int64_t fold = 0;
+};
+
+void destroy_moment(Interpreter& in, Object* self) { free_object(in, static_cast<Moment*>(self)); }
+void traverse_moment(Object* self, Visitor& visitor) { visitor(static_cast<Moment*>(self)->zone); }
+void clear_moment(Interpreter&, Object* self) {
+  const Value gone = std::exchange(static_cast<Moment*>(self)->zone, Value::none());
+}
+
+bool is_moment(const Value& v) { return v.is_object() && v.as_object()->type->slots.destroy == destroy_moment; }
+const Moment* moment_of(const Value& v) {
+  if (!is_moment(v)) throw Error(ErrorKind::TypeError, "a date or time is expected");
+  return static_cast<const Moment*>(v.as_object());
+}
+
+Value make_moment(Interpreter& in, Type* type, const Args& args) {
+  check_count("Moment", args, 1, 3);
+  const int64_t us = int_argument(in, args[0]);
+  Moment* m = make_object<Moment>(in, type);
+  Value made = Value::adopt(m);
+  m->us = us;
+  m->zone = args.count > 1 ? args[1] : Value::none();
+  if (args.count > 2) m->fold = int_argument(in, args[2]);
+  if (m->fold != 0 && m->fold != 1) throw Error(ErrorKind::ValueError, "fold must be either 0 or 1");
+  return made;
+}
+
+int64_t checked_range(int64_t us) {
+  if (us < kDay || us >= (kLastDay + 1) * kDay) throw Error(ErrorKind::OverflowError, "date value out of range");
+  return us;
+}
+
+// The number of microseconds of a day that exists.
+Value in_range(Interpreter& in, const Args& args) { return Value::integer(checked_range(int_argument(in, args[0]))); }
+
+// datetime itself says by `_exact` and `_span` which classes its results are of. What is not a plain datetime, or has a
+// zone to ask, is the script's: _plus(self, other), _minus(self, other).
+Value moment_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  if (op != BinaryOp::Add && (op != BinaryOp::Sub || reflected)) return in.not_implemented;
+  Type* type = self.as_object()->type;
+  const Value exact = type_lookup(type, intern(in, "_exact"));
+  if (exact.is_object() && exact.as_object() == type) {
+    const Moment* m = moment_of(self);
+    if (is_span(other)) {
+      const int64_t by = span_us(other);
+      const int64_t us = checked_range(checked_add(m->us, op == BinaryOp::Add ? by : -by));
+      Moment* made = make_object<Moment>(in, type);
+      Value result = Value::adopt(made);
+      made->us = us;
+      made->zone = m->zone;
+      return result;
+    }
+    if (op == BinaryOp::Sub && is_moment(other) && other.as_object()->type == type &&
+        m->zone.is(moment_of(other)->zone)) {
+      const Value span = type_lookup(type, intern(in, "_span"));
+      return new_span(in, static_cast<Type*>(span.as_object()), m->us - moment_of(other)->us);
+    }
+  }
+  return call_method(in, self, intern(in, op == BinaryOp::Add ? "_plus" : "_minus"), {other});
+}
+
+template <int64_t kUnit, int64_t kCount>
+Value clock_part(Interpreter&, const Args& args) {
+  return Value::integer(moment_of(args[0])->us / kUnit % kCount);
+}
+Value moment_year(Interpreter&, const Args& args) {
+  return Value::integer(date_of(moment_of(args[0])->us / kDay).year);
+}
+Value moment_month(Interpreter&, const Args& args) {
+  return Value::integer(date_of(moment_of(args[0])->us / kDay).month);
+}
+Value moment_day(Interpreter&, const Args& args) { return Value::integer(date_of(moment_of(args[0])->us / kDay).day); }
+Value moment_us(Interpreter&, const Args& args) { return Value::integer(moment_of(args[0])->us); }
+Value moment_zone(Interpreter&, const Args& args) { return moment_of(args[0])->zone; }
+Value moment_fold(Interpreter&, const Args& args) { return Value::integer(moment_of(args[0])->fold); }
+Value moment_ordinal(Interpreter&, const Args& args) { return Value::integer(moment_of(args[0])->us / kDay); }
+Value moment_weekday(Interpreter&, const Args& args) { return Value::integer((moment_of(args[0])->us / kDay + 6) % 7); }
+
+// (year, month, day, hour, minute, second, microsecond)
+Value moment_fields(Interpreter& in, const Args& args) {
+  const int64_t us = moment_of(args[0])->us, clock = us % kDay;
+  const Ymd date = us < kDay ? Ymd{0, 0, 0} : date_of(us / kDay);
+  return make_tuple(in, {Value::integer(date.year), Value::integer(date.month), Value::integer(date.day),
+                         Value::integer(clock / (3600 * kSecond)), Value::integer(clock / (60 * kSecond) % 60),
+                         Value::integer(clock / kSecond % 60), Value::integer(clock % kSecond)});
+}
+
+// Two of one class without zones are compared here; the rest is the script's: `_ordered(self, other, equality)` answers
+// two ints to compare in place of them, True or False for an equality, or NotImplemented.
+Value moment_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  const Moment* a = moment_of(self);
+  if (is_moment(other) && other.as_object()->type == a->type) {
+    const Moment* b = moment_of(other);
+    if (a->zone.is_none() && b->zone.is_none()) return compared(op, a->us, b->us);
+  }
+  const bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
+  const Value answer = call_method(in, self, intern(in, "_ordered"), {other, Value::boolean(equality)});
+  if (answer.is_bool()) return Value::boolean(answer.as_bool() == (op == CompareOp::Eq));
+  if (!is_tuple(answer)) return in.not_implemented;
+  return compared(op, int_argument(in, (*as_tuple(answer))[0]), int_argument(in, (*as_tuple(answer))[1]));
+}
+
+const NativeDef kMomentMethods[] = {
+    {"_toordinal(self)", moment_ordinal, "The number of the day, 1 for January 1 of year 1."},
+    {"_weekday(self)", moment_weekday, "0 for Monday ... 6 for Sunday."},
+    {"_fields(self)", moment_fields, "All numbers from the year to the microsecond."},
+};
+
+// Dates have no hours and times no years: the names are hidden here, and each class says which of them it has.
+void add_moment(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "Moment";
+  spec.module = "_datetime";
+  spec.size = sizeof(Moment);
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_moment;
+  type->slots.traverse = traverse_moment;
+  type->slots.clear = clear_moment;
+  type->slots.compare = moment_compare;
+  type->slots.binary = moment_binary;
+  type->slots.hash = nullptr;
+  type->make = make_moment;
+  slot_methods(in, type);
+  in.add_methods(type, kMomentMethods, std::size(kMomentMethods));
+  in.add_property(type, "_us", moment_us);
+  in.add_property(type, "_year", moment_year);
+  in.add_property(type, "_month", moment_month);
+  in.add_property(type, "_day", moment_day);
+  in.add_property(type, "_hour", clock_part<3600 * kSecond, 24>);
+  in.add_property(type, "_minute", clock_part<60 * kSecond, 60>);
+  in.add_property(type, "_second", clock_part<kSecond, 60>);
+  in.add_property(type, "_microsecond", clock_part<1, kSecond>);
+  in.add_property(type, "_tzinfo", moment_zone);
+  in.add_property(type, "_fold", moment_fold);
+  set_member(in, module, "Moment", Value(type));
+}
+
+void add_span(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "Span";
+  spec.module = "_datetime";
+  spec.size = sizeof(Span);
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_span;
+  type->slots.binary = span_binary;
+  type->slots.unary = span_unary;
+  type->slots.compare = span_compare;
+  type->slots.hash = span_hash;
+  type->slots.truth = span_truth;
+  type->make = make_span;
+  slot_methods(in, type);
+  in.add_methods(type, kSpanMethods, std::size(kSpanMethods));
+  in.add_property(type, "days", span_days, nullptr, "Whole days; negative for a negative span.");
+  in.add_property(type, "seconds", span_seconds, nullptr, "Of the day: 0 <= seconds < 86400.");
+  in.add_property(type, "microseconds", span_microseconds, nullptr, "Of the second.");
+  in.add_property(type, "_us", span_all);
+  set_member(in, module, "Span", Value(type));
+}
+
+}  // namespace
+
+void fill_datetime(Interpreter& in, Module& module) {
+  add_span(in, module);
+  add_moment(in, module);
+  in.def(module, "pack_date(year, month, day, /)", "The microseconds of a date, checked.", pack_date);
+  in.def(module, "pack_clock(hour, minute, second, microsecond, /)", "Of a time of day.", pack_clock);
+  in.def(module, "pack(year, month, day, hour, minute, second, microsecond, /)", "Of both.", pack);
+  in.def(module, "in_range(us, /)", "The argument, if it is within the years 1 to 9999.", in_range);
+}
+
+}  // namespace tessera::stdlib

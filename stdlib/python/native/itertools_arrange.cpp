@@ -1,0 +1,188 @@
+// product, permutations, combinations, combinations with replacement. All four go through tuples of indices
+// into pools; they differ in how the next tuple of indices follows from the last.
+#include <algorithm>
+#include <numeric>
+
+#include "stdlib/python/native/itertools.h"
+
+namespace tessera::stdlib::itertools {
+namespace {
+
+enum class Way : uint8_t { Product, Permutations, Combinations, Replacement };
+
+struct Arrangement : GcObject {
+  Way way = Way::Product;
+  bool started = false, finished = false;
+  Value pools;                  // a tuple of tuples
+  std::vector<uint32_t> at;     // indices of the current answer
+  std::vector<uint32_t> order;  // Permutations: all indices, the first r are the answer
+  std::vector<uint32_t> turns;  // Permutations: how many items each place still goes through
+  template <class F>
+  void each(F&& f) {
+    f(pools);
+  }
+};
+
+const Tuple& pool_of(const Arrangement* a, size_t place) {
+  const Tuple& pools = *as_tuple(a->pools);
+  return *as_tuple(pools[pools.size == 1 ? 0 : place]);
+}
+
+bool next_product(Arrangement* a) {
+  for (size_t i = a->at.size(); i-- > 0;) {
+    if (++a->at[i] < pool_of(a, i).size) return true;
+    a->at[i] = 0;
+  }
+  return false;
+}
+
+bool next_permutation(Arrangement* a) {
+  const size_t n = a->order.size(), r = a->at.size();
+  for (size_t i = r; i-- > 0;) {
+    if (--a->turns[i] == 0) {
+      std::rotate(a->order.begin() + static_cast<ptrdiff_t>(i), a->order.begin() + static_cast<ptrdiff_t>(i) + 1,
+                  a->order.end());
+      a->turns[i] = static_cast<uint32_t>(n - i);
+    } else {
+      std::swap(a->order[i], a->order[n - a->turns[i]]);
+      std::copy_n(a->order.begin(), r, a->at.begin());
+      return true;
+    }
+  }
+  return false;
+}
+
+bool next_combination(Arrangement* a) {
+  const size_t n = pool_of(a, 0).size, r = a->at.size();
+  const bool again = a->way == Way::Replacement;
+  for (size_t i = r; i-- > 0;) {
+    if (a->at[i] == (again ? n - 1 : i + n - r)) continue;
+    const uint32_t value = a->at[i] + 1;
+    for (size_t k = i; k < r; ++k) a->at[k] = again ? value : value + static_cast<uint32_t>(k - i);
+    return true;
+  }
+  return false;
+}
+
+bool advance(Arrangement* a) {
+  if (a->finished) return false;
+  if (!a->started) {
+    a->started = true;
+    return true;
+  }
+  switch (a->way) {
+    case Way::Product: return next_product(a);
+    case Way::Permutations: return next_permutation(a);
+    default: return next_combination(a);
+  }
+}
+
+bool next_answer(Interpreter& in, const Value& self, Value& out) {
+  Arrangement* a = static_cast<Arrangement*>(self.as_object());
+  if (!advance(a)) {
+    a->finished = true;
+    return false;
+  }
+  Tuple* answer = new_tuple(in, a->at.size());
+  out = Value::adopt(answer);
+  for (size_t i = 0; i < a->at.size(); ++i) answer->items[i] = pool_of(a, i)[a->at[i]];
+  return true;
+}
+
+// Without its pools it is at its end.
+void clear_arrangement(Interpreter&, Object* self) {
+  Arrangement* a = static_cast<Arrangement*>(self);
+  a->finished = true;
+  const Value pools = std::move(a->pools);
+}
+
+Arrangement* new_arrangement(Interpreter& in, Type* type, Way way, Value& made) {
+  Arrangement* a = make_object<Arrangement>(in, type);
+  made = Value::adopt(a);
+  a->way = way;
+  return a;
+}
+
+void refuse_others(const Args& args, const char* function, std::initializer_list<std::string_view> known) {
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of((*args.keyword_names)[i]);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(name).c_str(),
+                  function);
+    }
+  }
+}
+
+Value make_product(Interpreter& in, Type* type, const Args& args) {
+  refuse_others(args, "product", {"repeat"});
+  const Value* repeat = keyword_argument(args, "repeat");
+  const int64_t times = repeat != nullptr ? int_argument(in, *repeat) : 1;
+  if (times < 0) throw Error(ErrorKind::ValueError, "repeat argument cannot be negative");
+  std::vector<Value> once, pools;
+  for (uint32_t i = 0; i < args.positional(); ++i) once.push_back(tuple_from(in, args[i]));
+  if (once.size() * static_cast<uint64_t>(times) > 1'000'000)
+    throw Error(ErrorKind::OverflowError, "repeat argument too large");
+  for (int64_t i = 0; i < times; ++i) pools.insert(pools.end(), once.begin(), once.end());
+  Value made;
+  Arrangement* a = new_arrangement(in, type, Way::Product, made);
+  a->at.assign(pools.size(), 0);
+  for (const Value& pool : pools) a->finished = a->finished || as_tuple(pool)->size == 0;
+  a->pools = make_tuple_moving(in, pools.data(), pools.size());
+  return made;
+}
+
+// The iterable and r of the three others.
+Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const char* function, bool r_optional) {
+  refuse_others(args, function, {"iterable", "r"});
+  const Value* iterable = make_argument(args, 0, "iterable");
+  const Value* r = make_argument(args, 1, "r");
+  if (iterable == nullptr || (r == nullptr && !r_optional)) {
+    throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %d)", function,
+                iterable == nullptr ? "iterable" : "r", iterable == nullptr ? 1 : 2);
+  }
+  const Value pool = tuple_from(in, *iterable);
+  const size_t n = as_tuple(pool)->size;
+  int64_t size = static_cast<int64_t>(n);
+  if (r != nullptr && !(r_optional && r->is_none())) {
+    if (r_optional && !r->is_int() && !r->is_bool()) throw Error(ErrorKind::TypeError, "Expected int as r");
+    size = int_argument(in, *r);
+  }
+  if (size < 0) throw Error(ErrorKind::ValueError, "r must be non-negative");
+  Value made;
+  Arrangement* a = new_arrangement(in, type, way, made);
+  a->pools = make_tuple(in, {pool});
+  a->finished = way == Way::Replacement ? n == 0 && size > 0 : static_cast<uint64_t>(size) > n;
+  if (a->finished) return made;
+  a->at.assign(static_cast<size_t>(size), 0);
+  if (way != Way::Replacement) std::iota(a->at.begin(), a->at.end(), 0U);
+  if (way == Way::Permutations) {
+    a->order.resize(n);
+    std::iota(a->order.begin(), a->order.end(), 0U);
+    for (size_t i = 0; i < a->at.size(); ++i) a->turns.push_back(static_cast<uint32_t>(n - i));
+  }
+  return made;
+}
+
+Value make_permutations(Interpreter& in, Type* type, const Args& args) {
+  return one_pool(in, type, Way::Permutations, args, "permutations", true);
+}
+Value make_combinations(Interpreter& in, Type* type, const Args& args) {
+  return one_pool(in, type, Way::Combinations, args, "combinations", false);
+}
+Value make_replacement(Interpreter& in, Type* type, const Args& args) {
+  return one_pool(in, type, Way::Replacement, args, "combinations_with_replacement", false);
+}
+
+}  // namespace
+
+void add_arrangements(Interpreter& in, Module& module) {
+  const auto add = [&](const char* name, Make make, const char* doc) {
+    add_type<Arrangement>(in, module, name, make, next_answer, doc)->slots.clear = clear_arrangement;
+  };
+  add("product", make_product, "Every choice of one item from each iterable.");
+  add("permutations", make_permutations, "Every order of r of the items.");
+  add("combinations", make_combinations, "Every choice of r items, in their order.");
+  add("combinations_with_replacement", make_replacement, "Every choice of r items that may repeat.");
+}
+
+}  // namespace tessera::stdlib::itertools

@@ -1,0 +1,275 @@
+// groupby, tee and zip_longest: iterators that keep items for others.
+#include "stdlib/python/native/itertools.h"
+
+namespace tessera::stdlib::itertools {
+namespace {
+
+// --- groupby: the group that is read and the groupby itself take from one source. An item that was read ahead stands in
+// `item`, its key in `key`; `group_key` is the key of the group given out last.
+
+struct GroupBy : GcObject {
+  Value source, function, item, key, group_key;
+  const Object* group = nullptr;  // the group that may still read; compared, never followed
+  Type* group_type = nullptr;
+  template <class F>
+  void each(F&& f) {
+    f(source);
+    f(function);
+    f(item);
+    f(key);
+    f(group_key);
+  }
+};
+
+struct Group : GcObject {
+  Value parent, key;
+  template <class F>
+  void each(F&& f) {
+    f(parent);
+    f(key);
+  }
+};
+
+Value make_groupby(Interpreter& in, Type* type, const Args& args) {
+  const Value* iterable = make_argument(args, 0, "iterable");
+  const Value* key = make_argument(args, 1, "key");
+  if (iterable == nullptr) throw Error(ErrorKind::TypeError, "groupby() missing required argument 'iterable' (pos 1)");
+  if (args.count > 2) throw_error(ErrorKind::TypeError, "groupby() takes at most 2 arguments (%u given)", args.count);
+  if (args.count == 2 && key == nullptr) {
+    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for groupby()",
+                std::string(text_of((*args.keyword_names)[args.keyword_names->size - 1])).c_str());
+  }
+  const Value source = iter(in, *iterable);
+  Value made;
+  GroupBy* g = start<GroupBy>(in, type, made);
+  g->source = source;
+  if (key != nullptr && !key->is_none()) g->function = *key;
+  g->group_type = static_cast<Type*>(type_lookup(type, intern(in, "_grouper")).as_object());
+  return made;
+}
+
+bool read_ahead(Interpreter& in, GroupBy* g) {
+  Value item;
+  if (!step(in, g->source, item)) return false;
+  Value key;
+  if (g->function.is_undefined()) {
+    key = item;
+  } else {
+    const Value function = g->function;
+    key = call(in, function, Args{&item, 1});
+  }
+  const Value old_item = std::move(g->item), old_key = std::move(g->key);
+  g->item = std::move(item);
+  g->key = std::move(key);
+  return true;
+}
+
+bool next_group(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  GroupBy* g = self_of<GroupBy>(self);
+  g->group = nullptr;
+  for (;;) {
+    if (!g->key.is_undefined()) {
+      if (g->group_key.is_undefined()) break;
+      const Value before = g->group_key, key = g->key;
+      if (!equals(in, before, key)) break;
+    }
+    if (!read_ahead(in, g)) return false;
+  }
+  g->group_key = g->key;
+  Value made;
+  Group* group = start<Group>(in, g->group_type, made);
+  group->parent = self;
+  group->key = g->group_key;
+  g->group = group;
+  out = make_tuple(in, {g->key, made});
+  return true;
+}
+
+bool next_member(Interpreter& in, const Value& self, Value& out) {
+  Group* group = self_of<Group>(self);
+  if (group->parent.is_undefined()) return false;
+  const Value parent = group->parent, wanted = group->key;
+  GroupBy* g = self_of<GroupBy>(parent);
+  if (g->group != group) return false;
+  if (g->item.is_undefined() && !read_ahead(in, g)) return false;
+  const Value key = g->key;
+  if (!equals(in, wanted, key)) return false;
+  out = std::move(g->item);
+  finish(g->key);
+  return !out.is_undefined();
+}
+
+// --- tee: readers of one source walk a list of blocks; the first to reach a place fills it.
+
+constexpr size_t kBlockItems = 57;
+
+struct TeeBlock : GcObject {
+  Value source, behind;  // the iterator; the next block
+  std::vector<Value> items;
+  bool filling = false;
+  template <class F>
+  void each(F&& f) {
+    f(source);
+    f(behind);
+    for (Value& v : items) f(v);
+  }
+};
+
+struct Tee : GcObject {
+  Value block;
+  size_t at = 0;
+  template <class F>
+  void each(F&& f) {
+    f(block);
+  }
+};
+
+Value new_block(Interpreter& in, Type* type, const Value& source) {
+  Value made;
+  start<TeeBlock>(in, type, made)->source = source;
+  return made;
+}
+
+Value copy_tee(Interpreter& in, Tee* from) {
+  Value made;
+  Tee* t = start<Tee>(in, from->type, made);
+  t->block = from->block;
+  t->at = from->at;
+  return made;
+}
+
+Value tee_of(Interpreter& in, Type* type, const Value& source) {
+  if (source.is_object() && source.as_object()->type->is_subtype_of(type)) return copy_tee(in, self_of<Tee>(source));
+  Type* block_type = static_cast<Type*>(type_lookup(type, intern(in, "_block")).as_object());
+  const Value block = new_block(in, block_type, source);
+  Value made;
+  start<Tee>(in, type, made)->block = block;
+  return made;
+}
+
+Value make_tee(Interpreter& in, Type* type, const Args& args) {
+  positions(in, type, "_tee", args, 1, 1);
+  return tee_of(in, type, iter(in, args[0]));
+}
+
+bool next_tee(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Tee* t = self_of<Tee>(self);
+  if (t->block.is_undefined()) return false;
+  const Value held = t->block;
+  TeeBlock* block = self_of<TeeBlock>(held);
+  if (t->at == kBlockItems) {
+    if (block->behind.is_undefined()) block->behind = new_block(in, block->type, block->source);
+    t->block = block->behind;
+    t->at = 0;
+    return next_tee(in, self, out);
+  }
+  if (t->at < block->items.size()) {
+    out = block->items[t->at++];
+    return !out.is_undefined();
+  }
+  if (block->filling) throw Error(ErrorKind::RuntimeError, "cannot re-enter the tee iterator");
+  struct Filling {
+    bool& flag;
+    explicit Filling(bool& f) : flag(f) { flag = true; }
+    ~Filling() { flag = false; }
+  } filling(block->filling);
+  if (!step(in, block->source, out)) return false;
+  block->items.push_back(out);
+  ++t->at;
+  return true;
+}
+
+Value tee_copy(Interpreter& in, const Args& args) { return copy_tee(in, self_of<Tee>(args[0])); }
+
+const NativeDef kTeeMethods[] = {{"__copy__(self)", tee_copy, "Another reader from the same place."}};
+
+Value tee(Interpreter& in, const Args& args) {
+  const int64_t n = int_argument(in, args[1]);
+  if (n < 0) throw Error(ErrorKind::ValueError, "n must be >= 0");
+  if (n > 1'000'000'000) throw Error(ErrorKind::MemoryError, std::string());
+  Type* type = static_cast<Type*>(get_attr(in, Value(in.import("itertools")), intern(in, "_tee")).as_object());
+  if (n == 0) return make_tuple(in, {});
+  Value first = iter(in, args[0]);
+  Str* copy = intern(in, "__copy__");
+  std::vector<Value> readers{first};
+  if (type_lookup(type_of(in, first), copy).is_undefined()) readers[0] = tee_of(in, type, first);
+  while (readers.size() < static_cast<size_t>(n)) readers.push_back(call_method(in, readers[0], copy));
+  return make_tuple_moving(in, readers.data(), readers.size());
+}
+
+// --- zip_longest
+
+struct ZipLongest : GcObject {
+  std::vector<Value> sources;  // Undefined: ended
+  Value fill;
+  size_t open = 0;
+  template <class F>
+  void each(F&& f) {
+    for (Value& v : sources) f(v);
+    f(fill);
+  }
+};
+
+Value make_zip_longest(Interpreter& in, Type* type, const Args& args) {
+  const Value* fill = keyword_argument(args, "fillvalue");
+  if (args.keyword_names != nullptr && args.keyword_names->size > (fill != nullptr ? 1U : 0U)) {
+    throw Error(ErrorKind::TypeError, "zip_longest() got an unexpected keyword argument");
+  }
+  std::vector<Value> sources;
+  for (uint32_t i = 0; i < args.positional(); ++i) sources.push_back(iter(in, args[i]));
+  Value made;
+  ZipLongest* z = start<ZipLongest>(in, type, made);
+  z->open = sources.size();
+  z->sources = std::move(sources);
+  z->fill = fill != nullptr ? *fill : Value::none();
+  return made;
+}
+
+bool next_row(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  ZipLongest* z = self_of<ZipLongest>(self);
+  if (z->open == 0) return false;
+  Tuple* row = new_tuple(in, z->sources.size());
+  Value made = Value::adopt(row);
+  for (size_t i = 0; i < z->sources.size(); ++i) {
+    bool more = !z->sources[i].is_undefined();
+    try {
+      if (more && !step(in, z->sources[i], row->items[i])) {
+        more = finish(z->sources[i]);
+        if (z->open == 0 || --z->open == 0) return false;
+      }
+    } catch (...) {
+      z->open = 0;
+      throw;
+    }
+    if (!more) row->items[i] = z->fill;
+  }
+  out = std::move(made);
+  return true;
+}
+
+// A type that only this file makes objects of, found through an attribute of the type that needs it.
+template <class T>
+Type* helper_type(Interpreter& in, Module& module, Type* owner, const char* name, Next next) {
+  Type* type = add_type<T>(in, module, name, nullptr, next, "");
+  dict_set_str(in, owner->attributes, intern(in, name), Value(type));
+  return type;
+}
+
+}  // namespace
+
+void add_groups(Interpreter& in, Module& module) {
+  Type* groupby = add_type<GroupBy>(in, module, "groupby", make_groupby, next_group,
+                                    "Runs of items with equal keys, as pairs of key and iterator.");
+  helper_type<Group>(in, module, groupby, "_grouper", next_member);
+  Type* reader = add_type<Tee>(in, module, "_tee", make_tee, next_tee, "One of several readers of a source.");
+  in.add_methods(reader, kTeeMethods, std::size(kTeeMethods));
+  helper_type<TeeBlock>(in, module, reader, "_block", nullptr);
+  in.def(module, "tee(iterable, n=2, /)", "n readers of the same items.", tee);
+  add_type<ZipLongest>(in, module, "zip_longest", make_zip_longest, next_row,
+                       "Rows of items of all sources; what has ended gives the fill value.");
+}
+
+}  // namespace tessera::stdlib::itertools

@@ -1,0 +1,330 @@
+// Iterators over one source, or over several one after the other: each takes an item, decides, and hands it on.
+#include "lang/core/names.h"
+#include "lang/types/iterators.h"
+#include "stdlib/python/native/itertools.h"
+
+namespace tessera::stdlib::itertools {
+namespace {
+
+struct Stage : GcObject {
+  Value source;    // Undefined: exhausted
+  Value function;  // compress: the selectors
+  bool begun = false, ended = false;
+  template <class F>
+  void each(F&& f) {
+    f(source);
+    f(function);
+  }
+};
+
+bool accepts(Interpreter& in, const Value& function, const Value& item) {
+  const Value held = function;
+  return truth(in, call(in, held, Args{&item, 1}));
+}
+
+// takewhile, dropwhile, filterfalse and starmap: a function and an iterable.
+Value make_stage(Interpreter& in, Type* type, const Args& args, const char* name) {
+  positions(in, type, name, args, 2, 2);
+  const Value source = iter(in, args[1]);
+  Value made;
+  Stage* s = start<Stage>(in, type, made);
+  s->function = args[0];
+  s->source = source;
+  return made;
+}
+
+bool next_taken(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Stage* s = self_of<Stage>(self);
+  if (s->ended || !step(in, s->source, out)) return false;
+  if (accepts(in, s->function, out)) return true;
+  s->ended = true;
+  return false;
+}
+
+bool next_dropped(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Stage* s = self_of<Stage>(self);
+  while (step(in, s->source, out)) {
+    if (s->begun) return true;
+    if (!accepts(in, s->function, out)) return s->begun = true;
+  }
+  return false;
+}
+
+bool next_refused(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Stage* s = self_of<Stage>(self);
+  const bool plain = s->function.is_none() || (s->function.is_object() && s->function.as_object() == in.types.boolean);
+  while (step(in, s->source, out)) {
+    if (plain ? !truth(in, out) : !accepts(in, s->function, out)) return true;
+  }
+  return false;
+}
+
+bool next_applied(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Stage* s = self_of<Stage>(self);
+  Value item;
+  if (!step(in, s->source, item)) return false;
+  if (!is_tuple(item)) item = tuple_from(in, item);
+  const Value function = s->function;
+  out = call(in, function, Args{as_tuple(item)->items, as_tuple(item)->size});
+  return true;
+}
+
+Value make_compress(Interpreter& in, Type* type, const Args& args) {
+  const Value* data = make_argument(args, 0, "data");
+  const Value* selectors = make_argument(args, 1, "selectors");
+  if (data == nullptr || selectors == nullptr) {
+    throw_error(ErrorKind::TypeError, "compress() missing required argument '%s' (pos %d)",
+                data == nullptr ? "data" : "selectors", data == nullptr ? 1 : 2);
+  }
+  if (args.count > 2) throw_error(ErrorKind::TypeError, "compress() takes at most 2 arguments (%u given)", args.count);
+  const Value source = iter(in, *data), chosen = iter(in, *selectors);
+  Value made;
+  Stage* s = start<Stage>(in, type, made);
+  s->source = source;
+  s->function = chosen;
+  return made;
+}
+
+bool next_compressed(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Stage* s = self_of<Stage>(self);
+  Value wanted;
+  while (step(in, s->source, out)) {
+    if (!step(in, s->function, wanted)) return false;
+    if (truth(in, wanted)) return true;
+  }
+  return false;
+}
+
+Value make_pairwise(Interpreter& in, Type* type, const Args& args) {
+  positions(in, type, "pairwise", args, 1, 1);
+  const Value source = iter(in, args[0]);
+  Value made;
+  start<Stage>(in, type, made)->source = source;
+  return made;
+}
+
+// `function` is the item before.
+bool next_pair(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Stage* s = self_of<Stage>(self);
+  Value item;
+  if (!s->begun) {
+    s->begun = true;
+    if (!step(in, s->source, item)) return finish(s->source);
+    s->function = std::move(item);
+  }
+  const Value before = s->function;
+  if (!step(in, s->source, item)) {
+    finish(s->function);
+    return finish(s->source);
+  }
+  out = make_tuple(in, {before, item});
+  s->function = std::move(item);
+  return true;
+}
+
+// --- accumulate
+
+struct Accumulate : GcObject {
+  Value source, function, total, initial;
+  template <class F>
+  void each(F&& f) {
+    f(source);
+    f(function);
+    f(total);
+    f(initial);
+  }
+};
+
+Value make_accumulate(Interpreter& in, Type* type, const Args& args) {
+  const Value* iterable = make_argument(args, 0, "iterable");
+  const Value* function = make_argument(args, 1, "func");
+  const Value* initial = keyword_argument(args, "initial");
+  if (iterable == nullptr)
+    throw Error(ErrorKind::TypeError, "accumulate() missing required argument 'iterable' (pos 1)");
+  if (args.positional() > 2) {
+    throw_error(ErrorKind::TypeError, "accumulate() takes at most 2 positional arguments (%u given)",
+                args.positional());
+  }
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
+    const std::string name(text_of((*args.keyword_names)[i]));
+    if (name != "iterable" && name != "func" && name != "initial")
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for accumulate()", name.c_str());
+  }
+  const Value source = iter(in, *iterable);
+  Value made;
+  Accumulate* a = start<Accumulate>(in, type, made);
+  a->source = source;
+  if (function != nullptr && !function->is_none()) a->function = *function;
+  if (initial != nullptr && !initial->is_none()) a->initial = *initial;
+  return made;
+}
+
+bool next_accumulated(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Accumulate* a = self_of<Accumulate>(self);
+  if (!a->initial.is_undefined()) {
+    out = a->total = std::move(a->initial);
+    return true;
+  }
+  Value item;
+  if (!step(in, a->source, item)) return false;
+  if (a->total.is_undefined()) {
+    out = a->total = std::move(item);
+    return true;
+  }
+  const Value total = a->total, function = a->function;
+  if (function.is_undefined()) {
+    out = binary(in, BinaryOp::Add, total, item);
+  } else {
+    const Value pair[] = {total, std::move(item)};
+    out = call(in, function, Args{pair, 2});
+  }
+  a->total = out;
+  return true;
+}
+
+// --- chain
+
+struct Chain : GcObject {
+  Value source, active;  // the iterables still to come; the one that is read now
+  template <class F>
+  void each(F&& f) {
+    f(source);
+    f(active);
+  }
+};
+
+Value make_chain(Interpreter& in, Type* type, const Args& args) {
+  if (!has_script_init(in, type)) refuse_keywords("chain", args);
+  const Value iterables = make_tuple(in, args.values, args.positional());
+  const Value source = iter(in, iterables);
+  Value made;
+  start<Chain>(in, type, made)->source = source;
+  return made;
+}
+
+Value chain_from_iterable(Interpreter& in, const Args& args) {
+  const Value source = iter(in, args[1]);
+  Value made;
+  start<Chain>(in, static_cast<Type*>(args[0].as_object()), made)->source = source;
+  return made;
+}
+
+bool next_chained(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Chain* c = self_of<Chain>(self);
+  for (;;) {
+    if (step(in, c->active, out)) return true;
+    finish(c->active);
+    Value iterable;
+    if (!step(in, c->source, iterable)) return finish(c->source);
+    Value active;
+    try {
+      active = iter(in, iterable);
+    } catch (...) {
+      finish(c->source);
+      throw;
+    }
+    c->active = std::move(active);
+  }
+}
+
+const NativeDef kChainMethods[] = {
+    {"from_iterable(cls, iterable, /)", chain_from_iterable, "chain(*iterable), without reading it ahead."},
+    kClassGetItem,
+};
+
+// --- islice
+
+struct Slice : GcObject {
+  Value source;
+  uint64_t at = 0, wanted = 0, step = 1;
+  uint64_t stop = UINT64_MAX;
+  template <class F>
+  void each(F&& f) {
+    f(source);
+  }
+};
+
+// A bound of islice: none, or an int that is not negative.
+uint64_t bound(Interpreter& in, const Value& v, uint64_t otherwise, uint64_t least, const char* message) {
+  if (v.is_none()) return otherwise;
+  int64_t n = -1;
+  if (v.is_int() || v.is_bool()) n = v.as_int();
+  else if (!type_lookup(type_of(in, v), in.names->index).is_undefined()) n = index(in, v);
+  if (n < static_cast<int64_t>(least)) throw Error(ErrorKind::ValueError, message);
+  return static_cast<uint64_t>(n);
+}
+
+Value make_islice(Interpreter& in, Type* type, const Args& args) {
+  constexpr const char* kIndices = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
+  positions(in, type, "islice", args, 2, 4);
+  uint64_t first = 0, stop, step = 1;
+  if (args.positional() == 2) {
+    stop = bound(in, args[1], UINT64_MAX, 0,
+                 "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
+  } else {
+    first = bound(in, args[1], 0, 0, kIndices);
+    stop = bound(in, args[2], UINT64_MAX, 0,
+                 "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
+    if (args.positional() == 4)
+      step = bound(in, args[3], 1, 1, "Step for islice() must be a positive integer or None.");
+  }
+  const Value source = iter(in, args[0]);
+  Value made;
+  Slice* s = start<Slice>(in, type, made);
+  s->source = source;
+  s->wanted = first;
+  s->stop = stop;
+  s->step = step;
+  return made;
+}
+
+bool next_sliced(Interpreter& in, const Value& self, Value& out) {
+  in.vm().check_native_stack();
+  Slice* s = self_of<Slice>(self);
+  const Value source = s->source;
+  if (source.is_undefined()) return false;
+  for (; s->at < s->wanted; ++s->at) {
+    if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
+    if (!next(in, source, out)) return finish(s->source);
+  }
+  if (s->at >= s->stop || !next(in, source, out)) return finish(s->source);
+  ++s->at;
+  const uint64_t before = s->wanted;
+  s->wanted += s->step;
+  if (s->wanted < before || s->wanted > s->stop) s->wanted = s->stop;
+  return true;
+}
+
+}  // namespace
+
+void add_stages(Interpreter& in, Module& module) {
+  add_type<Stage>(
+      in, module, "takewhile", [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "takewhile"); },
+      next_taken, "The items until the predicate fails for one.");
+  add_type<Stage>(
+      in, module, "dropwhile", [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "dropwhile"); },
+      next_dropped, "The items from the first one on for which the predicate fails.");
+  add_type<Stage>(
+      in, module, "filterfalse",
+      [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "filterfalse"); }, next_refused,
+      "The items for which the predicate fails.");
+  add_type<Stage>(
+      in, module, "starmap", [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "starmap"); },
+      next_applied, "function(*item) for each item.");
+  add_type<Stage>(in, module, "compress", make_compress, next_compressed, "The items whose selector is true.");
+  add_type<Stage>(in, module, "pairwise", make_pairwise, next_pair, "Each item with the one behind it.");
+  add_type<Accumulate>(in, module, "accumulate", make_accumulate, next_accumulated, "Running totals.");
+  add_type<Slice>(in, module, "islice", make_islice, next_sliced, "A slice of an iterator.");
+  Type* chain = add_type<Chain>(in, module, "chain", make_chain, next_chained, "The items of one, then of the next.");
+  in.add_methods(chain, kChainMethods, std::size(kChainMethods));
+}
+
+}  // namespace tessera::stdlib::itertools

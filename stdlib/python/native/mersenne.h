@@ -1,0 +1,36 @@
+// The Mersenne Twister with CPython's ways of seeding and drawing, so that a seed gives the same numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tessera::stdlib {
+
+class Mersenne {
+ public:
+  static constexpr size_t kWords = 624;
+
+  Mersenne() { seed(0); }
+  void seed(uint64_t value);              // an int's absolute value
+  void seed_text(std::string_view utf8);  // a str: the text followed by its SHA-512, as one big number
+  void seed_words(const uint32_t* key, size_t count);
+
+  uint32_t next();
+  double real();                  // [0, 1) with 53 bits
+  uint64_t bits(uint32_t count);  // getrandbits, 0 to 64
+  uint64_t below(uint64_t n);     // [0, n), n > 0
+
+  const uint32_t* state() const { return words_; }
+  uint32_t position() const { return position_; }
+  void set_state(const uint32_t* words, uint32_t position);
+
+ private:
+  void start(uint32_t value);
+  void refill();
+
+  uint32_t words_[kWords];
+  uint32_t position_ = kWords;
+};
+
+}  // namespace tessera::stdlib

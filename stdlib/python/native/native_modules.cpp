@@ -1,0 +1,32 @@
+// The names under which scripts find the native modules.
+#include "stdlib/python/native/native_modules.h"
+
+namespace tessera::stdlib {
+
+void add_native_modules(Interpreter& in) {
+  in.add_native_module("math", fill_math);
+  in.add_native_module("_time", fill_time);
+  in.add_native_module("_sys", fill_sys);
+  in.add_native_module("_posix", fill_posix);
+  in.add_native_module("_random", fill_random);
+  in.add_native_module("_regex", fill_regex);
+  in.add_native_module("_json", fill_json);
+  in.add_native_module("array", fill_array);
+  in.add_native_module("bisect", fill_bisect);
+  in.add_native_module("_collections", fill_collections);
+  in.add_native_module("_io", fill_io);
+  in.add_native_module("_caller", fill_caller);
+  in.add_native_module("_dataclasses", fill_dataclasses);
+  in.add_native_module("itertools", fill_itertools);
+  in.add_native_module("operator", fill_operator);
+  in.add_native_module("_functools", fill_functools);
+  in.add_native_module("_heapq", fill_heapq);
+  in.add_native_module("_datetime", fill_datetime);
+  in.add_native_module("_csv", fill_csv);
+  in.add_native_module("gc", fill_gc);
+  in.add_native_module("cmath", fill_cmath);
+  in.add_native_module("_traceback", fill_traceback);
+  in.add_native_module("_weakref", fill_weakref);
+}
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,127 @@
+// _random.Random: the twister behind `random`.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "lang/core/make_object.h"
+#include "stdlib/python/native/mersenne.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+struct RandomObject : Object {
+  Mersenne twister;
+};
+
+RandomObject* self_of(const Args& args) { return static_cast<RandomObject*>(args[0].as_object()); }
+
+void destroy_random(Interpreter& in, Object* self) { free_object(in, static_cast<RandomObject*>(self)); }
+
+// From the system's randomness, or from the clock where there is none.
+void seed_anew(Mersenne& twister) {
+  uint32_t key[8];
+  const int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  const bool good = file >= 0 && read(file, key, sizeof key) == static_cast<ssize_t>(sizeof key);
+  if (file >= 0) close(file);
+  if (good) {
+    twister.seed_words(key, 8);
+  } else {
+    twister.seed(static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+  }
+}
+
+Value make_random(Interpreter& in, Type* type, const Args&) {
+  RandomObject* made = make_object<RandomObject>(in, type);
+  Value result = Value::adopt(made);
+  seed_anew(made->twister);
+  return result;
+}
+
+Value seed(Interpreter& in, const Args& args) {
+  Mersenne& twister = self_of(args)->twister;
+  const Value& a = args[1];
+  if (a.is_none()) {
+    seed_anew(twister);
+  } else if (is_str(a)) {
+    twister.seed_text(text_of(a));
+  } else if (a.is_int() || a.is_bool()) {
+    const int64_t value = a.as_int();
+    twister.seed(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
+  } else {
+    twister.seed(static_cast<uint64_t>(hash(in, a)));
+  }
+  return Value::none();
+}
+
+Value random(Interpreter&, const Args& args) { return Value::real(self_of(args)->twister.real()); }
+
+Value getrandbits(Interpreter& in, const Args& args) {
+  const int64_t count = int_argument(in, args[1]);
+  if (count < 0) throw Error(ErrorKind::ValueError, "number of bits must be non-negative");
+  if (count > 63) throw Error(ErrorKind::OverflowError, "integer overflow: getrandbits() gives at most 63 bits");
+  return Value::integer(static_cast<int64_t>(self_of(args)->twister.bits(static_cast<uint32_t>(count))));
+}
+
+Value randbelow(Interpreter& in, const Args& args) {
+  return Value::integer(
+      static_cast<int64_t>(self_of(args)->twister.below(static_cast<uint64_t>(int_argument(in, args[1])))));
+}
+
+Value getstate(Interpreter& in, const Args& args) {
+  const Mersenne& twister = self_of(args)->twister;
+  std::vector<Value> words;
+  for (size_t i = 0; i < Mersenne::kWords; ++i) words.push_back(Value::integer(twister.state()[i]));
+  words.push_back(Value::integer(twister.position()));
+  return make_tuple_moving(in, words.data(), words.size());
+}
+
+Value setstate(Interpreter& in, const Args& args) {
+  if (!is_tuple(args[1])) throw Error(ErrorKind::TypeError, "state vector must be a tuple");
+  const Tuple& state = *as_tuple(args[1]);
+  if (state.size != Mersenne::kWords + 1) throw Error(ErrorKind::ValueError, "state vector is the wrong size");
+  uint32_t words[Mersenne::kWords];
+  for (size_t i = 0; i < Mersenne::kWords; ++i) words[i] = static_cast<uint32_t>(int_argument(in, state[i]));
+  const int64_t position = int_argument(in, state[Mersenne::kWords]);
+  if (position < 0 || position > static_cast<int64_t>(Mersenne::kWords))
+    throw Error(ErrorKind::ValueError, "invalid state");
+  self_of(args)->twister.set_state(words, static_cast<uint32_t>(position));
+  return Value::none();
+}
+
+Value shuffle(Interpreter& in, const Args& args) {
+  if (!is_list(args[1])) throw Error(ErrorKind::TypeError, "shuffle() of the native generator takes a list");
+  List& list = *as_list(args[1]);
+  for (uint32_t i = list.size; i-- > 1;) std::swap(list.items[i], list.items[self_of(args)->twister.below(i + 1)]);
+  (void)in;
+  return Value::none();
+}
+
+const NativeDef kMethods[] = {
+    {"seed(self, a=None, /)", seed, "Start again from a seed."},
+    {"random(self)", random, "The next float in [0, 1)."},
+    {"getrandbits(self, k, /)", getrandbits, "An int of k random bits."},
+    {"_randbelow(self, n, /)", randbelow, "An int in [0, n)."},
+    {"_shuffle(self, x, /)", shuffle, "Shuffle a list in place."},
+    {"getstate(self)", getstate, "The state as a tuple."},
+    {"setstate(self, state, /)", setstate, "Go back to a state."},
+};
+
+}  // namespace
+
+void fill_random(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "Random";
+  spec.module = "_random";
+  spec.size = sizeof(RandomObject);
+  spec.doc = "The Mersenne Twister.";
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_random;
+  type->make = make_random;
+  in.add_methods(type, kMethods, std::size(kMethods));
+  set_member(in, module, "Random", Value(type));
+}
+
+}  // namespace tessera::stdlib

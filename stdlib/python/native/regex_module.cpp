@@ -1,0 +1,618 @@
+// _regex: compiled patterns and matches as objects; `re.tsr` puts the functions, flags and the cache around them.
+#include <algorithm>
+#include <memory>
+
+#include "lang/core/make_object.h"
+#include "lang/types/unicode.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/regex/program.h"
+#include "stdlib/python/native/regex_template.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+struct PatternObject : Object {
+  std::shared_ptr<const regex::Program> program;
+  Value text;         // the pattern
+  Value group_index;  // dict
+};
+
+struct MatchObject : Object {
+  Value pattern, string;
+  std::vector<int64_t> spans;
+  int32_t last_group = 0;
+  int64_t pos = 0, endpos = 0;
+};
+
+// Types live in the module's closure of each interpreter: found through the pattern object's own type.
+struct Types {
+  Type* pattern;
+  Type* match;
+  Type* iterator;
+};
+
+std::shared_ptr<Types> types_of(const Args& args) { return std::static_pointer_cast<Types>(args.callee->data); }
+
+// --- characters ---
+
+bool is_word(char32_t c) {
+  return c == '_' || (unicode::flags(c) & (unicode::kAlpha | unicode::kDecimal | unicode::kDigit | unicode::kNumeric));
+}
+bool is_digit(char32_t c) { return unicode::is(c, unicode::kDecimal); }
+bool is_space(char32_t c) { return unicode::is(c, unicode::kSpace); }
+
+// The other case where it is one character; patterns know no others.
+char32_t change_case(char32_t c, unicode::Case which) {
+  std::string out;
+  unicode::append_case(out, c, which);
+  const char* p = out.data();
+  const char32_t first = decode_char(p);
+  return p == out.data() + out.size() ? first : c;
+}
+char32_t to_lower(char32_t c) {
+  if (c < 128) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  return change_case(c, unicode::Case::Lower);
+}
+char32_t to_upper(char32_t c) {
+  if (c < 128) return c >= 'a' && c <= 'z' ? c - 32 : c;
+  return change_case(c, unicode::Case::Upper);
+}
+
+const regex::CharacterTypes kUnicode{is_digit, is_space, is_word, to_lower, to_upper};
+
+std::u32string decode(std::string_view text) {
+  std::u32string out;
+  out.reserve(text.size());
+  for (const char* p = text.data(); p < text.data() + text.size();) out.push_back(decode_char(p));
+  return out;
+}
+
+// A string in the form that the engine searches: its bytes if ASCII, else its decoded characters.
+struct Subject {
+  Value string;
+  std::u32string wide;
+  regex::Text text;
+
+  explicit Subject(const Value& s) : string(s) {
+    Str* str = as_str(s);
+    text.length = str->length;
+    if (str->is_ascii()) {
+      text.bytes = reinterpret_cast<const uint8_t*>(str->data);
+    } else {
+      wide = decode(str->view());
+      text.wide = wide.data();
+    }
+  }
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+};
+
+void poll_interrupt(void* data) {
+  if (static_cast<Interpreter*>(data)->interrupt.load(std::memory_order_relaxed) & 3) {
+    throw Error(ErrorKind::KeyboardInterrupt, std::string());
+  }
+}
+
+// One after the other, as findall and sub go through a text: an empty match may not follow itself at the same place.
+struct Search {
+  Interpreter& in;
+  const regex::Program& program;
+  const Subject& subject;
+  int64_t at, not_at = -1;
+  regex::Result result;
+
+  bool next() {
+    try {
+      if (at > subject.text.length ||
+          !regex::match(program, subject.text, at, regex::Mode::Search, result, poll_interrupt, &in, not_at)) {
+        return false;
+      }
+    } catch (const regex::TooManySteps&) {
+      throw Error(ErrorKind::RuntimeError, "regular expression needs too many steps for this text");
+    }
+    at = result.spans[1];
+    not_at = result.spans[0] == result.spans[1] ? at : -1;
+    return true;
+  }
+};
+
+PatternObject* pattern_of(const Value& v) { return static_cast<PatternObject*>(v.as_object()); }
+MatchObject* match_of(const Value& v) { return static_cast<MatchObject*>(v.as_object()); }
+
+void check_string(Interpreter& in, const Value& v) {
+  if (is_str(v)) return;
+  throw_error(ErrorKind::TypeError, "expected string or bytes-like object, got '%s'",
+              std::string(type_name(in, v)).c_str());
+}
+
+Value make_match(Interpreter& in, Type* type, const Value& pattern, const Value& string, const regex::Result& result,
+                 int64_t pos, int64_t endpos) {
+  MatchObject* match = make_object<MatchObject>(in, type);
+  Value made = Value::adopt(match);
+  match->pattern = pattern;
+  match->string = string;
+  match->spans = result.spans;
+  match->last_group = result.last_group;
+  match->pos = pos;
+  match->endpos = endpos;
+  return made;
+}
+
+// --- patterns ---
+
+int64_t clamp(Interpreter& in, const Value& v, int64_t length, int64_t otherwise) {
+  if (v.is_none()) return otherwise;
+  return std::clamp<int64_t>(int_argument(in, v), 0, length);
+}
+
+Value run(Interpreter& in, const Args& args, regex::Mode mode) {
+  check_string(in, args[1]);
+  Subject subject(args[1]);
+  const int64_t pos = clamp(in, args[2], subject.text.length, 0);
+  const int64_t endpos = clamp(in, args[3], subject.text.length, subject.text.length);
+  subject.text.length = endpos;
+  if (pos > endpos) return Value::none();
+  regex::Result result;
+  try {
+    if (!regex::match(*pattern_of(args[0])->program, subject.text, pos, mode, result, poll_interrupt, &in))
+      return Value::none();
+  } catch (const regex::TooManySteps&) {
+    throw Error(ErrorKind::RuntimeError, "regular expression needs too many steps for this text");
+  }
+  return make_match(in, types_of(args)->match, args[0], args[1], result, pos, endpos);
+}
+
+Value pattern_search(Interpreter& in, const Args& args) { return run(in, args, regex::Mode::Search); }
+Value pattern_match(Interpreter& in, const Args& args) { return run(in, args, regex::Mode::Match); }
+Value pattern_fullmatch(Interpreter& in, const Args& args) { return run(in, args, regex::Mode::FullMatch); }
+
+Value span_text(Interpreter& in, const Value& string, int64_t begin, int64_t end) {
+  return str_slice(in, as_str(string), static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
+}
+
+Value pattern_findall(Interpreter& in, const Args& args) {
+  check_string(in, args[1]);
+  Subject subject(args[1]);
+  const regex::Program& program = *pattern_of(args[0])->program;
+  const int64_t pos = clamp(in, args[2], subject.text.length, 0);
+  subject.text.length = clamp(in, args[3], subject.text.length, subject.text.length);
+  Value list = make_list(in);
+  const auto piece = [&](const regex::Result& result, uint32_t group) {
+    const int64_t begin = result.spans[2 * group];
+    return begin < 0 ? make_str(in, "") : span_text(in, args[1], begin, result.spans[2 * group + 1]);
+  };
+  for (Search search{in, program, subject, pos, -1, {}}; search.next();) {
+    if (program.groups <= 1) {
+      list_append(in, as_list(list), piece(search.result, program.groups));
+      continue;
+    }
+    std::vector<Value> row;
+    for (uint32_t g = 1; g <= program.groups; ++g) row.push_back(piece(search.result, g));
+    list_append(in, as_list(list), make_tuple_moving(in, row.data(), row.size()));
+  }
+  return list;
+}
+
+struct FinderObject : Object {
+  Value pattern;
+  std::unique_ptr<Subject> subject;
+  std::unique_ptr<Search> search;
+  int64_t pos = 0;
+  Type* match_type = nullptr;
+};
+
+bool finder_next(Interpreter& in, const Value& self, Value& out) {
+  FinderObject* finder = static_cast<FinderObject*>(self.as_object());
+  if (!finder->search) return false;
+  if (!finder->search->next()) {
+    finder->search.reset();
+    return false;
+  }
+  out = make_match(in, finder->match_type, finder->pattern, finder->subject->string, finder->search->result,
+                   finder->pos, finder->subject->text.length);
+  return true;
+}
+
+Value iter_self(Interpreter&, const Value& self) { return self; }
+
+Value pattern_finditer(Interpreter& in, const Args& args) {
+  check_string(in, args[1]);
+  const auto types = types_of(args);
+  FinderObject* finder = make_object<FinderObject>(in, types->iterator);
+  Value made = Value::adopt(finder);
+  finder->match_type = types->match;
+  finder->pattern = args[0];
+  finder->subject = std::make_unique<Subject>(args[1]);
+  finder->pos = clamp(in, args[2], finder->subject->text.length, 0);
+  finder->subject->text.length = clamp(in, args[3], finder->subject->text.length, finder->subject->text.length);
+  finder->search.reset(new Search{in, *pattern_of(args[0])->program, *finder->subject, finder->pos, -1, {}});
+  return made;
+}
+
+Value pattern_split(Interpreter& in, const Args& args) {
+  check_string(in, args[1]);
+  const Subject subject(args[1]);
+  const regex::Program& program = *pattern_of(args[0])->program;
+  const int64_t most = int_argument(in, args[2]);
+  Value list = make_list(in);
+  int64_t from = 0, count = 0;
+  for (Search search{in, program, subject, 0, -1, {}}; (most == 0 || count < most) && most >= 0 && search.next();
+       ++count) {
+    const auto& spans = search.result.spans;
+    list_append(in, as_list(list), span_text(in, args[1], from, spans[0]));
+    for (uint32_t g = 1; g <= program.groups; ++g) {
+      list_append(in, as_list(list),
+                  spans[2 * g] < 0 ? Value::none() : span_text(in, args[1], spans[2 * g], spans[2 * g + 1]));
+    }
+    from = spans[1];
+  }
+  list_append(in, as_list(list), span_text(in, args[1], from, subject.text.length));
+  return list;
+}
+
+// `re.error` is a class of re.tsr.
+[[noreturn]] void throw_re_error(Interpreter& in, const std::string& message, const Value& pattern, int64_t position) {
+  const Value error_class = get_attr(in, Value(in.import("re")), intern(in, "error"));
+  throw Thrown(
+      call(in, error_class, {make_str(in, message), pattern, position < 0 ? Value::none() : Value::integer(position)}));
+}
+
+regex::Template parse_template(Interpreter& in, const Value& text, const regex::Program& program) {
+  try {
+    return regex::parse_template(decode(text_of(text)), program);
+  } catch (const regex::SyntaxError& error) {
+    if (error.position == regex::kUnknownGroup) throw Error(ErrorKind::IndexError, error.message);
+    throw_re_error(in, error.message, text, error.position);
+  }
+}
+
+void append_span(Interpreter& in, std::string& out, Str* string, int64_t begin, int64_t end) {
+  const uint32_t first =
+      string->is_ascii() ? static_cast<uint32_t>(begin) : byte_offset(in, string, static_cast<uint32_t>(begin));
+  const uint32_t last =
+      string->is_ascii() ? static_cast<uint32_t>(end) : byte_offset(in, string, static_cast<uint32_t>(end));
+  out.append(string->data + first, last - first);
+}
+
+void append_template(Interpreter& in, std::string& out, const regex::Template& parts, Str* string,
+                     const std::vector<int64_t>& spans) {
+  for (const regex::TemplatePart& part : parts) {
+    if (part.group < 0) {
+      out += part.literal;
+    } else if (spans[2 * static_cast<size_t>(part.group)] >= 0) {
+      append_span(in, out, string, spans[2 * static_cast<size_t>(part.group)],
+                  spans[2 * static_cast<size_t>(part.group) + 1]);
+    }
+  }
+}
+
+// sub and subn: (new text, number of replacements).
+Value substitute(Interpreter& in, const Args& args, int64_t& count) {
+  const Value& repl = args[1];
+  const bool by_text = is_str(repl);
+  if (!by_text && !is_callable(in, repl)) {
+    hash(in, repl);  // CPython looks for it in a cache first
+    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found",
+                std::string(type_name(in, repl)).c_str());
+  }
+  check_string(in, args[2]);
+  const Subject subject(args[2]);
+  const regex::Program& program = *pattern_of(args[0])->program;
+  const int64_t most = int_argument(in, args[3]);
+  regex::Template parts;
+  if (by_text) parts = parse_template(in, repl, program);
+  const auto types = types_of(args);
+  std::string out;
+  int64_t from = 0, pieces = 0;  // pieces: what CPython would join, for its message
+  Str* string = as_str(args[2]);
+  for (Search search{in, program, subject, 0, -1, {}}; (most <= 0 || count < most) && search.next(); ++count) {
+    if (search.result.spans[0] > from) ++pieces;
+    append_span(in, out, string, from, search.result.spans[0]);
+    from = search.result.spans[1];
+    ++pieces;
+    if (by_text) {
+      append_template(in, out, parts, string, search.result.spans);
+      continue;
+    }
+    const Value text =
+        call(in, repl, {make_match(in, types->match, args[0], args[2], search.result, 0, subject.text.length)});
+    if (!is_str(text)) {
+      throw_error(ErrorKind::TypeError, "sequence item %d: expected str instance, %s found",
+                  static_cast<int>(pieces - 1), std::string(type_name(in, text)).c_str());
+    }
+    out += text_of(text);
+  }
+  if (count == 0) return args[2];
+  append_span(in, out, string, from, subject.text.length);
+  return make_str(in, out);
+}
+
+Value pattern_sub(Interpreter& in, const Args& args) {
+  int64_t count = 0;
+  return substitute(in, args, count);
+}
+
+Value pattern_subn(Interpreter& in, const Args& args) {
+  int64_t count = 0;
+  Value text = substitute(in, args, count);
+  return make_tuple(in, {std::move(text), Value::integer(count)});
+}
+
+Value pattern_text(Interpreter&, const Args& args) { return pattern_of(args[0])->text; }
+Value pattern_flags(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->flags); }
+Value pattern_groups(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->groups); }
+Value pattern_groupindex(Interpreter& in, const Args& args) {
+  return dict_copy(in, as_dict(pattern_of(args[0])->group_index));
+}
+Value self_again(Interpreter&, const Args& args) { return args[0]; }
+
+Value pattern_repr(Interpreter& in, const Value& self) {
+  const PatternObject* pattern = pattern_of(self);
+  std::string text = quote(text_of(pattern->text));
+  if (text.size() > 200) text.resize(200);
+  static constexpr std::pair<uint32_t, const char*> kNames[] = {
+      {regex::kIgnoreCase, "re.IGNORECASE"}, {regex::kLocale, "re.LOCALE"},   {regex::kMultiline, "re.MULTILINE"},
+      {regex::kDotAll, "re.DOTALL"},         {regex::kVerbose, "re.VERBOSE"}, {regex::kAscii, "re.ASCII"}};
+  std::string flags;
+  for (const auto& [flag, name] : kNames) {
+    if (pattern->program->flags & flag) flags += (flags.empty() ? "" : "|") + std::string(name);
+  }
+  return make_str(in, "re.compile(" + text + (flags.empty() ? "" : ", " + flags) + ")");
+}
+
+int64_t pattern_hash(Interpreter& in, const Value& self) {
+  return hash(in, pattern_of(self)->text) ^ static_cast<int64_t>(pattern_of(self)->program->flags);
+}
+
+Value pattern_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !other.is_object() ||
+      other.as_object()->type != self.as_object()->type) {
+    return in.not_implemented;
+  }
+  const bool same = text_of(pattern_of(self)->text) == text_of(pattern_of(other)->text) &&
+                    pattern_of(self)->program->flags == pattern_of(other)->program->flags;
+  return Value::boolean(same == (op == CompareOp::Eq));
+}
+
+// --- matches ---
+
+// The number of the group that a script names by number or name.
+size_t group_number(Interpreter& in, const MatchObject* match, const Value& key) {
+  int64_t number = -1;
+  if (is_str(key)) {
+    for (const auto& [name, index] : pattern_of(match->pattern)->program->names) {
+      if (name == text_of(key)) number = index;
+    }
+  } else if (key.is_int() || key.is_bool() || !type_lookup(type_of(in, key), intern(in, "__index__")).is_undefined()) {
+    number = int_argument(in, key);
+  }
+  if (number < 0 || static_cast<size_t>(number) * 2 >= match->spans.size())
+    throw Error(ErrorKind::IndexError, "no such group");
+  return static_cast<size_t>(number);
+}
+
+Value group_text(Interpreter& in, const MatchObject* match, size_t group, const Value& otherwise) {
+  const int64_t begin = match->spans[2 * group];
+  return begin < 0 ? otherwise : span_text(in, match->string, begin, match->spans[2 * group + 1]);
+}
+
+Value match_group(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  const Tuple& keys = *as_tuple(args[1]);
+  if (keys.size == 0) return group_text(in, match, 0, Value::none());
+  if (keys.size == 1) return group_text(in, match, group_number(in, match, keys[0]), Value::none());
+  std::vector<Value> out;
+  for (uint32_t i = 0; i < keys.size; ++i)
+    out.push_back(group_text(in, match, group_number(in, match, keys[i]), Value::none()));
+  return make_tuple_moving(in, out.data(), out.size());
+}
+
+Value match_getitem(Interpreter& in, const Value& self, const Value& key) {
+  return group_text(in, match_of(self), group_number(in, match_of(self), key), Value::none());
+}
+
+Value match_groups(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  std::vector<Value> out;
+  for (size_t g = 1; 2 * g < match->spans.size(); ++g) out.push_back(group_text(in, match, g, args[1]));
+  return make_tuple_moving(in, out.data(), out.size());
+}
+
+Value match_groupdict(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  Value dict = make_dict(in);
+  for (const auto& [name, index] : pattern_of(match->pattern)->program->names) {
+    dict_set(in, as_dict(dict), make_str(in, name), group_text(in, match, index, args[1]));
+  }
+  return dict;
+}
+
+Value match_start(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  return Value::integer(match->spans[2 * group_number(in, match, args[1])]);
+}
+
+Value match_end(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  return Value::integer(match->spans[2 * group_number(in, match, args[1]) + 1]);
+}
+
+Value span_tuple(Interpreter& in, const MatchObject* match, size_t group) {
+  return make_tuple(in, {Value::integer(match->spans[2 * group]), Value::integer(match->spans[2 * group + 1])});
+}
+
+Value match_span(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  return span_tuple(in, match, group_number(in, match, args[1]));
+}
+
+Value match_expand(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  text_argument(in, args[1], "template");
+  const regex::Template parts = parse_template(in, args[1], *pattern_of(match->pattern)->program);
+  std::string out;
+  append_template(in, out, parts, as_str(match->string), match->spans);
+  return make_str(in, out);
+}
+
+Value match_string(Interpreter&, const Args& args) { return match_of(args[0])->string; }
+Value match_re(Interpreter&, const Args& args) { return match_of(args[0])->pattern; }
+Value match_pos(Interpreter&, const Args& args) { return Value::integer(match_of(args[0])->pos); }
+Value match_endpos(Interpreter&, const Args& args) { return Value::integer(match_of(args[0])->endpos); }
+
+Value match_lastindex(Interpreter&, const Args& args) {
+  const int32_t last = match_of(args[0])->last_group;
+  return last == 0 ? Value::none() : Value::integer(last);
+}
+
+Value match_lastgroup(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  for (const auto& [name, index] : pattern_of(match->pattern)->program->names) {
+    if (static_cast<int32_t>(index) == match->last_group) return make_str(in, name);
+  }
+  return Value::none();
+}
+
+Value match_regs(Interpreter& in, const Args& args) {
+  const MatchObject* match = match_of(args[0]);
+  std::vector<Value> out;
+  for (size_t g = 0; 2 * g < match->spans.size(); ++g) out.push_back(span_tuple(in, match, g));
+  return make_tuple_moving(in, out.data(), out.size());
+}
+
+Value match_repr(Interpreter& in, const Value& self) {
+  const MatchObject* match = match_of(self);
+  std::string text = "<re.Match object; span=(" + std::to_string(match->spans[0]) + ", " +
+                     std::to_string(match->spans[1]) + "), match=";
+  std::string shown = quote(text_of(group_text(in, match, 0, Value::none())));
+  const std::u32string wide = decode(shown);
+  if (wide.size() > 50) {
+    shown.clear();
+    for (size_t i = 0; i < 50; ++i) append_char(shown, wide[i]);
+  }
+  return make_str(in, text + shown + ">");
+}
+
+// --- the module ---
+
+Value compile_pattern(Interpreter& in, const Args& args) {
+  const std::string_view text = text_argument(in, args[0], "pattern");
+  try {
+    auto program = regex::compile(decode(text), static_cast<uint32_t>(int_argument(in, args[1])), kUnicode);
+    PatternObject* pattern = make_object<PatternObject>(in, types_of(args)->pattern);
+    Value made = Value::adopt(pattern);
+    pattern->program = std::move(program);
+    pattern->text = args[0];
+    pattern->group_index = make_dict(in);
+    for (const auto& [name, index] : pattern->program->names) {
+      dict_set(in, as_dict(pattern->group_index), make_str(in, name), Value::integer(index));
+    }
+    return made;
+  } catch (const regex::SyntaxError& error) {
+    throw_re_error(in, error.message, args[0], error.position);
+  }
+}
+
+Value escape_text(Interpreter& in, const Args& args) {
+  if (!is_str(args[0]))
+    throw Error(ErrorKind::TypeError,
+                "decoding to str: need a bytes-like object, " + std::string(type_name(in, args[0])) + " found");
+  std::string out;
+  for (char c : text_argument(in, args[0], "pattern")) {
+    if (std::string_view("()[]{}?*+-|^$\\.&~# \t\n\r\v\f").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return make_str(in, out);
+}
+
+const NativeDef kPatternMethods[] = {
+    {"search(self, string, pos=None, endpos=None)", pattern_search, "Find the first match."},
+    {"match(self, string, pos=None, endpos=None)", pattern_match, "Match at the beginning."},
+    {"fullmatch(self, string, pos=None, endpos=None)", pattern_fullmatch, "Match the whole text."},
+    {"findall(self, string, pos=None, endpos=None)", pattern_findall, "All matches, as texts or tuples of groups."},
+    {"finditer(self, string, pos=None, endpos=None)", pattern_finditer, "All matches, one after the other."},
+    {"split(self, string, maxsplit=0)", pattern_split, "The texts between the matches."},
+    {"sub(self, repl, string, count=0)", pattern_sub, "Replace matches."},
+    {"subn(self, repl, string, count=0)", pattern_subn, "Replace matches and say how many."},
+    {"__copy__(self)", self_again},
+    {"__deepcopy__(self, memo, /)", self_again},
+};
+
+const NativeDef kMatchMethods[] = {
+    {"group(self, *groups)", match_group, "The text of one or several groups."},
+    {"groups(self, default=None)", match_groups, "The texts of all groups."},
+    {"groupdict(self, default=None)", match_groupdict, "The texts of the named groups."},
+    {"start(self, group=0, /)", match_start, "Where a group begins."},
+    {"end(self, group=0, /)", match_end, "Where a group ends."},
+    {"span(self, group=0, /)", match_span, "Both."},
+    {"expand(self, template)", match_expand, "A template with the groups put in."},
+    {"__copy__(self)", self_again},
+    {"__deepcopy__(self, memo, /)", self_again},
+};
+
+template <class T>
+void destroy(Interpreter& in, Object* self) {
+  free_object(in, static_cast<T*>(self));
+}
+
+Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*destroy)(Interpreter&, Object*)) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "re";
+  spec.size = size;
+  spec.flags = kFinalType;
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy;
+  return type;
+}
+
+// Methods that make matches reach their type through the closure.
+void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t count,
+                    const std::shared_ptr<Types>& types) {
+  in.add_methods(type, rows, count);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view signature = rows[i].signature;
+    Value function = type_lookup(type, intern(in, signature.substr(0, signature.find('('))));
+    static_cast<NativeFunction*>(function.as_object())->data = types;
+  }
+}
+
+}  // namespace
+
+void fill_regex(Interpreter& in, Module& module) {
+  auto types = std::make_shared<Types>();
+  types->pattern = make_type(in, "Pattern", sizeof(PatternObject), destroy<PatternObject>);
+  types->pattern->slots.repr = pattern_repr;
+  types->pattern->slots.hash = pattern_hash;
+  types->pattern->slots.compare = pattern_compare;
+  in.add_property(types->pattern, "pattern", pattern_text);
+  in.add_property(types->pattern, "flags", pattern_flags);
+  in.add_property(types->pattern, "groups", pattern_groups);
+  in.add_property(types->pattern, "groupindex", pattern_groupindex);
+  add_with_types(in, types->pattern, kPatternMethods, std::size(kPatternMethods), types);
+
+  types->match = make_type(in, "Match", sizeof(MatchObject), destroy<MatchObject>);
+  types->match->slots.repr = match_repr;
+  types->match->slots.get_item = match_getitem;
+  in.add_property(types->match, "string", match_string);
+  in.add_property(types->match, "re", match_re);
+  in.add_property(types->match, "pos", match_pos);
+  in.add_property(types->match, "endpos", match_endpos);
+  in.add_property(types->match, "lastindex", match_lastindex);
+  in.add_property(types->match, "lastgroup", match_lastgroup);
+  in.add_property(types->match, "regs", match_regs);
+  add_with_types(in, types->match, kMatchMethods, std::size(kMatchMethods), types);
+
+  types->iterator = make_type(in, "callable_iterator", sizeof(FinderObject), destroy<FinderObject>);
+  types->iterator->slots.iter = iter_self;
+  types->iterator->slots.next = finder_next;
+
+  set_member(in, module, "Pattern", Value(types->pattern));
+  set_member(in, module, "Match", Value(types->match));
+  set_member(in, module, "compile",
+             in.new_function("compile(pattern, flags, /)", "Compile a pattern.", compile_pattern, types));
+  in.def(module, "escape(pattern, /)", "The text with every special character escaped.", escape_text);
+}
+
+}  // namespace tessera::stdlib

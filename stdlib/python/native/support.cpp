@@ -1,0 +1,48 @@
+#include "stdlib/python/native/support.h"
+
+#include <cstring>
+
+#include "lang/core/names.h"
+#include "lang/types/types.h"
+
+namespace tessera::stdlib {
+
+const Value* keyword_argument(const Args& args, std::string_view name) {
+  if (args.keyword_names == nullptr) return nullptr;
+  const uint32_t first = args.count - args.keyword_names->size;
+  for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
+    if (text_of((*args.keyword_names)[i]) == name) return &args.values[first + i];
+  }
+  return nullptr;
+}
+
+const Value* make_argument(const Args& args, uint32_t index, std::string_view name) {
+  if (index < args.positional()) return &args.values[index];
+  return keyword_argument(args, name);
+}
+
+bool has_script_init(Interpreter& in, const Type* type) {
+  const Value& init = type_lookup(type, in.names->init);
+  return init.is_object() && init.as_object()->kind == ObjectKind::Function;
+}
+
+void throw_os_error(Interpreter& in, int code, std::string_view path) {
+  const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
+  throw Thrown(
+      call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, path)}));
+}
+
+void throw_os_error(Interpreter& in, int code) {
+  const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
+  throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code))}));
+}
+
+Value class_get_item(Interpreter& in, const Args& args) {
+  return call(in, Value(in.shared->alias_type), {args[0], args[1]});
+}
+
+void require(bool granted, const char* what) {
+  if (!granted) throw_error(ErrorKind::PermissionError, "this program is not allowed to use %s", what);
+}
+
+}  // namespace tessera::stdlib

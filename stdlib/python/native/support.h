@@ -1,0 +1,57 @@
+// Small steps that the native modules share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lang/core/interpreter.h"
+#include "lang/objects/module.h"
+#include "lang/core/native.h"
+#include "lang/core/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "stdlib/namespaces.h"
+
+namespace tessera::stdlib {
+
+inline void set_member(Interpreter& in, Module& module, std::string_view name, Value value) {
+  dict_set_str(in, module.dict, intern(in, name), std::move(value));
+}
+
+// A number as a double: what math functions take. "must be real number, not str".
+inline double real_argument(Interpreter& in, const Value& v) {
+  if (v.is_float()) return v.as_float();
+  if (v.is_int() || v.is_bool()) return static_cast<double>(v.as_int());
+  return to_float(in, v);
+}
+
+inline int64_t int_argument(Interpreter& in, const Value& v) { return v.is_int() ? v.as_int() : index(in, v); }
+
+inline std::string_view text_argument(Interpreter& in, const Value& v, const char* what) {
+  if (!is_str(v))
+    throw_error(ErrorKind::TypeError, "%s must be str, not %s", what, std::string(type_name(in, v)).c_str());
+  return text_of(v);
+}
+
+// The value of a keyword in a raw call, or null. For the `make` functions of types, which receive calls unbound.
+const Value* keyword_argument(const Args& args, std::string_view name);
+// Argument `index`, or keyword `name`, or null.
+const Value* make_argument(const Args& args, uint32_t index, std::string_view name);
+
+// Does instances' `__init__` come from a script class below the native type? Then `make` leaves the arguments to it.
+bool has_script_init(Interpreter& in, const Type* type);
+
+// OSError or the subclass that belongs to an errno, with errno, strerror and filename.
+[[noreturn]] void throw_os_error(Interpreter& in, int code, std::string_view path);
+[[noreturn]] void throw_os_error(Interpreter& in, int code);
+// PermissionError unless the host grants it; `what` as in "reading files".
+void require(bool granted, const char* what);
+
+// A row for the types whose classes may be written with parameters: partial[int].
+Value class_get_item(Interpreter& in, const Args& args);
+inline constexpr NativeDef kClassGetItem = {"__class_getitem__(cls, item, /)", class_get_item, "See PEP 585."};
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,105 @@
+// _sys: what `sys` (sys.tsr) knows of the interpreter.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <limits>
+
+#include "lang/objects/exception.h"
+#include "lang/vm/frame_object.h"
+#include "lang/vm/vm.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+Value exit_program(Interpreter& in, const Args& args) {
+  const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)]);
+  if (args[0].is_none()) throw Thrown(call(in, error_class));
+  throw Thrown(call(in, error_class, {args[0]}));
+}
+
+Value exc_info(Interpreter& in, const Args&) {
+  const Value exception = handled_exception(in);
+  if (!is_exception(exception)) return make_tuple(in, {Value::none(), Value::none(), Value::none()});
+  return make_tuple(in, {Value(exception.as_object()->type), exception, as_exception(exception)->traceback});
+}
+
+Value exception(Interpreter& in, const Args&) {
+  const Value exception = handled_exception(in);
+  return is_exception(exception) ? exception : Value::none();
+}
+
+Value get_recursion_limit(Interpreter& in, const Args&) { return Value::integer(in.vm().depth_limit()); }
+
+Value set_recursion_limit(Interpreter& in, const Args& args) {
+  const int64_t limit = int_argument(in, args[0]);
+  if (limit < 1) throw Error(ErrorKind::ValueError, "recursion limit must be greater or equal than 1");
+  in.vm().set_depth_limit(static_cast<uint32_t>(std::min<int64_t>(limit, 1'000'000)));
+  return Value::none();
+}
+
+Value get_frame(Interpreter& in, const Args& args) {
+  int64_t depth = int_argument(in, args[0]);
+  const Frame* frame = in.vm().top();
+  while (frame != nullptr && depth-- > 0) frame = frame->caller;
+  if (frame == nullptr) throw Error(ErrorKind::ValueError, "call stack is not deep enough");
+  return make_frame_object(in, *frame, true);
+}
+
+Value get_size(Interpreter&, const Args& args) {
+  return Value::integer(args[0].is_object() ? args[0].as_object()->type->instance_size : sizeof(Value));
+}
+
+Value get_count(Interpreter&, const Args& args) {
+  return Value::integer(args[0].is_object() ? args[0].as_object()->refcount : 1);
+}
+
+Value intern_text(Interpreter& in, const Args& args) {
+  return Value(intern(in, text_argument(in, args[0], "intern() argument")));
+}
+
+Value list_of(Interpreter& in, const std::vector<std::string>& texts) {
+  Value list = make_list(in);
+  for (const std::string& text : texts) list_append(in, as_list(list), make_str_lossy(in, text));
+  return list;
+}
+
+std::string program_path() {
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
+}
+
+Value max_rss(Interpreter&, const Args&) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return Value::integer(usage.ru_maxrss);
+}
+
+Value import_module(Interpreter& in, const Args& args) {
+  return Value(in.import(text_argument(in, args[0], "the name of a module")));
+}
+
+}  // namespace
+
+void fill_sys(Interpreter& in, Module& module) {
+  in.def(module, "exit(code=None, /)", "Leave the program.", exit_program);
+  in.def(module, "exc_info()", "Class, exception and traceback of what is being handled.", exc_info);
+  in.def(module, "exception()", "The exception that is being handled.", exception);
+  in.def(module, "getrecursionlimit()", "How deep calls may go.", get_recursion_limit);
+  in.def(module, "setrecursionlimit(limit, /)", "Set how deep calls may go.", set_recursion_limit);
+  in.def(module, "getsizeof(object, default=None)", "Bytes of an object.", get_size);
+  in.def(module, "_getframe(depth=0, /)", "A picture of the frame that calls.", get_frame);
+  in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
+  in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
+  in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
+  in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
+  set_member(in, module, "argv", list_of(in, in.argv));
+  set_member(in, module, "path", list_of(in, in.search_path));
+  set_member(in, module, "modules", Value(in.modules().table()));
+  set_member(in, module, "executable", make_str_lossy(in, program_path()));
+  set_member(in, module, "maxsize", Value::integer(std::numeric_limits<int64_t>::max()));
+}
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,45 @@
+// Bytes of files to text: UTF-8, ASCII and Latin-1, a block at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera::stdlib {
+
+enum class Encoding : uint8_t { Utf8, Utf8Signature, Ascii, Latin1 };
+enum class OnError : uint8_t { Strict, Ignore, Replace };
+
+// False: no such encoding.
+bool find_encoding(std::string_view name, Encoding& out);
+
+// What stands in the way of decoding: a byte and CPython's words for it.
+struct DecodeFailure {
+  uint8_t byte;
+  size_t first, last;  // offsets in the file
+  const char* reason;
+  const char* codec;
+};
+
+class Decoder {
+ public:
+  Decoder(Encoding encoding, OnError on_error, bool translate_newlines)
+      : encoding_(encoding), on_error_(on_error), translate_(translate_newlines) {}
+
+  // Appends the text of `bytes` to `out`; what is cut off at the end waits for the next block. `last`: nothing follows.
+  // Throws DecodeFailure.
+  void decode(std::string_view bytes, bool last, std::string& out);
+
+ private:
+  size_t decode_utf8(std::string_view bytes, bool last, std::string& out);
+  void bad(uint8_t byte, size_t first, size_t count, const char* reason, std::string& out) const;
+
+  Encoding encoding_;
+  OnError on_error_;
+  bool translate_;
+  bool started_ = false, after_return_ = false;
+  std::string carry_;
+  size_t offset_ = 0;  // of carry_'s first byte in the file
+};
+
+}  // namespace tessera::stdlib

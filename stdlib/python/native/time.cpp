@@ -1,0 +1,160 @@
+// _time: clocks, sleeping, and the C library's calendar. `time` (time.tsr) puts struct_time around it.
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cmath>
+#include <cerrno>
+
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+constexpr int64_t kNano = 1'000'000'000;
+
+int64_t nanoseconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return int64_t{t.tv_sec} * kNano + t.tv_nsec;
+}
+
+template <clockid_t Clock>
+Value seconds_of(Interpreter&, const Args&) {
+  timespec t{};
+  clock_gettime(Clock, &t);
+  return Value::real(static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9);
+}
+
+template <clockid_t Clock>
+Value nanoseconds_of(Interpreter&, const Args&) {
+  return Value::integer(nanoseconds(Clock));
+}
+
+// In slices, so that Ctrl-C and a host's cancel are heard.
+Value sleep_for(Interpreter& in, const Args& args) {
+  if (is_str(args[0]) || args[0].is_none()) {
+    throw_error(ErrorKind::TypeError, "'%s' object cannot be interpreted as an integer",
+                std::string(type_name(in, args[0])).c_str());
+  }
+  const double seconds = real_argument(in, args[0]);
+  if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
+  if (seconds < 0) throw Error(ErrorKind::ValueError, "sleep length must be non-negative");
+  if (seconds > 9e9) throw Error(ErrorKind::OverflowError, "timestamp too large to convert to C _PyTime_t");
+  const int64_t until = nanoseconds(CLOCK_MONOTONIC) + static_cast<int64_t>(seconds * 1e9);
+  for (int64_t left = until - nanoseconds(CLOCK_MONOTONIC); left > 0; left = until - nanoseconds(CLOCK_MONOTONIC)) {
+    const int64_t slice = std::min<int64_t>(left, kNano / 50);
+    timespec t{slice / kNano, slice % kNano};
+    nanosleep(&t, nullptr);
+    if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
+  }
+  return Value::none();
+}
+
+Value fields_of(Interpreter& in, const tm& t) {
+  return make_tuple(in, {Value::integer(t.tm_year + 1900), Value::integer(t.tm_mon + 1), Value::integer(t.tm_mday),
+                         Value::integer(t.tm_hour), Value::integer(t.tm_min), Value::integer(t.tm_sec),
+                         Value::integer((t.tm_wday + 6) % 7), Value::integer(t.tm_yday + 1), Value::integer(t.tm_isdst),
+                         make_str_lossy(in, t.tm_zone ? t.tm_zone : ""), Value::integer(t.tm_gmtoff)});
+}
+
+Value broken_down(Interpreter& in, const Args& args, tm* (*convert)(const time_t*, tm*)) {
+  const double seconds = args[0].is_none() ? static_cast<double>(time(nullptr)) : real_argument(in, args[0]);
+  if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
+  if (std::fabs(seconds) > 6.7e16) throw Error(ErrorKind::OverflowError, "timestamp out of range for platform time_t");
+  const time_t whole = static_cast<time_t>(std::floor(seconds));
+  tm t{};
+  if (convert(&whole, &t) == nullptr) throw_os_error(in, errno);
+  return fields_of(in, t);
+}
+
+Value local_time(Interpreter& in, const Args& args) { return broken_down(in, args, localtime_r); }
+Value gm_time(Interpreter& in, const Args& args) { return broken_down(in, args, gmtime_r); }
+
+tm from_fields(Interpreter& in, const Value& fields) {
+  const Value items = tuple_from(in, fields);
+  const Tuple& f = *as_tuple(items);
+  if (f.size < 9) throw Error(ErrorKind::TypeError, "time tuple must have exactly 9 elements");
+  const auto number = [&](uint32_t i) { return static_cast<int>(int_argument(in, f[i])); };
+  tm t{};
+  t.tm_year = number(0) - 1900;
+  t.tm_mon = number(1) - 1;
+  t.tm_mday = number(2);
+  t.tm_hour = number(3);
+  t.tm_min = number(4);
+  t.tm_sec = number(5);
+  t.tm_wday = (number(6) + 1) % 7;
+  t.tm_yday = number(7) - 1;
+  t.tm_isdst = number(8);
+  if (f.size > 10 && f[10].is_int()) t.tm_gmtoff = f[10].as_int();
+  return t;
+}
+
+Value make_time(Interpreter& in, const Args& args) {
+  tm t = from_fields(in, args[0]);
+  t.tm_wday = -1;
+  const time_t seconds = mktime(&t);
+  if (seconds == -1 && t.tm_wday == -1) throw Error(ErrorKind::OverflowError, "mktime argument out of range");
+  return Value::real(static_cast<double>(seconds));
+}
+
+Value format_time(Interpreter& in, const Args& args) {
+  const std::string format(text_argument(in, args[0], "strftime() argument 1"));
+  tm t = from_fields(in, args[1]);
+  const auto check = [](bool good, const char* message) {
+    if (!good) throw Error(ErrorKind::ValueError, message);
+  };
+  if (t.tm_mon == -1) t.tm_mon = 0;
+  if (t.tm_mday == 0) t.tm_mday = 1;
+  if (t.tm_yday == -1) t.tm_yday = 0;
+  check(t.tm_mon >= 0 && t.tm_mon <= 11, "month out of range");
+  check(t.tm_mday >= 1 && t.tm_mday <= 31, "day of month out of range");
+  check(t.tm_hour >= 0 && t.tm_hour <= 23, "hour out of range");
+  check(t.tm_min >= 0 && t.tm_min <= 59, "minute out of range");
+  check(t.tm_sec >= 0 && t.tm_sec <= 61, "seconds out of range");
+  t.tm_zone = ::tzname[t.tm_isdst > 0 ? 1 : 0];
+  if (format.empty()) return make_str(in, "");
+  std::string out(256, '\0');
+  // An empty answer may be right (%p in some locales), so growing ends.
+  for (size_t size = 256; size <= 1 << 20; size *= 4) {
+    out.resize(size);
+    const size_t used = strftime(out.data(), size, format.c_str(), &t);
+    if (used > 0) return make_str_lossy(in, std::string_view(out.data(), used));
+    if (size > format.size() * 256) break;
+  }
+  return make_str(in, "");
+}
+
+// (timezone, daylight, tzname) of the environment as it is now.
+Value read_zone(Interpreter& in, const Args&) {
+  tzset();
+  return make_tuple(in, {Value::integer(::timezone), Value::integer(::daylight),
+                         make_tuple(in, {make_str_lossy(in, ::tzname[0]), make_str_lossy(in, ::tzname[1])})});
+}
+
+}  // namespace
+
+void fill_time(Interpreter& in, Module& module) {
+  in.def(module, "time()", "Seconds since 1970.", seconds_of<CLOCK_REALTIME>);
+  in.def(module, "time_ns()", "Nanoseconds since 1970.", nanoseconds_of<CLOCK_REALTIME>);
+  in.def(module, "perf_counter()", "Seconds of the clock for measuring.", seconds_of<CLOCK_MONOTONIC>);
+  in.def(module, "perf_counter_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_MONOTONIC>);
+  in.def(module, "monotonic()", "Seconds of a clock that never goes back.", seconds_of<CLOCK_MONOTONIC>);
+  in.def(module, "monotonic_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_MONOTONIC>);
+  in.def(module, "process_time()", "Seconds of processor time.", seconds_of<CLOCK_PROCESS_CPUTIME_ID>);
+  in.def(module, "process_time_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_PROCESS_CPUTIME_ID>);
+  in.def(module, "thread_time()", "Seconds of this thread's processor time.", seconds_of<CLOCK_THREAD_CPUTIME_ID>);
+  in.def(module, "sleep(seconds, /)", "Wait.", sleep_for);
+  in.def(module, "localtime(seconds=None, /)", "The fields of a local time.", local_time);
+  in.def(module, "gmtime(seconds=None, /)", "The fields of a time in UTC.", gm_time);
+  in.def(module, "mktime(fields, /)", "Seconds since 1970 of a local time.", make_time);
+  in.def(module, "strftime(format, fields, /)", "A time as text.", format_time);
+  in.def(module, "tzset()", "Read the zone of the environment again; answers what the module's members say.",
+         read_zone);
+  const Value zone = read_zone(in, {});
+  set_member(in, module, "timezone", (*as_tuple(zone))[0]);
+  set_member(in, module, "daylight", (*as_tuple(zone))[1]);
+  set_member(in, module, "tzname", (*as_tuple(zone))[2]);
+}
+
+}  // namespace tessera::stdlib
