@@ -34,52 +34,56 @@ const char* python_name(TensorErrorKind kind) {
 
 namespace detail {
 
-const char* const kDTypeName[kDTypeCount] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
-                                             "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
-const char* const kScalarTypeName[kDTypeCount] = {"Bool",  "Byte",   "Char",         "Short",
-                                                  "Int",   "Long",   "Half",         "BFloat16",
-                                                  "Float", "Double", "ComplexFloat", "ComplexDouble"};
-
-#define B DType::Bool
-#define U1 DType::UInt8
-#define I1 DType::Int8
-#define I2 DType::Int16
-#define I4 DType::Int32
-#define I8 DType::Int64
-#define F2 DType::Float16
-#define BF DType::BFloat16
-#define F4 DType::Float32
-#define F8 DType::Float64
-#define C4 DType::Complex64
-#define C8 DType::Complex128
-const DType kPromotion[kDTypeCount][kDTypeCount] = {
-    /* bool */ {B, U1, I1, I2, I4, I8, F2, BF, F4, F8, C4, C8},
-    /* u8   */ {U1, U1, I2, I2, I4, I8, F2, BF, F4, F8, C4, C8},
-    /* i8   */ {I1, I2, I1, I2, I4, I8, F2, BF, F4, F8, C4, C8},
-    /* i16  */ {I2, I2, I2, I2, I4, I8, F2, BF, F4, F8, C4, C8},
-    /* i32  */ {I4, I4, I4, I4, I4, I8, F2, BF, F4, F8, C4, C8},
-    /* i64  */ {I8, I8, I8, I8, I8, I8, F2, BF, F4, F8, C4, C8},
-    /* f16  */ {F2, F2, F2, F2, F2, F2, F2, F4, F4, F8, C4, C8},
-    /* bf16 */ {BF, BF, BF, BF, BF, BF, F4, BF, F4, F8, C4, C8},
-    /* f32  */ {F4, F4, F4, F4, F4, F4, F4, F4, F4, F8, C4, C8},
-    /* f64  */ {F8, F8, F8, F8, F8, F8, F8, F8, F8, F8, C8, C8},
-    /* c64  */ {C4, C4, C4, C4, C4, C4, C4, C4, C4, C8, C4, C8},
-    /* c128 */ {C8, C8, C8, C8, C8, C8, C8, C8, C8, C8, C8, C8},
-};
-#undef B
-#undef U1
-#undef I1
-#undef I2
-#undef I4
-#undef I8
-#undef F2
-#undef BF
-#undef F4
-#undef F8
-#undef C4
-#undef C8
+const char* const kDTypeName[kDTypeCount] = {"bool",     "uint8",   "int8",    "int16",     "int32",
+                                             "int64",    "uint16",  "uint32",  "uint64",    "float16",
+                                             "bfloat16", "float32", "float64", "complex64", "complex128"};
+const char* const kScalarTypeName[kDTypeCount] = {"Bool",     "Byte",   "Char",   "Short",        "Int",
+                                                  "Long",     "UInt16", "UInt32", "UInt64",       "Half",
+                                                  "BFloat16", "Float",  "Double", "ComplexFloat", "ComplexDouble"};
 
 }  // namespace detail
+
+namespace {
+
+// Bool, uint8 and the signed integers, smallest first; uint8 among the signed ones needs the next wider.
+DType promote_integers(DType a, DType b) {
+  if (is_bool(a)) return b;
+  if (is_bool(b)) return a;
+  if (a == kUInt8) return b == kInt8 ? kInt16 : b;
+  if (b == kUInt8) return a == kInt8 ? kInt16 : a;
+  return a > b ? a : b;
+}
+
+DType promote_floats(DType a, DType b) {
+  if (is_half(a) && is_half(b)) return a == b ? a : kFloat32;
+  return a > b ? a : b;
+}
+
+}  // namespace
+
+DType promote_unlike_types(DType a, DType b) {
+  if (a == b) return a;
+  if (is_floating(a) && is_floating(b)) return promote_floats(a, b);
+  if (is_wide_unsigned(a) || is_wide_unsigned(b)) {
+    const DType other = is_wide_unsigned(a) ? b : a;
+    check(is_floating(other), TensorErrorKind::Runtime,
+          "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", scalar_type_name(a),
+          " and ", scalar_type_name(b));
+    return other;
+  }
+  if (is_complex(a) || is_complex(b)) {
+    const bool wide = real_type(a) == kFloat64 || real_type(b) == kFloat64;
+    return wide ? kComplex128 : kComplex64;
+  }
+  if (is_floating(a)) return a;
+  if (is_floating(b)) return b;
+  return promote_integers(a, b);
+}
+
+void refuse_type(DType t, const char* kernel) {
+  if (kernel) fail(TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for '", scalar_type_name(t), "'");
+  fail(TensorErrorKind::NotImplemented, "not implemented for '", scalar_type_name(t), "'");
+}
 
 bool dtype_from_name(std::string_view text, DType& out) {
   static constexpr std::pair<std::string_view, DType> kAliases[] = {

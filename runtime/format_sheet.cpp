@@ -22,7 +22,7 @@ Sheet::Number read_number(const char* at, DType t) {
     const auto& z = *reinterpret_cast<const std::complex<double>*>(at);
     n.real = z.real(), n.imaginary = z.imag();
   } else {
-    with_type(t, [&](auto tag) {
+    with_type<kRealTypes | kWideUnsignedTypes>(t, [&](auto tag) {
       const auto& x = *reinterpret_cast<const typename decltype(tag)::type*>(at);
       if (is_floating(t)) n.real = convert_element<double>(x);
       else n.integer = convert_element<int64_t>(x);

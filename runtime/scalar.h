@@ -1,7 +1,8 @@
-// A Python number on its way into an op: bool, int or float (complex later). It is "weaker" than any
+// A Python number on its way into an op: bool, int, float or complex. It is "weaker" than any
 // tensor in type promotion: `int_tensor + 1` stays int, `float32_tensor * 2.0` stays float32.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 
@@ -11,7 +12,7 @@ namespace tessera::tensor {
 
 class Scalar {
  public:
-  enum class Kind : uint8_t { Bool, Int, Float };
+  enum class Kind : uint8_t { Bool, Int, Float, Complex };
 
   constexpr Scalar() : Scalar(int64_t(0)) {}
   template <class T>
@@ -21,25 +22,36 @@ class Scalar {
     else if constexpr (std::is_floating_point_v<T>) kind_ = Kind::Float, float_ = double(value);
     else kind_ = Kind::Int, int_ = int64_t(value);
   }
+  template <class T>
+  constexpr Scalar(std::complex<T> value) : kind_(Kind::Complex), float_(value.real()), imag_(value.imag()) {}
 
   constexpr Kind kind() const { return kind_; }
   constexpr bool is_bool() const { return kind_ == Kind::Bool; }
   constexpr bool is_int() const { return kind_ == Kind::Int; }
   constexpr bool is_float() const { return kind_ == Kind::Float; }
+  constexpr bool is_complex() const { return kind_ == Kind::Complex; }
 
-  constexpr double to_double() const { return kind_ == Kind::Float ? float_ : double(int_); }
-  constexpr int64_t to_int() const { return kind_ == Kind::Float ? int64_t(float_) : int_; }
-  constexpr bool to_bool() const { return kind_ == Kind::Float ? float_ != 0.0 : int_ != 0; }
+  /// Of a complex number: its real part. Ops that cannot take one have refused it before (require_real).
+  constexpr double to_double() const { return kind_ >= Kind::Float ? float_ : double(int_); }
+  constexpr int64_t to_int() const { return kind_ >= Kind::Float ? int64_t(float_) : int_; }
+  constexpr bool to_bool() const {
+    return kind_ >= Kind::Float ? float_ != 0.0 || (is_complex() && imag_ != 0.0) : int_ != 0;
+  }
+  std::complex<double> to_complex() const { return {to_double(), is_complex() ? imag_ : 0.0}; }
   template <class T>
   T to() const {
+    if (kind_ == Kind::Complex) return convert_element<T>(std::complex<double>(float_, imag_));
     return kind_ == Kind::Float ? convert_element<T>(float_) : convert_element<T>(int_);
   }
 
-  /// The dtype that stands for its category in promotion: bool, int64, or the default dtype.
+  /// The dtype that stands for its category in promotion: bool, int64, the default dtype, or its complex companion.
   DType category(DType default_dtype) const {
-    return is_float() ? default_dtype : is_int() ? DType::Int64 : DType::Bool;
+    return is_complex() ? complex_type(default_dtype)
+           : is_float() ? default_dtype
+           : is_int()   ? DType::Int64
+                        : DType::Bool;
   }
-  constexpr bool equals(double x) const { return to_double() == x; }
+  constexpr bool equals(double x) const { return !is_complex() && to_double() == x; }
 
  private:
   Kind kind_;
@@ -47,6 +59,7 @@ class Scalar {
     int64_t int_;
     double float_;
   };
+  double imag_ = 0;
 };
 
 }  // namespace tessera::tensor

@@ -166,7 +166,7 @@ Tensor Tensor::from_blob(void* data, Ints sizes, DType dtype, std::function<void
 
 Tensor Tensor::scalar(Scalar value, DType dtype, Device device) {
   Tensor t = empty({}, dtype, device.is_cpu() ? device : kCpu);
-  with_type(dtype, [&](auto tag) {
+  with_type<kAllTypes>(dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     *static_cast<E*>(t.data_ptr()) = value.to<E>();
   });
@@ -177,7 +177,7 @@ Tensor Tensor::scalar(Scalar value, DType dtype, Device device) {
 }
 
 Tensor Tensor::wrapped_number(Scalar value) {
-  Tensor t = scalar(value, value.is_float() ? kFloat64 : value.is_int() ? kInt64 : kBool);
+  Tensor t = scalar(value, value.category(kFloat64));
   t.impl_->flags |= TensorImpl::kWrappedNumber;
   return t;
 }
@@ -195,7 +195,7 @@ Scalar Tensor::item() const {
     device_backend(device().type)->copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
     from = bytes;
   }
-  return with_type(dtype(), [&](auto tag) -> Scalar {
+  return with_type<kAllTypes>(dtype(), [&](auto tag) -> Scalar {
     using E = typename decltype(tag)::type;
     E x = *static_cast<const E*>(from);
     if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>) return Scalar(float(x));

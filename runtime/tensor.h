@@ -153,7 +153,7 @@ Tensor Tensor::from_values(const std::vector<T>& values, Ints sizes, DType dtype
   Tensor t = empty(sizes, dtype);
   check(t.numel() == int64_t(values.size()), TensorErrorKind::Runtime, "shape '", sizes,
         "' is invalid for input of size ", values.size());
-  with_type(dtype, [&](auto tag) {
+  with_type<kAllTypes>(dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     E* out = reinterpret_cast<E*>(t.data_ptr());
     for (size_t i = 0; i < values.size(); i++) out[i] = convert_element<E>(T(values[i]));

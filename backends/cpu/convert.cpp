@@ -25,8 +25,9 @@ void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_s
   }
 }
 
-using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float, double>;
-constexpr size_t kTypes = 10;
+using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t,
+                         Half, BFloat16, float, double, std::complex<float>, std::complex<double>>;
+constexpr size_t kTypes = kDTypeCount;
 
 template <size_t To, size_t... From>
 constexpr void fill_row(ConvertRun* row, std::index_sequence<From...>) {

@@ -57,7 +57,7 @@ void copy(const CopyCall& call) {
 
 void fill(const FillCall& call) {
   const Loop& loop = call.loop;
-  with_type(loop.dtype[0], [&](auto tag) {
+  with_type<kAllTypes>(loop.dtype[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T value = call.value.to<T>();
     parallel_for(loop.numel, kGrain, [&](int64_t begin, int64_t end) {

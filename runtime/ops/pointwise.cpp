@@ -29,7 +29,7 @@ DType lane_of(DType t) {
   return t == kInt64 ? kInt64 : kInt32;
 }
 
-int category(DType t) { return is_floating(t) ? 2 : is_integral(t) ? 1 : 0; }
+int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_integral(t) ? 1 : 0; }
 
 DType promote(const Operand* in, int first, int count) {
   // One dtype among the tensors, and numbers that are not of a higher category: the common case.

@@ -2,6 +2,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/number.h"
 #include "runtime/ops/op.h"
 
 namespace tessera::stdlib {
@@ -26,7 +27,8 @@ Value wrap_device(Interpreter& in, Device device) {
   return Value::adopt(object);
 }
 
-Value wrap_number(Interpreter&, const Scalar& number) {
+Value wrap_number(Interpreter& in, const Scalar& number) {
+  if (number.is_complex()) return make_complex(in, number.to_complex().real(), number.to_complex().imag());
   if (number.is_bool()) return Value::boolean(number.to_bool());
   if (number.is_int()) return Value::integer(number.to_int());
   return Value::real(number.to_double());

@@ -180,7 +180,7 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
     else reader.find_dtype(items);
     if (!has_dtype && !reader.seen) reader.dtype = state.context.default_dtype;
     result = Tensor::empty(reader.shape, reader.dtype);
-    with_type(reader.dtype, [&](auto tag) {
+    with_type<kRealTypes | kWideUnsignedTypes>(reader.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       T* out = reinterpret_cast<T*>(result.data_ptr());
       if (result.numel() > 0) reader.write(items, 0, out);
@@ -191,7 +191,7 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
 
 Value tensor_to_list(Interpreter& in, const Tensor& t) {
   const Tensor host = tensor_to(t, t.dtype(), kCpu, false);
-  return with_type(host.dtype(), [&](auto tag) {
+  return with_type<kRealTypes | kWideUnsignedTypes>(host.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     return list_of(in, host, 0, static_cast<const T*>(host.data_ptr()));
   });
