@@ -1,7 +1,7 @@
 // What is said in terms of table entries: alpha and rounding_mode, where, clamp, gelu, reversed and alternative names.
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 #include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {

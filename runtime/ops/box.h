@@ -128,11 +128,3 @@ void box(OpCall& c) {
 }
 
 }  // namespace tessera::tensor
-
-/// Registers an op in its .cpp: TS_OP(softmax, "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", "Doc.", kFunction | kMethod, &softmax);
-#define TS_OP_JOIN2(a, b) a##b
-#define TS_OP_JOIN(a, b) TS_OP_JOIN2(a, b)
-#define TS_OP(NAME, SCHEMA, DOC, FLAGS, ...)                                       \
-  static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
-#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::box < __VA_ARGS__>               \
-  }

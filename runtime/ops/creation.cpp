@@ -4,7 +4,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 
 namespace tessera::tensor {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "runtime/ops.h"
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {

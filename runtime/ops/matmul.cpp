@@ -5,7 +5,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {

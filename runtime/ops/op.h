@@ -40,11 +40,39 @@ struct OpCall {
 
   bool none(size_t i) const { return std::holds_alternative<std::monostate>(args[i]); }
   bool is_number(size_t i) const { return args[i].index() >= 1 && args[i].index() <= 4; }
+  /// The call of the in-place form: `out` is self.
+  bool is_inplace() const {
+    const Tensor* self = out.empty() || args.empty() ? nullptr : std::get_if<Tensor>(&args[0]);
+    return self && self->same(out[0]);
+  }
   Tensor& tensor(size_t i) { return std::get<Tensor>(args[i]); }
   Scalar scalar(size_t i) const;
 };
 
+/// What a result will be, before it has memory.
+struct Meta {
+  Dims sizes;
+  DType dtype;
+  Device device;
+  Dims strides;  // empty: row-major
+
+  Meta(Ints shape, DType type, Device place = kCpu, Ints layout = {})
+      : sizes(shape), dtype(type), device(place), strides(layout) {}
+  /// Another shape, with the dtype and on the device of `like`.
+  Meta(Ints shape, const Tensor& like) : Meta(shape, like.dtype(), like.device()) {}
+  /// Shape, strides, dtype and device of a tensor.
+  static Meta of(const Tensor& t) { return {t.sizes(), t.dtype(), t.device(), t.strides()}; }
+  Tensor allocate() const;
+};
+
 using BoxedKernel = void (*)(OpCall&);
+using ShapeFunction = std::vector<Meta> (*)(OpCall&);
+/// How an entry runs: made by parts<...>() (entry.h).
+struct OpParts {
+  BoxedKernel kernel;
+  ShapeFunction shape;  // null: a composition of other ops
+  DTypeSet types;       // of the first tensor
+};
 using UnaryFast = Tensor (*)(const Tensor& x);
 /// `reuse` bit 0: x may be overwritten, bit 1: y may be (the caller holds the only handle and lets go after the call).
 using BinaryFast = Tensor (*)(const Tensor& x, const Tensor& y, unsigned reuse);
@@ -66,20 +94,24 @@ struct FastPaths {
 };
 
 enum OpFlag : uint32_t {
-  kFunction = 1,         // torch.f(...)
-  kMethod = 2,           // Tensor.f(...)
-  kInplace = 4,          // Tensor.f_(...)
-  kOut = 8,              // out=
-  kFunctional = 16,      // torch.nn.functional.f(...)
-  kNumberOperands = 32,  // Tensor arguments after the first may be Python numbers
-  kView = 64,            // the result shares memory with self
-  kNoGrad = 128,         // not differentiable, on purpose
-  kRandom = 256,         // draws from a generator
-  kLinalg = 512,         // torch.linalg.f(...)
-  kSpecial = 1024,       // torch.special.f(...)
-  kInternal = 2048,      // not shown to users
-  kProperty = 4096,      // Tensor.f without a call (Tensor.T)
-  kSizes = 8192,         // an int[] argument may be given as several ints: view(2, 3)
+  kFunction = 1,            // torch.f(...)
+  kMethod = 2,              // Tensor.f(...)
+  kInplace = 4,             // Tensor.f_(...)
+  kOut = 8,                 // out=
+  kFunctional = 16,         // torch.nn.functional.f(...)
+  kNumberOperands = 32,     // Tensor arguments after the first may be Python numbers
+  kView = 64,               // the result shares memory with self
+  kNoGrad = 128,            // not differentiable, on purpose
+  kRandom = 256,            // draws from a generator
+  kLinalg = 512,            // torch.linalg.f(...)
+  kSpecial = 1024,          // torch.special.f(...)
+  kInternal = 2048,         // not shown to users
+  kProperty = 4096,         // Tensor.f without a call (Tensor.T)
+  kSizes = 8192,            // an int[] argument may be given as several ints: view(2, 3)
+  kFft = 16384,             // torch.fft.f(...)
+  kDataDependent = 32768,   // the shape of the result follows from the data: no metadata without running
+  kUninitialised = 65536,   // the result's elements are whatever the memory held: empty and its kin
+  kLayoutMatters = 131072,  // strides of an operand are part of what the op is: view, as_strided
 };
 
 struct OpEntry {
@@ -91,6 +123,9 @@ struct OpEntry {
   BoxedKernel kernel;
   FastPaths fast = {};
   int priority = 0;  // lower is tried first among entries of one name
+  ShapeFunction shape = nullptr;
+  DTypeSet types = kAllTypes;
+  const char* samples = "";  // calls that must work and calls that must fail, a line each: samples.h
 
   const OpSchema& schema() const;  // parsed on first use, thread-safe
   bool has(OpFlag flag) const { return flags & flag; }
@@ -108,11 +143,19 @@ OpArg default_value(const SchemaArg& arg);
 /// Runs an entry with arguments in schema order; missing trailing ones take their defaults.
 std::vector<OpArg> call_op(const OpEntry& entry, std::vector<OpArg> args, std::span<Tensor> out = {});
 
+/// What the results of a call would be, without running it: sizes, strides, dtypes, devices. The shape part of a
+/// structured op; a composition runs on tensors without data (device 'meta'). Throws what the call would throw.
+std::vector<Meta> infer(const OpEntry& entry, std::vector<OpArg> args);
+/// A tensor with the layout and dtype of `t` on device 'meta': no data, and none of its history.
+Tensor meta_like(const Tensor& t);
+
 /// Adds an entry while the program starts.
 struct OpRegistration {
   OpEntry entry;
+  OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, OpParts parts,
+                 const char* samples = "");
   OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, BoxedKernel kernel,
-                 FastPaths fast = {}, int priority = 0);
+                 FastPaths fast = {}, int priority = 0, const char* samples = "");
 };
 
 }  // namespace tessera::tensor

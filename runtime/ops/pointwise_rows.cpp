@@ -253,17 +253,36 @@ constexpr FastPaths binary_paths() {
   return {nullptr, fast_binary<Id>, fast_ts<Id>, fast_st<Id>, nullptr, fast_binary_inplace<Id>, fast_ts_inplace<Id>};
 }
 
-#define TS_ENTRY(NAME, SCHEMA, DOC, FLAGS, PATHS) \
-  static const OpRegistration entry_##NAME{#NAME, #NAME SCHEMA " -> Tensor", DOC, FLAGS, run_boxed<k_##NAME>, PATHS};
-#define UNARY(NAME, CLASS, WHERE, DOC, ...) TS_ENTRY(NAME, "(Tensor self)", DOC, WHERE, unary_paths<k_##NAME>())
+/// Calls for the tests (samples.h): inside the domain of nearly every row, broadcast, and with a number.
+constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_class, int arity) {
+  if (name == "acosh") return "g[3,4]";
+  if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]";
+  if (row_class == PointwiseClass::Bits) return arity == 1 ? "i[3,4]<9\nb[4]" : "i[3,4]<9, i[4]<5\ni[3]<9, 2";
+  if (row_class == PointwiseClass::Divide) return "f[3,4], g[4]\ng[2,3], 0.45\ni[4]<9, 2";
+  if (arity == 1) return "p[3,4]\np[4,3].t\np[0,3]\np[]";
+  if (arity == 2) return "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5";
+  return "p[2,3], p[3], p[2,1]";
+}
+#define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)       \
+  static const OpRegistration entry_##NAME{#NAME,                     \
+                                           #NAME SCHEMA " -> Tensor", \
+                                           DOC,                       \
+                                           FLAGS,                     \
+                                           run_boxed<k_##NAME>,       \
+                                           PATHS,                     \
+                                           0,                         \
+                                           samples_of_row(#NAME, PointwiseClass::CLASS, ARITY)};
+#define UNARY(NAME, CLASS, WHERE, DOC, ...) \
+  TS_ENTRY(NAME, CLASS, 1, "(Tensor self)", DOC, WHERE, unary_paths<k_##NAME>())
 #define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, ...) \
-  TS_ENTRY(NAME, "(Tensor self, Scalar " #P "=" #PD ")", DOC, WHERE, {})
+  TS_ENTRY(NAME, CLASS, 1, "(Tensor self, Scalar " #P "=" #PD ")", DOC, WHERE, {})
 #define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, ...) \
-  TS_ENTRY(NAME, "(Tensor self, Scalar " #P "=" #PD ", Scalar " #Q "=" #QD ")", DOC, WHERE, {})
+  TS_ENTRY(NAME, CLASS, 1, "(Tensor self, Scalar " #P "=" #PD ", Scalar " #Q "=" #QD ")", DOC, WHERE, {})
 #define BINARY(NAME, CLASS, WHERE, DOC, ...) \
-  TS_ENTRY(NAME, "(Tensor self, Tensor other)", DOC, WHERE | kNumberOperands, binary_paths<k_##NAME>())
-#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, ...) TS_ENTRY(NAME, SCHEMA, DOC, WHERE | kNumberOperands, {})
-#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, ...) TS_ENTRY(NAME, SCHEMA, DOC, WHERE | kNumberOperands, {})
+  TS_ENTRY(NAME, CLASS, 2, "(Tensor self, Tensor other)", DOC, WHERE | kNumberOperands, binary_paths<k_##NAME>())
+#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, ...) TS_ENTRY(NAME, CLASS, 3, SCHEMA, DOC, WHERE | kNumberOperands, {})
+#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, ...) \
+  TS_ENTRY(NAME, CLASS, 3, SCHEMA, DOC, WHERE | kNumberOperands, {})
 #include "runtime/ops/pointwise.def"
 #undef UNARY
 #undef UNARY1

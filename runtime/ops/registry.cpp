@@ -3,7 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 #include "runtime/ops.h"
 #include "runtime/random.h"
 
@@ -43,10 +43,19 @@ const Index& index_of_ops() {
 }  // namespace
 
 OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags,
-                               BoxedKernel kernel, FastPaths fast, int priority)
+                               BoxedKernel kernel, FastPaths fast, int priority, const char* samples)
     : entry{name, schema, doc, flags, kernel, fast, priority} {
+  entry.samples = samples;
   entry.next = head();
   head() = &entry;
+}
+
+OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, OpParts parts,
+                               const char* samples)
+    : OpRegistration(name, schema, doc, flags, parts.kernel) {
+  entry.shape = parts.shape;
+  entry.types = parts.types;
+  entry.samples = samples;
 }
 
 const OpSchema& OpEntry::schema() const {
@@ -171,12 +180,15 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       continue;
     }
     Tensor& out = c.out[i];
-    bool inplace =
-        !c.args.empty() && std::holds_alternative<Tensor>(c.args[0]) && out.same(std::get<Tensor>(c.args[0]));
+    if (out.same(results[i])) {  // filled already
+      out.bump_version();
+      c.results.emplace_back(out);
+      continue;
+    }
     check(can_cast(results[i].dtype(), out.dtype()), TensorErrorKind::Runtime, "result type ",
           scalar_type_name(results[i].dtype()), " can't be cast to the desired output type ",
           scalar_type_name(out.dtype()));
-    if (inplace) {
+    if (c.is_inplace()) {
       check(out.sizes() == results[i].sizes(), TensorErrorKind::Runtime, "output with shape ", out.sizes(),
             " doesn't match the broadcast shape ", results[i].sizes());
       copy_(out, results[i]);
@@ -187,5 +199,102 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
     c.results.emplace_back(out);
   }
 }
+
+// ---- metadata ----
+
+Tensor Meta::allocate() const {
+  if (strides.size() == sizes.size() && !(strides == contiguous_strides(sizes))) {
+    int64_t room = numel_of(sizes) ? 1 : 0;
+    for (size_t d = 0; room && d < sizes.size(); d++) room += (sizes[d] - 1) * strides[d];
+    return Tensor::empty({room}, dtype, device).view_of(sizes, strides);
+  }
+  return Tensor::empty(sizes, dtype, device);
+}
+
+Tensor meta_like(const Tensor& t) {
+  Storage* nothing = Storage::adopt(nullptr, t.storage().bytes(), Device(DeviceType::Meta), nullptr, nullptr);
+  Tensor out = Tensor::adopt(TensorImpl::create_view(nothing, nullptr, t.sizes(), t.strides(), t.dtype()));
+  nothing->release();
+  out.impl()->flags |= t.impl()->flags & TensorImpl::kWrappedNumber;
+  return out;
+}
+
+namespace {
+
+// Tensors of a call on the way to `meta`; the device that the results would be on.
+Device strip_data(std::vector<OpArg>& args) {
+  Device device;
+  const auto strip = [&](Tensor& t) {
+    if (!t.defined()) return;
+    if (t.dim() || device.is_cpu()) device = t.device();
+    t = meta_like(t);
+  };
+  for (OpArg& arg : args) {
+    if (auto* t = std::get_if<Tensor>(&arg)) strip(*t);
+    if (auto* list = std::get_if<TensorList>(&arg))
+      for (Tensor& t : *list) strip(t);
+    if (auto* list = std::get_if<std::vector<OptionalTensor>>(&arg))
+      for (OptionalTensor& t : *list)
+        if (t) strip(*t);
+  }
+  return device;
+}
+
+}  // namespace
+
+std::vector<Meta> infer(const OpEntry& entry, std::vector<OpArg> args) {
+  const GradMode off(false);
+  const Device device = strip_data(args);
+  const OpSchema& schema = entry.schema();
+  for (size_t i = args.size(); i < schema.args.size(); i++) args.push_back(default_value(schema.args[i]));
+  OpCall call{entry, Context::current(), args, {}, {}};
+  std::vector<Meta> metas;
+  if (entry.shape) {
+    metas = entry.shape(call);
+  } else {
+    entry.kernel(call);
+    for (const OpArg& result : call.results) {
+      if (auto* t = std::get_if<Tensor>(&result)) metas.push_back(Meta::of(*t));
+      if (auto* list = std::get_if<TensorList>(&result))
+        for (const Tensor& t : *list) metas.push_back(Meta::of(t));
+    }
+  }
+  for (Meta& meta : metas)
+    if (meta.device.type == DeviceType::Meta) meta.device = device;
+  return metas;
+}
+
+// ---- results that go somewhere ----
+
+namespace detail {
+
+bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
+  if (out.dtype() != meta.dtype || !meta.strides.empty()) return false;
+  for (const OpArg& arg : c.args) {
+    if (auto* t = std::get_if<Tensor>(&arg); t && t->defined() && &t->storage() == &out.storage()) return false;
+    if (auto* list = std::get_if<TensorList>(&arg))
+      for (const Tensor& t : *list)
+        if (&t.storage() == &out.storage()) return false;
+  }
+  resize_output(out, meta.sizes);
+  return out.is_contiguous() && out.device() == meta.device;
+}
+
+void check_out(const OpCall& c, bool recorded) {
+  for (const Tensor& out : c.out)
+    check(!recorded && !(out.requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime,
+          c.entry.name,
+          "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+          "requires grad.");
+}
+
+void check_inplace_result(const Tensor& self, const Meta& meta) {
+  check(can_cast(meta.dtype, self.dtype()), TensorErrorKind::Runtime, "result type ", scalar_type_name(meta.dtype),
+        " can't be cast to the desired output type ", scalar_type_name(self.dtype()));
+  check(self.sizes() == Ints(meta.sizes), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
+        " doesn't match the broadcast shape ", meta.sizes);
+}
+
+}  // namespace detail
 
 }  // namespace tessera::tensor

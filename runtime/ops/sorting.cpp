@@ -6,7 +6,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/views.h"

@@ -6,7 +6,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/autograd/views.h"
 #include "runtime/ops.h"
-#include "runtime/ops/box.h"
+#include "runtime/ops/entry.h"
 
 namespace tessera::tensor {
 namespace {

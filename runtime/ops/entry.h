@@ -1,0 +1,234 @@
+// What a structured op is: one struct with its parts, and one registration. From these follow the function, the method, the
+// in-place form and out=, the result's metadata without running it (`infer`, device='meta'), and the generated tests.
+//
+//     struct Gather {
+//       static constexpr TypeRule types{kAllTypes, "gather_out_cpu"};             // optional: dtypes of the first tensor
+//       static Meta shape(const Tensor& self, int64_t dim, const Tensor& index);  // all checks; what the result will be
+//       static void run(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index);  // fills it
+//       static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index);       // optional: record(...)
+//     };
+//     Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) { return apply<Gather>(self, dim, index); }
+//     TS_OP(gather, "gather(Tensor self, int dim, Tensor index) -> Tensor", "Doc.", kFunction | kMethod | kOut, Gather,
+//           "f[3,4], 1, i[3,2]<4\n"
+//           "f[3,4], 0, f[3,4] -> RuntimeError: gather(): Expected dtype int64 for index");
+//
+// `shape` always runs first and sees metadata only: on device 'meta' it is all that runs. An op with several results gives
+// std::array<Meta, N>, and `run` and `grad` take as many tensors. A view gives View instead of Meta, has no `run`, and its
+// `grad` calls record_view. `static constexpr bool in_place = true` says that `run` may be given self as `out`; then `grad`
+// keeps neither self nor the result.
+//
+// A composition of other ops is a plain function, registered by its address; its shape follows from its parts.
+// The last argument are the samples: see samples.h.
+#pragma once
+
+#include <array>
+
+#include "runtime/autograd/record.h"
+#include "runtime/ops/box.h"
+
+namespace tessera::tensor {
+
+/// A result as a view of the first argument.
+struct View {
+  Dims sizes, strides;
+  int64_t offset = 0;  // in elements, from self's first
+};
+
+/// The dtypes that an op takes, and the kernel's name in PyTorch's refusal: "sort" not implemented for 'ComplexFloat'.
+struct TypeRule {
+  DTypeSet set;
+  const char* kernel;
+};
+
+namespace detail {
+
+inline bool asks_gradient(const Tensor& t) { return t.defined() && t.requires_grad(); }
+inline bool asks_gradient(const OptionalTensor& t) { return t && asks_gradient(*t); }
+inline bool asks_gradient(const TensorList& list) {
+  for (const Tensor& t : list)
+    if (asks_gradient(t)) return true;
+  return false;
+}
+template <class T>
+bool asks_gradient(const T&) {
+  return false;
+}
+
+template <class... A>
+const Tensor& first_tensor(const Tensor& t, const A&...) {
+  return t;
+}
+template <class... A>
+const Tensor& first_tensor(const TensorList& list, const A&...) {
+  return list.at(0);
+}
+template <class T, class... A>
+const Tensor& first_tensor(const T&, const A&... rest) {
+  return first_tensor(rest...);
+}
+
+template <class Op, class... A>
+auto checked_shape(const A&... args) {
+  if constexpr (requires { Op::types; }) require_type(Op::types.set, first_tensor(args...).dtype(), Op::types.kernel);
+  return Op::shape(args...);
+}
+
+template <class Op, class... A>
+concept HasGradient = requires(Tensor& t) {
+  &Op::grad;
+};
+
+template <class Op, size_t N, class... A>
+void fill(const std::array<Tensor, N>& out, const A&... args) {
+  if (out[0].device().type == DeviceType::Meta) return;
+  const GradMode off(false);
+  std::apply([&](const auto&... o) { Op::run(o..., args...); }, out);
+}
+
+template <class Op, size_t N, class... A>
+void record_results(std::array<Tensor, N>& out, const A&... args) {
+  if constexpr (HasGradient<Op>)
+    if (Context::current().grad_enabled && (asks_gradient(args) || ...))
+      std::apply([&](auto&... o) { Op::grad(o..., args...); }, out);
+}
+
+template <size_t N>
+std::array<Tensor, N> allocate(const std::array<Meta, N>& metas) {
+  std::array<Tensor, N> out;
+  for (size_t i = 0; i < N; i++) out[i] = metas[i].allocate();
+  return out;
+}
+
+inline std::array<Meta, 1> as_array(Meta meta) { return {std::move(meta)}; }
+template <size_t N>
+std::array<Meta, N> as_array(std::array<Meta, N> metas) {
+  return metas;
+}
+
+}  // namespace detail
+
+/// The op as a C++ function: shape, allocate, run, grad.
+template <class Op, class... A>
+auto apply(const A&... args) {
+  auto shape = detail::checked_shape<Op>(args...);
+  if constexpr (std::is_same_v<decltype(shape), View>) {
+    const Tensor& self = detail::first_tensor(args...);
+    Tensor out = self.view_of(shape.sizes, shape.strides, shape.offset);
+    Op::grad(out, args...);
+    return out;
+  } else {
+    auto out = detail::allocate(detail::as_array(std::move(shape)));
+    detail::fill<Op>(out, args...);
+    detail::record_results<Op>(out, args...);
+    if constexpr (out.size() == 1) return std::move(out[0]);
+    else return std::tuple_cat(std::move(out));
+  }
+}
+
+namespace detail {
+
+template <class Op>
+constexpr bool writes_self() {
+  if constexpr (requires { Op::in_place; }) return Op::in_place;
+  else return false;
+}
+
+/// Whether `out` may be filled as it is: after resizing, of the right dtype and dense, sharing no memory with an operand.
+bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta);
+/// Refuses what an out= tensor may not be (a tensor that requires grad, a wrong device).
+void check_out(const OpCall& c, bool recorded);
+/// In place: `self` must have the result's shape and be able to hold its dtype.
+void check_inplace_result(const Tensor& self, const Meta& meta);
+
+template <class Op, class... A>
+void run_in_place(OpCall& c, const A&... args) {
+  Tensor self = c.out[0];
+  check_inplace_result(self, as_array(checked_shape<Op>(args...))[0]);
+  const bool recorded = Context::current().grad_enabled && (asks_gradient(args) || ...);
+  if (recorded) check_inplace(self);
+  CountedPtr<Node> node;
+  if constexpr (HasGradient<Op>) {
+    if (recorded) {  // the node is made for a stand-in, since self's history is an input of it
+      Tensor result = self.view_of(self.sizes(), self.strides());
+      Op::grad(result, args...);
+      node = grad_fn_of(result);
+    }
+  }
+  fill<Op>(std::array<Tensor, 1>{self}, args...);
+  self.bump_version();
+  if (node) rebase_history(self, std::move(node));
+  c.results.emplace_back(self);
+}
+
+template <class Op, class... A>
+void run_out(OpCall& c, const A&... args) {
+  const bool recorded = Context::current().grad_enabled && (asks_gradient(args) || ...);
+  check_out(c, recorded);
+  auto metas = as_array(checked_shape<Op>(args...));
+  std::array<Tensor, metas.size()> out;
+  for (size_t i = 0; i < out.size(); i++)
+    out[i] = i < c.out.size() && may_fill(c, c.out[i], metas[i]) ? c.out[i] : metas[i].allocate();
+  fill<Op>(out, args...);
+  return_tensors(c, out.data(), out.size());
+}
+
+template <class Op, class R, class... P, size_t... I>
+void call_structured(OpCall& c, R (*)(P...), std::index_sequence<I...>) {
+  std::tuple args{Unbox<std::remove_cvref_t<P>>::get(c, I)...};
+  if (c.out.empty()) return return_value(c, apply<Op>(std::get<I>(args)...));
+  if constexpr (!std::is_same_v<R, View>) {
+    if (!c.is_inplace()) return run_out<Op>(c, std::get<I>(args)...);
+    if constexpr (writes_self<Op>()) return run_in_place<Op>(c, std::get<I>(args)...);
+  }
+  return_value(c, apply<Op>(std::get<I>(args)...));
+}
+template <class Op, class R, class... P>
+void call_structured(OpCall& c, R (*f)(P...)) {
+  call_structured<Op>(c, f, std::index_sequence_for<P...>{});
+}
+
+template <class Op, class R, class... P, size_t... I>
+std::vector<Meta> shape_boxed(OpCall& c, R (*)(P...), std::index_sequence<I...>) {
+  std::tuple args{Unbox<std::remove_cvref_t<P>>::get(c, I)...};
+  auto shape = checked_shape<Op>(std::get<I>(args)...);
+  if constexpr (std::is_same_v<R, View>) {
+    const Tensor& self = first_tensor(std::get<I>(args)...);
+    return {Meta(shape.sizes, self.dtype(), self.device(), shape.strides)};
+  } else {
+    auto metas = as_array(std::move(shape));
+    return {metas.begin(), metas.end()};
+  }
+}
+template <class Op, class R, class... P>
+std::vector<Meta> shape_boxed(OpCall& c, R (*f)(P...)) {
+  return shape_boxed<Op>(c, f, std::index_sequence_for<P...>{});
+}
+
+template <class Op>
+constexpr DTypeSet types_of() {
+  if constexpr (requires { Op::types; }) return Op::types.set;
+  else return kAllTypes;
+}
+
+}  // namespace detail
+
+/// What the registry keeps of an op: of a struct its parts, of a function the function.
+template <class Op>
+constexpr OpParts parts() {
+  return {[](OpCall& c) { detail::call_structured<Op>(c, &Op::shape); },
+          [](OpCall& c) { return detail::shape_boxed<Op>(c, &Op::shape); }, detail::types_of<Op>()};
+}
+template <auto Function>
+constexpr OpParts parts() {
+  return {&box<Function>, nullptr, kAllTypes};
+}
+
+}  // namespace tessera::tensor
+
+/// TS_OP(name, schema, doc, flags, Struct or &function, samples): see above.
+#define TS_OP_JOIN2(a, b) a##b
+#define TS_OP_JOIN(a, b) TS_OP_JOIN2(a, b)
+#define TS_OP(NAME, SCHEMA, DOC, FLAGS, PARTS, ...)                                \
+  static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
+#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::parts < PARTS>(), "" __VA_ARGS__ \
+  }

@@ -1,0 +1,192 @@
+// The tests of every op, made from the samples of its entry: calls work or are refused as the sample says, metadata without
+// running agrees with the real result, layouts, threads and the forms (in place, out=) change nothing, derivatives of
+// first and second order agree with finite differences. No op is named here.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "runtime/autograd/engine.h"
+#include "runtime/autograd/gradcheck.h"
+#include "runtime/context.h"
+#include "runtime/ops.h"
+#include "runtime/ops/samples.h"
+#include "runtime/random.h"
+
+using namespace tessera::tensor;
+
+namespace {
+
+TensorList tensors_in(const std::vector<OpArg>& args) {
+  TensorList out;
+  for (const OpArg& arg : args) {
+    if (auto* t = std::get_if<Tensor>(&arg)) out.push_back(*t);
+    if (auto* list = std::get_if<TensorList>(&arg)) out.insert(out.end(), list->begin(), list->end());
+    if (auto* list = std::get_if<std::vector<OptionalTensor>>(&arg))
+      for (const OptionalTensor& t : *list)
+        if (t) out.push_back(*t);
+  }
+  return out;
+}
+
+// f(tensor) takes the place of every tensor of a call.
+template <class F>
+std::vector<OpArg> replaced(std::vector<OpArg> args, F&& f) {
+  for (OpArg& arg : args) {
+    if (auto* t = std::get_if<Tensor>(&arg)) *t = f(*t);
+    if (auto* list = std::get_if<TensorList>(&arg))
+      for (Tensor& t : *list) t = f(t);
+    if (auto* list = std::get_if<std::vector<OptionalTensor>>(&arg))
+      for (OptionalTensor& t : *list)
+        if (t) t = f(*t);
+  }
+  return args;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
+  const Tensor x = contiguous(a), y = contiguous(b);
+  return x.numel() == 0 || std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
+}
+bool same_bits(const std::vector<OpArg>& a, const std::vector<OpArg>& b) {
+  const TensorList x = tensors_in(a), y = tensors_in(b);
+  if (x.size() != y.size()) return false;
+  for (size_t i = 0; i < x.size(); i++)
+    if (!same_bits(x[i], y[i])) return false;
+  return true;
+}
+
+/// Calls f(entry, sample) for each sample that has to work.
+template <class F>
+void each_sample(F&& f) {
+  for (const OpEntry* entry : all_ops())
+    for (const Sample& sample : samples_of(*entry)) {
+      if (!sample.error_kind.empty()) continue;
+      INFO(entry->schema_text, ": ", sample.call);
+      try {
+        f(*entry, sample);
+      } catch (const TensorError& e) {
+        FAIL_CHECK(python_name(e.kind()), ": ", e.message());
+      }
+    }
+}
+
+std::vector<OpArg> run(const OpEntry& entry, const std::vector<OpArg>& args) {
+  Context::current().generator().manual_seed(7);
+  return call_op(entry, args);
+}
+
+// The same elements, stored with a gap after each.
+Tensor spread(const Tensor& t) {
+  if (!t.defined() || t.dim() == 0 || t.is_wrapped_number()) return t;
+  Dims strides = contiguous_strides(t.sizes());
+  for (auto& s : strides) s *= 2;
+  const Tensor room = Tensor::empty({2 * t.numel() + 1}, t.dtype()).view_of(t.sizes(), strides);
+  copy_into(room, t);
+  return room;
+}
+
+}  // namespace
+
+TEST_CASE("samples: every entry has some") {
+  for (const OpEntry* entry : all_ops()) CHECK_MESSAGE(!samples_of(*entry).empty(), entry->schema_text);
+}
+
+TEST_CASE("samples: calls work, or are refused as they say") {
+  for (const OpEntry* entry : all_ops())
+    for (const Sample& sample : samples_of(*entry)) {
+      INFO(entry->schema_text, ": ", sample.call);
+      std::string kind, message;
+      try {
+        run(*entry, sample_args(*entry, sample));
+      } catch (const TensorError& e) {
+        kind = python_name(e.kind()), message = e.message();
+      }
+      CHECK(kind == sample.error_kind);
+      CHECK(message.substr(0, sample.error_message.size()) == sample.error_message);
+    }
+}
+
+TEST_CASE("samples: metadata without running is the result's") {
+  each_sample([](const OpEntry& entry, const Sample& sample) {
+    if (entry.has(kDataDependent)) return;
+    const std::vector<OpArg> args = sample_args(entry, sample);
+    const std::vector<Meta> metas = infer(entry, args);
+    const TensorList results = tensors_in(run(entry, args));
+    REQUIRE(metas.size() == results.size());
+    for (size_t i = 0; i < metas.size(); i++) {
+      const Meta real = Meta::of(results[i]);
+      CHECK(Ints(metas[i].sizes) == Ints(real.sizes));
+      CHECK(metas[i].dtype == real.dtype);
+      CHECK(metas[i].device == real.device);
+    }
+  });
+}
+
+TEST_CASE("samples: layouts, threads and dead storage change no bit") {
+  Context& context = Context::current();
+  const int threads = context.threads;
+  each_sample([&](const OpEntry& entry, const Sample& sample) {
+    if (entry.has(kUninitialised)) return;
+    const std::vector<OpArg> args = sample_args(entry, sample);
+    const auto copies = [](const Tensor& t) { return t.defined() && !t.is_wrapped_number() ? clone(t) : t; };
+    context.threads = 1;
+    const std::vector<OpArg> one = run(entry, replaced(args, copies));
+    context.threads = 3;
+    CHECK(same_bits(one, run(entry, replaced(args, copies))));
+    if (!entry.has(kLayoutMatters)) CHECK(same_bits(one, run(entry, replaced(args, spread))));
+  });
+  context.threads = threads;
+}
+
+TEST_CASE("samples: in place and out= give what the function gives") {
+  each_sample([&](const OpEntry& entry, const Sample& sample) {
+    if (entry.has(kUninitialised)) return;
+    const auto copies = [](const Tensor& t) { return t.defined() && !t.is_wrapped_number() ? clone(t) : t; };
+    const std::vector<OpArg> args = sample_args(entry, sample);
+    const std::vector<OpArg> plain = run(entry, replaced(args, copies));
+    const TensorList results = tensors_in(plain);
+    if (entry.has(kOut) && results.size() == plain.size()) {
+      TensorList out;
+      for (const Tensor& t : results) out.push_back(Tensor::empty({0}, t.dtype()));
+      Context::current().generator().manual_seed(7);
+      std::vector<OpArg> call = replaced(args, copies);
+      call_op(entry, call, out);
+      for (size_t i = 0; i < out.size(); i++) CHECK(same_bits(out[i], results[i]));
+    }
+    const Tensor* self = args.empty() ? nullptr : std::get_if<Tensor>(&args[0]);
+    if (entry.has(kInplace) && self && results.size() == 1 && results[0].dtype() == self->dtype() &&
+        results[0].sizes() == self->sizes()) {
+      std::vector<OpArg> call = replaced(args, copies);
+      TensorList out{std::get<Tensor>(call[0])};
+      Context::current().generator().manual_seed(7);
+      call_op(entry, call, out);
+      CHECK(same_bits(out[0], results[0]));
+    }
+  });
+}
+
+TEST_CASE("samples: derivatives agree with finite differences, twice") {
+  int checked = 0;
+  each_sample([&](const OpEntry& entry, const Sample& sample) {
+    if (entry.has(kNoGrad) || entry.has(kRandom) || entry.has(kUninitialised)) return;
+    const std::vector<OpArg> args = sample_args(entry, sample, kFloat64);
+    TensorList leaves;
+    const auto is_leaf = [](const Tensor& t) { return t.defined() && t.dtype() == kFloat64 && !t.is_wrapped_number(); };
+    for (const Tensor& t : tensors_in(args))
+      if (is_leaf(t)) leaves.push_back(clone(t)), set_requires_grad(leaves.back(), true);
+    const DifferentiableFunction f = [&](const TensorList& given) {
+      size_t next = 0;
+      TensorList out;
+      for (const Tensor& t :
+           tensors_in(run(entry, replaced(args, [&](const Tensor& t) { return is_leaf(t) ? given[next++] : t; }))))
+        if (t.dtype() == kFloat64 && t.requires_grad()) out.push_back(t);
+      return out;
+    };
+    if (leaves.empty() || f(leaves).empty()) return;
+    checked++;
+    CHECK(gradcheck(f, leaves) == "");
+    CHECK(gradgradcheck(f, leaves) == "");
+  });
+  CHECK(checked > 100);
+}
