@@ -247,13 +247,19 @@ const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
   return row.backward_name;
 }
 
+/// What the derivatives that are wanted read (kReadsX ...): what the tape has to keep.
+unsigned recorded_reads(const PointwiseRow& row, const Operand* in) {
+  unsigned reads = 0;
+  for (int k = 0; k < row.arity; k++)
+    if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad())
+      reads |= row.derivative[k].reads;
+  return reads;
+}
+
 struct PointwiseNode final : Node {
   PointwiseNode(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* p, const Tensor& result)
       : Node(node_name(op, op_row, in)), id(op), row(op_row) {
-    unsigned reads = 0;
-    for (int k = 0; k < row.arity; k++)
-      if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad())
-        reads |= row.derivative[k].reads;
+    const unsigned reads = recorded_reads(row, in);
     for (int k = 0; k < row.arity; k++)
       if (reads >> k & 1) saved[k] = SavedTensor(in[k].as_tensor());
     if (reads & kReadsResult) saved_result = SavedTensor(result, true);
@@ -304,15 +310,27 @@ bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
 
 // ---- results ----
 
-// An operand whose memory may take the result: sole owner of impl and storage, same shape and dtype.
-const Tensor* reusable(const Operand* in, int count, unsigned reuse, Ints sizes, DType dtype, Device device) {
+// Nobody else sees what autograd hangs on a temporary: it was made by a node whose only result it is, and no one asked
+// for its gradient. (A node or a view that kept its memory would share its storage.)
+bool forgettable(const AutogradMeta* meta) {
+  return !meta || (meta->grad_fn && meta->output == 0 && !meta->retains_grad && !meta->grad.defined() &&
+                   !meta->view_base.defined());
+}
+
+// An operand whose memory may take the result: sole owner of impl and storage, same shape and dtype. `kept`: operands
+// that the tape is about to keep. A temporary with history lends its memory to a recorded op only, whose history takes
+// the place of its own.
+const Tensor* reusable(const Operand* in, int count, unsigned reuse, Ints sizes, DType dtype, Device device,
+                       bool record, unsigned kept) {
+  reuse &= ~kept;
   for (int k = 0; k < count; k++) {
     if (!(reuse >> k & 1) || !in[k].is_tensor()) continue;
     const Tensor& t = in[k].tensor();
     TensorImpl* impl = t.impl();
+    const bool history = impl->autograd || (impl->flags & TensorImpl::kRequiresGrad);
     if (impl->refs.unique() && impl->storage->unique() && impl->dtype == dtype && impl->device == device &&
-        t.is_contiguous() && !impl->autograd &&
-        !(impl->flags & (TensorImpl::kRequiresGrad | TensorImpl::kWrappedNumber)) && Ints(impl->sizes) == sizes)
+        t.is_contiguous() && !(impl->flags & TensorImpl::kWrappedNumber) && Ints(impl->sizes) == sizes &&
+        (!history || (record && impl->autograd && forgettable(impl->autograd))))
       return &t;
   }
   return nullptr;
@@ -377,6 +395,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     broadcast = full_shape(in, count);
     sizes = broadcast;
   }
+  const bool record = wants_grad(row, in, plan.result);
   Tensor result;
   if (out) {
     check_out_dtype(plan.result, *out);
@@ -385,12 +404,13 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     check_no_internal_overlap(result);
     for (int k = 0; k < count; k++)
       if (in[k].is_tensor()) check_no_partial_overlap(result, in[k].tensor());
-  } else if (const Tensor* donor = reuse ? reusable(in, count, reuse, sizes, plan.result, device) : nullptr) {
+  } else if (const Tensor* donor = reuse ? reusable(in, count, reuse, sizes, plan.result, device, record,
+                                                    record ? recorded_reads(row, in) : 0)
+                                         : nullptr) {
     result = *donor;
   } else {
     result = empty_result(in, count, sizes, plan.result, device, plan.dense);
   }
-  bool record = wants_grad(row, in, plan.result);
   if (out)
     check(
         !record && !(out->requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime, row.name,
@@ -430,9 +450,7 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     // The derivative may read self as it was before the write.
     Operand kept[3] = {in[0], in[1 % count], in[2 % count]};
     Tensor before;
-    unsigned reads = 0;
-    for (int k = 0; k < count; k++)
-      if (in[k].is_tensor() && in[k].tensor().requires_grad()) reads |= row.derivative[k].reads;
+    const unsigned reads = recorded_reads(row, in);
     if (reads & kReadsX) {
       GradMode off(false);
       before = clone(self);

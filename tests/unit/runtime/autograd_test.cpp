@@ -154,3 +154,46 @@ TEST_CASE("a step written by the host") {
   backward({out[0]});
   CHECK(grad_of(x) == V{2});
 }
+
+TEST_CASE("a temporary with history lends its memory to a recorded op that does not keep it") {
+  const Tensor a = leaf({1, 2}, {2}), b = leaf({3, 5}, {2}), c = leaf({7, 11}, {2});
+  const auto consume = [](int id, Tensor temporary, const Tensor& other) {
+    const void* memory = temporary.data_ptr();
+    const Operand both[] = {temporary, other};
+    const Tensor result = run_pointwise(id, both, nullptr, nullptr, 1);
+    return std::pair(result, result.data_ptr() == memory);
+  };
+  const auto [sum_, reused] = consume(pointwise::k_add, a * b, c);
+  CHECK(reused);
+  CHECK(numbers(sum_) == V{10, 21});
+  CHECK(std::string(grad_fn_of(sum_)->name) == "AddBackward0");
+  const auto [product, product_reused] = consume(pointwise::k_mul, a * b, c);  // c's derivative reads a * b
+  CHECK_FALSE(product_reused);
+  const auto [of_result, of_result_reused] = consume(pointwise::k_add, exp(a), c);  // exp keeps its result
+  CHECK_FALSE(of_result_reused);
+  backward({sum(sum_ + product + of_result)});
+  CHECK(grad_of(a) == V{3 + 21 + std::exp(1.0), 5 + 55 + std::exp(2.0)});
+  CHECK(grad_of(b) == V{1 + 7, 2 + 22});
+  CHECK(grad_of(c) == V{1 + 3 + 1, 1 + 10 + 1});
+}
+
+TEST_CASE("a temporary is not lent by a leaf, to a gradient that was asked for, or outside the tape") {
+  const Tensor a = leaf({1, 2}, {2}), c = leaf({7, 11}, {2});
+  const auto lent = [&](Tensor temporary) {
+    const void* memory = temporary.data_ptr();
+    const Operand both[] = {temporary, c};
+    return run_pointwise(pointwise::k_add, both, nullptr, nullptr, 1).data_ptr() == memory;
+  };
+  CHECK(lent(a * 2.0));
+  CHECK_FALSE(lent(leaf({1, 2}, {2})));
+  const auto with_grad_kept = [&] {
+    Tensor t = a * 2.0;
+    retain_grad(t);
+    return t;
+  };
+  CHECK_FALSE(lent(with_grad_kept()));
+  Tensor before = a * 2.0;
+  GradMode off(false);
+  CHECK_FALSE(lent(std::move(before)));
+  CHECK(lent(detached(a) * 2.0));
+}
