@@ -202,6 +202,10 @@ Num<T> sigmoid(Num<T> x) {
   return Num<T>(1 / (1 + std::exp(-x.v)));
 }
 template <class T>
+Num<T> normal_cdf(Num<T> x) {
+  return Num<T>(T(0.5) * std::erfc(x.v * T(-0.70710678118654752440)));
+}
+template <class T>
 Num<T> softplus(Num<T> x) {
   return Num<T>(x.v > 20 ? x.v : std::log1p(std::exp(x.v)));
 }

@@ -60,7 +60,16 @@ void run_lanes(const Run& r) {
     else return Op::call(load(0, i), load(1, i), load(2, i), p, q);
   };
   int64_t i = 0;
-  for (; i + lanes <= r.n; i += lanes) store_result(at(i), r.out, i);
+  // Two at a time: a body is a chain of dependent instructions, and the processor looks ahead for one chain only.
+  for (; i + 2 * lanes <= r.n; i += 2 * lanes) {
+    const auto first = at(i), second = at(i + lanes);
+    store_result(first, r.out, i);
+    store_result(second, r.out, i + lanes);
+  }
+  if (i + lanes <= r.n) {
+    store_result(at(i), r.out, i);
+    i += lanes;
+  }
   const int64_t rest = r.n - i;
   if (rest == 0) return;
   alignas(64) T tail[3][kMax];

@@ -85,6 +85,7 @@ TS_FLOAT_FUNCTION(acosh, ::acoshf, ::acosh)
 TS_FLOAT_FUNCTION(atanh, ::atanhf, ::atanh)
 TS_FLOAT_FUNCTION(erf, ::erff, ::erf)
 TS_FLOAT_FUNCTION(erfc, ::erfcf, ::erfc)
+TS_FLOAT_FUNCTION(normal_cdf, ::normcdff, ::normcdf)
 TS_FLOAT_FUNCTION(lgamma, ::lgammaf, ::lgamma)
 #undef TS_FLOAT_FUNCTION
 #define TS_FLOAT_FUNCTION2(NAME, FLOAT, DOUBLE)                                                \

@@ -1,0 +1,99 @@
+// Logarithms on lanes. Errors below 2 ULP; special values as in C's <math.h>.
+//
+// x = 2^n m with m in [sqrt(1/2), sqrt(2)), log x = n ln 2 + log m (Muller, "Elementary Functions", chapter 6). Float
+// takes a minimax polynomial for log m; double goes by atanh, which needs half the terms and a division, as in Sun's
+// fdlibm. The coefficients are fits of our own.
+#if defined(TESSERA_LANE_LOG_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_LANE_LOG_INL_H
+#undef TESSERA_LANE_LOG_INL_H
+#else
+#define TESSERA_LANE_LOG_INL_H
+#endif
+
+#include <limits>
+
+#include "backends/cpu/lane_type-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace m {
+
+template <class T>
+struct LogConstants;
+template <>
+struct LogConstants<float> {
+  using Bits = uint32_t;
+  static constexpr int kMantissa = 23, kBias = 127;
+  static constexpr Bits kSqrtHalf = 0x3f3504f3;
+  static constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;  // n * high is exact
+};
+template <>
+struct LogConstants<double> {
+  using Bits = uint64_t;
+  static constexpr int kMantissa = 52, kBias = 1023;
+  static constexpr Bits kSqrtHalf = 0x3fe6a09e667f3bcd;
+  static constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 1.90821492927058770002e-10;
+};
+
+/// n ln 2 + log(1 + r), r in [-0.2929, 0.4143].
+HWY_INLINE L<float> log_of_parts(L<float> n, L<float> r) {
+  using K = LogConstants<float>;
+  const L<float> p =
+      horner(r, -0.5, 0.3333333170749416, -0.25000821039874965, 0.20001226902501418, -0.16623357150640639,
+             0.14201757209185117, -0.13160183601276557, 0.1276158361022431, -0.07634501635807582);
+  const L<float> low = mul_add(p * r, r, n * L<float>(K::kLn2Low));
+  return mul_add(n, K::kLn2High, low + r);
+}
+HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r) {
+  using K = LogConstants<double>;
+  // log(1 + r) = 2 atanh(s) = r - (r^2/2 - s (r^2/2 + R(s^2))).
+  const L<double> s = r / (r + L<double>(2.0)), z = s * s, half_square = r * r * L<double>(0.5);
+  const L<double> tail =
+      z * horner(z, 0.66666666666666697077, 0.39999999999898890514, 0.28571428626253837606, 0.22222211089379496214,
+                 0.18182892432536871201, 0.15331611722055007885, 0.14617807153417324964);
+  const L<double> low = mul_add(s, half_square + tail, n * L<double>(K::kLn2Low));
+  return mul_add(n, K::kLn2High, r - (half_square - low));
+}
+
+template <class T>
+HWY_INLINE L<T> log(L<T> x) {
+  using K = LogConstants<T>;
+  using Limits = std::numeric_limits<T>;
+  const Tag<T> d;
+  const hn::RebindToUnsigned<Tag<T>> du;
+  const bool plain = !any(!((x >= L<T>(Limits::min())) && (x <= L<T>(Limits::max()))));
+  L<T> scaled = x, bias = L<T>(double(uint64_t(1) << K::kMantissa) + K::kBias);
+  if (!plain) [[unlikely]] {  // denormals
+    const LaneMask<T> small = x < L<T>(Limits::min());
+    scaled = select(small, x * L<T>(double(uint64_t(1) << K::kMantissa)), x);
+    bias = select(small, bias + L<T>(double(K::kMantissa)), bias);
+  }
+  // The exponent is read as if the mantissa began at sqrt(1/2), and becomes a number below 2^mantissa's last place.
+  const auto bits = hn::BitCast(du, scaled.v);
+  const auto from_root = hn::Add(bits, hn::Set(du, (typename K::Bits(K::kBias) << K::kMantissa) - K::kSqrtHalf));
+  const auto exponent = hn::ShiftRight<K::kMantissa>(from_root);
+  const auto magic = hn::BitCast(du, hn::Set(d, T(uint64_t(1) << K::kMantissa)));
+  const L<T> n = L<T>(hn::BitCast(d, hn::Or(exponent, magic))) - bias;
+  const auto power = hn::ShiftLeft<K::kMantissa>(hn::Sub(exponent, hn::Set(du, typename K::Bits(K::kBias))));
+  L<T> result = log_of_parts(n, L<T>(hn::BitCast(d, hn::Sub(bits, power))) - L<T>(1.0));
+  if (!plain) [[unlikely]] {
+    result = select(x == L<T>(0.0), L<T>(-HUGE_VAL), result);
+    result = select(x < L<T>(0.0), L<T>(NAN), result);
+    result = select(is_nan(x) || (x == L<T>(HUGE_VAL)), x, result);
+  }
+  return result;
+}
+
+/// Kahan's: the rounding error of 1 + x is put back, so the error stays that of log.
+template <class T>
+HWY_INLINE L<T> log1p(L<T> x) {
+  const L<T> u = x + L<T>(1.0), log_u = log(u);
+  const L<T> r = log_u - ((u - L<T>(1.0)) - x) / u;
+  return select(u == L<T>(1.0), x, select(u == L<T>(HUGE_VAL) || (u == L<T>(0.0)), log_u, r));
+}
+
+}  // namespace m
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
