@@ -5,6 +5,9 @@
 // The signature says which one a function speaks.
 #include "lang/core/bind.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
@@ -44,6 +47,23 @@ std::string full_name(const Signature& signature, const Args& args) {
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }
 
+// CPython words a wrong `self` in one way for the methods of a type and in another for the special methods that stand
+// for slots. These special methods are of the first kind.
+bool is_slot_wrapper(const NativeFunction* f) {
+  static constexpr std::string_view kMethods[] = {
+      "__ceil__",          "__copy__",       "__deepcopy__",     "__dir__",      "__enter__",         "__exit__",
+      "__floor__",         "__format__",     "__getnewargs__",   "__getstate__", "__instancecheck__", "__length_hint__",
+      "__reduce__",        "__reduce_ex__",  "__reversed__",     "__round__",    "__setstate__",      "__sizeof__",
+      "__subclasscheck__", "__subclasses__", "__subclasshook__", "__trunc__"};
+  const std::string_view name = f->name->view();
+  if (f->owner == nullptr) return false;
+  if (!type_lookup(f->owner, f->name).is(Value(const_cast<NativeFunction*>(f)))) return false;  // of a property
+  if (!name.starts_with("__") || std::binary_search(std::begin(kMethods), std::end(kMethods), name)) return false;
+  const ObjectKind kind = f->owner->instance_kind;
+  if (name == "__getitem__") return kind != ObjectKind::List && kind != ObjectKind::Dict;
+  return name != "__contains__" || (kind != ObjectKind::Dict && kind != ObjectKind::Set);
+}
+
 bool has_keywords(const Signature& signature) {
   for (const Parameter& p : signature.parameters) {
     if (p.kind == Kind::Positional || p.kind == Kind::KeywordOnly || p.kind == Kind::VarKeyword) return true;
@@ -74,12 +94,14 @@ Counts counts_of(const Signature& signature, size_t skip) {
 
 [[noreturn]] void wrong_positional_count(const Signature& signature, const Args& args, size_t given, size_t skip) {
   const Counts c = counts_of(signature, skip);
+  const bool exact = c.least == c.most_positional && !c.unbounded;
+  if (exact && c.least <= 1 && skip == 1 && is_slot_wrapper(args.callee))
+    type_error("expected " + count_of(c.least, "argument") + ", got " + std::to_string(given));
   const std::string got = " (" + std::to_string(given) + " given)";
   if (c.most_positional == 0 && !c.unbounded) type_error(full_name(signature, args) + "() takes no arguments" + got);
   if (c.least == 1 && c.most_positional == 1 && !c.unbounded) {
     type_error(full_name(signature, args) + "() takes exactly one argument" + got);
   }
-  const bool exact = c.least == c.most_positional && !c.unbounded;
   const bool few = given < c.least;
   type_error(signature.function_name + " expected " +
              (exact ? ""
@@ -196,13 +218,45 @@ void bind_keywords(Interpreter& in, const Signature& signature, const Args& args
   }
 }
 
-void check_self(Interpreter& in, const NativeFunction* f, const Args& args) {
-  const bool given = args.positional() != 0;
-  if (given && type_of(in, args.values[0])->is_subtype_of(f->owner)) return;
+[[noreturn]] void wrong_self(Interpreter& in, const NativeFunction* f, const Args& args) {
   const std::string name(f->name->view()), owner(f->owner->name->view());
-  if (!given) type_error("unbound method " + owner + "." + name + "() needs an argument");
-  type_error("descriptor '" + name + "' for '" + owner + "' objects doesn't apply to a '" +
-             std::string(type_name(in, args.values[0])) + "' object");
+  const bool slot = is_slot_wrapper(f);
+  if (args.positional() == 0) {
+    type_error(slot ? "descriptor '" + name + "' of '" + owner + "' object needs an argument"
+                    : "unbound method " + owner + "." + name + "() needs an argument");
+  }
+  const std::string got(type_name(in, args.values[0]));
+  type_error(slot ? "descriptor '" + name + "' requires a '" + owner + "' object but received a '" + got + "'"
+                  : "descriptor '" + name + "' for '" + owner + "' objects doesn't apply to a '" + got + "' object");
+}
+
+// Of __new__ and of class methods: not the owner or a class below it.
+[[noreturn]] void wrong_class(Interpreter& in, const NativeFunction* f, const Args& args) {
+  const std::string name(f->name->view()), owner(f->owner->name->view()), full = owner + "." + name;
+  const bool makes = name == "__new__";
+  if (args.positional() == 0) {
+    type_error(makes ? full + "(): not enough arguments" : "unbound method " + full + "() needs an argument");
+  }
+  const Value& given = args.values[0];
+  if (!given.is_object() || given.as_object()->kind != ObjectKind::Type) {
+    const std::string got(type_name(in, given));
+    type_error(makes ? full + "(X): X is not a type object (" + got + ")"
+                     : "descriptor '" + name + "' requires a type but received a '" + got + "' instance");
+  }
+  const std::string got(static_cast<const Type*>(given.as_object())->name->view());
+  type_error(makes ? full + "(" + got + "): " + got + " is not a subtype of " + owner
+                   : "descriptor '" + name + "' requires a subtype of '" + owner + "' but received '" + got + "'");
+}
+
+// What lets a method cast its first argument: it is an instance of the owner, or a class below it.
+void check_first(Interpreter& in, const NativeFunction* f, const Args& args) {
+  const bool given = args.positional() != 0;
+  if (!f->takes_class) {
+    if (!given || !type_of(in, args.values[0])->is_subtype_of(f->owner)) wrong_self(in, f, args);
+  } else {
+    const bool is_class = given && args.values[0].is_object() && args.values[0].as_object()->kind == ObjectKind::Type;
+    if (!is_class || !static_cast<Type*>(args.values[0].as_object())->is_subtype_of(f->owner)) wrong_class(in, f, args);
+  }
 }
 
 bool needs_no_conversion(const Parameter& p, const Value& value) {
@@ -306,12 +360,13 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
 Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   Args bound = args;
   bound.callee = f;
+  if (f->owner != nullptr) {
+    const bool usual = args.count != 0 && args.keyword_names == nullptr && !f->takes_class &&
+                       args.values[0].is_object() && args.values[0].as_object()->type == f->owner;
+    if (!usual) check_first(in, f, args);
+  }
   if (f->signature == nullptr) return f->function(in, bound);
   const Signature& signature = *f->signature;
-  if (f->owner != nullptr &&
-      !(args.count != 0 && args.values[0].is_object() && args.values[0].as_object()->type == f->owner)) {
-    check_self(in, f, args);
-  }
   const size_t total = signature.parameters.size();
   if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
   Slots slots(total);
@@ -356,6 +411,7 @@ NativeFunction* new_native(Interpreter& in, const NativeDef& row, Type* owner) {
   f->function = row.function;
   f->doc = row.doc;
   f->owner = owner;
+  f->takes_class = false;
   f->module = nullptr;
   f->signature = nullptr;
   const std::string_view text = row.signature;
@@ -384,15 +440,12 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
     const size_t open = text.find('(');
     const std::string_view first = open == text.npos ? "" : text.substr(open + 1);
     const bool raw = open == text.npos;
-    NativeFunction* f =
-        new_native(*this, rows[i], raw || first.starts_with("self") || first.starts_with("cls") ? type : nullptr);
+    const bool of_class = first.starts_with("cls");
+    NativeFunction* f = new_native(*this, rows[i], raw || first.starts_with("self") || of_class ? type : nullptr);
+    f->takes_class = raw || of_class;
     Value method = Value::adopt(f);
-    if (first.starts_with("cls")) {
-      f->owner = nullptr;
-      method = make_class_method(*this, method);
-    } else if (raw || !first.starts_with("self")) {
-      method = make_static_method(*this, method);
-    }
+    if (of_class) method = make_class_method(*this, method);
+    else if (raw || !first.starts_with("self")) method = make_static_method(*this, method);
     dict_set_str(*this, type->attributes, f->name, method);
   }
 }

@@ -98,13 +98,15 @@ std::vector<GcObject*> Collector::find_garbage() {
 
 namespace {
 
-// Runs the finalizers of unreachable objects, each once. True: there were some, so reachability may have changed.
-bool finalize_all(Interpreter& in, const std::vector<GcObject*>& garbage) {
+// Runs the finalizers of these objects, each once. True: there were some, so reachability may have changed.
+bool run_finalizers(Interpreter& in, const std::vector<GcObject*>& garbage) {
   std::vector<Value> waiting;
   for (GcObject* object : garbage) {
     if ((object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized)) waiting.emplace_back(object);
   }
-  for (Value& value : waiting) run_finalizer(in, value.as_object());
+  for (Value& value : waiting) {
+    if (!(value.as_object()->flags & kFinalized)) run_finalizer(in, value.as_object());
+  }
   return !waiting.empty();
 }
 
@@ -119,7 +121,7 @@ size_t Collector::collect() {
   }
   running_ = true;
   std::vector<GcObject*> garbage = find_garbage();
-  if (finalize_all(in_, garbage)) garbage = find_garbage();
+  if (run_finalizers(in_, garbage)) garbage = find_garbage();
   // Held until the end, so that clearing one does not free the next under our hands.
   std::vector<Value> held;
   held.reserve(garbage.size());
@@ -132,6 +134,20 @@ size_t Collector::collect() {
   ++collections_;
   running_ = false;
   return found;
+}
+
+void Collector::finalize_all(const Dict* names) noexcept {
+  if (names != nullptr) {
+    std::vector<GcObject*> named;
+    dict_for_each(names, [&](const Value&, const Value& v) {
+      if (v.is_object() && (v.as_object()->flags & kTracked)) named.push_back(static_cast<GcObject*>(v.as_object()));
+    });
+    run_finalizers(in_, named);
+  }
+  // A finalizer may make objects that have one too; one that always makes another would never end.
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds && run_finalizers(in_, std::vector<GcObject*>(objects_)); ++round) {}
+  for (GcObject* object : objects_) object->flags |= kFinalized;
 }
 
 void Collector::clear_all() noexcept {

@@ -17,6 +17,7 @@
 namespace tessera::lang {
 
 class Interpreter;
+struct Dict;
 
 // Given to a type's `traverse`, which calls it once for each reference that the object owns.
 class Visitor {
@@ -59,7 +60,9 @@ class Collector {
   size_t collect();
   // At a safe point, when `in.interrupt` has kCollect set.
   void collect_if_due();
-  // The interpreter ends: clears every object that is still there.
+  // The interpreter ends. First, while everything stands, the finalizers of every object that is still there, those of
+  // `names` in their order before all others; then, at the very end, all objects are cleared, and no script code runs.
+  void finalize_all(const Dict* names) noexcept;
   void clear_all() noexcept;
   void forget_all() noexcept { objects_.clear(); }
 

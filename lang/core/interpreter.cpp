@@ -67,6 +67,9 @@ Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), stat
 }
 
 Interpreter::~Interpreter() {
+  Dict* const names = state_->main.is_undefined() ? nullptr : static_cast<Module*>(state_->main.as_object())->dict;
+  collector_->finalize_all(names);
+  if (names != nullptr) dict_clear(*this, names);  // finalizers of strings and the like: not in its list
   state_->result = Value();
   state_->main = Value();
   state_->extensions.clear();

@@ -20,10 +20,10 @@ inline Attributes& attributes_of(Object* object) {
   return *reinterpret_cast<Attributes*>(reinterpret_cast<char*>(object) + object->type->attributes_offset);
 }
 
-// A new object with a count of one, its head filled in, everything else as T's constructor leaves it. From here on the
-// collector may traverse it at any safe point, so T's default state must be traversable.
+// As make_object below, but unknown to the collector until collector().track(): for objects that only rarely come to be
+// part of a cycle.
 template <class T>
-T* make_object(Interpreter& in, Type* type, size_t extra = 0) {
+T* make_untracked(Interpreter& in, Type* type, size_t extra = 0) {
   T* object = new (in.heap.allocate(type->instance_size + extra)) T();
   object->refcount = 1;
   object->kind = type->instance_kind;
@@ -32,6 +32,14 @@ T* make_object(Interpreter& in, Type* type, size_t extra = 0) {
   object->type = type;
   if (!(type->flags & kImmortal)) ++type->refcount;
   if (type->attributes_offset != 0) new (&attributes_of(object)) Attributes();
+  return object;
+}
+
+// A new object with a count of one, its head filled in, everything else as T's constructor leaves it. From here on the
+// collector may traverse it at any safe point, so T's default state must be traversable.
+template <class T>
+T* make_object(Interpreter& in, Type* type, size_t extra = 0) {
+  T* object = make_untracked<T>(in, type, extra);
   if constexpr (std::is_base_of_v<GcObject, T>) in.collector().track(object);
   return object;
 }

@@ -12,6 +12,10 @@
 // The function receives one Value per parameter, in the signature's order: the argument, or the default, or Undefined
 // where the default is written `...`; `*args` arrives as one tuple, `**kwargs` as one dict. A call with as many positional
 // arguments as parameters, and no checks to make, costs nothing over the bare call.
+//
+// A method never sees a `self` that is no instance of its type, nor a `cls` that is no class below it, however it was
+// reached: call_native checks it, also for rows that are a bare name and take their arguments raw. So `args[0]` of a
+// method may be cast without asking.
 #pragma once
 
 #include <cstdint>
@@ -72,8 +76,9 @@ struct NativeFunction : Object {
   NativeFn function;
   const Signature* signature;  // owned by the interpreter; null: takes the raw arguments, keywords and all
   Str* name;
-  Str* module;  // null for builtins
-  Type* owner;  // the type whose method it is, or null
+  Str* module;       // null for builtins
+  Type* owner;       // the type whose method it is, or null
+  bool takes_class;  // of the owner's methods: __new__ and class methods, whose first argument is a class
   std::string doc;
   std::shared_ptr<void> data;  // for closures of hosts
 };

@@ -258,14 +258,14 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
 
 void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc,
                                NativeFn del) {
-  auto function = [&](NativeFn fn, const char* signature) {
+  auto function = [&](NativeFn fn, const char* parameters) {
     if (fn == nullptr) return Value::none();
-    Value made = new_function(signature, doc, fn);
+    Value made = new_function((std::string(name) + parameters).c_str(), doc, fn);
     static_cast<NativeFunction*>(made.as_object())->owner = type;  // so that `self` is checked
     return made;
   };
-  Value property = make_property(*this, function(get, "get(self, /)"), function(set, "set(self, value, /)"),
-                                 function(del, "delete(self, /)"), make_str(*this, doc));
+  Value property = make_property(*this, function(get, "(self, /)"), function(set, "(self, value, /)"),
+                                 function(del, "(self, /)"), make_str(*this, doc));
   Str* interned = intern(*this, name);
   static_cast<Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
   dict_set_str(*this, type->attributes, interned, property);

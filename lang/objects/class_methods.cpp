@@ -44,11 +44,6 @@ bool overrides(Interpreter& in, const Type* type, Str* name) {
 }
 
 Value object_new(Interpreter& in, const Args& args) {
-  if (args.count == 0) throw_error(ErrorKind::TypeError, "object.__new__(): not enough arguments");
-  if (!is_type(args[0])) {
-    throw_error(ErrorKind::TypeError, "object.__new__(X): X is not a type object (%s)",
-                std::string(type_name(in, args[0])).c_str());
-  }
   Type* type = as_type(args[0]);
   if (args.count > 1 && (overrides(in, type, in.names->new_) || !overrides(in, type, in.names->init))) {
     if (overrides(in, type, in.names->new_)) {
@@ -60,7 +55,6 @@ Value object_new(Interpreter& in, const Args& args) {
 }
 
 Value object_init(Interpreter& in, const Args& args) {
-  if (args.count == 0) throw_error(ErrorKind::TypeError, "descriptor '__init__' of 'object' object needs an argument");
   Type* type = type_of(in, args[0]);
   if (type->instance_kind == ObjectKind::Native) return Value::none();  // what `make` did with them stays
   if (args.count > 1 && overrides(in, type, in.names->init)) {
@@ -165,6 +159,7 @@ Value raw_method(Interpreter& in, Type* owner, const char* name, NativeFn functi
   f->name = intern(in, name);
   f->module = nullptr;
   f->owner = owner;
+  f->takes_class = false;
   return Value::adopt(f);
 }
 
@@ -358,6 +353,10 @@ Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
 
 template <class T>
 Value wrapper_get(Interpreter& in, const Args& args) {
+  if (!args[2].is_none() && !is_type(args[2])) {  // nonsense, but allowed: classmethod(f).__get__(None, 1)() is f(1)
+    const Value& function = function_of<T>(args[0]);
+    return std::is_same_v<T, ClassMethod> ? make_bound_method(in, function, args[2]) : function;
+  }
   Type* owner = args[2].is_none() ? type_of(in, args[1]) : as_type(args[2]);
   return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], owner);
 }
@@ -371,8 +370,20 @@ void traverse_wrapper(Object* self, Visitor& visitor) {
   visitor(static_cast<T*>(self)->function);
 }
 
+// A class below that has an __init__ of its own may take what it likes.
+template <class T>
+Value wrapper_make(Interpreter& in, Type* type, const Args& args) {
+  if (!is_function(type_lookup(type, in.names->init))) {
+    const char* name = std::is_same_v<T, ClassMethod> ? "classmethod" : "staticmethod";
+    refuse_keywords(name, args);
+    check_count(name, args, 1, 1);
+  }
+  return new_wrapper<T>(in, type, argument(args, 0, "function"));
+}
+
 template <class T>
 void add_wrapper(Interpreter& in, Type* type) {
+  type->make = wrapper_make<T>;
   type->slots.destroy = destroy_wrapper<T>;
   type->slots.traverse = traverse_wrapper<T>;
   type->slots.get_attr = wrapper_attribute<T>;
@@ -492,12 +503,6 @@ void fill_descriptor_slots(Interpreter& in) {
   add_wrapper<StaticMethod>(in, t.static_method);
   add_wrapper<ClassMethod>(in, t.class_method);
   t.static_method->slots.call = static_call;
-  t.static_method->make = [](Interpreter& in2, Type* type, const Args& args) {
-    return new_wrapper<StaticMethod>(in2, type, argument(args, 0, "function"));
-  };
-  t.class_method->make = [](Interpreter& in2, Type* type, const Args& args) {
-    return new_wrapper<ClassMethod>(in2, type, argument(args, 0, "function"));
-  };
   t.super->make = super_make;
   t.super->slots.destroy = destroy_super;
   t.super->slots.traverse = traverse_super;

@@ -159,8 +159,6 @@ Value subgroup_method(Interpreter& in, const Args& args) { return split(in, args
 Value derive_method(Interpreter& in, const Args& args) { return new_group(in, message_of(args[0]), args[1]); }
 
 Value new_method(Interpreter& in, const Args& args) {
-  const bool is_class = args.count != 0 && is_exception_class(in, args[0]);
-  if (!is_class) throw Error(ErrorKind::TypeError, "BaseExceptionGroup.__new__(X): X is not a type object");
   Args rest = args;
   ++rest.values;
   --rest.count;

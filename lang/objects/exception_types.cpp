@@ -291,11 +291,6 @@ void take_keywords(Interpreter& in, Exception* e, const Args& args, bool strict)
   }
 }
 
-bool is_exception_class(Interpreter& in, const Value& v) {
-  return v.is_object() && v.as_object()->kind == ObjectKind::Type &&
-         static_cast<Type*>(v.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException));
-}
-
 bool has_native_init(Interpreter& in, Type* type) {
   const Value& init = type_lookup(type, in.names->init);
   return init.is_undefined() || !init.is_object() || init.as_object()->kind == ObjectKind::NativeFunction;
@@ -352,11 +347,6 @@ Value add_note_method(Interpreter& in, const Args& args) {
 
 // BaseException.__new__(cls, …), as a script class with a __new__ of its own calls it.
 Value new_method(Interpreter& in, const Args& args) {
-  if (args.count == 0) throw Error(ErrorKind::TypeError, "BaseException.__new__(): not enough arguments");
-  if (!is_exception_class(in, args[0])) {
-    throw Error(ErrorKind::TypeError,
-                "BaseException.__new__(X): X is not a type object (" + std::string(type_name(in, args[0])) + ")");
-  }
   Args rest = args;
   ++rest.values;
   --rest.count;

@@ -140,6 +140,7 @@ bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {
+    const RecursionGuard guard(in, " in __subclasscheck__");
     for (const Value& each : *as_tuple(members)) {
       if (is_subclass(in, sub, each)) return true;
     }

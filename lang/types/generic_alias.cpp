@@ -173,9 +173,13 @@ Type* annotation_type(Interpreter& in, const char* name, Value (*show)(Interpret
 
 Value union_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   if (op != BinaryOp::Or || !may_join(in, self) || !may_join(in, other)) return in.not_implemented;
+  const Value &left = reflected ? other : self, &right = reflected ? self : other;
   std::vector<Value> members;
-  add_member(in, members, reflected ? other : self);
-  add_member(in, members, reflected ? self : other);
+  // A union holds nothing twice, so its own members are taken unseen: long ones are made one by one.
+  if (is_union(in, left))
+    members.assign(as_tuple(alias_of(left)->args)->begin(), as_tuple(alias_of(left)->args)->end());
+  else add_member(in, members, left);
+  add_member(in, members, right);
   if (members.size() == 1) return members[0];
   return make_alias(in, in.shared->union_type, Value(), make_tuple(in, members.data(), members.size()));
 }

@@ -84,8 +84,9 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
     list_clear(in, list);
     return self;
   }
-  check_size(list->size, static_cast<uint64_t>(times));
   const uint32_t size = list->size;
+  if (size == 0) return self;
+  check_size(size, static_cast<uint64_t>(times));
   list_reserve(in, list, size * static_cast<size_t>(times));
   for (int64_t k = 1; k < times; ++k) {
     for (uint32_t i = 0; i < size; ++i) new (list->items + list->size++) Value(list->items[i]);

@@ -177,10 +177,11 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   check(repeats >= 0, TensorErrorKind::Runtime, "Repeats must be non-negative");
   const Tensor input = dim_given ? self : reshape(self, {-1});
   const int64_t dim = wrap_dim(dim_given.value_or(0), input.dim());
+  const Tensor column = unsqueeze(input, dim + 1);
   Dims wide(input.sizes()), flat(input.sizes());
   wide.insert(dim + 1, repeats);
   flat[dim] *= repeats;
-  return reshape(expand(unsqueeze(input, dim + 1), wide), flat);
+  return reshape(expand(column, wide), flat);
 }
 
 Tensor tile(const Tensor& self, Ints dims) {

@@ -246,7 +246,13 @@ Value reversed(Interpreter& in, const Args& args) {
 }
 
 Value make_subclass(Interpreter& in, const Args& args) {
+  if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type)
+    throw Error(ErrorKind::TypeError, "cls must be a type (got " + std::string(type_name(in, args[0])) + ")");
   Type* type = static_cast<Type*>(args[0].as_object());
+  if (!type->is_subtype_of(torch_state(in).tensor))
+    throw Error(ErrorKind::TypeError,
+                "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+                "Make sure your class inherits from Tensor.");
   const Tensor& from = expect_tensor(in, args[1], "data");
   auto* object = make_object<TensorObject>(in, type);
   Value result = Value::adopt(object);
