@@ -13,7 +13,7 @@ namespace tessera::tensor {
 namespace {
 
 int threads_from_environment() {
-  for (const char* name : {"TSR_THREADS", "OMP_NUM_THREADS"})
+  for (const char* name : {"TSR_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"})  // PyTorch's own order, ours before
     if (const char* value = std::getenv(name))
       if (int n = std::atoi(value); n > 0) return n;
   unsigned cores = std::thread::hardware_concurrency();

@@ -39,7 +39,7 @@ class Context {
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
 
-  /// torch.get_num_threads(); starts as TSR_THREADS, OMP_NUM_THREADS or the number of cores.
+  /// torch.get_num_threads(); starts as TSR_THREADS, MKL_NUM_THREADS, OMP_NUM_THREADS or the number of cores.
   int threads;
 
   Account* account;
