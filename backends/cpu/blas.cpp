@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -21,7 +22,28 @@ bool find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
+/// A variable of the environment for the length of a block: OpenBLAS reads its settings while it is opened.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) {
+    if (const char* given = std::getenv(name)) before_ = given;
+    setenv(name, value, 1);
+  }
+  ~Setting() {
+    if (before_) setenv(name_, before_->c_str(), 1);
+    else unsetenv(name_);
+  }
+  Setting(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+// With one thread it starts none. Its own would wait for work with the processor, for 30 ms after every product, beside
+// the threads of the pool that compute the next operation (docs/threads.md).
 void* open_library() {
+  const Setting threads("OPENBLAS_NUM_THREADS", "1");
   for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   return nullptr;
@@ -61,10 +83,8 @@ std::string core_name(void* library) {
 // but races with the library's own threads, which initialise it too while they start.
 void* reopen_with(const char* family, void* library) {
   dlclose(library);
-  setenv("OPENBLAS_CORETYPE", family, 1);
-  library = open_library();
-  unsetenv("OPENBLAS_CORETYPE");
-  return library;
+  const Setting kernels("OPENBLAS_CORETYPE", family);
+  return open_library();
 }
 
 Blas open_blas() {
@@ -86,7 +106,16 @@ Blas open_blas() {
     none.problem = "libopenblas.so.0 lacks the CBLAS functions; products use a slow loop";
     return none;
   }
-  find(library, "openblas_set_num_threads", blas.set_threads);
+  find(library, "cblas_cgemm", blas.cgemm);
+  find(library, "cblas_zgemm", blas.zgemm);
+  // Still more than one when the host had opened the library before us; the number is the process's.
+  int (*threads)() = nullptr;
+  void (*set_threads)(int) = nullptr;
+  if (find(library, "openblas_get_num_threads", threads) && find(library, "openblas_set_num_threads", set_threads) &&
+      threads() > 1)
+    set_threads(1);
+  if (const char* most = std::getenv("OPENBLAS_NUM_THREADS"))
+    if (const int n = std::atoi(most); n > 0) blas.most_threads = std::min(n, blas.most_threads);
   char* (*config)() = nullptr;
   if (find(library, "openblas_get_config", config)) {
     const std::string text = config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."

@@ -1,125 +1,326 @@
-// Matrix products on the CPU: OpenBLAS for float and double, halves through float, a blocked loop for integers (and for
-// machines without OpenBLAS).
+// Matrix products on the CPU: OpenBLAS for floating and complex numbers, lanes where one operand stays in the
+// cache (gemm_direct.cpp), halves through float, a loop for integers (and for machines without OpenBLAS).
+//
+// A large result is cut into slices, which the threads of the pool compute one by one; between them the cancel flag is
+// polled. Where it is cut depends on the sizes alone: OpenBLAS's kernels round otherwise when a slice is higher or
+// narrower, so only the same slices give the same bits for any number of threads.
 #include <algorithm>
-#include <vector>
+#include <complex>
 
-#include "runtime/device/backend.h"
 #include "backends/cpu/blas.h"
+#include "backends/cpu/convert.h"
+#include "backends/cpu/gemm_direct.h"
+#include "backends/cpu/scratch.h"
+#include "backends/cpu/threads.h"
 #include "runtime/context.h"
+#include "runtime/device/backend.h"
 
-namespace tessera::tensor {
+namespace tessera::tensor::cpu {
 namespace {
 
-using cpu::blas;
+// In multiplications of float, of which a thread does about 40 in a nanosecond.
+constexpr int64_t kGrain = int64_t(1) << 18;  // small products of a batch that are computed in one go
+constexpr int64_t kWorthCutting = int64_t(1) << 21;
+constexpr int64_t kLargestSlice = int64_t(1) << 29;  // some 15 ms: how long a cancelled product may go on
+constexpr int64_t kVectorGrain = int64_t(1) << 16;   // elements of a matrix that a vector is multiplied with
 
-// Below this many multiplications a second thread costs more than it brings (measured: docs/performance.md).
-constexpr int64_t kThreadedWork = int64_t(1) << 20;
+template <class T>
+constexpr bool in_library = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                            std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-void set_threads(const GemmCall& call) {
-  if (blas().set_threads == nullptr) return;
-  const int wanted = call.m * call.n * call.k < kThreadedWork ? 1 : Context::current().threads;
-  // A library that is used from several interpreters: the number is a hint, so a race over it is harmless.
-  static std::atomic<int> now{0};
-  if (now.exchange(wanted, std::memory_order_relaxed) != wanted) blas().set_threads(wanted);
-}
+// ---- one slice, by the library ----
+
+int flag(bool transpose) { return transpose ? kTranspose : kNoTranspose; }
 
 void library_gemm(const GemmCall& c, const float* a, const float* b, float* out) {
-  const int ta = c.transpose_a ? cpu::kTranspose : cpu::kNoTranspose,
-            tb = c.transpose_b ? cpu::kTranspose : cpu::kNoTranspose;
-  // One column: a matrix times a vector, which has a kernel of its own.
-  if (c.n == 1 && c.ldc == 1)
-    return blas().sgemv(cpu::kRowMajor, ta, int(c.transpose_a ? c.k : c.m), int(c.transpose_a ? c.m : c.k),
-                        float(c.alpha), a, int(c.lda), b, int(c.transpose_b ? 1 : c.ldb), float(c.beta), out, 1);
-  blas().sgemm(cpu::kRowMajor, ta, tb, int(c.m), int(c.n), int(c.k), float(c.alpha), a, int(c.lda), b, int(c.ldb),
-               float(c.beta), out, int(c.ldc));
+  blas().sgemm(kRowMajor, flag(c.transpose_a), flag(c.transpose_b), int(c.m), int(c.n), int(c.k), float(c.alpha), a,
+               int(c.lda), b, int(c.ldb), float(c.beta), out, int(c.ldc));
+}
+void library_gemm(const GemmCall& c, const double* a, const double* b, double* out) {
+  blas().dgemm(kRowMajor, flag(c.transpose_a), flag(c.transpose_b), int(c.m), int(c.n), int(c.k), c.alpha, a,
+               int(c.lda), b, int(c.ldb), c.beta, out, int(c.ldc));
+}
+template <class T>
+void library_gemm(const GemmCall& c, const std::complex<T>* a, const std::complex<T>* b, std::complex<T>* out) {
+  const std::complex<T> alpha(T(c.alpha)), beta(T(c.beta));
+  const auto gemm = sizeof(T) == 4 ? blas().cgemm : blas().zgemm;
+  gemm(kRowMajor, flag(c.transpose_a), flag(c.transpose_b), int(c.m), int(c.n), int(c.k), &alpha, a, int(c.lda), b,
+       int(c.ldb), &beta, out, int(c.ldc));
 }
 
-void library_gemm(const GemmCall& c, const double* a, const double* b, double* out) {
-  const int ta = c.transpose_a ? cpu::kTranspose : cpu::kNoTranspose,
-            tb = c.transpose_b ? cpu::kTranspose : cpu::kNoTranspose;
-  if (c.n == 1 && c.ldc == 1)
-    return blas().dgemv(cpu::kRowMajor, ta, int(c.transpose_a ? c.k : c.m), int(c.transpose_a ? c.m : c.k), c.alpha, a,
-                        int(c.lda), b, int(c.transpose_b ? 1 : c.ldb), c.beta, out, 1);
-  blas().dgemm(cpu::kRowMajor, ta, tb, int(c.m), int(c.n), int(c.k), c.alpha, a, int(c.lda), b, int(c.ldb), c.beta, out,
-               int(c.ldc));
+// ---- matrix times vector: a kernel of its own ----
+
+/// out = alpha * op(matrix) x + beta * out; `rows` and `columns` as the matrix is stored.
+template <class T>
+struct MatrixVector {
+  bool transpose;
+  int64_t rows, columns, leading;
+  const T* matrix;
+  const T* x;
+  int64_t x_step;
+  T* out;
+  double alpha, beta;
+};
+
+void library_gemv(const MatrixVector<float>& v) {
+  blas().sgemv(kRowMajor, flag(v.transpose), int(v.rows), int(v.columns), float(v.alpha), v.matrix, int(v.leading), v.x,
+               int(v.x_step), float(v.beta), v.out, 1);
 }
+void library_gemv(const MatrixVector<double>& v) {
+  blas().dgemv(kRowMajor, flag(v.transpose), int(v.rows), int(v.columns), v.alpha, v.matrix, int(v.leading), v.x,
+               int(v.x_step), v.beta, v.out, 1);
+}
+
+// Cut along the result. Of a transposed matrix a slice has parts of rows, which should not be short.
+template <class T>
+void matrix_vector(const MatrixVector<T>& whole) {
+  const int64_t length = whole.transpose ? whole.columns : whole.rows;
+  const int64_t summed = whole.transpose ? whole.rows : whole.columns;
+  const int64_t shortest = whole.transpose ? 256 : 16;
+  int64_t slice = std::max(shortest, (kVectorGrain / std::max<int64_t>(summed, 1) + 15) / 16 * 16);
+  if (length < 2 * slice) slice = length;
+  const int64_t slices = (length + slice - 1) / slice;
+  run_split(slices, {.grain = 1, .most_threads = blas().most_threads}, RangeBody([&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; i++) {
+                MatrixVector<T> part = whole;
+                const int64_t start = i * slice, n = std::min(slice, length - start);
+                part.matrix += whole.transpose ? start : start * whole.leading;
+                (whole.transpose ? part.columns : part.rows) = n;
+                part.out += start;
+                if (part.beta == 0) std::fill_n(part.out, n, T(0)), part.beta = 1;  // what was there may be NaN
+                library_gemv(part);
+              }
+            }));
+}
+
+// True when the product was one: of a matrix and a column, or of a row and a matrix.
+template <class T>
+bool try_matrix_vector(const GemmCall& c, const T* a, const T* b, T* out) {
+  if (c.n == 1 && (c.ldc == 1 || c.m == 1)) {
+    matrix_vector<T>({c.transpose_a, c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k, c.lda, a, b,
+                      c.transpose_b ? 1 : c.ldb, out, c.alpha, c.beta});
+    return true;
+  }
+  if (c.m == 1) {
+    matrix_vector<T>({!c.transpose_b, c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n, c.ldb, b, a,
+                      c.transpose_a ? c.lda : 1, out, c.alpha, c.beta});
+    return true;
+  }
+  return false;
+}
+
+// ---- cutting ----
+
+/// The grid of slices over one result.
+struct Grid {
+  int64_t rows, columns;  // of a slice
+  int64_t down, across;   // slices
+  int64_t depth;          // of k, at a time
+
+  template <class T>
+  static Grid over(const GemmCall& c, const T*) {
+    // Several products are slices themselves.
+    const int64_t weight = int64_t(sizeof(T)) / 4 * (std::is_floating_point_v<T> ? 1 : 2);
+    const int64_t line = std::max<int64_t>(1, c.k * weight), work = c.m * c.n * line;
+    const int64_t wanted = c.batch >= 8 || work < kWorthCutting ? 1 : work < kWorthCutting << 4 ? 2 : 4;
+    const int64_t shortest = wanted == 4 ? 128 : 64;
+    Grid g{c.m, c.n, 1, 1, c.k};
+    while (g.down * g.across < wanted || g.rows * g.columns * line > kLargestSlice) {
+      int64_t& side = g.rows >= g.columns ? g.rows : g.columns;
+      if (side < 2 * shortest) break;
+      side = (side / 2 + 15) / 16 * 16;
+      g.down = (c.m + g.rows - 1) / g.rows;
+      g.across = (c.n + g.columns - 1) / g.columns;
+    }
+    if (g.rows * g.columns * line > kLargestSlice)
+      g.depth = std::max<int64_t>(256, kLargestSlice / (g.rows * g.columns * weight));
+    return g;
+  }
+  int64_t slices() const { return down * across; }
+};
+
+template <class T>
+void compute_slice(const GemmCall& c, const Grid& g, int64_t index, const T* a, const T* b, T* out) {
+  const int64_t i = index / g.across * g.rows, j = index % g.across * g.columns;
+  GemmCall part = c;
+  part.m = std::min(g.rows, c.m - i);
+  part.n = std::min(g.columns, c.n - j);
+  for (int64_t p = 0; p < c.k; p += g.depth) {
+    if (p > 0) Context::current().poll(), part.beta = 1;
+    part.k = std::min(g.depth, c.k - p);
+    library_gemm(part, a + (c.transpose_a ? p * c.lda + i : i * c.lda + p),
+                 b + (c.transpose_b ? j * c.ldb + p : p * c.ldb + j), out + i * c.ldc + j);
+  }
+}
+
+template <class T>
+void library_batch(const GemmCall& c) {
+  const T* a = static_cast<const T*>(c.a);
+  const T* b = static_cast<const T*>(c.b);
+  T* out = static_cast<T*>(c.c);
+  if constexpr (std::is_floating_point_v<T>)
+    if (c.batch == 1 && try_matrix_vector(c, a, b, out)) return;
+  const Grid grid = Grid::over(c, a);
+  const int64_t slices = grid.slices(), work = std::max<int64_t>(1, grid.rows * grid.columns * c.k);
+  const bool tasks = work >= kWorthCutting / 2;
+  const auto body = [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin; s < end; s++) {
+      const int64_t i = s / slices;
+      compute_slice(c, grid, s % slices, a + i * c.batch_a, b + i * c.batch_b, out + i * c.batch_c);
+    }
+  };
+  const int64_t total = slices * c.batch;
+  if (total == 1) return body(0, 1);
+  run_split(total, {tasks ? 1 : std::max<int64_t>(1, kGrain / work), tasks, blas().most_threads}, RangeBody(body));
+}
+
+// ---- on lanes, where b stays in the cache ----
+
+constexpr int64_t kCachedBytes = int64_t(64) << 10;
+
+template <class T>
+int64_t padded_row(const GemmCall& c) {
+  constexpr int64_t whole = kPaddedTo / int64_t(sizeof(T));
+  return (c.n + whole - 1) / whole * whole;
+}
+
+template <class T>
+bool is_direct(const GemmCall& c) {
+  const int64_t row = padded_row<T>(c);
+  const bool copied = c.transpose_b || row != c.n;
+  return c.k * row * int64_t(sizeof(T)) <= kCachedBytes && row < 2 * c.n && c.m >= (copied ? 8 : 2);
+}
+
+/// b, not transposed, in rows that are filled up with zeros.
+template <class T>
+void copy_padded(const GemmCall& c, const T* b, T* to, int64_t row) {
+  for (int64_t p = 0; p < c.k; p++, to += row) {
+    if (c.transpose_b)
+      for (int64_t j = 0; j < c.n; j++) to[j] = b[j * c.ldb + p];
+    else std::copy_n(b + p * c.ldb, c.n, to);
+    std::fill(to + c.n, to + row, T(0));
+  }
+}
+
+template <class T>
+void direct_one(const GemmCall& c, const T* a, const T* b, T* out) {
+  const int64_t row = padded_row<T>(c);
+  const bool copied = c.transpose_b || row != c.n;
+  const Scratch<T> rows(copied ? c.k * row : 0);
+  if (copied) copy_padded(c, b, rows.data(), row);
+  GemmCall one = c;
+  one.transpose_b = false;
+  one.b = copied ? rows.data() : b;
+  one.ldb = copied ? row : c.ldb;
+  parallel_for(c.m, std::max<int64_t>(12, kGrain / (c.n * c.k)), [&](int64_t begin, int64_t end) {
+    GemmCall part = one;
+    part.m = end - begin;
+    part.a = a + begin * (c.transpose_a ? 1 : c.lda);
+    part.c = out + begin * c.ldc;
+    direct_product(part);
+  });
+}
+
+// Threads share out the products, or the rows of a few large ones.
+template <class T>
+void direct_batch(const GemmCall& c) {
+  const int64_t grain = c.batch < 4 ? c.batch : std::max<int64_t>(1, kGrain / (c.m * c.n * c.k));
+  parallel_for(c.batch, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++)
+      direct_one(c, static_cast<const T*>(c.a) + i * c.batch_a, static_cast<const T*>(c.b) + i * c.batch_b,
+                 static_cast<T*>(c.c) + i * c.batch_c);
+  });
+}
+
+// ---- without the library ----
 
 // Rows of the result one after the other; the inner loop runs along a row of b, so it vectorises.
 template <class T>
-void loop_gemm(const GemmCall& c, const T* a, const T* b, T* out) {
-  for (int64_t i = 0; i < c.m; i++) {
-    T* row = out + i * c.ldc;
-    for (int64_t j = 0; j < c.n; j++) row[j] = c.beta == 0 ? T(0) : T(row[j] * T(c.beta));
-    for (int64_t p = 0; p < c.k; p++) {
-      const T factor = T(T(c.alpha) * (c.transpose_a ? a[p * c.lda + i] : a[i * c.lda + p]));
-      for (int64_t j = 0; j < c.n; j++)
-        row[j] = T(row[j] + factor * (c.transpose_b ? b[j * c.ldb + p] : b[p * c.ldb + j]));
-    }
-    if (i % 64 == 0) Context::current().poll();
+void loop_row(const GemmCall& c, int64_t i, const T* a, const T* b, T* out) {
+  T* row = out + i * c.ldc;
+  for (int64_t j = 0; j < c.n; j++) row[j] = c.beta == 0 ? T(0) : T(row[j] * T(c.beta));
+  for (int64_t p = 0; p < c.k; p++) {
+    const T factor = T(T(c.alpha) * (c.transpose_a ? a[p * c.lda + i] : a[i * c.lda + p]));
+    for (int64_t j = 0; j < c.n; j++)
+      row[j] = T(row[j] + factor * (c.transpose_b ? b[j * c.ldb + p] : b[p * c.ldb + j]));
   }
 }
 
 template <class T>
-void each_matrix(const GemmCall& c) {
-  const bool library = (std::is_same_v<T, float> || std::is_same_v<T, double>)&&blas().sgemm != nullptr;
-  if (library) set_threads(c);
-  for (int64_t i = 0; i < c.batch; i++) {
-    const T* a = static_cast<const T*>(c.a) + i * c.batch_a;
-    const T* b = static_cast<const T*>(c.b) + i * c.batch_b;
-    T* out = static_cast<T*>(c.c) + i * c.batch_c;
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      if (library) {
-        library_gemm(c, a, b, out);
-        continue;
-      }
-    }
-    loop_gemm(c, a, b, out);
-  }
+void loop_batch(const GemmCall& c) {
+  parallel_for(c.batch * c.m, std::max<int64_t>(1, (kGrain >> 4) / std::max<int64_t>(1, c.n * c.k)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin; r < end; r++) {
+                   const int64_t i = r / c.m;
+                   loop_row(c, r % c.m, static_cast<const T*>(c.a) + i * c.batch_a,
+                            static_cast<const T*>(c.b) + i * c.batch_b, static_cast<T*>(c.c) + i * c.batch_c);
+                 }
+               });
 }
 
-template <class Half>
-std::vector<float> widened(const void* data, int64_t rows, int64_t columns, int64_t leading) {
-  std::vector<float> wide(size_t(rows * columns));
-  const Half* from = static_cast<const Half*>(data);
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j++) wide[size_t(i * columns + j)] = float(from[i * leading + j]);
-  return wide;
+bool fits_library(const GemmCall& c) { return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc}) <= INT_MAX; }
+
+template <class T>
+void product(const GemmCall& c) {
+  if (is_small_product(c)) {
+    const int64_t work = c.m * c.n * c.k;
+    return parallel_for(c.batch, std::max<int64_t>(1, kGrain / work),
+                        [&](int64_t begin, int64_t end) { small_products(c, begin, end); });
+  }
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_direct<T>(c)) return direct_batch<T>(c);
+  if constexpr (in_library<T>)
+    if (blas().sgemm != nullptr && fits_library(c)) return library_batch<T>(c);
+  loop_batch<T>(c);
+}
+
+// ---- halves ----
+
+/// Into `wide`, in float and without gaps.
+void widen(DType from, const char* data, int64_t rows, int64_t columns, int64_t leading, float* wide) {
+  const ConvertRun run = converter(kFloat32, from);
+  parallel_for(rows, std::max<int64_t>(1, 16384 / columns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) run(wide + i * columns, 1, data + i * leading * 2, 1, columns);
+  });
 }
 
 // Halves are multiplied and summed in float, and rounded once.
-template <class Half>
-void half_gemm(const GemmCall& c) {
+void half_product(const GemmCall& c) {
+  const ConvertRun narrow = converter(c.dtype, kFloat32);
+  const int64_t rows_a = c.transpose_a ? c.k : c.m, columns_a = c.transpose_a ? c.m : c.k;
+  const int64_t rows_b = c.transpose_b ? c.n : c.k, columns_b = c.transpose_b ? c.k : c.n;
+  const Scratch<float> a(c.m * c.k), b(c.k * c.n), wide(c.m * c.n);
+  GemmCall one = c;
+  one.dtype = kFloat32;
+  one.batch = 1;
+  one.a = a.data(), one.lda = columns_a;
+  one.b = b.data(), one.ldb = columns_b;
+  one.c = wide.data(), one.ldc = c.n;
   for (int64_t i = 0; i < c.batch; i++) {
-    const int64_t rows_a = c.transpose_a ? c.k : c.m, columns_a = c.transpose_a ? c.m : c.k;
-    const int64_t rows_b = c.transpose_b ? c.n : c.k, columns_b = c.transpose_b ? c.k : c.n;
-    Half* out = static_cast<Half*>(c.c) + i * c.batch_c;
-    const auto a = widened<Half>(static_cast<const Half*>(c.a) + i * c.batch_a, rows_a, columns_a, c.lda);
-    const auto b = widened<Half>(static_cast<const Half*>(c.b) + i * c.batch_b, rows_b, columns_b, c.ldb);
-    auto wide = widened<Half>(out, c.m, c.n, c.ldc);
-    GemmCall one = c;
-    one.dtype = DType::Float32;
-    one.batch = 1;
-    one.a = a.data(), one.lda = std::max<int64_t>(columns_a, 1);
-    one.b = b.data(), one.ldb = std::max<int64_t>(columns_b, 1);
-    one.c = wide.data(), one.ldc = std::max<int64_t>(c.n, 1);
-    each_matrix<float>(one);
-    for (int64_t r = 0; r < c.m; r++)
-      for (int64_t j = 0; j < c.n; j++) out[r * c.ldc + j] = Half(wide[size_t(r * c.n + j)]);
+    const auto at = [&](const void* data, int64_t stride) { return static_cast<const char*>(data) + i * stride * 2; };
+    char* out = const_cast<char*>(at(c.c, c.batch_c));
+    widen(c.dtype, at(c.a, c.batch_a), rows_a, columns_a, c.lda, a.data());
+    widen(c.dtype, at(c.b, c.batch_b), rows_b, columns_b, c.ldb, b.data());
+    if (c.beta != 0) widen(c.dtype, out, c.m, c.n, c.ldc, wide.data());
+    product<float>(one);
+    for (int64_t r = 0; r < c.m; r++) narrow(out + r * c.ldc * 2, 1, wide.data() + r * c.n, 1, c.n);
   }
 }
 
 void gemm(const GemmCall& c) {
-  if (c.m == 0 || c.n == 0 || c.batch == 0) return;
+  if (c.m == 0 || c.n == 0 || c.k == 0 || c.batch == 0) return;
   switch (c.dtype) {
-    case DType::Float32: return each_matrix<float>(c);
-    case DType::Float64: return each_matrix<double>(c);
-    case DType::Float16: return half_gemm<Half>(c);
-    case DType::BFloat16: return half_gemm<BFloat16>(c);
-    case DType::UInt8: return each_matrix<uint8_t>(c);
-    case DType::Int8: return each_matrix<int8_t>(c);
-    case DType::Int16: return each_matrix<int16_t>(c);
-    case DType::Int32: return each_matrix<int32_t>(c);
-    case DType::Int64: return each_matrix<int64_t>(c);
+    case DType::Float32: return product<float>(c);
+    case DType::Float64: return product<double>(c);
+    case DType::Complex64: return product<std::complex<float>>(c);
+    case DType::Complex128: return product<std::complex<double>>(c);
+    case DType::Float16:
+    case DType::BFloat16: return half_product(c);
+    case DType::UInt8: return product<uint8_t>(c);
+    case DType::Int8: return product<int8_t>(c);
+    case DType::Int16: return product<int16_t>(c);
+    case DType::Int32: return product<int32_t>(c);
+    case DType::Int64: return product<int64_t>(c);
     default:
       fail(TensorErrorKind::Runtime, "\"addmm_impl_cpu_\" not implemented for '", scalar_type_name(c.dtype), "'");
   }
@@ -128,4 +329,4 @@ void gemm(const GemmCall& c) {
 const KernelRegistration<GemmCall> registration(gemm_kernel, DeviceType::Cpu, gemm);
 
 }  // namespace
-}  // namespace tessera::tensor
+}  // namespace tessera::tensor::cpu

@@ -71,6 +71,7 @@ void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, d
              batched ? out.sizes()[0] : 1};
   if (c.k == 0) {
     if (beta == 0) fill_into(out, 0);
+    else if (beta != 1) copy_into(out, out * beta);
     return;
   }
   gemm_kernel(out.device().type, c);

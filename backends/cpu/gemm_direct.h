@@ -1,0 +1,20 @@
+// Products whose right operand stays in the cache: multiplied where they lie, since packing them for a library's kernel
+// costs more than it brings. Each element is summed in the order of k, so they may be cut anywhere.
+#pragma once
+
+#include "runtime/device/backend.h"
+
+namespace tessera::tensor::cpu {
+
+/// Whether small_products serves a call: float32 or float64, and each product small.
+bool is_small_product(const GemmCall& call);
+/// Products [begin, end) of the batch, on this thread.
+void small_products(const GemmCall& call, int64_t begin, int64_t end);
+
+/// What the rows of a matrix are padded to, in bytes, for direct_product.
+inline constexpr int64_t kPaddedTo = 64;
+/// One product of float32 or float64, of any size, on this thread; b is not transposed, and its rows may be read up to a
+/// multiple of kPaddedTo. Quicker than the library while b fits the second-level cache.
+void direct_product(const GemmCall& call);
+
+}  // namespace tessera::tensor::cpu
