@@ -17,20 +17,29 @@ struct Span {
   }
 };
 
+// What the elements are compared as: halves as float.
+template <class T>
+using Compared = std::conditional_t<(sizeof(T) < 4), float, T>;
+
 template <class T>
 void pool_plane(const MaxPoolCall& c, int64_t plane) {
   const T* in = static_cast<const T*>(c.in) + plane * c.height * c.width;
   T* out = static_cast<T*>(c.out) + plane * c.out_height * c.out_width;
   int64_t* index = c.index + plane * c.out_height * c.out_width;
+  const int64_t down = c.window->dilation[0], across = c.window->dilation[1];
   for (int64_t i = 0; i < c.out_height; i++) {
     const Span rows(*c.window, 0, i, c.height);
     for (int64_t j = 0; j < c.out_width; j++) {
       const Span columns(*c.window, 1, j, c.width);
       int64_t best = rows.first * c.width + columns.first;
-      for (int64_t y = rows.first; y <= rows.last; y += c.window->dilation[0])
-        for (int64_t x = columns.first; x <= columns.last; x += c.window->dilation[1]) {
-          const double value = convert_element<double>(in[y * c.width + x]);
-          if (value > convert_element<double>(in[best]) || std::isnan(value)) best = y * c.width + x;
+      auto largest = convert_element<Compared<T>>(in[best]);
+      for (int64_t y = rows.first; y <= rows.last; y += down)
+        for (int64_t x = columns.first; x <= columns.last; x += across) {
+          // Chosen without a jump: which of them is larger cannot be foreseen. NaN is larger than all.
+          const auto value = convert_element<Compared<T>>(in[y * c.width + x]);
+          const bool better = (value > largest) | (value != value);
+          largest = better ? value : largest;
+          best = better ? y * c.width + x : best;
         }
       *out++ = in[best];
       *index++ = best;

@@ -90,6 +90,8 @@ Tensor col2im(const Tensor& columns, const Window& w, int64_t channels, int64_t 
 
 // ---- convolution ----
 
+constinit Kernel<ConvCall> conv_kernel("convolution");
+
 namespace {
 
 int64_t pick(Ints list, size_t i, int64_t otherwise) {
@@ -156,14 +158,46 @@ Tensor by_group(const Tensor& t, int64_t groups) {
   return reshape(t, {t.sizes()[0], groups, t.sizes()[1] / groups, t.sizes()[2]});
 }
 
+// Makes one of the three by the device's kernel; undefined where there is none for it, or where a sweep is recorded, which
+// needs ops that have derivatives.
+Tensor by_kernel(ConvCall::Pass pass, const Tensor& image, const Tensor& weight, const Tensor& result, const Window& w,
+                 int64_t groups, const Tensor& bias = {}) {
+  const Tensor &a = pass == ConvCall::InputGradient ? weight : image, &b = pass == ConvCall::Forward ? weight : result;
+  const bool served = conv_kernel.has(a.device().type) && (a.dtype() == kFloat32 || a.dtype() == kFloat64);
+  const auto like_a = [&](const Tensor& t) { return t.dtype() == a.dtype() && t.device() == a.device(); };
+  if (!served || !like_a(b) || (bias.defined() && !like_a(bias)) || needs_grad(a, b)) return {};
+  const GradMode no_grad(false);
+  const Tensor dense[] = {contiguous(image), contiguous(weight), contiguous(result)};
+  for (const Tensor& t : dense)
+    if (t.numel() == 0) return {};
+  const Tensor shift = bias.defined() ? contiguous(bias) : bias;
+  conv_kernel(a.device().type, ConvCall{pass, a.dtype(), dense[0].data_ptr(), dense[1].data_ptr(), dense[2].data_ptr(),
+                                        shift.defined() ? shift.data_ptr() : nullptr, image.sizes()[0],
+                                        image.sizes()[1], image.sizes()[2], image.sizes()[3], result.sizes()[1],
+                                        result.sizes()[2], result.sizes()[3], groups, w});
+  return dense[pass == ConvCall::InputGradient ? 0 : pass == ConvCall::WeightGradient ? 1 : 2];
+}
+Tensor empty_like(Ints shape, const Tensor& like) { return Tensor::empty(shape, like.dtype(), like.device()); }
+
+Tensor with_bias(const Tensor& out, const Tensor& bias) {
+  if (bias.defined()) add_in_place(out, reshape(bias, {1, bias.numel(), 1, 1}));
+  return out;
+}
+
 // The products of convolution; written in recorded ops where the sweep is recorded.
-Tensor conv_product(const Tensor& input, const Tensor& weight, const Window& w, int64_t groups) {
+Tensor conv_product(const Tensor& input, const Tensor& weight, const Window& w, int64_t groups,
+                    const Tensor& bias = {}) {
   const int64_t rows = w.out_size(0, input.sizes()[2]), columns = w.out_size(1, input.sizes()[3]);
+  const Tensor result = empty_like({input.sizes()[0], weight.sizes()[0], rows, columns}, input);
+  if (const Tensor out = by_kernel(ConvCall::Forward, input, weight, result, w, groups, bias); out.defined())
+    return out;
   const Tensor product = matmul(as_matrix(weight, groups), by_group(im2col(input, w), groups));
-  return reshape(product, {input.sizes()[0], weight.sizes()[0], rows, columns});
+  return with_bias(reshape(product, {input.sizes()[0], weight.sizes()[0], rows, columns}), bias);
 }
 
 Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& w, int64_t groups, Ints shape) {
+  const Tensor image = by_kernel(ConvCall::InputGradient, empty_like(shape, g), weight, g, w, groups);
+  if (image.defined()) return image;
   const Tensor flat = reshape(g, {g.sizes()[0], g.sizes()[1], g.sizes()[2] * g.sizes()[3]});
   const Tensor columns = matmul(transpose(as_matrix(weight, groups), -2, -1), by_group(flat, groups));
   return col2im(reshape(columns, {shape[0], shape[1] * w.kernel[0] * w.kernel[1], flat.sizes()[2]}), w, shape[1],
@@ -171,14 +205,11 @@ Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& 
 }
 
 Tensor conv_weight_gradient(const Tensor& g, const Tensor& input, const Window& w, int64_t groups, Ints shape) {
+  const Tensor weight = by_kernel(ConvCall::WeightGradient, input, empty_like(shape, g), g, w, groups);
+  if (weight.defined()) return weight;
   const Tensor flat = reshape(g, {g.sizes()[0], g.sizes()[1], g.sizes()[2] * g.sizes()[3]});
   const Tensor each = matmul(by_group(flat, groups), transpose(by_group(im2col(input, w), groups), -2, -1));
   return reshape(sum(each, Dims{0}), shape);
-}
-
-Tensor with_bias(const Tensor& out, const std::optional<Tensor>& bias) {
-  if (bias) add_in_place(out, reshape(*bias, {1, bias->numel(), 1, 1}));
-  return out;
 }
 
 Tensor batched(const Tensor& t) { return t.dim() == 3 ? unsqueeze(t, 0) : t; }
@@ -195,7 +226,7 @@ Tensor conv2d(const Tensor& given, const Tensor& weight, const std::optional<Ten
   Tensor out;
   {
     const GradMode no_grad(false);
-    out = with_bias(conv_product(input, weight, w, groups), bias);
+    out = conv_product(input, weight, w, groups, shift);
   }
   if (needs_grad(input, weight, shift))
     record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight),
@@ -225,7 +256,7 @@ Tensor conv_transpose2d(const Tensor& given, const Tensor& weight, const std::op
   Tensor out;
   {
     const GradMode no_grad(false);
-    out = with_bias(conv_input_gradient(input, weight, w, groups, shape), bias);
+    out = with_bias(conv_input_gradient(input, weight, w, groups, shape), shift);
   }
   if (needs_grad(input, weight, shift))
     record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight),

@@ -16,6 +16,20 @@ struct Window {
   int64_t out_size(int which, int64_t in, bool round_up = false) const;
 };
 
+/// A convolution or one of its derivatives, of images [batch, channels, height, width], weights [outputs, channels / groups,
+/// kernel] and results [batch, outputs, rows, columns], all contiguous; the pass says which of them is written.
+struct ConvCall {
+  enum Pass { Forward, InputGradient, WeightGradient } pass;
+  DType dtype;  // float32 or float64
+  void* image;
+  void* weight;
+  void* result;
+  const void* bias;  // one for each output, or null; Forward only
+  int64_t batch, channels, height, width, outputs, rows, columns, groups;
+  Window window;
+};
+extern Kernel<ConvCall> conv_kernel;
+
 /// The largest element of each window and its place in the image's plane; images are planes of height * width, contiguous.
 struct MaxPoolCall {
   DType dtype;

@@ -1,0 +1,205 @@
+// Convolution and its two derivatives, each as products over blocks of places of the window.
+//
+// A block is as many columns of the im2col matrix as stay in the second-level cache; it is gathered, multiplied and
+// forgotten, so the whole matrix (the image, kernel height * width times) is never written. Threads share out the blocks.
+// How they are cut, and what is added up in which order, depends on the sizes alone.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/gemm_direct.h"
+#include "backends/cpu/scratch.h"
+#include "backends/cpu/threads.h"
+#include "runtime/ops/conv.h"
+
+namespace tessera::tensor::cpu {
+namespace {
+
+constexpr int64_t kBlockElements = int64_t(1) << 15;  // of the gathered matrix
+constexpr int64_t kGrain = int64_t(1) << 18;          // multiplications: some microseconds
+constexpr int64_t kParts = 8;                         // that a gradient is summed in
+
+template <class T>
+class Convolution {
+ public:
+  explicit Convolution(const ConvCall& c)
+      : c_(c),
+        w_(c.window),
+        depth_(c.channels / c.groups),
+        height_(c.outputs / c.groups),
+        taps_(w_.kernel[0] * w_.kernel[1]),
+        places_(c.rows * c.columns),
+        block_(
+            std::min(places_, std::max<int64_t>(64, kBlockElements / std::max<int64_t>(1, depth_ * taps_) / 16 * 16))),
+        blocks_((places_ + block_ - 1) / block_),
+        identity_(taps_ == 1 && w_.stride[0] == 1 && w_.stride[1] == 1 && w_.padding[0] == 0 && w_.padding[1] == 0) {}
+
+  void forward() const {
+    share_out(c_.batch * c_.groups * blocks_, height_ * depth_ * taps_ * block_, [&](int64_t task) {
+      const Block b = block_at(task % blocks_);
+      const int64_t group = task / blocks_ % c_.groups, image = task / blocks_ / c_.groups;
+      T* out = result(image, group) + b.first;
+      if (c_.bias)
+        for (int64_t o = 0; o < height_; o++)
+          std::fill_n(out + o * places_, b.n, static_cast<const T*>(c_.bias)[group * height_ + o]);
+      const Columns seen(*this, plane(image, group), depth_, b);
+      multiply({height_, b.n, depth_ * taps_}, weight(group), depth_ * taps_, false, seen.data, seen.leading,
+               !identity_, c_.bias ? 1 : 0, out, places_);
+    });
+  }
+
+  // Each task owns some channels of an image, so that no two add to the same pixel.
+  void input_gradient() const {
+    const int64_t images = c_.batch * c_.groups;
+    const int64_t wanted = std::min(depth_, (kParts + images - 1) / images), span = (depth_ + wanted - 1) / wanted;
+    const int64_t parts = (depth_ + span - 1) / span;
+    share_out(images * parts, height_ * span * taps_ * places_, [&](int64_t task) {
+      const int64_t first = task % parts * span, channels = std::min(span, depth_ - first);
+      const int64_t group = task / parts % c_.groups, image = task / parts / c_.groups;
+      T* to = plane(image, group) + first * c_.height * c_.width;
+      std::fill_n(to, channels * c_.height * c_.width, T(0));
+      const Scratch<T> columns(channels * taps_ * block_);
+      for (int64_t i = 0; i < blocks_; i++) {
+        const Block b = block_at(i);
+        multiply({channels * taps_, b.n, height_}, weight(group) + first * taps_, depth_ * taps_, true,
+                 result(image, group) + b.first, places_, false, 0, columns.data(), b.n);
+        walk<false>(to, columns.data(), b.n, channels, b);
+      }
+    });
+  }
+
+  // Parts of the blocks are summed one after the other, each in memory of its own; then the parts.
+  void weight_gradient() const {
+    const int64_t all = c_.batch * blocks_, parts = std::min(all, kParts), size = c_.outputs * depth_ * taps_;
+    const Scratch<T> sums(parts * size);
+    share_out(parts * c_.groups, size / c_.groups * block_ * (all / parts), [&](int64_t task) {
+      const int64_t part = task / c_.groups, group = task % c_.groups;
+      T* sum = sums.data() + part * size + group * height_ * depth_ * taps_;
+      const int64_t first = all * part / parts, last = all * (part + 1) / parts;
+      for (int64_t i = first; i < last; i++) {
+        const Block b = block_at(i % blocks_);
+        const Columns seen(*this, plane(i / blocks_, group), depth_, b);
+        gemm_kernel(DeviceType::Cpu, GemmCall{dtype_of<T>, height_, depth_ * taps_, b.n, 1.0, i == first ? 0.0 : 1.0,
+                                              result(i / blocks_, group) + b.first, places_, 0, false, seen.data,
+                                              seen.leading, 0, true, sum, depth_ * taps_, 0, 1});
+      }
+    });
+    T* out = static_cast<T*>(c_.weight);
+    parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
+      std::copy(sums.data() + begin, sums.data() + end, out + begin);
+      for (int64_t part = 1; part < parts; part++)
+        for (int64_t i = begin; i < end; i++) out[i] += sums.data()[part * size + i];
+    });
+  }
+
+ private:
+  /// Places [first, first + n) of the window in an image, row after row.
+  struct Block {
+    int64_t first, n;
+  };
+  Block block_at(int64_t i) const { return {i * block_, std::min(block_, places_ - i * block_)}; }
+
+  static constexpr int64_t kPadded = kPaddedTo / int64_t(sizeof(T));
+  /// What a block of the window sees, [channels * taps, n]: gathered, in rows of whole vectors, or the image itself.
+  struct Columns {
+    Columns(const Convolution& conv, T* image, int64_t channels, Block b)
+        : leading(conv.identity_ ? conv.places_ : (b.n + kPadded - 1) / kPadded * kPadded),
+          gathered(conv.identity_ ? 0 : channels * conv.taps_ * leading),
+          data(conv.identity_ ? image + b.first : gathered.data()) {
+      if (!conv.identity_) conv.walk<true>(image, gathered.data(), leading, channels, b);
+    }
+    int64_t leading;
+    Scratch<T> gathered;
+    const T* data;
+  };
+
+  T* plane(int64_t image, int64_t group) const {
+    return static_cast<T*>(c_.image) + (image * c_.channels + group * depth_) * c_.height * c_.width;
+  }
+  T* weight(int64_t group) const { return static_cast<T*>(c_.weight) + group * height_ * depth_ * taps_; }
+  T* result(int64_t image, int64_t group) const {
+    return static_cast<T*>(c_.result) + (image * c_.outputs + group * height_) * places_;
+  }
+
+  /// Gathers a block of columns from the planes of an image, or adds them back to where they came from.
+  template <bool kGather>
+  void walk(T* image, T* columns, int64_t leading, int64_t channels, Block b) const {
+    for (int64_t channel = 0; channel < channels; channel++, image += c_.height * c_.width)
+      for (int64_t y = 0; y < w_.kernel[0]; y++)
+        for (int64_t x = 0; x < w_.kernel[1]; x++, columns += leading) {
+          const int64_t top = y * w_.dilation[0] - w_.padding[0], left = x * w_.dilation[1] - w_.padding[1];
+          int64_t row = b.first / c_.columns, column = b.first % c_.columns;
+          for (int64_t done = 0; done < b.n; row++, column = 0) {
+            const int64_t n = std::min(b.n - done, c_.columns - column), at = row * w_.stride[0] + top;
+            segment<kGather>(at >= 0 && at < c_.height ? image + at * c_.width : nullptr, columns + done, column, n,
+                             left);
+            done += n;
+          }
+          if (kGather) std::fill(columns + b.n, columns + leading, T(0));
+        }
+  }
+
+  // n places of one row of the window, which read line[place * stride + shift], zero outside of the line.
+  template <bool kGather>
+  void segment(T* line, T* columns, int64_t place, int64_t n, int64_t shift) const {
+    const int64_t step = w_.stride[1];
+    int64_t begin = shift >= 0 ? 0 : (-shift + step - 1) / step, end = (c_.width - shift + step - 1) / step;
+    begin = std::clamp(begin - place, int64_t(0), n), end = std::clamp(end - place, begin, n);
+    if (!line) begin = end = n;
+    T* from = line ? line + (place + begin) * step + shift : nullptr;
+    if constexpr (kGather) {
+      std::fill_n(columns, begin, T(0));
+      if (step == 1) std::copy_n(from, end - begin, columns + begin);
+      else
+        for (int64_t i = begin; i < end; i++, from += step) columns[i] = *from;
+      std::fill(columns + end, columns + n, T(0));
+    } else {
+      for (int64_t i = begin; i < end; i++, from += step) *from += columns[i];
+    }
+  }
+
+  struct Size {
+    int64_t m, n, k;
+  };
+  // b is small, in the cache, and used by all rows of a: packing it for the library would cost more than it brings.
+  static void multiply(Size s, const T* a, int64_t lda, bool transpose_a, const T* b, int64_t ldb, bool padded,
+                       double beta, T* out, int64_t ldc) {
+    const GemmCall call{dtype_of<T>, s.m, s.n, s.k, 1.0,   beta, a,   lda, 0,
+                        transpose_a, b,   ldb, 0,   false, out,  ldc, 0,   1};
+    if (padded || s.n % kPadded == 0) direct_product(call);
+    else gemm_kernel(DeviceType::Cpu, call);
+  }
+
+  /// f(task) for each; `work` is the multiplications of one.
+  template <class F>
+  static void share_out(int64_t tasks, int64_t work, const F& f) {
+    const auto body = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) f(i);
+    };
+    if (tasks == 1) return f(0);
+    run_split(tasks, {.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work)), .tasks = work >= 4 * kGrain},
+              RangeBody(body));
+  }
+
+  const ConvCall& c_;
+  const Window& w_;
+  const int64_t depth_, height_;  // channels and outputs of a group
+  const int64_t taps_, places_;   // of the kernel; of its window
+  const int64_t block_, blocks_;
+  const bool identity_;  // each place sees one pixel, its own
+};
+
+void conv(const ConvCall& c) {
+  const auto run = [&](auto convolution) {
+    switch (c.pass) {
+      case ConvCall::Forward: return convolution.forward();
+      case ConvCall::InputGradient: return convolution.input_gradient();
+      case ConvCall::WeightGradient: return convolution.weight_gradient();
+    }
+  };
+  c.dtype == kFloat32 ? run(Convolution<float>(c)) : run(Convolution<double>(c));
+}
+
+const KernelRegistration<ConvCall> registration{conv_kernel, DeviceType::Cpu, conv};
+
+}  // namespace
+}  // namespace tessera::tensor::cpu
