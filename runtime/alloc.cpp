@@ -28,6 +28,7 @@ constexpr size_t kHuge = size_t(2) << 20;
 constexpr size_t kThreadLargest = size_t(64) << 10;
 constexpr size_t kThreadBytes = size_t(256) << 10;  // per class
 constexpr size_t kCacheLimit = size_t(1) << 30;
+constexpr size_t kLargest = size_t(1) << 46;  // no machine has it
 constexpr int kClasses = 48 * 4;
 
 struct Free {
@@ -128,7 +129,7 @@ constexpr int kThreadClasses = 36;      // up to kThreadLargest
 }  // namespace
 
 void* allocate(size_t& bytes) {
-  if (bytes > (size_t(1) << 46)) [[unlikely]]
+  if (bytes > kLargest) [[unlikely]]
     out_of_memory(bytes);
   int c = size_class(bytes);
   if (c < kThreadClasses) {
@@ -148,6 +149,19 @@ void* allocate(size_t& bytes) {
     if (!block) out_of_memory(bytes);
   }
   return block;
+}
+
+void* allocate(size_t& bytes, Account& account) {
+  if (bytes > kLargest) [[unlikely]]
+    out_of_memory(bytes);
+  size_class(bytes);  // rounds it up
+  account.charge(bytes);
+  try {
+    return allocate(bytes);
+  } catch (...) {
+    account.refund(bytes);
+    throw;
+  }
 }
 
 void release(void* block, size_t bytes) noexcept {

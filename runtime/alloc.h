@@ -20,7 +20,7 @@ class Account {
 
   /// Books bytes, or throws MemoryError (nothing is booked then).
   void charge(size_t bytes) {
-    if (used_.fetch_add(int64_t(bytes), std::memory_order_relaxed) + int64_t(bytes) > limit_) [[unlikely]]
+    if (int64_t(bytes) > limit_ - used_.fetch_add(int64_t(bytes), std::memory_order_relaxed)) [[unlikely]]
       refuse(bytes);
   }
   void refund(size_t bytes) {
@@ -49,6 +49,8 @@ namespace host {
 
 /// At least `bytes`, 64-byte aligned; `bytes` is rounded up to what the block really holds. Throws MemoryError.
 void* allocate(size_t& bytes);
+/// The same, booked on the account before the system is asked, so that a refusal leaves nothing behind.
+void* allocate(size_t& bytes, Account& account);
 /// `bytes` as allocate returned it.
 void release(void* block, size_t bytes) noexcept;
 /// Gives cached blocks of this thread and of the process back to the system.

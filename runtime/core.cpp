@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "runtime/device/device.h"
+#include "runtime/checked.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/shape.h"
@@ -136,6 +137,8 @@ Device Device::parse(std::string_view spec) {
 // ---- shapes ----
 
 void Dims::grow(size_t n) {
+  // Counts that scripts choose come here too; PyTorch says this of its vectors.
+  check(n <= (size_t(1) << 26), TensorErrorKind::Runtime, "cannot create std::vector larger than max_size()");
   size_t capacity = std::max(n, size_t(capacity_) * 2);
   auto* block = new int64_t[capacity];
   std::memcpy(block, data(), size_ * sizeof(int64_t));
@@ -165,13 +168,7 @@ std::string shape_str(Ints shape) { return text(shape); }
 
 int64_t numel_of(Ints sizes) {
   int64_t n = 1;
-  bool overflow = false, zero = false;
-  for (int64_t s : sizes) {
-    zero |= s == 0;
-    overflow |= __builtin_mul_overflow(n, s, &n);
-  }
-  if (zero) return 0;
-  check(!overflow, TensorErrorKind::Runtime, "numel: integer multiplication overflow");
+  for (int64_t s : sizes) n = checked_mul(n, s);
   return n;
 }
 
@@ -180,7 +177,8 @@ Dims contiguous_strides(Ints sizes) {
   int64_t step = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
+    check(!__builtin_mul_overflow(step, std::max<int64_t>(sizes[i], 1), &step) || i == 0, TensorErrorKind::Runtime,
+          "Stride calculation overflowed");
   }
   return strides;
 }
@@ -217,7 +215,7 @@ Dims infer_shape(Ints shape, int64_t numel) {
       inferred = int64_t(i);
     } else {
       check(shape[i] >= 0, TensorErrorKind::Runtime, "invalid shape dimension ", shape[i]);
-      if (__builtin_mul_overflow(known, shape[i], &known)) known = -1;
+      known = saturated_mul(known, shape[i]);  // no tensor has so many elements
     }
   }
   bool fits = inferred < 0 ? known == numel : known > 0 ? numel % known == 0 : numel == 0 && known == 0;

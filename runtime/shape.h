@@ -136,7 +136,7 @@ inline std::ostream& operator<<(std::ostream& out, const Dims& shape) { return o
 
 /// Product of the sizes; throws "numel: integer multiplication overflow".
 int64_t numel_of(Ints sizes);
-/// Row-major strides.
+/// Row-major strides; throws "Stride calculation overflowed".
 Dims contiguous_strides(Ints sizes);
 /// Maps a possibly negative dim to [0, ndim); IndexError as PyTorch's. 0-dim tensors accept -1 and 0.
 int64_t wrap_dim(int64_t dim, int64_t ndim);

@@ -1,6 +1,7 @@
 // Storage: making and freeing. Inline storages are made by TensorImpl::create (tensor.cpp).
 #include "runtime/storage.h"
 
+#include <memory>
 #include <new>
 
 #include "runtime/device/backend.h"
@@ -11,27 +12,24 @@ namespace tessera::tensor {
 Storage* Storage::allocate(size_t bytes, Device device) {
   size_t block_bytes = bytes;
   Account* account = Context::current().account;
-  void* block;
+  std::unique_ptr<Storage> s(new Storage(Kind::Block, nullptr, bytes, device));
   if (device.is_cpu()) {
-    account->charge(bytes);  // refuse before the system is asked
-    try {
-      block = host::allocate(block_bytes);
-    } catch (...) {
-      account->refund(bytes);
-      throw;
-    }
-    account->refund(bytes);
+    s->data_ = host::allocate(block_bytes, *account);
   } else {
     const DeviceBackend* backend = device_backend(device.type);
     if (!backend) fail_no_kernel("empty.memory_format", device.type);
-    block = backend->allocate(device, block_bytes);
+    s->data_ = backend->allocate(device, block_bytes);
+    try {
+      account->charge(block_bytes);  // the backend has rounded it
+    } catch (...) {
+      backend->release(device, s->data_, block_bytes);
+      throw;
+    }
   }
-  auto* s = new Storage(Kind::Block, block, bytes, device);
-  account->charge(block_bytes);
   s->account_ = account;
-  s->block_ = block;
+  s->block_ = s->data_;
   s->block_bytes_ = block_bytes;
-  return s;
+  return s.release();
 }
 
 Storage* Storage::adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context) {

@@ -10,6 +10,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/autograd/node.h"
+#include "runtime/checked.h"
 #include "runtime/context.h"
 
 namespace tessera::tensor {
@@ -39,25 +40,21 @@ void TensorImpl::set_contiguous(Ints shape, int64_t count) {
 }
 
 TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
-  int64_t count = 1;
+  uint64_t elements = 1, bytes;
+  bool overflow = false;
   for (int64_t s : shape) {
     check(s >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ", s, ": ", shape);
-    if (__builtin_mul_overflow(count, s, &count)) [[unlikely]]
-      count = numel_of(shape);
+    overflow |= __builtin_mul_overflow(elements, uint64_t(s), &elements);
   }
-  check(count <= (int64_t(1) << 48), TensorErrorKind::Runtime,
+  overflow |= __builtin_mul_overflow(elements, uint64_t(item_size(dtype)), &bytes);
+  check(!overflow && bytes <= uint64_t(INT64_MAX), TensorErrorKind::Runtime,
         "Storage size calculation overflowed with sizes=", shape);
-  size_t bytes = size_t(count) * item_size(dtype);
+  if (elements == 0) contiguous_strides(shape);  // which of an empty tensor need not fit
+  const int64_t count = int64_t(elements);
   if (bytes <= kInlineBytes && device.is_cpu()) [[likely]] {
     Account* account = Context::current().account;
     size_t block_bytes = kDataAt + bytes;
-    char* block = static_cast<char*>(host::allocate(block_bytes));
-    try {
-      account->charge(block_bytes);
-    } catch (...) {
-      host::release(block, block_bytes);
-      throw;
-    }
+    char* block = static_cast<char*>(host::allocate(block_bytes, *account));
     auto* impl = new (block) TensorImpl(dtype, device);
     auto* storage = new (block + kStorageAt) Storage(Storage::Kind::Inline, block + kDataAt, bytes, device);
     storage->account_ = account;
@@ -69,9 +66,16 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
     return impl;
   }
   if (!device.is_cpu()) device = resolve_device(device);
-  Storage* storage = Storage::allocate(bytes, device);
   size_t block_bytes = sizeof(TensorImpl);
-  auto* impl = new (host::allocate(block_bytes)) TensorImpl(dtype, device);
+  void* block = host::allocate(block_bytes);
+  Storage* storage;
+  try {
+    storage = Storage::allocate(bytes, device);
+  } catch (...) {
+    host::release(block, block_bytes);
+    throw;
+  }
+  auto* impl = new (block) TensorImpl(dtype, device);
   impl->data = static_cast<char*>(storage->data());
   impl->storage = storage;
   impl->home = nullptr;
@@ -93,17 +97,14 @@ TensorImpl* TensorImpl::create_view(Storage* storage, char* data, Ints sizes, In
 void TensorImpl::set_layout(Ints new_sizes, Ints new_strides) {
   sizes.assign(new_sizes);
   strides.assign(new_strides);
-  int64_t step = 1;
-  bool contiguous = true;
-  numel = 1;
+  int64_t count = 1;
+  bool contiguous = true, overflow = false;
   for (size_t i = new_sizes.size(); i-- > 0;) {
     int64_t s = new_sizes[i];
-    if (s != 1) {
-      contiguous &= new_strides[i] == step;
-      step *= s;
-    }
-    numel *= s;
+    if (s != 1) contiguous &= new_strides[i] == count;
+    overflow |= __builtin_mul_overflow(count, s, &count);
   }
+  numel = overflow ? numel_of(new_sizes) : count;
   if (contiguous || numel == 0) flags |= kContiguous;
   else flags &= uint8_t(~kContiguous);
 }
@@ -147,14 +148,10 @@ Tensor Tensor::from_blob(void* data, Ints sizes, Ints strides, DType dtype, std:
                          Device device) {
   check(sizes.size() == strides.size(), TensorErrorKind::Runtime, "from_blob: ", sizes.size(), " sizes but ",
         strides.size(), " strides");
-  int64_t last = numel_of(sizes) ? 1 : 0;
-  for (size_t i = 0; last && i < sizes.size(); i++) {
-    check(strides[i] >= 0, TensorErrorKind::Value, "from_blob: strides must not be negative");
-    last += (sizes[i] - 1) * strides[i];
-  }
+  for (int64_t stride : strides) check(stride >= 0, TensorErrorKind::Value, "from_blob: strides must not be negative");
+  const int64_t bytes = storage_bytes_needed(sizes, strides, 0, int64_t(item_size(dtype)));
   void* context = deleter ? new BlobDeleter{std::move(deleter)} : nullptr;
-  Storage* storage =
-      Storage::adopt(data, size_t(last) * item_size(dtype), device, context ? &BlobDeleter::run : nullptr, context);
+  Storage* storage = Storage::adopt(data, size_t(bytes), device, context ? &BlobDeleter::run : nullptr, context);
   Tensor t = adopt(TensorImpl::create_view(storage, static_cast<char*>(data), sizes, strides, dtype));
   storage->release();
   return t;
@@ -183,8 +180,9 @@ Tensor Tensor::wrapped_number(Scalar value) {
 }
 
 Tensor Tensor::view_of(Ints sizes, Ints strides, int64_t offset) const {
-  return adopt(TensorImpl::create_view(impl_->storage, impl_->data + offset * int64_t(item_size(dtype())), sizes,
-                                       strides, dtype()));
+  int64_t bytes = saturated_mul(offset, int64_t(item_size(dtype())));
+  if (bytes < INT64_MIN / 2 || bytes > INT64_MAX / 2) bytes = 0;  // so far away lies only what has no element
+  return adopt(TensorImpl::create_view(impl_->storage, impl_->data + bytes, sizes, strides, dtype()));
 }
 
 Scalar Tensor::item() const {

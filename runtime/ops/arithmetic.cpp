@@ -1,4 +1,6 @@
 // What is said in terms of table entries: alpha and rounding_mode, where, clamp, gelu, reversed and alternative names.
+#include <algorithm>
+
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
@@ -145,8 +147,9 @@ void clamp_boxed(OpCall& c) {
 }
 
 Tensor round_decimals(const Tensor& x, int64_t decimals) {
+  const int64_t places = std::clamp<int64_t>(decimals, -400, 400);  // beyond the powers that a double has
   double scale = 1;
-  for (int64_t i = 0; i < std::abs(decimals); i++) scale *= 10;
+  for (int64_t i = 0; i < std::abs(places); i++) scale *= 10;
   return decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale);
 }
 bool equal(const Tensor& x, const Tensor& y) {

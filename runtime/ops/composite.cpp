@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/autograd/record.h"
+#include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -44,7 +45,7 @@ Tensor kron(const Tensor& a_given, const Tensor& b_given) {
   for (int64_t d = 0; d < a.dim(); d++) {
     left.push_back(a.sizes()[d]), left.push_back(1);
     right.push_back(1), right.push_back(b.sizes()[d]);
-    shape.push_back(a.sizes()[d] * b.sizes()[d]);
+    shape.push_back(checked_mul(a.sizes()[d], b.sizes()[d]));
   }
   return reshape(reshape(a, left) * reshape(b, right), shape);
 }
@@ -298,7 +299,7 @@ TS_OP(histc, "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Te
 // ---- diagonals ----
 
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t first, int64_t second) {
-  const int64_t n = self.size(-1) + std::abs(offset), ndim = self.dim() + 1;
+  const int64_t n = saturated_add(self.size(-1), offset < 0 ? saturated_sub(0, offset) : offset), ndim = self.dim() + 1;
   const int64_t a = wrap_dim(first, ndim), b = wrap_dim(second, ndim);
   check(a != b, TensorErrorKind::Runtime, "diagonal dimensions cannot be identical ", first, ", ", second);
   Dims shape(self.sizes().first(size_t(self.dim() - 1)));
@@ -339,6 +340,7 @@ TensorList tensor_split(const Tensor& self, Ints at, int64_t dim) {
 }
 TensorList tensor_split_count(const Tensor& self, int64_t sections, int64_t dim) {
   check(sections > 0, TensorErrorKind::Runtime, "number of sections must be larger than 0, got ", sections);
+  check_list_length(sections);
   const int64_t size = self.size(dim), small = size / sections, extra = size % sections;
   Dims at;
   for (int64_t i = 1; i < sections; i++) at.push_back(i * small + std::min(i, extra));

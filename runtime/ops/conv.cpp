@@ -1,6 +1,9 @@
 #include "runtime/ops/conv.h"
 
+#include <algorithm>
+
 #include "runtime/autograd/record.h"
+#include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -10,13 +13,15 @@
 
 namespace tessera::tensor {
 
+int64_t Window::span(int d) const { return saturated_add(saturated_mul(dilation[d], kernel[d] - 1), 1); }
+int64_t Window::padded_size(int d, int64_t in) const { return saturated_add(in, saturated_mul(2, padding[d])); }
+
 int64_t Window::out_size(int d, int64_t in, bool round_up) const {
-  const int64_t span = in + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1;
-  const int64_t steps = span < 0 ? -1 : (span + (round_up ? stride[d] - 1 : 0)) / stride[d];
-  int64_t out = steps + 1;
+  const int64_t room = saturated_sub(padded_size(d, in), span(d)), rest = room % stride[d];
+  const int64_t steps = room / stride[d] + (rest > 0 && round_up ? 1 : rest < 0 && !round_up ? -1 : 0);
   // A window that would start in the padding after the image does not count.
-  if (round_up && (out - 1) * stride[d] >= in + padding[d]) out--;
-  return out;
+  if (round_up && saturated_mul(steps, stride[d]) >= saturated_add(in, padding[d])) return steps;
+  return saturated_add(steps, 1);
 }
 
 namespace {
@@ -30,8 +35,8 @@ void add_in_place(const Tensor& to, const Tensor& x) {
 Tensor padded(const Tensor& image, const Window& w, double value, int64_t more_rows = 0, int64_t more_columns = 0) {
   if (!w.padding[0] && !w.padding[1] && !more_rows && !more_columns) return contiguous(image);
   const int64_t height = image.sizes()[2], width = image.sizes()[3];
-  const Tensor out = full({image.sizes()[0], image.sizes()[1], height + 2 * w.padding[0] + more_rows,
-                           width + 2 * w.padding[1] + more_columns},
+  const Tensor out = full({image.sizes()[0], image.sizes()[1], saturated_add(w.padded_size(0, height), more_rows),
+                           saturated_add(w.padded_size(1, width), more_columns)},
                           value, image.dtype(), image.device());
   copy_into(narrow(narrow(out, 2, w.padding[0], height), 3, w.padding[1], width), image);
   return out;
@@ -40,9 +45,9 @@ Tensor padded(const Tensor& image, const Window& w, double value, int64_t more_r
 // [N, C, kernel height, kernel width, out height, out width] over a padded image, sharing its memory.
 Tensor windows(const Tensor& image, const Window& w, int64_t out_height, int64_t out_width) {
   const Ints s = image.strides();
-  return image.view_of(
-      {image.sizes()[0], image.sizes()[1], w.kernel[0], w.kernel[1], out_height, out_width},
-      {s[0], s[1], w.dilation[0] * s[2], w.dilation[1] * s[3], w.stride[0] * s[2], w.stride[1] * s[3]});
+  return image.view_of({image.sizes()[0], image.sizes()[1], w.kernel[0], w.kernel[1], out_height, out_width},
+                       {s[0], s[1], saturated_mul(w.dilation[0], s[2]), saturated_mul(w.dilation[1], s[3]),
+                        saturated_mul(w.stride[0], s[2]), saturated_mul(w.stride[1], s[3])});
 }
 
 }  // namespace
@@ -56,8 +61,8 @@ Tensor im2col(const Tensor& image, const Window& w) {
     const Tensor seen = windows(padded(image, w, 0.0), w, rows, columns);
     const Tensor copy = Tensor::empty(seen.sizes(), image.dtype(), image.device());
     copy_into(copy, seen);
-    out = copy.view_of({n, channels * w.kernel[0] * w.kernel[1], rows * columns},
-                       contiguous_strides({n, channels * w.kernel[0] * w.kernel[1], rows * columns}));
+    const Dims flat{n, checked_mul(channels, checked_mul(w.kernel[0], w.kernel[1])), checked_mul(rows, columns)};
+    out = copy.view_of(flat, contiguous_strides(flat));
   }
   if (needs_grad(image))
     record(out, "Im2ColBackward0", {&image}, [w, channels, height, width](Sweep& s) {
@@ -73,7 +78,7 @@ Tensor col2im(const Tensor& columns, const Window& w, int64_t channels, int64_t 
     const GradMode no_grad(false);
     const Tensor parts = reshape(columns, {n, channels, w.kernel[0], w.kernel[1], rows, places});
     const Tensor image =
-        zeros({n, channels, height + 2 * w.padding[0], width + 2 * w.padding[1]}, columns.dtype(), columns.device());
+        zeros({n, channels, w.padded_size(0, height), w.padded_size(1, width)}, columns.dtype(), columns.device());
     for (int64_t i = 0; i < w.kernel[0]; i++)
       for (int64_t j = 0; j < w.kernel[1]; j++) {
         const int64_t top = i * w.dilation[0], left = j * w.dilation[1];
@@ -118,6 +123,14 @@ void check_steps(const Window& w) {
         "dilation should be greater than zero, but got dilationH: ", w.dilation[0], " dilationW: ", w.dilation[1]);
 }
 
+void check_padding(const Window& w) {
+  for (int d = 0; d < 2; d++) {
+    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "negative padding is not supported");
+    check(w.padding[d] <= INT64_MAX / 2, TensorErrorKind::Runtime, "Given padding=", w.padding[d], " at dimension ", d,
+          " , expected padding to be at most ", INT64_MAX / 2);
+  }
+}
+
 void check_conv(const char* name, const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
                 const Window& w, int64_t groups) {
   check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
@@ -129,19 +142,25 @@ void check_conv(const char* name, const Tensor& input, const Tensor& weight, con
   check(groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
   const int64_t channels = input.size(-3);
   check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime, "non-positive stride is not supported");
-  check(w.padding[0] >= 0 && w.padding[1] >= 0, TensorErrorKind::Runtime, "negative padding is not supported");
-  check(weight.sizes()[0] >= groups && weight.sizes()[0] % groups == 0, TensorErrorKind::Runtime,
-        "Given groups=", groups, ", expected weight to be divisible by ", groups,
-        " at dimension 0, but got weight of size ", weight.sizes(), " instead");
-  check(channels == weight.sizes()[1] * groups, TensorErrorKind::Runtime, "Given groups=", groups, ", weight of size ",
-        weight.sizes(), ", expected input", input.sizes(), " to have ", weight.sizes()[1] * groups,
-        " channels, but got ", channels, " channels instead");
+  check_padding(w);
+  check(w.kernel[0] > 0 && w.kernel[1] > 0, TensorErrorKind::Runtime,
+        "kernel size should be greater than zero, but got kernel_height: ", w.kernel[0],
+        " kernel_width: ", w.kernel[1]);
+  check(weight.sizes()[0] >= groups, TensorErrorKind::Runtime, "Given groups=", groups,
+        ", expected weight to be at least ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
+        " instead");
+  check(weight.sizes()[0] % groups == 0, TensorErrorKind::Runtime, "Given groups=", groups,
+        ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
+        " instead");
+  const int64_t expected = saturated_mul(weight.sizes()[1], groups);
+  check(channels == expected, TensorErrorKind::Runtime, "Given groups=", groups, ", weight of size ", weight.sizes(),
+        ", expected input", input.sizes(), " to have ", expected, " channels, but got ", channels, " channels instead");
   if (bias)
     check(bias->dim() == 1 && bias->sizes()[0] == weight.sizes()[0], TensorErrorKind::Runtime, "Given weight of size ",
           weight.sizes(), ", expected bias to be 1-dimensional with ", weight.sizes()[0],
           " elements, but got bias of size ", bias->sizes(), " instead");
-  const int64_t seen[2] = {input.size(-2) + 2 * w.padding[0], input.size(-1) + 2 * w.padding[1]};
-  const int64_t kernel[2] = {w.dilation[0] * (w.kernel[0] - 1) + 1, w.dilation[1] * (w.kernel[1] - 1) + 1};
+  const int64_t seen[2] = {w.padded_size(0, input.size(-2)), w.padded_size(1, input.size(-1))};
+  const int64_t kernel[2] = {w.span(0), w.span(1)};
   check(seen[0] >= kernel[0] && seen[1] >= kernel[1], TensorErrorKind::Runtime,
         "Calculated padded input size per channel: (", seen[0], " x ", seen[1], "). Kernel size: (", kernel[0], " x ",
         kernel[1], "). Kernel size can't be greater than actual input size");
@@ -238,6 +257,41 @@ Tensor conv2d(const Tensor& given, const Tensor& weight, const std::optional<Ten
   return unbatched(out, given);
 }
 
+namespace {
+
+void check_transposed(const Window& w, Ints output_padding, const Tensor& weight, const std::optional<Tensor>& bias,
+                      int64_t groups) {
+  check(groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
+  check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime, "non-positive stride is not supported");
+  check_padding(w);
+  const int64_t more[2] = {pick(output_padding, 0, 0), pick(output_padding, 1, 0)};
+  check(more[0] >= 0 && more[1] >= 0, TensorErrorKind::Runtime, "negative output_padding is not supported");
+  check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
+        "dilation should be greater than zero, but got dilation_height: ", w.dilation[0],
+        ", dilation_width: ", w.dilation[1]);
+  check(w.kernel[0] > 0 && w.kernel[1] > 0, TensorErrorKind::Runtime,
+        "kernel size should be greater than zero, but got kernel_height: ", w.kernel[0],
+        " kernel_width: ", w.kernel[1]);
+  for (int d = 0; d < 2; d++)
+    check(more[d] < std::max(w.stride[d], w.dilation[d]), TensorErrorKind::Runtime,
+          "output padding must be smaller than either stride or dilation, but got output_padding_height: ", more[0],
+          " output_padding_width: ", more[1], " stride_height: ", w.stride[0], " stride_width: ", w.stride[1],
+          " dilation_height: ", w.dilation[0], " dilation_width: ", w.dilation[1]);
+  check(weight.sizes()[0] >= groups, TensorErrorKind::Runtime, "Given groups=", groups,
+        ", expected weight to be at least ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
+        " instead");
+  check(weight.sizes()[0] % groups == 0, TensorErrorKind::Runtime, "Given groups=", groups,
+        ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
+        " instead");
+  const int64_t outputs = checked_mul(weight.sizes()[1], groups);
+  if (bias)
+    check(bias->dim() == 1 && bias->sizes()[0] == outputs, TensorErrorKind::Runtime,
+          "Given transposed=1, weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ", outputs,
+          " elements, but got bias of size ", bias->sizes(), " instead");
+}
+
+}  // namespace
+
 Tensor conv_transpose2d(const Tensor& given, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride,
                         Ints padding, Ints output_padding, int64_t groups, Ints dilation) {
   check(weight.dim() == 4, TensorErrorKind::Runtime, "weight should have at least three dimensions");
@@ -245,13 +299,18 @@ Tensor conv_transpose2d(const Tensor& given, const Tensor& weight, const std::op
         "Expected 3D (unbatched) or 4D (batched) input to conv_transpose2d, but got input of size: ", given.sizes());
   const Window w = window_of(weight.sizes().drop(2), stride, padding, dilation);
   const Tensor input = batched(given), shift = bias.value_or(Tensor());
+  check_transposed(w, output_padding, weight, bias, groups);
   check(input.sizes()[1] == weight.sizes()[0], TensorErrorKind::Runtime, "Given transposed=1, weight of size ",
         weight.sizes(), ", expected input", given.sizes(), " to have ", weight.sizes()[0], " channels, but got ",
         input.sizes()[1], " channels instead");
   Dims shape{input.sizes()[0], weight.sizes()[1] * groups, 0, 0};
-  for (int d = 0; d < 2; d++)
-    shape[2 + d] = (input.sizes()[2 + d] - 1) * w.stride[d] - 2 * w.padding[d] + w.dilation[d] * (w.kernel[d] - 1) +
-                   pick(output_padding, d, 0) + 1;
+  for (int d = 0; d < 2; d++) {
+    const int64_t spread = saturated_add(saturated_mul(input.sizes()[2 + d] - 1, w.stride[d]), w.span(d));
+    shape[2 + d] = saturated_sub(saturated_add(spread, pick(output_padding, d, 0)), 2 * w.padding[d]);
+  }
+  check(shape[2] > 0 && shape[3] > 0, TensorErrorKind::Runtime, "Given input size per channel: (", input.sizes()[2],
+        " x ", input.sizes()[3], "). Calculated output size per channel: (", shape[2], " x ", shape[3],
+        "). Output size is too small");
   // It is what convolution does to the gradient of its input, so each is the other's derivative.
   Tensor out;
   {
@@ -279,7 +338,7 @@ Tensor conv2d_named(const Tensor& input, const Tensor& weight, const std::option
         "padding='same' is not supported for strided convolutions");
   int64_t before[2], after[2];
   for (int d = 0; d < 2; d++) {
-    const int64_t total = pick(dilation, d, 1) * (weight.sizes()[2 + d] - 1);
+    const int64_t total = saturated_mul(pick(dilation, d, 1), weight.sizes()[2 + d] - 1);
     before[d] = total / 2, after[d] = total - before[d];
   }
   if (before[0] == after[0] && before[1] == after[1])
@@ -329,15 +388,23 @@ constinit Kernel<MaxPoolCall> max_pool_kernel("max_pool2d");
 
 namespace {
 
+// PyTorch pools with 32 bits.
+void check_pool_numbers(const Window& w) {
+  for (const auto* pair : {&w.kernel, &w.stride, &w.padding, &w.dilation})
+    for (const int64_t x : *pair)
+      check(x == int32_t(x), TensorErrorKind::Runtime, "value cannot be converted to type int without overflow");
+}
+
 void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t columns, const char* name) {
   check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime, name,
         ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
   for (int d = 0; d < 2; d++) {
     check(w.kernel[d] > 0 && w.stride[d] > 0, TensorErrorKind::Runtime, w.kernel[d] > 0 ? "stride" : "kernel size",
           " should be greater than zero, but got kH: ", w.kernel[0], " kW: ", w.kernel[1]);
-    check(w.padding[d] <= w.kernel[d] / 2, TensorErrorKind::Runtime,
-          "pad should be smaller than or equal to half of kernel size, but got padW = ", w.padding[1],
-          ", padH = ", w.padding[0], ", kW = ", w.kernel[1], ", kH = ", w.kernel[0]);
+    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "pad must be non-negative, but got pad: ", w.padding[d]);
+    check(w.padding[d] <= w.span(d) / 2, TensorErrorKind::Runtime,
+          "pad should be at most half of effective kernel size, but got pad=", w.padding[d],
+          ", kernel_size=", w.kernel[d], " and dilation=", w.dilation[d]);
   }
   const int64_t channels = self.size(-3);
   check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input size: (", channels, "x", self.size(-2), "x",
@@ -356,6 +423,7 @@ Dims pooled_shape(const Tensor& self, int64_t rows, int64_t columns) {
 std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
                                                    Ints dilation, bool ceil_mode) {
   const Window w = window_of(kernel, stride.empty() ? kernel : stride, padding, dilation);
+  check_pool_numbers(w);
   check_steps(w);
   check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
   const int64_t rows = w.out_size(0, self.size(-2), ceil_mode), columns = w.out_size(1, self.size(-1), ceil_mode);
@@ -402,6 +470,7 @@ Tensor window_sizes(const Window& w, int64_t height, int64_t width, int64_t rows
 
 Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
   const Window w = window_of(kernel, stride.empty() ? kernel : stride, padding, {1, 1});
+  check_pool_numbers(w);
   check_steps(w);
   check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
   const int64_t height = self.size(-2), width = self.size(-1);
@@ -439,13 +508,21 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
   Tensor out = self;
   for (int d = 0; d < 2; d++) {
     const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
+    check(wanted >= 0, TensorErrorKind::Runtime,
+          "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {",
+          pick(output_size, 0, 1), ", ", pick(output_size, 1, 1), "}");
+    check(size > 0, TensorErrorKind::Runtime,
+          "adaptive_avg_pool2d(): Expected input to have non-zero size for non-batch dimensions, but input has sizes ",
+          self.sizes(), " with dimension ", dim, " being empty");
     if (wanted == size) continue;
+    checked_mul(size, wanted);
+    check_list_length(wanted);
     TensorList parts;
     for (int64_t i = 0; i < wanted; i++) {
       const int64_t start = i * size / wanted, end = ((i + 1) * size + wanted - 1) / wanted;
       parts.push_back(mean(slice(out, dim, start, end), Dims{dim}, true));
     }
-    out = parts.size() == 1 ? parts[0] : cat(parts, dim);
+    out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
   }
   return out;
 }
@@ -467,20 +544,56 @@ Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bo
                             count_include_pad),
                  -2);
 }
+std::string pair(const int64_t (&two)[2]) { return text("(", two[0], ", ", two[1], ")"); }
+
+// Of unfold and fold.
+void check_blocks(const Window& w) {
+  const auto all = [](const int64_t(&two)[2], int64_t least, const char* message, const char* name) {
+    check(two[0] >= least && two[1] >= least, TensorErrorKind::Runtime, message, ", but got ", name,
+          "_height: ", two[0], " ", name, "_width: ", two[1]);
+  };
+  all(w.kernel, 1, "kernel size should be greater than zero", "kernel");
+  all(w.stride, 1, "stride should be greater than zero", "stride");
+  all(w.dilation, 1, "dilation should be greater than zero", "dilation");
+  all(w.padding, 0, "padding should be non-negative", "pad");
+}
+
 Tensor unfold_images(const Tensor& self, Ints kernel, Ints dilation, Ints padding, Ints stride) {
   check(
       self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
       self.sizes());
   const Window w = window_of(kernel, stride, padding, dilation);
-  check_steps(w);
+  check_blocks(w);
+  const int64_t rows = w.out_size(0, self.size(-2)), columns = w.out_size(1, self.size(-1));
+  check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input with spatial size (", self.size(-2), ", ",
+        self.size(-1), "), kernel_size=", pair(w.kernel), ", dilation=", pair(w.dilation),
+        ", padding=", pair(w.padding), ", calculated shape of the array of sliding blocks as (", rows, ", ", columns,
+        "), but its components must be at least one.");
   return unbatched(im2col(batched(self), w), self);
 }
 Tensor fold_images(const Tensor& self, Ints output_size, Ints kernel, Ints dilation, Ints padding, Ints stride) {
   const Window w = window_of(kernel, stride, padding, dilation);
+  check_blocks(w);
+  check(
+      self.dim() == 2 || self.dim() == 3, TensorErrorKind::Runtime,
+      "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: ",
+      self.sizes());
   const Tensor columns = self.dim() == 2 ? unsqueeze(self, 0) : self;
-  const Tensor out = col2im(columns, w, columns.sizes()[1] / (w.kernel[0] * w.kernel[1]), pick(output_size, 0, 1),
-                            pick(output_size, 1, 1));
+  const int64_t size[2] = {pick(output_size, 0, 1), pick(output_size, 1, 1)};
+  const int64_t block = saturated_mul(w.kernel[0], w.kernel[1]);
+  check(block != INT64_MAX, TensorErrorKind::Runtime, "Given kernel_width = ", w.kernel[1],
+        " and kernel_height = ", w.kernel[0], " the product of kernel_width and kernel_height overflowed.");
+  check(columns.sizes()[1] % block == 0, TensorErrorKind::Runtime,
+        "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=",
+        columns.sizes()[1], " and kernel_size=", pair(w.kernel), ".");
+  const int64_t rows = w.out_size(0, size[0]), places = w.out_size(1, size[1]), blocks = saturated_mul(rows, places);
+  check(rows > 0 && places > 0 && columns.sizes()[2] == blocks, TensorErrorKind::Runtime,
+        "Given output_size=", pair(size), ", kernel_size=", pair(w.kernel), ", dilation=", pair(w.dilation),
+        ", padding=", pair(w.padding), ", stride=", pair(w.stride),
+        ", expected size of input's dimension 2 to match the calculated number of sliding blocks ", rows, " * ", places,
+        " = ", blocks, ", but got input.size(2)=", columns.sizes()[2], ".");
+  const Tensor out = col2im(columns, w, columns.sizes()[1] / block, size[0], size[1]);
   return self.dim() == 2 ? squeeze(out, 0) : out;
 }
 

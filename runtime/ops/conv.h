@@ -13,6 +13,10 @@ namespace tessera::tensor {
 /// How a window goes over an image: each pair is (height, width).
 struct Window {
   int64_t kernel[2], stride[2], padding[2], dilation[2];
+  /// Pixels from a window's first to its last, and those of an image with its padding; both stop at the largest int64.
+  int64_t span(int which) const;
+  int64_t padded_size(int which, int64_t in) const;
+  /// How many windows fit; zero or less: none.
   int64_t out_size(int which, int64_t in, bool round_up = false) const;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/device/backend.h"
+#include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 
@@ -44,8 +45,13 @@ Tensor arange(Scalar start, Scalar end, Scalar step, MaybeType dtype, MaybeDevic
         "upper bound and larger bound inconsistent with step sign");
   int64_t n;
   if (integral && !is_floating(type)) {
-    int64_t st = step.to_int(), span = end.to_int() - start.to_int();
-    n = (span + st - (st > 0 ? 1 : -1)) / st;
+    // In 64 bits without a sign: the span of two int64 always fits.
+    const int64_t from = start.to_int(), to = end.to_int(), by = step.to_int();
+    const uint64_t span = by > 0 ? uint64_t(to) - uint64_t(from) : uint64_t(from) - uint64_t(to);
+    const uint64_t stride = by > 0 ? uint64_t(by) : 0 - uint64_t(by);
+    const uint64_t count = span ? (span - 1) / stride + 1 : 0;
+    check(count <= uint64_t(INT64_MAX), TensorErrorKind::Runtime, "invalid size, possible overflow?");
+    n = int64_t(count);
   } else {
     double count = std::ceil((b - a) / s);
     check(count < 9e15, TensorErrorKind::Runtime, "invalid size, possible overflow?");
@@ -130,8 +136,8 @@ void resize_output(const Tensor& out, Ints sizes) {
         ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have "
         "zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
         "t.resize_(0)."));
-  if (numel_of(sizes) * int64_t(item_size(out.dtype())) <=
-      int64_t(out.storage().bytes()) - out.offset() * int64_t(item_size(out.dtype()))) {
+  const int64_t item = int64_t(item_size(out.dtype()));
+  if (storage_bytes_needed(sizes, contiguous_strides(sizes), out.offset(), item) <= int64_t(out.storage().bytes())) {
     out.impl()->set_layout(sizes, contiguous_strides(sizes));
     return;
   }

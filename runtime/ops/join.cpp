@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/autograd/record.h"
+#include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -51,7 +52,7 @@ struct Joined {
       const bool counts = &like == &tensors[i] || !is_nothing(tensors[i]);
       if (counts) compare(like, tensors[i], i);
       lengths.push_back(counts ? tensors[i].sizes()[dim] : 0);
-      shape[dim] += lengths.back();
+      shape[dim] = checked_add(shape[dim], lengths.back());
     }
   }
 
@@ -151,8 +152,8 @@ Tensor repeat(const Tensor& self, Ints repeats) {
   for (const int64_t s : self.sizes()) padded.push_back(s);
   for (size_t d = 0; d < repeats.size(); d++) {
     check(repeats[d] >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ",
-          repeats[d] * padded[d], ": ", repeats);
-    shape.push_back(padded[d] * repeats[d]);
+          saturated_mul(repeats[d], padded[d]), ": ", repeats);
+    shape.push_back(checked_mul(padded[d], repeats[d]));
   }
   Tensor out = Tensor::empty(shape, self.dtype(), self.device());
   const Dims blocks = interleaved(repeats, padded);
@@ -180,7 +181,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   const Tensor column = unsqueeze(input, dim + 1);
   Dims wide(input.sizes()), flat(input.sizes());
   wide.insert(dim + 1, repeats);
-  flat[dim] *= repeats;
+  flat[dim] = checked_mul(flat[dim], repeats);
   return reshape(expand(column, wide), flat);
 }
 
@@ -217,7 +218,7 @@ namespace {
 Tensor rolled(const Tensor& self, int64_t shift, int64_t dim) {
   const int64_t size = self.sizes()[dim];
   if (size == 0) return self;
-  const int64_t start = ((size - shift) % size + size) % size;
+  const int64_t start = (size - shift % size) % size;
   if (start == 0) return self;
   return cat({narrow(self, dim, start, size - start), narrow(self, dim, 0, start)}, dim);
 }
@@ -237,7 +238,10 @@ Tensor roll(const Tensor& self, Ints shifts, Ints dims) {
   }
   if (needs_grad(self)) {
     Dims back(shifts);
-    for (auto& s : back) s = -s;
+    for (size_t i = 0; i < back.size(); i++) {  // the least int64 has no negative
+      const int64_t size = dims.empty() ? self.numel() : self.size(dims[i]);
+      back[i] = size ? -(back[i] % size) : 0;
+    }
     record(out, "RollBackward0", {&self},
            [back, dims = Dims(dims)](Sweep& s) { s.give(0, [&] { return roll(s.g(), back, dims); }); });
   }
@@ -364,12 +368,16 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
   check(repeats.dim() == 1 && repeats.numel() == size, TensorErrorKind::Runtime,
         "repeats must have the same size as input along dim");
   const Tensor counts = contiguous(to_device(to_dtype(repeats, kInt64), kCpu));
-  std::vector<int64_t> places;
+  const int64_t* count = counts.data<int64_t>();
+  int64_t total = 0;
   for (int64_t i = 0; i < size; i++) {
-    check(counts.data<int64_t>()[i] >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
-    places.insert(places.end(), size_t(counts.data<int64_t>()[i]), i);
+    check(count[i] >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
+    total = checked_add(total, count[i]);
   }
-  return index_select(input, dim, to_device(Tensor::from_values(places, {int64_t(places.size())}), self.device()));
+  const Tensor places = Tensor::empty({total}, kInt64);
+  int64_t* at = places.data<int64_t>();
+  for (int64_t i = 0; i < size; i++) at = std::fill_n(at, count[i], i);
+  return index_select(input, dim, to_device(places, self.device()));
 }
 Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<int64_t> dim, std::optional<int64_t>) {
   return repeat_interleave(self, repeats, dim);

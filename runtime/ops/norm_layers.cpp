@@ -1,3 +1,4 @@
+#include "runtime/checked.h"
 #include "runtime/ops/norm_layers.h"
 
 #include <algorithm>
@@ -176,18 +177,27 @@ struct Padding {
   Dims before, after;
   Padding(const Tensor& self, Ints pad) : before(self.sizes().size(), 0), after(self.sizes().size(), 0) {
     check(pad.size() % 2 == 0, TensorErrorKind::Runtime, "Padding length must be divisible by 2");
-    check(int64_t(pad.size()) <= 2 * self.dim(), TensorErrorKind::Runtime, "Padding length too large");
+    check(int64_t(pad.size()) <= 2 * self.dim(), TensorErrorKind::Runtime,
+          "Padding length should be less than or equal to two times the input dimension but got padding length ",
+          pad.size(), " and input of dimension ", self.dim());
     for (size_t i = 0; i < pad.size() / 2; i++) {
       const size_t d = self.sizes().size() - 1 - i;
       before[d] = pad[2 * i], after[d] = pad[2 * i + 1];
     }
+  }
+  // Of the result's dimension; negative also where it would be larger than any.
+  int64_t size(size_t d, int64_t inside) const {
+    int64_t sum;
+    const bool overflow =
+        __builtin_add_overflow(inside, before[d], &sum) || __builtin_add_overflow(sum, after[d], &sum);
+    return overflow ? -1 : sum;
   }
 };
 
 Tensor constant_pad(const Tensor& self, const Padding& p, double value) {
   Dims shape(self.sizes());
   for (size_t d = 0; d < shape.size(); d++) {
-    shape[d] += p.before[d] + p.after[d];
+    shape[d] = p.size(d, shape[d]);
     check(shape[d] >= 0, TensorErrorKind::Runtime, "The input size ", self.sizes()[d], ", plus negative padding ",
           p.before[d], " and ", p.after[d], " resulted in a negative output size, which is invalid. Check dimension ",
           d, " of your input.");
@@ -197,10 +207,11 @@ Tensor constant_pad(const Tensor& self, const Padding& p, double value) {
     const GradMode no_grad(false);
     out = full(shape, value, self.dtype(), self.device());
     // Negative padding cuts the input instead.
+    const auto cut = [](int64_t padding) { return std::max<int64_t>(saturated_sub(0, padding), 0); };
     Tensor to = out, from = self;
     for (size_t d = 0; d < shape.size(); d++) {
       to = slice(to, d, std::max<int64_t>(p.before[d], 0), shape[d] - std::max<int64_t>(p.after[d], 0));
-      from = slice(from, d, std::max<int64_t>(-p.before[d], 0), self.sizes()[d] - std::max<int64_t>(-p.after[d], 0));
+      from = slice(from, d, cut(p.before[d]), self.sizes()[d] - cut(p.after[d]));
     }
     copy_into(to, from);
   }
@@ -208,7 +219,8 @@ Tensor constant_pad(const Tensor& self, const Padding& p, double value) {
     record(out, "ConstantPadNdBackward0", {&self}, [p](Sweep& s) {
       s.give(0, [&] {
         Padding back = p;
-        for (size_t d = 0; d < p.before.size(); d++) back.before[d] = -p.before[d], back.after[d] = -p.after[d];
+        for (size_t d = 0; d < p.before.size(); d++)
+          back.before[d] = saturated_sub(0, p.before[d]), back.after[d] = saturated_sub(0, p.after[d]);
         return constant_pad(s.g(), back, 0.0);
       });
     });
@@ -237,9 +249,14 @@ Tensor pad(const Tensor& self, Ints pad, const std::string& mode, std::optional<
     check(mode != "reflect" || (p.before[d] < size && p.after[d] < size), TensorErrorKind::Runtime,
           "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (",
           p.before[d], ", ", p.after[d], ") at dimension ", d, " of input ", self.sizes());
-    std::vector<int64_t> places;
-    for (int64_t i = -p.before[d]; i < size + p.after[d]; i++) places.push_back(mirrored(i, size, mode));
-    out = index_select(out, d, to_device(Tensor::from_values(places, {int64_t(places.size())}), self.device()));
+    check(mode != "circular" || (p.before[d] <= size && p.after[d] <= size), TensorErrorKind::Runtime,
+          "Padding value causes wrapping around more than once.");
+    const int64_t length = p.size(size_t(d), size);
+    check(length > 0 && size > 0, TensorErrorKind::Runtime, "input (W: ", size,
+          ") is too small. Calculated output W: ", length);
+    const Tensor places = Tensor::empty({length}, kInt64);
+    for (int64_t i = 0; i < length; i++) places.data<int64_t>()[i] = mirrored(i - p.before[d], size, mode);
+    out = index_select(out, d, to_device(places, self.device()));
   }
   return out;
 }

@@ -257,7 +257,11 @@ Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minle
   if (self.numel())
     check(min(self).item().to_int() >= 0, TensorErrorKind::Runtime,
           "bincount only supports 1-d non-negative integral inputs.");
-  const int64_t n = std::max(minlength, self.numel() ? max(self).item().to_int() + 1 : 0);
+  const int64_t most = self.numel() ? max(self).item().to_int() : -1;
+  check(most < INT64_MAX, TensorErrorKind::Runtime, "maximum value of input overflowed, it should be < ", INT64_MAX,
+        " but got ", most);
+  check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
+  const int64_t n = std::max(minlength, most + 1);
   const Tensor at = to_dtype(self, kInt64);
   if (!weights) return index_add(zeros({n}, kInt64, self.device()), 0, at, ones(self.sizes(), kInt64, self.device()));
   const DType type = weights->dtype() == kFloat32 ? kFloat32 : kFloat64;

@@ -5,6 +5,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/autograd/views.h"
+#include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 
@@ -17,11 +18,6 @@ Dims with_size(Ints sizes, size_t at, int64_t size) {
   Dims out(sizes);
   out[at] = size;
   return out;
-}
-
-void require_range(bool fits, int64_t dim, int64_t ndim) {
-  check(fits, TensorErrorKind::Index, "Dimension out of range (expected to be in range of [", -ndim, ", ", ndim - 1,
-        "], but got ", dim, ")");
 }
 
 // The strides that show `self` as `shape`, if its memory allows: every run of dimensions that is one run of memory
@@ -71,17 +67,15 @@ Tensor unsafe_view(const Tensor& self, Ints shape) {
 Tensor as_strided(const Tensor& self, Ints size, Ints stride, std::optional<int64_t> storage_offset) {
   check(size.size() == stride.size(), TensorErrorKind::Runtime, "mismatch in length of strides and shape");
   const int64_t offset = storage_offset.value_or(self.offset());
-  int64_t last = offset + 1;
-  for (size_t d = 0; d < size.size(); d++) {
-    check(stride[d] >= 0, TensorErrorKind::Runtime,
+  for (const int64_t s : stride)
+    check(s >= 0, TensorErrorKind::Runtime,
           "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
-    last = size[d] == 0 ? INT64_MIN / 2 : last + (size[d] - 1) * stride[d];
-  }
   const int64_t item = int64_t(item_size(self.dtype()));
   check(offset >= 0, TensorErrorKind::Runtime, "Tensor: invalid storage offset ", offset);
-  check(last * item <= int64_t(self.storage().bytes()), TensorErrorKind::Runtime, "setStorage: sizes ", size,
-        ", strides ", stride, ", storage offset ", offset, ", and itemsize ", item, " requiring a storage size of ",
-        last * item, " are out of bounds for storage of size ", self.storage().bytes());
+  const int64_t bytes = storage_bytes_needed(size, stride, offset, item);
+  check(bytes <= int64_t(self.storage().bytes()), TensorErrorKind::Runtime, "setStorage: sizes ", size, ", strides ",
+        stride, ", storage offset ", offset, ", and itemsize ", item, " requiring a storage size of ", bytes,
+        " are out of bounds for storage of size ", self.storage().bytes());
   Tensor out = self.view_of(size, stride, offset - self.offset());
   if (Context::current().grad_enabled && is_differentiable(self.dtype()))
     set_view_history(out, self, self.requires_grad() ? as_strided_node(out, self) : nullptr);
@@ -117,7 +111,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   Dims shape;
   for (int64_t d = 0; d < self.dim(); d++) {
     if (d <= start || d > end) shape.push_back(self.sizes()[d]);
-    else shape.back() *= self.sizes()[d];
+    else shape.back() = checked_mul(shape.back(), self.sizes()[d]);
   }
   return reshape(self, shape);
 }
@@ -127,7 +121,7 @@ Tensor unflatten(const Tensor& self, int64_t dim_given, Ints sizes) {
   check(!sizes.empty(), TensorErrorKind::Runtime, "unflatten: sizes must be non-empty");
   const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
   int64_t known = 1, open = 0;
-  for (const int64_t s : sizes) s == -1 ? open++ : known *= s;
+  for (const int64_t s : sizes) s == -1 ? open++ : known = saturated_mul(known, s);
   const bool fits = open ? known != 0 && size % known == 0 : known == size;
   check(fits && open <= 1, TensorErrorKind::Runtime, "unflatten: Provided sizes ", sizes,
         " don't multiply up to the size of dim ", dim, " (", size, ") in the input tensor");
@@ -154,7 +148,7 @@ Tensor expand(const Tensor& self, Ints size) {
           ".  Tensor sizes: ", self.sizes());
     strides[d] = sizes[d] != old                ? 0
                  : present                      ? self.strides()[d - extra]
-                 : d + 1 < int64_t(size.size()) ? sizes[d + 1] * strides[d + 1]
+                 : d + 1 < int64_t(size.size()) ? saturated_mul(sizes[d + 1], strides[d + 1])
                                                 : 1;
   }
   Tensor out = self.view_of(sizes, strides);
@@ -257,7 +251,7 @@ Tensor squeeze(const Tensor& self, int64_t dim_given) {
 Tensor unsqueeze(const Tensor& self, int64_t dim_given) {
   const int64_t dim = wrap_dim(dim_given, self.dim() + 1);
   Dims sizes(self.sizes()), strides(self.strides());
-  const int64_t stride = dim < self.dim() ? sizes[dim] * strides[dim] : 1;
+  const int64_t stride = dim < self.dim() ? saturated_mul(sizes[dim], strides[dim]) : 1;
   sizes.insert(dim, 1), strides.insert(dim, stride);
   Tensor out = self.view_of(sizes, strides);
   return record_view(out, self, "UnsqueezeBackward0",
@@ -290,10 +284,11 @@ Tensor slice(const Tensor& self, int64_t dim_given, std::optional<int64_t> start
   const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
   const auto bound = [&](int64_t x) { return std::clamp<int64_t>(x < 0 ? x + size : x, 0, size); };
   const int64_t start = bound(start_given.value_or(0)), end = std::max(start, bound(end_given.value_or(INT64_MAX)));
+  const int64_t count = start < end ? (end - start - 1) / step + 1 : 0;
   Dims strides(self.strides());
-  const int64_t offset = start * strides[dim];
-  strides[dim] *= step;
-  Tensor out = self.view_of(with_size(self.sizes(), dim, (end - start + step - 1) / step), strides, offset);
+  const int64_t offset = saturated_mul(start, strides[dim]);
+  strides[dim] = saturated_mul(strides[dim], step);  // too large only where there is no second item
+  Tensor out = self.view_of(with_size(self.sizes(), dim, count), strides, offset);
   return record_view(out, self, "SliceBackward0", [shape = Dims(self.sizes()), dim, start, end, step](Sweep& s) {
     s.give(0, [&] {
       const Tensor all = zeros(shape, s.g().dtype(), s.g().device());
@@ -306,9 +301,11 @@ Tensor slice(const Tensor& self, int64_t dim_given, std::optional<int64_t> start
 Tensor narrow(const Tensor& self, int64_t dim_given, int64_t start, int64_t length) {
   check(self.dim() > 0, TensorErrorKind::Runtime, "narrow() cannot be applied to a 0-dim tensor.");
   const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
-  require_range(start >= -size && start <= size, start, size);
+  check(length >= 0, TensorErrorKind::Runtime, "narrow(): length must be non-negative.");
+  check(start >= -size && start <= size, TensorErrorKind::Index, "start out of range (expected to be in range of [",
+        -size, ", ", size, "], but got ", start, ")");
   if (start < 0) start += size;
-  check(length >= 0 && start <= size - length, TensorErrorKind::Runtime, "start (", start, ") + length (", length,
+  check(start <= size - length, TensorErrorKind::Runtime, "start (", start, ") + length (", length,
         ") exceeds dimension size (", size, ").");
   return slice(self, dim, start, start + length, 1);
 }
@@ -316,10 +313,11 @@ Tensor narrow(const Tensor& self, int64_t dim_given, int64_t start, int64_t leng
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t first, int64_t second) {
   const int64_t a = wrap_dim(first, self.dim()), b = wrap_dim(second, self.dim());
   check(a != b, TensorErrorKind::Runtime, "diagonal dimensions cannot be identical ", first, ", ", second);
-  const int64_t down = std::max<int64_t>(-offset, 0), right = std::max<int64_t>(offset, 0);
+  const int64_t down = std::max<int64_t>(saturated_sub(0, offset), 0), right = std::max<int64_t>(offset, 0);
   const int64_t length = std::max<int64_t>(std::min(self.sizes()[a] - down, self.sizes()[b] - right), 0);
   Dims sizes(self.sizes()), strides(self.strides());
-  const int64_t step = strides[a] + strides[b], start = length ? down * strides[a] + right * strides[b] : 0;
+  const int64_t step = saturated_add(strides[a], strides[b]),
+                start = length ? down * strides[a] + right * strides[b] : 0;
   sizes.erase(std::max(a, b)), sizes.erase(std::min(a, b));
   strides.erase(std::max(a, b)), strides.erase(std::min(a, b));
   sizes.push_back(length), strides.push_back(step);
@@ -337,10 +335,11 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   const int64_t dim = wrap_dim(dimension, self.dim()), whole = self.dim() ? self.sizes()[dim] : 1;
   check(size <= whole, TensorErrorKind::Runtime, "maximum size for tensor at dimension ", dim, " is ", whole,
         " but size is ", size);
+  check(size >= 0, TensorErrorKind::Runtime, "size is ", size, " but must be >= 0");
   check(step > 0, TensorErrorKind::Runtime, "step is ", step, " but must be > 0");
   Dims sizes(self.sizes()), strides(self.strides());
   const int64_t stride = self.dim() ? strides[dim] : 1;
-  if (self.dim()) sizes[dim] = (whole - size) / step + 1, strides[dim] *= step;
+  if (self.dim()) sizes[dim] = (whole - size) / step + 1, strides[dim] = saturated_mul(stride, step);
   sizes.push_back(size), strides.push_back(stride);
   Tensor out = self.view_of(sizes, strides);
   if (Context::current().grad_enabled && is_differentiable(self.dtype()))
@@ -420,8 +419,9 @@ TensorList split(const Tensor& self, int64_t split_size, int64_t dim_given) {
   const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
   check(split_size > 0 || size == 0, TensorErrorKind::Runtime,
         "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+  if (split_size) check_list_length(size / split_size);
   Dims lengths;
-  for (int64_t at = 0; at < size; at += split_size) lengths.push_back(std::min(split_size, size - at));
+  for (int64_t left = size; left > 0; left -= lengths.back()) lengths.push_back(std::min(split_size, left));
   if (lengths.empty()) lengths.push_back(0);
   return cut(self, dim, lengths, "SplitBackward0");
 }
@@ -433,7 +433,7 @@ TensorList split_with_sizes(const Tensor& self, Ints sizes, int64_t dim_given) {
   for (const int64_t s : sizes) {
     check(s >= 0, TensorErrorKind::Runtime,
           "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", sizes);
-    total += s;
+    total = saturated_add(total, s);
   }
   check(total == size, TensorErrorKind::Runtime, "split_with_sizes expects split_sizes to sum exactly to ", size,
         " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
@@ -444,7 +444,7 @@ TensorList chunk(const Tensor& self, int64_t chunks, int64_t dim_given) {
   check(self.dim() > 0, TensorErrorKind::Runtime, "chunk expects at least a 1-dimensional tensor");
   check(chunks > 0, TensorErrorKind::Runtime, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
-  const int64_t length = (size + chunks - 1) / chunks;
+  const int64_t length = size ? (size - 1) / chunks + 1 : 0;
   if (length == 0) return cut(self, dim, Dims(size_t(chunks), 0), "SplitWithSizesBackward0");
   return split(self, length, dim);
 }
@@ -453,6 +453,7 @@ TensorList unbind(const Tensor& self, int64_t dim_given) {
   check(self.dim() > 0, TensorErrorKind::Runtime, "Dimension specified as ", dim_given,
         " but tensor has no dimensions");
   const int64_t dim = wrap_dim(dim_given, self.dim()), count = self.sizes()[dim];
+  check_list_length(count);
   const bool recorded = Context::current().grad_enabled && is_differentiable(self.dtype());
   CountedPtr<Node> node;
   if (recorded && self.requires_grad()) {
