@@ -1,13 +1,12 @@
 #include "runtime/autograd/accumulate.h"
 
+#include "runtime/autograd/function.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
 
-AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
-  sequence = UINT64_MAX;  // leaves first: their memory is free before older nodes run
-}
+AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) { sequence = kLeafSequence; }
 
 AccumulateGrad::~AccumulateGrad() {
   if (AutogradMeta* meta = leaf_.impl()->autograd; meta && meta->accumulator == this) meta->accumulator = nullptr;
@@ -25,8 +24,7 @@ Tensor AccumulateGrad::run_hooks(Tensor grad) const {
   const AutogradMeta* meta = leaf_.impl()->autograd;
   if (!meta || meta->hooks.empty() || !grad.defined()) return grad;
   const auto hooks = meta->hooks;  // a hook may remove itself
-  for (const auto& [id, run] : hooks)
-    if (Tensor replaced = run(grad); replaced.defined()) grad = std::move(replaced);
+  for (const auto& [id, run] : hooks) grad = hook_result(grad, run(grad));
   return grad;
 }
 

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "runtime/autograd/accumulate.h"
+#include "runtime/autograd/function.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_ids.h"
 
@@ -168,8 +169,7 @@ class Engine {
     const GradMode mode(grad_mode_);
     const auto hooks = node->hooks->hooks;
     for (const NodeHooks::Hook& hook : hooks)
-      if (Tensor& g = grads[hook.output]; g.defined())
-        if (Tensor replaced = hook.run(g); replaced.defined()) g = std::move(replaced);
+      if (Tensor& g = grads[hook.output]; g.defined()) g = hook_result(g, hook.run(g));
     for (AutogradMeta* meta : node->hooks->retained)
       if (Tensor& g = grads[meta->output]; g.defined())
         meta->grad = meta->grad.defined() ? add(meta->grad, g) : clone(g);
@@ -340,42 +340,6 @@ void replace_data(const Tensor& self, const Tensor& data) {
   impl->device = data.device();
   impl->set_storage(&data.storage(), data.impl()->data);
   impl->set_layout(data.sizes(), data.strides());
-}
-
-// ---- nodes that hosts and scripts write ----
-
-namespace {
-
-struct FunctionNode final : Node {
-  FunctionNode(std::string text, std::function<TensorList(const TensorList&)> f)
-      : Node(""), own_name(std::move(text)), run(std::move(f)) {
-    name = own_name.c_str();
-    runs_without_gradients = true;
-  }
-  void backward(const TensorList& grads, TensorList& results) override {
-    check(
-        !released, TensorErrorKind::Runtime,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-        "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
-    TensorList answer = run(grads);
-    for (size_t i = 0; i < answer.size() && i < results.size(); i++)
-      if (needs(i)) results[i] = std::move(answer[i]);
-  }
-  std::string own_name;
-  std::function<TensorList(const TensorList&)> run;
-};
-
-}  // namespace
-
-CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
-                                 std::function<TensorList(const TensorList&)> backward) {
-  auto node = make_counted<FunctionNode>(std::move(name), std::move(backward));
-  for (const Tensor& input : inputs) node->add_input(input);
-  node->outputs = uint32_t(outputs.size());
-  for (uint32_t i = 0; i < outputs.size(); i++)
-    if (outputs[i].defined()) set_history(outputs[i], node, i);
-  return node;
 }
 
 }  // namespace tessera::tensor

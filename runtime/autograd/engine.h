@@ -29,9 +29,4 @@ Tensor detached_alias(const Tensor& t);
 /// `x.data = y`: x takes over y's storage, layout and dtype.
 void replace_data(const Tensor& self, const Tensor& data);
 
-/// A step of the graph that a host or a script wrote: `outputs` become results of a node called `name`, and `backward`
-/// turns their gradients into those of `inputs` (undefined entries: arguments that were no tensors).
-CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
-                                 std::function<TensorList(const TensorList&)> backward);
-
 }  // namespace tessera::tensor

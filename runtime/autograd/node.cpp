@@ -1,5 +1,7 @@
 #include "runtime/autograd/node.h"
 
+#include <algorithm>
+
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/views.h"
 
@@ -47,7 +49,15 @@ Node::~Node() {
       if (meta) meta->retains_grad = false;
 }
 
-void Node::add_input(const Tensor& input) { edges.push_back(gradient_edge(input)); }
+void Node::add_input(const Tensor& input) { add_edge(gradient_edge(input)); }
+
+void Node::add_edge(Edge edge) {
+  if (edge.node && edge.node->sequence >= sequence && edge.node->sequence != kLeafSequence) [[unlikely]] {
+    sequence = edge.node->sequence + 1;
+    next_sequence_ = std::max(next_sequence_, sequence + 1);
+  }
+  edges.push_back(std::move(edge));
+}
 
 // ---- what hangs on a tensor ----
 

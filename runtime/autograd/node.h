@@ -81,6 +81,9 @@ struct NodeHooks {
 
 class Node : public Counted {
  public:
+  /// Of leaves' accumulators, which run as soon as they can: their memory is free before older nodes run.
+  static constexpr uint64_t kLeafSequence = UINT64_MAX;
+
   explicit Node(const char* op_name) : name(op_name), sequence(next_sequence_++) {}
   ~Node() override;
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }
@@ -94,9 +97,12 @@ class Node : public Counted {
 
   /// Adds the edge of the next input: its node, or a fresh leaf accumulator, or nothing.
   void add_input(const Tensor& input);
+  void add_edge(Edge edge);
   bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
 
   const char* name;  // "AddBackward0"
+  /// Larger than that of every node behind an edge, whatever thread made it. A clock of each thread that add_edge sets
+  /// forward (Lamport's) gives that order at no cost; nodes that do not lead to each other may share a number.
   uint64_t sequence;
   uint32_t outputs = 1;
   bool released = false;

@@ -71,8 +71,8 @@ struct AsStridedBackward final : Node {
 struct CopySlices final : Node {
   CopySlices(const Tensor& base_tensor, const Tensor& view_tensor, CountedPtr<Node> fn)
       : Node("CopySlices"), base(base_tensor), view(view_tensor), inner(std::move(fn)) {
-    edges.push_back(gradient_edge(base_tensor));
-    for (size_t i = 1; i < inner->edges.size(); i++) edges.push_back(inner->edges[i]);
+    add_input(base_tensor);
+    for (size_t i = 1; i < inner->edges.size(); i++) add_edge(inner->edges[i]);
   }
   void backward(const TensorList& g, TensorList& gx) override {
     if (!inner) throw_freed();

@@ -1,7 +1,11 @@
 #include "stdlib/torch/graph.h"
 
+#include <algorithm>
+
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/autograd/function.h"
+#include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -70,15 +74,6 @@ TensorList tensors_of(Interpreter& in, const Value& v) {
   return list;
 }
 
-Value optional_tensor(Interpreter& in, const Tensor& t) { return t.defined() ? wrap_tensor(in, t) : Value::none(); }
-
-Value wrap_list(Interpreter& in, const TensorList& list) {
-  Tuple* tuple = new_tuple(in, list.size());
-  const Value holder = Value::adopt(tuple);
-  for (size_t i = 0; i < list.size(); ++i) tuple->items[i] = optional_tensor(in, list[i]);
-  return holder;
-}
-
 Value run_backward(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
     backward(tensors_of(in, args[0]), tensors_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
@@ -94,19 +89,29 @@ Value run_grad(Interpreter& in, const Args& args) {
   });
 }
 
-// Hangs a node that calls back into the script on what a custom Function computed.
+// Hangs a node that calls back into the script on what a custom Function computed. An input that the function returns as
+// it is gets a tensor of its own, so that its history stays.
 Value run_record(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    TensorList outputs = tensors_of(in, args[2]);
     const TensorList inputs = tensors_of(in, args[1]);
-    auto call_script = [&in, function = args[3]](const TensorList& grads) {
-      const Value given = wrap_list(in, grads);
-      const Tuple* tuple = as_tuple(given);
-      const Value answer = call(in, function, Args{tuple->items, tuple->size, nullptr, nullptr});
-      return tensors_of(in, answer);
+    const auto given = [](const TensorList& list, const Tensor& t) {
+      return std::any_of(list.begin(), list.end(),
+                         [&](const Tensor& other) { return other.defined() && other.same(t); });
     };
-    record_function(std::string(text_of(args[0])), inputs, outputs, call_script);
-    return wrap_list(in, outputs);
+    const TensorList plain = tensors_of(in, args[5]);
+    TensorList outputs = tensors_of(in, args[2]);
+    const Value results = wrap_list(in, outputs);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      Value& result = as_tuple(results)->items[i];
+      if (!outputs[i].defined()) continue;
+      if (given(inputs, outputs[i])) tensor_of(result) = outputs[i] = detached(outputs[i]);
+      else result = as_tuple(args[2])->items[i];  // the script's own object: the collector sees cycles through it
+      if (given(plain, outputs[i])) outputs[i] = Tensor();
+      else track_tensor(in, result);
+    }
+    record_function(std::string(text_of(args[0])), inputs, outputs, tensors_of(in, args[3]),
+                    ScriptBackward{&in, args[4]});
+    return results;
   });
 }
 
@@ -132,6 +137,14 @@ Value set_anomaly(Interpreter& in, const Args& args) {
 
 }  // namespace
 
+Value wrap_list(Interpreter& in, const TensorList& list) {
+  Tuple* tuple = new_tuple(in, list.size());
+  const Value holder = Value::adopt(tuple);
+  for (size_t i = 0; i < list.size(); ++i)
+    tuple->items[i] = list[i].defined() ? wrap_tensor(in, list[i]) : Value::none();
+  return holder;
+}
+
 Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
   auto* object = make_object<NodeObject>(in, node_type(in, node->name));
   object->node = std::move(node);
@@ -142,7 +155,9 @@ void add_graph_functions(Interpreter& in, Module& module) {
   in.def(module, "_backward(roots: tuple, grads: tuple, retain_graph, create_graph, inputs)", "", run_backward);
   in.def(module, "_grad(outputs: tuple, inputs: tuple, grads: tuple, retain_graph, create_graph, allow_unused)", "",
          run_grad);
-  in.def(module, "_record_function(name: str, inputs: tuple, outputs: tuple, backward: callable, non_differentiable)",
+  in.def(module,
+         "_record_function(name: str, inputs: tuple, outputs: tuple, saved: tuple, backward: callable, "
+         "non_differentiable: tuple)",
          "", run_record);
   in.def(module, "_grad_enabled()", "", grad_enabled);
   in.def(module, "_set_grad_enabled(mode)", "", set_grad_mode);

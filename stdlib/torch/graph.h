@@ -8,6 +8,8 @@
 namespace tessera::stdlib {
 
 Value wrap_node(Interpreter& in, CountedPtr<Node> node);
+// A tuple of tensors; None for undefined ones.
+Value wrap_list(Interpreter& in, const TensorList& list);
 void add_graph_functions(Interpreter& in, Module& module);
 
 }  // namespace tessera::stdlib

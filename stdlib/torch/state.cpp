@@ -10,7 +10,7 @@ namespace tessera::stdlib {
 TorchState& torch_state(Interpreter& in) { return *static_cast<TorchState*>(in.extension(0).get()); }
 
 Value wrap_tensor(Interpreter& in, Tensor tensor) {
-  auto* object = make_object<TensorObject>(in, torch_state(in).tensor);
+  auto* object = make_untracked<TensorObject>(in, torch_state(in).tensor);
   object->tensor = std::move(tensor);
   return Value::adopt(object);
 }

@@ -21,7 +21,8 @@
 
 namespace tessera::stdlib {
 
-struct TensorObject : Object {
+// The collector hears of a tensor only when it may be part of a cycle: tensor_cycles.h.
+struct TensorObject : GcObject {
   Tensor tensor;
 };
 struct DTypeObject : Object {

@@ -9,6 +9,7 @@
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
 #include "stdlib/torch/to.h"
 
@@ -210,10 +211,8 @@ Value register_hook(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (!t.requires_grad())
     throw Error(ErrorKind::RuntimeError, "cannot register a hook on a tensor that doesn't require gradient");
-  const uint64_t id = add_hook(t, [&in, hook = args[1]](const Tensor& grad) -> Tensor {
-    const Value result = call(in, hook, {wrap_tensor(in, grad)});
-    return result.is_none() ? Tensor() : expect_tensor(in, result, "hook result");
-  });
+  const uint64_t id = add_hook(t, ScriptHook{&in, args[1]});
+  track_tensor(in, args[0]);
   const Value script(static_cast<Object*>(in.import("torch._script")));
   return call(in, get_attr(in, script, intern(in, "_TensorHookHandle")),
               {args[0], Value::integer(static_cast<int64_t>(id))});
@@ -254,8 +253,9 @@ Value make_subclass(Interpreter& in, const Args& args) {
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                 "Make sure your class inherits from Tensor.");
   const Tensor& from = expect_tensor(in, args[1], "data");
-  auto* object = make_object<TensorObject>(in, type);
+  auto* object = make_untracked<TensorObject>(in, type);
   Value result = Value::adopt(object);
+  if (type->attributes_offset != 0) track_tensor(in, result);
   in_torch(in, args, [&] {
     object->tensor = detached_alias(from);
     set_requires_grad(object->tensor, truth(in, args[2]));

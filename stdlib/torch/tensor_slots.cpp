@@ -1,5 +1,6 @@
 // The tensor type's table: operators, comparison, truth, length, iteration, text. Operators go the short way, through
 // the fast pointers of an op's entry; anything unusual goes through op_call.
+#include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
 
 #include "lang/core/protocol.h"
@@ -171,6 +172,8 @@ void fill_tensor_slots(TorchState& state) {
   for (size_t i = 0; i < std::size(kCompareOps); ++i) state.compare_ops[i] = find_op(kCompareOps[i])[0];
   TypeSlots& slots = state.tensor->slots;
   slots.destroy = destroy;
+  slots.traverse = traverse_tensor;
+  slots.clear = clear_tensor;
   slots.binary = tensor_binary;
   slots.inplace = tensor_inplace;
   slots.unary = tensor_unary;

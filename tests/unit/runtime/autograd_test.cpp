@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "runtime/autograd/engine.h"
+#include "runtime/autograd/function.h"
 #include "runtime/format.h"
 #include "runtime/ops.h"
 #include "runtime/ops/indexing.h"
@@ -149,7 +152,8 @@ TEST_CASE("only what leads to the inputs runs") {
 TEST_CASE("a step written by the host") {
   const Tensor x = leaf({3}, {1});
   TensorList out{detached(x) * 2.0};
-  record_function("TwiceBackward", {x}, out, [](const TensorList& g) { return TensorList{g[0] * 2.0}; });
+  record_function("TwiceBackward", {x}, out, {},
+                  [](const TensorList& g, const TensorList&) { return TensorList{g[0] * 2.0}; });
   CHECK(tensor_text(out[0]) == "tensor([6.], dtype=torch.float64, grad_fn=<TwiceBackward>)");
   backward({out[0]});
   CHECK(grad_of(x) == V{2});
@@ -196,4 +200,46 @@ TEST_CASE("a temporary is not lent by a leaf, to a gradient that was asked for, 
   GradMode off(false);
   CHECK_FALSE(lent(std::move(before)));
   CHECK(lent(detached(a) * 2.0));
+}
+
+TEST_CASE("a graph goes on in another thread") {
+  const Tensor x = leaf({1, 2}, {2});
+  Tensor y = x * 2.0;
+  for (int i = 0; i < 50; i++) y = y * 1.0;  // this thread's clock is ahead of a new thread's
+  Tensor z;
+  std::thread([&] { z = sum(y * y); }).join();
+  CHECK(numbers(grad({z}, {x})[0]) == V{8, 16});
+  CHECK(grad_fn_of(z)->sequence > grad_fn_of(y)->sequence);
+
+  Tensor w;
+  y = x * 2.0;
+  std::thread([&] {
+    for (int i = 0; i < 200; i++) y = y * 1.0;
+    w = y * 1.0;
+  }).join();
+  mul_(w, 3.0);  // an in-place write takes the other thread's node as its input
+  CHECK(numbers(grad({sum(w)}, {x})[0]) == V{6, 6});
+}
+
+TEST_CASE("a gradient that a function or a hook returns has to fit") {
+  const Tensor x = leaf({1, 2, 3}, {3});
+  const auto with = [&](const Tensor& gradient) {
+    TensorList outputs{detached(x) * 2.0};
+    record_function("DoubleBackward", {x}, outputs, {},
+                    [=](const TensorList&, const TensorList&) { return TensorList{gradient}; });
+    return message_of([&] { backward({sum(outputs[0])}); });
+  };
+  CHECK(with(ones({2})) ==
+        "Function DoubleBackward returned an invalid gradient at index 0 - got [2] but expected shape compatible with "
+        "[3]");
+  CHECK(with(ones({2, 3}, kInt32)) == "");
+  CHECK(grad_of(x) == V{2, 2, 2});  // summed to the shape, cast to the type
+
+  const Tensor y = x * 1.0;
+  add_hook(y, [](const Tensor&) { return ones({1, 3}, kFloat64); });
+  CHECK(message_of([&] { backward({sum(y)}); }) == "hook has changed the size of value");
+  const Tensor z = leaf({1}, {1});
+  add_hook(z, [](const Tensor&) { return ones({1}, kFloat32); });
+  CHECK(message_of([&] { backward({z * 1.0}); }) ==
+        "hook has changed the type of value (was torch.DoubleTensor got torch.FloatTensor)");
 }

@@ -1,0 +1,86 @@
+#include "stdlib/torch/tensor_cycles.h"
+
+#include "lang/core/protocol.h"
+#include "runtime/autograd/function.h"
+#include "stdlib/torch/graph.h"
+
+namespace tessera::stdlib {
+namespace {
+
+// The record of a tensor that only this object holds.
+AutogradMeta* own_record(Object* self) {
+  const Tensor& t = static_cast<TensorObject*>(self)->tensor;
+  return t.defined() && t.impl()->refs.unique() ? t.impl()->autograd : nullptr;
+}
+
+// The node that made a tensor, if nothing but the tensor holds it.
+Node* own_node(const AutogradMeta& meta) {
+  return meta.grad_fn && meta.grad_fn->refs.unique() ? meta.grad_fn.get() : nullptr;
+}
+
+void visit_hook(const TensorHook& hook, Visitor& visitor) {
+  if (const auto* script = hook.target<ScriptHook>()) visitor(script->function);
+}
+
+std::string hook_name(Interpreter& in, const Value& hook) {
+  const Value name = find_attr(in, hook, intern(in, "__name__"));
+  return is_str(name) ? std::string(text_of(name)) : std::string(type_name(in, hook));
+}
+
+}  // namespace
+
+Tensor ScriptHook::operator()(const Tensor& grad) const {
+  const Value result = call(*in, function, {wrap_tensor(*in, grad)});
+  if (result.is_none()) return {};
+  if (!is_tensor(torch_state(*in), result))
+    throw Error(ErrorKind::TypeError,
+                "expected Variable, but hook returned '" + std::string(type_name(*in, result)) + "'");
+  return hook_result(grad, tensor_of(result), hook_name(*in, function));
+}
+
+TensorList ScriptBackward::operator()(const TensorList& grads, const TensorList& saved) const {
+  const Value given[] = {wrap_list(*in, grads), wrap_list(*in, saved)};
+  const Value answer = call(*in, function, Args{given, 2, nullptr, nullptr});
+  TensorList list;
+  for (const Value& item : *as_tuple(answer)) {
+    if (!item.is_none() && !is_tensor(torch_state(*in), item))
+      throw Error(ErrorKind::RuntimeError, "expected Variable or None (got " + std::string(type_name(*in, item)) + ")");
+    list.push_back(item.is_none() ? Tensor() : tensor_of(item));
+  }
+  return list;
+}
+
+void track_tensor(Interpreter& in, const Value& tensor) {
+  auto* object = static_cast<GcObject*>(tensor.as_object());
+  if (!(object->flags & kTracked)) in.collector().track(object);
+}
+
+void traverse_tensor(Object* self, Visitor& visitor) {
+  const AutogradMeta* meta = own_record(self);
+  if (meta == nullptr) return;
+  for (const auto& [id, hook] : meta->hooks) visit_hook(hook, visitor);
+  Node* node = own_node(*meta);
+  if (node == nullptr) return;
+  if (node->hooks) {
+    for (const NodeHooks::Hook& hook : node->hooks->hooks) visit_hook(hook.run, visitor);
+  }
+  if (const FunctionBackward* function = function_of(*node)) {
+    if (const auto* script = function->target<ScriptBackward>()) visitor(script->function);
+  }
+}
+
+// Takes the functions out first and drops them last: what they hold may come back here.
+void clear_tensor(Interpreter&, Object* self) {
+  AutogradMeta* meta = own_record(self);
+  if (meta == nullptr) return;
+  const auto hooks = std::exchange(meta->hooks, {});
+  Node* node = own_node(*meta);
+  if (node == nullptr) return;
+  const auto node_hooks = node->hooks ? std::exchange(node->hooks->hooks, {}) : std::vector<NodeHooks::Hook>();
+  if (FunctionBackward* function = function_of(*node); function != nullptr && function->target<ScriptBackward>()) {
+    const FunctionBackward dropped =
+        std::exchange(*function, [](const TensorList&, const TensorList&) { return TensorList(); });
+  }
+}
+
+}  // namespace tessera::stdlib
