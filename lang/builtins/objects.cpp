@@ -91,7 +91,9 @@ Value help_function(Interpreter& in, const Args& args) {
       out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") +
             ":\n";
     }
-    const std::string doc = doc_of(in, object);
+    std::string doc = doc_of(in, object);
+    for (size_t at = 0; (at = doc.find('\n', at)) != doc.npos; ++at)
+      if (at + 1 < doc.size() && doc[at + 1] != '\n') doc.insert(at + 1, "    ");
     if (!doc.empty()) out += "\n    " + doc + "\n";
   }
   if (in.host.write_out) in.host.write_out(out);

@@ -23,7 +23,7 @@ struct AttributeSite {
     Method,      // `value` is a function of the class: bind it, or call it with the object in front
     ClassValue,  // `value` is a plain value of the class, and the object's own attributes lack the name when
                  // index >= attributes.count and it has no dict
-    Getter,      // `value` is a script function that a property calls
+    Getter,      // `value` is the function that a property calls, of a script or native
     Append,      // for writing: the name is the next of the shared keys, when attributes.count == index
     OfClass,     // the object is a class, and `version` its own: `value` is its attribute
     OfModule,    // the object is a module: entry `index` of its dict, if its key is the name (dict_entry_is)

@@ -134,7 +134,9 @@ void add_keys(Interpreter& in, Dict* names, const Dict* from) {
 Value attribute_names(Interpreter& in, const Value& object) {
   const Value names = make_dict(in);
   if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    add_keys(in, as_dict(names), static_cast<Module*>(object.as_object())->dict);
+    Module* const module = static_cast<Module*>(object.as_object());
+    add_keys(in, as_dict(names), module->dict);
+    if (module->names != nullptr) module->names(in, *module, as_dict(names));
   } else {
     Type* type = is_type(object) ? as_type(object) : type_of(in, object);
     if (!is_type(object) && object.is_object() && type->attributes_offset != 0) {

@@ -24,6 +24,8 @@ struct Module : GcObject {
   Dict* dict = nullptr;  // owned: globals of its functions
   // Asked for names that the dict lacks; what it answers is stored there. Undefined: no such name.
   Value (*missing)(Interpreter& in, Module& module, Str* name) = nullptr;
+  // Adds the names that `missing` would answer, for dir(). May be null.
+  void (*names)(Interpreter& in, Module& module, Dict* into) = nullptr;
   bool is_package = false;
 };
 

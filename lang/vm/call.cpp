@@ -194,12 +194,14 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
   if (object.is_object()) {
     const uint32_t version = object.as_object()->type->version;
     const AttributeSite& site = cache.site_for(version);
-    // property.__init__ may have changed the getter since the site was filled.
-    if (site.version == version && site.kind == AttributeSite::Kind::Getter && is_function(*site.value)) {
-      getter = site.value;
-    }
+    if (site.version == version && site.kind == AttributeSite::Kind::Getter) getter = site.value;
   }
-  if (getter == nullptr) {
+  if (getter != nullptr && is_native(*getter)) {
+    get_native_attribute_step(in_, caller, w, static_cast<NativeFunction*>(getter->as_object()));
+    return nullptr;
+  }
+  // property.__init__ may have changed the getter since the site was filled.
+  if (getter == nullptr || !is_function(*getter)) {
     get_attribute_step(in_, caller, w, name, cache);
     return nullptr;
   }

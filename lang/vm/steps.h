@@ -31,6 +31,8 @@ bool get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
 bool get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised);
 void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
+// The attribute is a property whose getter is this one.
+void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunction* getter);
 // target = attribute of `object`, a temporary that dies; the target may be its place.
 void take_attribute_step(Value& target, Value& object, const Value& attribute);
 

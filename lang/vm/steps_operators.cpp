@@ -1,4 +1,5 @@
 // The steps of operators, comparisons, items and attributes.
+#include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
@@ -144,6 +145,17 @@ void set_item_step(Interpreter& in, const Value& object, const Value& key, const
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache) {
   Value& object = frame->registers[b_of(w)];
   Value answer = get_attr(in, object, name, cache.fresh());
+  if (is_temporary(frame, b_of(w))) object = Value();
+  frame->registers[a_of(w)] = std::move(answer);
+}
+
+void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunction* getter) {
+  Value& object = frame->registers[b_of(w)];
+  const Value keep(getter);
+  const Args args{&object, 1, nullptr, getter};
+  const bool certain = getter->owner != nullptr && object.as_object()->type == getter->owner &&
+                       (getter->signature == nullptr || getter->signature->plain_count == 1);
+  Value answer = certain ? getter->function(in, args) : call_native(in, getter, args);
   if (is_temporary(frame, b_of(w))) object = Value();
   frame->registers[a_of(w)] = std::move(answer);
 }
