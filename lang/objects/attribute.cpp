@@ -404,8 +404,8 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
     const Value& getter = static_cast<Property*>(in_class.as_object())->get;
     // With __getattr__ an AttributeError of the getter is caught: that is no plain call.
     const bool plain = in_class.as_object()->type == in.types.property && !(type->type_flags & kHasGetAttrHook);
-    const bool known = is_function(getter) ||
-                       (getter.is_object() && getter.as_object()->kind == ObjectKind::NativeFunction);
+    const bool known =
+        is_function(getter) || (getter.is_object() && getter.as_object()->kind == ObjectKind::NativeFunction);
     if (plain && known) site = {type->version, AttributeSite::Kind::Getter, 0, &getter};
     return;
   }

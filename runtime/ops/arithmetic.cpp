@@ -64,7 +64,7 @@ namespace {
 using namespace pointwise;
 
 Operand operand_of(OpCall& c, size_t i, Scalar& number) {
-  if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);
+  if (c.is_tensor(i)) return c.tensor(i);
   number = c.scalar(i);
   return number;
 }
@@ -105,7 +105,7 @@ void divide_rounding(OpCall& c) {
   Scalar nx, ny;
   Operand in[] = {operand_of(c, 0, nx), operand_of(c, 1, ny)};
   if (c.none(2)) return run_row(c, k_div, in);
-  const std::string mode = std::get<std::string>(c.args[2]);
+  const std::string mode = Unbox<std::string>::get(c, 2);
   check(mode == "trunc" || mode == "floor", TensorErrorKind::Runtime,
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", mode, "'");
   run_row(c, mode == "floor" ? k_floor_divide : k_trunc_divide, in);
@@ -127,7 +127,7 @@ std::optional<Scalar> maybe_scalar(OpCall& c, size_t i) {
 }
 
 void clamp_boxed(OpCall& c) {
-  bool tensors = std::holds_alternative<Tensor>(c.args[1]) || std::holds_alternative<Tensor>(c.args[2]);
+  bool tensors = c.is_tensor(1) || c.is_tensor(2);
   const Tensor x = c.tensor(0);
   Tensor result;
   if (tensors) {
@@ -283,7 +283,7 @@ TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecia
 TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
       "NaN and infinities replaced by numbers.", kAll, &nan_to_num);
 TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.",
-      kFunction | kFunctional, &celu);
+      kFunction | kFunctional | kInplace, &celu);
 TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.",
       kFunction | kMethod | kFunctional, &prelu);
 const OpRegistration pow_op{"pow",

@@ -1,4 +1,4 @@
-// From a C++ function to a boxed kernel: `box<&softmax>` unpacks OpArgs by the function's parameter types and packs
+// From a C++ function to a boxed kernel: `box<&softmax>` unpacks Args by the function's parameter types and packs
 // what it returns. Parameters may be: Tensor (const Tensor&), std::optional<Tensor>, TensorList, int64_t,
 // std::optional<int64_t>, double, bool, Scalar, std::optional<Scalar>, Ints, std::optional<Dims>, DType, Device
 // (and optionals), std::string, Generator*. In-place and out= forms are made by copying the result.
@@ -17,70 +17,123 @@ struct Unbox;
 
 template <>
 struct Unbox<Tensor> {
-  static Tensor get(OpCall& c, size_t i);
+  static Tensor get(const OpCall& c, size_t i) {
+    if (c.args[i].is_tensor()) return c.args[i].tensor();
+    if (c.none(i)) return {};
+    return Tensor::wrapped_number(c.scalar(i));
+  }
 };
 template <>
 struct Unbox<OptionalTensor> {
-  static OptionalTensor get(OpCall& c, size_t i);
+  static OptionalTensor get(const OpCall& c, size_t i) {
+    if (c.none(i)) return std::nullopt;
+    return Unbox<Tensor>::get(c, i);
+  }
 };
 template <>
 struct Unbox<TensorList> {
-  static TensorList get(OpCall& c, size_t i);
+  static const TensorList& get(const OpCall& c, size_t i) {
+    if (c.args[i].kind() != Arg::Kind::Tensors) c.mismatch(i);
+    return c.args[i].tensors();
+  }
 };
 template <>
 struct Unbox<std::vector<OptionalTensor>> {
-  static std::vector<OptionalTensor> get(OpCall& c, size_t i);
+  static const std::vector<OptionalTensor>& get(const OpCall& c, size_t i) {
+    if (c.args[i].kind() != Arg::Kind::OptionalTensors) c.mismatch(i);
+    return c.args[i].optional_tensors();
+  }
 };
 template <>
 struct Unbox<bool> {
-  static bool get(OpCall& c, size_t i);
+  static bool get(const OpCall& c, size_t i) { return c.scalar(i).to_bool(); }
 };
 template <>
 struct Unbox<int64_t> {
-  static int64_t get(OpCall& c, size_t i);
+  static int64_t get(const OpCall& c, size_t i) { return c.scalar(i).to_int(); }
 };
 template <>
 struct Unbox<double> {
-  static double get(OpCall& c, size_t i);
+  static double get(const OpCall& c, size_t i) { return c.scalar(i).to_double(); }
 };
 template <>
 struct Unbox<Scalar> {
-  static Scalar get(OpCall& c, size_t i) { return c.scalar(i); }
-};
-template <>
-struct Unbox<Dims> {
-  static Dims get(OpCall& c, size_t i);
+  static Scalar get(const OpCall& c, size_t i) { return c.scalar(i); }
 };
 template <>
 struct Unbox<Ints> {
-  static Dims get(OpCall& c, size_t i) { return Unbox<Dims>::get(c, i); }
+  static Ints get(const OpCall& c, size_t i) {
+    if (c.none(i)) return {};
+    if (c.args[i].kind() != Arg::Kind::Ints) c.mismatch(i);
+    return c.args[i].ints();
+  }
+};
+template <>
+struct Unbox<Dims> {
+  static Dims get(const OpCall& c, size_t i) { return Unbox<Ints>::get(c, i); }
 };
 template <>
 struct Unbox<std::vector<double>> {
-  static std::vector<double> get(OpCall& c, size_t i);
+  static std::vector<double> get(const OpCall& c, size_t i) {
+    if (c.args[i].kind() == Arg::Kind::Floats) return c.args[i].floats();
+    const Ints whole = Unbox<Ints>::get(c, i);
+    return {whole.begin(), whole.end()};
+  }
 };
 template <>
 struct Unbox<DType> {
-  static DType get(OpCall& c, size_t i);
+  static DType get(const OpCall& c, size_t i) {
+    if (c.args[i].kind() != Arg::Kind::DType) c.mismatch(i);
+    return c.args[i].dtype();
+  }
 };
 template <>
 struct Unbox<Device> {
-  static Device get(OpCall& c, size_t i);
+  static Device get(const OpCall& c, size_t i) {
+    if (c.args[i].kind() != Arg::Kind::Device) c.mismatch(i);
+    return c.args[i].device();
+  }
 };
 template <>
 struct Unbox<std::string> {
-  static std::string get(OpCall& c, size_t i);
+  static std::string get(const OpCall& c, size_t i) {
+    if (c.args[i].kind() != Arg::Kind::Text) c.mismatch(i);
+    return std::string(c.args[i].text());
+  }
 };
 template <>
 struct Unbox<Generator*> {
-  static Generator* get(OpCall& c, size_t i);
+  static Generator* get(const OpCall& c, size_t i);
 };
 template <class T>
 struct Unbox<std::optional<T>> {
-  static std::optional<T> get(OpCall& c, size_t i) {
+  static std::optional<T> get(const OpCall& c, size_t i) {
     if (c.none(i)) return std::nullopt;
     return Unbox<T>::get(c, i);
   }
+};
+
+/// A parameter of the C++ function for the length of the call. A tensor is passed on without a count.
+template <class P>
+struct Parameter {
+  static decltype(auto) get(const OpCall& c, size_t i) { return Unbox<std::remove_cvref_t<P>>::get(c, i); }
+};
+template <>
+struct Parameter<const Tensor&> {
+  class Held {
+   public:
+    Held(const OpCall& c, size_t i) : tensor_(&made_) {
+      if (c.args[i].is_tensor()) tensor_ = &c.args[i].tensor();
+      else made_ = Unbox<Tensor>::get(c, i);
+    }
+    Held(const Held&) = delete;
+    operator const Tensor&() const { return *tensor_; }
+
+   private:
+    Tensor made_;
+    const Tensor* tensor_;
+  };
+  static Held get(const OpCall& c, size_t i) { return Held(c, i); }
 };
 
 /// Hands results back: into `out` (copied) where the call has one, boxed otherwise.
@@ -112,8 +165,8 @@ inline void return_value(OpCall& c, std::tuple<Tensor, Tensor, Tensor> t) {
 namespace detail {
 template <class R, class... P, size_t... I>
 void call_boxed(OpCall& c, R (*f)(P...), std::index_sequence<I...>) {
-  if constexpr (std::is_void_v<R>) f(Unbox<std::remove_cvref_t<P>>::get(c, I)...);
-  else return_value(c, f(Unbox<std::remove_cvref_t<P>>::get(c, I)...));
+  if constexpr (std::is_void_v<R>) f(Parameter<P>::get(c, I)...);
+  else return_value(c, f(Parameter<P>::get(c, I)...));
 }
 template <class R, class... P>
 void call_boxed(OpCall& c, R (*f)(P...)) {

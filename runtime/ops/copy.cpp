@@ -160,7 +160,7 @@ namespace {
 // In-place by name: self is argument 0, so the result needs no copying back.
 void copy_boxed(OpCall& c) { c.results.emplace_back(copy_(c.tensor(0), Unbox<Tensor>::get(c, 1))); }
 void fill_boxed(OpCall& c) {
-  if (std::holds_alternative<Tensor>(c.args[1])) c.results.emplace_back(copy_(c.tensor(0), c.tensor(1)));
+  if (c.is_tensor(1)) c.results.emplace_back(copy_(c.tensor(0), c.tensor(1)));
   else c.results.emplace_back(fill_(c.tensor(0), c.scalar(1)));
 }
 void zero_boxed(OpCall& c) { c.results.emplace_back(zero_(c.tensor(0))); }

@@ -172,15 +172,18 @@ void run_out(OpCall& c, const A&... args) {
   return_tensors(c, out.data(), out.size());
 }
 
+template <class Op, class R, class... A>
+void run_form(OpCall& c, const A&... args) {
+  if (c.out.empty()) return return_value(c, apply<Op>(args...));
+  if constexpr (!std::is_same_v<R, View>) {
+    if (!c.is_inplace()) return run_out<Op>(c, args...);
+    if constexpr (writes_self<Op>()) return run_in_place<Op>(c, args...);
+  }
+  return_value(c, apply<Op>(args...));
+}
 template <class Op, class R, class... P, size_t... I>
 void call_structured(OpCall& c, R (*)(P...), std::index_sequence<I...>) {
-  std::tuple args{Unbox<std::remove_cvref_t<P>>::get(c, I)...};
-  if (c.out.empty()) return return_value(c, apply<Op>(std::get<I>(args)...));
-  if constexpr (!std::is_same_v<R, View>) {
-    if (!c.is_inplace()) return run_out<Op>(c, std::get<I>(args)...);
-    if constexpr (writes_self<Op>()) return run_in_place<Op>(c, std::get<I>(args)...);
-  }
-  return_value(c, apply<Op>(std::get<I>(args)...));
+  run_form<Op, R, std::remove_cvref_t<P>...>(c, Parameter<P>::get(c, I)...);
 }
 template <class Op, class R, class... P>
 void call_structured(OpCall& c, R (*f)(P...)) {

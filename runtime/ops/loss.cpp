@@ -171,7 +171,7 @@ TS_OP(nll_loss,
       "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
       "The negative log-probability of the target class.", kInternal, &nll_loss);
 TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at the class numbers, zeros elsewhere.",
-      kInternal | kNoGrad, &one_hot);
+      kFunctional | kNoGrad, &one_hot);
 
 }  // namespace
 }  // namespace tessera::tensor

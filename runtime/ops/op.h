@@ -2,30 +2,20 @@
 // object in each structured op's .cpp. The language binding, help, completion and the generated tests read it.
 //
 // A call comes in two ways. Fast: unary and binary pointers that take tensors and numbers as they are. Boxed:
-// arguments in schema order as OpArg, one kernel for the plain form, the in-place form (`out` = self)
+// arguments in schema order as Arg, one kernel for the plain form, the in-place form (`out` = self)
 // and out= (`out` = the given tensors).
 #pragma once
 
-#include <complex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "runtime/context.h"
+#include "runtime/ops/argument.h"
 #include "runtime/ops/schema.h"
-#include "runtime/tensor.h"
 
 namespace tessera::tensor {
-
-using OptionalTensor = std::optional<Tensor>;
-
-/// One boxed argument or result. None is monostate; an absent optional argument is None or its schema default.
-using OpArg = std::variant<std::monostate, bool, int64_t, double, std::complex<double>, Tensor, TensorList,
-                           std::vector<OptionalTensor>, std::vector<int64_t>, std::vector<double>, std::vector<bool>,
-                           DType, Device, std::string, CountedPtr<Counted>>;
 
 struct OpEntry;
 
@@ -34,19 +24,27 @@ struct OpEntry;
 struct OpCall {
   const OpEntry& entry;
   Context& context;
-  std::span<OpArg> args;
-  std::span<Tensor> out;       // empty, or self of an in-place call, or the out= tensors
-  std::vector<OpArg> results;  // filled by the kernel
+  std::span<const Arg> args;
+  std::span<Tensor> out;  // empty, or self of an in-place call, or the out= tensors
+  Results results;        // filled by the kernel
 
-  bool none(size_t i) const { return std::holds_alternative<std::monostate>(args[i]); }
-  bool is_number(size_t i) const { return args[i].index() >= 1 && args[i].index() <= 4; }
+  bool none(size_t i) const { return args[i].is_none(); }
+  bool is_number(size_t i) const { return args[i].is_number(); }
+  bool is_tensor(size_t i) const { return args[i].is_tensor(); }
   /// The call of the in-place form: `out` is self.
-  bool is_inplace() const {
-    const Tensor* self = out.empty() || args.empty() ? nullptr : std::get_if<Tensor>(&args[0]);
-    return self && self->same(out[0]);
+  bool is_inplace() const { return !out.empty() && !args.empty() && is_tensor(0) && args[0].tensor().same(out[0]); }
+  const Tensor& tensor(size_t i) const {
+    if (!args[i].is_tensor()) [[unlikely]]
+      mismatch(i);
+    return args[i].tensor();
   }
-  Tensor& tensor(size_t i) { return std::get<Tensor>(args[i]); }
-  Scalar scalar(size_t i) const;
+  /// A number, or the one element of a tensor.
+  Scalar scalar(size_t i) const { return args[i].is_number() ? args[i].number() : scalar_of_tensor(i); }
+  /// Argument i is no kind that the kernel can read: a binding that did not heed the schema.
+  [[noreturn]] void mismatch(size_t i) const;
+
+ private:
+  Scalar scalar_of_tensor(size_t i) const;
 };
 
 /// What a result will be, before it has memory.

@@ -182,7 +182,7 @@ constexpr uint32_t Everywhere = kAll, Plain = kFunction | kMethod | kOut, Specia
                    Both = kAll | kFunctional, Functional = kFunctional | kInplace, Internal = kInternal;
 
 Operand operand_of(OpCall& c, size_t i, Scalar& number) {
-  if (std::holds_alternative<Tensor>(c.args[i])) return c.tensor(i);
+  if (c.is_tensor(i)) return c.tensor(i);
   number = c.scalar(i);
   return number;
 }
@@ -197,7 +197,7 @@ void run_boxed(OpCall& c) {
   for (size_t p = 0; p < row.params; p++) params[p] = c.scalar(row.arity + p);
   if (c.out.empty()) {
     c.results.emplace_back(run_pointwise(Id, in, params));
-  } else if (std::holds_alternative<Tensor>(c.args[0]) && c.out[0].same(c.tensor(0))) {
+  } else if (c.is_tensor(0) && c.out[0].same(c.tensor(0))) {
     run_pointwise_inplace(Id, in, params);
     c.results.emplace_back(c.out[0]);
   } else {

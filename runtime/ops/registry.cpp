@@ -119,58 +119,62 @@ OpArg default_value(const SchemaArg& arg) {
   return int64_t(std::stoll(t));
 }
 
-std::vector<OpArg> call_op(const OpEntry& entry, std::vector<OpArg> args, std::span<Tensor> out) {
+namespace {
+
+// As many as the schema has, borrowed from `owned`.
+std::vector<Arg> complete(const OpEntry& entry, std::vector<OpArg>& owned) {
   const OpSchema& schema = entry.schema();
-  for (size_t i = args.size(); i < schema.args.size(); i++) args.push_back(default_value(schema.args[i]));
+  for (size_t i = owned.size(); i < schema.args.size(); i++) owned.push_back(default_value(schema.args[i]));
+  std::vector<Arg> args;
+  for (size_t i = 0; i < owned.size(); i++) {
+    if (const auto* one = std::get_if<int64_t>(&owned[i]); one && schema.args.at(i).kind == ArgKind::IntList)
+      owned[i] = std::vector<int64_t>{*one};
+    args.push_back(Arg::of(owned[i]));
+  }
+  return args;
+}
+
+}  // namespace
+
+std::vector<OpArg> call_op(const OpEntry& entry, std::vector<OpArg> owned, std::span<Tensor> out) {
+  const std::vector<Arg> args = complete(entry, owned);
   OpCall call{entry, Context::current(), args, out, {}};
   entry.kernel(call);
-  return std::move(call.results);
+  return {std::make_move_iterator(call.results.begin()), std::make_move_iterator(call.results.end())};
 }
 
 // ---- boxing ----
 
-Scalar OpCall::scalar(size_t i) const {
-  const OpArg& a = args[i];
-  if (auto* b = std::get_if<bool>(&a)) return *b;
-  if (auto* n = std::get_if<int64_t>(&a)) return *n;
-  if (auto* d = std::get_if<double>(&a)) return *d;
-  if (auto* t = std::get_if<Tensor>(&a)) return t->item();
-  fail(TensorErrorKind::Type, entry.name, "(): argument '", entry.schema().args.at(i).name, "' must be Number");
+namespace {
+struct Borrow {
+  Arg operator()(std::monostate) const { return Arg(); }
+  Arg operator()(const std::string& text) const { return Arg(std::string_view(text)); }
+  Arg operator()(const std::vector<int64_t>& list) const { return Arg(Ints(list)); }
+  Arg operator()(const CountedPtr<Counted>& object) const { return Arg(object.get()); }
+  template <class T>
+  Arg operator()(const T& value) const {
+    if constexpr (std::is_constructible_v<Scalar, T>) return Arg(Scalar(value));
+    else if constexpr (std::is_constructible_v<Arg, const T&>) return Arg(value);
+    else fail(TensorErrorKind::Assertion, "no op takes this kind of argument");
+  }
+};
+}  // namespace
+
+Arg Arg::of(const OpArg& owned) { return std::visit(Borrow{}, owned); }
+
+Scalar OpCall::scalar_of_tensor(size_t i) const {
+  if (!args[i].is_tensor()) mismatch(i);
+  return args[i].tensor().item();
 }
 
-Tensor Unbox<Tensor>::get(OpCall& c, size_t i) {
-  if (auto* t = std::get_if<Tensor>(&c.args[i])) return *t;
-  if (c.none(i)) return {};
-  return Tensor::wrapped_number(c.scalar(i));
+void OpCall::mismatch(size_t i) const {
+  fail(TensorErrorKind::Type, entry.name, "(): argument '", entry.schema().args.at(i).name, "' is not of its kind");
 }
-OptionalTensor Unbox<OptionalTensor>::get(OpCall& c, size_t i) {
-  if (c.none(i)) return std::nullopt;
-  return Unbox<Tensor>::get(c, i);
-}
-TensorList Unbox<TensorList>::get(OpCall& c, size_t i) { return std::get<TensorList>(c.args[i]); }
-std::vector<OptionalTensor> Unbox<std::vector<OptionalTensor>>::get(OpCall& c, size_t i) {
-  return std::get<std::vector<OptionalTensor>>(c.args[i]);
-}
-bool Unbox<bool>::get(OpCall& c, size_t i) { return c.scalar(i).to_bool(); }
-int64_t Unbox<int64_t>::get(OpCall& c, size_t i) { return c.scalar(i).to_int(); }
-double Unbox<double>::get(OpCall& c, size_t i) { return c.scalar(i).to_double(); }
-Dims Unbox<Dims>::get(OpCall& c, size_t i) {
-  if (auto* list = std::get_if<std::vector<int64_t>>(&c.args[i])) return Dims(Ints(*list));
-  if (c.none(i)) return {};
-  return Dims{c.scalar(i).to_int()};
-}
-std::vector<double> Unbox<std::vector<double>>::get(OpCall& c, size_t i) {
-  if (auto* list = std::get_if<std::vector<double>>(&c.args[i])) return *list;
-  std::vector<double> out;
-  for (int64_t x : Unbox<Dims>::get(c, i)) out.push_back(double(x));
-  return out;
-}
-DType Unbox<DType>::get(OpCall& c, size_t i) { return std::get<DType>(c.args[i]); }
-Device Unbox<Device>::get(OpCall& c, size_t i) { return std::get<Device>(c.args[i]); }
-std::string Unbox<std::string>::get(OpCall& c, size_t i) { return std::get<std::string>(c.args[i]); }
-Generator* Unbox<Generator*>::get(OpCall& c, size_t i) {
+
+Generator* Unbox<Generator*>::get(const OpCall& c, size_t i) {
   if (c.none(i)) return nullptr;
-  return static_cast<Generator*>(std::get<CountedPtr<Counted>>(c.args[i]).get());
+  if (c.args[i].kind() != Arg::Kind::Object) c.mismatch(i);
+  return static_cast<Generator*>(c.args[i].object());
 }
 
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
@@ -242,11 +246,10 @@ Device strip_data(std::vector<OpArg>& args) {
 
 }  // namespace
 
-std::vector<Meta> infer(const OpEntry& entry, std::vector<OpArg> args) {
+std::vector<Meta> infer(const OpEntry& entry, std::vector<OpArg> owned) {
   const GradMode off(false);
-  const Device device = strip_data(args);
-  const OpSchema& schema = entry.schema();
-  for (size_t i = args.size(); i < schema.args.size(); i++) args.push_back(default_value(schema.args[i]));
+  const Device device = strip_data(owned);
+  const std::vector<Arg> args = complete(entry, owned);
   OpCall call{entry, Context::current(), args, {}, {}};
   std::vector<Meta> metas;
   if (entry.shape) {
@@ -270,10 +273,10 @@ namespace detail {
 
 bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
   if (out.dtype() != meta.dtype || !meta.strides.empty()) return false;
-  for (const OpArg& arg : c.args) {
-    if (auto* t = std::get_if<Tensor>(&arg); t && t->defined() && &t->storage() == &out.storage()) return false;
-    if (auto* list = std::get_if<TensorList>(&arg))
-      for (const Tensor& t : *list)
+  for (const Arg& arg : c.args) {
+    if (arg.is_tensor() && arg.tensor().defined() && &arg.tensor().storage() == &out.storage()) return false;
+    if (arg.kind() == Arg::Kind::Tensors)
+      for (const Tensor& t : arg.tensors())
         if (&t.storage() == &out.storage()) return false;
   }
   resize_output(out, meta.sizes);

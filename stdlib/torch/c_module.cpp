@@ -10,6 +10,7 @@
 #include "runtime/format.h"
 #include "runtime/random.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/table.h"
 
 namespace tessera::stdlib {
@@ -148,6 +149,12 @@ Value set_generator_state(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// A part of the package that is written in the language also has the ops that name it in their flags.
+Value show_ops(Interpreter& in, const Args& args) {
+  show_ops_in(*in.import(text_of(args[0])));
+  return Value::none();
+}
+
 struct Row {
   const char* signature;
   NativeFn function;
@@ -162,6 +169,7 @@ const Row kRows[] = {
     {"_cuda_check()", cuda_check},
     {"_cuda_synchronize()", cuda_synchronize},
     {"_cuda_is_built()", cuda_is_built},
+    {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
     {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},
     {"_generator_state(generator)", generator_state},

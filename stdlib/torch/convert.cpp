@@ -4,7 +4,6 @@
 #include "lang/types/list.h"
 
 namespace tessera::stdlib {
-namespace {
 
 std::span<const Value> items_of(const Value& v) {
   if (is_list(v)) return {as_list(v)->items, as_list(v)->size};
@@ -13,6 +12,8 @@ std::span<const Value> items_of(const Value& v) {
 }
 
 bool is_sequence(const Value& v) { return is_list(v) || is_tuple(v); }
+
+namespace {
 
 // A number: immediate, an instance of an int subclass, or the one element of a 0-dim tensor.
 bool number(Interpreter& in, const Value& v, Scalar& out) {
@@ -30,7 +31,83 @@ bool number(Interpreter& in, const Value& v, Scalar& out) {
   return false;
 }
 
-bool integer(Interpreter& in, const Value& v, int64_t& out) {
+bool take_number(Interpreter& in, const Value& v, Arg& out) {
+  Scalar s;
+  if (!number(in, v, s)) return false;
+  out = Arg(s);
+  return true;
+}
+
+bool take_tensors(const TorchState& state, const Value& v, Scratch& scratch, Arg& out) {
+  if (!is_sequence(v)) return false;
+  const std::span<const Value> items = items_of(v);
+  TensorList& list = scratch.tensors();
+  list.reserve(items.size());
+  for (const Value& item : items) {
+    if (!is_tensor(state, item)) return false;
+    list.push_back(tensor_of(item));
+  }
+  out = Arg(list);
+  return true;
+}
+
+bool take_optional_tensors(const TorchState& state, const Value& v, Scratch& scratch, Arg& out) {
+  if (!is_sequence(v)) return false;
+  std::vector<OptionalTensor>& list = scratch.optional_tensors();
+  for (const Value& item : items_of(v)) {
+    if (item.is_none()) list.emplace_back();
+    else if (is_tensor(state, item)) list.emplace_back(tensor_of(item));
+    else return false;
+  }
+  out = Arg(list);
+  return true;
+}
+
+bool take_ints(Interpreter& in, const Value& v, size_t fixed_size, Scratch& scratch, Arg& out) {
+  if (!is_sequence(v)) {
+    int64_t single = 0;
+    if (fixed_size == 0 || !to_int(in, v, single)) return false;
+    int64_t* const list = scratch.ints(fixed_size);
+    for (size_t i = 0; i < fixed_size; ++i) list[i] = single;
+    out = Arg(Ints(list, fixed_size));
+    return true;
+  }
+  // The items may be objects whose __index__ changes the list.
+  const size_t count = items_of(v).size();
+  int64_t* const list = scratch.ints(count);
+  for (size_t i = 0; i < count; ++i)
+    if (i >= items_of(v).size() || !to_int(in, items_of(v)[i], list[i])) return false;
+  out = Arg(Ints(list, count));
+  return true;
+}
+
+bool take_floats(Interpreter& in, const Value& v, Scratch& scratch, Arg& out) {
+  if (!is_sequence(v)) return false;
+  std::vector<double>& list = scratch.floats();
+  for (const Value& item : items_of(v)) {
+    Scalar each;
+    if (!number(in, item, each)) return false;
+    list.push_back(each.to_double());
+  }
+  out = Arg(list);
+  return true;
+}
+
+bool take_bools(const Value& v, Scratch& scratch, Arg& out) {
+  if (!is_sequence(v)) return false;
+  const std::span<const Value> items = items_of(v);
+  int64_t* const list = scratch.ints(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_bool()) return false;
+    list[i] = items[i].as_bool();
+  }
+  out = Arg(Ints(list, items.size()));
+  return true;
+}
+
+}  // namespace
+
+bool to_int(Interpreter& in, const Value& v, int64_t& out) {
   Scalar s;
   if (v.is_int()) {
     out = v.as_int();
@@ -41,143 +118,74 @@ bool integer(Interpreter& in, const Value& v, int64_t& out) {
   return true;
 }
 
-bool tensors(Interpreter& in, const Value& v, TensorList& out) {
-  if (!is_sequence(v)) return false;
-  const TorchState& state = torch_state(in);
-  for (const Value& item : items_of(v)) {
-    if (!is_tensor(state, item)) return false;
-    out.push_back(tensor_of(item));
-  }
-  return true;
-}
-
-template <class T, class F>
-bool list_of(const Value& v, OpArg& out, F&& convert) {
-  if (!is_sequence(v)) return false;
-  std::vector<T> list;
-  for (const Value& item : items_of(v)) {
-    T value{};
-    if (!convert(item, value)) return false;
-    list.push_back(value);
-  }
-  out = std::move(list);
-  return true;
-}
-
-bool int_list(Interpreter& in, const Value& v, const SchemaArg& arg, OpArg& out) {
-  int64_t single = 0;
-  if (!is_sequence(v)) {
-    if (arg.fixed_size == 0 || !integer(in, v, single)) return false;
-    out = std::vector<int64_t>(static_cast<size_t>(arg.fixed_size), single);
-    return true;
-  }
-  std::vector<int64_t> list;
-  if (!to_ints(in, v, list)) return false;
-  out = std::move(list);
-  return true;
-}
-
-bool tensor_argument(Interpreter& in, const Value& v, bool number_for_tensor, OpArg& out) {
-  const TorchState& state = torch_state(in);
-  if (is_tensor(state, v)) {
-    out = tensor_of(v);
-    return true;
-  }
-  Scalar s;
-  if (!number_for_tensor || !to_scalar(v, s)) return false;
-  if (s.is_bool()) out = s.to_bool();
-  else if (s.is_int()) out = s.to_int();
-  else out = s.to_double();
-  return true;
-}
-
-}  // namespace
-
 bool to_ints(Interpreter& in, const Value& v, std::vector<int64_t>& out) {
   for (const Value& item : items_of(v)) {
     int64_t value = 0;
-    if (!integer(in, item, value)) return false;
+    if (!to_int(in, item, value)) return false;
     out.push_back(value);
   }
   return true;
 }
 
-bool convert_argument(Interpreter& in, const Value& v, const SchemaArg& arg, bool number_for_tensor, OpArg& out) {
-  if (v.is_none() && arg.optional) {
-    out = std::monostate();
+bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, ArgumentForm form, Scratch& scratch,
+                      Arg& out) {
+  if (v.is_none() && form.allows_none) {
+    out = Arg();
     return true;
   }
-  Scalar s;
   int64_t i = 0;
   DType dtype;
   Device device;
-  switch (arg.kind) {
-    case ArgKind::Tensor: return tensor_argument(in, v, number_for_tensor, out);
-    case ArgKind::TensorList: {
-      TensorList list;
-      if (!tensors(in, v, list)) return false;
-      out = std::move(list);
-      return true;
-    }
-    case ArgKind::Int:
-      if (!integer(in, v, i)) return false;
-      out = i;
-      return true;
-    case ArgKind::IntList: return int_list(in, v, arg, out);
-    case ArgKind::Float:
-      if (!number(in, v, s)) return false;
-      out = s.to_double();
-      return true;
-    case ArgKind::FloatList:
-      return list_of<double>(v, out, [&](const Value& item, double& x) {
-        Scalar each;
-        if (!number(in, item, each)) return false;
-        x = each.to_double();
+  Scalar s;
+  switch (form.kind) {
+    case ArgKind::Tensor:
+      if (is_tensor(state, v)) {
+        out = Arg(tensor_of(v));
         return true;
-      });
+      }
+      if (!form.takes_number || !to_scalar(v, s)) return false;
+      out = Arg(s);
+      return true;
+    case ArgKind::Int:
+      if (!to_int(in, v, i)) return false;
+      out = Arg(Scalar(i));
+      return true;
     case ArgKind::Bool:
       if (!v.is_bool()) return false;
-      out = v.as_bool();
+      out = Arg(Scalar(v.as_bool()));
       return true;
-    case ArgKind::BoolList:
-      return list_of<bool>(v, out, [](const Value& item, bool& x) {
-        x = item.is_bool() && item.as_bool();
-        return item.is_bool();
-      });
-    case ArgKind::Scalar:
-      if (!number(in, v, s)) return false;
-      if (s.is_bool()) out = s.to_bool();
-      else if (s.is_int()) out = s.to_int();
-      else out = s.to_double();
-      return true;
+    case ArgKind::Float: return take_number(in, v, out) && !out.number().is_complex();
+    case ArgKind::Scalar: return take_number(in, v, out);
+    case ArgKind::IntList: return take_ints(in, v, form.fixed_size, scratch, out);
+    case ArgKind::TensorList: return take_tensors(state, v, scratch, out);
+    case ArgKind::OptionalTensorList: return take_optional_tensors(state, v, scratch, out);
+    case ArgKind::FloatList: return take_floats(in, v, scratch, out);
+    case ArgKind::BoolList: return take_bools(v, scratch, out);
     case ArgKind::DType:
       if (!to_dtype(in, v, dtype)) return false;
-      out = dtype;
+      out = Arg(dtype);
       return true;
     case ArgKind::Device:
       if (!to_device(in, v, device)) return false;
-      out = device;
+      out = Arg(device);
       return true;
     case ArgKind::String:
       if (!is_str(v)) return false;
-      out = std::string(text_of(v));
+      out = Arg(text_of(v));
       return true;
     case ArgKind::Generator:
-      if (!v.is_object() || v.as_object()->type != torch_state(in).generator) return false;
-      out = static_cast<GeneratorObject*>(v.as_object())->generator;
+      if (!v.is_object() || v.as_object()->type != state.generator) return false;
+      out = Arg(static_cast<GeneratorObject*>(v.as_object())->generator.get());
       return true;
     case ArgKind::Layout:
-    case ArgKind::MemoryFormat:
-      out = std::monostate();
-      return v.is_object() && v.as_object()->type == torch_state(in).tag;
-    case ArgKind::OptionalTensorList:
+    case ArgKind::MemoryFormat: out = Arg(); return v.is_object() && v.as_object()->type == state.tag;
     case ArgKind::None: break;
   }
   return false;
 }
 
-const char* kind_name(const SchemaArg& arg) {
-  switch (arg.kind) {
+const char* kind_name(ArgKind kind) {
+  switch (kind) {
     case ArgKind::Tensor: return "Tensor";
     case ArgKind::TensorList: return "tuple of Tensors";
     case ArgKind::OptionalTensorList: return "tuple of Tensors";
@@ -197,18 +205,6 @@ const char* kind_name(const SchemaArg& arg) {
     case ArgKind::None: break;
   }
   return "None";
-}
-
-std::string value_kind_name(Interpreter& in, const Value& v) {
-  const auto items = items_of(v);
-  if (!is_sequence(v) || items.empty()) return std::string(type_name(in, v));
-  std::string text = is_list(v) ? "list of [" : "tuple of (";
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += type_name(in, items[i]);
-  }
-  if (is_tuple(v) && items.size() == 1) text += ",";
-  return text + (is_list(v) ? "]" : ")");
 }
 
 }  // namespace tessera::stdlib

@@ -1,19 +1,56 @@
-// One argument of a call to what a schema asks for.
+// One argument of a call to what a schema asks for: a language's Value to an Arg that borrows.
 #pragma once
+
+#include <forward_list>
 
 #include "runtime/ops/schema.h"
 #include "stdlib/torch/state.h"
 
 namespace tessera::stdlib {
 
-// True when the value fits the schema's kind. Nothing is raised: overloads are tried one after the other.
-bool convert_argument(Interpreter& in, const Value& v, const SchemaArg& arg, bool number_for_tensor, OpArg& out);
+// Keeps the lists that the arguments of one call are made into; Args borrow from it. Few integers cost no heap block.
+class Scratch {
+ public:
+  int64_t* ints(size_t count) {
+    if (count > kFew - used_) return many_.emplace_front(count).data();
+    used_ += count;
+    return few_ + used_ - count;
+  }
+  TensorList& tensors() { return tensors_.emplace_front(); }
+  std::vector<OptionalTensor>& optional_tensors() { return optional_tensors_.emplace_front(); }
+  std::vector<double>& floats() { return floats_.emplace_front(); }
 
-// "Tensor", "int", "tuple of ints": how PyTorch's messages name a kind and a value.
-const char* kind_name(const SchemaArg& arg);
-std::string value_kind_name(Interpreter& in, const Value& v);
+ private:
+  static constexpr size_t kFew = 16;
+  size_t used_ = 0;
+  int64_t few_[kFew];
+  std::forward_list<std::vector<int64_t>> many_;
+  std::forward_list<TensorList> tensors_;
+  std::forward_list<std::vector<OptionalTensor>> optional_tensors_;
+  std::forward_list<std::vector<double>> floats_;
+};
 
+// What of a schema's argument decides how a value is taken.
+struct ArgumentForm {
+  ArgKind kind = ArgKind::Tensor;
+  bool allows_none = false;
+  bool takes_number = false;  // a Tensor that may be a number
+  uint8_t fixed_size = 0;     // int[2]: a single int stands for [int, int]
+};
+
+// True when the value fits. Nothing is raised but by devices' names: overloads are tried one after the other.
+bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, ArgumentForm form, Scratch& scratch,
+                      Arg& out);
+
+// The items of a list or tuple; nothing for other values.
+std::span<const Value> items_of(const Value& v);
+bool is_sequence(const Value& v);
+// An int, one of a subclass, or a 0-dim tensor of ints.
+bool to_int(Interpreter& in, const Value& v, int64_t& out);
 // Integers of a tuple, list or Size; false when some item is no integer.
 bool to_ints(Interpreter& in, const Value& v, std::vector<int64_t>& out);
+
+// "Tensor", "int", "tuple of ints": how PyTorch's messages name a kind.
+const char* kind_name(ArgKind kind);
 
 }  // namespace tessera::stdlib

@@ -1,17 +1,21 @@
-// From a call in the language to an entry of the op registry: arguments by PyTorch's schema, overloads in order,
-// in-place forms, out=, and PyTorch's own TypeErrors.
+// Function objects of ops, and calls of them: plain operands go to the op's fast pointers, everything else through the
+// binders of its overloads to the boxed kernel.
 #pragma once
 
 #include <string_view>
 
-#include "stdlib/torch/state.h"
+#include "stdlib/torch/binder.h"
 
 namespace tessera::stdlib {
 
-// The function object `torch.add`, `Tensor.add` or `Tensor.add_`; Undefined when no op has that name (and form).
-Value make_op_function(Interpreter& in, std::string_view name, uint32_t form);  // kFunction, kMethod or kInternal
-
-// Calls an entry by name with arguments as a script gives them: for natives that end in an op.
+// The function object of these entries; `name` is what messages and help call it.
+Value make_op_function(Interpreter& in, OpFunction function);
+// Calls with arguments as a script gives them.
+Value call_op(Interpreter& in, OpFunction& function, const Args& args);
+// For natives that end in an op: calls it by its name in the registry, whatever it is shown as.
 Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args);
+
+// Fast pointers of several overloads together: what a call with plain operands may take.
+FastPaths merge_fast_paths(std::span<const OpEntry* const> entries);
 
 }  // namespace tessera::stdlib

@@ -53,7 +53,7 @@ Type* named_type_for(Interpreter& in, const OpEntry& entry) {
 
 }  // namespace
 
-Value wrap_results(Interpreter& in, const OpEntry& entry, const std::vector<OpArg>& results) {
+Value wrap_results(Interpreter& in, const OpEntry& entry, const Results& results) {
   const auto& schema = entry.schema().results;
   const bool named = schema.size() == results.size() && !schema[0].name.empty();
   Tuple* tuple = new_tuple(in, results.size(), named ? named_type_for(in, entry) : nullptr);

@@ -5,6 +5,6 @@
 
 namespace tessera::stdlib {
 
-Value wrap_results(Interpreter& in, const OpEntry& entry, const std::vector<OpArg>& results);
+Value wrap_results(Interpreter& in, const OpEntry& entry, const Results& results);
 
 }  // namespace tessera::stdlib

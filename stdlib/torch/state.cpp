@@ -15,10 +15,28 @@ Value wrap_tensor(Interpreter& in, Tensor tensor) {
   return Value::adopt(object);
 }
 
+namespace {
+
+bool holds(const Value& size, Ints sizes) {
+  if (!size.is_object() || as_tuple(size)->size != sizes.size()) return false;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (as_tuple(size)->items[i].as_int() != sizes[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+// A program looks at the same few shapes again and again, and a torch.Size never changes: it is handed out again.
 Value wrap_size(Interpreter& in, Ints sizes) {
-  Tuple* tuple = new_tuple(in, sizes.size(), torch_state(in).size);
+  TorchState& state = torch_state(in);
+  uint64_t hash = sizes.size();
+  for (const int64_t size : sizes) hash = hash * 31 + static_cast<uint64_t>(size);
+  Value& recent = state.recent_sizes[(hash ^ hash >> 4) % TorchState::kRecentSizes];
+  if (holds(recent, sizes)) return recent;
+  Tuple* tuple = new_tuple(in, sizes.size(), state.size);
   for (size_t i = 0; i < sizes.size(); ++i) tuple->items[i] = Value::integer(sizes[i]);
-  return Value::adopt(tuple);
+  recent = Value::adopt(tuple);
+  return recent;
 }
 
 Value wrap_device(Interpreter& in, Device device) {

@@ -4,9 +4,9 @@
 // into the language's Error.
 #pragma once
 
-#include <deque>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lang/core/interpreter.h"
@@ -39,23 +39,19 @@ struct GeneratorObject : Object {
   CountedPtr<Counted> generator;
 };
 
-// Behind a function object such as torch.add or Tensor.add_: which entries it calls and how.
-struct OpFunction {
-  std::string name;  // as the user writes it: "add_"
-  std::span<const OpEntry* const> entries;
-  bool is_method = false;
-  bool is_inplace = false;
-  FastPaths fast;  // of the first entry, when a call with plain operands may take them
-};
-
 struct TorchState {
+  static constexpr size_t kRecentSizes = 16;  // a power of two
+
   Context context;
   Type *tensor = nullptr, *dtype = nullptr, *device = nullptr, *size = nullptr, *generator = nullptr, *tag = nullptr;
   Value dtypes[kDTypeCount];
   Value default_generator;
   const OpEntry* binary_ops[14] = {};  // by BinaryOp; null: the operator is not defined for tensors
+  const OpEntry* unary_ops[3] = {};    // by UnaryOp
   const OpEntry* compare_ops[6] = {};  // by CompareOp
-  std::deque<OpFunction> functions;    // addresses stay
+  const OpEntry* reciprocal = nullptr;
+  std::unordered_map<std::string, Value> ops_by_name;       // function objects of call_op_by_name
+  Value recent_sizes[kRecentSizes];                         // torch.Size objects to hand out again, see wrap_size
   std::vector<std::pair<std::string, Type*>> return_types;  // torch.return_types.max …
   std::vector<std::pair<std::string, Type*>> node_types;    // MulBackward0 …
 };

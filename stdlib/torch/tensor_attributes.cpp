@@ -80,15 +80,9 @@ Value set_data(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-Value property_op(Interpreter& in, const Args& args) {
-  const auto& entry = *static_cast<const OpEntry*>(args.callee->data.get());
-  return call_op_by_name(in, entry.name, {args.values, 1, nullptr, nullptr});
-}
-
 // Tensor.T and its like: an op that is called by being named.
 void add_property_op(Interpreter& in, Type* type, const OpEntry* entry) {
-  auto data = std::shared_ptr<void>(std::shared_ptr<void>(), const_cast<OpEntry*>(entry));
-  const Value getter = in.new_function("get(self)", entry->doc, property_op, std::move(data));
+  const Value getter = make_op_function(in, {.name = entry->name, .entries = {entry}, .is_method = true});
   const Value none = Value::none();
   dict_set_str(in, type->attributes, intern(in, entry->name),
                make_property(in, getter, none, none, make_str(in, entry->doc)));

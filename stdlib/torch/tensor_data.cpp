@@ -15,13 +15,6 @@ namespace {
 
 constexpr size_t kMaxDims = 64;
 
-std::span<const Value> items_of(const Value& v) {
-  if (is_list(v)) return {as_list(v)->items, as_list(v)->size};
-  return {as_tuple(v)->items, as_tuple(v)->size};
-}
-
-bool is_sequence(const Value& v) { return is_list(v) || is_tuple(v); }
-
 class Reader {
  public:
   Reader(Interpreter& in, const TorchState& state) : in_(in), state_(state) {}

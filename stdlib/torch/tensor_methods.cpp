@@ -8,6 +8,7 @@
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/graph.h"
+#include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
@@ -341,15 +342,9 @@ Value make_tensor(Interpreter& in, Type*, const Args& args) {
 
 void add_tensor_methods(Interpreter& in, TorchState& state) {
   Type* type = state.tensor;
-  for (const OpEntry* entry : all_ops()) {
-    if (!entry->has(kMethod) && !entry->has(kInplace)) continue;
-    for (const std::string& name : {std::string(entry->name), std::string(entry->name) + "_"}) {
-      Str* key = intern(in, name);
-      if (!type_lookup(type, key).is_undefined() && name != entry->name) continue;
-      if (const Value function = make_op_function(in, name, kMethod); !function.is_undefined())
-        dict_set_str(in, type->attributes, key, function);
-    }
-  }
+  const Namespace& methods = tensor_namespace();
+  for (const std::string& name : names_in_namespace(methods))
+    dict_set_str(in, type->attributes, intern(in, name), find_in_namespace(in, methods, name));
   in.add_methods(type, kMethods, std::size(kMethods));
   const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;

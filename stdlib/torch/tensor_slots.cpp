@@ -26,6 +26,7 @@ const char* const kBinaryOps[] = {"add",
                                   "bitwise_or",
                                   "bitwise_xor",
                                   nullptr};
+const char* const kUnaryOps[] = {"neg", "positive", "bitwise_not"};
 const char* const kCompareOps[] = {"lt", "le", "eq", "ne", "gt", "ge"};
 
 void destroy(Interpreter& in, Object* self) { free_object(in, static_cast<TensorObject*>(self)); }
@@ -36,23 +37,22 @@ unsigned reusable(const Value& v, uint8_t dying, uint8_t bit) {
   return tensor_of(v).impl()->refs.unique() ? bit : 0;
 }
 
-// `number op tensor` in PyTorch's own terms: rsub, and reciprocal times the number.
-Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const Value& left, const Value& right) {
+// `number op tensor` in PyTorch's own terms: reciprocal times the number. Times one is left out where no graph shows it.
+Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, const FastPaths& mul) {
+  const Tensor inverse = torch_state(in).reciprocal->fast.unary(right);
+  if (number.equals(1.0) && !inverse.requires_grad()) return wrap_tensor(in, inverse);
+  return wrap_tensor(in, mul.tensor_scalar(inverse, number, kLeftDying));
+}
+
+Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const Tensor& right, unsigned reuse) {
   const TorchState& state = torch_state(in);
-  if (op == BinaryOp::Sub || op == BinaryOp::TrueDiv) {
-    const Value operands[] = {right, left};
-    if (op == BinaryOp::Sub) return call_op_by_name(in, "rsub", {operands, 2, nullptr, nullptr});
-    const Value inverse = call_op_by_name(in, "reciprocal", {operands, 1, nullptr, nullptr});
-    const Value factors[] = {inverse, left};
-    return call_op_by_name(in, "mul", {factors, 2, nullptr, nullptr});
-  }
-  const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
-  if (entry->fast.scalar_tensor != nullptr)
-    return wrap_tensor(in, entry->fast.scalar_tensor(number, tensor_of(right), 0));
+  if (op == BinaryOp::TrueDiv)
+    return divide_number(in, number, right, state.binary_ops[static_cast<size_t>(BinaryOp::Mul)]->fast);
+  const FastPaths& fast = state.binary_ops[static_cast<size_t>(op)]->fast;
+  if (fast.scalar_tensor != nullptr) return wrap_tensor(in, fast.scalar_tensor(number, right, reuse));
   if (op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor)
-    if (entry->fast.tensor_scalar != nullptr)
-      return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(right), number, 0));
-  return wrap_tensor(in, entry->fast.binary(Tensor::wrapped_number(number), tensor_of(right), 0));
+    if (fast.tensor_scalar != nullptr) return wrap_tensor(in, fast.tensor_scalar(right, number, 0));
+  return wrap_tensor(in, fast.binary(Tensor::wrapped_number(number), right, 0));
 }
 
 Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
@@ -73,7 +73,7 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   Scalar number;
   if (op == BinaryOp::MatMul || !to_scalar(other, number)) return in.not_implemented;
   return in_torch(in, operands, [&] {
-    if (reflected) return number_op_tensor(in, op, number, left, right);
+    if (reflected) return number_op_tensor(in, op, number, tensor_of(right), reusable(right, dying, kRightDying));
     if (entry->fast.tensor_scalar != nullptr)
       return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(left), number, reusable(left, dying, kLeftDying)));
     return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
@@ -91,7 +91,7 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
   } else if (to_scalar(other, number) && entry->fast.scalar_inplace != nullptr) {
     in_torch(in, operands, [&] { entry->fast.scalar_inplace(tensor_of(self), number); });
   } else if (is_tensor(state, other) || to_scalar(other, number)) {
-    return call(in, make_op_function(in, std::string(entry->name) + "_", kMethod), {self, other});
+    return call_method(in, self, intern(in, std::string(entry->name) + "_"), {other});
   } else {
     return in.not_implemented;
   }
@@ -100,8 +100,8 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
 
 Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
   if (op == UnaryOp::Pos) return self;
-  const char* const names[] = {"neg", "", "bitwise_not"};
-  return call_op_by_name(in, names[static_cast<size_t>(op)], {&self, 1, nullptr, nullptr});
+  const OpEntry* entry = torch_state(in).unary_ops[static_cast<size_t>(op)];
+  return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(tensor_of(self))); });
 }
 
 Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
@@ -169,6 +169,9 @@ void fill_tensor_slots(TorchState& state) {
   for (size_t i = 0; i < std::size(kBinaryOps); ++i)
     if (kBinaryOps[i] != nullptr)
       if (auto entries = find_op(kBinaryOps[i]); !entries.empty()) state.binary_ops[i] = entries[0];
+  for (size_t i = 0; i < std::size(kUnaryOps); ++i)
+    if (auto entries = find_op(kUnaryOps[i]); !entries.empty()) state.unary_ops[i] = entries[0];
+  state.reciprocal = find_op("reciprocal")[0];
   for (size_t i = 0; i < std::size(kCompareOps); ++i) state.compare_ops[i] = find_op(kCompareOps[i])[0];
   TypeSlots& slots = state.tensor->slots;
   slots.destroy = destroy;

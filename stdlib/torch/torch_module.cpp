@@ -11,6 +11,7 @@
 #include "runtime/random.h"
 #include "stdlib/torch/c_module.h"
 #include "stdlib/torch/graph.h"
+#include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
 
@@ -203,8 +204,8 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
     {"int", kInt32},     {"short", kInt16},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
 };
 
-const char* const kSubmodules[] = {"_C",       "_ops", "_script",  "nn",      "optim", "utils",
-                                   "autograd", "cuda", "backends", "storage", "random"};
+const char* const kSubmodules[] = {"_C",   "_ops", "_script",  "nn",     "optim",  "utils",   "autograd",
+                                   "cuda", "fft",  "backends", "linalg", "random", "special", "storage"};
 
 Value tag(Interpreter& in, const char* text) {
   auto* object = make_object<TagObject>(in, torch_state(in).tag);
@@ -223,14 +224,29 @@ bool is_gathered(std::string_view name) {
 Value missing_in_torch(Interpreter& in, Module&, Str* name) {
   const std::string_view text = name->view();
   if (!is_gathered(text))
-    if (Value function = make_op_function(in, text, kFunction); !function.is_undefined()) return function;
+    if (Value function = find_in_namespace(in, *find_namespace("torch"), text); !function.is_undefined())
+      return function;
   for (const char* submodule : kSubmodules)
     if (text == submodule) return Value(static_cast<Object*>(in.import("torch." + std::string(text))));
   if (text.starts_with("__")) return Value();
   return find_attr(in, Value(static_cast<Object*>(in.import("torch._script"))), name);
 }
 
-Value missing_in_ops(Interpreter& in, Module&, Str* name) { return make_op_function(in, name->view(), kInternal); }
+void names_of_torch(Interpreter& in, Module&, Dict* names) {
+  const auto add = [&](std::string_view name) { dict_set_str(in, names, intern(in, name), Value::none()); };
+  for (const std::string& name : names_in_namespace(*find_namespace("torch"))) add(name);
+  for (const char* submodule : kSubmodules) add(submodule);
+  dict_for_each(in.import("torch._script")->dict, [&](const Value& key, const Value&) {
+    if (!text_of(key).starts_with("_")) add(text_of(key));
+  });
+}
+
+// Every op by its name in the registry, also those that are shown nowhere.
+Value missing_in_ops(Interpreter& in, Module&, Str* name) {
+  const std::span<const OpEntry* const> entries = find_op(name->view());
+  if (entries.empty()) return Value();
+  return make_op_function(in, {std::string(name->view()), {entries.begin(), entries.end()}});
+}
 
 void fill_torch(Interpreter& in, Module& module) {
   auto state_owner = std::make_shared<TorchState>();
@@ -262,6 +278,7 @@ void fill_torch(Interpreter& in, Module& module) {
   set(in, module, "__version__", make_str(in, "1.13.1+tessera"));
   for (const Row& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
   module.missing = missing_in_torch;
+  module.names = names_of_torch;
   module.is_package = true;
 }
 

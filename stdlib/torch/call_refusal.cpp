@@ -1,0 +1,281 @@
+// The slow second look at a call that no binder took. PyTorch's parser goes through a form's parameters in order and speaks of
+// the first that is wrong; with several forms it does so only where exactly one could take that number of arguments, and
+// else lists them all. The same here, since scripts and their tests read these messages.
+#include "stdlib/torch/call_refusal.h"
+
+#include <algorithm>
+
+#include "lang/core/protocol.h"
+
+namespace tessera::stdlib {
+namespace {
+
+// A parameter as PyTorch's parser knows it: without self for methods, with `out` and `requires_grad`.
+struct FormParameter {
+  std::string name;
+  const char* type = "";
+  ArgumentForm form;
+  bool has_default = false, keyword_only = false;
+  std::string default_text;
+  bool takes_out = false;
+};
+
+struct Form {
+  std::vector<FormParameter> parameters;
+  size_t positional = 0;  // how many may be given by position
+  size_t least = 0;       // how many must be given
+  bool spreads = false;   // the first parameter may be given as several: view(2, 3)
+};
+
+void add_parameter(Form& form, FormParameter parameter) {
+  form.positional += !parameter.keyword_only;
+  form.least += !parameter.has_default;
+  form.parameters.push_back(std::move(parameter));
+}
+
+void add_option(Form& form, const char* name, ArgKind kind, const char* type, const char* default_text) {
+  add_parameter(form, {name, type, {kind, true, false, 0}, true, true, default_text, std::string_view(name) == "out"});
+}
+
+Form form_of(const OpFunction& function, const OpEntry& entry) {
+  Form form;
+  const OpSchema& schema = entry.schema();
+  const bool factory = makes_tensors(schema);
+  const bool several = schema.results.size() > 1;
+  const auto add_out = [&] {
+    if (entry.has(kOut) && !function.is_inplace && !function.is_method)
+      add_option(form, "out", ArgKind::Tensor, several ? "tuple of Tensors" : "Tensor", "None");
+  };
+  bool out_added = false;
+  for (size_t i = 0; i < schema.args.size(); ++i) {
+    const SchemaArg& arg = schema.args[i];
+    if (function.is_method && arg.name == "self") continue;
+    if (arg.keyword_only && factory && !out_added) add_out(), out_added = true;
+    const bool number = entry.has(kNumberOperands) && i > 0;
+    add_parameter(form, {arg.name == "self" ? "input" : arg.name, kind_name(arg.kind),
+                         ArgumentForm{arg.kind, arg.optional, number, static_cast<uint8_t>(arg.fixed_size)},
+                         arg.has_default, arg.keyword_only, arg.default_text});
+  }
+  if (!out_added) add_out();
+  if (factory) add_option(form, "requires_grad", ArgKind::Bool, "bool", "False");
+  if (function.is_functional && entry.has(kInplace))
+    add_parameter(form, {"inplace", "bool", {ArgKind::Bool, false, false, 0}, true, false, "False"});
+  form.spreads = spread_argument(entry) >= 0 && form.positional == 1;
+  return form;
+}
+
+// A form whose parameters are the first of another's, which has defaults for the rest, says nothing of its own: it is
+// there because its call is quicker.
+bool is_covered_by(const Form& form, const Form& other) {
+  if (&form == &other || form.parameters.size() >= other.parameters.size()) return false;
+  size_t matched = 0;
+  for (const FormParameter& parameter : other.parameters) {
+    const bool same = matched < form.parameters.size() && parameter.name == form.parameters[matched].name &&
+                      parameter.form.kind == form.parameters[matched].form.kind;
+    if (same) ++matched;
+    else if (!parameter.has_default) return false;
+  }
+  return matched == form.parameters.size();
+}
+
+std::vector<Form> forms_of(const OpFunction& function) {
+  std::vector<Form> all, kept;
+  for (const OpEntry* entry : function.entries) all.push_back(form_of(function, *entry));
+  for (const Form& form : all)
+    if (std::none_of(all.begin(), all.end(), [&](const Form& other) { return is_covered_by(form, other); }))
+      kept.push_back(form);
+  return kept;
+}
+
+// "(Tensor input, *, Tensor out = None)"
+std::string form_text(const Form& form) {
+  std::string text = "(";
+  bool starred = false;
+  for (const FormParameter& parameter : form.parameters) {
+    if (text.size() > 1) text += ", ";
+    if (parameter.keyword_only && !starred) text += "*, ", starred = true;
+    text += std::string(parameter.type) + " " + parameter.name;
+    if (parameter.has_default) text += " = " + parameter.default_text;
+  }
+  return text + ")";
+}
+
+class Refusal {
+ public:
+  Refusal(Interpreter& in, const OpFunction& function, const Args& args)
+      : in_(in),
+        function_(function),
+        self_(function.is_method ? 1 : 0),
+        positional_(args.positional() - self_),
+        keywords_(args.count - args.positional()),
+        values_(args.values + self_),
+        names_(args.keyword_names) {}
+
+  size_t count() const { return positional_ + keywords_; }
+  // Throws what is wrong with the call for this form.
+  void explain(const Form& form);
+  // "(Tensor, dim=str, )": the types of the call; with keywords alone PyTorch forgets to cut the last comma off.
+  std::string types() const;
+  [[noreturn]] void say(const std::string& text) const { throw Error(ErrorKind::TypeError, function_.name + text); }
+
+ private:
+  std::string_view keyword(size_t i) const { return text_of(names_->items[i]); }
+  const Value* find(const FormParameter& parameter) const;
+  bool fits(const FormParameter& parameter, const Value& v);
+  [[noreturn]] void wrong_type(const Form& form, size_t at, const Value& v, bool by_keyword);
+  [[noreturn]] void wrong_item(const FormParameter& parameter, std::span<const Value> items, size_t at,
+                               bool by_keyword);
+  [[noreturn]] void missing(const Form& form, size_t from) const;
+  [[noreturn]] void too_many(const Form& form) const;
+  void check_keywords(const Form& form) const;
+  std::string type(const Value& v) const { return std::string(type_name(in_, v)); }
+
+  Interpreter& in_;
+  const OpFunction& function_;
+  const size_t self_, positional_, keywords_;
+  const Value* const values_;
+  const Tuple* const names_;
+};
+
+bool answers_to(const FormParameter& parameter, std::string_view name) {
+  if (name == parameter.name) return true;
+  if (parameter.name == "input") return name == "x" || name == "a" || name == "x1";
+  if (parameter.name == "dim") return name == "axis";
+  if (parameter.name == "keepdim") return name == "keepdims";
+  return parameter.name == "other" && name == "x2";
+}
+
+const Value* Refusal::find(const FormParameter& parameter) const {
+  for (size_t i = 0; i < keywords_; ++i)
+    if (answers_to(parameter, keyword(i))) return values_ + positional_ + i;
+  return nullptr;
+}
+
+bool Refusal::fits(const FormParameter& parameter, const Value& v) {
+  const TorchState& state = torch_state(in_);
+  if (v.is_none() && parameter.form.allows_none) return true;
+  if (parameter.takes_out && is_sequence(v)) {
+    const auto items = items_of(v);
+    return std::all_of(items.begin(), items.end(), [&](const Value& item) { return is_tensor(state, item); });
+  }
+  Scratch scratch;
+  Arg ignored;
+  return convert_argument(in_, state, v, parameter.form, scratch, ignored);
+}
+
+void Refusal::explain(const Form& form) {
+  if (positional_ > form.positional && !form.spreads) too_many(form);
+  size_t taken = 0;
+  for (size_t at = 0; at < form.parameters.size(); ++at) {
+    const FormParameter& parameter = form.parameters[at];
+    const bool by_position = taken < positional_;
+    if (by_position && parameter.keyword_only) too_many(form);
+    const Value* const v = by_position ? values_ + taken : find(parameter);
+    if (v == nullptr) {
+      if (!parameter.has_default) missing(form, at);
+      continue;
+    }
+    const bool several = by_position && form.spreads && at == 0 && !is_sequence(*v) && v->is_int();
+    if (several) {
+      for (size_t i = 0; i < positional_; ++i)
+        if (int64_t ignored; !to_int(in_, values_[i], ignored)) wrong_item(parameter, {values_, positional_}, i, false);
+      taken = positional_;
+      continue;
+    }
+    if (form.spreads && at == 0 && positional_ > 1) too_many(form);
+    if (!fits(parameter, *v)) wrong_type(form, at, *v, !by_position);
+    taken += by_position;
+  }
+  check_keywords(form);
+}
+
+void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_keyword) {
+  const FormParameter& parameter = form.parameters[at];
+  const std::span<const Value> items = items_of(v);
+  if (parameter.form.kind == ArgKind::TensorList) {
+    for (size_t i = 0; i < items.size(); ++i)
+      if (!is_tensor(torch_state(in_), items[i]))
+        throw Error(ErrorKind::TypeError, "expected Tensor as element " + std::to_string(i) + " in argument " +
+                                              std::to_string(at) + ", but got " + type(items[i]));
+  }
+  if (parameter.form.kind == ArgKind::IntList) {
+    for (size_t i = 0; i < items.size(); ++i)
+      if (int64_t ignored; !to_int(in_, items[i], ignored)) wrong_item(parameter, items, i, by_keyword);
+  }
+  const std::string where = by_keyword ? "" : " (position " + std::to_string(at + 1) + ")";
+  say("(): argument '" + parameter.name + "'" + where + " must be " + parameter.type + ", not " + type(v));
+}
+
+// The first item decides whether it is a list of integers at all; the others are read later, with other words.
+void Refusal::wrong_item(const FormParameter& parameter, std::span<const Value> items, size_t at, bool by_keyword) {
+  const std::string found = type(items[at]);
+  if (at > 0)
+    say("(): argument '" + parameter.name + "' failed to unpack the object at pos " + std::to_string(at + 1) +
+        " with error \"type must be " + parameter.type + ",but got " + found + "\"");
+  say("(): argument '" + parameter.name + "'" + (by_keyword ? "" : " (position 1)") + " must be " + parameter.type +
+      ", but found element of type " + found + " at pos 0");
+}
+
+// PyTorch says "arguments" of one and "argument" of several. Functions of torch.nn.functional that work in place are
+// written in Python there, and speak as CPython does.
+void Refusal::missing(const Form& form, size_t from) const {
+  std::string names;
+  size_t count = 0;
+  for (size_t i = from; i < form.parameters.size(); ++i) {
+    if (form.parameters[i].has_default) continue;
+    names += (count++ == 0 ? "\"" : ", \"") + form.parameters[i].name + "\"";
+  }
+  if (function_.is_functional && form.parameters.back().name == "inplace" && count == 1)
+    say("() missing 1 required positional argument: '" + names.substr(1, names.size() - 2) + "'");
+  say("() missing " + std::to_string(count) + " required positional argument" + (count == 1 ? "s" : "") + ": " + names);
+}
+
+void Refusal::too_many(const Form& form) const {
+  const auto number = [](size_t n) { return std::to_string(n); };
+  if (form.least != form.positional)
+    say("() takes from " + number(form.least) + " to " + number(form.positional) + " positional arguments but " +
+        number(positional_) + " were given");
+  say("() takes " + number(form.positional) + " positional argument" + (form.positional == 1 ? "" : "s") + " but " +
+      number(positional_) + (positional_ == 1 ? " was" : " were") + " given");
+}
+
+void Refusal::check_keywords(const Form& form) const {
+  for (size_t i = 0; i < keywords_; ++i) {
+    size_t at = 0;
+    while (at < form.parameters.size() && !answers_to(form.parameters[at], keyword(i))) ++at;
+    if (at == form.parameters.size()) say("() got an unexpected keyword argument '" + std::string(keyword(i)) + "'");
+    if (at < positional_) say("() got multiple values for argument '" + std::string(keyword(i)) + "'");
+  }
+}
+
+std::string Refusal::types() const {
+  std::string text = "(";
+  for (size_t i = 0; i < positional_; ++i) text += type(values_[i]) + ", ";
+  for (size_t i = 0; i < keywords_; ++i) text += std::string(keyword(i)) + "=" + type(values_[positional_ + i]) + ", ";
+  if (positional_ != 0) text.resize(text.size() - 2);
+  return text + ")";
+}
+
+}  // namespace
+
+void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
+  Refusal refusal(in, function, args);
+  const std::vector<Form> forms = forms_of(function);
+  if (function.is_method && forms.size() == 1 && forms[0].parameters.empty()) {
+    const std::string method = "TensorBase." + function.name + "() takes no ";
+    if (args.keyword_names != nullptr) throw Error(ErrorKind::TypeError, method + "keyword arguments");
+    throw Error(ErrorKind::TypeError, method + "arguments (" + std::to_string(refusal.count()) + " given)");
+  }
+  std::vector<const Form*> plausible;
+  for (const Form& form : forms)
+    if (forms.size() == 1 || (form.least <= refusal.count() && refusal.count() <= form.parameters.size()))
+      plausible.push_back(&form);
+  if (plausible.size() == 1) refusal.explain(*plausible[0]);
+  std::string text = "() received an invalid combination of arguments - got " + refusal.types();
+  if (forms.size() == 1) refusal.say(text + ", but expected " + form_text(forms[0]));
+  text += ", but expected one of:\n";
+  for (const Form& form : forms) text += " * " + form_text(form) + "\n";
+  refusal.say(text);
+}
+
+}  // namespace tessera::stdlib
