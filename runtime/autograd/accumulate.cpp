@@ -2,7 +2,6 @@
 
 #include "runtime/autograd/function.h"
 #include "runtime/ops.h"
-#include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
 
@@ -46,8 +45,7 @@ void AccumulateGrad::backward(const TensorList& grad_outputs, TensorList&) {
   if (Context::current().grad_enabled) {
     grad = grad.defined() ? add(grad, arrived) : clone(arrived);
   } else if (grad.defined()) {
-    const Operand both[] = {grad, arrived};
-    run_pointwise_inplace(pointwise::k_add, both);
+    add_(grad, arrived);
   } else if (arrived.impl()->refs.unique() && may_be_kept(arrived, leaf_)) {
     grad = arrived;
   } else {

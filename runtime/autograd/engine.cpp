@@ -9,7 +9,6 @@
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/function.h"
 #include "runtime/ops.h"
-#include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
 
@@ -110,8 +109,7 @@ class Engine {
   Tensor sum_of(Tensor a, Tensor b) const {
     if (!grad_mode_ && a.impl()->refs.unique() && a.storage().unique() && a.is_contiguous() && a.dtype() == b.dtype() &&
         a.sizes() == b.sizes()) {
-      const Operand both[] = {a, b};
-      run_pointwise_inplace(pointwise::k_add, both);
+      add_(a, b);
       return a;
     }
     return add(a, b);

@@ -29,6 +29,11 @@ Tensor add(const Operand& x, const Operand& y, Scalar alpha) {
   return add_scaled(x, y, alpha);
 }
 
+void add_(const Tensor& self, const Operand& x) {
+  const Operand both[] = {self, x};
+  run_pointwise_inplace(pointwise::k_add, both);
+}
+
 Tensor sub(const Operand& x, const Operand& y, Scalar alpha) {
   if (is_one(alpha)) return sub(x, y);
   check_alpha(x, y, alpha);

@@ -8,7 +8,6 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
-#include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -25,11 +24,6 @@ int64_t Window::out_size(int d, int64_t in, bool round_up) const {
 }
 
 namespace {
-
-void add_in_place(const Tensor& to, const Tensor& x) {
-  const Operand both[] = {to, x};
-  run_pointwise_inplace(pointwise::k_add, both);
-}
 
 // With `more` rows and columns beyond the padding, which a rounded-up size may need.
 Tensor padded(const Tensor& image, const Window& w, double value, int64_t more_rows = 0, int64_t more_columns = 0) {
@@ -84,7 +78,7 @@ Tensor col2im(const Tensor& columns, const Window& w, int64_t channels, int64_t 
         const int64_t top = i * w.dilation[0], left = j * w.dilation[1];
         const Tensor place = slice(slice(image, 2, top, top + (rows - 1) * w.stride[0] + 1, w.stride[0]), 3, left,
                                    left + (places - 1) * w.stride[1] + 1, w.stride[1]);
-        add_in_place(place, select(select(parts, 2, i), 2, j));
+        add_(place, select(select(parts, 2, i), 2, j));
       }
     out = contiguous(narrow(narrow(image, 2, w.padding[0], height), 3, w.padding[1], width));
   }
@@ -199,7 +193,7 @@ Tensor by_kernel(ConvCall::Pass pass, const Tensor& image, const Tensor& weight,
 Tensor empty_like(Ints shape, const Tensor& like) { return Tensor::empty(shape, like.dtype(), like.device()); }
 
 Tensor with_bias(const Tensor& out, const Tensor& bias) {
-  if (bias.defined()) add_in_place(out, reshape(bias, {1, bias.numel(), 1, 1}));
+  if (bias.defined()) add_(out, reshape(bias, {1, bias.numel(), 1, 1}));
   return out;
 }
 

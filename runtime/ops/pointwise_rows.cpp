@@ -4,7 +4,7 @@
 #include <cctype>
 #include <deque>
 
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/grad_probe.h"
 #include "runtime/ops/op.h"
 #include "runtime/ops/pointwise_ids.h"

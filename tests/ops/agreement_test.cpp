@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/device/backend.h"
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
 #include "runtime/ops/reduce_ids.h"

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "runtime/autograd/engine.h"
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
 #include "runtime/ops/views.h"

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/tensor.h"
 
 namespace tessera {

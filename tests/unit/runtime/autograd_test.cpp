@@ -5,7 +5,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/function.h"
 #include "runtime/format.h"
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"

@@ -8,7 +8,7 @@
 
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/gradcheck.h"
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/conv.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "runtime/device/backend.h"
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/op.h"
 #include "runtime/ops/pointwise_ids.h"
 

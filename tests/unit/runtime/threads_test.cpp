@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "runtime/autograd/engine.h"
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/conv.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/softmax.h"
