@@ -158,13 +158,13 @@ Interpreter::~Interpreter() = default;
 Ref Interpreter::run(std::string_view code, std::string_view name) {
   state_->tensor_cancel->store(false);
   return guarded(*state_->in, [&] {
-    return Access::wrap(this, state_->in->run_interactive(std::make_shared<Source>(std::string(name), code)));
+    return Access::wrap(this, state_->in->run_interactive(*std::make_shared<Source>(std::string(name), code)));
   });
 }
 
 Ref Interpreter::eval(std::string_view code) {
   return guarded(*state_->in,
-                 [&] { return Access::wrap(this, state_->in->eval(std::make_shared<Source>("<host>", code))); });
+                 [&] { return Access::wrap(this, state_->in->eval(*std::make_shared<Source>("<host>", code))); });
 }
 
 bool Interpreter::try_run(std::string_view code, Ref* result, ScriptError* error) {
@@ -214,9 +214,9 @@ void Interpreter::def_raw(const char* signature, const char* doc, Raw function) 
     Interpreter* owner;
     Raw function;
   };
-  auto closure = std::make_shared<Closure>(Closure{this, std::move(function)});
+  auto closure = std::make_unique<Closure>(Closure{this, std::move(function)});
   const NativeFn thunk = [](lang::Interpreter& in, const Args& args) -> Value {
-    Closure& self = *static_cast<Closure*>(args.callee->data.get());
+    Closure& self = *static_cast<Closure*>(args.callee->data);
     std::vector<Ref> refs;
     for (uint32_t i = 0; i < args.count; ++i) refs.push_back(Access::wrap(self.owner, args[i]));
     return in_torch(in, args, [&] {
@@ -229,7 +229,9 @@ void Interpreter::def_raw(const char* signature, const char* doc, Raw function) 
   };
   guarded(*state_->in, [&] {
     state_->in->import("torch");
-    const Value made = state_->in->new_function(signature, doc, thunk, closure);
+    const Value made = state_->in->new_function(signature, doc, thunk, closure.get(),
+                                                [](void* data) { delete static_cast<Closure*>(data); });
+    closure.release();
     Str* name = static_cast<NativeFunction*>(made.as_object())->name;
     dict_set_str(*state_->in, state_->in->main_module()->dict, name, made);
   });

@@ -27,7 +27,7 @@ bool read_block(Terminal& terminal, std::string& text) {
 // True when the prompt shall end, with its status.
 bool run_block(Interpreter& in, Terminal& terminal, const std::string& text, int& status) {
   try {
-    const Value value = in.run_interactive(std::make_shared<Source>("<stdin>", text));
+    const Value value = in.run_interactive(*std::make_shared<Source>("<stdin>", text));
     if (!value.is_undefined() && !value.is_none()) terminal.write_out(repr_text(in, value) + "\n");
   } catch (const Thrown& thrown) {
     const Type* exit = in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)];

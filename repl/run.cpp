@@ -45,7 +45,7 @@ void run_exit_functions(Interpreter& in, Terminal& terminal) {
 
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {
   try {
-    in.run(std::move(source), "__main__");
+    in.run(*source, "__main__");
     return 0;
   } catch (const Thrown& thrown) {
     return report(in, terminal, thrown.exception);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "stdlib/namespaces.h"
 

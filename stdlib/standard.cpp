@@ -18,7 +18,7 @@ const std::string_view* embedded_text(std::string_view name, std::string& path, 
 }  // namespace
 
 void add_standard_library(Interpreter& in) {
-  if (!in.host.embedded_module) in.host.embedded_module = embedded_text;
+  if (!in.host().embedded_module) in.host().embedded_module = embedded_text;
   add_native_modules(in);
   add_torch_modules(in);
 }

@@ -1,6 +1,7 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
+#include "lang/core/host.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
 #include "lang/core/names.h"
@@ -96,7 +97,7 @@ Value help_function(Interpreter& in, const Args& args) {
       if (at + 1 < doc.size() && doc[at + 1] != '\n') doc.insert(at + 1, "    ");
     if (!doc.empty()) out += "\n    " + doc + "\n";
   }
-  if (in.host.write_out) in.host.write_out(out);
+  if (in.host().write_out) in.host().write_out(out);
   return Value::none();
 }
 

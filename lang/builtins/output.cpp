@@ -1,5 +1,6 @@
 // print, input and open. What is printed goes in one piece to the host, or to sys.stdout when a script has replaced it.
 #include "lang/builtins/builtins.h"
+#include "lang/core/host.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
@@ -39,7 +40,7 @@ void append_text(Interpreter& in, std::string& out, const Value& value, bool enc
     try {
       check_encodable(in, text);
     } catch (const Thrown&) {
-      if (in.host.write_out) in.host.write_out(out);
+      if (in.host().write_out) in.host().write_out(out);
       throw;
     }
   }
@@ -64,7 +65,7 @@ Value print_function(Interpreter& in, const Args& args) {
   }
   text += end;
   if (file.is_undefined()) {
-    if (in.host.write_out) in.host.write_out(text);
+    if (in.host().write_out) in.host().write_out(text);
     return Value::none();
   }
   call_method(in, file, in.names->write, {make_str(in, text)});
@@ -73,9 +74,9 @@ Value print_function(Interpreter& in, const Args& args) {
 }
 
 Value input_function(Interpreter& in, const Args& args) {
-  if (!args[0].is_undefined() && in.host.write_out) in.host.write_out(str_text(in, args[0]));
+  if (!args[0].is_undefined() && in.host().write_out) in.host().write_out(str_text(in, args[0]));
   std::string line;
-  if (!in.host.read_line || !in.host.read_line(line)) throw Error(ErrorKind::EOFError, "EOF when reading a line");
+  if (!in.host().read_line || !in.host().read_line(line)) throw Error(ErrorKind::EOFError, "EOF when reading a line");
   if (!line.empty() && line.back() == '\n') line.pop_back();
   return make_str_lossy(in, line);
 }

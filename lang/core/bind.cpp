@@ -419,18 +419,18 @@ NativeFunction* new_native(Interpreter& in, const NativeDef& row, Type* owner) {
     f->name = intern(in, text);
     return f;
   }
-  auto signature = parse_signature(in, text);
-  f->name = intern(in, signature->function_name);
-  f->signature = signature.get();
-  in.shared->signatures.push_back(std::move(signature));
+  f->signature = &in.shared->signatures.emplace_back(parse_signature(in, text));
+  f->name = intern(in, f->signature->function_name);
   return f;
 }
 
 }  // namespace
 
-Value Interpreter::new_function(const char* signature, const char* doc, NativeFn function, std::shared_ptr<void> data) {
+Value Interpreter::new_function(const char* signature, const char* doc, NativeFn function, void* data,
+                                void (*drop)(void*)) {
   NativeFunction* f = new_native(*this, NativeDef{signature, function, doc}, nullptr);
-  f->data = std::move(data);
+  f->data = data;
+  f->drop = drop;
   return Value::adopt(f);
 }
 

@@ -1,7 +1,6 @@
 // Signature strings and the arguments of native functions: parsing, binding, checks, CPython's TypeErrors.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,7 +13,7 @@ class Interpreter;
 
 // "scale(x: Tensor, k: float = 2.0, *, out=None) -> Tensor". std::invalid_argument for a malformed text: that is a
 // mistake of the C++ programmer, not of a script.
-std::unique_ptr<Signature> parse_signature(Interpreter& in, std::string_view text);
+Signature parse_signature(Interpreter& in, std::string_view text);
 
 // Calls a native function with arguments as a script wrote them (`self` in front for methods).
 Value call_native(Interpreter& in, const NativeFunction* function, const Args& args);

@@ -10,6 +10,7 @@
 #include "lang/objects/class.h"
 #include "lang/compiler/compile.h"
 #include "lang/core/cycles.h"
+#include "lang/core/host.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_types.h"
 #include "lang/objects/function.h"
@@ -28,20 +29,34 @@
 namespace tessera::lang {
 
 struct Interpreter::State {
+  Host host;
   std::unordered_map<std::string, Type*> types;  // by name, for signatures
-  std::vector<std::shared_ptr<void>> extensions;
+  std::vector<std::pair<void*, void (*)(void*)>> kept;
   std::set<std::string> warned;
   Value builtins;  // the module
   Value main;      // the module, once there is one
   Value result;    // of an interactive run
+  std::unique_ptr<VirtualMachine> vm;
+  std::unique_ptr<Collector> collector;
+  std::unique_ptr<TypeCache> type_cache;
+  std::unique_ptr<WeakReferences> weak_references;
+  std::unique_ptr<Modules> modules;
 };
 
-Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), state_(std::make_unique<State>()) {
+Interpreter::Interpreter() : Interpreter(Host{}) {}
+
+Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   heap.set_limit(limits.object_bytes);
-  collector_ = std::make_unique<Collector>(*this);
-  type_cache_ = std::make_unique<TypeCache>();
-  weak_references_ = std::make_unique<WeakReferences>(*this);
-  vm_ = std::make_unique<VirtualMachine>(*this);
+  state_->host = std::move(host);
+  host_ = &state_->host;
+  const auto make = [](auto& owner, auto&&... arguments) {
+    owner = std::make_unique<std::remove_reference_t<decltype(*owner)>>(arguments...);
+    return owner.get();
+  };
+  collector_ = make(state_->collector, *this);
+  type_cache_ = make(state_->type_cache);
+  weak_references_ = make(state_->weak_references, *this);
+  vm_ = make(state_->vm, *this);
   const bool collects = collector_->enabled();
   collector_->set_enabled(false);
   make_core_types(*this);
@@ -56,7 +71,7 @@ Interpreter::Interpreter(Host h, Limits l) : limits(l), host(std::move(h)), stat
   add_generator_methods(*this);
   add_exception_methods(*this);
   add_frame_methods(*this);
-  modules_ = std::make_unique<Modules>(*this);
+  modules_ = make(state_->modules, *this);
   Module* const builtins = make_module(*this, "builtins");
   state_->builtins = Value::adopt(builtins);
   vm_->set_builtins(builtins->dict);
@@ -72,14 +87,17 @@ Interpreter::~Interpreter() {
   if (names != nullptr) dict_clear(*this, names);  // finalizers of strings and the like: not in its list
   state_->result = Value();
   state_->main = Value();
-  state_->extensions.clear();
-  modules_.reset();
+  for (auto [thing, drop] : state_->kept) drop(thing);
+  extension = nullptr;
+  modules_ = nullptr;
+  state_->modules.reset();
   collector_->clear_all();
   state_->builtins = Value();
   not_implemented = Value();
   ellipsis = Value();
   drop_shared_objects(*this);
   destroy_types(*this);
+  delete state_;
 }
 
 // --- running text
@@ -107,7 +125,7 @@ Value as_thrown(Interpreter& in, F&& body) {
 
 }  // namespace
 
-Value Interpreter::run(std::shared_ptr<Source> source, std::string_view name) {
+Value Interpreter::run(const Source& source, std::string_view name) {
   return as_thrown(*this, [&] {
     Value module;
     if (name == "__main__") {
@@ -117,22 +135,23 @@ Value Interpreter::run(std::shared_ptr<Source> source, std::string_view name) {
       dict_set_str(*this, modules_->table(), intern(*this, name), module);
     }
     Dict* const globals = static_cast<Module*>(module.as_object())->dict;
-    dict_set_str(*this, globals, names->file, make_str_lossy(*this, source->name()));
-    return run_code(*this, compile_source(*this, std::move(source), CompileMode::Module), globals);
+    dict_set_str(*this, globals, names->file, make_str_lossy(*this, source.name()));
+    return run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Module), globals);
   });
 }
 
-Value Interpreter::run_interactive(std::shared_ptr<Source> source) {
+Value Interpreter::run_interactive(const Source& source) {
   return as_thrown(*this, [&] {
     state_->result = Value();
-    run_code(*this, compile_source(*this, std::move(source), CompileMode::Interactive), main_module()->dict);
+    run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Interactive), main_module()->dict);
     return std::exchange(state_->result, Value());
   });
 }
 
-Value Interpreter::eval(std::shared_ptr<Source> source) {
+Value Interpreter::eval(const Source& source) {
   return as_thrown(*this, [&] {
-    return run_code(*this, compile_source(*this, std::move(source), CompileMode::Expression), main_module()->dict);
+    return run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Expression),
+                    main_module()->dict);
   });
 }
 
@@ -166,10 +185,7 @@ Type* Interpreter::named_type(std::string_view name) const {
   return found == state_->types.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<void>& Interpreter::extension(size_t index) {
-  if (index >= state_->extensions.size()) state_->extensions.resize(index + 1);
-  return state_->extensions[index];
-}
+void Interpreter::keep(void* thing, void (*drop)(void*)) { state_->kept.emplace_back(thing, drop); }
 
 // --- errors and warnings
 
@@ -195,7 +211,7 @@ void Interpreter::warn(ErrorKind category, std::string_view message) {
   }
   const std::string text =
       where + std::string(error_type(*this, category)->name->view()) + ": " + std::string(message) + "\n";
-  if (state_->warned.insert(text).second && host.write_error) host.write_error(text);
+  if (state_->warned.insert(text).second && host_->write_error) host_->write_error(text);
 }
 
 }  // namespace tessera::lang

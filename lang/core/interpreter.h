@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +16,7 @@
 namespace tessera::lang {
 
 struct Dict;
+struct Host;  // what the host does for it (host.h)
 struct Exception;
 struct Module;
 class Modules;         // import (module.h)
@@ -49,18 +48,10 @@ struct Limits {
   bool files = false, environment = false, clock = false, imports_of_files = false, processes = false;
 };
 
-struct Host {
-  // All may be empty: then nothing is printed, input() raises EOFError, and only embedded modules can be imported.
-  std::function<void(std::string_view)> write_out;
-  std::function<void(std::string_view)> write_error;
-  std::function<bool(std::string& line)> read_line;
-  // The text of a module that is embedded in the program, or null. `path` is what tracebacks show.
-  std::function<const std::string_view*(std::string_view name, std::string& path, bool& is_package)> embedded_module;
-};
-
 class Interpreter {
  public:
-  explicit Interpreter(Host host = {}, Limits limits = {});
+  Interpreter();
+  explicit Interpreter(Host host, Limits limits = {});
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
@@ -70,7 +61,6 @@ class Interpreter {
   struct SharedObjects* shared = nullptr;  // empty strings and the like (types/types.h)
   struct Names* names = nullptr;           // interned strings that the machine and natives use (names.def)
   Limits limits;
-  Host host;
 
   // Set by another thread or a signal handler: the program stops at the next backward jump, call or kernel poll.
   // Bits. 1: KeyboardInterrupt, 2: cancelled by the host (a script cannot catch it), 4: a collection is due.
@@ -80,10 +70,10 @@ class Interpreter {
   std::vector<std::string> search_path;  // sys.path at the start
 
   // Runs a file's text as module `name` ("__main__"). Throws Thrown; the exception holds its traceback.
-  Value run(std::shared_ptr<Source> source, std::string_view name);
+  Value run(const Source& source, std::string_view name);
   // As a prompt does it: statements in the main module's names; answers the value of a last bare expression, or Undefined.
-  Value run_interactive(std::shared_ptr<Source> source);
-  Value eval(std::shared_ptr<Source> source);  // one expression in the main module
+  Value run_interactive(const Source& source);
+  Value eval(const Source& source);  // one expression in the main module
   Module* main_module();
   void set_result(const Value& value);  // of run_interactive, by the code that it runs
 
@@ -99,7 +89,9 @@ class Interpreter {
   // Without `del` the attribute cannot be deleted.
   void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "",
                     NativeFn del = nullptr);
-  Value new_function(const char* signature, const char* doc, NativeFn function, std::shared_ptr<void> data = nullptr);
+  // `data` comes with each call as callee->data; it is borrowed, or `drop` frees it when the function ends.
+  Value new_function(const char* signature, const char* doc, NativeFn function, void* data = nullptr,
+                     void (*drop)(void*) = nullptr);
   void def(Module& module, const char* signature, const char* doc, NativeFn function);
   // Types by the names that signatures use ("Tensor"). new_type registers what it makes.
   void register_type(Type* type);
@@ -110,9 +102,16 @@ class Interpreter {
   // A warning, through the warnings module when a script has imported it, else printed once per place.
   void warn(ErrorKind category, std::string_view message);
 
-  // A slot for the state that a layer above keeps per interpreter (stdlib's tensor state), by index.
-  std::shared_ptr<void>& extension(size_t index);
+  // Keeps what a module has per interpreter until that ends.
+  void keep(void* thing, void (*drop)(void*));
+  template <class T>
+  T* keep(T* thing) {
+    keep(thing, [](void* kept) { delete static_cast<T*>(kept); });
+    return thing;
+  }
+  void* extension = nullptr;  // what the layer above keeps here (the state of its tensors)
 
+  Host& host() { return *host_; }
   VirtualMachine& vm() { return *vm_; }
   Collector& collector() { return *collector_; }
   Modules& modules() { return *modules_; }
@@ -127,12 +126,13 @@ class Interpreter {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
-  std::unique_ptr<VirtualMachine> vm_;
-  std::unique_ptr<Collector> collector_;
-  std::unique_ptr<TypeCache> type_cache_;
-  std::unique_ptr<WeakReferences> weak_references_;
-  std::unique_ptr<Modules> modules_;
+  State* state_;  // owns what follows
+  Host* host_;
+  VirtualMachine* vm_;
+  Collector* collector_;
+  TypeCache* type_cache_;
+  WeakReferences* weak_references_;
+  Modules* modules_;
 };
 
 // A string that is unique by text in this interpreter; lives as long as it.

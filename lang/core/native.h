@@ -19,8 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,7 +78,14 @@ struct NativeFunction : Object {
   Type* owner;       // the type whose method it is, or null
   bool takes_class;  // of the owner's methods: __new__ and class methods, whose first argument is a class
   std::string doc;
-  std::shared_ptr<void> data;  // for closures of hosts
+  void* data = nullptr;           // what it was made with
+  void (*drop)(void*) = nullptr;  // frees data, where the function owns it
+
+  NativeFunction() = default;
+  NativeFunction(const NativeFunction&) = delete;
+  ~NativeFunction() {
+    if (drop != nullptr) drop(data);
+  }
 };
 
 // One row of a table of methods or functions.

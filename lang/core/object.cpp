@@ -2,6 +2,7 @@
 //
 // Destroying a list destroys its items, and so on: a linked list of a million nodes would recurse a million times. So
 // the depth is counted, and beyond a bound an object is only noted down; the outermost call destroys what was noted.
+#include "lang/core/host.h"
 #include "lang/core/object.h"
 
 #include <cstdlib>
@@ -53,9 +54,10 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
     try {
       call_method(in, self, in.names->del);
     } catch (const Thrown& thrown) {
-      if (in.host.write_error) {
-        in.host.write_error("Exception ignored in: " + repr_text(in, type_lookup(object->type, in.names->del)) + "\n");
-        in.host.write_error(in.format_exception(thrown.exception));
+      if (in.host().write_error) {
+        in.host().write_error("Exception ignored in: " + repr_text(in, type_lookup(object->type, in.names->del)) +
+                              "\n");
+        in.host().write_error(in.format_exception(thrown.exception));
       }
     }
   } catch (...) {

@@ -158,38 +158,38 @@ Parameter parse_parameter(Interpreter& in, std::string_view part, Parameter::Kin
 
 }  // namespace
 
-std::unique_ptr<Signature> parse_signature(Interpreter& in, std::string_view text) {
-  auto signature = std::make_unique<Signature>();
-  signature->text = std::string(text);
+Signature parse_signature(Interpreter& in, std::string_view text) {
+  Signature signature;
+  signature.text = std::string(text);
   const size_t open = text.find('(');
   if (open == text.npos) malformed(text, "no parenthesis");
   const size_t close = closing(text, open);
-  signature->function_name = std::string(trim(text.substr(0, open)));
+  signature.function_name = std::string(trim(text.substr(0, open)));
   const size_t arrow = text.find("->", close);
-  if (arrow != text.npos) signature->result = std::string(trim(text.substr(arrow + 2)));
+  if (arrow != text.npos) signature.result = std::string(trim(text.substr(arrow + 2)));
   using Kind = Parameter::Kind;
   Kind kind = Kind::Positional;
   for (std::string_view part : split_parameters(text.substr(open + 1, close - open - 1))) {
     if (part == "/") {
-      for (Parameter& p : signature->parameters) p.kind = Kind::PositionalOnly;
+      for (Parameter& p : signature.parameters) p.kind = Kind::PositionalOnly;
     } else if (part == "*") {
       kind = Kind::KeywordOnly;
     } else if (part.starts_with("**")) {
-      signature->parameters.push_back(parse_parameter(in, part.substr(2), Kind::VarKeyword, text));
+      signature.parameters.push_back(parse_parameter(in, part.substr(2), Kind::VarKeyword, text));
     } else if (part.starts_with("*")) {
-      signature->parameters.push_back(parse_parameter(in, part.substr(1), Kind::VarPositional, text));
+      signature.parameters.push_back(parse_parameter(in, part.substr(1), Kind::VarPositional, text));
       kind = Kind::KeywordOnly;
     } else {
-      signature->parameters.push_back(parse_parameter(in, part, kind, text));
+      signature.parameters.push_back(parse_parameter(in, part, kind, text));
     }
   }
   bool plain = true;
-  for (const Parameter& p : signature->parameters) {
-    if (p.kind <= Kind::Positional) ++signature->positional_count;
+  for (const Parameter& p : signature.parameters) {
+    if (p.kind <= Kind::Positional) ++signature.positional_count;
     plain = plain && p.kind <= Kind::Positional && p.check == Parameter::Check::None;
   }
-  signature->plain = plain;
-  if (plain) signature->plain_count = static_cast<uint32_t>(signature->parameters.size());
+  signature.plain = plain;
+  if (plain) signature.plain_count = static_cast<uint32_t>(signature.parameters.size());
   return signature;
 }
 

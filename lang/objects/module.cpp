@@ -9,6 +9,7 @@
 #include "lang/objects/attribute.h"
 #include "lang/compiler/compile.h"
 #include "lang/objects/exception.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -152,8 +153,8 @@ Module* Modules::load(std::string_view name, Module* parent) {
   if (native_.contains(std::string(name))) return load_native(name);
   std::string path;
   bool is_package = false;
-  if (in_.host.embedded_module) {
-    if (const std::string_view* text = in_.host.embedded_module(name, path, is_package)) {
+  if (in_.host().embedded_module) {
+    if (const std::string_view* text = in_.host().embedded_module(name, path, is_package)) {
       return load_source(name, *text, path, is_package);
     }
   }

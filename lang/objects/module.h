@@ -4,7 +4,6 @@
 // its first statement runs, so that a cycle of imports ends.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>

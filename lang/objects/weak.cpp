@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "lang/objects/class.h"
+#include "lang/core/host.h"
 #include "lang/core/cycles.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
@@ -46,9 +47,9 @@ bool allows_weak_references(Interpreter& in, const Value& value) {
 }
 
 void report(Interpreter& in, const Value& callback, const Value& exception) {
-  if (!in.host.write_error) return;
-  in.host.write_error("Exception ignored in: " + repr_text(in, callback) + "\n");
-  in.host.write_error(in.format_exception(exception));
+  if (!in.host().write_error) return;
+  in.host().write_error("Exception ignored in: " + repr_text(in, callback) + "\n");
+  in.host().write_error(in.format_exception(exception));
 }
 
 }  // namespace

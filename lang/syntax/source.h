@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ struct Position {
   std::uint32_t column = 0;
 };
 
-class Source {
+class Source : public std::enable_shared_from_this<Source> {
  public:
   // Text longer than this is refused by the parser: offsets have 32 bits, and tokens point one past the end.
   static constexpr std::size_t kMaxBytes = 0x7fff'ffff;

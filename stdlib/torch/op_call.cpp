@@ -76,7 +76,7 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
 }
 
 Value call_op_function(Interpreter& in, const Args& args) {
-  return call_op(in, *static_cast<OpFunction*>(args.callee->data.get()), args);
+  return call_op(in, *static_cast<OpFunction*>(args.callee->data), args);
 }
 
 // Every form's schema, and what the forms above it do.
@@ -127,9 +127,10 @@ FastPaths merge_fast_paths(std::span<const OpEntry* const> entries) {
 Value make_op_function(Interpreter& in, OpFunction function) {
   function.fast = merge_fast_paths(function.entries);
   const bool is_method = function.is_method;
-  auto shared = std::make_shared<OpFunction>(std::move(function));
-  const char* const name = shared->name.c_str();
-  const Value made = in.new_function(name, doc_of(*shared).c_str(), call_op_function, shared);
+  auto owned = std::make_unique<OpFunction>(std::move(function));
+  const Value made = in.new_function(owned->name.c_str(), doc_of(*owned).c_str(), call_op_function, owned.get(),
+                                     [](void* data) { delete static_cast<OpFunction*>(data); });
+  owned.release();
   if (is_method) static_cast<NativeFunction*>(made.as_object())->owner = torch_state(in).tensor;
   return made;
 }
@@ -143,7 +144,7 @@ Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args) 
     function = make_op_function(in, {std::string(name), {entries.begin(), entries.end()}});
   }
   const Value keep = function;
-  return call_op(in, *static_cast<OpFunction*>(static_cast<NativeFunction*>(keep.as_object())->data.get()), args);
+  return call_op(in, *static_cast<OpFunction*>(static_cast<NativeFunction*>(keep.as_object())->data), args);
 }
 
 }  // namespace tessera::stdlib

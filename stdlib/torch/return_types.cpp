@@ -8,7 +8,7 @@ namespace tessera::stdlib {
 namespace {
 
 Value field_getter(Interpreter&, const Args& args) {
-  const auto index = reinterpret_cast<uintptr_t>(args.callee->data.get());
+  const auto index = reinterpret_cast<uintptr_t>(args.callee->data);
   return as_tuple(args[0])->items[index - 1];
 }
 
@@ -41,7 +41,7 @@ Type* named_type_for(Interpreter& in, const OpEntry& entry) {
   for (const SchemaArg& result : entry.schema().results) {
     names.push_back(make_str(in, result.name));
     // The place in the tuple travels as the pointer's value, one up so that it is never null.
-    auto place = std::shared_ptr<void>(std::shared_ptr<void>(), reinterpret_cast<void*>(names.size()));
+    void* place = reinterpret_cast<void*>(names.size());
     const Value getter = in.new_function("get(self)", "", field_getter, place);
     dict_set_str(in, type->attributes, intern(in, result.name),
                  make_property(in, getter, Value::none(), Value::none(), Value::none()));

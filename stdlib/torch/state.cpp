@@ -7,7 +7,7 @@
 
 namespace tessera::stdlib {
 
-TorchState& torch_state(Interpreter& in) { return *static_cast<TorchState*>(in.extension(0).get()); }
+TorchState& torch_state(Interpreter& in) { return *static_cast<TorchState*>(in.extension); }
 
 Value wrap_tensor(Interpreter& in, Tensor tensor) {
   auto* object = make_untracked<TensorObject>(in, torch_state(in).tensor);

@@ -249,9 +249,8 @@ Value missing_in_ops(Interpreter& in, Module&, Str* name) {
 }
 
 void fill_torch(Interpreter& in, Module& module) {
-  auto state_owner = std::make_shared<TorchState>();
-  in.extension(0) = state_owner;
-  TorchState& state = *state_owner;
+  TorchState& state = *in.keep(new TorchState);
+  in.extension = &state;
   make_small_types(in, state);
   make_tensor_type(in, state);
 

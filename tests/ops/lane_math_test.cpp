@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 
 using namespace tessera::tensor;
 

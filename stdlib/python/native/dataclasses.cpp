@@ -1,4 +1,6 @@
 // _dataclasses: all fields of an object at once.
+#include <algorithm>
+
 #include "lang/objects/attribute.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"

@@ -3,6 +3,8 @@
 // A dict finds the result of a call by its arguments: an unbounded memory keeps the result itself there, a bounded one
 // the number of a node. Nodes form a ring in the order of their last use, node 0 being its border. The key is the tuple of
 // arguments, or the argument alone when it is one int or str, which is what most calls have.
+#include <algorithm>
+
 #include "lang/compiler/chunk.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"

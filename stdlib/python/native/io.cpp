@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "stdlib/python/native/native_modules.h"
@@ -109,7 +110,7 @@ bool fill(Interpreter& in, File* f) {
   f->at = 0;
   if (f->place == Place::In) {
     std::string line;
-    if (!in.host.read_line || !in.host.read_line(line)) {
+    if (!in.host().read_line || !in.host().read_line(line)) {
       f->at_end = true;
       return false;
     }
@@ -307,10 +308,10 @@ Value file_write(Interpreter& in, const Args& args) {
     case Place::Memory: write_memory(f, text); break;
     case Place::Out:
       check_encodable(in, args[1]);
-      if (in.host.write_out) in.host.write_out(text);
+      if (in.host().write_out) in.host().write_out(text);
       break;
     case Place::Error:
-      if (in.host.write_error) in.host.write_error(text);
+      if (in.host().write_error) in.host().write_error(text);
       break;
     default:
       check_encodable(in, args[1]);
@@ -578,7 +579,7 @@ Value open_file(Interpreter& in, const Args& args) {
   require(in.limits.files, "files");
   const std::string mode_text(text_argument(in, args[1], "open() argument 'mode'"));
   const Mode mode = parse_mode(mode_text);
-  Value made = Value::adopt(make_object<File>(in, static_cast<Type*>(args.callee->data.get())));
+  Value made = Value::adopt(make_object<File>(in, static_cast<Type*>(args.callee->data)));
   File* f = file_of(made);
   f->place = Place::Disk;
   f->closed = true;  // until it is open
@@ -606,7 +607,7 @@ Value standard_stream(Interpreter& in, const Args& args) {
   static constexpr const char* kNames[] = {"<stdin>", "<stdout>", "<stderr>"};
   const int64_t which = int_argument(in, args[0]);
   if (which < 0 || which > 2) throw Error(ErrorKind::ValueError, "there are three standard streams");
-  Value made = Value::adopt(make_object<File>(in, static_cast<Type*>(args.callee->data.get())));
+  Value made = Value::adopt(make_object<File>(in, static_cast<Type*>(args.callee->data)));
   File* f = file_of(made);
   f->place = which == 0 ? Place::In : which == 1 ? Place::Out : Place::Error;
   f->fd = static_cast<int>(which);
@@ -665,14 +666,13 @@ void fill_io(Interpreter& in, Module& module) {
   in.add_property(file, "name", file_name);
   in.add_property(file, "mode", file_mode);
   // Functions reach the type through their closure; types live as long as the interpreter.
-  const std::shared_ptr<void> closure(file, [](void*) {});
   set_member(
       in, module, "open",
       in.new_function(
           "open(file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None)",
-          "Open a text file.", open_file, closure));
+          "Open a text file.", open_file, file));
   set_member(in, module, "standard_stream",
-             in.new_function("standard_stream(which, /)", "stdin, stdout or stderr.", standard_stream, closure));
+             in.new_function("standard_stream(which, /)", "stdin, stdout or stderr.", standard_stream, file));
   set_member(in, module, "TextIOWrapper", Value(file));
 
   static const NativeDef kMemoryMethods[] = {

@@ -1,5 +1,7 @@
 // The fields of named tuples and the usual call of their classes, for collections.namedtuple: both stand in every loop over
 // rows, and a script function for each would be most of its time.
+#include <algorithm>
+
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "stdlib/python/native/native_modules.h"

@@ -25,14 +25,14 @@ struct MatchObject : Object {
   int64_t pos = 0, endpos = 0;
 };
 
-// Types live in the module's closure of each interpreter: found through the pattern object's own type.
+// One for each interpreter, which keeps it; functions find it as their data.
 struct Types {
   Type* pattern;
   Type* match;
   Type* iterator;
 };
 
-std::shared_ptr<Types> types_of(const Args& args) { return std::static_pointer_cast<Types>(args.callee->data); }
+const Types* types_of(const Args& args) { return static_cast<const Types*>(args.callee->data); }
 
 // --- characters ---
 
@@ -568,8 +568,7 @@ Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*de
 }
 
 // Methods that make matches reach their type through the closure.
-void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t count,
-                    const std::shared_ptr<Types>& types) {
+void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t count, Types* types) {
   in.add_methods(type, rows, count);
   for (size_t i = 0; i < count; ++i) {
     const std::string_view signature = rows[i].signature;
@@ -581,7 +580,7 @@ void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t c
 }  // namespace
 
 void fill_regex(Interpreter& in, Module& module) {
-  auto types = std::make_shared<Types>();
+  Types* types = in.keep(new Types);
   types->pattern = make_type(in, "Pattern", sizeof(PatternObject), destroy<PatternObject>);
   types->pattern->slots.repr = pattern_repr;
   types->pattern->slots.hash = pattern_hash;

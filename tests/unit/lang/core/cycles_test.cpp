@@ -14,7 +14,7 @@ using namespace tessera::lang;
 
 namespace {
 
-void run(Interpreter& in, std::string_view text) { in.run(std::make_shared<Source>("test", text), "__main__"); }
+void run(Interpreter& in, std::string_view text) { in.run(*std::make_shared<Source>("test", text), "__main__"); }
 
 }  // namespace
 

@@ -19,11 +19,11 @@ namespace {
 
 std::shared_ptr<Source> source(std::string_view text) { return std::make_shared<Source>("test", text); }
 
-Value eval(Interpreter& in, std::string_view text) { return in.eval(source(text)); }
+Value eval(Interpreter& in, std::string_view text) { return in.eval(*source(text)); }
 
 std::string report(Interpreter& in, std::string_view text) {
   try {
-    in.run(source(text), "__main__");
+    in.run(*source(text), "__main__");
   } catch (const Thrown& thrown) {
     return in.format_exception(thrown.exception);
   }
@@ -34,7 +34,7 @@ std::string report(Interpreter& in, std::string_view text) {
 
 TEST_CASE("an expression's value, and a name that a run has bound") {
   Interpreter in;
-  in.run(source("x = 6\ndef twice(n): return n * 2\n"), "__main__");
+  in.run(*source("x = 6\ndef twice(n): return n * 2\n"), "__main__");
   CHECK(eval(in, "twice(x) + 1").as_int() == 13);
   const Value function = get_attr(in, Value(in.main_module()), intern(in, "twice"));
   CHECK(call(in, function, {Value::integer(21)}).as_int() == 42);
@@ -68,8 +68,8 @@ TEST_CASE("a flag stops a loop that would not end") {
 
 TEST_CASE("two interpreters know nothing of each other") {
   Interpreter a, b;
-  a.run(source("x = 'a'\n"), "__main__");
-  b.run(source("x = 'b'\n"), "__main__");
+  a.run(*source("x = 'a'\n"), "__main__");
+  b.run(*source("x = 'b'\n"), "__main__");
   CHECK(text_of(eval(a, "x")) == "a");
   CHECK(text_of(eval(b, "x")) == "b");
 }

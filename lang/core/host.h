@@ -1,0 +1,19 @@
+// What a host does for an interpreter. Apart from interpreter.h, so that few files read <functional>.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tessera::lang {
+
+struct Host {
+  // All may be empty: then nothing is printed, input() raises EOFError, and only embedded modules can be imported.
+  std::function<void(std::string_view)> write_out;
+  std::function<void(std::string_view)> write_error;
+  std::function<bool(std::string& line)> read_line;
+  // The text of a module that is embedded in the program, or null. `path` is what tracebacks show.
+  std::function<const std::string_view*(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+};
+
+}  // namespace tessera::lang
