@@ -1,4 +1,5 @@
-// Convolution and its two derivatives, each as products over blocks of places of the window.
+// Convolution and its two derivatives, each as products over blocks of places of the window; those with steps of one along
+// long rows are products over rows of the image (conv_rows.h).
 //
 // A block is as many columns of the im2col matrix as stay in the second-level cache; it is gathered, multiplied and
 // forgotten, so the whole matrix (the image, kernel height * width times) is never written. Threads share out the blocks.
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/conv_rows.h"
 #include "backends/cpu/gemm_direct.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
@@ -34,6 +36,7 @@ class Convolution {
         identity_(taps_ == 1 && w_.stride[0] == 1 && w_.stride[1] == 1 && w_.padding[0] == 0 && w_.padding[1] == 0) {}
 
   void forward() const {
+    if (w_.stride[1] == 1 && !identity_ && RowConvolution<T>::suits(c_.columns)) return forward_by_rows();
     share_out(c_.batch * c_.groups * blocks_, height_ * depth_ * taps_ * block_, [&](int64_t task) {
       const Block b = block_at(task % blocks_);
       const int64_t group = task / blocks_ % c_.groups, image = task / blocks_ / c_.groups;
@@ -49,6 +52,7 @@ class Convolution {
 
   // Each task owns some channels of an image, so that no two add to the same pixel.
   void input_gradient() const {
+    if (is_turnable() && RowConvolution<T>::suits(c_.width)) return input_gradient_by_rows();
     const int64_t images = c_.batch * c_.groups;
     const int64_t wanted = std::min(depth_, (kParts + images - 1) / images), span = (depth_ + wanted - 1) / wanted;
     const int64_t parts = (depth_ + span - 1) / span;
@@ -97,6 +101,70 @@ class Convolution {
     int64_t first, n;
   };
   Block block_at(int64_t i) const { return {i * block_, std::min(block_, places_ - i * block_)}; }
+
+  /// f(image, group, band) for all.
+  template <class F>
+  void each_band(const RowConvolution<T>& rows, const F& f) const {
+    share_out(c_.batch * c_.groups * rows.bands(), rows.work(), [&](int64_t task) {
+      const int64_t plane = task / rows.bands();
+      f(plane / c_.groups, plane % c_.groups, task % rows.bands());
+    });
+  }
+  int64_t parts_of_image() const { return (kParts + c_.batch * c_.groups - 1) / (c_.batch * c_.groups); }
+
+  void forward_by_rows() const {
+    const RowConvolution<T> rows({depth_,
+                                  c_.height,
+                                  c_.width,
+                                  height_,
+                                  c_.rows,
+                                  c_.columns,
+                                  {w_.kernel[0], w_.kernel[1]},
+                                  {w_.padding[0], w_.padding[1]},
+                                  {w_.dilation[0], w_.dilation[1]},
+                                  w_.stride[0]},
+                                 parts_of_image());
+    if (c_.bias)
+      parallel_for(c_.batch * c_.outputs, std::max<int64_t>(1, 16384 / places_), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i++)
+          std::fill_n(static_cast<T*>(c_.result) + i * places_, places_,
+                      static_cast<const T*>(c_.bias)[i % c_.outputs]);
+      });
+    each_band(rows, [&](int64_t image, int64_t group, int64_t band) {
+      rows.run(band, plane(image, group), weight(group), result(image, group), c_.bias != nullptr);
+    });
+  }
+
+  /// Whether the gradient of the input is a convolution of the result's: steps of one, zeros around it and not fewer, and no
+  /// pixels at the edge that the window never saw.
+  bool is_turnable() const {
+    const auto turnable = [&](int d, int64_t image, int64_t result) {
+      const int64_t reach = w_.dilation[d] * (w_.kernel[d] - 1);
+      return w_.stride[d] == 1 && reach >= w_.padding[d] && image == result + reach - 2 * w_.padding[d];
+    };
+    return turnable(0, c_.height, c_.rows) && turnable(1, c_.width, c_.columns);
+  }
+  void input_gradient_by_rows() const {
+    const int64_t down = w_.dilation[0] * (w_.kernel[0] - 1), across = w_.dilation[1] * (w_.kernel[1] - 1);
+    const RowConvolution<T> rows({height_,
+                                  c_.rows,
+                                  c_.columns,
+                                  depth_,
+                                  c_.height,
+                                  c_.width,
+                                  {w_.kernel[0], w_.kernel[1]},
+                                  {down - w_.padding[0], across - w_.padding[1]},
+                                  {w_.dilation[0], w_.dilation[1]},
+                                  1},
+                                 parts_of_image());
+    const int64_t size = height_ * depth_ * taps_;
+    const Scratch<T> turned(c_.groups * size);
+    for (int64_t group = 0; group < c_.groups; group++)
+      turn_kernels(weight(group), height_, depth_, taps_, turned.data() + group * size);
+    each_band(rows, [&](int64_t image, int64_t group, int64_t band) {
+      rows.run(band, result(image, group), turned.data() + group * size, plane(image, group), false);
+    });
+  }
 
   static constexpr int64_t kPadded = kPaddedTo / int64_t(sizeof(T));
   /// What a block of the window sees, [channels * taps, n]: gathered, in rows of whole vectors, or the image itself.

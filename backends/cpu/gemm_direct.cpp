@@ -37,11 +37,12 @@ struct Small {
   int64_t ldb;
   int64_t k;
   T alpha, beta;
+  const int64_t* starts;  // of the rows of b, where they do not follow each other; else null
 };
 
 template <class T>
 Small<T> small(const GemmCall& c, const T* a, const T* b) {
-  return {a, c.transpose_a ? 1 : c.lda, c.transpose_a ? c.lda : 1, b, c.ldb, c.k, T(c.alpha), T(c.beta)};
+  return {a, c.transpose_a ? 1 : c.lda, c.transpose_a ? c.lda : 1, b, c.ldb, c.k, T(c.alpha), T(c.beta), nullptr};
 }
 
 /// out = alpha * value + beta * out for the first `n` elements.
@@ -61,7 +62,7 @@ HWY_INLINE void put(D d, V value, const Small<T>& s, T* out, int64_t n) {
 }
 
 /// `kRows` rows by one or two vectors of the result, of which `n` columns are there.
-template <int kRows, bool kTwo, class T>
+template <int kRows, bool kTwo, bool kStarts, class T>
 void tile(const Small<T>& s, T* out, int64_t ldc, int64_t n) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -72,7 +73,8 @@ void tile(const Small<T>& s, T* out, int64_t ldc, int64_t n) {
   for (int r = 0; r < kRows; r++) left[r] = hn::Zero(d), right[r] = hn::Zero(d);
   const T* a = s.a;
   const T* b = s.b;
-  for (int64_t p = 0; p < s.k; p++, a += s.a_step, b += s.ldb) {
+  for (int64_t p = 0; p < s.k; p++, a += s.a_step) {
+    if (kStarts) b = s.b + s.starts[p];
     const V b_left = hn::LoadU(d, b);
     const V b_right = kTwo ? hn::LoadU(d, b + width) : b_left;
     HWY_UNROLL(kTileRows)
@@ -81,6 +83,7 @@ void tile(const Small<T>& s, T* out, int64_t ldc, int64_t n) {
       left[r] = hn::MulAdd(factor, b_left, left[r]);
       if (kTwo) right[r] = hn::MulAdd(factor, b_right, right[r]);
     }
+    if (!kStarts) b += s.ldb;
   }
   HWY_UNROLL(kTileRows)
   for (int r = 0; r < kRows; r++) {
@@ -90,24 +93,24 @@ void tile(const Small<T>& s, T* out, int64_t ldc, int64_t n) {
 }
 
 /// All columns of up to kTileRows rows.
-template <int kRows, class T>
+template <int kRows, bool kStarts, class T>
 void strip(Small<T> s, T* out, int64_t ldc, int64_t n) {
   const int64_t width = int64_t(hn::Lanes(hn::ScalableTag<T>()));
-  for (; n > width; n -= 2 * width, s.b += 2 * width, out += 2 * width) tile<kRows, true>(s, out, ldc, n);
-  if (n > 0) tile<kRows, false>(s, out, ldc, n);
+  for (; n > width; n -= 2 * width, s.b += 2 * width, out += 2 * width) tile<kRows, true, kStarts>(s, out, ldc, n);
+  if (n > 0) tile<kRows, false, kStarts>(s, out, ldc, n);
 }
 
-template <class T>
+template <bool kStarts, class T>
 void product(const GemmCall& c, Small<T> s, T* out) {
   int64_t left = c.m;
   for (; left >= kTileRows; left -= kTileRows, s.a += kTileRows * s.a_row, out += kTileRows * c.ldc)
-    strip<kTileRows>(s, out, c.ldc, c.n);
+    strip<kTileRows, kStarts>(s, out, c.ldc, c.n);
   switch (left) {
-    case 5: return strip<5>(s, out, c.ldc, c.n);
-    case 4: return strip<4>(s, out, c.ldc, c.n);
-    case 3: return strip<3>(s, out, c.ldc, c.n);
-    case 2: return strip<2>(s, out, c.ldc, c.n);
-    case 1: return strip<1>(s, out, c.ldc, c.n);
+    case 5: return strip<5, kStarts>(s, out, c.ldc, c.n);
+    case 4: return strip<4, kStarts>(s, out, c.ldc, c.n);
+    case 3: return strip<3, kStarts>(s, out, c.ldc, c.n);
+    case 2: return strip<2, kStarts>(s, out, c.ldc, c.n);
+    case 1: return strip<1, kStarts>(s, out, c.ldc, c.n);
     default: return;
   }
 }
@@ -128,7 +131,7 @@ void whole_product(const GemmCall& c, const T* a, const T* b, T* out) {
     }
     s.b = copied, s.ldb = row;
   }
-  product(c, s, out);
+  product<false>(c, s, out);
 }
 
 template <class T>
@@ -141,11 +144,13 @@ void range_float(const GemmCall& c, int64_t begin, int64_t end) { range<float>(c
 void range_double(const GemmCall& c, int64_t begin, int64_t end) { range<double>(c, begin, end); }
 
 template <class T>
-void direct(const GemmCall& c) {
-  product(c, small(c, static_cast<const T*>(c.a), static_cast<const T*>(c.b)), static_cast<T*>(c.c));
+void direct(const GemmCall& c, const int64_t* starts) {
+  Small<T> s = small(c, static_cast<const T*>(c.a), static_cast<const T*>(c.b));
+  s.starts = starts;
+  starts ? product<true>(c, s, static_cast<T*>(c.c)) : product<false>(c, s, static_cast<T*>(c.c));
 }
-void direct_float(const GemmCall& c) { direct<float>(c); }
-void direct_double(const GemmCall& c) { direct<double>(c); }
+void direct_float(const GemmCall& c, const int64_t* starts) { direct<float>(c, starts); }
+void direct_double(const GemmCall& c, const int64_t* starts) { direct<double>(c, starts); }
 
 }  // namespace
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
@@ -169,9 +174,10 @@ void small_products(const GemmCall& c, int64_t begin, int64_t end) {
   if (c.dtype == kFloat32) HWY_DYNAMIC_DISPATCH(range_float)(c, begin, end);
   else HWY_DYNAMIC_DISPATCH(range_double)(c, begin, end);
 }
-void direct_product(const GemmCall& c) {
-  if (c.dtype == kFloat32) HWY_DYNAMIC_DISPATCH(direct_float)(c);
-  else HWY_DYNAMIC_DISPATCH(direct_double)(c);
+void direct_rows(const GemmCall& c, const int64_t* starts) {
+  if (c.dtype == kFloat32) HWY_DYNAMIC_DISPATCH(direct_float)(c, starts);
+  else HWY_DYNAMIC_DISPATCH(direct_double)(c, starts);
 }
+void direct_product(const GemmCall& c) { direct_rows(c, nullptr); }
 }  // namespace tessera::tensor::cpu
 #endif

@@ -16,5 +16,7 @@ inline constexpr int64_t kPaddedTo = 64;
 /// One product of float32 or float64, of any size, on this thread; b is not transposed, and its rows may be read up to a
 /// multiple of kPaddedTo. Quicker than the library while b fits the second-level cache.
 void direct_product(const GemmCall& call);
+/// The same where row p of b begins at b + starts[p].
+void direct_rows(const GemmCall& call, const int64_t* starts);
 
 }  // namespace tessera::tensor::cpu

@@ -197,8 +197,14 @@ Tensor mm(const Tensor& a, const Tensor& b) {
   check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix");
   check_mm_shapes(a, b);
   check_types(a, b);
-  Tensor out = Tensor::empty({a.sizes()[0], b.sizes()[1]}, a.dtype(), a.device());
-  run_gemm(out, a, b);
+  Tensor out;
+  if (a.sizes()[1] == 1) {  // nothing to add up
+    const GradMode no_grad(false);
+    out = mul(a, b);
+  } else {
+    out = Tensor::empty({a.sizes()[0], b.sizes()[1]}, a.dtype(), a.device());
+    run_gemm(out, a, b);
+  }
   if (needs_grad(a, b)) set_history(out, make_counted<MmNode>("MmBackward0", a, b));
   return out;
 }

@@ -1,0 +1,89 @@
+// Convolution with steps of one along a row, without gathering: what a tap of the kernel sees along a row of the result is a
+// stretch of a row of the image, so the rows of the im2col matrix are read where they lie, in a copy of some rows of the
+// image with zeros around. The gradient of the input is such a convolution too, with kernels turned round.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/gemm_direct.h"
+#include "backends/cpu/scratch.h"
+
+namespace tessera::tensor::cpu {
+
+/// Of one group: [channels, height, width] * [outputs, channels, kernel] -> [outputs, rows, columns].
+struct RowShape {
+  int64_t channels, height, width, outputs, rows, columns;
+  int64_t kernel[2], padding[2], dilation[2];
+  int64_t stride;  // from row to row
+};
+
+template <class T>
+class RowConvolution {
+ public:
+  /// `parts`: into how many bands the rows should be cut at least, so that there is one for each thread.
+  RowConvolution(const RowShape& s, int64_t parts) : s_(s), line_(s.width + 2 * s.padding[1]) {
+    const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
+    band_ = std::clamp(std::min(fits / s.stride, (s.rows + parts - 1) / parts), std::min<int64_t>(4, s.rows), s.rows);
+    for (int64_t c = 0; c < s.channels; c++)
+      for (int64_t y = 0; y < s.kernel[0]; y++)
+        for (int64_t x = 0; x < s.kernel[1]; x++)
+          taps_.push_back((c * lines() + y * s.dilation[0]) * line_ + x * s.dilation[1]);
+  }
+  /// Whether it is quicker than gathering: short rows leave the vectors half empty.
+  static bool suits(int64_t columns) { return columns >= 12; }
+
+  int64_t bands() const { return (s_.rows + band_ - 1) / band_; }
+  /// Multiplications of a band.
+  int64_t work() const { return s_.outputs * int64_t(taps_.size()) * band_ * s_.columns; }
+
+  /// Rows of a band of `out`, which holds the bias already if `add`.
+  void run(int64_t band, const T* image, const T* weight, T* out, bool add) const {
+    const int64_t first = band * band_, rows = std::min(band_, s_.rows - first), taps = int64_t(taps_.size());
+    // The last vector of the last row reads beyond it.
+    const Scratch<T> copy(s_.channels * lines() * line_ + kPaddedTo);
+    frame(image, first * s_.stride - s_.padding[0], copy.data());
+    for (int64_t r = 0; r < rows; r++)
+      direct_rows({dtype_of<T>, s_.outputs, s_.columns, taps, 1.0, add ? 1.0 : 0.0, weight, taps, 0, false,
+                   copy.data() + r * s_.stride * line_, line_, 0, false, out + (first + r) * s_.columns,
+                   s_.rows * s_.columns, 0, 1},
+                  taps_.data());
+  }
+
+ private:
+  static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
+
+  int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
+  /// Lines of the image that a band sees.
+  int64_t lines() const { return (band_ - 1) * s_.stride + halo() + 1; }
+
+  /// Lines [top, top + lines()) of every channel, zero outside of the image.
+  void frame(const T* image, int64_t top, T* to) const {
+    for (int64_t c = 0; c < s_.channels; c++, image += s_.height * s_.width)
+      for (int64_t y = top; y < top + lines(); y++, to += line_) {
+        if (y < 0 || y >= s_.height) {
+          std::fill_n(to, line_, T(0));
+          continue;
+        }
+        std::fill_n(to, s_.padding[1], T(0));
+        std::copy_n(image + y * s_.width, s_.width, to + s_.padding[1]);
+        std::fill_n(to + s_.padding[1] + s_.width, s_.padding[1], T(0));
+      }
+    std::fill_n(to, kPaddedTo, T(0));
+  }
+
+  const RowShape s_;
+  const int64_t line_;
+  int64_t band_;
+  std::vector<int64_t> taps_;  // where each tap's first element lies in the copy
+};
+
+/// [outputs, channels, taps] as the gradient of the input needs it: [channels, outputs, taps backwards].
+template <class T>
+void turn_kernels(const T* weight, int64_t outputs, int64_t channels, int64_t taps, T* to) {
+  for (int64_t c = 0; c < channels; c++)
+    for (int64_t o = 0; o < outputs; o++)
+      for (int64_t t = 0; t < taps; t++) *to++ = weight[(o * channels + c) * taps + taps - 1 - t];
+}
+
+}  // namespace tessera::tensor::cpu
