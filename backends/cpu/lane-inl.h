@@ -1,7 +1,8 @@
 // Namespace m on lanes: the functions of pointwise.def's bodies, for one and two operands. lane_type-inl.h has what is an
-// instruction or two, lane_exp-inl.h the exponentials, lane_log-inl.h the logarithms.
+// instruction or two, lane_exp-inl.h the exponentials, lane_log-inl.h the logarithms, lane_trig-inl.h sine and cosine.
 //
-// Highway's own functions are wrapped: they are wrong for infinities and large arguments (Sin(inf) = -inf). What Highway lacks, or has with more than 2 ULP, is ours or goes through libm.
+// They are our own where vectors pay: Highway's are wrong for infinities and large arguments (Sin(inf) = -inf) or off by
+// more than 2 ULP. The rest goes through libm, element by element.
 #if defined(TESSERA_LANE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_LANE_INL_H
 #undef TESSERA_LANE_INL_H
@@ -13,6 +14,7 @@
 
 #include "backends/cpu/lane_exp-inl.h"
 #include "backends/cpu/lane_log-inl.h"
+#include "backends/cpu/lane_trig-inl.h"
 #include "backends/cpu/lane_type-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
@@ -21,35 +23,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace m {
 
-// ---- logarithm ----
-
-template <class T>
-HWY_INLINE L<T> log2(L<T> x) {
-  return each(x, [](T e) { return std::log2(e); });
-}
 template <class T>
 HWY_INLINE L<T> log10(L<T> x) {
   return each(x, [](T e) { return std::log10(e); });
-}
-template <class T>
-HWY_INLINE L<T> exp2(L<T> x) {
-  return each(x, [](T e) { return std::exp2(e); });
-}
-// ---- trigonometry ----
-
-template <class T>
-HWY_INLINE bool trig_in_range(L<T> x) {
-  return !any(!(abs(x) <= L<T>(20000.0)));
-}
-template <class T>
-HWY_INLINE L<T> sin(L<T> x) {
-  if (!trig_in_range(x)) return each(x, [](T e) { return std::sin(e); });
-  return hn::Sin(Tag<T>(), x.v);
-}
-template <class T>
-HWY_INLINE L<T> cos(L<T> x) {
-  if (!trig_in_range(x)) return each(x, [](T e) { return std::cos(e); });
-  return hn::Cos(Tag<T>(), x.v);
 }
 #define TS_EACH(NAME, CALL)                              \
   template <class T>                                     \
@@ -60,8 +36,6 @@ TS_EACH(tan, tan)
 TS_EACH(asin, asin)
 TS_EACH(acos, acos)
 TS_EACH(atan, atan)
-TS_EACH(sinh, sinh)
-TS_EACH(cosh, cosh)
 TS_EACH(asinh, asinh)
 TS_EACH(acosh, acosh)
 TS_EACH(atanh, atanh)

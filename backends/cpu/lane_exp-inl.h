@@ -25,8 +25,9 @@ struct ExpConstants<float> {
   // Added to a small n, this leaves n + 127 in the lowest bits: the exponent field of 2^n.
   static constexpr double kMagic = 0x1.8p23 + 127;
   static constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;  // n * high is exact
-  static constexpr double kTop = 89, kNormal = -86, kBottom = -104;  // beyond: inf, 2^n / 2 not normal, 0
-  static constexpr double kHalfTop = 89.4;                           // beyond, 2^n / 2 is infinite
+  static constexpr double kTop = 89, kNormal = -86, kBottom = -104;       // beyond: inf, 2^n / 2 not normal, 0
+  static constexpr double kHalfTop = 89.4;                                // beyond, 2^n / 2 is infinite
+  static constexpr double kTop2 = 128, kNormal2 = -125, kBottom2 = -151;  // the same for 2^x
 };
 template <>
 struct ExpConstants<double> {
@@ -34,6 +35,7 @@ struct ExpConstants<double> {
   static constexpr double kMagic = 0x1.8p52 + 1023;
   static constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 1.90821492927058770002e-10;
   static constexpr double kTop = 710, kNormal = -707, kBottom = -746, kHalfTop = 710.4;
+  static constexpr double kTop2 = 1024, kNormal2 = -1021, kBottom2 = -1076;
 };
 
 /// x = n ln 2 + r; `scale` is 2^(n + more), which has to be a normal number.
@@ -77,6 +79,18 @@ HWY_INLINE L<T> exp(L<T> x) {
   const ExpParts<T> e(x, select(small, L<T>(64.0), -1.0));
   return exp_reduced(e.r) * e.scale * select(small, L<T>(0x1p-64), 2.0);
 }
+/// 2^x: n is the nearest integer, the rest is exact.
+template <class T>
+HWY_INLINE L<T> exp2(L<T> x) {
+  using K = ExpConstants<T>;
+  const hn::RebindToUnsigned<Tag<T>> du;
+  x = at_least(at_most(x, K::kTop2), K::kBottom2);
+  const LaneMask<T> small = x < L<T>(K::kNormal2);
+  const L<T> magic = L<T>(K::kMagic) + select(small, L<T>(64.0), -1.0);
+  const L<T> sum = x + magic, r = (x - (sum - magic)) * L<T>(0.69314718055994530942);
+  const L<T> scale = hn::BitCast(Tag<T>(), hn::ShiftLeft<K::kMantissa>(hn::BitCast(du, sum.v)));
+  return exp_reduced(r) * scale * select(small, L<T>(0x1p-64), 2.0);
+}
 template <class T>
 HWY_INLINE L<T> expm1(L<T> x) {
   using K = ExpConstants<T>;
@@ -84,6 +98,21 @@ HWY_INLINE L<T> expm1(L<T> x) {
   const L<T> p = mul_add(exp_tail(e.r) * e.r, e.r, e.r);
   const L<T> half = mul_add(e.scale, p, e.scale - L<T>(0.5));
   return copysign(half + half, x);
+}
+/// From q = e^|x| / 4, which is finite where the result is: 2 q + 1 / (8 q).
+template <class T>
+HWY_INLINE L<T> cosh(L<T> x) {
+  const ExpParts<T> e(at_most(abs(x), ExpConstants<T>::kTop + 0.7), -2.0);
+  const L<T> q = exp_reduced(e.r) * e.scale;
+  return mul_add(q, 2.0, L<T>(0.125) / q);
+}
+/// From h = (e^|x| - 1) / 4, so that nothing cancels: 2 h + h / (h + 1/4) / 2.
+template <class T>
+HWY_INLINE L<T> sinh(L<T> x) {
+  const ExpParts<T> e(at_most(abs(x), ExpConstants<T>::kTop + 0.7), -2.0);
+  const L<T> p = mul_add(exp_tail(e.r) * e.r, e.r, e.r);
+  const L<T> h = mul_add(e.scale, p, e.scale - L<T>(0.25));
+  return copysign(mul_add(h / (h + L<T>(0.25)), 0.5, h + h), x);
 }
 /// (e - 1) / (e + 1) with e = exp(2 |x|), from expm1, so that nothing cancels near zero.
 template <class T>

@@ -25,6 +25,7 @@ struct LogConstants<float> {
   using Bits = uint32_t;
   static constexpr int kMantissa = 23, kBias = 127;
   static constexpr Bits kSqrtHalf = 0x3f3504f3;
+  static constexpr double kLog2EHigh = 0x1.715476p0, kLog2ELow = 1.44269504088896340736 - kLog2EHigh;
   static constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;  // n * high is exact
 };
 template <>
@@ -32,18 +33,29 @@ struct LogConstants<double> {
   using Bits = uint64_t;
   static constexpr int kMantissa = 52, kBias = 1023;
   static constexpr Bits kSqrtHalf = 0x3fe6a09e667f3bcd;
+  static constexpr double kLog2EHigh = 1.44269504088896340736, kLog2ELow = 2.0355273740931033e-17;
   static constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 1.90821492927058770002e-10;
 };
 
-/// n ln 2 + log(1 + r), r in [-0.2929, 0.4143].
+/// log(1 + r) to base 2 is high + low parts of it times 1 / ln 2; n is added to the largest product.
+template <class T>
+HWY_INLINE L<T> to_base_2(L<T> n, L<T> r, L<T> rest) {
+  using K = LogConstants<T>;
+  return mul_add(r + rest, K::kLog2ELow, mul_add(rest, K::kLog2EHigh, mul_add(r, K::kLog2EHigh, n)));
+}
+
+/// The logarithm of 2^n (1 + r), r in [-0.2929, 0.4143], to base e or 2.
+template <bool kBase2>
 HWY_INLINE L<float> log_of_parts(L<float> n, L<float> r) {
   using K = LogConstants<float>;
   const L<float> p =
       horner(r, -0.5, 0.3333333170749416, -0.25000821039874965, 0.20001226902501418, -0.16623357150640639,
              0.14201757209185117, -0.13160183601276557, 0.1276158361022431, -0.07634501635807582);
+  if constexpr (kBase2) return to_base_2(n, r, p * r * r);
   const L<float> low = mul_add(p * r, r, n * L<float>(K::kLn2Low));
   return mul_add(n, K::kLn2High, low + r);
 }
+template <bool kBase2>
 HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r) {
   using K = LogConstants<double>;
   // log(1 + r) = 2 atanh(s) = r - (r^2/2 - s (r^2/2 + R(s^2))).
@@ -51,12 +63,13 @@ HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r) {
   const L<double> tail =
       z * horner(z, 0.66666666666666697077, 0.39999999999898890514, 0.28571428626253837606, 0.22222211089379496214,
                  0.18182892432536871201, 0.15331611722055007885, 0.14617807153417324964);
+  if constexpr (kBase2) return to_base_2(n, r, mul_add(s, half_square + tail, -half_square));
   const L<double> low = mul_add(s, half_square + tail, n * L<double>(K::kLn2Low));
   return mul_add(n, K::kLn2High, r - (half_square - low));
 }
 
-template <class T>
-HWY_INLINE L<T> log(L<T> x) {
+template <bool kBase2, class T>
+HWY_INLINE L<T> logarithm(L<T> x) {
   using K = LogConstants<T>;
   using Limits = std::numeric_limits<T>;
   const Tag<T> d;
@@ -75,13 +88,22 @@ HWY_INLINE L<T> log(L<T> x) {
   const auto magic = hn::BitCast(du, hn::Set(d, T(uint64_t(1) << K::kMantissa)));
   const L<T> n = L<T>(hn::BitCast(d, hn::Or(exponent, magic))) - bias;
   const auto power = hn::ShiftLeft<K::kMantissa>(hn::Sub(exponent, hn::Set(du, typename K::Bits(K::kBias))));
-  L<T> result = log_of_parts(n, L<T>(hn::BitCast(d, hn::Sub(bits, power))) - L<T>(1.0));
+  L<T> result = log_of_parts<kBase2>(n, L<T>(hn::BitCast(d, hn::Sub(bits, power))) - L<T>(1.0));
   if (!plain) [[unlikely]] {
     result = select(x == L<T>(0.0), L<T>(-HUGE_VAL), result);
     result = select(x < L<T>(0.0), L<T>(NAN), result);
     result = select(is_nan(x) || (x == L<T>(HUGE_VAL)), x, result);
   }
   return result;
+}
+
+template <class T>
+HWY_INLINE L<T> log(L<T> x) {
+  return logarithm<false>(x);
+}
+template <class T>
+HWY_INLINE L<T> log2(L<T> x) {
+  return logarithm<true>(x);
 }
 
 /// Kahan's: the rounding error of 1 + x is put back, so the error stays that of log.

@@ -1,0 +1,108 @@
+// Sine and cosine on lanes, within 2 ULP up to the range below; larger arguments go through libm one by one.
+//
+// x = q pi/2 + r, the method of Cody and Waite ("Software Manual for the Elementary Functions", 1980): pi/2 comes in parts
+// with so few bits that their products with q are exact. Float does this in double. Then one of two polynomials by q.
+#if defined(TESSERA_LANE_TRIG_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_LANE_TRIG_INL_H
+#undef TESSERA_LANE_TRIG_INL_H
+#else
+#define TESSERA_LANE_TRIG_INL_H
+#endif
+
+#include "backends/cpu/lane_type-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace m {
+
+template <class T>
+struct TrigConstants;
+template <>
+struct TrigConstants<float> {
+  static constexpr double kMagic = 0x1.8p23, kRange = 20000;
+  static constexpr int kSignShift = 30;
+};
+template <>
+struct TrigConstants<double> {
+  static constexpr double kMagic = 0x1.8p52, kRange = 500000;
+  static constexpr int kSignShift = 62;
+};
+inline constexpr double kHalfPi[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34,
+                                     0x1.3198a2e037073p-69};  // 33 bits, 33 bits, rest
+
+HWY_INLINE L<double> minus_quarters(L<double> x, L<double> q) {
+  const L<double> high = hn::NegMulAdd(q.v, L<double>(kHalfPi[0]).v, x.v);
+  const L<double> middle = hn::NegMulAdd(q.v, L<double>(kHalfPi[1]).v, high.v);
+  return hn::NegMulAdd(q.v, L<double>(kHalfPi[2]).v, middle.v);
+}
+HWY_INLINE L<float> minus_quarters(L<float> x, L<float> q) {
+  const Tag<float> d;
+#if HWY_TARGET == HWY_SCALAR
+  const double r = (hn::GetLane(x.v) - hn::GetLane(q.v) * kHalfPi[0]) - hn::GetLane(q.v) * kHalfPi[1];
+  return hn::Set(d, float(r));
+#else
+  const hn::Half<decltype(d)> dh;
+  const hn::Repartition<double, decltype(d)> dd;
+  const auto high = hn::Set(dd, kHalfPi[0]), low = hn::Set(dd, kHalfPi[1]);
+  auto half = [&](auto xh, auto qh) HWY_ATTR {
+    const auto wide = hn::PromoteTo(dd, qh);
+    return hn::DemoteTo(dh, hn::NegMulAdd(wide, low, hn::NegMulAdd(wide, high, hn::PromoteTo(dd, xh))));
+  };
+  return hn::Combine(d, half(hn::UpperHalf(dh, x.v), hn::UpperHalf(dh, q.v)),
+                     half(hn::LowerHalf(dh, x.v), hn::LowerHalf(dh, q.v)));
+#endif
+}
+
+/// sin(r) / r and cos(r) for |r| <= pi/4, in z = r^2.
+HWY_INLINE L<float> sin_part(L<float> z) {
+  return horner(z, 1.0, -0.16666654463249986, 0.008332151325733455, -0.0001951397915251644);
+}
+HWY_INLINE L<float> cos_part(L<float> z) {
+  return horner(z, 1.0, -0.5, 0.04166664542517165, -0.0013887303452794696, 2.4431667396079696e-05);
+}
+HWY_INLINE L<double> sin_part(L<double> z) {
+  return horner(z, 1.0, -0.16666666666666666, 0.008333333333333331, -0.00019841269841264968, 2.755731921926441e-06,
+                -2.5052106206531682e-08, 1.605852751943773e-10, -7.586455940017973e-13);
+}
+HWY_INLINE L<double> cos_part(L<double> z) {
+  return horner(z, 1.0, -0.5, 0.041666666666666664, -0.0013888888888887367, 2.480158729872029e-05,
+                -2.7557317248229367e-07, 2.0876141380294955e-09, -1.1382280957702634e-11);
+}
+
+/// sin(x + more pi/2), |x| up to kRange.
+template <class T>
+HWY_INLINE L<T> sin_quarters(L<T> x, int more) {
+  using K = TrigConstants<T>;
+  const Tag<T> d;
+  const hn::RebindToUnsigned<Tag<T>> du;
+  const L<T> sum = mul_add(x, 0.63661977236758134308, K::kMagic), r = minus_quarters(x, sum - L<T>(K::kMagic));
+  const auto one = hn::Set(du, 1);
+  const auto quarter = hn::Add(hn::BitCast(du, sum.v), hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(more)));
+  const LaneMask<T> odd = {hn::RebindMask(d, hn::Eq(hn::And(quarter, one), one))};
+  const auto sign = hn::And(hn::ShiftLeft<K::kSignShift>(quarter), hn::BitCast(du, hn::SignBit(d)));
+  const L<T> z = r * r;
+  const L<T> value = select(odd, cos_part(z), sin_part(z) * r);
+  return hn::Xor(value.v, hn::BitCast(d, sign));
+}
+template <class T>
+HWY_INLINE bool trig_in_range(L<T> x) {
+  return !any(!(abs(x) <= L<T>(TrigConstants<T>::kRange)));
+}
+template <class T>
+HWY_INLINE L<T> sin(L<T> x) {
+  if (!trig_in_range(x)) [[unlikely]]
+    return each(x, [](T e) { return std::sin(e); });
+  return sin_quarters(x, 0);
+}
+template <class T>
+HWY_INLINE L<T> cos(L<T> x) {
+  if (!trig_in_range(x)) [[unlikely]]
+    return each(x, [](T e) { return std::cos(e); });
+  return sin_quarters(x, 1);
+}
+
+}  // namespace m
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
