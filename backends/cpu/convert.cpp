@@ -1,5 +1,4 @@
-// All pairs of dtypes as plain loops; the dense ones are left to the compiler's vectoriser.
-#pragma GCC optimize("O3")
+// All pairs of dtypes as plain loops. Dense runs of those that matter are in convert_dense.cpp.
 #include "backends/cpu/convert.h"
 
 #include <cstring>
@@ -17,7 +16,9 @@ void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_s
     const To value = convert_element<To>(*from);
     for (int64_t i = 0; i < n; i++) to[i * to_step] = value;
   } else if (to_step == 1 && from_step == 1) {
+    static const DenseRun vectors = dense_converter(dtype_of<To>, dtype_of<From>);
     if constexpr (std::is_same_v<To, From>) std::memcpy(to, from, size_t(n) * sizeof(To));
+    else if (vectors) vectors(to, from, n);
     else
       for (int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
   } else {

@@ -11,4 +11,8 @@ namespace tessera::tensor::cpu {
 using ConvertRun = void (*)(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t n);
 ConvertRun converter(DType to, DType from);
 
+/// The same for dense runs, with vectors; null for pairs of dtypes that have none. Chosen for this processor.
+using DenseRun = void (*)(void* to, const void* from, int64_t n);
+DenseRun dense_converter(DType to, DType from);
+
 }  // namespace tessera::tensor::cpu

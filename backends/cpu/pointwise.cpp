@@ -1,12 +1,21 @@
-// Pointwise calls on the host. A dense call whose operands have the lane's type goes straight to the inner kernel;
+// Pointwise calls on the host. A dense call whose operands have the dtypes that the kernel reads goes straight to it;
 // anything else (strides, halves, mixed dtypes) goes through tiles: operands are gathered and converted into buffers that
-// stay in the first-level cache, the same kernel runs on them, and the result is converted back.
+// stay in the first-level cache, the same kernel runs on them, and the result is converted back. A result too large for
+// any cache goes past them.
 #include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_table.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/walk.h"
 #include "runtime/ops/pointwise_rows.h"
+
+#include <unistd.h>
+
+#include <bit>
+#include <cstring>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -23,11 +32,45 @@ struct Job {
   InnerKernel kernel;
   const Loop& loop;
   const Scalar* params;
-  DType lane;
-  DType kernel_result;  // lane, or bool for predicates
+  DType takes[kMaxOperands];  // what the kernel reads; of operand 0: what it writes
 };
 
-// Long rows: operands of the lane's type with steps 0 or 1 are read where they are, others through a buffer.
+/// True if the operand is read, or the result written, where it is.
+bool in_place(const Job& job, int k) {
+  const int64_t step = job.loop.strides[k][0];
+  return job.loop.dtype[k] == job.takes[k] && (k == 0 ? step == 1 : uint64_t(step) <= 1);
+}
+
+// A store that does not read the line before: a result that no cache holds costs two thirds of the traffic.
+void store_past_caches(void* to_v, int64_t, const void* from_v, int64_t bytes_each, int64_t n) {
+  char* to = static_cast<char*>(to_v);
+  const char* from = static_cast<const char*>(from_v);
+  size_t bytes = size_t(n * bytes_each);
+#ifdef __SSE2__
+  const size_t head = std::min(bytes, size_t(-reinterpret_cast<intptr_t>(to) & 63));
+  std::memcpy(to, from, head);
+  to += head, from += head, bytes -= head;
+  for (; bytes >= 64; to += 64, from += 64, bytes -= 64)
+    for (int i = 0; i < 64; i += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+bool goes_past_caches(const Job& job) {
+#ifdef __SSE2__
+  static const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t(16) << 20);
+  const Loop& loop = job.loop;
+  if (loop.numel * int64_t(item_size(loop.dtype[0])) <= cache || !in_place(job, 0)) return false;
+  for (int k = 1; k < loop.operands; k++)
+    if (loop.data[k] == loop.data[0]) return false;  // the line is read anyway
+  return true;
+#else
+  return false;
+#endif
+}
+
+// Long rows: operands that the kernel can read where they are, are; others go through a buffer.
 void run_rows(const Job& job, int64_t begin, int64_t end) {
   const Loop& loop = job.loop;
   alignas(64) char buffers[kMaxOperands][kTile * 8];
@@ -36,13 +79,13 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
   run.params = job.params;
   bool buffered = false;
   for (int k = 1; k < loop.operands; k++) {
-    const bool in_place = loop.dtype[k] == job.lane && uint64_t(loop.strides[k][0]) <= 1;
-    run.step[k - 1] = in_place ? loop.strides[k][0] : 1;
-    if (!in_place) load[k] = converter(job.lane, loop.dtype[k]), buffered = true;
+    run.step[k - 1] = in_place(job, k) ? loop.strides[k][0] : 1;
+    if (!in_place(job, k)) load[k] = converter(job.takes[k], loop.dtype[k]), buffered = true;
   }
-  const bool store_in_place = loop.dtype[0] == job.kernel_result && loop.strides[0][0] == 1;
-  ConvertRun store = store_in_place ? nullptr : converter(loop.dtype[0], job.kernel_result);
-  buffered |= !store_in_place;
+  ConvertRun store = in_place(job, 0) ? nullptr : converter(loop.dtype[0], job.takes[0]);
+  int64_t store_from = 1;
+  if (goes_past_caches(job)) store = store_past_caches, store_from = int64_t(item_size(loop.dtype[0]));
+  buffered |= store != nullptr;
   Walker w(loop, begin);
   while (begin < end) {
     run.n = std::min(end - begin, w.row_left());
@@ -53,21 +96,23 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
       run.in[k - 1] = load[k] ? buffers[k] : w.at(k);
     }
     job.kernel(run);
-    if (store) store(w.at(0), loop.strides[0][0], buffers[0], 1, run.n);
+    if (store) store(w.at(0), loop.strides[0][0], buffers[0], store_from, run.n);
     w.advance(run.n);
     begin += run.n;
   }
+#ifdef __SSE2__
+  if (store == store_past_caches) _mm_sfence();
+#endif
 }
 
 // Short rows: a tile gathers several.
 void run_tiled(const Job& job, int64_t begin, int64_t end) {
   const Loop& loop = job.loop;
   alignas(64) char buffers[kMaxOperands][kTile * 8];
-  const size_t lane_size = item_size(job.lane);
   ConvertRun load[kMaxOperands];
-  for (int k = 1; k < loop.operands; k++) load[k] = converter(job.lane, loop.dtype[k]);
-  ConvertRun store = converter(loop.dtype[0], job.kernel_result);
-  const size_t result_size = item_size(job.kernel_result);
+  for (int k = 1; k < loop.operands; k++) load[k] = converter(job.takes[k], loop.dtype[k]);
+  ConvertRun store = converter(loop.dtype[0], job.takes[0]);
+  const size_t result_size = item_size(job.takes[0]);
   Walker w(loop, begin);
   while (begin < end) {
     const int64_t tile = std::min(end - begin, kTile);
@@ -75,7 +120,7 @@ void run_tiled(const Job& job, int64_t begin, int64_t end) {
     for (int64_t done = 0; done < tile;) {
       int64_t n = std::min(tile - done, reader.row_left());
       for (int k = 1; k < loop.operands; k++)
-        load[k](buffers[k] + size_t(done) * lane_size, 1, reader.at(k), loop.strides[k][0], n);
+        load[k](buffers[k] + size_t(done) * item_size(job.takes[k]), 1, reader.at(k), loop.strides[k][0], n);
       reader.advance(n);
       done += n;
     }
@@ -95,27 +140,45 @@ void run_tiled(const Job& job, int64_t begin, int64_t end) {
   }
 }
 
-void pointwise(const PointwiseCall& call) {
+// where on a mask moves elements of any dtype, if all have the same.
+bool selects_bytes(const Loop& loop, const PointwiseRow& row) {
+  return row.row_class == PointwiseClass::Select && is_bool(loop.dtype[1]) && loop.dtype[2] == loop.dtype[0] &&
+         loop.dtype[3] == loop.dtype[0] && item_size(loop.dtype[0]) <= 8;
+}
+
+Job make_job(const PointwiseCall& call) {
   const Loop& loop = call.loop;
   const PointwiseRow& row = kPointwiseRows[call.op];
-  InnerKernel kernel = inner_kernel(call.op, call.compute);
-  if (!kernel) [[unlikely]]
+  Job job{nullptr, loop, call.params, {}};
+  if (selects_bytes(loop, row)) {
+    job.kernel = select_kernels()[std::countr_zero(item_size(loop.dtype[0]))];
+    for (int k = 0; k < loop.operands; k++) job.takes[k] = loop.dtype[k];
+    return job;
+  }
+  job.kernel = inner_kernel(call.op, call.compute);
+  if (!job.kernel) [[unlikely]]
     fail(TensorErrorKind::Runtime, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(call.compute), "'");
   const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
-  const DType kernel_result = predicate ? kBool : call.compute;
-  bool direct = loop.dtype[0] == kernel_result && loop.strides[0][0] == 1;
-  for (int k = 1; k < loop.operands; k++) direct &= loop.dtype[k] == call.compute && uint64_t(loop.strides[k][0]) <= 1;
-  if (direct && loop.ndim == 1 && loop.numel <= kGrain) [[likely]] {
+  for (DType& type : job.takes) type = call.compute;
+  if (predicate) job.takes[0] = kBool;
+  return job;
+}
+
+void pointwise(const PointwiseCall& call) {
+  const Loop& loop = call.loop;
+  const Job job = make_job(call);
+  bool direct = loop.ndim == 1 && loop.numel <= kGrain;
+  for (int k = 0; k < loop.operands; k++) direct = direct && in_place(job, k);
+  if (direct) [[likely]] {
     Run run;
     run.params = call.params;
     run.n = loop.numel;
     run.out = loop.data[0];
     for (int k = 1; k < loop.operands; k++) run.in[k - 1] = loop.data[k], run.step[k - 1] = loop.strides[k][0];
-    kernel(run);
+    job.kernel(run);
     return;
   }
   const bool long_rows = loop.ndim == 1 || loop.sizes[0] >= 32;
-  Job job{kernel, loop, call.params, call.compute, kernel_result};
   parallel_for(loop.numel, kGrain,
                [&](int64_t begin, int64_t end) { long_rows ? run_rows(job, begin, end) : run_tiled(job, begin, end); });
 }
