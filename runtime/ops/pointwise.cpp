@@ -8,6 +8,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
+#include "runtime/ops/pointwise_grad.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
 
@@ -279,9 +280,12 @@ struct PointwiseNode final : Node {
     const Tensor& g = grads[0];
     if (!g.defined()) return;
     Tensor x = saved[0].get(this), y = saved[1].get(this), z = saved[2].get(this), r = saved_result.get(this);
+    const GradArgs args{g, x, y, z, r, params};
+    Tensor fused[3];
+    const unsigned in_one_pass = Context::current().grad_enabled ? 0 : compute_fused(args, fused);
     for (size_t k = 0; k < row.arity; k++) {
       if (!needs(k) || !row.derivative[k].formula) continue;
-      Tensor d = row.derivative[k].formula(GradArgs{g, x, y, z, r, params});
+      Tensor d = in_one_pass >> k & 1 ? std::move(fused[k]) : row.derivative[k].formula(args);
       d = sum_to_size(d, shapes[k]);
       out[k] = d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
     }
@@ -289,6 +293,19 @@ struct PointwiseNode final : Node {
   void release_saved() override {
     for (auto& s : saved) s.reset();
     saved_result.reset();
+  }
+
+  // x ** 2 and x ** 3 have simpler rows; other numbers as exponents are the tensor formula's.
+  unsigned compute_fused(const GradArgs& args, Tensor* out) const {
+    unsigned wanted = 0;
+    for (size_t k = 0; k < row.arity; k++) wanted |= needs(k) ? 1u << k : 0u;
+    int simpler = id;
+    if (id == k_pow && args.y.defined() && args.y.is_wrapped_number()) {
+      const double exponent = args.y.item().to_double();
+      if (exponent != 2.0 && exponent != 3.0) return 0;
+      simpler = exponent == 2.0 ? k_square : k_cube;
+    }
+    return fused_gradients(simpler, kPointwiseRows[simpler], args, wanted, out);
   }
 
   int id;

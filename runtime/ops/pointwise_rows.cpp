@@ -37,49 +37,19 @@ static Tensor gelu_tanh_dx(const Tensor& x) {
 
 namespace {
 
-template <class F>
-Tensor formula_result(const F& f) {
-  if constexpr (std::is_same_v<decltype(f()), NoGrad>) return {};
-  else return f();
-}
-
 template <class Formula>
 constexpr PointwiseRow::Derivative derivative_of() {
-  using G = probe::Probe<16>;
-  using R =
-      decltype(Formula::of(G{}, probe::Probe<1>{}, probe::Probe<2>{}, probe::Probe<4>{}, probe::Probe<8>{}, 0.0, 0.0));
-  if constexpr (std::is_same_v<R, NoGrad>) return {};
+  if constexpr (!has_derivative<Formula>()) return {};
   else
     return {[](const GradArgs& a) -> Tensor {
               return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0].to_double(), a.params[1].to_double());
             },
-            reads_of<R>()};
+            derivative_reads<Formula>(), is_computed<Formula>()};
 }
 
-// In a unary formula y is the result; in others the result is r.
-#define TS_FORMULA(NAME, ARGS, TEXT)                       \
-  struct NAME {                                            \
-    template <class G, class X, class Y, class Z, class R> \
-    static auto of ARGS {                                  \
-      return (TEXT);                                       \
-    }                                                      \
-  };
-#define TS_U(x) [[maybe_unused]] const x
-#define UNARY(NAME, CLASS, WHERE, DOC, BODY, DX) \
-  TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, double, double), DX)
-#define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, BODY, DX) \
-  TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, TS_U(double) P, double), DX)
-#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX) \
-  TS_FORMULA(D0_##NAME, (TS_U(G&) g, TS_U(X&) x, const Y&, const Z&, TS_U(R&) y, TS_U(double) P, TS_U(double) Q), DX)
-#define TS_ARGS3(P) (TS_U(G&) g, TS_U(X&) x, TS_U(Y&) y, TS_U(Z&) z, TS_U(R&) r, TS_U(double) P, double)
-#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY) \
-  TS_FORMULA(D0_##NAME, TS_ARGS3(unused), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(unused), DY)
-#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, BODY, DX, DY, DZ) \
-  TS_FORMULA(D0_##NAME, TS_ARGS3(unused), DX)                      \
-  TS_FORMULA(D1_##NAME, TS_ARGS3(unused), DY) TS_FORMULA(D2_##NAME, TS_ARGS3(unused), DZ)
-#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ) \
-  TS_FORMULA(D0_##NAME, TS_ARGS3(P), DX) TS_FORMULA(D1_##NAME, TS_ARGS3(P), DY) TS_FORMULA(D2_##NAME, TS_ARGS3(P), DZ)
-#include "runtime/ops/pointwise.def"
+#define TS_FN
+#include "runtime/ops/formulas.inc"
+#undef TS_FN
 #undef UNARY
 #undef UNARY1
 #undef UNARY2

@@ -26,6 +26,7 @@ struct PointwiseRow {
   struct Derivative {
     Tensor (*formula)(const GradArgs&) = nullptr;  // null: not differentiable
     unsigned reads = 0;
+    bool computed = false;  // false: the gradient is handed on as it is
   } derivative[3];
   const char* body;  // as text, for run-time compilation
 };
