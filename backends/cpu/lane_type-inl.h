@@ -127,7 +127,8 @@ template <class T>
 HWY_INLINE L<T> sign(L<T> x) {
   return select(x > L<T>(0.0), L<T>(1.0), select(x < L<T>(0.0), L<T>(-1.0), L<T>(0.0)));
 }
-/// The smaller (larger) of x and a constant; NaN stays, as x86 returns the second operand and ARM either NaN.
+/// The smaller (larger) of x and a constant; NaN stays. x86 returns the second operand then, which is one instruction.
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
 template <class T>
 HWY_INLINE L<T> at_most(L<T> x, double c) {
   return hn::Min(L<T>(c).v, x.v);
@@ -136,6 +137,16 @@ template <class T>
 HWY_INLINE L<T> at_least(L<T> x, double c) {
   return hn::Max(L<T>(c).v, x.v);
 }
+#else
+template <class T>
+HWY_INLINE L<T> at_most(L<T> x, double c) {
+  return select(x > L<T>(c), L<T>(c), x);
+}
+template <class T>
+HWY_INLINE L<T> at_least(L<T> x, double c) {
+  return select(x < L<T>(c), L<T>(c), x);
+}
+#endif
 /// a * b + c; rounded once where the instruction set can.
 template <class T>
 HWY_INLINE L<T> mul_add(L<T> a, Also<T> b, Also<T> c) {

@@ -66,26 +66,26 @@ long double exact_sigmoid_in_range(long double x) {
 
 TEST_CASE("vector functions are within 2.4 units in the last place") {
   using F = long double (*)(long double);
-  check_function<float>("exp", exp, F(std::exp), 1.0);
+  check_function<float>("exp", exp, F(std::exp), 1.2);
   check_function<float>("expm1", expm1, F(std::expm1), 2.0);
   check_function<float>("tanh", tanh, F(std::tanh), 2.1);
   check_function<float>("erf", erf, F(std::erf), 2.0);
   check_function<float>("log", log, F(std::log), 2.0);
-  check_function<float>("exp2", exp2, F(std::exp2), 1.0);
-  check_function<float>("log2", log2, F(std::log2), 2.0);
+  check_function<float>("exp2", exp2, F(std::exp2), 1.2);
+  check_function<float>("log2", log2, F(std::log2), 2.4);
   check_function<float>("sinh", sinh, F(std::sinh), 2.4);
   check_function<float>("cosh", cosh, F(std::cosh), 2.0);
   check_function<float>("sin", sin, F(std::sin), 2.0);
   check_function<float>("cos", cos, F(std::cos), 2.0);
   check_function<float>("log1p", log1p, F(std::log1p), 2.0);
   check_function<float>("sigmoid", sigmoid_in_range<float>, exact_sigmoid_in_range<float>, 2.4);
-  check_function<double>("exp", exp, F(std::exp), 1.0);
+  check_function<double>("exp", exp, F(std::exp), 1.2);
   check_function<double>("expm1", expm1, F(std::expm1), 2.0);
   check_function<double>("tanh", tanh, F(std::tanh), 2.1);
   check_function<double>("erf", erf, F(std::erf), 2.0);
   check_function<double>("log", log, F(std::log), 2.0);
-  check_function<double>("exp2", exp2, F(std::exp2), 1.0);
-  check_function<double>("log2", log2, F(std::log2), 2.0);
+  check_function<double>("exp2", exp2, F(std::exp2), 1.2);
+  check_function<double>("log2", log2, F(std::log2), 2.4);
   check_function<double>("sinh", sinh, F(std::sinh), 2.4);
   check_function<double>("cosh", cosh, F(std::cosh), 2.0);
   check_function<double>("sin", sin, F(std::sin), 2.0);
