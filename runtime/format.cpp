@@ -169,8 +169,11 @@ std::vector<std::string> suffixes(const Tensor& t) {
   std::vector<std::string> list;
   const DType dtype = t.dtype();
   if (!t.device().is_cpu()) list.push_back("device='" + t.device().str() + "'");
-  const bool implied = dtype == kFloat32 || (t.numel() && (dtype == kInt64 || dtype == kBool || dtype == kComplex64));
-  if (t.numel() == 0 && t.dim() != 1) list.push_back(size_suffix(t.sizes()));
+  const bool implied =
+      t.device().is_meta()
+          ? dtype == Context::current().default_dtype
+          : dtype == kFloat32 || (t.numel() && (dtype == kInt64 || dtype == kBool || dtype == kComplex64));
+  if (t.device().is_meta() || (t.numel() == 0 && t.dim() != 1)) list.push_back(size_suffix(t.sizes()));
   if (!implied) list.push_back(std::string("dtype=torch.") + name(dtype));
   if (const CountedPtr<Node> node = t.requires_grad() ? grad_fn_of(t) : nullptr)
     list.push_back(std::string("grad_fn=<") + node->name + ">");
@@ -202,8 +205,13 @@ std::string tensor_body(const ArrayView& a, const FormatOptions& options, int64_
 
 std::string tensor_text(const Tensor& t, const FormatOptions& options) {
   const GradMode no_grad(false);
-  const Tensor host = t.device().is_cpu() ? t : to_device(t, kCpu);
-  std::string out = "tensor(" + tensor_body({host.data_ptr(), host.dtype(), host.sizes(), host.strides()}, options, 7);
+  std::string out = "tensor(";
+  if (t.device().is_meta()) {
+    out += "...";
+  } else {
+    const Tensor host = t.device().is_cpu() ? t : to_device(t, kCpu);
+    out += tensor_body({host.data_ptr(), host.dtype(), host.sizes(), host.strides()}, options, 7);
+  }
   append_suffixes(out, suffixes(t), options.linewidth);
   return out + ")";
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/autograd/node.h"
+#include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/pointwise_ids.h"
@@ -158,6 +159,7 @@ Tensor round_decimals(const Tensor& x, int64_t decimals) {
   return decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale);
 }
 bool equal(const Tensor& x, const Tensor& y) {
+  refuse_meta(x, "equal");
   if (x.sizes() != y.sizes()) return false;
   GradMode off(false);
   return all(eq(x, y)).item().to_bool();

@@ -18,7 +18,7 @@ DType type_for(Scalar value, MaybeType dtype) {
 }
 
 void run_range(const Tensor& out, Scalar start, Scalar step) {
-  if (out.numel()) range_kernel(out.device().type, RangeCall{out.data_ptr(), out.dtype(), out.numel(), start, step});
+  if (out.numel()) range_kernel(out.device(), RangeCall{out.data_ptr(), out.dtype(), out.numel(), start, step});
 }
 
 }  // namespace
@@ -65,6 +65,8 @@ Tensor arange(Scalar start, Scalar end, Scalar step, MaybeType dtype, MaybeDevic
 Tensor linspace(double start, double end, int64_t steps, MaybeType dtype, MaybeDevice device) {
   check(steps >= 0, TensorErrorKind::Runtime, "number of steps must be non-negative");
   DType type = type_or_default(dtype);
+  Device place = device_or_default(device);
+  if (place.is_meta()) return Tensor::empty({steps}, type, place);
   Tensor out = Tensor::empty({steps}, type);
   with_type(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -75,7 +77,6 @@ Tensor linspace(double start, double end, int64_t steps, MaybeType dtype, MaybeD
     for (int64_t i = 0; i < steps; i++)
       p[i] = convert_element<T>(i < steps / 2 ? a + step * Step(i) : steps == 1 ? a : b - step * Step(steps - i - 1));
   });
-  Device place = device_or_default(device);
   return place.is_cpu() ? out : to_device(out, place);
 }
 

@@ -1,3 +1,4 @@
+#include "runtime/device/meta.h"
 #include "runtime/ops/loss.h"
 
 #include "runtime/autograd/record.h"
@@ -45,7 +46,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
   Tensor out;
   {
     const GradMode no_grad(false);
-    check(!any((self < 0.0) | (self > 1.0)).item().to_bool(), TensorErrorKind::Runtime,
+    check(!any_true((self < 0.0) | (self > 1.0)), TensorErrorKind::Runtime,
           "all elements of input should be between 0 and 1");
     // A logarithm below -100 counts as -100: a sure answer that is wrong has a finite loss.
     Tensor loss = (target - 1.0) * clamp_min(log1p(-self), -100.0) - target * clamp_min(log(self), -100.0);
@@ -94,7 +95,7 @@ struct Picked {
 
   Picked(const Tensor& self, const Tensor& target, const std::optional<Tensor>& given, int64_t ignore_index)
       : dim(self.dim() == 1 ? 0 : 1) {
-    const bool in_range = ignore_index < 0 && !any(target == ignore_index).item().to_bool();
+    const bool in_range = ignore_index < 0 && !any_true(target == ignore_index);
     const bool ignores = !in_range;
     const Tensor kept = ignores ? target != ignore_index : Tensor();
     const Tensor safe = ignores ? where(kept, Operand(target), Operand(0)) : target;
@@ -149,7 +150,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   check(self.dtype() == kInt64, TensorErrorKind::Runtime, "one_hot is only applicable to index tensor.");
   if (self.numel() == 0) {
     check(num_classes > 0, TensorErrorKind::Runtime, "Can not infer total number of classes from empty tensor.");
-  } else {
+  } else if (num_classes == -1 || !self.device().is_meta()) {
     check(min(self).item().to_int() >= 0, TensorErrorKind::Runtime, "Class values must be non-negative.");
     const int64_t most = max(self).item().to_int();
     if (num_classes == -1) num_classes = most + 1;

@@ -48,7 +48,7 @@ void fill_random(const Tensor& self, const F& fill) {
   if (needs_grad(self)) check_inplace(self);
   if (self.device().is_cpu()) {
     fill(self);
-  } else {
+  } else if (!self.device().is_meta()) {
     const Tensor host = Tensor::empty(self.sizes(), self.dtype());
     fill(host);
     copy_into(self, host);
@@ -178,6 +178,7 @@ Tensor randint(int64_t low, int64_t high, Ints size, DType dtype, Device device,
 
 Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
   check(n >= 0, TensorErrorKind::Runtime, "n must be non-negative, got", n);
+  if (device.is_meta()) return Tensor::empty({n}, dtype, device);
   Generator& g = generator_or_default(generator);
   const Tensor out = Tensor::empty({n}, kInt64);
   int64_t* p = out.data<int64_t>();
@@ -188,9 +189,11 @@ Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
 
 Tensor bernoulli(const Tensor& given, Generator* generator) {
   Generator& g = generator_or_default(generator);
-  const Tensor probabilities = to_device(given, kCpu);
-  Tensor out = Tensor::empty(probabilities.sizes(), probabilities.dtype());
+  const bool has_data = !given.device().is_meta();
+  const Tensor probabilities = has_data ? to_device(given, kCpu) : given;
+  Tensor out = Tensor::empty(probabilities.sizes(), probabilities.dtype(), probabilities.device());
   with_float_type(probabilities.dtype(), "bernoulli_tensor_cpu_p_", [&](auto tag) {
+    if (!has_data) return;
     using T = typename decltype(tag)::type;
     const Tensor p = contiguous(probabilities.view_of(probabilities.sizes(), probabilities.strides()));
     const T* from = static_cast<const T*>(p.data_ptr());
@@ -258,6 +261,8 @@ Tensor multinomial(const Tensor& given, int64_t count, bool replacement, Generat
   const int64_t n = given.size(-1), rows = given.dim() == 1 ? 1 : given.sizes()[0];
   check(replacement || count <= n, TensorErrorKind::Runtime,
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  if (given.device().is_meta())
+    return Tensor::empty(given.dim() == 1 ? Dims{count} : Dims{rows, count}, kInt64, given.device());
   Generator& g = generator_or_default(generator);
   const GradMode no_grad(false);
   const Tensor weights = contiguous(to_dtype(to_device(given, kCpu), given.dtype() == kFloat64 ? kFloat64 : kFloat32));

@@ -216,8 +216,9 @@ Tensor Meta::allocate() const {
 }
 
 Tensor meta_like(const Tensor& t) {
-  Storage* nothing = Storage::adopt(nullptr, t.storage().bytes(), Device(DeviceType::Meta), nullptr, nullptr);
-  Tensor out = Tensor::adopt(TensorImpl::create_view(nothing, nullptr, t.sizes(), t.strides(), t.dtype()));
+  Storage* nothing = Storage::allocate(t.storage().bytes(), Device(DeviceType::Meta));
+  char* data = static_cast<char*>(nothing->data());
+  Tensor out = Tensor::adopt(TensorImpl::create_view(nothing, data, t.sizes(), t.strides(), t.dtype()));
   nothing->release();
   out.impl()->flags |= t.impl()->flags & TensorImpl::kWrappedNumber;
   return out;

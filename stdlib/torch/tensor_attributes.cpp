@@ -20,6 +20,7 @@ Value dtype(Interpreter& in, const Args& args) {
 Value device(Interpreter& in, const Args& args) { return wrap_device(in, self_of(args).device()); }
 Value ndim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
 Value is_cuda(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cuda()); }
+Value is_meta(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_meta()); }
 Value is_false(Interpreter&, const Args&) { return Value::boolean(false); }
 Value itemsize(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype())));
@@ -105,7 +106,7 @@ const Row kRows[] = {
     {"is_sparse", is_false, nullptr, "False: there are no sparse tensors."},
     {"is_quantized", is_false, nullptr, "False: there are no quantized tensors."},
     {"is_mps", is_false, nullptr, "False: Apple's GPUs are not supported."},
-    {"is_meta", is_false, nullptr, "False: there are no tensors without data."},
+    {"is_meta", is_meta, nullptr, "Whether it has a shape and a dtype but no data."},
     {"itemsize", itemsize, nullptr, "Bytes of an element."},
     {"nbytes", nbytes, nullptr, "Bytes of all elements."},
     {"_version", version, nullptr, "How often the memory was written in place."},

@@ -42,7 +42,8 @@ Value element_size(Interpreter&, const Args& args) {
 }
 Value storage_offset(Interpreter&, const Args& args) { return Value::integer(self_of(args).offset()); }
 Value data_ptr(Interpreter&, const Args& args) {
-  return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(self_of(args).data_ptr())));
+  const Tensor& t = self_of(args);
+  return Value::integer(t.device().is_meta() ? 0 : static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data_ptr())));
 }
 Value is_contiguous(Interpreter&, const Args& args) { return Value::boolean(self_of(args).is_contiguous()); }
 Value is_floating_point(Interpreter&, const Args& args) { return Value::boolean(is_floating(self_of(args).dtype())); }
@@ -157,7 +158,8 @@ Value type(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (args[1].is_none())
     return make_str(
-        in, std::string(t.device().is_cuda() ? "torch.cuda." : "torch.") + scalar_type_name(t.dtype()) + "Tensor");
+        in, (t.device().is_cpu() ? std::string("torch.") : std::string("torch.") + name(t.device().type) + ".") +
+                scalar_type_name(t.dtype()) + "Tensor");
   DType dtype;
   if (to_dtype(in, args[1], dtype)) return converted(in, args, dtype, t.device(), false);
   const std::string wanted = is_str(args[1]) ? std::string(text_of(args[1])) : str_text(in, args[1]);
@@ -170,7 +172,7 @@ Value type(Interpreter& in, const Args& args) {
 
 Value numpy(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
-  if (t.device().is_cuda())
+  if (!t.device().is_cpu())
     throw Error(ErrorKind::TypeError, "can't convert " + t.device().str() +
                                           " device type tensor to numpy. Use Tensor.cpu() to "
                                           "copy the tensor to host memory first.");
@@ -229,7 +231,8 @@ Value remove_tensor_hook(Interpreter&, const Args& args) {
 Value new_tensor(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   const Value dtype = args[2].is_none() ? torch_state(in).dtypes[static_cast<int>(t.dtype())] : args[2];
-  return in_torch(in, args, [&] { return wrap_tensor(in, tensor_from_data(in, args[1], dtype, args[3], true)); });
+  const Value device = args[3].is_none() ? wrap_device(in, t.device()) : args[3];
+  return in_torch(in, args, [&] { return wrap_tensor(in, tensor_from_data(in, args[1], dtype, device, true)); });
 }
 
 Value is_same_size(Interpreter& in, const Args& args) {

@@ -155,7 +155,7 @@ Value repr_tensor(Interpreter& in, const Value& self) {
 // f'{loss:.4f}' formats the number of a 0-dim tensor; other tensors take no format.
 Value format_tensor(Interpreter& in, const Value& self, std::string_view spec) {
   const Tensor& t = tensor_of(self);
-  if (t.dim() == 0) {
+  if (t.dim() == 0 && !t.device().is_meta()) {
     const Value number = in_torch(in, self, [&] { return wrap_number(in, t.item()); });
     return format(in, number, spec);
   }
