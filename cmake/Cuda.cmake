@@ -35,7 +35,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
 endif()
 
 set(TESSERA_HAVE_CUDA ON)
-add_library(tessera_cuda MODULE ${cuda_sources})
+add_library(tessera_cuda MODULE ${cuda_sources} ${TESSERA_INTERFACE_HEADER})
 set_target_properties(tessera_cuda PROPERTIES
   CUDA_STANDARD 20
   CUDA_STANDARD_REQUIRED ON

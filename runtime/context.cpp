@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "runtime/device/generator.h"
 #include "runtime/error.h"
 #include "runtime/random.h"
 
@@ -36,6 +37,15 @@ Context& Context::make_default() {
 Generator& Context::generator() {
   if (!generator_) generator_ = make_counted<Generator>();
   return static_cast<Generator&>(*generator_);
+}
+
+DeviceGenerator& Context::generator(Device device) {
+  check(device.is_cuda() && device.index >= 0, TensorErrorKind::Runtime, "device ", device.str(),
+        " has no generator of its own");
+  const size_t index = size_t(device.index);
+  if (index >= device_generators_.size()) device_generators_.resize(index + 1);
+  if (!device_generators_[index]) device_generators_[index] = make_counted<DeviceGenerator>();
+  return static_cast<DeviceGenerator&>(*device_generators_[index]);
 }
 
 void Context::throw_cancelled() { throw TensorError(TensorErrorKind::Cancelled, ""); }

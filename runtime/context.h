@@ -7,16 +7,34 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "runtime/alloc.h"
 #include "runtime/counted.h"
 #include "runtime/device/device.h"
+#include "runtime/device/stream.h"
 #include "runtime/dtype.h"
 #include "runtime/format_options.h"
 
 namespace tessera::tensor {
 
-class Generator;  // runtime/random.h
+class Generator;        // runtime/random.h
+class DeviceGenerator;  // runtime/device/generator.h
+
+/// The current stream of each CUDA device; null, the default one, until another is set.
+class CurrentStreams {
+ public:
+  StreamHandle get(int device) const {
+    return device >= 0 && size_t(device) < streams_.size() ? streams_[size_t(device)] : nullptr;
+  }
+  void set(int device, StreamHandle stream) {
+    if (size_t(device) >= streams_.size()) streams_.resize(size_t(device) + 1);
+    streams_[size_t(device)] = stream;
+  }
+
+ private:
+  std::vector<StreamHandle> streams_;
+};
 
 class Context {
  public:
@@ -38,6 +56,7 @@ class Context {
   bool deterministic = false;
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
+  CurrentStreams streams;
 
   /// torch.get_num_threads(); starts as TSR_THREADS, MKL_NUM_THREADS, OMP_NUM_THREADS or the number of cores.
   int threads;
@@ -61,6 +80,8 @@ class Context {
 
   /// The default generator of the CPU (made on first use).
   Generator& generator();
+  /// That of a device (made on first use).
+  DeviceGenerator& generator(Device device);
 
  private:
   friend class ContextScope;
@@ -69,6 +90,7 @@ class Context {
 
   inline static thread_local Context* current_ = nullptr;
   CountedPtr<Counted> generator_;
+  std::vector<CountedPtr<Counted>> device_generators_;  // by index
 };
 
 /// Enters a context on this thread for the length of a block.

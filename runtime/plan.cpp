@@ -104,7 +104,6 @@ void make_loop(Loop& loop, const Tensor* const* operands, int count) {
   const Tensor& out = *operands[0];
   loop.operands = count;
   loop.numel = out.numel();
-  loop.device = out.device();
   size_t n = out.sizes().size();
   check(n <= size_t(kMaxLoopDims), TensorErrorKind::Runtime, "Tensors cannot have more than ", kMaxLoopDims,
         " dimensions");
@@ -158,6 +157,9 @@ Device common_device(const Tensor* const* inputs, int count) {
       device = other;
       continue;
     }
+    if (device.is_meta() || other.is_meta())  // the words of PyTorch's meta kernels
+      fail(TensorErrorKind::Runtime, "Tensor on device ", other.str(), " is not on the expected device ", device.str(),
+           "!");
     Device low = device.is_cpu() ? other : device, high = device.is_cpu() ? device : other;
     fail(TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but found at least two devices, ",
          low.str(), " and ", high.str(), "!");

@@ -15,16 +15,26 @@ inline constexpr int kMaxOperands = 5;   // operand 0 is the result
 inline constexpr int kMaxLoopDims = 64;  // PyTorch's limit on dimensions
 
 struct Loop {
+  Loop() = default;
+  Loop(const Loop&) = delete;  // data may point into it
+
   int operands = 0;
   int ndim = 1;  // at least 1; sizes[0] is the innermost
   int64_t numel = 0;
-  unsigned host_scalars = 0;  // bit k: operand k is one number in host memory, step 0, also when device is not the host
-  Device device;
+  unsigned host_scalars =
+      0;  // bit k: operand k is numbers[k], step 0, whatever the device; data[k] is its host address
   char* data[kMaxOperands];
   DType dtype[kMaxOperands];
+  alignas(16) char numbers[kMaxOperands][16];  // by value: a kernel on a device takes them along in its parameters
   int64_t sizes[kMaxLoopDims];
   int64_t strides[kMaxOperands][kMaxLoopDims];  // in elements of that operand
 
+  /// Operand k becomes the number in numbers[k].
+  void use_number(int k, DType type) {
+    data[k] = numbers[k];
+    dtype[k] = type;
+    host_scalars |= 1u << k;
+  }
   /// One run with every step 0 or 1.
   bool dense() const;
 };

@@ -9,6 +9,16 @@
 
 namespace tessera::tensor {
 
+// The backend has rounded the size, so it is charged when the block is there.
+void Storage::charge_for_block(const DeviceBackend& backend, size_t block_bytes, Account& account) {
+  try {
+    account.charge(block_bytes);
+  } catch (...) {
+    backend.release(device_, stream_, data_, block_bytes);
+    throw;
+  }
+}
+
 Storage* Storage::allocate(size_t bytes, Device device) {
   size_t block_bytes = bytes;
   Account* account = Context::current().account;
@@ -18,13 +28,10 @@ Storage* Storage::allocate(size_t bytes, Device device) {
   } else {
     const DeviceBackend* backend = device_backend(device.type);
     if (!backend) fail_no_kernel("empty.memory_format", device.type);
-    s->data_ = backend->allocate(device, block_bytes);
-    try {
-      account->charge(block_bytes);  // the backend has rounded it
-    } catch (...) {
-      backend->release(device, s->data_, block_bytes);
-      throw;
-    }
+    s->stream_ = current_stream(device);
+    s->data_ = backend->allocate(device, s->stream_, block_bytes);
+    if (block_bytes == 0) account = nullptr;  // meta: nothing is held, so nobody pays
+    else s->charge_for_block(*backend, block_bytes, *account);
   }
   s->account_ = account;
   s->block_ = s->data_;
@@ -57,7 +64,7 @@ void Storage::destroy() noexcept {
     }
     case Kind::Block:
       if (device_.is_cpu()) host::release(block_, bytes);
-      else device_backend(device_.type)->release(device_, block_, bytes);
+      else device_backend(device_.type)->release(device_, stream_, block_, bytes);
       delete this;
       break;
     case Kind::Foreign:

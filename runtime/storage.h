@@ -8,8 +8,11 @@
 #include "runtime/alloc.h"
 #include "runtime/counted.h"
 #include "runtime/device/device.h"
+#include "runtime/device/stream.h"
 
 namespace tessera::tensor {
+
+struct DeviceBackend;
 
 class Storage {
  public:
@@ -40,6 +43,7 @@ class Storage {
 
   Storage(Kind kind, void* data, size_t bytes, Device device)
       : kind_(kind), device_(device), data_(data), bytes_(bytes) {}
+  void charge_for_block(const DeviceBackend& backend, size_t block_bytes, Account& account);
   void destroy() noexcept;
 
   RefCount refs_;
@@ -51,7 +55,10 @@ class Storage {
   Account* account_ = nullptr;  // whom block_bytes_ are charged to
   void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign
   size_t block_bytes_ = 0;
-  Deleter deleter_ = nullptr;
+  union {
+    Deleter deleter_ = nullptr;  // of Foreign
+    StreamHandle stream_;        // of Block on a device: whose order its memory is given back in
+  };
 };
 
 }  // namespace tessera::tensor

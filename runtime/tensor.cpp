@@ -9,6 +9,7 @@
 #include <new>
 
 #include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 #include "runtime/autograd/node.h"
 #include "runtime/checked.h"
 #include "runtime/context.h"
@@ -169,7 +170,7 @@ Tensor Tensor::scalar(Scalar value, DType dtype, Device device) {
   });
   if (device.is_cpu()) return t;
   Tensor there = empty({}, dtype, device);
-  device_backend(device.type)->copy_bytes(there.data_ptr(), there.device(), t.data_ptr(), kCpu, item_size(dtype));
+  copy_bytes(there.data_ptr(), there.device(), t.data_ptr(), kCpu, item_size(dtype));
   return there;
 }
 
@@ -187,10 +188,11 @@ Tensor Tensor::view_of(Ints sizes, Ints strides, int64_t offset) const {
 
 Scalar Tensor::item() const {
   check(numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
+  check(!device().is_meta(), TensorErrorKind::Runtime, "Tensor.item() cannot be called on meta tensors");
   alignas(16) char bytes[16];
   const void* from = impl_->data;
   if (!device().is_cpu()) {
-    device_backend(device().type)->copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
+    copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
     from = bytes;
   }
   return with_type<kAllTypes>(dtype(), [&](auto tag) -> Scalar {

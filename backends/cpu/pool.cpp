@@ -26,11 +26,11 @@ void pool_plane(const MaxPoolCall& c, int64_t plane) {
   const T* in = static_cast<const T*>(c.in) + plane * c.height * c.width;
   T* out = static_cast<T*>(c.out) + plane * c.out_height * c.out_width;
   int64_t* index = c.index + plane * c.out_height * c.out_width;
-  const int64_t down = c.window->dilation[0], across = c.window->dilation[1];
+  const int64_t down = c.window.dilation[0], across = c.window.dilation[1];
   for (int64_t i = 0; i < c.out_height; i++) {
-    const Span rows(*c.window, 0, i, c.height);
+    const Span rows(c.window, 0, i, c.height);
     for (int64_t j = 0; j < c.out_width; j++) {
-      const Span columns(*c.window, 1, j, c.width);
+      const Span columns(c.window, 1, j, c.width);
       int64_t best = rows.first * c.width + columns.first;
       auto largest = convert_element<Compared<T>>(in[best]);
       for (int64_t y = rows.first; y <= rows.last; y += down)

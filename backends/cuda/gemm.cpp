@@ -1,7 +1,7 @@
 // Matrix products through cuBLAS, which is opened at the first one: loading it takes 0.2 s and 200 MB.
 //
 // cuBLAS is column-major. A row-major C = A B is, read column by column, Ct = Bt At: the same call with the operands
-// exchanged and m and n too; nothing is copied. float32 is computed in float32 (no TF32).
+// exchanged and m and n too; nothing is copied. Sizes have 64 bits. float32 is computed in float32 (no TF32).
 #include <cublas_v2.h>
 #include <dlfcn.h>
 
@@ -17,10 +17,10 @@ struct Blas {
   decltype(&cublasCreate_v2) create = nullptr;
   decltype(&cublasSetStream_v2) set_stream = nullptr;
   // Written out: the header overloads the name for older compute types.
-  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
-                                  const void*, cudaDataType_t, int, long long, const void*, cudaDataType_t, int,
-                                  long long, const void*, void*, cudaDataType_t, int, long long, int,
-                                  cublasComputeType_t, cublasGemmAlgo_t);
+  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int64_t, int64_t, int64_t,
+                                  const void*, const void*, cudaDataType_t, int64_t, long long, const void*,
+                                  cudaDataType_t, int64_t, long long, const void*, void*, cudaDataType_t, int64_t,
+                                  long long, int64_t, cublasComputeType_t, cublasGemmAlgo_t);
   Gemm gemm = nullptr;
   decltype(&cublasGetStatusString) status_text = nullptr;
   std::string problem;
@@ -39,7 +39,7 @@ Blas open_blas() {
   }
   blas.create = reinterpret_cast<decltype(blas.create)>(dlsym(library, "cublasCreate_v2"));
   blas.set_stream = reinterpret_cast<decltype(blas.set_stream)>(dlsym(library, "cublasSetStream_v2"));
-  blas.gemm = reinterpret_cast<decltype(blas.gemm)>(dlsym(library, "cublasGemmStridedBatchedEx"));
+  blas.gemm = reinterpret_cast<decltype(blas.gemm)>(dlsym(library, "cublasGemmStridedBatchedEx_64"));
   blas.status_text = reinterpret_cast<decltype(blas.status_text)>(dlsym(library, "cublasGetStatusString"));
   if (!blas.create || !blas.set_stream || !blas.gemm || !blas.status_text)
     blas.problem = "cuBLAS lacks a function that is needed";
@@ -58,14 +58,13 @@ void check_status(cublasStatus_t status) {
             (std::string("CUDA error: ") + blas().status_text(status) + " when calling cuBLAS").c_str());
 }
 
-// A handle belongs to a thread, as its stream does.
-cublasHandle_t handle() {
-  thread_local cublasHandle_t made = nullptr;
-  if (made == nullptr) {
-    check_status(blas().create(&made));
-    check_status(blas().set_stream(made, stream()));
-  }
-  return made;
+// A handle belongs to a thread and to the device that was current when it was made; the stream is the call's.
+cublasHandle_t handle(const Launch& launch) {
+  thread_local cublasHandle_t made[kMaxDevices] = {};
+  cublasHandle_t& mine = made[index_of(launch.device)];
+  if (mine == nullptr) check_status(blas().create(&mine));
+  check_status(blas().set_stream(mine, static_cast<cudaStream_t>(launch.stream)));
+  return mine;
 }
 
 struct Types {
@@ -89,15 +88,14 @@ void gemm(const GemmCall& call) {
   const bool wide = call.dtype == DType::Float64;
   const void* scale = wide ? static_cast<const void*>(&call.alpha) : &alpha;
   const void* keep = wide ? static_cast<const void*>(&call.beta) : &beta;
-  check_status(blas().gemm(handle(), call.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
-                           call.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, int(call.n), int(call.m), int(call.k), scale,
-                           call.b, types.data, int(call.ldb), call.batch_b, call.a, types.data, int(call.lda),
-                           call.batch_a, keep, call.c, types.data, int(call.ldc), call.batch_c, int(call.batch),
-                           types.compute, CUBLAS_GEMM_DEFAULT));
+  const Place place(call.launch);
+  check_status(blas().gemm(handle(call.launch), call.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                           call.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, call.n, call.m, call.k, scale, call.b,
+                           types.data, call.ldb, call.batch_b, call.a, types.data, call.lda, call.batch_a, keep, call.c,
+                           types.data, call.ldc, call.batch_c, call.batch, types.compute, CUBLAS_GEMM_DEFAULT));
 }
 
+const CudaKernel<GemmCall> entry("mm", gemm);
+
 }  // namespace
-
-void fill_gemm_slots(const PluginHost& host) { host.gemm->set(DeviceType::Cuda, gemm); }
-
 }  // namespace tessera::tensor::cuda

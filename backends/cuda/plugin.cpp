@@ -1,13 +1,18 @@
-// The plugin's entry, and what a device offers besides kernels: memory, copies, synchronisation.
-#include <cstdio>
+// The plugin's entry, what devices there are, and how errors of CUDA become the program's.
 #include <mutex>
 #include <string>
 
 #include "backends/cuda/cuda.h"
+#include "tessera_interface.h"
 
 namespace tessera::tensor::cuda {
 
 const PluginHost* host = nullptr;
+
+const PluginKernel*& kernel_list() {
+  static const PluginKernel* list = nullptr;
+  return list;
+}
 
 void fail_with(TensorErrorKind kind, const char* message) {
   host->fail(kind, message);
@@ -24,86 +29,76 @@ void check_call(cudaError_t result) {
 
 namespace {
 
-constexpr int kMaxDevices = 64;
-
-int device_count() {
+// What there is, asked once: devices do not come and go while a program runs.
+struct Devices {
   int count = 0;
-  // No driver, or one that is too old, is an error of the call: there is no device then.
-  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+  std::string why_none;
+
+  Devices() {
+    const cudaError_t result = cudaGetDeviceCount(&count);
+    if (result == cudaSuccess && count > 0) {
+      if (count > kMaxDevices) count = kMaxDevices;
+      return;
+    }
     cudaGetLastError();
-    return 0;
+    count = 0;
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
+    if (driver == 0)
+      why_none =
+          "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
+          "http://www.nvidia.com/Download/index.aspx";
+    else if (result == cudaErrorInsufficientDriver)
+      why_none = "The NVIDIA driver on your system is too old (found version " + std::to_string(driver) +
+                 "). Please update your GPU driver by downloading and installing a new version from the URL: "
+                 "http://www.nvidia.com/Download/index.aspx";
+    else if (result == cudaErrorNoDevice || result == cudaSuccess) why_none = "No CUDA GPUs are available";
+    else
+      why_none = std::string("Unexpected error from cudaGetDeviceCount(). Error ") + std::to_string(int(result)) +
+                 ": " + cudaGetErrorString(result);
   }
-  return count < kMaxDevices ? count : kMaxDevices;
+};
+
+const Devices& devices() {
+  static const Devices found;
+  return found;
 }
 
-void use(Device device) { check_call(cudaSetDevice(device.index < 0 ? 0 : device.index)); }
+int device_count() { return devices().count; }
+const char* why_none() { return devices().why_none.c_str(); }
 
-// CUDA's pools reuse freed blocks in stream order; keeping them all makes a warm allocation a few hundred nanoseconds.
-void keep_freed_memory(int device) {
-  cudaMemPool_t pool;
-  uint64_t threshold = UINT64_MAX;
-  check_call(cudaDeviceGetDefaultMemPool(&pool, device));
-  check_call(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+void properties(Device device, DeviceProperties& out) {
+  cudaDeviceProp found;
+  check_call(cudaGetDeviceProperties(&found, index_of(device)));
+  static_assert(sizeof found.name == sizeof out.name);
+  __builtin_memcpy(out.name, found.name, sizeof out.name);
+  out.total_memory = found.totalGlobalMem;
+  out.major = found.major;
+  out.minor = found.minor;
+  out.multiprocessors = found.multiProcessorCount;
 }
 
-void prepare(Device device) {
-  static std::once_flag prepared[kMaxDevices];
-  const int index = device.index < 0 ? 0 : device.index;
-  use(device);
-  std::call_once(prepared[index], [&] { keep_freed_memory(index); });
+DeviceBackend make_table() {
+  DeviceBackend table{};
+  table.name = "cuda";
+  table.device_count = device_count;
+  table.why_none = why_none;
+  table.properties = properties;
+  fill_memory(table);
+  fill_streams(table);
+  return table;
 }
-
-void* allocate(Device device, size_t& bytes) {
-  prepare(device);
-  bytes = (bytes + 511) & ~size_t(511);
-  void* block = nullptr;
-  const cudaError_t result = cudaMallocAsync(&block, bytes ? bytes : 512, stream());
-  if (result == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    size_t free_bytes = 0, total = 0;
-    cudaMemGetInfo(&free_bytes, &total);
-    char message[256];
-    std::snprintf(message, sizeof message,
-                  "CUDA out of memory. Tried to allocate %.2f MiB (GPU %d; %.2f GiB total capacity; %.2f GiB free)",
-                  double(bytes) / (1 << 20), device.index < 0 ? 0 : int(device.index), double(total) / (1 << 30),
-                  double(free_bytes) / (1 << 30));
-    fail_with(TensorErrorKind::OutOfMemory, message);
-  }
-  check_call(result);
-  return block;
-}
-
-void release(Device device, void* block, size_t) noexcept {
-  // At the end of the process the driver may be gone already; there is nobody left to tell.
-  cudaSetDevice(device.index < 0 ? 0 : device.index);
-  cudaFreeAsync(block, stream());
-}
-
-void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes) {
-  use(to_device.is_cuda() ? to_device : from_device);
-  check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()));
-  if (!to_device.is_cuda() || !from_device.is_cuda()) check_call(cudaStreamSynchronize(stream()));
-}
-
-void synchronize(Device device) {
-  use(device);
-  check_call(cudaDeviceSynchronize());
-}
-
-const DeviceBackend kBackend = {"cuda", device_count, allocate, release, copy_bytes, synchronize};
 
 }  // namespace
 }  // namespace tessera::tensor::cuda
 
-extern "C" __attribute__((visibility("default"))) const tessera::tensor::DeviceBackend* tessera_plugin(
+extern "C" __attribute__((visibility("default"))) const tessera::tensor::Plugin* tessera_plugin(
     const tessera::tensor::PluginHost& host) {
-  using namespace tessera::tensor::cuda;
-  if (host.version != tessera::tensor::kPluginVersion) return nullptr;
-  static const tessera::tensor::PluginHost kept = host;
-  tessera::tensor::cuda::host = &kept;
-  fill_copy_slots(kept);
-  fill_pointwise_slots(kept);
-  fill_reduce_slots(kept);
-  fill_gemm_slots(kept);
-  return &kBackend;
+  using namespace tessera::tensor;
+  if (host.interface != TESSERA_INTERFACE) return nullptr;
+  static const PluginHost kept = host;
+  cuda::host = &kept;
+  static const DeviceBackend table = cuda::make_table();
+  static const Plugin plugin = {TESSERA_INTERFACE, &table, cuda::kernel_list()};
+  return &plugin;
 }

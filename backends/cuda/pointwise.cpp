@@ -13,12 +13,11 @@ void pointwise(const PointwiseCall& call) {
     fail_with(TensorErrorKind::NotImplemented, "complex numbers are not implemented on CUDA");
   // Bools are computed as integers 0 and 1, where turning every bit round would leave them true.
   if (call.compute == DType::Bool && call.op == pointwise::k_bitwise_not)
-    return pointwise_int({pointwise::k_logical_not, call.compute, call.loop, call.params});
+    return pointwise_int({pointwise::k_logical_not, call.compute, call.loop, call.params, call.launch});
   pointwise_int(call);
 }
 
+const CudaKernel<PointwiseCall> entry("pointwise", pointwise);
+
 }  // namespace
-
-void fill_pointwise_slots(const PluginHost& host) { host.pointwise->set(DeviceType::Cuda, pointwise); }
-
 }  // namespace tessera::tensor::cuda

@@ -94,18 +94,18 @@ __global__ void reduce_kernel(Layout layout) {
 }
 
 template <class Op, class T>
-void launch(const Layout& layout) {
+void launch(const Layout& layout, cudaStream_t stream) {
   const int64_t blocks = layout.kept_numel < 65535 ? layout.kept_numel : 65535;
-  reduce_kernel<Op, T><<<unsigned(blocks), kThreads, 0, stream()>>>(layout);
+  reduce_kernel<Op, T><<<unsigned(blocks), kThreads, 0, stream>>>(layout);
   check_launch();
 }
 
 constexpr bool for_integers_Sum = true, for_integers_Keep = true, for_integers_Bool = true, for_integers_Float = false;
 
 template <class Op, bool kIntegers>
-void launch_for(const Layout& layout, DType compute) {
-  if (is_floating(compute)) return launch<Op, double>(layout);
-  if constexpr (kIntegers) launch<Op, long long>(layout);
+void launch_for(const Layout& layout, DType compute, cudaStream_t stream) {
+  if (is_floating(compute)) return launch<Op, double>(layout, stream);
+  if constexpr (kIntegers) launch<Op, long long>(layout, stream);
   else fail_with(TensorErrorKind::NotImplemented, "this reduction is not implemented for integers on CUDA");
 }
 
@@ -132,17 +132,17 @@ void reduce(const ReduceCall& call) {
     layout.kept_sizes[d] = call.kept_sizes[d], layout.kept_strides[d] = call.kept_strides[d];
   for (int d = 0; d < call.reduced; d++)
     layout.reduced_sizes[d] = call.reduced_sizes[d], layout.reduced_strides[d] = call.reduced_strides[d];
-  using Function = void (*)(const Layout&, DType);
+  using Function = void (*)(const Layout&, DType, cudaStream_t);
   static constexpr Function kTable[] = {
 #define REDUCE(NAME, CLASS, ...) launch_for<Reduce_##NAME, for_integers_##CLASS>,
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };
-  kTable[call.op](layout, call.compute);
+  const Place place(call.launch);
+  kTable[call.op](layout, call.compute, place.stream());
 }
 
+const CudaKernel<ReduceCall> reduce_entry("sum", reduce);
+
 }  // namespace
-
-void fill_reduce_slots(const PluginHost& host) { host.reduce->set(DeviceType::Cuda, reduce); }
-
 }  // namespace tessera::tensor::cuda

@@ -1,13 +1,16 @@
-// Devices that are registered, and the slots of the core's kernels.
+// Which device types have a backend, what a device that was asked for means, and the slots of the core's kernels.
 #include "runtime/device/backend.h"
 
 #include <atomic>
 
 #include "runtime/device/cuda_plugin.h"
+#include "runtime/device/host_backend.h"
+#include "runtime/error.h"
 
 namespace tessera::tensor {
 namespace {
-std::atomic<const DeviceBackend*> backends[kDeviceTypeCount];
+std::atomic<const DeviceBackend*> backends[kDeviceTypeCount] = {&kHostBackend, nullptr, nullptr, &kMetaBackend,
+                                                                nullptr};
 }
 
 constinit Kernel<PointwiseCall> pointwise_kernel("pointwise");
@@ -19,8 +22,8 @@ constinit Kernel<AlongCall> along_kernel("cumsum");
 constinit Kernel<GemmCall> gemm_kernel("mm");
 
 const DeviceBackend* device_backend(DeviceType type) {
-  if (type == DeviceType::Cuda) return cuda_plugin();
-  return backends[int(type)].load(std::memory_order_acquire);
+  const DeviceBackend* backend = backends[int(type)].load(std::memory_order_acquire);
+  return backend == nullptr && type == DeviceType::Cuda ? cuda_plugin() : backend;
 }
 
 void register_device_backend(DeviceType type, const DeviceBackend* backend) {
@@ -28,9 +31,7 @@ void register_device_backend(DeviceType type, const DeviceBackend* backend) {
 }
 
 Device resolve_device(Device device) {
-  if (device.is_cpu()) {
-    return Device(DeviceType::Cpu);
-  }
+  if (device.is_cpu() || device.is_meta()) return Device(device.type);  // one of each, whatever its index
   const DeviceBackend* backend = device_backend(device.type);
   if (!backend) {
     // PyTorch's words for a build without CUDA; why the plugin is not there is our note.
@@ -43,19 +44,11 @@ Device resolve_device(Device device) {
       fail(TensorErrorKind::Runtime, "PyTorch is not linked with support for mps devices");
     fail_no_kernel("empty.memory_format", device.type);
   }
-  if (device.is_cuda() && backend->device_count() == 0) fail(TensorErrorKind::Runtime, "No CUDA GPUs are available");
+  const int count = backend->device_count();
+  if (count == 0) fail(TensorErrorKind::Runtime, backend->why_none());
   if (device.index < 0) device.index = 0;
-  check(device.index < backend->device_count(), TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
+  check(device.index < count, TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
   return device;
-}
-
-void fail_no_kernel(const char* family, DeviceType type) {
-  const char* shown = type == DeviceType::Cpu    ? "CPU"
-                      : type == DeviceType::Cuda ? "CUDA"
-                      : type == DeviceType::Mps  ? "MPS"
-                                                 : "Meta";
-  fail(TensorErrorKind::NotImplemented, "Could not run 'aten::", family, "' with arguments from the '", shown,
-       "' backend.");
 }
 
 }  // namespace tessera::tensor

@@ -1,25 +1,87 @@
-// What a device offers to the runtime.
+// What a device offers besides kernels: memory, copies, streams, events, errors. One table of functions per device type,
+// every entry there; what a device cannot do raises. The runtime calls it through memory.h; a plugin fills it (plugin.h).
 //
-// Two things: memory (DeviceBackend) and kernels. A kernel slot is one function pointer per device type, named like
-// the op family it serves; the call struct is its whole interface. A backend fills slots while it loads
-// (KernelRegistration); calling an empty one raises PyTorch's NotImplementedError, never a silent copy.
+// Order is the stream's: memory, copies and kernels of one stream happen in the order in which they were given. Handles
+// are the backend's own; null is the default stream.
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/plan.h"
-#include "runtime/scalar.h"
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/device/calls.h"
+#include "runtime/device/device.h"
+#include "runtime/device/error_word.h"
+#include "runtime/device/stream.h"
 
 namespace tessera::tensor {
 
+struct DeviceProperties {
+  char name[256];
+  size_t total_memory;
+  int major, minor;  // compute capability
+  int multiprocessors;
+};
+
+struct MemoryUse {
+  size_t allocated;  // held by tensors
+  size_t reserved;   // held from the system for them
+  size_t peak_allocated;
+  size_t free, total;  // of the device, by everybody's use
+};
+
+struct CopyRequest {
+  void* to;
+  Device to_device;
+  const void* from;
+  Device from_device;
+  size_t bytes;
+  StreamHandle stream;       // of to_device, or of the one device that is no host
+  StreamHandle from_stream;  // of from_device, where both are devices: the copy comes after what was given there
+  bool wait;                 // host sides are complete when the function returns
+};
+
 struct DeviceBackend {
   const char* name;
+
+  // Devices. A count of 0 has a reason: no driver, one that is too old, no device.
   int (*device_count)();
-  /// Bytes on the device; `bytes` is rounded up to the block's size. Throws OutOfMemory.
-  void* (*allocate)(Device device, size_t& bytes);
-  void (*release)(Device device, void* block, size_t bytes) noexcept;
-  /// Copies bytes; at least one side is this backend's. Host sides are complete when it returns.
-  void (*copy_bytes)(void* to, Device to_device, const void* from, Device from_device, size_t bytes);
+  const char* (*why_none)();
+  void (*properties)(Device device, DeviceProperties& out);
+
+  // Memory. `bytes` is rounded up to the block's size; release takes the stream of the allocation. Throws OutOfMemory.
+  void* (*allocate)(Device device, StreamHandle stream, size_t& bytes);
+  void (*release)(Device device, StreamHandle stream, void* block, size_t bytes) noexcept;
+  /// The block is in use by another stream than its own: it may not be reused before that one is done.
+  void (*record_stream)(Device device, void* block, StreamHandle user);
+  void (*trim)(Device device);
+  void (*memory_use)(Device device, MemoryUse& out);
+
+  // Host memory that the device can copy from and to while the host goes on.
+  void* (*allocate_pinned)(size_t& bytes);
+  void (*release_pinned)(void* block, size_t bytes) noexcept;
+  bool (*is_pinned)(const void* address);
+
+  /// At least one side is this backend's.
+  void (*copy)(const CopyRequest& request);
+
+  StreamHandle (*create_stream)(Device device, int priority);
+  void (*destroy_stream)(Device device, StreamHandle stream) noexcept;
+  bool (*stream_done)(Device device, StreamHandle stream);
+  void (*synchronize_stream)(Device device, StreamHandle stream);
   void (*synchronize)(Device device);
+
+  EventHandle (*create_event)(Device device, bool timed);
+  void (*destroy_event)(Device device, EventHandle event) noexcept;
+  void (*record_event)(Device device, EventHandle event, StreamHandle stream);
+  void (*wait_event)(Device device, StreamHandle stream, EventHandle event);  // the stream waits, not the host
+  bool (*event_done)(Device device, EventHandle event);
+  void (*synchronize_event)(Device device, EventHandle event);
+  float (*elapsed_ms)(Device device, EventHandle from, EventHandle to);
+
+  /// Where the device's kernels write faults.
+  ErrorWord* (*error_word)(Device device);
+  /// Moves a fault out, if there is one. Called after a synchronisation.
+  bool (*take_error)(Device device, ErrorWord& out);
 };
 
 /// Null when the device type has no backend (for cuda: the plugin could not be loaded).
@@ -27,111 +89,5 @@ const DeviceBackend* device_backend(DeviceType type);
 void register_device_backend(DeviceType type, const DeviceBackend* backend);
 /// Checks that the device exists and fills in index -1; throws PyTorch's errors (no driver, no such ordinal, mps).
 Device resolve_device(Device device);
-
-[[noreturn]] void fail_no_kernel(const char* family, DeviceType type);
-
-/// A slot: constant-initialised, so that registrations in any order of files find it ready.
-template <class Call>
-class Kernel {
- public:
-  using Function = void (*)(const Call&);
-  constexpr explicit Kernel(const char* family) : family_(family) {}
-  void operator()(DeviceType type, const Call& call) const {
-    if (Function f = functions_[int(type)]) [[likely]]
-      return f(call);
-    fail_no_kernel(family_, type);
-  }
-  bool has(DeviceType type) const { return functions_[int(type)] != nullptr; }
-  void set(DeviceType type, Function f) { functions_[int(type)] = f; }
-
- private:
-  const char* family_;
-  Function functions_[kDeviceTypeCount] = {};
-};
-
-template <class Call>
-struct KernelRegistration {
-  KernelRegistration(Kernel<Call>& slot, DeviceType type, void (*f)(const Call&)) { slot.set(type, f); }
-};
-
-// ---- kernels that the tables and the core need. Structured ops declare their own slots in their own header. ----
-
-/// Pointwise ops of runtime/ops/pointwise.def. Operand 0 is the result; 1.. the inputs. `compute` is the type of the
-/// arithmetic; operands may have other dtypes (halves, mixed inputs, bool results): the kernel converts on load and store.
-struct PointwiseCall {
-  int op;  // PointwiseId
-  DType compute;
-  const Loop& loop;
-  const Scalar* params;
-};
-extern Kernel<PointwiseCall> pointwise_kernel;
-
-/// loop operand 0 = convert(operand 1).
-struct CopyCall {
-  const Loop& loop;
-};
-extern Kernel<CopyCall> copy_kernel;
-
-/// Every element of operand 0 becomes value.
-struct FillCall {
-  const Loop& loop;
-  Scalar value;
-};
-extern Kernel<FillCall> fill_kernel;
-
-/// out[i] = start + i * step, contiguous, n elements.
-struct RangeCall {
-  void* out;
-  DType dtype;
-  int64_t n;
-  Scalar start, step;
-};
-extern Kernel<RangeCall> range_kernel;
-
-/// Reductions of runtime/ops/reduce.def: `out` contiguous over the kept dims in order; `in` seen as kept x reduced.
-/// Sizes and strides are innermost first and merged; strides are in elements of `in`.
-struct ReduceCall {
-  int op;  // ReduceId
-  DType in_dtype, compute, out_dtype;
-  const char* in;
-  char* out;
-  char* out_index;  // int64, for ops that give indices too; else null
-  int kept, reduced;
-  int64_t kept_sizes[kMaxLoopDims], kept_strides[kMaxLoopDims];
-  int64_t reduced_sizes[kMaxLoopDims], reduced_strides[kMaxLoopDims];
-  int64_t kept_numel, reduced_numel;
-  Scalar param;  // norm's p, variance's correction
-};
-extern Kernel<ReduceCall> reduce_kernel;
-
-/// Along one dimension of a contiguous tensor seen as outer x n x inner: extremes with their index (the first one; NaN
-/// wins), running sums and products.
-struct AlongCall {
-  enum Op { Max, Min, Sum, Product } op;
-  DType dtype;
-  const void* in;
-  void* out;       // of dtype: outer x inner (may be null), or as `in` for running ones
-  int64_t* index;  // outer x inner, for extremes
-  int64_t outer, n, inner;
-};
-extern Kernel<AlongCall> along_kernel;
-
-/// C = alpha * op(A) op(B) + beta * C for `batch` matrices, all of one float dtype. Row-major; a leading dimension is
-/// the distance of rows as stored, `transpose_*` reads the stored matrix transposed. batch strides in elements.
-struct GemmCall {
-  DType dtype;
-  int64_t m, n, k;
-  double alpha, beta;
-  const void* a;
-  int64_t lda, batch_a;
-  bool transpose_a;
-  const void* b;
-  int64_t ldb, batch_b;
-  bool transpose_b;
-  void* c;
-  int64_t ldc, batch_c;
-  int64_t batch;
-};
-extern Kernel<GemmCall> gemm_kernel;
 
 }  // namespace tessera::tensor

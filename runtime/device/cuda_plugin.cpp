@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "runtime/device/plugin.h"
+#include "tessera_interface.h"
 
 namespace tessera::tensor {
 namespace {
@@ -51,14 +52,29 @@ Opened open_plugin() {
   void* library = open_library(opened.why);
   if (library == nullptr) return opened;
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntryName));
-  const PluginHost host = {kPluginVersion, throw_for_plugin, &pointwise_kernel, &copy_kernel,
-                           &fill_kernel,   &range_kernel,    &reduce_kernel,    &gemm_kernel};
-  opened.backend = entry == nullptr ? nullptr : entry(host);
-  if (opened.backend == nullptr) opened.why = "the plugin belongs to another version of Tessera";
+  const PluginHost host = {TESSERA_INTERFACE, throw_for_plugin};
+  opened.backend = take_plugin(entry == nullptr ? nullptr : entry(host), host.interface, DeviceType::Cuda, opened.why);
   return opened;
 }
 
 }  // namespace
+
+const DeviceBackend* take_plugin(const Plugin* plugin, uint64_t interface, DeviceType type, std::string& why) {
+  if (plugin == nullptr || plugin->interface != interface) {
+    why = "the plugin was built from another version of Tessera (build the target `plugins` again)";
+    return nullptr;
+  }
+  for (const PluginKernel* k = plugin->kernels; k != nullptr; k = k->next) {
+    const KernelSlot* slot = KernelSlot::find(k->slot);
+    if (slot != nullptr && slot->call_size() == k->call_size) continue;
+    why = text("the plugin's kernel '", k->slot,
+               slot == nullptr ? "' has no slot in this program" : "' takes another call than the program's");
+    return nullptr;
+  }
+  for (const PluginKernel* k = plugin->kernels; k != nullptr; k = k->next)
+    KernelSlot::find(k->slot)->fill(type, k->function);
+  return plugin->backend;
+}
 
 const DeviceBackend* cuda_plugin(std::string* why) {
   // A process service: opened once, by whichever interpreter asks first, and never closed.

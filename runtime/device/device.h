@@ -19,6 +19,7 @@ struct Device {
 
   bool is_cpu() const { return type == DeviceType::Cpu; }
   bool is_cuda() const { return type == DeviceType::Cuda; }
+  bool is_meta() const { return type == DeviceType::Meta; }
   friend bool operator==(Device a, Device b) = default;
 
   /// "cpu", "cuda:0".

@@ -1,7 +1,9 @@
 // The contract between the program and a backend that is a plugin (libtessera_cuda.so).
 //
-// The plugin sees nothing of the program but this struct: it fills the kernel slots that it is given and answers its memory
-// functions. Errors go through `fail`, which throws in the program's own code, so that the exception is the program's.
+// Each sees of the other only these structs. The program gives a way to raise; the plugin gives a table of functions
+// (DeviceBackend) and a list of kernels by the names of their slots, which the program walks to fill its slots. Both say
+// first which text of the runtime's headers and op tables they were built from (cmake/Interface.cmake makes that number),
+// so a plugin that numbers ops or lays out calls otherwise is refused before anything else of it is looked at.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +13,27 @@
 
 namespace tessera::tensor {
 
-inline constexpr uint32_t kPluginVersion = 1;  // of this struct and of everything that it reaches
-
 struct PluginHost {
-  uint32_t version;
+  uint64_t interface;
   void (*fail)(TensorErrorKind kind, const char* message);  // does not return
-  Kernel<PointwiseCall>* pointwise;
-  Kernel<CopyCall>* copy;
-  Kernel<FillCall>* fill;
-  Kernel<RangeCall>* range;
-  Kernel<ReduceCall>* reduce;
-  Kernel<GemmCall>* gemm;
 };
 
-/// The one symbol that a plugin exports, by the name kPluginEntryName. Null: the versions do not fit.
-using PluginEntry = const DeviceBackend* (*)(const PluginHost& host);
+/// A kernel for one slot. In a plugin: one static object beside each kernel, `const PluginKernel entry(...)`.
+struct PluginKernel {
+  const char* slot;
+  size_t call_size;
+  KernelSlot::AnyFunction function;
+  const PluginKernel* next;
+};
+
+struct Plugin {
+  uint64_t interface;  // stays the first member in every version
+  const DeviceBackend* backend;
+  const PluginKernel* kernels;
+};
+
+/// The one symbol that a plugin exports, by the name kPluginEntryName. Null: it does not take this host.
+using PluginEntry = const Plugin* (*)(const PluginHost& host);
 inline constexpr const char* kPluginEntryName = "tessera_plugin";
 
 }  // namespace tessera::tensor

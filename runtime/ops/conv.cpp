@@ -184,10 +184,10 @@ Tensor by_kernel(ConvCall::Pass pass, const Tensor& image, const Tensor& weight,
   for (const Tensor& t : dense)
     if (t.numel() == 0) return {};
   const Tensor shift = bias.defined() ? contiguous(bias) : bias;
-  conv_kernel(a.device().type, ConvCall{pass, a.dtype(), dense[0].data_ptr(), dense[1].data_ptr(), dense[2].data_ptr(),
-                                        shift.defined() ? shift.data_ptr() : nullptr, image.sizes()[0],
-                                        image.sizes()[1], image.sizes()[2], image.sizes()[3], result.sizes()[1],
-                                        result.sizes()[2], result.sizes()[3], groups, w});
+  conv_kernel(a.device(), ConvCall{pass, a.dtype(), dense[0].data_ptr(), dense[1].data_ptr(), dense[2].data_ptr(),
+                                   shift.defined() ? shift.data_ptr() : nullptr, image.sizes()[0], image.sizes()[1],
+                                   image.sizes()[2], image.sizes()[3], result.sizes()[1], result.sizes()[2],
+                                   result.sizes()[3], groups, w});
   return dense[pass == ConvCall::InputGradient ? 0 : pass == ConvCall::WeightGradient ? 1 : 2];
 }
 Tensor empty_like(Ints shape, const Tensor& like) { return Tensor::empty(shape, like.dtype(), like.device()); }
@@ -429,8 +429,8 @@ std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kern
     const Tensor in = contiguous(self);
     const int64_t planes = in.numel() / std::max<int64_t>(1, in.size(-1) * in.size(-2));
     if (out.numel())
-      max_pool_kernel(self.device().type, MaxPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(), index.data<int64_t>(),
-                                                      planes, in.size(-2), in.size(-1), rows, columns, &w});
+      max_pool_kernel(self.device(), MaxPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(), index.data<int64_t>(),
+                                                 planes, in.size(-2), in.size(-1), rows, columns, w});
   }
   if (needs_grad(self))
     record(out, "MaxPool2DWithIndicesBackward0", {&self}, keep(index), [shape = Dims(self.sizes())](Sweep& s) {

@@ -31,6 +31,7 @@ struct ConvCall {
   const void* bias;  // one for each output, or null; Forward only
   int64_t batch, channels, height, width, outputs, rows, columns, groups;
   Window window;
+  Launch launch{};
 };
 extern Kernel<ConvCall> conv_kernel;
 
@@ -41,7 +42,8 @@ struct MaxPoolCall {
   void* out;
   int64_t* index;
   int64_t planes, height, width, out_height, out_width;
-  const Window* window;
+  Window window;
+  Launch launch{};
 };
 extern Kernel<MaxPoolCall> max_pool_kernel;
 

@@ -1,5 +1,6 @@
 // Copies, fills and conversions, with the gradient of each: a conversion's gradient is converted back.
 #include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
@@ -46,6 +47,19 @@ struct FillBackward final : Node {
   }
 };
 
+void check_copy(const Tensor& to, const Tensor& from) {
+  check(to.device().is_meta() || !from.device().is_meta(), TensorErrorKind::NotImplemented,
+        "Cannot copy out of meta tensor; no data!");
+  if (to.sizes() == from.sizes() || (to.numel() == 0 && from.numel() == 0)) return;
+  Ints t = to.sizes(), f = from.sizes();
+  check(f.size() <= t.size(), TensorErrorKind::Runtime, "output with shape ", t, " doesn't match the broadcast shape ",
+        f);
+  for (size_t i = 1; i <= f.size(); i++)
+    check(f[f.size() - i] == t[t.size() - i] || f[f.size() - i] == 1, TensorErrorKind::Runtime,
+          "The size of tensor a (", t[t.size() - i], ") must match the size of tensor b (", f[f.size() - i],
+          ") at non-singleton dimension ", t.size() - i);
+}
+
 void copy_across(const Tensor& to, const Tensor& from) {
   Tensor source = from;
   if (source.sizes() != to.sizes()) {
@@ -60,30 +74,20 @@ void copy_across(const Tensor& to, const Tensor& from) {
     source = dense;
   }
   Tensor target = to.is_contiguous() ? to : Tensor::empty(to.sizes(), to.dtype(), to.device());
-  const DeviceBackend* backend = device_backend(to.device().is_cpu() ? from.device().type : to.device().type);
-  backend->copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes());
+  copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes());
   if (!target.same(to)) copy_into(to, target);
 }
 
 }  // namespace
 
 void copy_into(const Tensor& to, const Tensor& from) {
-  if (to.numel() == 0 && from.numel() == 0) return;
+  check_copy(to, from);
+  if (to.numel() == 0 || to.device().is_meta()) return;
   if (to.device() != from.device()) return copy_across(to, from);
   const Tensor* operands[] = {&to, &from};
-  if (to.sizes() != from.sizes()) {
-    Ints t = to.sizes(), f = from.sizes();
-    check(f.size() <= t.size(), TensorErrorKind::Runtime, "output with shape ", t,
-          " doesn't match the broadcast shape ", f);
-    for (size_t i = 1; i <= f.size(); i++)
-      check(f[f.size() - i] == t[t.size() - i] || f[f.size() - i] == 1, TensorErrorKind::Runtime,
-            "The size of tensor a (", t[t.size() - i], ") must match the size of tensor b (", f[f.size() - i],
-            ") at non-singleton dimension ", t.size() - i);
-    if (to.numel() == 0) return;
-  }
   Loop loop;
   make_loop(loop, operands, 2);
-  copy_kernel(to.device().type, CopyCall{loop});
+  copy_kernel(to.device(), CopyCall{loop});
 }
 
 void fill_into(const Tensor& to, Scalar value) {
@@ -91,7 +95,7 @@ void fill_into(const Tensor& to, Scalar value) {
   const Tensor* operands[] = {&to};
   Loop loop;
   make_loop(loop, operands, 1);
-  fill_kernel(to.device().type, FillCall{loop, value});
+  fill_kernel(to.device(), FillCall{loop, value});
 }
 
 Tensor copy_(const Tensor& self, const Tensor& from) {

@@ -74,7 +74,7 @@ void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, d
     else if (beta != 1) copy_into(out, out * beta);
     return;
   }
-  gemm_kernel(out.device().type, c);
+  gemm_kernel(out.device(), c);
 }
 
 Tensor flip(const Tensor& x) { return transpose(x, -2, -1); }

@@ -167,17 +167,11 @@ Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Devic
 
 // ---- the call ----
 
-struct LaneValue {
-  alignas(8) char bytes[8];
-};
-
-void put_number(LaneValue& to, const Scalar& from, DType lane) {
+void put_number(char* to, const Scalar& from, DType lane) {
   with_type(lane, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (sizeof(T) <= 8) {
-      T value = from.to<T>();
-      __builtin_memcpy(to.bytes, &value, sizeof value);
-    }
+    T value = from.to<T>();
+    __builtin_memcpy(to, &value, sizeof value);
   });
 }
 
@@ -191,29 +185,25 @@ Scalar in_common(const Scalar& s, DType common) {
   });
 }
 
-void set_number(Loop& loop, int k, const Operand& o, const Plan& plan, LaneValue& value) {
+void set_number(Loop& loop, int k, const Operand& o, const Plan& plan) {
   const DType lane = plan.lane;
-  put_number(value, o.is_tensor() ? in_common(o.tensor().item(), is_floating(lane) ? lane : plan.common) : o.scalar(),
-             lane);
-  loop.data[k] = value.bytes;
-  loop.dtype[k] = lane;
-  loop.host_scalars |= 1u << k;
+  put_number(loop.numbers[k],
+             o.is_tensor() ? in_common(o.tensor().item(), is_floating(lane) ? lane : plan.common) : o.scalar(), lane);
+  loop.use_number(k, lane);
 }
 
 void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
   Loop loop;
-  LaneValue numbers[3];
   if (plan.dense && out.is_contiguous()) {
     loop.operands = count + 1;
     loop.ndim = 1;
     loop.numel = loop.sizes[0] = out.numel();
-    loop.device = out.device();
     loop.data[0] = out.impl()->data;
     loop.dtype[0] = out.dtype();
     loop.strides[0][0] = 1;
     for (int k = 0; k < count; k++) {
       if (is_host_number(in[k])) {
-        set_number(loop, k + 1, in[k], plan, numbers[k]);
+        set_number(loop, k + 1, in[k], plan);
         loop.strides[k + 1][0] = 0;
       } else {
         loop.data[k + 1] = in[k].tensor().impl()->data;
@@ -230,9 +220,9 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
     }
     make_loop(loop, operands, count + 1);
     for (int k = 0; k < count; k++)
-      if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan, numbers[k]);
+      if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan);
   }
-  if (loop.numel) pointwise_kernel(out.device().type, PointwiseCall{id, plan.lane, loop, params});
+  if (loop.numel) pointwise_kernel(out.device(), PointwiseCall{id, plan.lane, loop, params});
 }
 
 // ---- gradients ----

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "runtime/device/backend.h"
+#include "runtime/device/generator.h"
+#include "runtime/device/memory.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
@@ -70,8 +72,44 @@ Value cuda_check(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// The device of an argument: an index, or None for the current one.
+Device cuda_argument(const Value& v) {
+  return resolve_device(Device(DeviceType::Cuda, v.is_none() ? -1 : static_cast<int>(v.as_int())));
+}
+
 Value cuda_synchronize(Interpreter& in, const Args& args) {
-  in_torch(in, args, [] { device_backend(DeviceType::Cuda)->synchronize(Device(DeviceType::Cuda, 0)); });
+  in_torch(in, args, [&] { synchronize(cuda_argument(args[0])); });
+  return Value::none();
+}
+
+Value cuda_device_name(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    DeviceProperties properties;
+    device_backend(DeviceType::Cuda)->properties(cuda_argument(args[0]), properties);
+    return make_str(in, properties.name);
+  });
+}
+
+// allocated, peak, reserved, free and total bytes.
+Value cuda_memory(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    MemoryUse use;
+    device_backend(DeviceType::Cuda)->memory_use(cuda_argument(args[0]), use);
+    const auto bytes = [](size_t n) { return Value::integer(static_cast<int64_t>(n)); };
+    return make_tuple(
+        in, {bytes(use.allocated), bytes(use.peak_allocated), bytes(use.reserved), bytes(use.free), bytes(use.total)});
+  });
+}
+
+Value cuda_empty_cache(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] { device_backend(DeviceType::Cuda)->trim(cuda_argument(args[0])); });
+  return Value::none();
+}
+
+Value cuda_manual_seed(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] {
+    torch_state(in).context.generator(cuda_argument(args[0])).manual_seed(static_cast<uint64_t>(args[1].as_int()));
+  });
   return Value::none();
 }
 
@@ -167,7 +205,11 @@ const Row kRows[] = {
     {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
     {"_cuda_device_count()", cuda_device_count},
     {"_cuda_check()", cuda_check},
-    {"_cuda_synchronize()", cuda_synchronize},
+    {"_cuda_synchronize(device)", cuda_synchronize},
+    {"_cuda_device_name(device)", cuda_device_name},
+    {"_cuda_memory(device)", cuda_memory},
+    {"_cuda_empty_cache(device)", cuda_empty_cache},
+    {"_cuda_manual_seed(device, seed: int)", cuda_manual_seed},
     {"_cuda_is_built()", cuda_is_built},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},

@@ -1,0 +1,28 @@
+#include "runtime/device/error_word.h"
+
+#include "runtime/device/backend.h"
+#include "runtime/error.h"
+
+namespace tessera::tensor {
+
+void raise(const ErrorWord& word) {
+  switch (word.kind) {
+    case ErrorWord::Index:
+      fail(TensorErrorKind::Index, "index ", word.value, " is out of bounds for dimension ", word.dim, " with size ",
+           word.size);
+    case ErrorWord::EmbeddingIndex: fail(TensorErrorKind::Index, "index out of range in self");
+    case ErrorWord::Target: fail(TensorErrorKind::Index, "Target ", word.value, " is out of bounds.");
+    case ErrorWord::DivisionByZero: fail(TensorErrorKind::Runtime, "ZeroDivisionError");
+    case ErrorWord::Probability:
+      fail(TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
+    default: fail(TensorErrorKind::Runtime, "a kernel reported an unknown fault (", word.kind, ")");
+  }
+}
+
+void raise_reported(Device device) {
+  if (device.is_cpu() || device.is_meta()) return;
+  ErrorWord word;
+  if (device_backend(device.type)->take_error(device, word)) raise(word);
+}
+
+}  // namespace tessera::tensor
