@@ -57,14 +57,16 @@ bool Loop::dense() const {
 
 namespace {
 
-// True if dimension `a` should lie outside of `b`: the first operand whose strides differ decides.
-bool outside(const Loop& loop, int a, int b) {
+// Which of two dimensions lies outside: 1 for `a`, -1 for `b`, 0 if no operand says. The first operand that steps through
+// both decides, by its steps; where these are equal, the longer dimension lies outside.
+int outer_of(const Loop& loop, int a, int b) {
   for (int k = 0; k < loop.operands; k++) {
-    int64_t sa = std::abs(loop.strides[k][a]), sb = std::abs(loop.strides[k][b]);
-    if (sa == 0 || sb == 0 || sa == sb) continue;
-    return sa > sb;
+    const int64_t sa = std::abs(loop.strides[k][a]), sb = std::abs(loop.strides[k][b]);
+    if (sa == 0 || sb == 0) continue;
+    if (sa != sb) return sa > sb ? 1 : -1;
+    if (loop.sizes[a] > loop.sizes[b]) return 1;
   }
-  return loop.sizes[a] < loop.sizes[b] && false;
+  return 0;
 }
 
 void swap_dims(Loop& loop, int a, int b) {
@@ -72,10 +74,17 @@ void swap_dims(Loop& loop, int a, int b) {
   for (int k = 0; k < loop.operands; k++) std::swap(loop.strides[k][a], loop.strides[k][b]);
 }
 
-// Insertion sort, stable, smallest strides first.
+// PyTorch's insertion sort, smallest steps first: a dimension moves inwards past those it has no quarrel with, as long as it
+// finds one that belongs outside of it.
 void order_dims(Loop& loop) {
-  for (int i = 1; i < loop.ndim; i++)
-    for (int j = i; j > 0 && outside(loop, j - 1, j); j--) swap_dims(loop, j - 1, j);
+  for (int i = 1; i < loop.ndim; i++) {
+    int at = i;
+    for (int j = i - 1; j >= 0; j--) {
+      const int order = outer_of(loop, j, at);
+      if (order < 0) break;
+      if (order > 0) swap_dims(loop, j, at), at = j;
+    }
+  }
 }
 
 bool mergeable(const Loop& loop, int inner, int outer) {
