@@ -220,11 +220,16 @@ Num<T> shift_right(Num<T> x, Num<T> y) {
   return Num<T>(T(x.v >> (y.v < 0 || y.v >= bits ? bits - 1 : y.v)));
 }
 
-/// The identity of maximum; minus it, that of minimum (for integers one off, which the first element corrects).
+/// The identities of maximum and minimum.
 template <class T>
 Num<T> lowest(Num<T>) {
-  if constexpr (Num<T>::kInteger) return Num<T>(std::numeric_limits<T>::lowest() + 1);
-  else return Num<T>(-std::numeric_limits<T>::infinity());
+  using Limits = std::numeric_limits<T>;
+  return Num<T>(Num<T>::kInteger ? Limits::lowest() : -Limits::infinity());
+}
+template <class T>
+Num<T> highest(Num<T>) {
+  using Limits = std::numeric_limits<T>;
+  return Num<T>(Num<T>::kInteger ? Limits::max() : Limits::infinity());
 }
 template <class T>
 Num<T> truth(Num<T> x) {

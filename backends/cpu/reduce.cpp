@@ -1,237 +1,208 @@
-// Reductions on the host, in an order that depends only on the shape.
+// Reductions on the host: what of a ReduceCall is a row, what is a column (Note [Order of a reduction]), and who does it.
 //
-// Rows: the reduced elements of one result are cut into blocks of kReduceBlock, each is combined on lanes, and the
-// blocks' totals are combined as a balanced tree; threads share out results or blocks. Columns (the result's
-// elements are neighbours): rows are added to a strip of accumulators, in a cascade of levels of 16, which keeps the
-// rounding error that of a tree.
+// A call is kept x reduced. The innermost reduced dimension is a line; if there are several reduced dimensions, the lines'
+// totals are added up one after the other. Elements that no kernel reads are converted into a buffer first.
 #include <vector>
 
-#include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
+#include "backends/cpu/parallel_2d.h"
 #include "backends/cpu/reduce_table.h"
-#include "backends/cpu/threads.h"
-#include "backends/cpu/walk.h"
+#include "runtime/device/backend.h"
 
 namespace tessera::tensor::cpu {
 namespace {
 
-constexpr int64_t kGrain = 32768;
-constexpr int64_t kStrip = 512;
-constexpr int64_t kFan = 16;
+/// Walks dimensions 1 and following of a nest: the offset of line number i.
+int64_t line_offset(int64_t i, int dims, const int64_t* sizes, const int64_t* strides) {
+  int64_t offset = 0;
+  for (int d = 1; d < dims; d++) {
+    offset += i % sizes[d] * strides[d];
+    i /= sizes[d];
+  }
+  return offset;
+}
 
 template <class T>
 class Reduction {
  public:
-  Reduction(const ReduceCall& c, const ReduceKernels<T>& k)
+  Reduction(const ReduceCall& c, const ReduceKernels<T>* (*kernels)(DType))
       : call_(c),
-        kernel_(k),
+        kernel_(kernels(dtype_of<T>)[c.op]),
+        native_(native(kernels(c.in_dtype), c.op)),
         p_(c.param.to_double()),
         item_(int64_t(item_size(c.in_dtype))),
-        out_item_(int64_t(item_size(c.out_dtype))),
-        native_(c.in_dtype == dtype_of<T>),
         load_(converter(dtype_of<T>, c.in_dtype)),
-        store_(converter(c.out_dtype, dtype_of<T>)) {
-    inner_.operands = 1;
-    inner_.ndim = c.reduced;
-    inner_.numel = c.reduced_numel;
-    inner_.dtype[0] = c.in_dtype;
-    for (int d = 0; d < c.reduced; d++)
-      inner_.sizes[d] = c.reduced_sizes[d], inner_.strides[0][d] = c.reduced_strides[d];
-  }
+        store_(converter(c.out_dtype, dtype_of<T>)),
+        length_(c.reduced_sizes[0]),
+        stride_(c.reduced_strides[0]),
+        lines_(c.reduced_numel / std::max<int64_t>(1, length_)) {}
 
-  void run() {
-    const bool columns =
-        call_.kept > 0 && call_.kept_strides[0] == 1 && call_.kept_sizes[0] >= 8 && call_.reduced_strides[0] != 1;
-    if (columns) run_columns();
-    else run_rows();
+  void run() const {
+    if (call_.reduced_numel == 0) {
+      const std::vector<T> none(size_t(call_.kept_numel), kernel_.identity);
+      return put(0, none.data(), call_.kept_numel);
+    }
+    const int64_t group = call_.in_dtype == kFloat16 || call_.in_dtype == kBFloat16 ? 16 : kRowGroup<T>;
+    if (stride_ == 1 && length_ >= group) run_rows();
+    else run_columns();
   }
 
  private:
-  const char* start_of(int64_t result) const {
-    const char* at = call_.in;
-    for (int d = 0; d < call_.kept; d++) {
-      at += result % call_.kept_sizes[d] * call_.kept_strides[d] * item_;
-      result /= call_.kept_sizes[d];
-    }
-    return at;
+  static const ReduceKernels<T>* native(const ReduceKernels<T>* table, int op) {
+    return table && table[op].rows ? &table[op] : nullptr;
+  }
+  const char* result_start(int64_t result) const {
+    if (call_.kept == 0) return call_.in;
+    const int64_t first = result % call_.kept_sizes[0] * call_.kept_strides[0];
+    return call_.in + item_ * (first + line_offset(result / call_.kept_sizes[0], call_.kept, call_.kept_sizes,
+                                                   call_.kept_strides));
+  }
+  int64_t line_start(int64_t line) const {
+    return line_offset(line, call_.reduced, call_.reduced_sizes, call_.reduced_strides);
   }
 
-  T block(const char* start, int64_t b, T* buffer) const {
-    const int64_t begin = b * kReduceBlock, n = std::min(kReduceBlock, call_.reduced_numel - begin);
-    if (native_ && call_.reduced == 1 && call_.reduced_strides[0] == 1)
-      return kernel_.block(reinterpret_cast<const T*>(start) + begin, n, p_);
-    Loop loop = {};
-    loop.operands = 1;
-    loop.ndim = inner_.ndim;
-    loop.dtype[0] = inner_.dtype[0];
-    loop.data[0] = const_cast<char*>(start);
-    for (int d = 0; d < inner_.ndim; d++) loop.sizes[d] = inner_.sizes[d], loop.strides[0][d] = inner_.strides[0][d];
-    Walker w(loop, begin);
-    for (int64_t done = 0; done < n;) {
-      int64_t part = std::min(n - done, w.row_left());
-      load_(buffer + done, 1, w.at(0), loop.strides[0][0], part);
-      w.advance(part);
-      done += part;
-    }
-    return kernel_.block(buffer, n, p_);
-  }
-
-  T tree(const T* parts, int64_t n) const {
-    if (n == 1) return parts[0];
-    int64_t half = n / 2;
-    return kernel_.combine(tree(parts, half), tree(parts + half, n - half));
-  }
-
-  void put(int64_t result, T total) const {
-    T value = kernel_.finish(total, double(call_.reduced_numel), p_);
-    store_(call_.out + result * out_item_, 1, &value, 1, 1);
-  }
-
-  void run_rows() {
-    const int64_t blocks = (call_.reduced_numel + kReduceBlock - 1) / kReduceBlock;
-    if (blocks == 0) {
-      for (int64_t r = 0; r < call_.kept_numel; r++) put(r, kernel_.identity);
-      return;
-    }
-    if (blocks == 1) {
-      parallel_for(call_.kept_numel, std::max<int64_t>(1, kGrain / call_.reduced_numel),
-                   [&](int64_t begin, int64_t end) {
-                     alignas(64) T buffer[kReduceBlock];
-                     for (int64_t r = begin; r < end; r++) put(r, block(start_of(r), 0, buffer));
-                   });
-      return;
-    }
-    std::vector<T> parts(static_cast<size_t>(blocks));
-    for (int64_t r = 0; r < call_.kept_numel; r++) {
-      const char* start = start_of(r);
-      parallel_for(blocks, kGrain / kReduceBlock, [&](int64_t begin, int64_t end) {
-        alignas(64) T buffer[kReduceBlock];
-        for (int64_t b = begin; b < end; b++) parts[size_t(b)] = block(start, b, buffer);
-      });
-      put(r, tree(parts.data(), blocks));
+  void put(int64_t result, const T* totals, int64_t n) const {
+    T finished[kReduceStrip];
+    for (int64_t i = 0; i < n;) {
+      const int64_t part = std::min(n - i, kReduceStrip);
+      for (int64_t j = 0; j < part; j++) finished[j] = kernel_.finish(totals[i + j], double(call_.reduced_numel), p_);
+      store_(call_.out + (result + i) * int64_t(item_size(call_.out_dtype)), 1, finished, 1, part);
+      i += part;
     }
   }
 
-  // Columns [first, first + n) of the results that begin at `result`.
-  void strip(int64_t result, int64_t n) const {
-    constexpr int kLevels = 6;
-    alignas(64) T acc[kLevels][kStrip];
-    alignas(64) T converted[kStrip];
-    for (auto& level : acc) std::fill_n(level, n, kernel_.identity);
-    const char* start = start_of(result);
-    int64_t index[kMaxLoopDims] = {};
-    const char* at = start;
-    for (int64_t row = 0; row < call_.reduced_numel; row++) {
-      const T* x = reinterpret_cast<const T*>(at);
-      if (!native_) {
-        load_(converted, 1, at, 1, n);
-        x = converted;
-      }
-      kernel_.row(acc[0], x, n, p_);
-      int64_t count = row + 1;
-      for (int level = 0; level + 1 < kLevels && count % kFan == 0; level++, count /= kFan) {
-        kernel_.merge(acc[level + 1], acc[level], n);
-        std::fill_n(acc[level], n, kernel_.identity);
-      }
-      for (int d = 0; d < call_.reduced; d++) {  // the next row
-        at += call_.reduced_strides[d] * item_;
-        if (++index[d] < call_.reduced_sizes[d]) break;
-        at -= call_.reduced_sizes[d] * call_.reduced_strides[d] * item_;
-        index[d] = 0;
-      }
-    }
-    for (int level = 1; level < kLevels; level++) kernel_.merge(acc[0], acc[level], n);
-    for (int64_t i = 0; i < n; i++) acc[0][i] = kernel_.finish(acc[0][i], double(call_.reduced_numel), p_);
-    store_(call_.out + result * out_item_, 1, acc[0], 1, n);
-  }
+  // ---- rows ----
 
-  void run_columns() {
-    const int64_t columns = call_.kept_sizes[0], strips = (columns + kStrip - 1) / kStrip;
-    const int64_t tasks = call_.kept_numel / columns * strips;
-    const int64_t work = std::max<int64_t>(1, call_.reduced_numel * std::min(columns, kStrip));
-    parallel_for(tasks, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; t++) {
-        int64_t first = t % strips * kStrip;
-        strip(t / strips * columns + first, std::min(kStrip, columns - first));
+  void run_rows() const {
+    const int64_t rows = length_ / kRowColumns<T>, step = cascade_step(rows), units = rows / (step * step);
+    if (native_ && units > 1 && call_.kept_numel * lines_ < 8) return run_units(units, step);
+    parallel_2d(call_.kept_numel, 1, 1, call_.reduced_numel, [&](const Tile& tile) {
+      std::vector<T> converted(native_ ? 0 : size_t(length_));
+      T totals[kReduceStrip];
+      for (int64_t r = tile.outer_begin; r < tile.outer_end;) {
+        const int64_t n = std::min(tile.outer_end - r, rows_at_once(r));
+        some_rows(totals, r, n, converted.data());
+        put(r, totals, n);
+        r += n;
       }
     });
   }
+  /// Results from r on whose rows lie at the distance of the innermost kept dimension.
+  int64_t rows_at_once(int64_t r) const {
+    if (!native_ || call_.kept == 0 || lines_ > 1) return 1;
+    return std::min(kReduceStrip, call_.kept_sizes[0] - r % call_.kept_sizes[0]);
+  }
+  void some_rows(T* totals, int64_t r, int64_t n, T* converted) const {
+    const char* start = result_start(r);
+    if (native_ && lines_ == 1)
+      return native_->rows(totals, nullptr, start, call_.kept ? call_.kept_strides[0] : 0, length_, n, p_);
+    totals[0] = kernel_.identity;
+    for (int64_t line = 0; line < lines_; line++) {
+      const char* x = start + line_start(line) * item_;
+      T total;
+      if (native_) {
+        native_->rows(&total, nullptr, x, 0, length_, 1, p_);
+      } else {
+        load_(converted, 1, x, 1, length_);
+        kernel_.rows(&total, nullptr, converted, 0, length_, 1, p_);
+      }
+      totals[0] = kernel_.combine(totals[0], total);
+    }
+  }
+  /// Few long rows: threads share the units of each.
+  void run_units(int64_t units, int64_t step) const {
+    std::vector<T> parts(size_t(units * kRowColumns<T>));
+    const int64_t unit_rows = step * step, unit_size = unit_rows * kRowColumns<T>;
+    for (int64_t r = 0; r < call_.kept_numel; r++) {
+      T total = kernel_.identity;
+      for (int64_t line = 0; line < lines_; line++) {
+        const char* x = result_start(r) + line_start(line) * item_;
+        parallel_for(units, std::max<int64_t>(1, kTileGrain / unit_size), [&](int64_t begin, int64_t end) {
+          for (int64_t u = begin; u < end; u++)
+            native_->unit(&parts[size_t(u * kRowColumns<T>)], x + u * unit_size * item_, unit_rows, step, p_);
+        });
+        T row;
+        native_->rows(&row, parts.data(), x, 0, length_, 1, p_);
+        total = lines_ == 1 ? row : kernel_.combine(total, row);
+      }
+      put(r, &total, 1);
+    }
+  }
+
+  // ---- columns ----
+
+  /// Of n lines side by side at a distance: how many of the first are one cascade; the others are four.
+  int64_t single_cascades(int64_t distance, int64_t n) const {
+    if (distance == 1 && n >= kRowGroup<T>) return n / kRowColumns<T> * kRowColumns<T>;
+    return stride_ < distance ? 0 : n / 4 * 4;
+  }
+
+  void run_columns() const {
+    const int64_t width = call_.kept ? call_.kept_sizes[0] : 1, distance = call_.kept ? call_.kept_strides[0] : 0;
+    const int64_t whole = lines_ > 1 ? 0 : single_cascades(distance, width);
+    const int64_t whole_lines = lines_ > 1 ? single_cascades(call_.reduced_strides[1], call_.reduced_sizes[1]) : 0;
+    const bool direct = native_ && distance == 1;
+    const int64_t strip = direct ? kReduceStrip / 2 : std::clamp<int64_t>(kGathered / length_, 1, kRowColumns<T>);
+    parallel_2d(call_.kept_numel / width, width, strip, call_.reduced_numel, [&](const Tile& tile) {
+      std::vector<T> gathered(direct ? 0 : size_t(length_ * strip));
+      T totals[kReduceStrip], line_totals[kReduceStrip];
+      for (int64_t o = tile.outer_begin; o < tile.outer_end; o++)
+        for (int64_t j = tile.inner_begin; j < tile.inner_end;) {
+          const bool whole_columns = j < whole;
+          const int64_t n = std::min((whole_columns ? std::min(whole, tile.inner_end) : tile.inner_end) - j, strip);
+          const char* start = result_start(o * width + j);
+          for (int64_t line = 0; line < lines_; line++) {
+            const char* x = start + line_start(line) * item_;
+            T* const into = line ? line_totals : totals;
+            const bool one = lines_ > 1 ? line % call_.reduced_sizes[1] < whole_lines : whole_columns;
+            if (direct) {
+              columns(*native_, into, x, stride_, item_, n, one);
+            } else {
+              for (int64_t i = 0; i < length_; i++)
+                load_(&gathered[size_t(i * n)], 1, x + i * stride_ * item_, distance, n);
+              columns(kernel_, into, reinterpret_cast<const char*>(gathered.data()), n, sizeof(T), n, one);
+            }
+            if (line) kernel_.merge(totals, line_totals, n);
+          }
+          put(o * width + j, totals, n);
+          j += n;
+        }
+    });
+  }
+  /// n columns as one cascade, or as four of every fourth row.
+  void columns(const ReduceKernels<T>& kernel, T* totals, const char* x, int64_t stride, int64_t item, int64_t n,
+               bool one) const {
+    if (one) return kernel.cascade(totals, x, stride, length_, n, p_);
+    const int64_t rows = length_ / 4;
+    T quarter[kReduceStrip];
+    kernel.cascade(totals, x, 4 * stride, rows, n, p_);
+    for (int64_t i = rows * 4; i < length_; i++) kernel.add(totals, x + i * stride * item, n, p_);
+    for (int64_t k = 1; k < 4; k++) {
+      kernel.cascade(quarter, x + k * stride * item, 4 * stride, rows, n, p_);
+      kernel.merge(totals, quarter, n);
+    }
+  }
+
+  static constexpr int64_t kGathered = 65536;  // elements copied together at once: they stay in the second-level cache
 
   const ReduceCall& call_;
-  const ReduceKernels<T>& kernel_;
+  const ReduceKernels<T>& kernel_;        // for elements of the lane's type
+  const ReduceKernels<T>* const native_;  // for those of the call; null: they have to be converted
   const double p_;
-  const int64_t item_, out_item_;
-  const bool native_;
-  ConvertRun load_, store_;
-  Loop inner_;
+  const int64_t item_;
+  const ConvertRun load_, store_;
+  const int64_t length_, stride_, lines_;  // of the innermost reduced dimension, and how many of these
 };
 
 void reduce(const ReduceCall& call) {
   switch (call.compute) {
-    case DType::Float32: return Reduction<float>(call, float_reductions()[call.op]).run();
-    case DType::Float64: return Reduction<double>(call, double_reductions()[call.op]).run();
-    default: return Reduction<int64_t>(call, int64_reductions()[call.op]).run();
+    case DType::Float32: return Reduction<float>(call, float_reductions).run();
+    case DType::Float64: return Reduction<double>(call, double_reductions).run();
+    default: return Reduction<int64_t>(call, int64_reductions).run();
   }
 }
 
-// ---- extremes with their index, and scans: along one dimension ----
-
-template <class T, bool kMax>
-void extreme(const AlongCall& c) {
-  parallel_for(c.outer * c.inner, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, c.n)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t r = begin; r < end; r++) {
-                   const T* x = static_cast<const T*>(c.in) + r / c.inner * c.n * c.inner + r % c.inner;
-                   int64_t best = 0;
-                   auto value = [&](int64_t i) {
-                     return convert_element<std::conditional_t<sizeof(T) == 2, float, T>>(x[i * c.inner]);
-                   };
-                   auto top = value(0);
-                   for (int64_t i = 1; i < c.n && top == top; i++) {
-                     auto v = value(i);
-                     if ((kMax ? v > top : v < top) || v != v) top = v, best = i;
-                   }
-                   if (c.out) static_cast<T*>(c.out)[r] = x[best * c.inner];
-                   c.index[r] = best;
-                 }
-               });
-}
-
-template <class T, bool kProduct>
-void scan(const AlongCall& c) {
-  using Acc = std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half> ||
-                                     std::is_same_v<T, BFloat16>,
-                                 double, int64_t>;
-  parallel_for(c.outer * c.inner, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, c.n)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t r = begin; r < end; r++) {
-                   int64_t at = r / c.inner * c.n * c.inner + r % c.inner;
-                   const T* x = static_cast<const T*>(c.in) + at;
-                   T* y = static_cast<T*>(c.out) + at;
-                   Acc total = kProduct ? 1 : 0;
-                   for (int64_t i = 0; i < c.n; i++) {
-                     Acc v = convert_element<Acc>(x[i * c.inner]);
-                     total = kProduct ? total * v : total + v;
-                     y[i * c.inner] = convert_element<T>(total);
-                   }
-                 }
-               });
-}
-
-void along(const AlongCall& c) {
-  with_type(c.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    switch (c.op) {
-      case AlongCall::Max: return extreme<T, true>(c);
-      case AlongCall::Min: return extreme<T, false>(c);
-      case AlongCall::Sum: return scan<T, false>(c);
-      case AlongCall::Product: return scan<T, true>(c);
-    }
-  });
-}
-
 const KernelRegistration reduce_registration{reduce_kernel, DeviceType::Cpu, &reduce};
-const KernelRegistration along_registration{along_kernel, DeviceType::Cpu, &along};
 
 }  // namespace
 }  // namespace tessera::tensor::cpu

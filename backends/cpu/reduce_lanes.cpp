@@ -1,151 +1,195 @@
-// Reductions of float and double on lanes, of int64 on plain numbers, compiled for every instruction set.
+// Reductions of float and double on lanes, compiled for every instruction set. Note [Order of a reduction] in reduce_table.h says what is added to what.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce_lanes.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
-#include "backends/number.h"
-#include "backends/cpu/lane-inl.h"
+#include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
+#include "backends/cpu/wide-inl.h"
 #include "hwy/highway.h"
+#include "runtime/ops/reduce_ids.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
-// The same text three times: on lanes, on numbers (tails, merging), and its identity.
-#define REDUCE(NAME, CLASS, IDENTITY, MAP, COMBINE, FINISH, DX) \
-  struct Lanes_##NAME {                                         \
-    template <class L>                                          \
-    static HWY_INLINE L map(L x, [[maybe_unused]] L p) {        \
-      return MAP;                                               \
-    }                                                           \
-    template <class L>                                          \
-    static HWY_INLINE L combine(L a, L b) {                     \
-      return COMBINE;                                           \
-    }                                                           \
-  };
-#include "runtime/ops/reduce.def"
-#undef REDUCE
-namespace numbers {
-namespace m = number_math;
-#define REDUCE(NAME, CLASS, IDENTITY, MAP, COMBINE, FINISH, DX)        \
-  struct Numbers_##NAME {                                              \
-    using Lanes = Lanes_##NAME;                                        \
-    template <class N>                                                 \
-    static N identity([[maybe_unused]] N x) {                          \
-      return IDENTITY;                                                 \
-    }                                                                  \
-    template <class N>                                                 \
-    static N map(N x, [[maybe_unused]] N p) {                          \
-      return MAP;                                                      \
-    }                                                                  \
-    template <class N>                                                 \
-    static N combine(N a, N b) {                                       \
-      return COMBINE;                                                  \
-    }                                                                  \
-    template <class N>                                                 \
-    static N finish(N a, [[maybe_unused]] N n, [[maybe_unused]] N p) { \
-      return FINISH;                                                   \
-    }                                                                  \
-  };
-#include "runtime/ops/reduce.def"
-#undef REDUCE
-}  // namespace numbers
+using reduction::ReduceClass, reduction::ReduceShown;
 
-template <class Op, class T>
-T block_lanes(const T* x, int64_t n, double p_value) {
-  using Lanes = typename Op::Lanes;
-  const Tag<T> d;
-  const int64_t width = int64_t(hn::Lanes(d));
-  const Num<T> pn = p_value;
-  int64_t i = 0;
-  Num<T> total = Op::identity(Num<T>(0));
-  if (n >= width) {
-    const Lane<T> p = p_value;
-    const Lane<T> start = double(total.v);
-    Lane<T> a0 = start, a1 = start, a2 = start, a3 = start;
-    auto at = [&](int64_t j) HWY_ATTR { return Lanes::map(Lane<T>(hn::LoadU(d, x + j)), p); };
-    for (; i + 4 * width <= n; i += 4 * width) {
-      a0 = Lanes::combine(a0, at(i));
-      a1 = Lanes::combine(a1, at(i + width));
-      a2 = Lanes::combine(a2, at(i + 2 * width));
-      a3 = Lanes::combine(a3, at(i + 3 * width));
-    }
-    for (; i + width <= n; i += width) a0 = Lanes::combine(a0, at(i));
-    a0 = Lanes::combine(Lanes::combine(a0, a1), Lanes::combine(a2, a3));
-    alignas(64) T parts[hn::MaxLanes(Tag<T>())];
-    hn::Store(a0.v, d, parts);
-    for (int64_t step = width / 2; step; step /= 2)
-      for (int64_t j = 0; j < step; j++) parts[j] = Op::combine(Num<T>(parts[j]), Num<T>(parts[j + step])).v;
-    total = parts[0];
-  }
-  for (; i < n; i++) total = Op::combine(total, Op::map(Num<T>(x[i]), pn));
-  return total.v;
-}
-
-template <class Op, class T>
-void row_lanes(T* acc, const T* x, int64_t n, double p_value) {
-  using Lanes = typename Op::Lanes;
-  const Tag<T> d;
-  const int64_t width = int64_t(hn::Lanes(d));
-  const Lane<T> p = p_value;
-  int64_t i = 0;
-  for (; i + width <= n; i += width)
-    hn::StoreU(Lanes::combine(Lane<T>(hn::LoadU(d, acc + i)), Lanes::map(Lane<T>(hn::LoadU(d, x + i)), p)).v, d,
-               acc + i);
-  for (; i < n; i++) acc[i] = Op::combine(Num<T>(acc[i]), Op::map(Num<T>(x[i]), Num<T>(p_value))).v;
-}
-
-template <class Op, class T>
-T block_numbers(const T* x, int64_t n, double p) {
-  Num<T> total = Op::identity(Num<T>(0));
-  for (int64_t i = 0; i < n; i++) total = Op::combine(total, Op::map(Num<T>(x[i]), Num<T>(p)));
-  return total.v;
-}
-template <class Op, class T>
-void row_numbers(T* acc, const T* x, int64_t n, double p) {
-  for (int64_t i = 0; i < n; i++) acc[i] = Op::combine(Num<T>(acc[i]), Op::map(Num<T>(x[i]), Num<T>(p))).v;
-}
-template <class Op, class T>
-void merge_numbers(T* acc, const T* other, int64_t n) {
-  for (int64_t i = 0; i < n; i++) acc[i] = Op::combine(Num<T>(acc[i]), Num<T>(other[i])).v;
-}
-template <class Op, class T>
-T combine_numbers(T a, T b) {
-  return Op::combine(Num<T>(a), Num<T>(b)).v;
-}
-template <class Op, class T>
-T finish_number(T a, double n, double p) {
-  if constexpr (std::is_integral_v<T>) return a;
-  else return Op::finish(Num<T>(a), Num<T>(n), Num<T>(p)).v;
-}
-
-template <class Op, class T>
-ReduceKernels<T> kernels() {
-  // Only sums, products and extremes exist for integers; norms are refused before they get here.
-  if constexpr (std::is_floating_point_v<T>)
-    return {Op::identity(Num<T>(0)).v, block_lanes<Op, T>,     row_lanes<Op, T>,
-            merge_numbers<Op, T>,      combine_numbers<Op, T>, finish_number<Op, T>};
-  else
-    return {Op::identity(Num<T>(0)).v, block_numbers<Op, T>,   row_numbers<Op, T>,
-            merge_numbers<Op, T>,      combine_numbers<Op, T>, finish_number<Op, T>};
-}
-
+namespace lanes {
+namespace m {
+using namespace tessera::tensor::cpu::HWY_NAMESPACE::m;
+// `a` is the total, and the chain of totals is what takes time: here it is one instruction and a choice. Max and Min give
+// their second operand on x86 when one is NaN, either NaN elsewhere: a NaN in the total stays.
 template <class T>
+HWY_INLINE Lane<T> maximum(Lane<T> a, Lane<T> b) {
+  return select(is_nan(b), b, Lane<T>(hn::Max(b.v, a.v)));
+}
+template <class T>
+HWY_INLINE Lane<T> minimum(Lane<T> a, Lane<T> b) {
+  return select(is_nan(b), b, Lane<T>(hn::Min(b.v, a.v)));
+}
+}  // namespace m
+#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, ...) \
+  struct Lanes_##NAME {                                              \
+    template <class L>                                               \
+    static HWY_INLINE L map(L x, [[maybe_unused]] L p) {             \
+      return MAP;                                                    \
+    }                                                                \
+    template <class L>                                               \
+    static HWY_INLINE L combine(L a, L b) {                          \
+      return COMBINE;                                                \
+    }                                                                \
+  };
+#include "runtime/ops/reduce.def"
+#undef REDUCE
+}  // namespace lanes
+// ---- floating point ----
+
+template <class Op, class Lanes, class T, class In>
+struct Floats : Numbers<Op, T, In> {
+  using Base = Numbers<Op, T, In>;
+
+  static constexpr int64_t kColumns = kRowColumns<T>, kGroup = kRowGroup<T>;
+  static_assert(kColumns == Wide<T>::kSize);
+
+  static TS_WIDE_INLINE Wide<T> merged(Wide<T> a, Wide<T> b) {
+    return apply<T>([](Lane<T> u, Lane<T> v) TS_LANES { return Lanes::combine(u, v); }, a, b);
+  }
+  /// `total` and then rows of 128 bytes of T, one after the other.
+  static TS_WIDE_INLINE Wide<T> add_rows(Wide<T> total, const In* x, int64_t stride, int64_t rows, double p_value) {
+    const Lane<T> p(p_value);
+    for (int64_t i = 0; i < rows; i++, x += stride) {
+#pragma GCC unroll kUnroll
+      for (int k = 0; k < Wide<T>::kParts; k++)
+        total.part[k] =
+            Lanes::combine(Lane<T>(total.part[k]), Lanes::map(Lane<T>(load_lane(x + k * Wide<T>::kLanes)), p)).v;
+    }
+    return total;
+  }
+  static TS_WIDE_INLINE Wide<T> unit_of(const In* x, int64_t rows, int64_t step, double p) {
+    const Wide<T> zero(Base::identity());
+    Wide<T> total = zero;
+    for (int64_t i = 0; i + step <= rows; i += step)
+      total = merged(total, add_rows(zero, x + i * kColumns, kColumns, step, p));
+    return total;
+  }
+  static void unit(T* total, const void* x, int64_t rows, int64_t step, double p) {
+    store_wide(unit_of(static_cast<const In*>(x), rows, step, p), total);
+  }
+
+  /// The cascade of a row, then its elements behind the last whole cascade row. `units`: as `unit` made them, or null.
+  static HWY_INLINE T row(const T* units, const In* x, int64_t n, double p) {
+    const int64_t rows = n / kColumns, step = cascade_step(rows), unit_rows = step * step;
+    const Wide<T> zero(Base::identity());
+    int64_t done = 0;
+    Wide<T> level2 = zero, level3 = zero;
+    for (int64_t u = 0; done + unit_rows <= rows; done += unit_rows) {
+      level2 =
+          merged(level2, units ? load_wide<T>(units + u * kColumns) : unit_of(x + done * kColumns, unit_rows, step, p));
+      if (++u % step == 0) level3 = merged(level3, level2), level2 = zero;
+    }
+    const int64_t blocks = (rows - done) / step * step;
+    const Wide<T> level1 = unit_of(x + done * kColumns, blocks, step, p);
+    Wide<T> total = add_rows(zero, x + (done + blocks) * kColumns, kColumns, rows - done - blocks, p);
+    total = merged(total, level1);
+    if (done) total = merged(merged(total, level2), level3);
+
+    alignas(64) T columns[size_t(kColumns)];
+    int64_t i = rows * kColumns;
+    if constexpr (Wide<T>::kLanes == kGroup) {
+      Lane<T> first = total.part[0];
+      for (; i + kGroup <= n; i += kGroup)
+        first = Lanes::combine(first, Lanes::map(Lane<T>(load_lane(x + i)), Lane<T>(p)));
+      for (int k = 1; k < 4; k++) first = Lanes::combine(first, Lane<T>(total.part[k]));
+      store_lane(first, columns);
+    } else {
+      store_wide(total, columns);
+      for (; i + kGroup <= n; i += kGroup) Base::add(columns, x + i, kGroup, p);
+      for (int64_t k = kGroup; k < kColumns; k += kGroup) Base::merge(columns, columns + k, kGroup);
+    }
+    T result = Base::identity();
+    for (; i < n; i++) result = Base::combine(result, Base::mapped(x[i], p));
+    for (int64_t k = 0; k < kGroup; k++) result = Base::combine(result, columns[k]);
+    return result;
+  }
+  static void rows(T* out, const T* units, const void* x, int64_t stride, int64_t n, int64_t count, double p) {
+    for (int64_t i = 0; i < count; i++) out[i] = row(units, static_cast<const In*>(x) + i * stride, n, p);
+  }
+
+  /// total[j] = combine(total[j], `rows` rows from the identity on). 128 bytes of a row at a time, then numbers.
+  static void add_block(T* total, const In* x, int64_t stride, int64_t rows, int64_t width, double p) {
+    const Wide<T> zero(Base::identity());
+    int64_t j = 0;
+    for (; j + kColumns <= width; j += kColumns)
+      store_wide(merged(load_wide<T>(total + j), add_rows(zero, x + j, stride, rows, p)), total + j);
+    if (j == width) return;
+    T rest[size_t(kColumns)];
+    std::fill(rest, rest + (width - j), Base::identity());
+    for (int64_t i = 0; i < rows; i++) Base::add(rest, x + i * stride + j, width - j, p);
+    Base::merge(total + j, rest, width - j);
+  }
+  static void cascade(T* total, const void* x_given, int64_t stride, int64_t rows, int64_t width, double p) {
+    const In* x = static_cast<const In*>(x_given);
+    const int64_t step = cascade_step(rows), blocks = rows / step;
+    const T zero = Base::identity();
+    T level[4][kReduceStrip];
+    for (int l = 1; l < 4; l++) std::fill(level[l], level[l] + (l == 1 || blocks >= step ? width : 0), zero);
+    int64_t done = 0;
+    for (int64_t b = 1; b <= blocks; b++, done += step) {
+      add_block(level[1], x + done * stride, stride, step, width, p);
+      for (int64_t l = 1, count = b; l < 3 && count % step == 0; l++, count /= step) {
+        Base::merge(level[l + 1], level[l], width);
+        std::fill(level[l], level[l] + width, zero);
+      }
+    }
+    std::fill(total, total + width, zero);
+    add_block(total, x + done * stride, stride, rows - done, width, p);
+    Base::merge(total, level[1], width);
+    if (blocks < step) return;
+    Base::merge(total, level[2], width);
+    Base::merge(total, level[3], width);
+  }
+
+  static ReduceKernels<T> table() {
+    return {Base::identity(), rows, unit, cascade, Base::add, Base::merge, Base::combine_two, Base::finish};
+  }
+};
+
+/// Halves of what sums and compares; the rare others are converted before.
+template <class T, class In>
+constexpr bool is_native(ReduceClass row_class, ReduceShown shown) {
+  return std::is_same_v<T, In> ||
+         (shown != ReduceShown::Hidden && row_class != ReduceClass::Bool && row_class != ReduceClass::Count);
+}
+template <class Op, class Lanes, class T, class In, bool kNative>
+ReduceKernels<T> kernels() {
+  if constexpr (kNative) {
+    return Floats<Op, Lanes, T, In>::table();
+  } else {
+    return {};
+  }
+}
+template <class T, class In>
 const ReduceKernels<T>* reductions() {
   using namespace numbers;
   static const ReduceKernels<T> kTable[] = {
-#define REDUCE(NAME, ...) kernels<Numbers_##NAME, T>(),
+#define REDUCE(NAME, CLASS, SHOWN, ...) \
+  kernels<Numbers_##NAME, lanes::Lanes_##NAME, T, In, is_native<T, In>(ReduceClass::CLASS, ReduceShown::SHOWN)>(),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };
   return kTable;
 }
-const ReduceKernels<float>* reductions_float() { return reductions<float>(); }
-const ReduceKernels<double>* reductions_double() { return reductions<double>(); }
-const ReduceKernels<int64_t>* reductions_int64() { return reductions<int64_t>(); }
-
+const ReduceKernels<float>* reductions_float(DType in) {
+  return in == kFloat32    ? reductions<float, float>()
+         : in == kFloat16  ? reductions<float, Half>()
+         : in == kBFloat16 ? reductions<float, BFloat16>()
+                           : nullptr;
+}
+const ReduceKernels<double>* reductions_double(DType in) {
+  return in == kFloat64 ? reductions<double, double>() : nullptr;
+}
 }  // namespace
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -154,9 +198,7 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::tensor::cpu {
 HWY_EXPORT(reductions_float);
 HWY_EXPORT(reductions_double);
-HWY_EXPORT(reductions_int64);
-const ReduceKernels<float>* float_reductions() { return HWY_DYNAMIC_DISPATCH(reductions_float)(); }
-const ReduceKernels<double>* double_reductions() { return HWY_DYNAMIC_DISPATCH(reductions_double)(); }
-const ReduceKernels<int64_t>* int64_reductions() { return HWY_DYNAMIC_DISPATCH(reductions_int64)(); }
+const ReduceKernels<float>* float_reductions(DType in) { return HWY_DYNAMIC_DISPATCH(reductions_float)(in); }
+const ReduceKernels<double>* double_reductions(DType in) { return HWY_DYNAMIC_DISPATCH(reductions_double)(in); }
 }  // namespace tessera::tensor::cpu
 #endif

@@ -1,54 +1,110 @@
-// softmax of rows: the largest element first, so that no exponential overflows; then the sum, then the quotient.
+// softmax, log_softmax, logsumexp and their gradients, line by line. The largest element comes first, so that no
+// exponential overflows; then the sum of the exponentials, then what is wanted of it.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/softmax.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/row_types.h"
+#include "backends/cpu/line-inl.h"
+#include "hwy/highway.h"
 #include "runtime/ops/softmax.h"
 
-#include <cmath>
-#include <limits>
-
-#include "backends/cpu/threads.h"
-
-namespace tessera::tensor::cpu {
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
+// exp(-inf - -inf) would be NaN where a sum of zeros is meant: a line of nothing but -inf.
 template <class T>
-void one_row(const SoftmaxCall& c, const T* in, T* out) {
-  using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const int64_t n = c.size, step = c.inner;
-  const auto at = [&](int64_t i) { return convert_element<Sum>(in[i * step]); };
-  Sum most = -std::numeric_limits<Sum>::infinity(), total = 0;
-  for (int64_t i = 0; i < n; i++) {
-    const Sum x = at(i);
-    most = x > most || std::isnan(x) ? x : most;
-  }
-  if (c.logarithm) {
-    for (int64_t i = 0; i < n; i++) total += std::exp(at(i) - most);
-    const Sum log_total = std::log(total);
-    for (int64_t i = 0; i < n; i++) out[i * step] = convert_element<T>(at(i) - most - log_total);
-    return;
-  }
-  for (int64_t i = 0; i < n; i++) {
-    const Sum e = std::exp(at(i) - most);
-    total += e;
-    out[i * step] = convert_element<T>(e);
-  }
-  for (int64_t i = 0; i < n; i++) out[i * step] = convert_element<T>(convert_element<Sum>(out[i * step]) / total);
+HWY_INLINE Wide<T> finite_or_zero(Wide<T> x) {
+  return apply<T>([](Lane<T> a) HWY_ATTR { return m::select(m::is_inf(a), Lane<T>(0.0), a); }, x);
 }
 
-void softmax_rows(const SoftmaxCall& c) {
-  with_type(c.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (!std::is_integral_v<T>) {
-      const int64_t grain = std::max<int64_t>(1, 16384 / c.size);
-      parallel_for(c.outer * c.inner, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; row++) {
-          const int64_t start = row / c.inner * c.size * c.inner + row % c.inner;
-          one_row(c, static_cast<const T*>(c.in) + start, static_cast<T*>(c.out) + start);
-        }
+void softmax_lines(const SoftmaxCall& c) {
+  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
+    using In = decltype(in_tag);
+    using T = decltype(tag);
+    const In* in = static_cast<const In*>(c.in);
+    In* out = static_cast<In*>(c.out);
+    const T lowest = -std::numeric_limits<T>::infinity();
+    each_line<T>(c.outer, c.size, c.inner, [&](const auto& line) TS_LANES {
+      const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); });
+      const auto power = [&](Place<T> at) TS_LANES { return exp(at.load(in) - most); };
+      if (c.logarithm) {
+        const Wide<T> log_total = log(line.template fold<Add>(T(0), power));
+        line.map([&](Place<T> at) TS_LANES { at.store(at.load(in) - most - log_total, out); });
+        return;
+      }
+      constexpr bool kKeep = std::is_same_v<In, T>;  // a half would lose what the quotient needs
+      const Wide<T> scale = Wide<T>(T(1)) / line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+        const Wide<T> e = power(at);
+        if constexpr (kKeep) at.store(e, out);
+        return e;
       });
-    }
+      line.map([&](Place<T> at) TS_LANES {
+        if constexpr (kKeep) at.store(at.load(out) * scale, out);
+        else at.store(power(at) * scale, out);
+      });
+    });
   });
 }
 
-const KernelRegistration<SoftmaxCall> registration{softmax_kernel, DeviceType::Cpu, softmax_rows};
+void softmax_grad_lines(const SoftmaxGradCall& c) {
+  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
+    using In = decltype(in_tag);
+    using T = decltype(tag);
+    const In *g = static_cast<const In*>(c.g), *y = static_cast<const In*>(c.y);
+    In* out = static_cast<In*>(c.out);
+    each_line<T>(c.outer, c.size, c.inner, [&](const auto& line) TS_LANES {
+      if (c.logarithm) {
+        const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g); });
+        line.map([&](Place<T> at) TS_LANES { at.store(at.load(g) - exp(at.load(y)) * total, out); });
+      } else {
+        const Wide<T> total =
+            line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g) * at.load(y); });
+        line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - total) * at.load(y), out); });
+      }
+    });
+  });
+}
+
+void logsumexp_lines(const LogSumExpCall& c) {
+  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
+    using In = decltype(in_tag);
+    using T = decltype(tag);
+    const In* in = static_cast<const In*>(c.in);
+    In* out = static_cast<In*>(c.out);
+    const T lowest = -std::numeric_limits<T>::infinity();
+    each_line<T>(c.outer, c.size, c.inner, [&](const auto& line) TS_LANES {
+      const Wide<T> most =
+          finite_or_zero(line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); }));
+      const Wide<T> total =
+          line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(in) - most); });
+      line.store_statistic(log(total) + most, out);
+    });
+  });
+}
 
 }  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+namespace {
+HWY_EXPORT(softmax_lines);
+HWY_EXPORT(softmax_grad_lines);
+HWY_EXPORT(logsumexp_lines);
+const KernelRegistration<SoftmaxCall> softmax_registration{softmax_kernel, DeviceType::Cpu, [](const SoftmaxCall& c) {
+                                                             HWY_DYNAMIC_DISPATCH(softmax_lines)(c);
+                                                           }};
+const KernelRegistration<SoftmaxGradCall> grad_registration{softmax_grad_kernel, DeviceType::Cpu,
+                                                            [](const SoftmaxGradCall& c) {
+                                                              HWY_DYNAMIC_DISPATCH(softmax_grad_lines)(c);
+                                                            }};
+const KernelRegistration<LogSumExpCall> logsumexp_registration{
+    logsumexp_kernel, DeviceType::Cpu, [](const LogSumExpCall& c) { HWY_DYNAMIC_DISPATCH(logsumexp_lines)
+                                                                    (c); }};
+}  // namespace
 }  // namespace tessera::tensor::cpu
+#endif

@@ -43,11 +43,16 @@ using Also = typename SameType<Lane<T>>::type;
 template <class T>
 inline constexpr bool is_float_type = T(0.5) != T(0);
 
-/// Below every value of the type; its negative is above every value.
+/// The identities of maximum and minimum.
 template <class T>
 __device__ Lane<T> lowest(Lane<T>) {
   if constexpr (is_float_type<T>) return T(-1) / T(0);
-  else return T(-9223372036854775807ll);
+  else return T(-9223372036854775807ll - 1);
+}
+template <class T>
+__device__ Lane<T> highest(Lane<T>) {
+  if constexpr (is_float_type<T>) return T(1) / T(0);
+  else return T(9223372036854775807ll);
 }
 template <class T>
 __device__ Lane<T> truth(Lane<T> x) {

@@ -30,7 +30,7 @@ __device__ inline int64_t offset_of(int64_t i, int dims, const int64_t* sizes, c
   return at;
 }
 
-#define REDUCE(NAME, CLASS, IDENTITY, MAP, COMBINE, FINISH, ...)                  \
+#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, ...)      \
   struct Reduce_##NAME {                                                          \
     template <class L>                                                            \
     static __device__ L identity([[maybe_unused]] L x) {                          \
@@ -100,7 +100,8 @@ void launch(const Layout& layout, cudaStream_t stream) {
   check_launch();
 }
 
-constexpr bool for_integers_Sum = true, for_integers_Keep = true, for_integers_Bool = true, for_integers_Float = false;
+constexpr bool for_integers_Sum = true, for_integers_Keep = true, for_integers_Bool = true, for_integers_Count = true,
+               for_integers_Float = false;
 
 template <class Op, bool kIntegers>
 void launch_for(const Layout& layout, DType compute, cudaStream_t stream) {

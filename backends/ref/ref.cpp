@@ -1,10 +1,9 @@
-// The definition: every pointwise op and reduction in double or int64, one element after the other. It reads and writes
+// The definition: every pointwise op in double or int64, one element after the other. It reads and writes
 // host memory through the same calls as the CPU's kernels, so a test can hand one call to both.
 #include "runtime/device/backend.h"
 #include "backends/number.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
-#include "runtime/ops/reduce_ids.h"
 
 namespace tessera::tensor::ref {
 namespace {
@@ -83,71 +82,7 @@ const Function kTable[] = {
 
 void pointwise(const PointwiseCall& call) { kTable[call.op](call); }
 
-// ---- reductions ----
-
-#define REDUCE(NAME, CLASS, IDENTITY, MAP, COMBINE, FINISH, DX)        \
-  struct R_##NAME {                                                    \
-    template <class N>                                                 \
-    static N identity([[maybe_unused]] N x) {                          \
-      return IDENTITY;                                                 \
-    }                                                                  \
-    template <class N>                                                 \
-    static N map(N x, [[maybe_unused]] N p) {                          \
-      return MAP;                                                      \
-    }                                                                  \
-    template <class N>                                                 \
-    static N combine(N a, N b) {                                       \
-      return COMBINE;                                                  \
-    }                                                                  \
-    template <class N>                                                 \
-    static N finish(N a, [[maybe_unused]] N n, [[maybe_unused]] N p) { \
-      return FINISH;                                                   \
-    }                                                                  \
-  };
-#include "runtime/ops/reduce.def"
-#undef REDUCE
-
-int64_t offset(int64_t i, int dims, const int64_t* sizes, const int64_t* strides) {
-  int64_t at = 0;
-  for (int d = 0; d < dims; d++) {
-    at += i % sizes[d] * strides[d];
-    i /= sizes[d];
-  }
-  return at;
-}
-
-template <class R>
-void reduce_one(const ReduceCall& c) {
-  const int64_t item = int64_t(item_size(c.in_dtype));
-  auto total = [&](auto zero, auto read, int64_t kept) {
-    using N = decltype(zero);
-    N p = c.param.to_double(), a = R::identity(zero);
-    for (int64_t j = 0; j < c.reduced_numel; j++) {
-      int64_t at =
-          offset(kept, c.kept, c.kept_sizes, c.kept_strides) + offset(j, c.reduced, c.reduced_sizes, c.reduced_strides);
-      a = R::combine(a, R::map(N(read(c.in_dtype, c.in + at * item)), p));
-    }
-    char* out = c.out + kept * int64_t(item_size(c.out_dtype));
-    if constexpr (N::kInteger) store(c.out_dtype, out, a.v);
-    else store(c.out_dtype, out, R::finish(a, N(double(c.reduced_numel)), p).v);
-  };
-  for (int64_t kept = 0; kept < c.kept_numel; kept++) {
-    if (is_floating(c.compute)) total(Num<double>(0), load, kept);
-    else total(Num<int64_t>(0), load_int, kept);
-  }
-}
-
-void reduce(const ReduceCall& call) {
-  static constexpr void (*kReductions[])(const ReduceCall&) = {
-#define REDUCE(NAME, ...) &reduce_one<R_##NAME>,
-#include "runtime/ops/reduce.def"
-#undef REDUCE
-  };
-  kReductions[call.op](call);
-}
-
 const KernelRegistration pointwise_registration{pointwise_kernel, DeviceType::Ref, &pointwise};
-const KernelRegistration reduce_registration{reduce_kernel, DeviceType::Ref, &reduce};
 
 }  // namespace
 }  // namespace tessera::tensor::ref

@@ -70,6 +70,7 @@ struct AlongCall {
   void* out;       // of dtype: outer x inner (may be null), or as `in` for running ones
   int64_t* index;  // outer x inner, for extremes
   int64_t outer, n, inner;
+  bool backwards = false;  // running ones: from the end
   Launch launch{};
 };
 extern Kernel<AlongCall> along_kernel;

@@ -5,9 +5,14 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/softmax.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<CrossEntropyCall> cross_entropy_kernel("cross_entropy");
+constinit Kernel<CrossEntropyGradCall> cross_entropy_grad_kernel("cross_entropy_backward");
+
 namespace {
 
 enum Reduction : int64_t { kNone, kMean, kSum };
@@ -70,15 +75,39 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
 
 namespace {
 
-void check_target(const Tensor& self, const Tensor& target, int64_t ignore_index) {
-  check(self.dim() > 0, TensorErrorKind::Runtime, "input tensor should be 1D or 2D");
-  check(target.dtype() == kInt64, TensorErrorKind::Runtime, "expected scalar type Long but found ",
+// Class numbers have the shape of the input without its dimension of classes.
+void check_target(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight) {
+  check(self.dim() > 0, TensorErrorKind::Runtime,
+        "Expected floating point type for target with class probabilities, got ", scalar_type_name(target.dtype()));
+  check(target.dtype() == kInt64, TensorErrorKind::Runtime, "expected target dtype to be Long or Byte, but got ",
         scalar_type_name(target.dtype()));
-  const int64_t classes = self.dim() == 1 ? self.sizes()[0] : self.sizes()[1];
-  if (self.dim() > 1)
+  const size_t n = self.sizes().size();
+  if (n == 1) {
+    check(target.dim() == 0 || (target.dim() == 1 && target.sizes()[0] == 1), TensorErrorKind::Value,
+          "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
+  } else {
     check(target.dim() > 0 && self.sizes()[0] == target.sizes()[0], TensorErrorKind::Value,
           "Expected input batch_size (", self.sizes()[0], ") to match target batch_size (",
           target.dim() ? target.sizes()[0] : 0, ").");
+    Dims wanted(self.sizes().drop(1));
+    wanted[0] = self.sizes()[0];
+    check(n != 2 || target.dim() == 1, TensorErrorKind::Runtime,
+          "0D or 1D target tensor expected, multi-target not supported");
+    check(n != 4 || target.dim() == 3, TensorErrorKind::Runtime,
+          "only batches of spatial targets supported (3D tensors) but got targets of dimension: ", target.dim());
+    check(n != 4 || target.sizes() == Ints(wanted), TensorErrorKind::Runtime,
+          "size mismatch (got input: ", self.sizes(), " , target: ", target.sizes());
+    check(target.sizes() == Ints(wanted), TensorErrorKind::Runtime, "Expected target size ", Ints(wanted), ", got ",
+          target.sizes());
+  }
+  const int64_t classes = self.sizes()[n == 1 ? 0 : 1];
+  check(!weight || (weight->dim() == 1 && weight->numel() == classes), TensorErrorKind::Runtime,
+        "weight tensor should be defined either for all ", classes,
+        " classes or no classes but got weight tensor of shape: ", weight ? weight->sizes() : Ints());
+}
+
+void check_classes(const Tensor& self, const Tensor& target, int64_t ignore_index) {
+  const int64_t classes = self.dim() == 1 ? self.sizes()[0] : self.sizes()[1];
   if (!target.device().is_cpu()) return;
   const Tensor host = contiguous(target);
   for (int64_t i = 0; i < host.numel(); i++) {
@@ -113,7 +142,8 @@ struct Picked {
 
 Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                 int64_t ignore_index) {
-  check_target(self, target, ignore_index);
+  check_target(self, target, weight);
+  check_classes(self, target, ignore_index);
   Tensor out, classes, scale;  // scale: how much each element counts in the end
   int64_t dim;
   {
@@ -146,6 +176,90 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Te
   return out;
 }
 
+// ---- cross entropy ----
+
+namespace {
+
+// [outer, classes, inner] around the dimension of the classes.
+struct ClassLines {
+  int64_t outer, classes, inner;
+  explicit ClassLines(const Tensor& x)
+      : outer(x.dim() == 1 ? 1 : x.sizes()[0]), classes(x.sizes()[x.dim() == 1 ? 0 : 1]), inner(1) {
+    for (int64_t d = 2; d < x.dim(); d++) inner *= x.sizes()[size_t(d)];
+  }
+};
+
+Tensor cross_entropy_grad(const Tensor& x, const Tensor& target, const Tensor& log_totals, const Tensor& scale,
+                          int64_t ignore_index) {
+  const int64_t dim = x.dim() == 1 ? 0 : 1;
+  if (Context::current().grad_enabled) {  // it will be differentiated again: the same from ops
+    const Tensor kept = target != ignore_index, safe = unsqueeze(where(kept, Operand(target), Operand(0)), dim);
+    const Tensor hit = scatter(zeros(x.sizes(), x.dtype(), x.device()), dim, safe, Scalar(1.0));
+    return to_dtype((softmax(x, dim) - hit) * unsqueeze(scale, dim), x.dtype());
+  }
+  const Tensor in = contiguous(x), classes = contiguous(target), out = Tensor::empty(x.sizes(), x.dtype(), x.device());
+  const Tensor each = contiguous(expand(to_dtype(scale, log_totals.dtype()), target.sizes()));
+  const ClassLines l(x);
+  if (out.numel())
+    cross_entropy_grad_kernel(
+        x.device().type, {x.dtype(), in.data_ptr(), classes.data<int64_t>(), log_totals.data_ptr(), each.data_ptr(),
+                          out.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+/// The loss; of each element log(sum(exp(x))) and how much it counts in the end.
+struct CrossEntropy {
+  static std::array<Meta, 3> shape(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                                   int64_t reduction, int64_t) {
+    check_target(self, target, weight);
+    require_type(kFloatTypes, self.dtype(), "log_softmax_lastdim_kernel_impl");
+    const Meta each(target.sizes(), self.dtype() == kFloat64 ? kFloat64 : kFloat32, self.device());
+    return {Meta(reduction == kNone ? target.sizes() : Ints(), self), each, each};
+  }
+  static void run(const Tensor& out, const Tensor& log_totals, const Tensor& counts, const Tensor& self,
+                  const Tensor& target, const std::optional<Tensor>& weight_given, int64_t reduction,
+                  int64_t ignore_index) {
+    const DType type = counts.dtype();
+    const Tensor x = contiguous(self), classes = contiguous(target),
+                 loss = Tensor::empty(target.sizes(), type, x.device());
+    const Tensor weight = weight_given ? contiguous(to_dtype(*weight_given, type)) : Tensor();
+    const ClassLines l(self);
+    if (target.numel())
+      cross_entropy_kernel(
+          x.device().type,
+          {x.dtype(), x.data_ptr(), classes.data<int64_t>(), weight.defined() ? weight.data_ptr() : nullptr,
+           loss.data_ptr(), log_totals.data_ptr(), counts.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
+    if (reduction == kMean) {
+      const Tensor total = sum(counts);
+      copy_into(out, sum(loss) / total);
+      copy_into(counts, counts / total);
+    } else {
+      copy_into(out, reduction == kSum ? sum(loss) : loss);
+    }
+  }
+  static void grad(Tensor& out, Tensor& log_totals, Tensor& counts, const Tensor& self, const Tensor& target,
+                   const std::optional<Tensor>&, int64_t, int64_t ignore_index) {
+    record(out, target.dim() > 1 ? "NllLoss2DBackward0" : "NllLossBackward0", {&self},
+           keep(self, target, log_totals, counts), [ignore_index](Sweep& s) {
+             s.give(0, [&] {
+               const Tensor x = s.kept(0), counts = s.kept(3), scale = to_dtype(s.g(), counts.dtype()) * counts;
+               return cross_entropy_grad(x, s.kept(1), s.kept(2), scale, ignore_index);
+             });
+           });
+  }
+};
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
+                     int64_t ignore_index) {
+  return std::get<0>(apply<CrossEntropy>(self, target, weight, reduction, ignore_index));
+}
+
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
   check(self.dtype() == kInt64, TensorErrorKind::Runtime, "one_hot is only applicable to index tensor.");
   if (self.numel() == 0) {
@@ -171,6 +285,13 @@ TS_OP(binary_cross_entropy,
 TS_OP(nll_loss,
       "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
       "The negative log-probability of the target class.", kInternal, &nll_loss);
+TS_OP(
+    cross_entropy,
+    "cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
+    "The negative log-probability of the target class, from numbers of any size.", kInternal, &cross_entropy,
+    "f[3,4], i[3]<4\nf[3,4], i[3]<4, p[4]:float32, 2\nf[3,4], i[3]<4, p[4]:float32, 1, 1\nf[3,4,5], i[3,5]<4, None, 0\nf[4], i[]<4\n"
+    "f[3,4], i[2]<4 -> ValueError: Expected input batch_size (3) to match target batch_size (2).\n"
+    "f[3,4], i{0,9,1} -> IndexError: Target 9 is out of bounds.");
 TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at the class numbers, zeros elsewhere.",
       kFunctional | kNoGrad, &one_hot);
 

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
-#include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<LayerNormCall> layer_norm_kernel("native_layer_norm");
+constinit Kernel<LayerNormGradCall> layer_norm_grad_kernel("native_layer_norm_backward");
+
 namespace {
 
 Tensor given(const MaybeTensor& t) { return t.value_or(Tensor()); }
@@ -35,41 +38,93 @@ Tensor scaled(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return bias.defined() ? out + bias : out;
 }
 
+DType arithmetic_of(DType t) { return t == kFloat64 ? kFloat64 : kFloat32; }
+const void* data_or_null(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
+void* data_to_fill(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
+
+Dims last_dims(const Tensor& x, size_t count) {
+  Dims dims;
+  for (size_t d = x.sizes().size() - count; d < x.sizes().size(); d++) dims.push_back(int64_t(d));
+  return dims;
+}
+
+/// The result, and of each row the mean and 1 / sqrt(var + eps), which the gradient needs.
+struct LayerNorm {
+  static std::array<Meta, 3> shape(const Tensor& input, const Dims& normal, const MaybeTensor& weight,
+                                   const MaybeTensor& bias, double) {
+    const int64_t inner = int64_t(normal.size()), outer = input.dim() - inner;
+    check(
+        inner > 0, TensorErrorKind::Runtime,
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ",
+        Ints(normal));
+    for (const MaybeTensor* t : {&weight, &bias})
+      check(!*t || (*t)->sizes() == Ints(normal), TensorErrorKind::Runtime, "Expected ",
+            t == &weight ? "weight" : "bias", " to be of same shape as normalized_shape, but got ",
+            t == &weight ? "weight" : "bias", " of shape ", *t ? (*t)->sizes() : Ints(),
+            " and normalized_shape = ", Ints(normal));
+    std::string wanted = "[*";
+    for (const int64_t s : normal) wanted += ", " + std::to_string(s);
+    check(outer >= 0 && input.sizes().drop(size_t(std::max<int64_t>(outer, 0))) == Ints(normal),
+          TensorErrorKind::Runtime, "Given normalized_shape=", Ints(normal), ", expected input with shape ", wanted,
+          "], but got input of size", input.sizes());
+    require_type(kFloatTypes, input.dtype(), "LayerNormKernelImpl");
+    Dims rows(input.sizes());
+    for (int64_t d = outer; d < input.dim(); d++) rows[size_t(d)] = 1;
+    const Meta statistic(rows, arithmetic_of(input.dtype()), input.device());
+    return {Meta(input.sizes(), input), statistic, statistic};
+  }
+  static void run(const Tensor& out, const Tensor& mean, const Tensor& inverse, const Tensor& input, const Dims&,
+                  const MaybeTensor& weight, const MaybeTensor& bias, double eps) {
+    if (out.numel() == 0) return;
+    const auto dense = [&](const MaybeTensor& t) { return t ? contiguous(to_dtype(*t, mean.dtype())) : Tensor(); };
+    const Tensor x = contiguous(input), w = dense(weight), b = dense(bias);
+    layer_norm_kernel(input.device().type,
+                      {input.dtype(), x.data_ptr(), data_or_null(w), data_or_null(b), out.data_ptr(), mean.data_ptr(),
+                       inverse.data_ptr(), mean.numel(), x.numel() / mean.numel(), eps});
+  }
+  static void grad(Tensor& out, Tensor& mean, Tensor& inverse, const Tensor& input, const Dims& normal,
+                   const MaybeTensor& weight_given, const MaybeTensor& bias_given, double eps) {
+    const Tensor weight = given(weight_given), bias = given(bias_given);
+    record(out, "NativeLayerNormBackward0", {&input, &weight, &bias}, keep(input, weight, mean, inverse),
+           [normal, eps](Sweep& s) {
+             if (Context::current().grad_enabled) differentiable(s, normal, eps);
+             else by_kernel(s, normal);
+           });
+  }
+
+ private:
+  // All gradients by one kernel.
+  static void by_kernel(Sweep& s, const Dims& normal) {
+    const Tensor x = contiguous(s.kept(0)), weight = s.kept(1), mean = s.kept(2), inverse = s.kept(3);
+    const Tensor g = contiguous(to_dtype(s.g(), x.dtype()));
+    const Tensor w = weight.defined() ? contiguous(to_dtype(weight, mean.dtype())) : weight;
+    Tensor dx, dweight, dbias;
+    if (s.needs(0)) dx = Tensor::empty(x.sizes(), x.dtype(), x.device());
+    if (s.needs(1)) dweight = zeros(normal, mean.dtype(), x.device());
+    if (s.needs(2)) dbias = zeros(normal, mean.dtype(), x.device());
+    if (x.numel())
+      layer_norm_grad_kernel(x.device(), {x.dtype(), g.data_ptr(), x.data_ptr(), data_or_null(w), mean.data_ptr(),
+                                               inverse.data_ptr(), data_to_fill(dx), data_to_fill(dweight),
+                                               data_to_fill(dbias), mean.numel(), x.numel() / mean.numel()});
+    s.give(0, [&] { return dx; });
+    s.give(1, [&] { return to_dtype(dweight, weight.dtype()); });
+    s.give(2, [&] { return to_dtype(dbias, s.g().dtype()); });
+  }
+  // The same from ops, where the gradients will be differentiated again.
+  static void differentiable(Sweep& s, const Dims& normal, double eps) {
+    const Tensor x = s.kept(0), w = s.kept(1);
+    const Dims dims = last_dims(x, normal.size());
+    const Normalised n(x, dims, eps);
+    s.give(0, [&] { return normalised_gradient(w.defined() ? s.g() * w : s.g(), n, dims); });
+    s.give(1, [&] { return sum_to_size(s.g() * n.value, normal); });
+    s.give(2, [&] { return sum_to_size(s.g(), normal); });
+  }
+};
+
 }  // namespace
 
-Tensor layer_norm(const Tensor& input, Ints shape, const MaybeTensor& weight_given, const MaybeTensor& bias_given,
-                  double eps) {
-  const int64_t inner = int64_t(shape.size()), outer = input.dim() - inner;
-  check(
-      inner > 0, TensorErrorKind::Runtime,
-      "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ",
-      shape);
-  const Tensor weight = given(weight_given), bias = given(bias_given);
-  check(!weight.defined() || weight.sizes() == shape, TensorErrorKind::Runtime,
-        "Expected weight to be of same shape as normalized_shape, but got weight of shape ",
-        weight.defined() ? weight.sizes() : Ints(), " and normalized_shape = ", shape);
-  std::string wanted = "[*";
-  for (const int64_t s : shape) wanted += ", " + std::to_string(s);
-  check(outer >= 0 && input.sizes().drop(size_t(std::max<int64_t>(outer, 0))) == shape, TensorErrorKind::Runtime,
-        "Given normalized_shape=", shape, ", expected input with shape ", wanted, "], but got input of size",
-        input.sizes());
-  Dims dims;
-  for (int64_t d = outer; d < input.dim(); d++) dims.push_back(d);
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    out = scaled(Normalised(input, dims, eps).value, weight, bias);
-  }
-  if (needs_grad(input, weight, bias))
-    record(out, "NativeLayerNormBackward0", {&input, &weight, &bias}, keep(input, weight),
-           [dims, eps, shape = Dims(shape)](Sweep& s) {
-             const Tensor w = s.kept(1);
-             const Normalised n(s.kept(0), dims, eps);
-             s.give(0, [&] { return normalised_gradient(w.defined() ? s.g() * w : s.g(), n, dims); });
-             s.give(1, [&] { return sum_to_size(s.g() * n.value, shape); });
-             s.give(2, [&] { return sum_to_size(s.g(), shape); });
-           });
-  return out;
+Tensor layer_norm(const Tensor& input, Ints shape, const MaybeTensor& weight, const MaybeTensor& bias, double eps) {
+  return std::get<0>(apply<LayerNorm>(input, Dims(shape), weight, bias, eps));
 }
 
 namespace {
@@ -269,7 +324,15 @@ TS_OP(
     "Normalises over the last dimensions.", kFunction | kFunctional,
     +[](const Tensor& x, Ints shape, const MaybeTensor& w, const MaybeTensor& b, double eps, bool) {
       return layer_norm(x, shape, w, b, eps);
-    });
+    },
+    "f[3,4], [4]\nf[3,4], [4], f[4], f[4]\nf[2,3,4], [3, 4], f[3,4]\nf[2,40], [40], None, f[40], 0.1\n"
+    "f[3,4], [3] -> RuntimeError: Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[3, 4]\n"
+    "f[3,4], [4], f[3] -> RuntimeError: Expected weight to be of same shape as normalized_shape");
+TS_OP(
+    native_layer_norm,
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+    "layer_norm, with the mean of each row and 1 / sqrt(var + eps).", kFunction, LayerNorm,
+    "f[3,4], [4], f[4], f[4], 1e-05\nf[2,3,40], [40], None, None, 1e-05");
 TS_OP(
     batch_norm,
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool "

@@ -4,9 +4,30 @@
 #include <optional>
 #include <string>
 
+#include "runtime/device/backend.h"
 #include "runtime/tensor.h"
 
 namespace tessera::tensor {
+
+/// Layer norm of `rows` contiguous rows of n elements of `dtype`. weight, bias, mean and inverse (1 / sqrt(var + eps), one
+/// a row) have the type of the arithmetic: float32 for halves. All four may be null.
+struct LayerNormCall {
+  DType dtype;
+  const void *x, *weight, *bias;
+  void *out, *mean, *inverse;
+  int64_t rows, n;
+  double eps;
+};
+extern Kernel<LayerNormCall> layer_norm_kernel;
+
+/// Its gradients; those that are null are not wanted. dweight and dbias have the type of the arithmetic.
+struct LayerNormGradCall {
+  DType dtype;
+  const void *g, *x, *weight, *mean, *inverse;
+  void *dx, *dweight, *dbias;
+  int64_t rows, n;
+};
+extern Kernel<LayerNormGradCall> layer_norm_grad_kernel;
 
 using MaybeTensor = std::optional<Tensor>;
 

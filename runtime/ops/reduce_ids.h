@@ -10,4 +10,8 @@ enum Id : int {
 };
 #undef REDUCE
 
+/// What a row takes and gives, and the forms it is shown in: see reduce.def.
+enum class ReduceClass : unsigned char { Sum, Float, Keep, Bool, Count };
+enum class ReduceShown : unsigned char { Hidden, AllOrDims, AllOrDim, DimsOrAll, DimOrAll, Truth };
+
 }  // namespace tessera::tensor::reduction

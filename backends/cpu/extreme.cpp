@@ -1,0 +1,151 @@
+// The largest or smallest element along a dimension and where it is: the first of equal ones, and NaN above all.
+//
+// Rows: first what it is, then where, both on lanes; no index is carried along. Columns: a strip of lines side by side,
+// each with the best so far and its number.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/extreme.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/parallel_2d.h"
+#include "backends/cpu/scan.h"
+#include "backends/cpu/wide-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+
+/// Whether x replaces the best so far. Written without || so that a loop over it becomes vectors.
+template <bool kMax, class V>
+HWY_INLINE bool better(V x, V best) {
+  if constexpr (std::is_floating_point_v<V>) return bool((kMax ? !(x <= best) : !(x >= best)) & (best == best));
+  else return kMax ? x > best : x < best;
+}
+
+template <class T>
+using Compared = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
+
+// ---- rows ----
+
+/// The best of a row of floats on lanes; NaN if there is one.
+template <bool kMax, class V, class T>
+HWY_INLINE V best_of_floats(const T* x, int64_t n) {
+  constexpr int64_t kSize = Wide<V>::kSize;
+  const V sign = kMax ? V(1) : V(-1);  // the least is minus the most of the negated
+  const Wide<V> signs(sign);
+  const V lowest = -std::numeric_limits<V>::infinity();
+  Wide<V> total(lowest);
+  int64_t i = 0;
+  for (; i + kSize <= n; i += kSize) {
+    const Wide<V> x_wide = load_wide<V>(x + i);
+    total = combine<Most>(total, kMax ? x_wide : x_wide * signs);
+  }
+  V best = fold_elements<Most>(total);
+  for (; i < n; i++) best = Most::of(best, sign * convert_element<V>(x[i]));
+  return sign * best;
+}
+template <bool kMax, class T>
+HWY_INLINE T best_of_integers(const T* x, int64_t n) {
+  T best = x[0];
+  for (int64_t i = 1; i < n; i++) best = better<kMax>(x[i], best) ? x[i] : best;
+  return best;
+}
+/// Where the best first is: in blocks, so that the search within one is a loop without a way out.
+template <class V, class T>
+HWY_INLINE int64_t find(const T* x, int64_t n, V best) {
+  constexpr int64_t kBlock = 64;
+  const bool is_nan = best != best;
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t end = std::min(n, i + kBlock);
+    unsigned hits = 0;
+    for (int64_t j = i; j < end; j++) {
+      const V v = convert_element<V>(x[j]);
+      hits |= unsigned(is_nan ? v != v : v == best);
+    }
+    if (!hits) continue;
+    for (int64_t j = i; j < end; j++) {
+      const V v = convert_element<V>(x[j]);
+      if (is_nan ? v != v : v == best) return j;
+    }
+  }
+  return 0;
+}
+template <bool kMax, class T>
+HWY_NOINLINE void extreme_rows(const AlongCall& c, int64_t begin, int64_t end) {
+  using V = Compared<T>;
+  for (int64_t r = begin; r < end; r++) {
+    const T* x = static_cast<const T*>(c.in) + r * c.n;
+    V best;
+    if constexpr (std::is_floating_point_v<V>) best = best_of_floats<kMax, V>(x, c.n);
+    else best = best_of_integers<kMax>(x, c.n);
+    const int64_t at = find(x, c.n, best);
+    if (c.out) static_cast<T*>(c.out)[r] = x[at];
+    c.index[r] = at;
+  }
+}
+
+// ---- columns ----
+
+constexpr int64_t kStrip = 256;
+
+template <bool kMax, class T>
+HWY_NOINLINE void extreme_columns(const AlongCall& c, int64_t outer, int64_t first, int64_t count) {
+  using V = Compared<T>;
+  using I = std::conditional_t<sizeof(V) == 8, int64_t, int32_t>;  // lanes as wide as the values'
+  V best[kStrip], value[kStrip];
+  I index[kStrip];
+  int64_t base = 0;  // added to all numbers of the strip: int32 counts pieces of a line
+  const T* x = static_cast<const T*>(c.in) + outer * c.n * c.inner + first;
+  int64_t* const out_index = c.index + outer * c.inner + first;
+  for (int64_t j = 0; j < count; j++) best[j] = convert_element<V>(x[j]), index[j] = 0, out_index[j] = 0;
+  const auto flush = [&] {
+    for (int64_t j = 0; j < count; j++)
+      if (index[j]) out_index[j] = base + index[j], index[j] = 0;
+  };
+  for (int64_t i = 1; i < c.n; i++) {
+    if (i - base == int64_t(1) << 30) flush(), base = i - 1;
+    const I number = I(i - base);
+    const T* row = x + i * c.inner;
+    const V* values;
+    if constexpr (std::is_same_v<T, V>) {
+      values = row;
+    } else {
+      for (int64_t j = 0; j < count; j++) value[j] = convert_element<V>(row[j]);
+      values = value;
+    }
+    for (int64_t j = 0; j < count; j++) {
+      const bool take = better<kMax>(values[j], best[j]);
+      best[j] = take ? values[j] : best[j];
+      index[j] = take ? number : index[j];
+    }
+  }
+  flush();
+  if (!c.out) return;
+  for (int64_t j = 0; j < count; j++)
+    static_cast<T*>(c.out)[outer * c.inner + first + j] = x[out_index[j] * c.inner + j];
+}
+
+template <bool kMax>
+void extremes(const AlongCall& c) {
+  with_type(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
+      if (c.inner == 1) return extreme_rows<kMax, T>(c, t.outer_begin, t.outer_end);
+      for (int64_t o = t.outer_begin; o < t.outer_end; o++)
+        extreme_columns<kMax, T>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
+    });
+  });
+}
+void extreme_lines(const AlongCall& c) { c.op == AlongCall::Max ? extremes<true>(c) : extremes<false>(c); }
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+HWY_EXPORT(extreme_lines);
+void extreme_along(const AlongCall& c) { HWY_DYNAMIC_DISPATCH(extreme_lines)(c); }
+}  // namespace tessera::tensor::cpu
+#endif

@@ -1,0 +1,93 @@
+// Cross entropy with class numbers, line by line: log(sum(exp(x))) and the target's element are all that a line needs, so
+// the logarithms of all probabilities are never written.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/loss.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/line-inl.h"
+#include "backends/cpu/row_types.h"
+#include "hwy/highway.h"
+#include "runtime/ops/loss.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+int64_t lines_of(const Row<T>&) {
+  return 1;
+}
+template <class T>
+int64_t lines_of(const Columns<T>& c) {
+  return c.count;
+}
+
+void cross_entropy_lines(const CrossEntropyCall& c) {
+  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
+    using In = decltype(in_tag);
+    using T = decltype(tag);
+    const In* x = static_cast<const In*>(c.x);
+    const T* weight = static_cast<const T*>(c.weight);
+    T *loss = static_cast<T*>(c.loss), *log_totals = static_cast<T*>(c.log_totals), *counts = static_cast<T*>(c.counts);
+    const T lowest = -std::numeric_limits<T>::infinity();
+    each_line<T>(c.outer, c.classes, c.inner, [&](const auto& line) TS_LANES {
+      const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(x); });
+      const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(x) - most); });
+      line.store_statistic(log(total) + most, log_totals);
+      for (int64_t k = 0; k < lines_of(line); k++) {
+        const int64_t number = line.line + k, target = c.target[number];
+        if (target == c.ignore_index) {
+          loss[number] = counts[number] = 0;
+          continue;
+        }
+        if (target < 0 || target >= c.classes) fail(TensorErrorKind::Index, "Target ", target, " is out of bounds.");
+        const T at_target = convert_element<T>(x[line.start + k + target * c.inner]);
+        counts[number] = weight ? weight[target] : T(1);
+        loss[number] = counts[number] * (log_totals[number] - at_target);
+      }
+    });
+  });
+}
+
+void cross_entropy_grad_lines(const CrossEntropyGradCall& c) {
+  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
+    using In = decltype(in_tag);
+    using T = decltype(tag);
+    const In* x = static_cast<const In*>(c.x);
+    In* out = static_cast<In*>(c.out);
+    const T *log_totals = static_cast<const T*>(c.log_totals), *scales = static_cast<const T*>(c.scale);
+    each_line<T>(c.outer, c.classes, c.inner, [&](const auto& line) TS_LANES {
+      const Wide<T> log_total = line.load_statistic(log_totals), scale = line.load_statistic(scales);
+      line.map([&](Place<T> at) TS_LANES { at.store(exp(at.load(x) - log_total) * scale, out); });
+      for (int64_t k = 0; k < lines_of(line); k++) {
+        const int64_t number = line.line + k, target = c.target[number];
+        if (target == c.ignore_index) continue;
+        const int64_t at = line.start + k + target * c.inner;
+        const T p = std::exp(convert_element<T>(x[at]) - log_totals[number]);
+        out[at] = convert_element<In>((p - T(1)) * scales[number]);
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+namespace {
+HWY_EXPORT(cross_entropy_lines);
+HWY_EXPORT(cross_entropy_grad_lines);
+const KernelRegistration<CrossEntropyCall> registration{cross_entropy_kernel, DeviceType::Cpu,
+                                                        [](const CrossEntropyCall& c) {
+                                                          HWY_DYNAMIC_DISPATCH(cross_entropy_lines)(c);
+                                                        }};
+const KernelRegistration<CrossEntropyGradCall> grad_registration{cross_entropy_grad_kernel, DeviceType::Cpu,
+                                                                 [](const CrossEntropyGradCall& c) {
+                                                                   HWY_DYNAMIC_DISPATCH(cross_entropy_grad_lines)(c);
+                                                                 }};
+}  // namespace
+}  // namespace tessera::tensor::cpu
+#endif

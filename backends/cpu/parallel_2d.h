@@ -1,0 +1,40 @@
+// The skeleton of kernels over outer x inner results: reductions, scans, rows. It shares out tiles to threads and polls the
+// cancel flag between them; a kernel sees one tile and knows nothing of either.
+#pragma once
+
+#include <algorithm>
+
+#include "backends/cpu/threads.h"
+
+namespace tessera::tensor::cpu {
+
+/// Results [outer_begin, outer_end) x [inner_begin, inner_end). Only a tile of one outer row may cut the inner ones.
+struct Tile {
+  int64_t outer_begin, outer_end, inner_begin, inner_end;
+};
+
+/// About 20 microseconds of simple work: less is not worth a thread.
+inline constexpr int64_t kTileGrain = 32768;
+
+/// f(tile) over all results. `strip`: how many inner results make a tile at most; `cost`: elements read for one result.
+/// How results fall into tiles depends on the number of threads, so a result may not depend on its tile.
+template <class F>
+void parallel_2d(int64_t outer, int64_t inner, int64_t strip, int64_t cost, const F& f) {
+  if (inner <= strip) {
+    parallel_for(outer, std::max<int64_t>(1, kTileGrain / std::max<int64_t>(1, cost * inner)),
+                 [&](int64_t begin, int64_t end) {
+                   f(Tile{begin, end, 0, inner});
+                 });
+    return;
+  }
+  const int64_t strips = (inner + strip - 1) / strip;
+  parallel_for(outer * strips, std::max<int64_t>(1, kTileGrain / std::max<int64_t>(1, cost * strip)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t t = begin; t < end; t++) {
+                   const int64_t o = t / strips, first = t % strips * strip;
+                   f(Tile{o, o + 1, first, std::min(inner, first + strip)});
+                 }
+               });
+}
+
+}  // namespace tessera::tensor::cpu

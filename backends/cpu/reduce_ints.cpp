@@ -1,0 +1,77 @@
+// Reductions of integers in int64: plain loops that the compiler makes vectors of (CMakeLists.txt), compiled for every
+// instruction set. Integers have no order to keep.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/reduce_ints.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include <algorithm>
+
+#include "backends/cpu/reduce_numbers-inl.h"
+#include "backends/cpu/reduce_table.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class Op, class In>
+struct Integers : Numbers<Op, int64_t, In> {
+  using Base = Numbers<Op, int64_t, In>;
+
+  static int64_t row(const In* x, int64_t n, double p) {
+    int64_t total = Base::identity();
+    for (int64_t j = 0; j < n; j++) total = Base::combine(total, Base::mapped(x[j], p));
+    return total;
+  }
+  static void unit(int64_t* total, const void* x, int64_t rows, int64_t, double p) {
+    std::fill(total, total + kRowColumns<int64_t>, Base::identity());
+    total[0] = row(static_cast<const In*>(x), rows * kRowColumns<int64_t>, p);
+  }
+  static void rows(int64_t* out, const int64_t* units, const void* x_given, int64_t stride, int64_t n, int64_t count,
+                   double p) {
+    const In* x = static_cast<const In*>(x_given);
+    if (!units) {
+      for (int64_t i = 0; i < count; i++) out[i] = row(x + i * stride, n, p);
+      return;
+    }
+    const int64_t step = cascade_step(n / kRowColumns<int64_t>), unit_size = step * step * kRowColumns<int64_t>;
+    out[0] = row(x + n / unit_size * unit_size, n % unit_size, p);
+    for (int64_t u = 0; u < n / unit_size; u++) out[0] = Base::combine(out[0], units[u * kRowColumns<int64_t>]);
+  }
+  static void cascade(int64_t* total, const void* x, int64_t stride, int64_t rows_given, int64_t width, double p) {
+    std::fill(total, total + width, Base::identity());
+    for (int64_t i = 0; i < rows_given; i++) Base::add(total, static_cast<const In*>(x) + i * stride, width, p);
+  }
+  static ReduceKernels<int64_t> table() {
+    return {Base::identity(), rows, unit, cascade, Base::add, Base::merge, Base::combine_two, Base::finish};
+  }
+};
+
+template <class In>
+const ReduceKernels<int64_t>* reductions() {
+  using namespace numbers;
+  static const ReduceKernels<int64_t> kTable[] = {
+#define REDUCE(NAME, ...) Integers<Numbers_##NAME, In>::table(),
+#include "runtime/ops/reduce.def"
+#undef REDUCE
+  };
+  return kTable;
+}
+const ReduceKernels<int64_t>* reductions_int64(DType in) {
+  return in == kInt64                  ? reductions<int64_t>()
+         : in == kInt32                ? reductions<int32_t>()
+         : in == kUInt8 || in == kBool ? reductions<uint8_t>()
+                                       : nullptr;
+}
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+HWY_EXPORT(reductions_int64);
+const ReduceKernels<int64_t>* int64_reductions(DType in) { return HWY_DYNAMIC_DISPATCH(reductions_int64)(in); }
+}  // namespace tessera::tensor::cpu
+#endif

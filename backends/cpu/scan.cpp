@@ -1,0 +1,89 @@
+// Running sums and products along a dimension, in double for floats and in int64 for integers, one element after the other
+// as PyTorch does it. What can go side by side is the lines: eight rows at once, or a strip of columns.
+#include "backends/cpu/scan.h"
+
+#include "backends/cpu/parallel_2d.h"
+
+namespace tessera::tensor::cpu {
+namespace {
+
+constexpr int64_t kStrip = 512;
+constexpr int64_t kRows = 8;
+
+template <class T>
+using Accumulator = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+
+template <bool kProduct, class A>
+inline A next(A total, A x) {
+  if constexpr (std::is_integral_v<A>) {
+    const auto a = uint64_t(total), b = uint64_t(x);  // wraps round
+    return A(kProduct ? a * b : a + b);
+  } else {
+    return kProduct ? total * x : total + x;
+  }
+}
+
+/// kCount rows of n elements, one below the other.
+template <class T, bool kProduct, int kCount>
+void rows(const T* x, T* y, int64_t n, bool backwards) {
+  using A = Accumulator<T>;
+  A total[kCount];
+  for (A& t : total) t = kProduct ? 1 : 0;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t at = backwards ? n - 1 - i : i;
+// All loads come before the stores: rows of 4096 bytes and the like would seem to the processor to be the same memory.
+#pragma GCC unroll 8
+    for (int r = 0; r < kCount; r++) total[r] = next<kProduct>(total[r], convert_element<A>(x[r * n + at]));
+#pragma GCC unroll 8
+    for (int r = 0; r < kCount; r++) y[r * n + at] = convert_element<T>(total[r]);
+  }
+}
+
+template <class T, bool kProduct>
+void columns(const AlongCall& c, int64_t outer, int64_t first, int64_t count) {
+  using A = Accumulator<T>;
+  A total[kStrip];
+  std::fill(total, total + count, A(kProduct ? 1 : 0));
+  for (int64_t i = 0; i < c.n; i++) {
+    const int64_t at = (outer * c.n + (c.backwards ? c.n - 1 - i : i)) * c.inner + first;
+    const T* x = static_cast<const T*>(c.in) + at;
+    T* y = static_cast<T*>(c.out) + at;
+    for (int64_t j = 0; j < count; j++) {
+      total[j] = next<kProduct>(total[j], convert_element<A>(x[j]));
+      y[j] = convert_element<T>(total[j]);
+    }
+  }
+}
+
+template <bool kProduct>
+void scan(const AlongCall& c) {
+  with_type(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
+      const T* x = static_cast<const T*>(c.in);
+      T* y = static_cast<T*>(c.out);
+      int64_t o = t.outer_begin;
+      if (c.inner == 1) {
+        for (; o + kRows <= t.outer_end; o += kRows)
+          rows<T, kProduct, kRows>(x + o * c.n, y + o * c.n, c.n, c.backwards);
+        for (; o < t.outer_end; o++) rows<T, kProduct, 1>(x + o * c.n, y + o * c.n, c.n, c.backwards);
+        return;
+      }
+      for (; o < t.outer_end; o++) columns<T, kProduct>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
+    });
+  });
+}
+
+void along(const AlongCall& c) {
+  switch (c.op) {
+    case AlongCall::Max:
+    case AlongCall::Min: return extreme_along(c);
+    case AlongCall::Sum: return scan<false>(c);
+    case AlongCall::Product: return scan<true>(c);
+  }
+}
+
+const KernelRegistration along_registration{along_kernel, DeviceType::Cpu, &along};
+
+}  // namespace
+}  // namespace tessera::tensor::cpu

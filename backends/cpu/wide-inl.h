@@ -1,0 +1,255 @@
+// Wide<T>: 128 bytes of T (32 floats, 16 doubles) in as many registers as the instruction set needs. What reduces
+// works on Wides, so that the order of additions is the same for every instruction set; the several registers
+// also hide the latency of a chain of additions.
+//
+// Elements of other dtypes (float16 and bfloat16 above all) are converted on their way into and out of the registers.
+#if defined(TESSERA_WIDE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_WIDE_INL_H
+#undef TESSERA_WIDE_INL_H
+#else
+#define TESSERA_WIDE_INL_H
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/number.h"
+#include "backends/cpu/lane-inl.h"
+#include "runtime/dtype.h"
+
+// For lambdas that work on lanes: compiled for the instruction set, and part of the loop that calls them (but for
+// processors without vectors, where the code would be large and no faster). Those that run a tile stay functions:
+// parallel_for names its function three times and must not hold three copies.
+#undef TS_LANES
+#undef TS_WIDE_INLINE
+#undef TS_TILE
+#if HWY_TARGET == HWY_SCALAR
+#define TS_LANES
+#define TS_WIDE_INLINE HWY_NOINLINE
+#else
+#define TS_LANES HWY_ATTR __attribute__((always_inline))
+#define TS_WIDE_INLINE HWY_INLINE
+#endif
+#define TS_TILE HWY_ATTR __attribute__((noinline))
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+
+// Loops over the registers of a Wide are written out, but not the 32 turns of a processor without vectors.
+inline constexpr int kUnroll = HWY_TARGET == HWY_SCALAR ? 1 : 8;
+
+// ---- one register ----
+
+template <class T>
+HWY_INLINE Lane<T> load_lane(const T* p) {
+  return hn::LoadU(Tag<T>(), p);
+}
+template <class T>
+HWY_INLINE void store_lane(Lane<T> x, T* p) {
+  hn::StoreU(x.v, Tag<T>(), p);
+}
+HWY_INLINE Lane<float> load_lane(const BFloat16* p) {
+  const hn::Rebind<uint16_t, Tag<float>> d16;
+  const hn::RebindToUnsigned<Tag<float>> d32;
+  const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(p)));
+  return hn::BitCast(Tag<float>(), hn::ShiftLeft<16>(bits));
+}
+HWY_INLINE void store_lane(Lane<float> x, BFloat16* p) {
+  const hn::RebindToUnsigned<Tag<float>> d32;
+  const auto bits = hn::BitCast(d32, x.v);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, odd), hn::Set(d32, 0x7fff)));
+  const auto is_nan = hn::RebindMask(d32, hn::IsNaN(x.v));
+  const auto result = hn::IfThenElse(is_nan, hn::Set(d32, 0x7fc0), rounded);
+#if HWY_TARGET == HWY_SCALAR
+  p->bits = uint16_t(hn::GetLane(result));
+#else
+  const hn::Rebind<uint16_t, Tag<float>> d16;
+  hn::StoreU(hn::TruncateTo(d16, result), d16, reinterpret_cast<uint16_t*>(p));
+#endif
+}
+// Highway converts float16 by instruction from AVX2 on; what it does below rounds towards zero.
+HWY_INLINE Lane<float> load_lane(const Half* p) {
+#if HWY_TARGET <= HWY_AVX2
+  const hn::Rebind<hwy::float16_t, Tag<float>> d16;
+  return hn::PromoteTo(Tag<float>(), hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(p)));
+#else
+  alignas(64) float buffer[hn::MaxLanes(Tag<float>())];
+  for (size_t i = 0; i < hn::Lanes(Tag<float>()); i++) buffer[i] = float(p[i]);
+  return hn::Load(Tag<float>(), buffer);
+#endif
+}
+HWY_INLINE void store_lane(Lane<float> x, Half* p) {
+#if HWY_TARGET <= HWY_AVX2
+  const hn::Rebind<hwy::float16_t, Tag<float>> d16;
+  hn::StoreU(hn::DemoteTo(d16, x.v), d16, reinterpret_cast<hwy::float16_t*>(p));
+#else
+  alignas(64) float buffer[hn::MaxLanes(Tag<float>())];
+  hn::Store(x.v, Tag<float>(), buffer);
+  for (size_t i = 0; i < hn::Lanes(Tag<float>()); i++) p[i] = Half(buffer[i]);
+#endif
+}
+
+// ---- many ----
+
+template <class T>
+struct Wide {
+  using Element = T;
+  static constexpr int kSize = 128 / int(sizeof(T));
+  static constexpr int kLanes = int(hn::MaxLanes(Tag<T>()));
+  static constexpr int kParts = kSize / kLanes;
+  hn::Vec<Tag<T>> part[kParts];
+
+  HWY_INLINE Wide() {}
+  HWY_INLINE Wide(T x) {
+    const auto v = hn::Set(Tag<T>(), x);
+#pragma GCC unroll kUnroll
+    for (int k = 0; k < kParts; k++) part[k] = v;
+  }
+};
+
+/// f on every register of one, two or three Wides.
+template <class T, class F>
+TS_WIDE_INLINE Wide<T> apply(const F& f, Wide<T> x) {
+  Wide<T> r;
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++) r.part[k] = f(Lane<T>(x.part[k])).v;
+  return r;
+}
+template <class T, class F>
+TS_WIDE_INLINE Wide<T> apply(const F& f, Wide<T> x, Wide<T> y) {
+  Wide<T> r;
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++) r.part[k] = f(Lane<T>(x.part[k]), Lane<T>(y.part[k])).v;
+  return r;
+}
+
+#define TS_WIDE(OP)                                                              \
+  template <class T>                                                             \
+  TS_WIDE_INLINE Wide<T> operator OP(Wide<T> x, Wide<T> y) {                     \
+    return apply<T>([](Lane<T> a, Lane<T> b) TS_LANES { return a OP b; }, x, y); \
+  }
+TS_WIDE(+)
+TS_WIDE(-)
+TS_WIDE(*)
+TS_WIDE(/)
+#undef TS_WIDE
+// Not inlined: one copy of these serves all kernels, and a call is nothing beside 32 exponentials.
+template <class T>
+HWY_NOINLINE void exp_inplace(Wide<T>& x) {
+  x = apply<T>([](Lane<T> a) TS_LANES { return m::exp(a); }, x);
+}
+template <class T>
+HWY_NOINLINE void log_inplace(Wide<T>& x) {
+  x = apply<T>([](Lane<T> a) TS_LANES { return m::log(a); }, x);
+}
+template <class T>
+HWY_INLINE Wide<T> exp(Wide<T> x) {
+  exp_inplace(x);
+  return x;
+}
+template <class T>
+HWY_INLINE Wide<T> log(Wide<T> x) {
+  log_inplace(x);
+  return x;
+}
+template <class T>
+HWY_INLINE Wide<T> sqrt(Wide<T> x) {
+  return apply<T>([](Lane<T> a) TS_LANES { return m::sqrt(a); }, x);
+}
+
+/// What two elements become where many are folded into one; on lanes and on numbers.
+struct Add {
+  template <class T>
+  static HWY_INLINE Lane<T> of(Lane<T> total, Lane<T> x) {
+    return total + x;
+  }
+  template <class T>
+  static HWY_INLINE T of(T total, T x) {
+    return total + x;
+  }
+};
+struct Most {  // NaN wins
+  template <class T>
+  static HWY_INLINE Lane<T> of(Lane<T> total, Lane<T> x) {
+    // Max gives its second operand on x86 when one is NaN, either NaN elsewhere: a NaN in total stays.
+    return m::select(m::is_nan(x), x, Lane<T>(hn::Max(x.v, total.v)));
+  }
+  template <class T>
+  static HWY_INLINE T of(T total, T x) {
+    return x > total || x != x ? x : total;
+  }
+};
+template <class Combine, class T>
+TS_WIDE_INLINE Wide<T> combine(Wide<T> x, Wide<T> y) {
+  return apply<T>([](Lane<T> a, Lane<T> b) TS_LANES { return Combine::of(a, b); }, x, y);
+}
+
+template <class T, class In>
+TS_WIDE_INLINE Wide<T> load_wide(const In* p) {
+  Wide<T> r;
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++) r.part[k] = load_lane(p + k * Wide<T>::kLanes).v;
+  return r;
+}
+template <class T, class Out>
+TS_WIDE_INLINE void store_wide(Wide<T> x, Out* p) {
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++) store_lane(Lane<T>(x.part[k]), p + k * Wide<T>::kLanes);
+}
+// The ends of lines: rare, so they are not part of the loops that ask for them.
+template <class T, class In>
+HWY_NOINLINE Wide<T> load_end(const In* p, int count) {
+  alignas(64) In buffer[size_t(Wide<T>::kSize)] = {};
+  std::memcpy(static_cast<void*>(buffer), p, size_t(count) * sizeof(In));
+  return load_wide<T>(buffer);
+}
+template <class T, class Out>
+HWY_NOINLINE void store_end(const Wide<T>& x, Out* p, int count) {
+  alignas(64) Out buffer[size_t(Wide<T>::kSize)];
+  store_wide(x, buffer);
+  std::memcpy(static_cast<void*>(p), buffer, size_t(count) * sizeof(Out));
+}
+template <class T>
+HWY_NOINLINE Wide<T> fill_end(const Wide<T>& x, int count, T rest) {
+  alignas(64) T buffer[size_t(Wide<T>::kSize)];
+  store_wide(x, buffer);
+  std::fill(buffer + count, buffer + Wide<T>::kSize, rest);
+  return load_wide<T>(buffer);
+}
+/// The first `count` elements; the others are 0.
+template <class T, class In>
+TS_WIDE_INLINE Wide<T> load_wide(const In* p, int count) {
+  return count == Wide<T>::kSize ? load_wide<T>(p) : load_end<T>(p, count);
+}
+template <class T, class Out>
+TS_WIDE_INLINE void store_wide(Wide<T> x, Out* p, int count) {
+  if (count == Wide<T>::kSize) [[likely]]
+    store_wide(x, p);
+  else store_end(x, p, count);
+}
+/// x where the element's number is below `count`, `rest` elsewhere.
+template <class T>
+HWY_INLINE Wide<T> first_of(Wide<T> x, int count, T rest) {
+  return count == Wide<T>::kSize ? x : fill_end(x, count, rest);
+}
+/// All elements folded into one: halves onto each other, the same pairs for every instruction set.
+template <class Combine, class T>
+HWY_NOINLINE T fold_elements(Wide<T> x) {
+#pragma GCC unroll kUnroll
+  for (int half = Wide<T>::kParts / 2; half; half /= 2)
+#pragma GCC unroll kUnroll
+    for (int k = 0; k < half; k++) x.part[k] = Combine::of(Lane<T>(x.part[k]), Lane<T>(x.part[k + half])).v;
+  alignas(64) T one[Wide<T>::kLanes];
+  hn::Store(x.part[0], Tag<T>(), one);
+#pragma GCC unroll kUnroll
+  for (int half = Wide<T>::kLanes / 2; half; half /= 2)
+#pragma GCC unroll kUnroll
+    for (int k = 0; k < half; k++) one[k] = Combine::of(one[k], one[k + half]);
+  return one[0];
+}
+
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

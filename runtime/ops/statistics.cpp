@@ -1,0 +1,181 @@
+// Norms, variance and logsumexp: ops made of reductions.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/reduce.h"
+#include "runtime/ops/softmax.h"
+#include "runtime/ops/views.h"
+
+namespace tessera::tensor {
+
+using namespace reduction;
+
+// ---- norms ----
+
+namespace {
+
+int norm_row(double p) {
+  return p == 2.0         ? r_norm2
+         : p == 1.0       ? r_norm1
+         : p == HUGE_VAL  ? r_norm_max
+         : p == -HUGE_VAL ? r_norm_min
+         : p == 0.0       ? r_count_nonzero
+                          : r_norm_p;
+}
+
+}  // namespace
+
+Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
+  check(is_floating(x.dtype()), TensorErrorKind::Runtime,
+        "norm(): input dtype should be either floating point or complex. Got ", scalar_type_name(x.dtype()),
+        " instead.");
+  const int id = norm_row(p.to_double());
+  const MaybeType type = id == r_count_nonzero ? MaybeType(x.dtype()) : MaybeType();
+  return reduce(id, {x, dim_mask(x, dim), keepdim, type, p.to_double(), "NormBackward1"});
+}
+
+// ---- variance ----
+
+namespace {
+
+/// Two passes: the mean, then the squares of what is left. Nothing cancels.
+template <bool kRoot>
+struct Variance {
+  static constexpr const char* kName = kRoot ? "std" : "var";
+
+  static Meta shape(const Tensor& x, const MaybeDims& dim, std::optional<int64_t>, bool keepdim) {
+    check(is_floating(x.dtype()), TensorErrorKind::Runtime,
+          "std and var only support floating point and complex dtypes");
+    return {reduced_shape(x.sizes(), dim_mask(x, dim), keepdim), x};
+  }
+  static double divisor(const Tensor& x, uint64_t mask, std::optional<int64_t> correction) {
+    return std::max(0.0, double(reduced_numel(x.sizes(), mask)) - double(correction.value_or(1)));
+  }
+  static Tensor centred(const Tensor& x, uint64_t mask) { return x - reduce(r_mean, {x, mask, true}); }
+
+  static void run(const Tensor& out, const Tensor& x, const MaybeDims& dim, std::optional<int64_t> correction,
+                  bool keepdim) {
+    const uint64_t mask = dim_mask(x, dim);
+    const double n = divisor(x, mask, correction);
+    if (n <= 0)
+      Context::current().warn(
+          text(kName,
+               "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+               "(input numel divided by output numel)."));
+    const Tensor variance = reduce(r_sum_squares, {centred(x, mask), mask, keepdim}) / n;
+    copy_into(out, kRoot ? sqrt(variance) : variance);
+  }
+  static void grad(Tensor& out, const Tensor& self, const MaybeDims& dim, std::optional<int64_t> correction, bool) {
+    const uint64_t mask = dim_mask(self, dim);
+    Kept<2> kept{{SavedTensor(self), kRoot ? SavedTensor(out, true) : SavedTensor()}};
+    record(out, kRoot ? "StdBackward0" : "VarBackward0", {&self}, std::move(kept),
+           [mask, n = divisor(self, mask, correction)](Sweep& s) {
+             s.give(0, [&] {
+               const Tensor x = s.kept(0);
+               const Dims kept_shape = reduced_shape(x.sizes(), mask, true);
+               const Tensor g = reshape(s.g(), kept_shape), left = centred(x, mask);
+               if constexpr (!kRoot) return g * (2.0 / n) * left;
+               const Tensor y = reshape(s.kept(1), kept_shape);
+               return where(y == 0.0, 0.0, g / (y * n)) * left;
+             });
+           });
+  }
+};
+
+}  // namespace
+
+Tensor var(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) {
+  return apply<Variance<false>>(x, dim, std::optional<int64_t>(correction), keepdim);
+}
+Tensor stddev(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) {
+  return apply<Variance<true>>(x, dim, std::optional<int64_t>(correction), keepdim);
+}
+
+// ---- logsumexp ----
+
+namespace {
+
+struct LogSumExp {
+  static Meta shape(const Tensor& self, const Dims& dim, bool keepdim) {
+    const DType type = is_floating(self.dtype()) ? self.dtype() : Context::current().default_dtype;
+    return {reduced_shape(self.sizes(), dim_mask(self, dim), keepdim), type, self.device()};
+  }
+  static void run(const Tensor& out, const Tensor& self, const Dims& dim, bool) {
+    const uint64_t mask = dim_mask(self, dim);
+    if (!out.numel()) return;
+    // The reduced dimensions side by side: [outer, size, inner] if they are already, else at the end.
+    Dims order, sizes;
+    for (int pass = 0; pass < 2; pass++)
+      for (int64_t d = 0; d < self.dim(); d++)
+        if (int(mask >> d & 1) == pass) order.push_back(d);
+    int64_t first = 0, size = reduced_numel(self.sizes(), mask), outer = 1;
+    while (first < self.dim() && !(mask >> first & 1)) outer *= self.sizes()[size_t(first++)];
+    const uint64_t run = mask >> first;
+    const bool together = (run & (run + 1)) == 0;
+    const Tensor x = contiguous(to_dtype(together ? self : permute(self, order), out.dtype()));
+    if (!together) outer = out.numel();
+    if (!size) return fill_into(out, -HUGE_VAL);
+    logsumexp_kernel(self.device(), {out.dtype(), x.data_ptr(), out.data_ptr(), outer, size, out.numel() / outer});
+  }
+  static void grad(Tensor& out, const Tensor& self, const Dims& dim, bool) {
+    record(out, "LogsumexpBackward0", {&self}, Kept<2>{{SavedTensor(self), SavedTensor(out, true)}},
+           [mask = dim_mask(self, dim)](Sweep& s) {
+             s.give(0, [&] {
+               const Tensor x = s.kept(0);
+               const Dims kept_shape = reduced_shape(x.sizes(), mask, true);
+               return reshape(s.g(), kept_shape) * exp(x - reshape(s.kept(1), kept_shape));
+             });
+           });
+  }
+};
+
+}  // namespace
+
+Tensor logsumexp(const Tensor& x, const Dims& dim, bool keepdim) { return apply<LogSumExp>(x, dim, keepdim); }
+
+// ---- registry ----
+
+namespace {
+
+Tensor var_unbiased(const Tensor& x, bool unbiased) { return var(x, {}, unbiased); }
+Tensor std_unbiased(const Tensor& x, bool unbiased) { return stddev(x, {}, unbiased); }
+Tensor var_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return var(x, d, unbiased, k); }
+Tensor std_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return stddev(x, d, unbiased, k); }
+Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k) {
+  return norm(x, p.value_or(2), d, k);
+}
+Tensor norm_ord(const Tensor& x, Scalar p, const MaybeDims& d, bool k) { return norm(x, p, d, k); }
+Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool k) {
+  check(p == "fro", TensorErrorKind::Runtime, "norm: only 'fro' and numbers are supported as p, but got ", p);
+  return norm(x, 2, d, k);
+}
+
+constexpr uint32_t kSummed = kFunction | kMethod | kLayoutMatters;
+
+TS_OP(var, "var(Tensor self, bool unbiased=True) -> Tensor", "The variance of all elements.", kSummed, &var_unbiased,
+      "f[3,4]\nf[4], False\ni[3]<4 -> RuntimeError: std and var only support floating point and complex dtypes");
+TS_OP(var, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+      "The variance over dim.", kSummed, &var_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
+TS_OP(var, "var.correction(Tensor self, int[1]? dim=None, *, int? correction=None, bool keepdim=False) -> Tensor",
+      "The variance over dim.", kSummed | kOut, Variance<false>, "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]");
+TS_OP(std, "std(Tensor self, bool unbiased=True) -> Tensor", "The standard deviation of all elements.", kSummed,
+      &std_unbiased, "f[3,4]\nf[4], False");
+TS_OP(std, "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+      "The standard deviation over dim.", kSummed, &std_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
+TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, int? correction=None, bool keepdim=False) -> Tensor",
+      "The standard deviation over dim.", kSummed | kOut, Variance<true>, "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]");
+TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed,
+      &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
+TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor", "The Frobenius norm.",
+      kSummed, &norm_name, "f[3,4], 'fro'\nf[3,4], 'nuc' -> RuntimeError: norm: only 'fro' and numbers");
+TS_OP(vector_norm, "vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False) -> Tensor",
+      "The norm of a vector.", kLinalg | kLayoutMatters, &norm_ord, "f[3,4]\nf[3,4], 1, 1");
+TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+      "log(sum(exp(x))) without overflow.", kFunction | kMethod | kOut, LogSumExp,
+      "f[3,4], 1\nf[3,4], 0, True\nf[3,4,2], [0, 2]\nf[3,40,2], 1\ni[3]<4, 0\n"
+      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+
+}  // namespace
+}  // namespace tessera::tensor
