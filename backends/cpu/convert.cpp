@@ -1,12 +1,37 @@
 // All pairs of dtypes as plain loops. Dense runs of those that matter are in convert_dense.cpp.
 #include "backends/cpu/convert.h"
 
+#include <algorithm>
 #include <cstring>
 #include <tuple>
 #include <utility>
 
 namespace tessera::tensor::cpu {
 namespace {
+
+// A step of 2 is known to the compiler, which then reads whole vectors and sorts out what is needed. (With 3 it does worse
+// than element by element.)
+template <class T>
+void move_every_other(T* to, const T* from, int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i] = from[i * 2];
+}
+
+// Elements of one type, moved as they are.
+template <class T>
+void move_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_step, int64_t n) {
+  T* to = static_cast<T*>(to_v);
+  const T* from = static_cast<const T*>(from_v);
+  if (to_step == 1) {
+    switch (from_step) {
+      case 1: return void(std::memcpy(static_cast<void*>(to), from, size_t(n) * sizeof(T)));
+      case 0: return void(std::fill_n(to, n, *from));
+      case -1: return copy_backwards(to, from, n, sizeof(T));
+      case 2: return move_every_other(to, from, n);
+      default: break;
+    }
+  }
+  for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
+}
 
 template <class To, class From>
 void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_step, int64_t n) {
@@ -17,8 +42,7 @@ void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_s
     for (int64_t i = 0; i < n; i++) to[i * to_step] = value;
   } else if (to_step == 1 && from_step == 1) {
     static const DenseRun vectors = dense_converter(dtype_of<To>, dtype_of<From>);
-    if constexpr (std::is_same_v<To, From>) std::memcpy(to, from, size_t(n) * sizeof(To));
-    else if (vectors) vectors(to, from, n);
+    if (vectors) vectors(to, from, n);
     else
       for (int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
   } else {
@@ -26,13 +50,23 @@ void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_s
   }
 }
 
-using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t,
-                         Half, BFloat16, float, double, std::complex<float>, std::complex<double>>;
+using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t, Half, BFloat16,
+                         float, double, std::complex<float>, std::complex<double>>;
 constexpr size_t kTypes = kDTypeCount;
+
+template <class To, class From>
+constexpr ConvertRun run_of() {
+  if constexpr (!std::is_same_v<To, From>) return &convert_run<To, From>;
+  else if constexpr (sizeof(To) == 1) return &move_run<uint8_t>;
+  else if constexpr (sizeof(To) == 2) return &move_run<uint16_t>;
+  else if constexpr (sizeof(To) == 4) return &move_run<uint32_t>;
+  else if constexpr (sizeof(To) == 8) return &move_run<uint64_t>;
+  else return &move_run<std::complex<double>>;
+}
 
 template <size_t To, size_t... From>
 constexpr void fill_row(ConvertRun* row, std::index_sequence<From...>) {
-  ((row[From] = &convert_run<std::tuple_element_t<To, Types>, std::tuple_element_t<From, Types>>), ...);
+  ((row[From] = run_of<std::tuple_element_t<To, Types>, std::tuple_element_t<From, Types>>()), ...);
 }
 struct Table {
   ConvertRun run[kTypes][kTypes];

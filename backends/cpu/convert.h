@@ -14,5 +14,7 @@ ConvertRun converter(DType to, DType from);
 /// The same for dense runs, with vectors; null for pairs of dtypes that have none. Chosen for this processor.
 using DenseRun = void (*)(void* to, const void* from, int64_t n);
 DenseRun dense_converter(DType to, DType from);
+/// to[i] = from[-i] for i < n, elements of `size` bytes.
+void copy_backwards(void* to, const void* from, int64_t n, size_t size);
 
 }  // namespace tessera::tensor::cpu

@@ -1,0 +1,75 @@
+// Runs of memory in reverse order, for every instruction set.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/backwards.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/convert.h"
+#include "hwy/highway.h"
+
+#include <array>
+#include <complex>
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Where each byte of a block comes from.
+template <class T>
+alignas(16) constexpr std::array<uint8_t, 16> kPlaces = [] {
+  std::array<uint8_t, 16> places{};
+  for (size_t k = 0; k < 16; k++) places[k] = uint8_t(16 - sizeof(T) - k / sizeof(T) * sizeof(T) + k % sizeof(T));
+  return places;
+}();
+
+// Blocks of 16 bytes are turned by a table of where each byte comes from, then the blocks of a register change places. The
+// last register overlaps the one before it.
+template <class T>
+void backwards(void* to_v, const void* from_v, int64_t n) {
+  T* to = static_cast<T*>(to_v);
+  const T* from = static_cast<const T*>(from_v);
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<uint8_t> d;
+  const int64_t width = int64_t(hn::Lanes(d) / sizeof(T));
+  if (n >= width) {
+    const auto table = hn::LoadDup128(d, kPlaces<T>.data());
+    const auto turn = [&](int64_t i) HWY_ATTR {
+      const auto x = hn::LoadU(d, reinterpret_cast<const uint8_t*>(from - i - width + 1));
+      hn::StoreU(hn::ReverseBlocks(d, hn::TableLookupBytes(x, table)), d, reinterpret_cast<uint8_t*>(to + i));
+    };
+    for (int64_t i = 0; i + width <= n; i += width) turn(i);
+    if (n % width) turn(n - width);
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < n; i++) to[i] = from[-i];
+}
+
+void copy_backwards(void* to, const void* from, int64_t n, size_t size) {
+  switch (size) {
+    case 1: return backwards<uint8_t>(to, from, n);
+    case 2: return backwards<uint16_t>(to, from, n);
+    case 4: return backwards<uint32_t>(to, from, n);
+    case 8: return backwards<uint64_t>(to, from, n);
+    default: return backwards<std::complex<double>>(to, from, n);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+namespace {
+HWY_EXPORT(copy_backwards);
+}
+
+void copy_backwards(void* to, const void* from, int64_t n, size_t size) {
+  HWY_DYNAMIC_DISPATCH(copy_backwards)(to, from, n, size);
+}
+
+}  // namespace tessera::tensor::cpu
+#endif
