@@ -10,6 +10,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <vector>
 
 #include "runtime/autograd/node.h"
 
@@ -40,16 +41,20 @@ template <class... T>
 Kept<sizeof...(T)> keep(const T&... tensors) {
   return {{SavedTensor(tensors)...}};
 }
+/// As many as there are; undefined ones stay so.
+struct KeptList {
+  std::vector<SavedTensor> tensors;
+};
 /// The op's own result.
 struct ResultOf {
   const Tensor& tensor;
 };
 inline Kept<1> keep(ResultOf result) { return {{SavedTensor(result.tensor, true)}}; }
 
-template <size_t N, class F>
+template <class K, class F>
 class FormulaNode final : public Node {
  public:
-  FormulaNode(const char* name, Kept<N> kept, F formula)
+  FormulaNode(const char* name, K kept, F formula)
       : Node(name), kept_(std::move(kept)), formula_(std::move(formula)) {}
   void backward(const TensorList& grads, TensorList& results) override {
     Sweep sweep{*this, grads, results, kept_.tensors.data()};
@@ -60,22 +65,22 @@ class FormulaNode final : public Node {
   }
 
  private:
-  Kept<N> kept_;
+  K kept_;
   F formula_;
 };
 
 using Inputs = std::initializer_list<const Tensor*>;
 
-template <size_t N, class F>
-CountedPtr<Node> make_node(const char* name, Inputs inputs, Kept<N> kept, F formula) {
-  auto node = make_counted<FormulaNode<N, F>>(name, std::move(kept), std::move(formula));
+template <class K, class F>
+CountedPtr<Node> make_node(const char* name, Inputs inputs, K kept, F formula) {
+  auto node = make_counted<FormulaNode<K, F>>(name, std::move(kept), std::move(formula));
   for (const Tensor* input : inputs) node->add_input(*input);
   return node;
 }
 
 /// Makes `out` the result of the op. The caller has asked needs_grad.
-template <size_t N, class F>
-void record(Tensor& out, const char* name, Inputs inputs, Kept<N> kept, F formula) {
+template <class K, class F>
+void record(Tensor& out, const char* name, Inputs inputs, K kept, F formula) {
   set_history(out, make_node(name, inputs, std::move(kept), std::move(formula)));
 }
 template <class F>

@@ -13,9 +13,13 @@ inline constexpr int kMaxIndices = 8;
 struct IndexCall {
   enum class Mode { Read, Write, Accumulate };  // values = self; self = values; self += values
   enum class Negative { Wrap, Refuse };         // -1 is the last element, or an error
+  /// What an index out of bounds says: IndexError or RuntimeError with dimension and size, index_copy's, index_select's
+  /// (no number), take's.
+  enum class Complaint { Index, Scatter, Copy, Select, Take };
 
   Mode mode;
   Negative negative;
+  Complaint complaint;
   DType dtype;
   int ndim;
   const int64_t* sizes;
@@ -29,23 +33,49 @@ struct IndexCall {
   const int64_t* index_strides[kMaxIndices];
   int64_t extent[kMaxIndices];  // of the dimension that index k addresses
   int64_t step[kMaxIndices];    // and its stride in self
-
-  /// The first index that is out of bounds and which one; the kernel stops there.
-  int64_t* bad_value;
-  int* bad_index;  // -1: none
+  int64_t dim[kMaxIndices];     // and what the complaint calls it
 };
 extern Kernel<IndexCall> index_kernel;
 
-/// Places of the elements that are not zero, row by row: out is [count, ndim], or null to count only.
-struct NonzeroCall {
-  const char* in;
+/// Throws what an index out of bounds says: called by kernels on the host, and for a device when its error word is read.
+[[noreturn]] void fail_out_of_bounds(IndexCall::Complaint complaint, int64_t index, int64_t dim, int64_t extent);
+
+/// How many elements are not zero, as one int64 on the device. The elements lie in a row.
+struct CountNonzeroCall {
   DType dtype;
-  int ndim;
-  const int64_t* sizes;
-  const int64_t* strides;
-  int64_t* out;
+  const void* in;
+  int64_t n;
   int64_t* count;
 };
+extern Kernel<CountNonzeroCall> count_nonzero_kernel;
+
+/// Places of the elements that are not zero, row by row, as out [count, ndim]. The elements lie row-major without gaps.
+struct NonzeroCall {
+  DType dtype;
+  const void* in;
+  int ndim;
+  const int64_t* sizes;
+  int64_t count;
+  int64_t* out;
+};
 extern Kernel<NonzeroCall> nonzero_kernel;
+
+/// Rows of `self` where the mask is set, in order: values[k] = self[i] or self[i] = values[k] for the k-th i that is set.
+/// Both row-major without gaps.
+struct MaskRowsCall {
+  bool write;
+  DType dtype;
+  const bool* mask;
+  int64_t rows, width;  // `width` elements each
+  char* self;
+  char* values;
+};
+extern Kernel<MaskRowsCall> mask_rows_kernel;
+
+/// loop operand 0 = operand 2 ? operand 3 : operand 1, all of one dtype but 2, which is bool; 0 may be 1.
+struct MaskedFillCall {
+  const Loop& loop;
+};
+extern Kernel<MaskedFillCall> masked_fill_kernel;
 
 }  // namespace tessera::tensor

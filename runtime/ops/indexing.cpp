@@ -6,31 +6,13 @@
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/index_kernel.h"
+#include "runtime/ops/index_along.h"
+#include "runtime/ops/masks.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 
-constinit Kernel<IndexCall> index_kernel("index");
-constinit Kernel<NonzeroCall> nonzero_kernel("nonzero");
-
 using Indices = std::vector<std::optional<Tensor>>;
-
-Tensor nonzero(const Tensor& self) {
-  int64_t count = 0;
-  NonzeroCall call{static_cast<const char*>(self.data_ptr()),
-                   self.dtype(),
-                   int(self.dim()),
-                   self.sizes().data(),
-                   self.strides().data(),
-                   nullptr,
-                   &count};
-  nonzero_kernel(self.device().type, call);
-  const Tensor out = Tensor::empty({count, self.dim()}, kInt64, self.device());
-  call.out = out.data<int64_t>();
-  if (out.numel()) nonzero_kernel(self.device().type, call);
-  return out;
-}
 
 namespace {
 
@@ -51,10 +33,10 @@ Indices expand_masks(const Tensor& self, const Indices& given) {
       continue;
     }
     const Tensor& t = *item;
-    check(is_mask(t) || t.dtype() == kInt64, TensorErrorKind::Index,
-          "tensors used as indices must be long, byte or bool tensors");
+    check(is_mask(t) || t.dtype() == kInt64 || t.dtype() == kInt32, TensorErrorKind::Index,
+          "tensors used as indices must be long, int, byte or bool tensors");
     if (!is_mask(t)) {
-      out.emplace_back(t);
+      out.emplace_back(t.dtype() == kInt64 ? t : to_dtype(t, kInt64));
       continue;
     }
     warn_byte_mask(t);
@@ -67,7 +49,7 @@ Indices expand_masks(const Tensor& self, const Indices& given) {
     for (int64_t d = 0; d < t.dim(); d++) out.emplace_back(select(places, 1, d));
   }
   check(int64_t(out.size()) <= self.dim(), TensorErrorKind::Index, "too many indices for tensor of dimension ",
-        self.dim());
+        self.dim(), " (got ", out.size(), ")");
   return out;
 }
 
@@ -109,6 +91,7 @@ struct Gathering {
     IndexCall call{};
     call.mode = mode;
     call.negative = IndexCall::Negative::Wrap;
+    call.complaint = IndexCall::Complaint::Index;
     call.dtype = self.dtype();
     call.ndim = int(shape.size());
     call.sizes = shape.data();
@@ -126,16 +109,10 @@ struct Gathering {
       call.index_strides[k] = strides[k].data();
       call.extent[k] = self.sizes()[dims[k]];
       call.step[k] = self.strides()[dims[k]];
+      call.dim[k] = dims[k];
     }
-    int64_t bad_value = 0;
-    int bad_index = -1;
-    call.bad_value = &bad_value;
-    call.bad_index = &bad_index;
     check_empty();
     index_kernel(self.device().type, call);
-    if (bad_index >= 0)
-      fail(TensorErrorKind::Index, "index ", bad_value, " is out of bounds for dimension ", dims[bad_index],
-           " with size ", self.sizes()[dims[bad_index]]);
   }
 
  private:
@@ -165,77 +142,122 @@ struct Gathering {
   }
 };
 
-// Derivatives keep the indices, whose number is only known here.
-struct IndexNode : Node {
-  IndexNode(const char* name, const Tensor& self, const Indices& given)
-      : Node(name), shape(self.sizes()), dtype(self.dtype()) {
-    for (const auto& t : given) indices.push_back(t ? SavedTensor(*t) : SavedTensor());
-  }
-  Indices kept() {
-    Indices out;
-    for (const SavedTensor& t : indices) {
-      const Tensor got = t.get(this);
-      out.push_back(got.defined() ? std::optional(got) : std::nullopt);
-    }
-    return out;
-  }
-  void release_saved() override {
-    for (SavedTensor& t : indices) t.reset();
-  }
-  Dims shape;
-  DType dtype;
-  std::vector<SavedTensor> indices;
-};
+// ---- a mask alone: no places need to be found ----
 
-struct IndexBackward final : IndexNode {
-  IndexBackward(const Tensor& self, const Indices& given) : IndexNode("IndexBackward0", self, given) {}
-  void backward(const TensorList& g, TensorList& gx) override {
-    if (needs(0)) gx[0] = index_put_(zeros(shape, dtype, g[0].device()), kept(), g[0], true);
-  }
-};
+bool is_mask_alone(const Tensor& self, const Indices& given) {
+  if (given.size() != 1 || !given[0] || !given[0]->defined()) return false;
+  const Tensor& mask = *given[0];
+  return mask.dtype() == kBool && mask.device() == self.device() && mask.dim() > 0 && mask.dim() <= self.dim() &&
+         mask.sizes() == self.sizes().first(size_t(mask.dim()));
+}
 
-struct IndexPutBackward final : IndexNode {
-  IndexPutBackward(const Tensor& self, const Indices& given, const Tensor& values, bool add)
-      : IndexNode("IndexPutBackward0", self, given), value_shape(values.sizes()), accumulate(add) {}
-  void backward(const TensorList& g, TensorList& gx) override {
-    const Indices at = kept();
-    if (needs(0)) gx[0] = accumulate ? g[0] : index_put(g[0], at, zeros({}, dtype, g[0].device()));
-    if (needs(1)) gx[1] = sum_to_size(index(g[0], at), value_shape);
+// The mask's own dimensions become one, as long as the mask has places.
+Dims masked_shape(const Tensor& self, const Tensor& mask, int64_t count) {
+  Dims shape(self.sizes().drop(size_t(mask.dim())));
+  shape.insert(0, count);
+  return shape;
+}
+
+Tensor read_mask(const Tensor& self, const Tensor& given) {
+  const Tensor mask = contiguous(given), in = contiguous(self);
+  Tensor out = Tensor::empty(masked_shape(self, mask, count_set(mask)), self.dtype(), self.device());
+  move_masked_rows(false, mask, in, out);
+  return out;
+}
+
+[[noreturn]] void fail_values(const Tensor& values, Ints shape) {
+  fail(TensorErrorKind::Runtime, "shape mismatch: value tensor of shape ", values.sizes(),
+       " cannot be broadcast to indexing result of shape ", shape);
+}
+
+Tensor broadcast_values(const Tensor& values, Ints shape) {
+  try {
+    return expand(values, shape);
+  } catch (const TensorError&) {
+    fail_values(values, shape);
   }
-  Dims value_shape;
-  bool accumulate;
-};
+}
+
+// False where the general way has to be gone.
+bool write_mask(const Tensor& self, const Tensor& mask_given, const Tensor& values) {
+  const Tensor given = &mask_given.storage() == &self.storage() ? clone(mask_given) : mask_given;
+  if (values.numel() == 1) {
+    Tensor mask = given;
+    while (mask.dim() < self.dim()) mask = unsqueeze(mask, -1);
+    fill_where(self, self, mask, reshape(values, {}));
+    return true;
+  }
+  if (!self.is_contiguous()) return false;
+  const Tensor mask = contiguous(given);
+  const Tensor wide = broadcast_values(values, masked_shape(self, mask, count_set(mask)));
+  move_masked_rows(true, mask, self, contiguous(wide));
+  return true;
+}
+
+// ---- derivatives: they keep the indices, however many ----
+
+KeptList keep_indices(const Indices& given) {
+  KeptList kept;
+  for (const auto& t : given) kept.tensors.push_back(t ? SavedTensor(*t) : SavedTensor());
+  return kept;
+}
+
+Indices kept_indices(const Sweep& s, size_t count) {
+  Indices out;
+  for (size_t i = 0; i < count; i++) {
+    const Tensor t = s.kept(i);
+    out.push_back(t.defined() ? std::optional(t) : std::nullopt);
+  }
+  return out;
+}
 
 }  // namespace
 
 Tensor index(const Tensor& self, const Indices& given) {
-  Gathering g(self, expand_masks(self, given));
-  Tensor out = Tensor::empty(g.shape, self.dtype(), self.device());
-  g.run(IndexCall::Mode::Read, out);
-  if (needs_grad(self)) {
-    auto node = make_counted<IndexBackward>(self, given);
-    node->add_input(self);
-    set_history(out, std::move(node));
+  Tensor out;
+  {
+    const GradMode no_grad(false);
+    if (is_mask_alone(self, given)) {
+      out = read_mask(self, *given[0]);
+    } else {
+      Gathering g(self, expand_masks(self, given));
+      out = Tensor::empty(g.shape, self.dtype(), self.device());
+      g.run(IndexCall::Mode::Read, out);
+    }
   }
+  if (needs_grad(self))
+    record(out, "IndexBackward0", {&self}, keep_indices(given),
+           [shape = Dims(self.sizes()), dtype = self.dtype(), count = given.size()](Sweep& s) {
+             s.give(0, [&] {
+               return index_put_(zeros(shape, dtype, s.g().device()), kept_indices(s, count), s.g(), true);
+             });
+           });
   return out;
 }
 
 namespace {
 
-void put(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
-  check(values.dtype() == self.dtype(), TensorErrorKind::Runtime,
+void put(const Tensor& self, const Indices& indices, const Tensor& given, bool accumulate) {
+  check(given.dtype() == self.dtype(), TensorErrorKind::Runtime,
         "Index put requires the source and destination dtypes match, got ", scalar_type_name(self.dtype()),
-        " for the destination and ", scalar_type_name(values.dtype()), " for the source.");
-  Gathering g(self, expand_masks(self, given));
+        " for the destination and ", scalar_type_name(given.dtype()), " for the source.");
   const GradMode no_grad(false);
-  Tensor wide;
-  try {
-    wide = expand(to_device(values, self.device()), g.shape);
-  } catch (const TensorError&) {
-    fail(TensorErrorKind::Runtime, "shape mismatch: value tensor of shape ", values.sizes(),
-         " cannot be broadcast to indexing result of shape ", Ints(g.shape));
-  }
-  g.run(accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, wide);
+  const Tensor values = apart_from(self, to_device(given, self.device()));
+  if (!accumulate && is_mask_alone(self, indices) && write_mask(self, *indices[0], values)) return;
+  Indices apart;
+  for (const auto& t : indices) apart.push_back(t ? std::optional(apart_from(self, *t)) : std::nullopt);
+  Gathering g(self, expand_masks(self, apart));
+  g.run(accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, broadcast_values(values, g.shape));
+}
+
+CountedPtr<Node> put_node(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
+  return make_node(
+      "IndexPutBackward0", {&self, &values}, keep_indices(given),
+      [shape = Dims(values.sizes()), count = given.size(), accumulate](Sweep& s) {
+        const Indices at = kept_indices(s, count);
+        s.give(0, [&] { return accumulate ? s.g() : index_put(s.g(), at, zeros({}, s.g().dtype(), s.g().device())); });
+        s.give(1, [&] { return sum_to_size(index(s.g(), at), shape); });
+      });
 }
 
 }  // namespace
@@ -243,12 +265,7 @@ void put(const Tensor& self, const Indices& given, const Tensor& values, bool ac
 Tensor index_put_(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
   const bool recorded = needs_grad(self, values);
   if (recorded) check_inplace(self);
-  CountedPtr<Node> node;
-  if (recorded) {
-    node = make_counted<IndexPutBackward>(self, given, values, accumulate);
-    node->add_input(self);
-    node->add_input(values);
-  }
+  CountedPtr<Node> node = recorded ? put_node(self, given, values, accumulate) : nullptr;
   put(self, given, values, accumulate);
   self.bump_version();
   Tensor handle = self;
@@ -385,8 +402,6 @@ const OpRegistration register_index_put{
     "index_put", "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     "Writes values at the places that the indices name; adds them up when accumulate is set.",
     kFunction | kMethod | kInplace, &index_put_kernel};
-TS_OP(nonzero, "nonzero(Tensor self) -> Tensor", "The places of the elements that are not zero, one a row.",
-      kFunction | kMethod | kNoGrad, &nonzero);
 
 }  // namespace
 }  // namespace tessera::tensor
