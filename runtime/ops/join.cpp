@@ -2,12 +2,14 @@
 #include "runtime/ops/join.h"
 
 #include <algorithm>
+#include <span>
 
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
@@ -193,6 +195,21 @@ Tensor tile(const Tensor& self, Ints dims) {
 
 // ---- other orders ----
 
+namespace {
+
+// Self with some dimensions read from their end: an inner view for copying from, which no user may see.
+Tensor mirrored(const Tensor& self, Ints dims) {
+  Dims strides(self.strides());
+  int64_t offset = 0;
+  for (const int64_t d : dims) {
+    offset += (self.sizes()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  return self.view_of(self.sizes(), strides, offset);
+}
+
+}  // namespace
+
 Tensor flip(const Tensor& self, Ints dims_given) {
   Dims dims;
   for (const int64_t d : dims_given) {
@@ -201,13 +218,8 @@ Tensor flip(const Tensor& self, Ints dims_given) {
           " appears multiple times in the list of dims");
     dims.push_back(dim);
   }
-  Tensor out = self;
-  {
-    const GradMode no_grad(false);
-    for (const int64_t d : dims)
-      if (self.dim()) out = index_select(out, d, arange(self.sizes()[d] - 1, -1, -1, kInt64, self.device()));
-    if (out.same(self)) out = clone(self);
-  }
+  Tensor out = empty_like_strided(self, self.dtype());
+  if (self.numel()) copy_into(out, self.dim() ? mirrored(self, dims) : self);
   if (needs_grad(self))
     record(out, "FlipBackward0", {&self}, [dims](Sweep& s) { s.give(0, [&] { return flip(s.g(), dims); }); });
   return out;
@@ -215,12 +227,35 @@ Tensor flip(const Tensor& self, Ints dims_given) {
 
 namespace {
 
-Tensor rolled(const Tensor& self, int64_t shift, int64_t dim) {
-  const int64_t size = self.sizes()[dim];
-  if (size == 0) return self;
-  const int64_t start = (size - shift % size) % size;
-  if (start == 0) return self;
-  return cat({narrow(self, dim, start, size - start), narrow(self, dim, 0, start)}, dim);
+// Where the items of one dimension go: the first `length - shift` ones to `shift`, the others to 0.
+struct Turn {
+  int64_t dim, length, shift;
+};
+
+// Copies a block; each turn still to come cuts it in two.
+void copy_turned(const Tensor& to, const Tensor& from, std::span<const Turn> turns) {
+  if (turns.empty()) return copy_into(to, from);
+  const Turn& t = turns.front();
+  const auto move = [&](int64_t to_start, int64_t from_start, int64_t length) {
+    if (length)
+      copy_turned(part_of(to, t.dim, to_start, length), part_of(from, t.dim, from_start, length), turns.subspan(1));
+  };
+  move(t.shift, 0, t.length - t.shift);
+  move(0, t.length - t.shift, t.shift);
+}
+
+Tensor rolled(const Tensor& self, Ints shifts, Ints dims) {
+  const Tensor out = Tensor::empty(self.sizes(), self.dtype(), self.device());
+  std::vector<Turn> turns;
+  for (size_t i = 0; i < dims.size(); i++) {
+    const int64_t dim = wrap_dim(dims[i], self.dim()), length = self.dim() ? self.sizes()[dim] : 1;
+    const auto same = std::find_if(turns.begin(), turns.end(), [&](const Turn& t) { return t.dim == dim; });
+    Turn& turn = same == turns.end() ? turns.emplace_back(Turn{dim, length, 0}) : *same;
+    if (length) turn.shift = ((turn.shift + shifts[i] % length) % length + length) % length;
+  }
+  std::erase_if(turns, [](const Turn& t) { return t.shift == 0; });
+  if (self.numel()) copy_turned(out, self, turns);
+  return out;
 }
 
 }  // namespace
@@ -232,9 +267,7 @@ Tensor roll(const Tensor& self, Ints shifts, Ints dims) {
   Tensor out;
   {
     const GradMode no_grad(false);
-    out = dims.empty() ? rolled(reshape(self, {-1}), shifts[0], 0) : self;
-    for (size_t i = 0; i < dims.size(); i++) out = rolled(out, shifts[i], wrap_dim(dims[i], self.dim()));
-    out = clone(reshape(out, self.sizes()));
+    out = dims.empty() ? reshape(rolled(reshape(self, {-1}), shifts, {0}), self.sizes()) : rolled(self, shifts, dims);
   }
   if (needs_grad(self)) {
     Dims back(shifts);
@@ -364,20 +397,20 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
                                 std::optional<int64_t>) {
   const Tensor input = dim_given ? self : reshape(self, {-1});
   const int64_t dim = wrap_dim(dim_given.value_or(0), input.dim()), size = input.size(dim);
+  check(repeats.dtype() == kInt64 || repeats.dtype() == kInt32, TensorErrorKind::NotImplemented,
+        "\"repeat_interleave_cpu\" not implemented for '", scalar_type_name(repeats.dtype()), "'");
+  check(repeats.dim() <= 1, TensorErrorKind::Runtime, "repeats must be 0-dim or 1-dim tensor");
   if (repeats.numel() == 1) return repeat_interleave(self, repeats.item().to_int(), dim_given);
-  check(repeats.dim() == 1 && repeats.numel() == size, TensorErrorKind::Runtime,
-        "repeats must have the same size as input along dim");
-  const Tensor counts = contiguous(to_device(to_dtype(repeats, kInt64), kCpu));
-  const int64_t* count = counts.data<int64_t>();
-  int64_t total = 0;
-  for (int64_t i = 0; i < size; i++) {
-    check(count[i] >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
-    total = checked_add(total, count[i]);
-  }
-  const Tensor places = Tensor::empty({total}, kInt64);
-  int64_t* at = places.data<int64_t>();
-  for (int64_t i = 0; i < size; i++) at = std::fill_n(at, count[i], i);
-  return index_select(input, dim, to_device(places, self.device()));
+  check(repeats.numel() == size, TensorErrorKind::Runtime,
+        "repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.numel(),
+        " and input.size(", dim, ") = ", size);
+  if (size == 0) return clone(input);
+  check(min(repeats).item().to_int() >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
+  checked_mul(max(repeats).item().to_int(), size);  // what overflows here could not be allocated either
+  // Item i stands where its run ends: the place of every copy is found among these ends.
+  const Tensor ends = cumsum(repeats, 0);
+  const int64_t total = select(ends, 0, size - 1).item().to_int();
+  return index_select(input, dim, searchsorted(ends, arange(0, total, 1, kInt64, self.device()), true));
 }
 Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<int64_t> dim, std::optional<int64_t>) {
   return repeat_interleave(self, repeats, dim);

@@ -1,26 +1,28 @@
 #include "runtime/ops/sorting.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
-#include "runtime/ops/join.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 
 constinit Kernel<SortCall> sort_kernel("sort");
+constinit Kernel<TopkCall> topk_kernel("topk");
+constinit Kernel<SelectCall> select_kernel("select");
+constinit Kernel<ModeCall> mode_kernel("mode");
 
 namespace {
 
+using TwoMetas = std::array<Meta, 2>;
+
 // The derivative of every op here: the gradient goes back to where the value came from.
-void record_pick(Tensor& values, const char* name, const Tensor& self, const Tensor& index, int64_t dim,
+void record_pick(Tensor& values, const char* name, const Tensor& self, const Tensor& index, int64_t dim_given,
                  bool restore_dim) {
-  if (!needs_grad(self)) return;
+  const int64_t dim = wrap_dim(dim_given, self.dim());
   record(values, name, {&self}, keep(index), [dim, restore_dim, sizes = Dims(self.sizes())](Sweep& s) {
     s.give(0, [&] {
       Tensor g = s.g(), at = s.kept(0);
@@ -30,288 +32,279 @@ void record_pick(Tensor& values, const char* name, const Tensor& self, const Ten
   });
 }
 
-// Sorted without a record, the dimension last.
-ValuesAndIndices sorted_last(const Tensor& self, int64_t dim, bool descending) {
-  const GradMode no_grad(false);
-  const Tensor in = contiguous(self.dim() ? transpose(self, dim, -1) : self);
-  const Tensor out = Tensor::empty(in.sizes(), in.dtype(), in.device()),
-               index = Tensor::empty(in.sizes(), kInt64, in.device());
-  const int64_t size = in.dim() ? in.size(-1) : 1;
-  if (in.numel())
-    sort_kernel(in.device().type, SortCall{in.dtype(), in.data_ptr(), out.data_ptr(), index.data<int64_t>(),
-                                           in.numel() / size, size, descending});
-  return {out, index};
+int64_t length_of(const Tensor& self, int64_t dim) { return self.dim() ? self.sizes()[dim] : 1; }
+
+// Kernels work on rows: the dimension last, without gaps. A result is written in place where it has that layout already.
+struct Rows {
+  Tensor in;
+  int64_t dim, size, count;
+
+  Rows(const Tensor& self, int64_t dim_given) : dim(wrap_dim(dim_given, self.dim())) {
+    in = contiguous(self.dim() ? transpose(self, dim, -1) : self);
+    size = in.dim() ? in.size(-1) : 1;
+    count = size ? in.numel() / size : 0;
+  }
+  /// Memory for a result that has `size` items in the dimension.
+  Tensor out_for(const Tensor& result) const {
+    if (result.dim() == 0 || dim == result.dim() - 1) return result.is_contiguous() ? result : like(result);
+    return like(transpose(result, dim, -1));
+  }
+  void give_back(const Tensor& result, const Tensor& rows) const {
+    if (!rows.same(result)) copy_into(result, result.dim() ? transpose(rows, dim, -1) : rows);
+  }
+
+ private:
+  static Tensor like(const Tensor& t) { return Tensor::empty(t.sizes(), t.dtype(), t.device()); }
+};
+
+void refuse_complex(const Tensor& self, const char* text) {
+  check(!is_complex(self.dtype()), TensorErrorKind::Type, text);
 }
 
-Tensor back(const Tensor& t, int64_t dim) {
-  const GradMode no_grad(false);
-  return t.dim() ? contiguous(transpose(t, dim, -1)) : t;
+struct Sort {
+  static constexpr TypeRule types{kRealTypes | kComplexTypes, "sort"};
+  static TwoMetas shape(const Tensor& self, int64_t dim, bool) {
+    wrap_dim(dim, self.dim());
+    refuse_complex(self, " Sort does not support complex dtypes on CPU");
+    return {Meta(self.sizes(), self), Meta(self.sizes(), kInt64, self.device())};
+  }
+  static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool descending) {
+    const Rows rows(self, dim);
+    const Tensor sorted = rows.out_for(values), places = rows.out_for(index);
+    if (rows.in.numel())
+      sort_kernel(self.device().type, SortCall{self.dtype(), rows.in.data_ptr(), sorted.data_ptr(),
+                                               places.data<int64_t>(), rows.count, rows.size, descending});
+    rows.give_back(values, sorted), rows.give_back(index, places);
+  }
+  static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t dim, bool) {
+    record_pick(values, "SortBackward0", self, index, dim, false);
+  }
+};
+
+struct SortStable {
+  static constexpr TypeRule types = Sort::types;
+  static TwoMetas shape(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
+    return Sort::shape(self, dim, descending);
+  }
+  static void run(const Tensor& values, const Tensor& index, const Tensor& self, std::optional<bool>, int64_t dim,
+                  bool descending) {
+    Sort::run(values, index, self, dim, descending);
+  }
+  static void grad(Tensor& values, Tensor& index, const Tensor& self, std::optional<bool>, int64_t dim, bool) {
+    record_pick(values, "SortBackward0", self, index, dim, false);
+  }
+};
+
+struct Topk {
+  static TwoMetas shape(const Tensor& self, int64_t k, int64_t dim_given, bool, bool) {
+    const int64_t dim = wrap_dim(dim_given, self.dim());
+    check(k >= 0 && k <= length_of(self, dim), TensorErrorKind::Runtime, "selected index k out of range");
+    refuse_complex(self, " topk does not support complex dtypes on CPU");
+    check(self.dtype() != kBool, TensorErrorKind::NotImplemented, "topk does not support bool dtypes on CPU");
+    Dims sizes(self.sizes());
+    if (self.dim()) sizes[dim] = k;
+    return {Meta(sizes, self), Meta(sizes, kInt64, self.device())};
+  }
+  static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t k, int64_t dim, bool largest,
+                  bool sorted) {
+    const Rows rows(self, dim);
+    const Tensor best = rows.out_for(values), places = rows.out_for(index);
+    if (best.numel())
+      topk_kernel(self.device().type, TopkCall{self.dtype(), rows.in.data_ptr(), best.data_ptr(),
+                                               places.data<int64_t>(), rows.count, rows.size, k, largest, sorted});
+    rows.give_back(values, best), rows.give_back(index, places);
+  }
+  static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t, int64_t dim, bool, bool) {
+    record_pick(values, "TopkBackward0", self, index, dim, false);
+  }
+};
+
+// ---- one item of each row ----
+
+TwoMetas picked_shape(const Tensor& self, int64_t dim_given, bool keepdim, const char* name) {
+  const int64_t dim = wrap_dim(dim_given, self.dim());
+  check(length_of(self, dim) > 0, TensorErrorKind::Index, name, "(): Expected reduction dim ", dim,
+        " to have non-zero size.");
+  Dims sizes(self.sizes());
+  if (self.dim()) {
+    if (keepdim) sizes[dim] = 1;
+    else sizes.erase(size_t(dim));
+  }
+  return {Meta(sizes, self), Meta(sizes, kInt64, self.device())};
 }
+
+// Results have one item a row. Up to two dimensions the rows' order is the result's.
+Tensor one_per_row(const Rows& rows, const Tensor& result) {
+  if (rows.in.dim() <= 2 || rows.dim == rows.in.dim() - 1) return result;
+  return Tensor::empty({rows.count}, result.dtype(), result.device());
+}
+void give_back_one(const Rows& rows, const Tensor& result, const Tensor& items) {
+  if (items.same(result)) return;
+  Dims sizes(rows.in.sizes());
+  sizes[sizes.size() - 1] = 1;
+  const Tensor wide = transpose(items.view_of(sizes, contiguous_strides(sizes)), rows.dim, -1);
+  copy_into(result, result.dim() == wide.dim() ? wide : squeeze(wide, rows.dim));
+}
+
+void select_rows(SelectCall::Rule rule, const Tensor& values, const Tensor& index, const Tensor& self, int64_t nth,
+                 int64_t dim) {
+  const Rows rows(self, dim);
+  const Tensor items = one_per_row(rows, values), places = one_per_row(rows, index);
+  if (rows.count)
+    select_kernel(self.device().type, SelectCall{rule, self.dtype(), rows.in.data_ptr(), items.data_ptr(),
+                                                 places.data<int64_t>(), rows.count, rows.size, nth});
+  give_back_one(rows, values, items), give_back_one(rows, index, places);
+}
+
+struct Kthvalue {
+  static constexpr TypeRule types{kRealTypes - kBool, "kthvalue_cpu"};
+  static TwoMetas shape(const Tensor& self, int64_t k, int64_t dim_given, bool keepdim) {
+    const int64_t dim = wrap_dim(dim_given, self.dim());
+    TwoMetas metas = picked_shape(self, dim, keepdim, "kthvalue");
+    check(k >= 1 && k <= length_of(self, dim), TensorErrorKind::Runtime,
+          "kthvalue(): selected number k out of range for dimension ", dim);
+    return metas;
+  }
+  static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t k, int64_t dim, bool) {
+    select_rows(SelectCall::Rule::Kth, values, index, self, k - 1, dim);
+  }
+  static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t, int64_t dim, bool keepdim) {
+    record_pick(values, "KthvalueBackward0", self, index, dim, self.dim() && !keepdim);
+  }
+};
+
+struct MedianDim {
+  static constexpr TypeRule types{kRealTypes - kBool, "median_out_impl"};
+  static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
+    return picked_shape(self, dim, keepdim, "median");
+  }
+  static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given, bool) {
+    const int64_t dim = wrap_dim(dim_given, self.dim());
+    select_rows(SelectCall::Rule::Median, values, index, self, (length_of(self, dim) - 1) / 2, dim);
+  }
+  static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t dim, bool keepdim) {
+    record_pick(values, "MedianBackward1", self, index, dim, self.dim() && !keepdim);
+  }
+};
+
+struct Median {
+  static constexpr TypeRule types{kRealTypes - kBool, "median_cpu"};
+  static Meta shape(const Tensor& self) { return Meta({}, self); }
+  static void run(const Tensor& out, const Tensor& self) { pick(out, self); }
+  static void grad(Tensor& out, const Tensor& self) {
+    // Every element that equals the median has its share.
+    record(out, "MedianBackward0", {&self}, keep(self, out.view_of({}, {})), [](Sweep& s) {
+      s.give(0, [&] {
+        const Tensor x = s.kept(0), m = s.kept(1), hit = logical_or(x == m, logical_and(isnan(x), isnan(m)));
+        return to_dtype(hit, x.dtype()) * (s.g() / sum(hit));
+      });
+    });
+  }
+
+ private:
+  static void pick(const Tensor& out, const Tensor& self) {
+    // Of nothing it is NaN, or the least number.
+    if (self.numel() == 0) return fill_into(out, is_floating(self.dtype()) ? Scalar(std::nan("")) : Scalar(INT64_MIN));
+    const Tensor flat = reshape(self, {-1}), index = Tensor::empty({}, kInt64, self.device());
+    select_rows(SelectCall::Rule::Median, out, index, flat, (self.numel() - 1) / 2, 0);
+  }
+};
+
+struct Mode {
+  static constexpr TypeRule types{kRealTypes, "mode"};
+  static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
+    return picked_shape(self, dim, keepdim, "mode");
+  }
+  static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool) {
+    const Rows rows(self, dim);
+    if (rows.count == 0) return;
+    const auto [sorted, places] = sort(rows.in, -1);
+    Dims sizes(rows.in.sizes());
+    if (!sizes.empty()) sizes[sizes.size() - 1] = 1;
+    const Tensor at = Tensor::empty(sizes, kInt64, self.device());
+    mode_kernel(self.device().type,
+                ModeCall{self.dtype(), sorted.data_ptr(), at.data<int64_t>(), rows.count, rows.size});
+    const auto give = [&](const Tensor& result, const Tensor& from) {
+      const Tensor wide = self.dim() ? transpose(gather(from, -1, at), rows.dim, -1) : from;
+      copy_into(result, result.dim() == wide.dim() ? wide : squeeze(wide, rows.dim));
+    };
+    give(values, sorted), give(index, places);
+  }
+  static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t dim, bool keepdim) {
+    record_pick(values, "ModeBackward0", self, index, dim, self.dim() && !keepdim);
+  }
+};
 
 }  // namespace
 
-ValuesAndIndices sort(const Tensor& self, int64_t dim_given, bool descending) {
-  const int64_t dim = wrap_dim(dim_given, self.dim());
-  auto [sorted, places] = sorted_last(self, dim, descending);
-  Tensor values = back(sorted, dim);
-  const Tensor index = back(places, dim);
-  record_pick(values, "SortBackward0", self, index, dim, false);
-  return {values, index};
-}
-
+ValuesAndIndices sort(const Tensor& self, int64_t dim, bool descending) { return apply<Sort>(self, dim, descending); }
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   const GradMode no_grad(false);
   return std::get<1>(sort(self, dim, descending));
 }
-
-ValuesAndIndices topk(const Tensor& self, int64_t k, int64_t dim_given, bool largest, bool) {
-  const int64_t dim = wrap_dim(dim_given, self.dim());
-  check(k >= 0 && k <= (self.dim() ? self.sizes()[dim] : 1), TensorErrorKind::Runtime, "selected index k out of range");
-  auto [sorted, places] = sorted_last(self, dim, largest);
-  Tensor values, index;
-  {
-    const GradMode no_grad(false);
-    const auto first = [&](const Tensor& t) {
-      return t.dim() ? contiguous(transpose(narrow(t, -1, 0, k), dim, -1)) : t;
-    };
-    values = first(sorted), index = first(places);
-  }
-  record_pick(values, "TopkBackward0", self, index, dim, false);
-  return {values, index};
+ValuesAndIndices topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  return apply<Topk>(self, k, dim, largest, sorted);
 }
+ValuesAndIndices kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  return apply<Kthvalue>(self, k, dim, keepdim);
+}
+ValuesAndIndices median(const Tensor& self, int64_t dim, bool keepdim) { return apply<MedianDim>(self, dim, keepdim); }
+Tensor median(const Tensor& self) { return apply<Median>(self); }
+ValuesAndIndices mode(const Tensor& self, int64_t dim, bool keepdim) { return apply<Mode>(self, dim, keepdim); }
 
 namespace {
 
-// One item of each sorted row.
-ValuesAndIndices nth(const Tensor& self, int64_t n, int64_t dim, bool keepdim, const char* name) {
-  auto [sorted, places] = sorted_last(self, dim, false);
-  Tensor values, index;
-  {
-    const GradMode no_grad(false);
-    const auto item = [&](const Tensor& t) {
-      if (!t.dim()) return clone(t);
-      const Tensor one = transpose(narrow(t, -1, n, 1), dim, -1);
-      return contiguous(keepdim ? one : squeeze(one, dim));
-    };
-    values = item(sorted), index = item(places);
-  }
-  record_pick(values, name, self, index, dim, self.dim() && !keepdim);
-  return {values, index};
-}
-
-}  // namespace
-
-ValuesAndIndices kthvalue(const Tensor& self, int64_t k, int64_t dim_given, bool keepdim) {
-  const int64_t dim = wrap_dim(dim_given, self.dim());
-  check(k >= 1 && k <= (self.dim() ? self.sizes()[dim] : 1), TensorErrorKind::Runtime,
-        "kthvalue(): selected number k out of range for dimension ", dim);
-  return nth(self, k - 1, dim, keepdim, "KthvalueBackward0");
-}
-
-ValuesAndIndices median(const Tensor& self, int64_t dim_given, bool keepdim) {
-  const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.dim() ? self.sizes()[dim] : 1;
-  check(size > 0, TensorErrorKind::Index, "median(): Expected reduction dim ", dim, " to have non-zero size.");
-  auto [values, index] = nth(self, (size - 1) / 2, dim, keepdim, "MedianBackward1");
-  if (!is_floating(self.dtype())) return {values, index};
-  // A row with NaN has the median NaN, at its first place.
-  const GradMode no_grad(false);
-  const Tensor broken = isnan(self);
-  if (!any(broken).item().to_bool()) return {values, index};
-  const Tensor last = std::get<0>(max(to_dtype(broken, kUInt8), dim, keepdim)),
-               first = std::get<1>(max(to_dtype(broken, kUInt8), dim, keepdim));
-  return {where(to_dtype(last, kBool), Operand(std::nan("")), Operand(values)),
-          where(to_dtype(last, kBool), Operand(first), Operand(index))};
-}
-
-Tensor median(const Tensor& self) {
-  if (self.numel() == 0) return full({}, std::nan(""), self.dtype(), self.device());
-  const Tensor flat = reshape(self, {-1});
-  auto [values, index] = nth(flat, (self.numel() - 1) / 2, 0, false, "MedianBackward0");
-  if (is_floating(self.dtype()) && any(isnan(self)).item().to_bool()) return sum(flat) * 0.0 + std::nan("");
-  return values;
-}
-
-ValuesAndIndices mode(const Tensor& self, int64_t dim_given, bool keepdim) {
-  const int64_t dim = wrap_dim(dim_given, self.dim());
-  auto [sorted, places] = sorted_last(self, dim, false);
-  const int64_t size = sorted.dim() ? sorted.size(-1) : 1, rows = size ? sorted.numel() / size : 0;
-  Dims shape(self.sizes());
-  if (self.dim()) shape[dim] = 1;
-  const Tensor at = Tensor::empty({rows}, kInt64);
-  const Tensor host = to_dtype(to_device(sorted, kCpu), kFloat64);
-  for (int64_t r = 0; r < rows; r++) {
-    const double* row = host.data<double>() + r * size;
-    int64_t best = 0, best_count = 0;
-    for (int64_t i = 0, start = 0; i < size; i++) {
-      if (row[i] != row[start]) start = i;
-      if (i - start + 1 > best_count) best = i, best_count = i - start + 1;
-    }
-    at.data<int64_t>()[r] = best;
-  }
-  const GradMode no_grad(false);
-  const auto item = [&](const Tensor& t) {
-    if (!t.dim()) return clone(t);
-    Dims wide(t.sizes());
-    wide[t.dim() - 1] = 1;
-    const Tensor one = transpose(gather(t, -1, reshape(to_device(at, t.device()), wide)), dim, -1);
-    return contiguous(keepdim ? one : squeeze(one, dim));
-  };
-  Tensor values = item(sorted);
-  const Tensor index = item(places);
-  return {values, index};
-}
-
-// ---- unique ----
-
-namespace {
-
-struct UniqueResult {
-  Tensor values, inverse, counts;
-};
-
-UniqueResult unique_values(const Tensor& self) {
-  const GradMode no_grad(false);
-  const Tensor flat = contiguous(reshape(to_device(self, kCpu), {-1}));
-  auto [sorted, places] = sorted_last(flat, 0, false);
-  const int64_t n = flat.numel();
-  const Tensor inverse = Tensor::empty({n}, kInt64);
-  std::vector<int64_t> firsts, counts;
-  const Tensor next_differs = n > 1 ? contiguous(narrow(sorted, 0, 1, n - 1) != narrow(sorted, 0, 0, n - 1)) : Tensor();
-  for (int64_t i = 0; i < n; i++) {
-    if (i == 0 || next_differs.data<bool>()[i - 1]) firsts.push_back(i), counts.push_back(0);
-    counts.back()++;
-    inverse.data<int64_t>()[places.data<int64_t>()[i]] = int64_t(firsts.size()) - 1;
-  }
-  const auto on_device = [&](const Tensor& t) { return to_device(t, self.device()); };
-  const Tensor values = index_select(sorted, 0, Tensor::from_values(firsts, {int64_t(firsts.size())}));
-  return {on_device(values), on_device(reshape(inverse, self.sizes())),
-          on_device(Tensor::from_values(counts, {int64_t(counts.size())}))};
-}
-
-// Rows of a dimension as lists of numbers, to compare them as wholes.
-UniqueResult unique_rows(const Tensor& self, int64_t dim_given) {
-  const GradMode no_grad(false);
-  const int64_t dim = wrap_dim(dim_given, self.dim()), n = self.sizes()[dim];
-  const Tensor rows = to_dtype(to_device(reshape(contiguous(transpose(self, 0, dim)), {n, -1}), kCpu), kFloat64);
-  const int64_t width = n ? rows.numel() / n : 0;
-  std::map<std::vector<double>, std::vector<int64_t>> groups;
-  for (int64_t i = 0; i < n; i++) {
-    const double* row = rows.data<double>() + i * width;
-    groups[std::vector<double>(row, row + width)].push_back(i);
-  }
-  const Tensor inverse = Tensor::empty({n}, kInt64);
-  std::vector<int64_t> firsts, counts;
-  for (const auto& [row, members] : groups) {
-    for (const int64_t i : members) inverse.data<int64_t>()[i] = int64_t(firsts.size());
-    firsts.push_back(members[0]), counts.push_back(int64_t(members.size()));
-  }
-  const Tensor at = to_device(Tensor::from_values(firsts, {int64_t(firsts.size())}), self.device());
-  return {index_select(self, dim, at), to_device(inverse, self.device()),
-          to_device(Tensor::from_values(counts, {int64_t(counts.size())}), self.device())};
-}
-
-// Results are as many as were asked for.
-void unique_kernel(OpCall& c) {
-  const auto dim = Unbox<std::optional<int64_t>>::get(c, 4);
-  const UniqueResult r = dim ? unique_rows(c.tensor(0), *dim) : unique_values(c.tensor(0));
-  c.results.emplace_back(r.values);
-  if (Unbox<bool>::get(c, 2)) c.results.emplace_back(r.inverse);
-  if (Unbox<bool>::get(c, 3)) c.results.emplace_back(r.counts);
-}
-
-void unique_consecutive_kernel(OpCall& c) {
-  const GradMode no_grad(false);
-  const Tensor flat = contiguous(reshape(to_device(c.tensor(0), kCpu), {-1}));
-  const int64_t n = flat.numel();
-  const Tensor differs = n > 1 ? contiguous(narrow(flat, 0, 1, n - 1) != narrow(flat, 0, 0, n - 1)) : Tensor();
-  std::vector<int64_t> firsts, counts, inverse;
-  for (int64_t i = 0; i < n; i++) {
-    if (i == 0 || differs.data<bool>()[i - 1]) firsts.push_back(i), counts.push_back(0);
-    counts.back()++;
-    inverse.push_back(int64_t(firsts.size()) - 1);
-  }
-  c.results.emplace_back(index_select(flat, 0, Tensor::from_values(firsts, {int64_t(firsts.size())})));
-  if (Unbox<bool>::get(c, 1)) c.results.emplace_back(reshape(Tensor::from_values(inverse, {n}), c.tensor(0).sizes()));
-  if (Unbox<bool>::get(c, 2)) c.results.emplace_back(Tensor::from_values(counts, {int64_t(counts.size())}));
-}
-
-// Where each value would go among sorted boundaries.
-Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool as_int32, bool right) {
-  const Tensor edges = contiguous(to_dtype(sorted, kFloat64)), given = contiguous(to_dtype(values, kFloat64));
-  check(sorted.dim() == 1, TensorErrorKind::NotImplemented, "searchsorted of several rows is not supported yet");
-  const Tensor out = Tensor::empty(values.sizes(), kInt64);
-  const double *first = edges.data<double>(), *last = first + edges.numel();
-  for (int64_t i = 0; i < given.numel(); i++) {
-    const double x = given.data<double>()[i];
-    out.data<int64_t>()[i] = (right ? std::upper_bound(first, last, x) : std::lower_bound(first, last, x)) - first;
-  }
-  return as_int32 ? to_dtype(out, kInt32) : out;
-}
-Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bool right) {
-  return searchsorted(boundaries, self, as_int32, right);
-}
-
-Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
-  check(self.dim() == 1 && !is_floating(self.dtype()), TensorErrorKind::Runtime,
-        "bincount only supports 1-d non-negative integral inputs.");
-  if (self.numel())
-    check(min(self).item().to_int() >= 0, TensorErrorKind::Runtime,
-          "bincount only supports 1-d non-negative integral inputs.");
-  const int64_t most = self.numel() ? max(self).item().to_int() : -1;
-  check(most < INT64_MAX, TensorErrorKind::Runtime, "maximum value of input overflowed, it should be < ", INT64_MAX,
-        " but got ", most);
-  check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
-  const int64_t n = std::max(minlength, most + 1);
-  const Tensor at = to_dtype(self, kInt64);
-  if (!weights) return index_add(zeros({n}, kInt64, self.device()), 0, at, ones(self.sizes(), kInt64, self.device()));
-  const DType type = weights->dtype() == kFloat32 ? kFloat32 : kFloat64;
-  return index_add(zeros({n}, type, self.device()), 0, at, to_dtype(*weights, type));
-}
-
-ValuesAndIndices sort_stable(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
-  return sort(self, dim, descending);
-}
 Tensor argsort_stable(const Tensor& self, bool, int64_t dim, bool descending) { return argsort(self, dim, descending); }
 Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0)); }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(sort, "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-      "The items of a dimension in order.", kBoth | kOut, &sort);
+      "The items of a dimension in order.", kBoth | kOut, Sort,
+      "f[3,5]\n"
+      "f[3,5], 0, True\n"
+      "i[40]<9, 0\n"
+      "f[]\n"
+      "f[2,0]\n"
+      "b[2,3]\n"
+      "c[2] -> TypeError:  Sort does not support complex dtypes on CPU\n"
+      "f[2], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 TS_OP(sort,
       "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-      "The items of a dimension in order.", kBoth | kOut, &sort_stable);
+      "The items of a dimension in order.", kBoth | kOut, SortStable, "f[3,5], stable=True, dim=0");
 TS_OP(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-      "The indices that sort a dimension.", kBoth | kNoGrad, &argsort);
+      "The indices that sort a dimension.", kBoth | kNoGrad, &argsort, "f[3,5]\ni[3,5]<4, 0, True");
 TS_OP(argsort, "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-      "The indices that sort a dimension.", kBoth | kNoGrad, &argsort_stable);
-TS_OP(msort, "msort(Tensor self) -> Tensor", "Sorted along the first dimension.", kBoth, &msort);
+      "The indices that sort a dimension.", kBoth | kNoGrad, &argsort_stable, "i[20]<4, stable=True");
+TS_OP(msort, "msort(Tensor self) -> Tensor", "Sorted along the first dimension.", kBoth, &msort, "f[4,3]");
 TS_OP(topk,
       "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-      "The k largest items of a dimension.", kBoth | kOut, &topk);
+      "The k largest items of a dimension.", kBoth | kOut, Topk,
+      "f[3,5], 2\n"
+      "f[6,3], 3, 0, False\n"
+      "f[200], 3\n"
+      "i[50]<9, 20\n"
+      "f[], 1\n"
+      "f[3], 0\n"
+      "f[2,2], 3 -> RuntimeError: selected index k out of range");
 TS_OP(kthvalue, "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-      "The k-th smallest item of a dimension.", kBoth, &kthvalue);
-TS_OP(median, "median(Tensor self) -> Tensor", "The lower of the middle values.", kBoth,
-      static_cast<Tensor (*)(const Tensor&)>(&median));
+      "The k-th smallest item of a dimension.", kBoth | kOut, Kthvalue,
+      "f[3,5], 2\n"
+      "f[5,3], 4, 0, True\n"
+      "i[60]<9, 17\n"
+      "f[], 1\n"
+      "f[2,2], 3 -> RuntimeError: kthvalue(): selected number k out of range for dimension 1\n"
+      "b[2,2], 1 -> NotImplementedError: \"kthvalue_cpu\" not implemented for 'Bool'");
+TS_OP(median, "median(Tensor self) -> Tensor", "The lower of the middle values.", kBoth, Median, "f[3,4]\ni[7]<9\nf[]");
 TS_OP(median, "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-      "The lower of the middle values of a dimension.", kBoth,
-      static_cast<ValuesAndIndices (*)(const Tensor&, int64_t, bool)>(&median));
+      "The lower of the middle values of a dimension.", kBoth | kOut, MedianDim,
+      "f[3,4], 1\n"
+      "f[3,4], 0, True\n"
+      "f[0,2], 0 -> IndexError: median(): Expected reduction dim 0 to have non-zero size.");
 TS_OP(mode, "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-      "The most frequent value of a dimension.", kBoth | kNoGrad, &mode);
-const OpRegistration register_unique{
-    "unique",
-    "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]",
-    "The different values, in order.", kBoth | kNoGrad, &unique_kernel};
-const OpRegistration register_consecutive{
-    "unique_consecutive",
-    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]",
-    "Each run of equal values once.", kBoth | kNoGrad, &unique_consecutive_kernel};
-TS_OP(searchsorted,
-      "searchsorted(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Where each value would go among sorted ones.", kFunction | kNoGrad, &searchsorted);
-TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Between which boundaries each value lies.", kFunction | kNoGrad, &bucketize);
-TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
-      "How often each number from 0 on occurs.", kBoth | kNoGrad, &bincount);
+      "The most frequent value of a dimension.", kBoth | kOut, Mode,
+      "i[3,9]<3\n"
+      "i[9,3]<3, 0, True\n"
+      "f[0,2], 0 -> IndexError: mode(): Expected reduction dim 0 to have non-zero size.");
 
 }  // namespace
 }  // namespace tessera::tensor

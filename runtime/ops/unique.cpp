@@ -1,0 +1,223 @@
+// Different values, runs of equal ones, and places among sorted values. All of it is sentences of other ops, so that it
+// runs wherever they do; the number of different values is the one thing that the host has to wait for.
+#include "runtime/autograd/record.h"
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/indexing.h"
+#include "runtime/ops/join.h"
+#include "runtime/ops/sorting.h"
+#include "runtime/ops/views.h"
+
+namespace tessera::tensor {
+
+constinit Kernel<SearchCall> search_kernel("searchsorted");
+
+namespace {
+
+// ---- runs of equal items ----
+
+struct Runs {
+  Tensor first;   // where each begins
+  Tensor number;  // of the run that each item belongs to, when asked for
+  Tensor counts;  // how long each is, when asked for
+};
+
+// `begins` says of every item but the first whether it differs from the one before it.
+Runs runs_of(const Tensor& begins, int64_t n, bool numbers, bool counts) {
+  Runs runs;
+  const Device device = begins.device();
+  const Tensor all = n ? cat({full({1}, true, kBool, device), begins}) : begins;
+  runs.first = reshape(nonzero(all), {-1});
+  if (numbers) runs.number = cumsum(all, 0) - 1;
+  if (counts) runs.counts = cat({slice(runs.first, 0, 1, {}), full({n ? 1 : 0}, n, kInt64, device)}) - runs.first;
+  return runs;
+}
+
+Tensor begins_in(const Tensor& flat) {
+  const int64_t n = flat.numel();
+  if (n < 2) return Tensor::empty({0}, kBool, flat.device());
+  return narrow(flat, 0, 1, n - 1) != narrow(flat, 0, 0, n - 1);
+}
+
+// Of rows: those that differ anywhere from the one before.
+Tensor begins_in_rows(const Tensor& rows) {
+  const int64_t n = rows.sizes()[0];
+  if (n < 2 || rows.numel() == 0) return zeros({std::max<int64_t>(n - 1, 0)}, kBool, rows.device());
+  return any(reshape(narrow(rows, 0, 1, n - 1) != narrow(rows, 0, 0, n - 1), {n - 1, -1}), Dims{1});
+}
+
+// number[i] belongs to the item that came from places[i].
+Tensor put_back(const Tensor& number, const Tensor& places) {
+  return index_copy(Tensor::empty(number.sizes(), kInt64, number.device()), 0, places, number);
+}
+
+// The order of rows as wholes: sorted by the last column first, each time keeping what is equal in order.
+Tensor order_of_rows(const Tensor& rows) {
+  Tensor order = arange(0, rows.sizes()[0], 1, kInt64, rows.device());
+  for (int64_t c = rows.sizes()[1]; c-- > 0;) {
+    const Tensor column = index_select(select(rows, 1, c), 0, order);
+    order = index_select(order, 0, argsort(column, 0));
+  }
+  return order;
+}
+
+// A dimension's items as rows.
+Tensor rows_along(const Tensor& self, int64_t dim) {
+  const Tensor first = contiguous(transpose(self, 0, dim));
+  const int64_t n = first.sizes()[0];
+  return reshape(first, {n, n ? first.numel() / n : 0});
+}
+
+// Results are as many as were asked for.
+void give_results(OpCall& c, const Tensor& values, const Runs& runs, const Tensor& inverse, bool want_inverse,
+                  bool want_counts) {
+  c.results.emplace_back(values);
+  if (want_inverse) c.results.emplace_back(inverse);
+  if (want_counts) c.results.emplace_back(runs.counts);
+}
+
+void unique_op(OpCall& c) {
+  const GradMode no_grad(false);
+  const Tensor self = c.tensor(0);
+  const bool inverse = Unbox<bool>::get(c, 2), counts = Unbox<bool>::get(c, 3);
+  if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 4)) {
+    const int64_t dim = wrap_dim(*dim_given, self.dim());
+    const Tensor rows = rows_along(self, dim), order = order_of_rows(rows);
+    const Runs runs = runs_of(begins_in_rows(index_select(rows, 0, order)), rows.sizes()[0], inverse, counts);
+    return give_results(c, index_select(self, dim, index_select(order, 0, runs.first)), runs,
+                        inverse ? put_back(runs.number, order) : Tensor(), inverse, counts);
+  }
+  const auto [sorted, places] = sort(reshape(self, {-1}), 0);
+  const Runs runs = runs_of(begins_in(sorted), sorted.numel(), inverse, counts);
+  give_results(c, index_select(sorted, 0, runs.first), runs,
+               inverse ? reshape(put_back(runs.number, places), self.sizes()) : Tensor(), inverse, counts);
+}
+
+void unique_consecutive_op(OpCall& c) {
+  const GradMode no_grad(false);
+  const Tensor self = c.tensor(0);
+  const bool inverse = Unbox<bool>::get(c, 1), counts = Unbox<bool>::get(c, 2);
+  if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3)) {
+    const int64_t dim = wrap_dim(*dim_given, self.dim());
+    const Tensor rows = rows_along(self, dim);
+    const Runs runs = runs_of(begins_in_rows(rows), rows.sizes()[0], inverse, counts);
+    return give_results(c, index_select(self, dim, runs.first), runs, runs.number, inverse, counts);
+  }
+  const Tensor flat = reshape(self, {-1});
+  const Runs runs = runs_of(begins_in(flat), flat.numel(), inverse, counts);
+  give_results(c, index_select(flat, 0, runs.first), runs, inverse ? reshape(runs.number, self.sizes()) : Tensor(),
+               inverse, counts);
+}
+
+// ---- places among sorted values ----
+
+struct Search {
+  static Meta shape(const Tensor& sorted, const Tensor& values, bool as_int32, bool) {
+    check(sorted.dim() > 0, TensorErrorKind::Runtime,
+          "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension");
+    const size_t outer = sorted.sizes().size() - 1;
+    check(outer == 0 || (values.dim() == sorted.dim() && values.sizes().first(outer) == sorted.sizes().first(outer)),
+          TensorErrorKind::Runtime,
+          "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+          "tensor and input value tensor must match, but we got boundaries tensor ",
+          sorted.sizes(), " and input value tensor ", values.sizes());
+    return Meta(values.sizes(), as_int32 ? kInt32 : kInt64, values.device());
+  }
+  static void run(const Tensor& out, const Tensor& sorted, const Tensor& values, bool, bool right) {
+    if (values.numel() == 0) return;
+    const DType type = promote_types(sorted.dtype(), values.dtype());
+    const Tensor edges = contiguous(to_dtype(sorted, type)), given = contiguous(to_dtype(values, type));
+    const Tensor places =
+        out.dtype() == kInt64 && out.is_contiguous() ? out : Tensor::empty(out.sizes(), kInt64, out.device());
+    const int64_t rows = edges.dim() == 1 ? 1 : numel_of(edges.sizes().first(edges.sizes().size() - 1));
+    search_kernel(out.device().type, SearchCall{right, type, edges.data_ptr(), given.data_ptr(), places.data<int64_t>(),
+                                                rows, edges.size(-1), given.numel() / rows});
+    if (!places.same(out)) copy_into(out, places);
+  }
+};
+
+}  // namespace
+
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
+  return apply<Search>(sorted, values, false, right);
+}
+
+namespace {
+
+Tensor searchsorted_number(const Tensor& sorted, Scalar value, bool as_int32, bool right) {
+  return apply<Search>(sorted, full({}, value, sorted.dtype(), sorted.device()), as_int32, right);
+}
+Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bool right) {
+  check(boundaries.dim() == 1, TensorErrorKind::Runtime, "boundaries tensor must be 1 dimension, but got dim(",
+        boundaries.dim(), ")");
+  return apply<Search>(boundaries, self, as_int32, right);
+}
+
+Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
+  check(!is_floating(self.dtype()) && !is_complex(self.dtype()), TensorErrorKind::NotImplemented,
+        "\"bincount_cpu\" not implemented for '", scalar_type_name(self.dtype()), "'");
+  check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
+  const auto [low, high] = self.numel() && self.dim() == 1
+                               ? std::pair(min(self).item().to_int(), max(self).item().to_int())
+                               : std::pair(int64_t(self.dim() == 1 ? 0 : -1), int64_t(-1));
+  check(high < INT64_MAX, TensorErrorKind::Runtime, "maximum value of input overflowed, it should be < ", INT64_MAX,
+        " but got ", high);
+  check(low >= 0, TensorErrorKind::Runtime, "bincount only supports 1-d non-negative integral inputs.");
+  check(!weights || weights->sizes() == self.sizes(), TensorErrorKind::Runtime,
+        "weights should be 1-d and have the same length as input");
+  const int64_t n = std::max(minlength, high + 1);
+  const Tensor at = to_dtype(self, kInt64);
+  if (!weights)
+    return index_add(zeros({n}, kInt64, self.device()), 0, at, expand(ones({1}, kInt64, self.device()), self.sizes()));
+  const DType type = weights->dtype() == kFloat32 ? kFloat32 : kFloat64;
+  return index_add(zeros({n}, type, self.device()), 0, at, to_dtype(*weights, type));
+}
+
+constexpr uint32_t kBoth = kFunction | kMethod;
+const OpRegistration register_unique{
+    "unique",
+    "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]",
+    "The different values, in order.",
+    kBoth | kNoGrad | kDataDependent,
+    &unique_op,
+    {},
+    0,
+    "i[20]<6\n"
+    "i[4,5]<6, True, True, True\n"
+    "i[12,2]<2, True, True, True, 0\n"
+    "f[0]\n"
+    "f[2,2], dim=3 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 3)"};
+const OpRegistration register_consecutive{
+    "unique_consecutive",
+    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]",
+    "Each run of equal values once.",
+    kBoth | kNoGrad | kDataDependent,
+    &unique_consecutive_op,
+    {},
+    0,
+    "i[20]<2, True, True\n"
+    "i[12,1]<2, True, True, 0"};
+TS_OP(searchsorted,
+      "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False) -> Tensor",
+      "Where each value would go among sorted ones.", kFunction | kNoGrad, Search,
+      "f{0,1,2.5,4}, f[3,2]\n"
+      "i{1,3,3,7}, i[5]<9, right=True\n"
+      "f{0,1}, f[2], out_int32=True\n"
+      "f[], f[2] -> RuntimeError: torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+      "dimension");
+TS_OP(searchsorted,
+      "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False) -> Tensor",
+      "Where a value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
+TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+      "Between which boundaries each value lies.", kFunction | kNoGrad, &bucketize,
+      "f[3,2], f{0,1,2.5,4}\n"
+      "f[3], f[2,2] -> RuntimeError: boundaries tensor must be 1 dimension, but got dim(2)");
+TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+      "How often each number from 0 on occurs.", kBoth | kNoGrad | kDataDependent, &bincount,
+      "i[30]<7\n"
+      "i[5]<4, f[5], 9\n"
+      "i{1,-1} -> RuntimeError: bincount only supports 1-d non-negative integral inputs.\n"
+      "f[3] -> NotImplementedError: \"bincount_cpu\" not implemented for 'Float'");
+
+}  // namespace
+}  // namespace tessera::tensor
