@@ -93,9 +93,33 @@ void matrix_vector(const MatrixVector<T>& whole) {
             }));
 }
 
+// A long row times a column: blocks of fixed length, whose sums are added in order.
+template <class T>
+void dot(const GemmCall& c, const T* a, const T* b, T* out) {
+  const int64_t a_step = c.transpose_a ? c.lda : 1, b_step = c.transpose_b ? 1 : c.ldb;
+  const int64_t blocks = (c.k + kVectorGrain - 1) / kVectorGrain;
+  const Scratch<T> sums(blocks);
+  run_split(
+      blocks, {.grain = 1, .most_threads = blas().most_threads}, RangeBody([&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i++) {
+          const int64_t first = i * kVectorGrain, n = std::min(kVectorGrain, c.k - first);
+          sums.data()[i] = 0;
+          library_gemv(MatrixVector<T>{a_step != 1, a_step == 1 ? 1 : n, a_step == 1 ? n : 1, a_step == 1 ? n : a_step,
+                                       a + first * a_step, b + first * b_step, b_step, sums.data() + i, 1.0, 1.0});
+        }
+      }));
+  T sum = 0;
+  for (int64_t i = 0; i < blocks; i++) sum += sums.data()[i];
+  *out = T(c.alpha) * sum + (c.beta == 0 ? T(0) : T(c.beta) * *out);
+}
+
 // True when the product was one: of a matrix and a column, or of a row and a matrix.
 template <class T>
 bool try_matrix_vector(const GemmCall& c, const T* a, const T* b, T* out) {
+  if (c.n == 1 && c.m == 1 && c.k >= 2 * kVectorGrain) {
+    dot(c, a, b, out);
+    return true;
+  }
   if (c.n == 1 && (c.ldc == 1 || c.m == 1)) {
     matrix_vector<T>({c.transpose_a, c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k, c.lda, a, b,
                       c.transpose_b ? 1 : c.ldb, out, c.alpha, c.beta});

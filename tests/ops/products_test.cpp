@@ -109,6 +109,17 @@ TEST_CASE("batches of products") {
   }
 }
 
+TEST_CASE("a long dot product, of neighbours and of every third element") {
+  for (DType dtype : {kFloat32, kFloat64}) {
+    const Tensor a = values({600000}, dtype), b = values({600000}, dtype, 2);
+    const Tensor x = slice(a, 0, 0, 600000, 3), y = slice(b, 0, 0, 600000, 3);
+    const double error = dtype == kFloat64 ? 1e-8 : 0.1;
+    CHECK(furthest(dot(a, b), sum(exact(a) * exact(b))) < error);
+    CHECK(furthest(dot(x, y), sum(exact(x) * exact(y))) < error);
+    CHECK(furthest(dot(x, b.view_of({200000}, {1})), sum(exact(x) * exact(b.view_of({200000}, {1})))) < error);
+  }
+}
+
 TEST_CASE("what was in the memory of a result does not reach it") {
   for (int64_t n : {1, 5, 200}) {
     { const Tensor dirty = full({200, n}, NAN); }

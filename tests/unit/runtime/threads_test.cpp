@@ -145,6 +145,8 @@ TEST_CASE("the same bits for 1, 2, 3 and 5 threads: products") {
   check_same_bits("large mm", [&] { return mm(large, other); });
   const Tensor stack = values({64, 24, 20}), stack2 = values({64, 20, 28});
   check_same_bits("bmm", [&] { return bmm(stack, stack2); });
+  const Tensor v = values({400000});
+  check_same_bits("dot", [&] { return dot(v, v); });
   const Tensor x = values({64, 300}), w = values({200, 300}), bias = values({200});
   check_same_bits("linear", [&] { return linear(x, w, bias); });
 }
