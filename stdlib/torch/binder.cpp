@@ -1,7 +1,7 @@
 #include "stdlib/torch/binder.h"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 
 namespace tessera::stdlib {
 
@@ -19,6 +19,7 @@ Binder::Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry
     : entry_(&entry), spread_(spread_argument(entry)) {
   const OpSchema& schema = entry.schema();
   check(schema.args.size() < BoundCall::kMost, TensorErrorKind::Assertion, "too many arguments: ", entry.schema_text);
+  size_ = schema.args.size();
   positional_ = static_cast<uint32_t>(schema.positional);
   for (size_t i = 0; i < schema.args.size(); ++i) {
     const SchemaArg& arg = schema.args[i];
@@ -43,7 +44,7 @@ void Binder::add_keyword(Interpreter& in, std::string_view name, int at) {
   const Str* const interned = intern(in, name);
   for (const Keyword& known : keywords_)
     if (known.name == interned) return;
-  keywords_.push_back({interned, static_cast<int16_t>(at)});
+  keywords_.push_back({interned, at});
 }
 
 void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
@@ -68,28 +69,39 @@ void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
   }
 }
 
-int Binder::find_keyword(Interpreter& in, const Value& name) const {
-  const Str* str = as_str(name);
-  if (!(str->flags & kInterned)) str = intern(in, str->view());
-  for (const Keyword& keyword : keywords_)
-    if (keyword.name == str) return keyword.at;
-  return kUnknown;
+bool Binder::find_keywords(Interpreter& in, const Tuple& names, int* places) const {
+  if (names.size > BoundCall::kMost) return false;
+  for (uint32_t i = 0; i < names.size; ++i) {
+    const Str* name = as_str(names.items[i]);
+    if (!(name->flags & kInterned)) name = intern(in, name->view());
+    const auto found =
+        std::find_if(keywords_.begin(), keywords_.end(), [&](const Keyword& k) { return k.name == name; });
+    if (found == keywords_.end()) return false;
+    places[i] = found->at;
+  }
+  return true;
 }
 
+// The cheap questions come first: most overloads that refuse do so by a keyword or by the count.
 bool Binder::bind(Interpreter& in, const TorchState& state, const Args& args, BoundCall& call) const {
+  int places[BoundCall::kMost];
+  if (args.keyword_names != nullptr && !find_keywords(in, *args.keyword_names, places)) return false;
   const uint32_t given = args.positional();
-  std::memcpy(static_cast<void*>(call.args()), defaults_.data(), defaults_.size() * sizeof(Arg));
-  uint32_t seen = 0;
   const bool spread =
       spread_ >= 0 && static_cast<uint32_t>(spread_) < given && bind_spread(in, state, args, given, call);
   if (!spread && given > positional_) return false;
   const uint32_t alone = spread ? static_cast<uint32_t>(spread_) : given;
   for (uint32_t i = 0; i < alone; ++i)
-    if (!convert_argument(in, state, args[i], forms_[i], call.scratch, call.args()[i])) return false;
-  seen = (1u << (spread ? alone + 1 : alone)) - 1;
-  if (args.keyword_names != nullptr && !bind_keywords(in, state, args, seen, call)) return false;
+    if (!take_argument(in, state, args[i], forms_[i], call.scratch, call.args()[i])) return false;
+  uint32_t seen = (1u << (spread ? alone + 1 : alone)) - 1;
+  if (args.keyword_names != nullptr && !bind_keywords(in, state, args, places, seen, call)) return false;
   if ((required_ & ~seen) != 0) return false;
-  if (forms_.size() > size()) call.inplace = call.args()[size()].number().to_bool();
+  const uint32_t all = (1u << forms_.size()) - 1;
+  for (uint32_t rest = all & ~seen; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    new (call.args() + i) Arg(defaults_[static_cast<size_t>(i)]);
+  }
+  if (forms_.size() > size_) call.inplace = call.args()[size_].number().to_bool();
   return true;
 }
 
@@ -116,23 +128,21 @@ bool Binder::bind_spread(Interpreter& in, const TorchState& state, const Args& a
   return true;
 }
 
-bool Binder::bind_keywords(Interpreter& in, const TorchState& state, const Args& args, uint32_t& seen,
-                           BoundCall& call) const {
+bool Binder::bind_keywords(Interpreter& in, const TorchState& state, const Args& args, const int* places,
+                           uint32_t& seen, BoundCall& call) const {
   const uint32_t first = args.positional();
   for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
     const Value& v = args[first + i];
-    const int at = find_keyword(in, args.keyword_names->items[i]);
+    const int at = places[i];
     if (at >= 0) {
       if (seen >> at & 1) return false;
-      if (!convert_argument(in, state, v, forms_[static_cast<size_t>(at)], call.scratch, call.args()[at])) return false;
+      if (!take_argument(in, state, v, forms_[static_cast<size_t>(at)], call.scratch, call.args()[at])) return false;
       seen |= 1u << at;
     } else if (at == kOutKeyword) {
       if (!take_out(state, v, call)) return false;
     } else if (at == kRequiresGradKeyword) {
       if (!v.is_bool()) return false;
       call.requires_grad = v.as_bool();
-    } else if (at == kUnknown) {
-      return false;
     }
   }
   return true;

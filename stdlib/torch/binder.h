@@ -33,6 +33,12 @@ struct BoundCall {
   BoundCall() = default;
   BoundCall(const BoundCall&) = delete;
   Arg* args() { return reinterpret_cast<Arg*>(room_); }
+  // For another try, after a binder has refused.
+  void reset() {
+    out.clear();
+    out_value = Value();
+    requires_grad = inplace = false;
+  }
 
   Scratch scratch;
   TensorList out;
@@ -50,23 +56,25 @@ class Binder {
   Binder(Binder&&) = default;  // what the defaults borrow stays where it is
 
   const OpEntry& entry() const { return *entry_; }
-  size_t size() const { return entry_->schema().args.size(); }
+  size_t size() const { return size_; }  // of the schema's arguments
   // False: the schema does not accept the call.
   bool bind(Interpreter& in, const TorchState& state, const Args& args, BoundCall& call) const;
 
  private:
   // Keywords that are no argument of the schema.
-  enum Special : int16_t { kOutKeyword = -1, kRequiresGradKeyword = -2, kIgnored = -3, kUnknown = -4 };
+  enum Special : int { kOutKeyword = -1, kRequiresGradKeyword = -2, kIgnored = -3 };
   struct Keyword {
     const Str* name;  // interned
-    int16_t at;
+    int at;
   };
 
   void add_keyword(Interpreter& in, std::string_view name, int at);
   void add_keywords(Interpreter& in, const OpFunction& function);
-  int find_keyword(Interpreter& in, const Value& name) const;
+  // The places of a call's keywords. False: one is unknown.
+  bool find_keywords(Interpreter& in, const Tuple& names, int* places) const;
   bool bind_spread(Interpreter& in, const TorchState& state, const Args& args, uint32_t given, BoundCall& call) const;
-  bool bind_keywords(Interpreter& in, const TorchState& state, const Args& args, uint32_t& seen, BoundCall& call) const;
+  bool bind_keywords(Interpreter& in, const TorchState& state, const Args& args, const int* places, uint32_t& seen,
+                     BoundCall& call) const;
   bool take_out(const TorchState& state, const Value& v, BoundCall& call) const;
 
   const OpEntry* entry_;
@@ -74,6 +82,7 @@ class Binder {
   std::vector<OpArg> owned_defaults_;
   std::vector<Arg> defaults_;  // ready to be copied into a call
   std::vector<Keyword> keywords_;
+  size_t size_ = 0;
   uint32_t positional_ = 0;  // how many may be given by position
   uint32_t required_ = 0;    // a bit for each argument without a default
   int spread_ = -1;          // the argument that may be given as several: view(2, 3), broadcast_tensors(a, b)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <forward_list>
+#include <memory>
 
 #include "runtime/ops/schema.h"
 #include "stdlib/torch/state.h"
@@ -12,22 +13,30 @@ namespace tessera::stdlib {
 class Scratch {
  public:
   int64_t* ints(size_t count) {
-    if (count > kFew - used_) return many_.emplace_front(count).data();
+    if (count > kFew - used_) return lists().ints.emplace_front(count).data();
     used_ += count;
     return few_ + used_ - count;
   }
-  TensorList& tensors() { return tensors_.emplace_front(); }
-  std::vector<OptionalTensor>& optional_tensors() { return optional_tensors_.emplace_front(); }
-  std::vector<double>& floats() { return floats_.emplace_front(); }
+  TensorList& tensors() { return lists().tensors.emplace_front(); }
+  std::vector<OptionalTensor>& optional_tensors() { return lists().optional_tensors.emplace_front(); }
+  std::vector<double>& floats() { return lists().floats.emplace_front(); }
 
  private:
+  struct Lists {
+    std::forward_list<std::vector<int64_t>> ints;
+    std::forward_list<TensorList> tensors;
+    std::forward_list<std::vector<OptionalTensor>> optional_tensors;
+    std::forward_list<std::vector<double>> floats;
+  };
+  Lists& lists() {
+    if (!lists_) lists_ = std::make_unique<Lists>();
+    return *lists_;
+  }
+
   static constexpr size_t kFew = 16;
+  std::unique_ptr<Lists> lists_;  // most calls have none
   size_t used_ = 0;
   int64_t few_[kFew];
-  std::forward_list<std::vector<int64_t>> many_;
-  std::forward_list<TensorList> tensors_;
-  std::forward_list<std::vector<OptionalTensor>> optional_tensors_;
-  std::forward_list<std::vector<double>> floats_;
 };
 
 // What of a schema's argument decides how a value is taken.
@@ -41,6 +50,15 @@ struct ArgumentForm {
 // True when the value fits. Nothing is raised but by devices' names: overloads are tried one after the other.
 bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, ArgumentForm form, Scratch& scratch,
                       Arg& out);
+
+// The same, for what most arguments are.
+inline bool take_argument(Interpreter& in, const TorchState& state, const Value& v, ArgumentForm form, Scratch& scratch,
+                          Arg& out) {
+  if (form.kind != ArgKind::Tensor || !v.is_object() || v.as_object()->type != state.tensor)
+    return convert_argument(in, state, v, form, scratch, out);
+  out = Arg(tensor_of(v));
+  return true;
+}
 
 // The items of a list or tuple; nothing for other values.
 std::span<const Value> items_of(const Value& v);

@@ -100,9 +100,10 @@ Value call_op(Interpreter& in, OpFunction& function, const Args& args) {
     Value result;
     const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
     if (plain && call_fast(in, state, function, args, result)) return result;
+    BoundCall bound;
     for (const Binder& binder : binders_of(in, function)) {
-      BoundCall bound;
       if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
+      bound.reset();
     }
     refuse_call(in, function, args);
   });
