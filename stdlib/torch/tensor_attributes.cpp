@@ -54,6 +54,46 @@ Value grad(Interpreter& in, const Args& args) {
   return wrap_tensor(in, meta->grad);
 }
 
+// As PyTorch's messages about gradients name a dtype: by its C++ type.
+std::string type_text(DType dtype) {
+  switch (dtype) {
+    case DType::UInt8: return "unsigned char";
+    case DType::Int8: return "signed char";
+    case DType::Int16: return "short int";
+    case DType::Int32: return "int";
+    case DType::Int64: return "long int";
+    case DType::Float16: return "c10::Half";
+    case DType::BFloat16: return "c10::BFloat16";
+    case DType::Float32: return "float";
+    case DType::Float64: return "double";
+    case DType::Complex64: return "c10::complex<float>";
+    case DType::Complex128: return "c10::complex<double>";
+    default: return std::string(name(dtype));
+  }
+}
+
+void check_assigned_grad(const Tensor& g, const Tensor& t) {
+  const std::string attempt = "attempting to assign a gradient ";
+  if (!(g.sizes() == t.sizes()))
+    throw Error(ErrorKind::RuntimeError, attempt + "of size '" + shape_str(g.sizes()) + "' to a tensor of size '" +
+                                             shape_str(t.sizes()) +
+                                             "'. Please ensure that the gradient and the tensor are the same size");
+  if (g.dtype() != t.dtype())
+    throw Error(
+        ErrorKind::RuntimeError,
+        attempt + "with dtype '" + type_text(g.dtype()) + "' to a tensor with grad_dtype '" +
+            scalar_type_name(t.dtype()) +
+            "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
+            "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+            "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
+            "they match.");
+  if (g.device().type != t.device().type)
+    throw Error(ErrorKind::RuntimeError,
+                attempt + "with device type '" + tessera::tensor::name(g.device().type) +
+                    "' to a tensor with device type '" + tessera::tensor::name(t.device().type) +
+                    "'. Please ensure that the gradient and the tensor are on the same device");
+}
+
 Value set_grad(Interpreter& in, const Args& args) {
   AutogradMeta& meta = autograd_meta(self_of(args));
   if (args[1].is_none()) {
@@ -66,10 +106,7 @@ Value set_grad(Interpreter& in, const Args& args) {
   const Tensor& g = tensor_of(args[1]);
   const Tensor& t = self_of(args);
   if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
-  if (g.dtype() != t.dtype()) throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different type");
-  if (g.device() != t.device())
-    throw Error(ErrorKind::RuntimeError, "assigned grad has data located on a different device");
-  if (!(g.sizes() == t.sizes())) throw Error(ErrorKind::RuntimeError, "assigned grad has data of a different size");
+  check_assigned_grad(g, t);
   meta.grad = g;
   return Value::none();
 }
