@@ -42,7 +42,7 @@ void move_along(AlongDim how, const Tensor& self, const Tensor& index, Ints inde
   call.extent[0] = self.dim() ? self.sizes()[how.dim] : 1;
   call.step[0] = self.dim() ? self.strides()[how.dim] : 1;
   call.dim[0] = how.dim;
-  index_kernel(self.device().type, call);
+  index_kernel(self.device(), call);
 }
 
 void move_items(AlongDim how, const Tensor& self, const Tensor& index, const Tensor& values) {

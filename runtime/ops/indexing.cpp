@@ -112,7 +112,7 @@ struct Gathering {
       call.dim[k] = dims[k];
     }
     check_empty();
-    index_kernel(self.device().type, call);
+    index_kernel(self.device(), call);
   }
 
  private:

@@ -202,7 +202,7 @@ Tensor cross_entropy_grad(const Tensor& x, const Tensor& target, const Tensor& l
   const ClassLines l(x);
   if (out.numel())
     cross_entropy_grad_kernel(
-        x.device().type, {x.dtype(), in.data_ptr(), classes.data<int64_t>(), log_totals.data_ptr(), each.data_ptr(),
+        x.device(), {x.dtype(), in.data_ptr(), classes.data<int64_t>(), log_totals.data_ptr(), each.data_ptr(),
                           out.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
   return out;
 }
@@ -230,7 +230,7 @@ struct CrossEntropy {
     const ClassLines l(self);
     if (target.numel())
       cross_entropy_kernel(
-          x.device().type,
+          x.device(),
           {x.dtype(), x.data_ptr(), classes.data<int64_t>(), weight.defined() ? weight.data_ptr() : nullptr,
            loss.data_ptr(), log_totals.data_ptr(), counts.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
     if (reduction == kMean) {

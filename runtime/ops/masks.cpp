@@ -19,7 +19,7 @@ constinit Kernel<MaskedFillCall> masked_fill_kernel("masked_fill");
 int64_t count_set(const Tensor& dense) {
   if (dense.numel() == 0) return 0;
   const Tensor count = Tensor::empty({}, kInt64, dense.device());
-  count_nonzero_kernel(dense.device().type,
+  count_nonzero_kernel(dense.device(),
                        CountNonzeroCall{dense.dtype(), dense.data_ptr(), dense.numel(), count.data<int64_t>()});
   return count.item().to_int();
 }
@@ -30,7 +30,7 @@ Tensor nonzero(const Tensor& self) {
   const int64_t count = count_set(in);
   const Tensor out = Tensor::empty({count, in.dim()}, kInt64, in.device());
   if (out.numel())
-    nonzero_kernel(in.device().type, NonzeroCall{in.dtype(), in.data_ptr(), int(in.dim()), in.sizes().data(), count,
+    nonzero_kernel(in.device(), NonzeroCall{in.dtype(), in.data_ptr(), int(in.dim()), in.sizes().data(), count,
                                                  out.data<int64_t>()});
   return out;
 }
@@ -38,7 +38,7 @@ Tensor nonzero(const Tensor& self) {
 void move_masked_rows(bool write, const Tensor& mask, const Tensor& self, const Tensor& values) {
   if (mask.numel() == 0 || values.numel() == 0) return;
   const int64_t width = self.numel() / mask.numel();
-  mask_rows_kernel(self.device().type, MaskRowsCall{write, self.dtype(), mask.data<bool>(), mask.numel(), width,
+  mask_rows_kernel(self.device(), MaskRowsCall{write, self.dtype(), mask.data<bool>(), mask.numel(), width,
                                                     self.impl()->data, values.impl()->data});
 }
 
@@ -47,7 +47,7 @@ void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const
   const Tensor* operands[] = {&out, &self, &mask, &value};
   Loop loop;
   make_loop(loop, operands, 4);
-  masked_fill_kernel(out.device().type, MaskedFillCall{loop});
+  masked_fill_kernel(out.device(), MaskedFillCall{loop});
 }
 
 namespace {

@@ -78,7 +78,7 @@ struct LayerNorm {
     if (out.numel() == 0) return;
     const auto dense = [&](const MaybeTensor& t) { return t ? contiguous(to_dtype(*t, mean.dtype())) : Tensor(); };
     const Tensor x = contiguous(input), w = dense(weight), b = dense(bias);
-    layer_norm_kernel(input.device().type,
+    layer_norm_kernel(input.device(),
                       {input.dtype(), x.data_ptr(), data_or_null(w), data_or_null(b), out.data_ptr(), mean.data_ptr(),
                        inverse.data_ptr(), mean.numel(), x.numel() / mean.numel(), eps});
   }

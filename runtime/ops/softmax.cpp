@@ -33,7 +33,7 @@ struct SoftmaxBackward {
     const Tensor g = contiguous(to_dtype(g_given, out.dtype())), y = contiguous(y_given);
     const Lines l(y, wrap_dim(dim, y.dim()));
     if (out.numel())
-      softmax_grad_kernel(y.device().type,
+      softmax_grad_kernel(y.device(),
                           {kLog, y.dtype(), g.data_ptr(), y.data_ptr(), out.data_ptr(), l.outer, l.size, l.inner});
   }
   static void grad(Tensor& out, const Tensor& g_given, const Tensor& y_given, int64_t dim) {

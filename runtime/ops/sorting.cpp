@@ -72,7 +72,7 @@ struct Sort {
     const Rows rows(self, dim);
     const Tensor sorted = rows.out_for(values), places = rows.out_for(index);
     if (rows.in.numel())
-      sort_kernel(self.device().type, SortCall{self.dtype(), rows.in.data_ptr(), sorted.data_ptr(),
+      sort_kernel(self.device(), SortCall{self.dtype(), rows.in.data_ptr(), sorted.data_ptr(),
                                                places.data<int64_t>(), rows.count, rows.size, descending});
     rows.give_back(values, sorted), rows.give_back(index, places);
   }
@@ -110,7 +110,7 @@ struct Topk {
     const Rows rows(self, dim);
     const Tensor best = rows.out_for(values), places = rows.out_for(index);
     if (best.numel())
-      topk_kernel(self.device().type, TopkCall{self.dtype(), rows.in.data_ptr(), best.data_ptr(),
+      topk_kernel(self.device(), TopkCall{self.dtype(), rows.in.data_ptr(), best.data_ptr(),
                                                places.data<int64_t>(), rows.count, rows.size, k, largest, sorted});
     rows.give_back(values, best), rows.give_back(index, places);
   }
@@ -151,7 +151,7 @@ void select_rows(SelectCall::Rule rule, const Tensor& values, const Tensor& inde
   const Rows rows(self, dim);
   const Tensor items = one_per_row(rows, values), places = one_per_row(rows, index);
   if (rows.count)
-    select_kernel(self.device().type, SelectCall{rule, self.dtype(), rows.in.data_ptr(), items.data_ptr(),
+    select_kernel(self.device(), SelectCall{rule, self.dtype(), rows.in.data_ptr(), items.data_ptr(),
                                                  places.data<int64_t>(), rows.count, rows.size, nth});
   give_back_one(rows, values, items), give_back_one(rows, index, places);
 }
@@ -222,7 +222,7 @@ struct Mode {
     Dims sizes(rows.in.sizes());
     if (!sizes.empty()) sizes[sizes.size() - 1] = 1;
     const Tensor at = Tensor::empty(sizes, kInt64, self.device());
-    mode_kernel(self.device().type,
+    mode_kernel(self.device(),
                 ModeCall{self.dtype(), sorted.data_ptr(), at.data<int64_t>(), rows.count, rows.size});
     const auto give = [&](const Tensor& result, const Tensor& from) {
       const Tensor wide = self.dim() ? transpose(gather(from, -1, at), rows.dim, -1) : from;

@@ -130,7 +130,7 @@ struct Search {
     const Tensor places =
         out.dtype() == kInt64 && out.is_contiguous() ? out : Tensor::empty(out.sizes(), kInt64, out.device());
     const int64_t rows = edges.dim() == 1 ? 1 : numel_of(edges.sizes().first(edges.sizes().size() - 1));
-    search_kernel(out.device().type, SearchCall{right, type, edges.data_ptr(), given.data_ptr(), places.data<int64_t>(),
+    search_kernel(out.device(), SearchCall{right, type, edges.data_ptr(), given.data_ptr(), places.data<int64_t>(),
                                                 rows, edges.size(-1), given.numel() / rows});
     if (!places.same(out)) copy_into(out, places);
   }
