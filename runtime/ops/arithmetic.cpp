@@ -5,6 +5,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/views.h"
 #include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
@@ -102,8 +103,8 @@ void add_alpha(OpCall& c) {
 void rsub(OpCall& c) {
   Scalar nx, ny;
   Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
-  Operand in[] = {y, x, c.scalar(2)};
-  check(is_one(c.scalar(2)), TensorErrorKind::NotImplemented, "rsub: alpha other than 1");
+  const Tensor scaled = is_one(c.scalar(2)) ? Tensor() : mul(x, c.scalar(2));
+  Operand in[] = {y, scaled.defined() ? Operand(scaled) : x};
   c.results.emplace_back(run_pointwise(k_sub, in));
 }
 
@@ -201,13 +202,10 @@ Tensor celu(const Tensor& x, Scalar alpha) {
 }
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   Tensor w = weight;
-  if (weight.numel() != 1 && x.dim() > 2) {
-    Dims strides(size_t(x.dim()) - 1, 0), shape(size_t(x.dim()) - 1, 1);
+  if (weight.numel() != 1 && x.dim() > 2) {  // one for each channel, which is dimension 1
+    Dims shape(size_t(x.dim()) - 1, 1);
     shape[0] = weight.numel();
-    strides[0] = 1;
-    check(!weight.requires_grad(), TensorErrorKind::NotImplemented,
-          "prelu with several weights on more than 2 dimensions has no gradient yet");
-    w = weight.view_of(shape, strides);
+    w = reshape(weight, shape);
   }
   return where(gt(x, 0), x, w * x);
 }
@@ -222,84 +220,157 @@ const OpRegistration add_op{"add",
                             kNumbers,
                             add_alpha<false>,
                             {},
-                            1};
+                            1,
+                            "f[2,3], f[3], alpha=2\n"
+                            "f[2], 1.5, alpha=0.5\n"
+                            "f[2,3], f[2], alpha=2 -> RuntimeError: The size of tensor a (3) must match"};
 const OpRegistration sub_op{"sub",
                             "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
                             "self - alpha * other.",
                             kNumbers,
                             add_alpha<true>,
                             {},
-                            1};
-const OpRegistration subtract_op{"subtract", "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                                 "As sub.", kNumbers, add_alpha<true>};
-const OpRegistration rsub_op{"rsub", "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor", "other - self.",
-                             kFunction | kNumberOperands, rsub};
-const OpRegistration div_op{"div",
-                            "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-                            "Division, rounded as asked.",
-                            kNumbers,
-                            divide_rounding,
-                            {},
-                            1};
-const OpRegistration divide_op{"divide", "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
-                               "As div.", kNumbers, divide_rounding};
+                            1,
+                            "f[2,3], f[3], alpha=2\n"
+                            "f[2], 1.5, alpha=0.5"};
+const OpRegistration subtract_op{"subtract",
+                                 "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+                                 "As sub.",
+                                 kNumbers,
+                                 add_alpha<true>,
+                                 {},
+                                 0,
+                                 "f[2,3], f[3]\n"
+                                 "f[2,3], f[2,1], alpha=3"};
+const OpRegistration rsub_op{"rsub",
+                             "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
+                             "other - self.",
+                             kFunction | kNumberOperands,
+                             rsub,
+                             {},
+                             0,
+                             "f[2,3], f[3]\n"
+                             "f[3], 2.5, alpha=2"};
+const OpRegistration div_op{
+    "div",
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    "Division, rounded as asked.",
+    kNumbers,
+    divide_rounding,
+    {},
+    1,
+    "f[2,3], g[3], rounding_mode='floor'\n"
+    "f[3], 0.7, rounding_mode='trunc'\n"
+    "i[4]<9, 2, rounding_mode='floor'\n"
+    "f[2], 1, rounding_mode='up' -> RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'"};
+const OpRegistration divide_op{"divide",
+                               "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
+                               "As div.",
+                               kNumbers,
+                               divide_rounding,
+                               {},
+                               0,
+                               "f[2,3], g[3]\n"
+                               "f[3], 2"};
 const OpRegistration true_divide_op{"true_divide",
                                     "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
-                                    "As div.", kNumbers, divide_rounding};
-const OpRegistration where_op{"where", "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
-                              "self where condition is true, other elsewhere.", kFunction | kNumberOperands,
-                              where_boxed};
-const OpRegistration where_method_op{"where", "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
-                                     "self where condition is true, other elsewhere.", kMethod | kNumberOperands,
-                                     where_method};
-const OpRegistration clamp_op{"clamp", "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-                              "self limited to [min, max].", kAll, clamp_boxed};
+                                    "As div.",
+                                    kNumbers,
+                                    divide_rounding,
+                                    {},
+                                    0,
+                                    "f[2,3], g[3]\n"
+                                    "i[3]<9, 2"};
+const OpRegistration where_op{"where",
+                              "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
+                              "self where condition is true, other elsewhere.",
+                              kFunction | kNumberOperands,
+                              where_boxed,
+                              {},
+                              0,
+                              "b[2,3], f[3], f[2,1]\n"
+                              "b[3], f[3], 1.5"};
+const OpRegistration where_method_op{"where",
+                                     "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
+                                     "self where condition is true, other elsewhere.",
+                                     kMethod | kNumberOperands,
+                                     where_method,
+                                     {},
+                                     0,
+                                     "f[3], b[2,3], f[2,1]"};
+const OpRegistration clamp_op{"clamp",
+                              "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+                              "self limited to [min, max].",
+                              kAll,
+                              clamp_boxed,
+                              {},
+                              0,
+                              "f[3,4], -0.9, 0.9\n"
+                              "f[4], max=0.4\n"
+                              "f[4] -> RuntimeError: torch.clamp: At least one of 'min' or 'max' must not be None"};
 const OpRegistration clamp_tensor_op{"clamp",
                                      "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
                                      "self limited to [min, max].",
                                      kAll,
                                      clamp_boxed,
                                      {},
-                                     1};
-const OpRegistration clip_op{"clip", "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "As clamp.",
-                             kAll, clamp_boxed};
-const OpRegistration clip_tensor_op{"clip",
-                                    "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-                                    "As clamp.",
-                                    kAll,
-                                    clamp_boxed,
-                                    {},
-                                    1};
+                                     1,
+                                     "f[3,4], f[4], g[4]\n"
+                                     "f[3], max=g[3]"};
+const OpRegistration clip_op{"clip",      "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+                             "As clamp.", kAll,
+                             clamp_boxed, {},
+                             0,           "f[3,4], -0.9, 0.9"};
+const OpRegistration clip_tensor_op{
+    "clip",      "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    "As clamp.", kAll,
+    clamp_boxed, {},
+    1,           "f[3,4], f[4], g[4]"};
 const OpRegistration round_op{"round",
                               "round.decimals(Tensor self, *, int decimals) -> Tensor",
                               "Rounded to a number of decimals.",
                               kAll,
                               box<&round_decimals>,
                               {},
-                              1};
+                              1,
+                              "f[3,4], decimals=1"};
 TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.",
-      kFunctional, &gelu);
+      kFunctional, &gelu,
+      "f[3,4]\n"
+      "f[4], approximate='tanh'\n"
+      "f[4], approximate='x' -> RuntimeError: approximate argument must be either none or tanh.");
 TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.", kFunction | kMethod | kNoGrad,
-      &equal);
+      &equal, "f[2,3], f[2,3]");
 TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-      "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose);
+      "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose,
+      "f[2,3], f[3]\n"
+      "f[3], f[3], 0.1, 0.2, True");
 TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-      "isclose for every element.", kFunction | kMethod | kNoGrad, &allclose);
-TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit);
-TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecial, &sinc);
+      "isclose for every element.", kFunction | kMethod | kNoGrad, &allclose, "f[2,3], f[3]");
+TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit,
+      "p[3,4]\n"
+      "p[3], 0.2");
+TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecial, &sinc, "f[3,4]");
 TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-      "NaN and infinities replaced by numbers.", kAll, &nan_to_num);
+      "NaN and infinities replaced by numbers.", kAll, &nan_to_num,
+      "f[3,4]\n"
+      "f[4], 1.5, 2.5, -2.5");
 TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.",
-      kFunction | kFunctional | kInplace, &celu);
+      kFunction | kFunctional | kInplace, &celu,
+      "f[3,4]\n"
+      "f[4], 0.5");
 TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.",
-      kFunction | kMethod | kFunctional, &prelu);
+      kFunction | kMethod | kFunctional, &prelu,
+      "f[2,3,2], p[3]\n"
+      "f[2,3], p[1]");
 const OpRegistration pow_op{"pow",
                             "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
                             "A number to the powers in exponent.",
                             kFunction,
                             box<&pow_number>,
                             {},
-                            1};
+                            1,
+                            "2.5, f[3,4]"};
 
 // ---- other names of table entries ----
 template <int Id, int Arity>
@@ -309,22 +380,29 @@ void run_alias(OpCall& c) {
   if (Arity == 2) in[1] = operand_of(c, 1, numbers[1]);
   run_row(c, Id, in);
 }
-#define TS_ALIAS1(NAME, OF, FLAGS) \
-  const OpRegistration alias_##NAME{#NAME, #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, run_alias<k_##OF, 1>};
-#define TS_ALIAS2(NAME, OF, FLAGS)                                                                       \
-  const OpRegistration alias_##NAME{#NAME, #NAME "(Tensor self, Tensor other) -> Tensor", "As " #OF ".", \
-                                    FLAGS | kNumberOperands, run_alias<k_##OF, 2>};
-TS_ALIAS1(absolute, abs, kAll)
-TS_ALIAS1(negative, neg, kAll)
-TS_ALIAS1(sgn, sign, kAll)
-TS_ALIAS1(fix, trunc, kAll)
-TS_ALIAS1(arcsin, asin, kAll)
-TS_ALIAS1(arccos, acos, kAll)
-TS_ALIAS1(arctan, atan, kAll)
-TS_ALIAS1(arcsinh, asinh, kAll)
-TS_ALIAS1(arccosh, acosh, kAll)
-TS_ALIAS1(arctanh, atanh, kAll)
-TS_ALIAS1(expit, sigmoid, kSpecial)
+#define TS_ALIAS1(NAME, OF, FLAGS, SAMPLES) \
+  const OpRegistration alias_##NAME{        \
+      #NAME, #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, run_alias<k_##OF, 1>, {}, 0, SAMPLES};
+#define TS_ALIAS2(NAME, OF, FLAGS)                                                 \
+  const OpRegistration alias_##NAME{#NAME,                                         \
+                                    #NAME "(Tensor self, Tensor other) -> Tensor", \
+                                    "As " #OF ".",                                 \
+                                    FLAGS | kNumberOperands,                       \
+                                    run_alias<k_##OF, 2>,                          \
+                                    {},                                            \
+                                    0,                                             \
+                                    "p[2,3], p[3]\np[3], 0.5"};
+TS_ALIAS1(absolute, abs, kAll, "p[2,3]")
+TS_ALIAS1(negative, neg, kAll, "p[2,3]")
+TS_ALIAS1(sgn, sign, kAll, "p[2,3]")
+TS_ALIAS1(fix, trunc, kAll, "p[2,3]")
+TS_ALIAS1(arcsin, asin, kAll, "p[2,3]")
+TS_ALIAS1(arccos, acos, kAll, "p[2,3]")
+TS_ALIAS1(arctan, atan, kAll, "p[2,3]")
+TS_ALIAS1(arcsinh, asinh, kAll, "p[2,3]")
+TS_ALIAS1(arccosh, acosh, kAll, "g[2,3]")
+TS_ALIAS1(arctanh, atanh, kAll, "p[2,3]")
+TS_ALIAS1(expit, sigmoid, kSpecial, "p[2,3]")
 TS_ALIAS2(multiply, mul, kAll)
 TS_ALIAS2(greater, gt, kAll)
 TS_ALIAS2(greater_equal, ge, kAll)

@@ -84,23 +84,40 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p, optional<int64_t>) {
   return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, Dims{-1});
 }
 
-TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth, &inner);
-TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors.", kBoth, &dot);
-TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth, &outer);
+TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth, &inner,
+      "f[2,3], f[4,3]\n"
+      "f[3], f[3]\n"
+      "f[2,3], f[2] -> RuntimeError: inner() the last dimension must match on both input tensors");
+TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors.", kBoth, &dot, "f[3], f[3]");
+TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth, &outer, "f[3], f[2]");
 TS_OP(addmv, "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * (mat @ vec).", kBoth, &addmv);
+      "beta * self + alpha * (mat @ vec).", kBoth, &addmv,
+      "f[2], f[2,3], f[3], beta=0.5, alpha=2\n"
+      "f[], f[2,3], f[3]");
 TS_OP(addr, "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * outer(vec1, vec2).", kBoth, &addr);
+      "beta * self + alpha * outer(vec1, vec2).", kBoth, &addr, "f[3,2], f[3], f[2], beta=0.5, alpha=2");
 TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * the sum of batched products.", kBoth, &addbmm);
-TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth, &kron);
-TS_OP(matrix_power, "matrix_power(Tensor self, int n) -> Tensor", "A square matrix times itself, n times.",
-      kBoth | kLinalg, &matrix_power);
+      "beta * self + alpha * the sum of batched products.", kBoth, &addbmm,
+      "f[2,4], f[3,2,2], f[3,2,4], beta=0.5, alpha=2");
+TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth, &kron, "f[2,3], f[3,2]");
+TS_OP(
+    matrix_power, "matrix_power(Tensor self, int n) -> Tensor", "A square matrix times itself, n times.",
+    kBoth | kLinalg, &matrix_power,
+    "f[3,3], 3\n"
+    "f[2,3,3], 2\n"
+    "f[3,3], 0\n"
+    "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices");
 TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-      "The cross product of vectors with three numbers.", kBoth | kLinalg, &cross);
-TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist);
+      "The cross product of vectors with three numbers.", kBoth | kLinalg, &cross,
+      "f[4,3], f[4,3], 1\n"
+      "f[3,2], f[3,2]");
+TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist,
+      "f[2,3], f[3]\n"
+      "f[4], f[4], 3");
 TS_OP(cdist, "cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
-      "The p-norm between each pair of rows.", kFunction, &cdist);
+      "The p-norm between each pair of rows.", kFunction, &cdist,
+      "f[3,2], f[4,2]\n"
+      "f[2,3,2], f[2,2,2], 1");
 
 // ---- along a dimension ----
 
@@ -214,6 +231,9 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, optional<int64_t> dim, bo
 // Linear interpolation between the sorted neighbours of each place.
 Tensor quantile(const Tensor& self, const Tensor& q, optional<int64_t> dim_given, bool keepdim,
                 const std::string& interpolation) {
+  if (q.device().is_cpu())
+    check(!any((q < 0.0) | (q > 1.0)).item().to_bool(), TensorErrorKind::Runtime,
+          "quantile() q values must be in the range [0, 1]");
   check(is_floating(self.dtype()), TensorErrorKind::Runtime,
         "quantile() input tensor must be either float or double dtype");
   check(q.dtype() == self.dtype(), TensorErrorKind::Runtime,
@@ -254,48 +274,82 @@ Tensor histc(const Tensor& self, int64_t bins, Scalar low_given, Scalar high_giv
 }
 
 TS_OP(diff, "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-      "Differences of neighbours.", kBoth, &diff);
+      "Differences of neighbours.", kBoth, &diff,
+      "f[2,4]\n"
+      "f[4], 2\n"
+      "f[2,3], prepend=f[2,1], append=f[2,2]");
 TS_OP(trapezoid, "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.",
-      kFunction, &trapezoid_x);
+      kFunction, &trapezoid_x, "f[2,4], f[4]");
 TS_OP(trapezoid, "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-      "The integral by the trapezoidal rule.", kFunction, &trapezoid_dx);
+      "The integral by the trapezoidal rule.", kFunction, &trapezoid_dx,
+      "f[2,4], dx=0.5\n"
+      "f[4,2], dim=0");
 TS_OP(trapz, "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.", kFunction,
-      &trapezoid_x);
+      &trapezoid_x, "f[2,4], f[4]");
 TS_OP(trapz, "trapz.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.",
-      kFunction, &trapezoid_dx);
+      kFunction, &trapezoid_dx, "f[2,4], dx=0.5");
 TS_OP(cumulative_trapezoid, "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "Running integrals.",
-      kFunction, &cumulative_trapezoid_x);
+      kFunction, &cumulative_trapezoid_x, "f[2,4], f[4]");
 TS_OP(cumulative_trapezoid, "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-      "Running integrals.", kFunction, &cumulative_trapezoid_dx);
+      "Running integrals.", kFunction, &cumulative_trapezoid_dx, "f[2,4], dx=0.5");
 TS_OP(cummax, "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-      "The largest so far, and where it was.", kBoth, &cummax);
+      "The largest so far, and where it was.", kBoth, &cummax,
+      "f[3,4], 1\n"
+      "f[3,4], 0\n"
+      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 TS_OP(cummin, "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-      "The smallest so far, and where it was.", kBoth, &cummin);
+      "The smallest so far, and where it was.", kBoth, &cummin,
+      "f[3,4], 1\n"
+      "f[3,4], 0");
 TS_OP(logcumsumexp, "logcumsumexp(Tensor self, int dim) -> Tensor", "log(cumsum(exp(x))), without overflow.", kBoth,
-      &logcumsumexp);
+      &logcumsumexp,
+      "f[3,4], 1\n"
+      "f[3,4], 0");
 TS_OP(nansum, "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The sum; NaN counts as 0.", kBoth, &nansum);
+      "The sum; NaN counts as 0.", kBoth, &nansum,
+      "f[3,4]\n"
+      "f[3,4], 1, True");
 TS_OP(nanmean, "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The mean of what is not NaN.", kBoth, &nanmean);
+      "The mean of what is not NaN.", kBoth, &nanmean,
+      "f[3,4]\n"
+      "f[3,4], [0]");
 TS_OP(std_mean, "std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "Standard deviation and mean.",
-      kFunction, &std_mean_all);
+      kFunction, &std_mean_all,
+      "f[3,4]\n"
+      "f[4], False");
 TS_OP(std_mean, "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-      "Standard deviation and mean.", kFunction, &std_mean);
+      "Standard deviation and mean.", kFunction, &std_mean,
+      "f[3,4], 1\n"
+      "f[3,4], [0], True, True");
 TS_OP(var_mean, "var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "Variance and mean.", kFunction,
-      &var_mean_all);
+      &var_mean_all,
+      "f[3,4]\n"
+      "f[4], False");
 TS_OP(var_mean, "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-      "Variance and mean.", kFunction, &var_mean);
+      "Variance and mean.", kFunction, &var_mean,
+      "f[3,4], 1\n"
+      "f[3,4], [0], True, True");
 TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-      "The smallest and the largest.", kBoth, &aminmax);
+      "The smallest and the largest.", kBoth, &aminmax,
+      "f[3,4]\n"
+      "f[3,4], dim=1, keepdim=True");
 TS_OP(quantile,
       "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-      "The q-th quantiles.", kBoth, &quantile);
+      "The q-th quantiles.", kBoth, &quantile,
+      "f[3,4], p[2]\n"
+      "f[3], g[2] -> RuntimeError: quantile() q values must be in the range [0, 1]\n"
+      "f[3,4], p[2], 1, True");
 TS_OP(
     quantile,
     "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-    "The q-th quantile.", kBoth, &quantile_number);
+    "The q-th quantile.", kBoth, &quantile_number,
+    "f[3,4], 0.3\n"
+    "f[3,4], 0.6, 0, interpolation='nearest'\n"
+    "f[3], 1.5 -> RuntimeError: quantile() q must be in the range [0, 1]");
 TS_OP(histc, "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-      "How many elements fall into each of equal bins.", kBoth | kNoGrad, &histc);
+      "How many elements fall into each of equal bins.", kBoth | kNoGrad, &histc,
+      "f[3,4], 5\n"
+      "p[9], 4, 0, 1");
 
 // ---- diagonals ----
 
@@ -323,12 +377,19 @@ Tensor trace(const Tensor& self) {
 }
 
 TS_OP(diag, "diag(Tensor self, int diagonal=0) -> Tensor", "A matrix with that diagonal, or the diagonal of a matrix.",
-      kBoth, &diag);
+      kBoth, &diag,
+      "f[3]\n"
+      "f[3,4]\n"
+      "f[3,4], 1");
 TS_OP(diag_embed, "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-      "Matrices with self as their diagonals.", kBoth, &diag_embed);
+      "Matrices with self as their diagonals.", kBoth, &diag_embed,
+      "f[2,3]\n"
+      "f[3], 1");
 TS_OP(diagflat, "diagflat(Tensor self, int offset=0) -> Tensor", "A matrix with all elements as its diagonal.", kBoth,
-      &diagflat);
-TS_OP(trace, "trace(Tensor self) -> Tensor", "The sum of the diagonal.", kBoth, &trace);
+      &diagflat,
+      "f[2,2]\n"
+      "f[3], -1");
+TS_OP(trace, "trace(Tensor self) -> Tensor", "The sum of the diagonal.", kBoth, &trace, "f[3,4]");
 
 // ---- parts and shapes ----
 
@@ -383,18 +444,21 @@ TensorList all_at_least(const TensorList& tensors) {
 Tensor argwhere(const Tensor& self) { return nonzero(self); }
 Tensor type_as(const Tensor& self, const Tensor& other) { return to(self, other.dtype(), other.device()); }
 
-#define TS_SPLIT(NAME, DIM, DOC)                                                                       \
-  TS_OP(NAME, #NAME "(Tensor self, int sections) -> Tensor[]", DOC, kBoth | kView, &split_equal<DIM>); \
-  TS_OP(NAME, #NAME ".array(Tensor self, int[] indices) -> Tensor[]", DOC, kBoth | kView, &split_at<DIM>)
-#define TS_AT_LEAST(NAME, RANK)                                                                       \
-  TS_OP(NAME, #NAME "(Tensor self) -> Tensor", "With dimensions of size 1 added.", kFunction | kView, \
-        &at_least<RANK>);                                                                             \
-  TS_OP(NAME, #NAME ".Sequence(Tensor[] tensors) -> Tensor[]", "With dimensions of size 1 added.",    \
-        kFunction | kView | kSizes, &all_at_least<RANK>)
+#define TS_SPLIT(NAME, DIM, DOC)                                                                                      \
+  TS_OP(NAME, #NAME "(Tensor self, int sections) -> Tensor[]", DOC, kBoth | kView, &split_equal<DIM>, "f[2,4,6], 2"); \
+  TS_OP(NAME, #NAME ".array(Tensor self, int[] indices) -> Tensor[]", DOC, kBoth | kView, &split_at<DIM>,             \
+        "f[3,4,5], [1, 2]")
+#define TS_AT_LEAST(NAME, RANK)                                                                                        \
+  TS_OP(NAME, #NAME "(Tensor self) -> Tensor", "With dimensions of size 1 added.", kFunction | kView, &at_least<RANK>, \
+        "f[3]\nf[]");                                                                                                  \
+  TS_OP(NAME, #NAME ".Sequence(Tensor[] tensors) -> Tensor[]", "With dimensions of size 1 added.",                     \
+        kFunction | kView | kSizes, &all_at_least<RANK>, "(f[3], f[])")
 TS_OP(tensor_split, "tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]",
-      "Parts of nearly equal size.", kBoth | kView, &tensor_split_count);
+      "Parts of nearly equal size.", kBoth | kView, &tensor_split_count,
+      "f[5,2], 3\n"
+      "f[2,5], 2, 1");
 TS_OP(tensor_split, "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]", "Parts between places.",
-      kBoth | kView, &tensor_split);
+      kBoth | kView, &tensor_split, "f[5,2], [1, 3]");
 TS_SPLIT(hsplit, 1, "Equal parts side by side.");
 TS_SPLIT(vsplit, 0, "Equal parts one below the other.");
 TS_SPLIT(dsplit, 2, "Equal parts along the third dimension.");
@@ -404,10 +468,13 @@ TS_AT_LEAST(atleast_3d, 3);
 #undef TS_SPLIT
 #undef TS_AT_LEAST
 TS_OP(argwhere, "argwhere(Tensor self) -> Tensor", "The places of nonzero elements, one a row.", kBoth | kNoGrad,
-      &argwhere);
-TS_OP(type_as, "type_as(Tensor self, Tensor other) -> Tensor", "Converted to other's dtype.", kMethod, &type_as);
+      &argwhere, "b[3,4]");
+TS_OP(type_as, "type_as(Tensor self, Tensor other) -> Tensor", "Converted to other's dtype.", kMethod, &type_as,
+      "f[3], i[2]<3");
 TS_OP(sum_to_size, "sum_to_size(Tensor self, int[] size) -> Tensor",
-      "Summed down to a shape that broadcasts to self's.", kMethod | kSizes, &sum_to_size);
+      "Summed down to a shape that broadcasts to self's.", kMethod | kSizes, &sum_to_size,
+      "f[3,4], [1, 4]\n"
+      "f[3,4], [4]");
 
 // ---- copies with a part replaced ----
 
@@ -439,17 +506,19 @@ Tensor put_(const Tensor& self, const Tensor& index, const Tensor& source, bool 
 }
 
 TS_OP(select_scatter, "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
-      "A copy with one item replaced.", kBoth, &select_scatter);
+      "A copy with one item replaced.", kBoth, &select_scatter, "f[3,4], f[4], 0, 1");
 TS_OP(slice_scatter,
       "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
-      "A copy with a stretch replaced.", kBoth, &slice_scatter);
+      "A copy with a stretch replaced.", kBoth, &slice_scatter, "f[4,3], f[2,3], 0, 1, 3");
 TS_OP(diagonal_scatter, "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-      "A copy with the diagonal replaced.", kBoth, &diagonal_scatter);
+      "A copy with the diagonal replaced.", kBoth, &diagonal_scatter, "f[3,3], f[3]");
 TS_OP(as_strided_scatter,
       "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-      "A copy with a strided part replaced.", kBoth, &as_strided_scatter);
+      "A copy with a strided part replaced.", kBoth, &as_strided_scatter, "f[3,3], f[2], [2], [4]");
 TS_OP(put_, "put_(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-      "Writes elements to places of the flattened tensor.", kMethod, &put_);
+      "Writes elements to places of the flattened tensor.", kMethod, &put_,
+      "f[3,4], i{1,5,2}, f[3]\n"
+      "f[3], i{1,1}, f[2], True");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -358,20 +358,25 @@ Tensor conv1d_named(const Tensor& input, const Tensor& weight, const std::option
 }
 
 #define TS_CONV "Tensor input, Tensor weight, Tensor? bias=None, "
-TS_OP(conv2d, "conv2d(" TS_CONV "int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-      "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d);
+TS_OP(
+    conv2d, "conv2d(" TS_CONV "int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+    "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d,
+    "f[2,2,5,4], f[3,2,2,3], f[3]\nf[2,5,5], f[4,1,3,3], stride=[2, 1], padding=1, groups=2\nf[1,2,5,5], f[2,2,2,2], dilation=2\nf[1,2,4,4], f[3,3,2,2] -> RuntimeError: Given groups=1, weight of size [3, 3, 2, 2], expected input[1, 2, 4, 4] to have 3 channels, but got 2 channels instead");
 TS_OP(conv2d,
       "conv2d.padding(" TS_CONV "int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
-      "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d_named);
+      "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d_named,
+      "f[1,2,5,4], f[3,2,3,2], padding='same'");
 TS_OP(conv1d, "conv1d(" TS_CONV "int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-      "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d);
+      "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d, "f[2,2,6], f[3,2,3], f[3], 2, 1");
 TS_OP(conv1d,
       "conv1d.padding(" TS_CONV "int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
-      "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d_named);
+      "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d_named,
+      "f[1,2,6], f[3,2,3], padding='same'");
 TS_OP(conv_transpose2d,
       "conv_transpose2d(" TS_CONV
       "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-      "The transpose of conv2d: spreads each pixel by a kernel.", kFunction | kFunctional, &conv_transpose2d);
+      "The transpose of conv2d: spreads each pixel by a kernel.", kFunction | kFunctional, &conv_transpose2d,
+      "f[1,2,3,3], f[2,3,2,2], f[3], 2\nf[1,2,3,3], f[2,1,3,3], None, 2, 1, 1, 2");
 #undef TS_CONV
 
 }  // namespace
@@ -595,31 +600,37 @@ constexpr uint32_t kPool = kFunctional | kInternal;
 TS_OP(
     max_pool2d,
     "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    "The largest of each window.", kPool, &max_pool2d);
+    "The largest of each window.", kPool, &max_pool2d,
+    "f[2,2,6,5], 2\n"
+    "f[1,4,4], [3, 2], [2, 1], 1");
 TS_OP(
     max_pool2d_with_indices,
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-    "The largest of each window and its place in the plane.", kPool, &max_pool2d_with_indices);
+    "The largest of each window and its place in the plane.", kPool, &max_pool2d_with_indices, "f[1,2,4,5], 2");
 TS_OP(
     max_pool1d,
     "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
-    "The largest of each window.", kPool, &max_pool1d);
+    "The largest of each window.", kPool, &max_pool1d,
+    "f[2,3,7], 2\n"
+    "f[3,7], 3, 2, 1");
 TS_OP(
     avg_pool2d,
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
-    "The mean of each window.", kPool, &avg_pool2d);
+    "The mean of each window.", kPool, &avg_pool2d,
+    "f[2,2,6,5], 2\n"
+    "f[1,4,4], 3, 1, 1, False, False");
 TS_OP(
     avg_pool1d,
     "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
-    "The mean of each window.", kPool, &avg_pool1d);
+    "The mean of each window.", kPool, &avg_pool1d, "f[2,3,7], 2");
 TS_OP(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-      "The means of equal parts of the image.", kPool, &adaptive_avg_pool2d);
+      "The means of equal parts of the image.", kPool, &adaptive_avg_pool2d, "f[2,2,5,6], [2, 3]");
 TS_OP(im2col, "im2col(Tensor self, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-      "What each place of a window sees, as columns.", kPool, &unfold_images);
+      "What each place of a window sees, as columns.", kPool, &unfold_images, "f[1,2,4,4], 2");
 TS_OP(
     col2im,
     "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-    "Columns back to images; overlaps add up.", kPool, &fold_images);
+    "Columns back to images; overlaps add up.", kPool, &fold_images, "f[1,8,9], [4, 4], 2");
 
 }  // namespace
 }  // namespace tessera::tensor

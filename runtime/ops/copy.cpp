@@ -169,18 +169,32 @@ void fill_boxed(OpCall& c) {
 }
 void zero_boxed(OpCall& c) { c.results.emplace_back(zero_(c.tensor(0))); }
 
-const OpRegistration copy_op{"copy_", "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
-                             "Copies src into self, broadcast and converted.", kMethod, copy_boxed};
-const OpRegistration fill_op{"fill_", "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every element to value.",
-                             kMethod, fill_boxed};
-const OpRegistration zero_op{"zero_", "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod,
-                             zero_boxed};
+const OpRegistration copy_op{"copy_",
+                             "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
+                             "Copies src into self, broadcast and converted.",
+                             kMethod,
+                             copy_boxed,
+                             {},
+                             0,
+                             "f[2,3], f[3]"};
+const OpRegistration fill_op{"fill_",
+                             "fill_(Tensor(a!) self, Scalar value) -> Tensor",
+                             "Sets every element to value.",
+                             kMethod,
+                             fill_boxed,
+                             {},
+                             0,
+                             "f[2,3], 1.5"};
+const OpRegistration zero_op{
+    "zero_", "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, {}, 0, "f[2,3]"};
 Tensor clone_like(const Tensor& self, std::optional<Dims>) { return clone(self); }
 Tensor contiguous_like(const Tensor& self, std::optional<Dims>) { return contiguous(self); }
 TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "A copy of self, recorded.",
-      kFunction | kMethod, &clone_like);
+      kFunction | kMethod, &clone_like,
+      "f[2,3]\n"
+      "f[3,2].t");
 TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-      "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_like);
+      "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_like, "f[3,2].t");
 
 #define TS_CAST(NAME, TYPE)                                               \
   Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); } \
@@ -189,7 +203,9 @@ TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) 
                                       "Self as torch." #TYPE ".",         \
                                       kMethod,                            \
                                       box<&cast_##NAME>,                  \
-                                      FastPaths{&cast_##NAME}};
+                                      FastPaths{&cast_##NAME},            \
+                                      0,                                  \
+                                      "f[2,3]"};
 TS_CAST(float, kFloat32)
 TS_CAST(double, kFloat64)
 TS_CAST(half, kFloat16)

@@ -182,31 +182,44 @@ Tensor op_full_like(const Tensor& x, Scalar v, MaybeType t, NoLayout, MaybeDevic
 }
 
 constexpr uint32_t kMake = kFunction | kNoGrad;
-TS_OP(empty, "empty(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor whose elements are not set.", kMake | kSizes,
-      &op_empty);
-TS_OP(zeros, "zeros(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of zeros.", kMake | kSizes | kOut, &op_zeros);
-TS_OP(ones, "ones(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of ones.", kMake | kSizes | kOut, &op_ones);
+TS_OP(empty, "empty(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor whose elements are not set.",
+      kMake | kUninitialised | kSizes, &op_empty, "[2, 3]");
+TS_OP(zeros, "zeros(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of zeros.", kMake | kSizes | kOut, &op_zeros,
+      "[2, 3]\n"
+      "[2], dtype=int64");
+TS_OP(ones, "ones(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of ones.", kMake | kSizes | kOut, &op_ones,
+      "[2, 3]\n"
+      "[0, 3]");
 TS_OP(full, "full(int[] size, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor", "A tensor filled with one value.",
-      kMake | kOut, &op_full);
+      kMake | kOut, &op_full,
+      "[2, 3], 1.5\n"
+      "[2], 7");
 TS_OP(arange, "arange(Scalar end, *, " TS_OPTIONS ") -> Tensor", "0, 1, ... up to, not with, end.", kMake | kOut,
-      &op_arange);
+      &op_arange,
+      "5\n"
+      "2.5");
 TS_OP(arange, "arange.start(Scalar start, Scalar end, Scalar step=1, *, " TS_OPTIONS ") -> Tensor",
-      "start, start + step, ... up to, not with, end.", kMake | kOut, &op_arange_start);
+      "start, start + step, ... up to, not with, end.", kMake | kOut, &op_arange_start,
+      "1, 7, 2\n"
+      "1, 2, 0.25\n"
+      "1, 5, 0 -> RuntimeError: step must be nonzero");
 TS_OP(linspace, "linspace(Scalar start, Scalar end, int steps, *, " TS_OPTIONS ") -> Tensor",
-      "steps numbers at equal distances, both ends included.", kMake | kOut, &op_linspace);
+      "steps numbers at equal distances, both ends included.", kMake | kOut, &op_linspace,
+      "1, 2, 5\n"
+      "0, 9, 4, dtype=int64");
 TS_OP(logspace, "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, " TS_OPTIONS ") -> Tensor",
-      "base to the powers of linspace.", kMake, &op_logspace);
-TS_OP(eye, "eye(int n, *, " TS_OPTIONS ") -> Tensor", "The identity matrix.", kMake | kOut, &op_eye);
+      "base to the powers of linspace.", kMake, &op_logspace, "0, 2, 3");
+TS_OP(eye, "eye(int n, *, " TS_OPTIONS ") -> Tensor", "The identity matrix.", kMake | kOut, &op_eye, "3");
 TS_OP(eye, "eye.m(int n, int m, *, " TS_OPTIONS ") -> Tensor", "Ones on the diagonal, zeros elsewhere.", kMake | kOut,
-      &op_eye_m);
+      &op_eye_m, "2, 3");
 TS_OP(empty_like, "empty_like(Tensor self, *, " TS_OPTIONS ") -> Tensor",
-      "An unset tensor of self's shape, dtype and device.", kMake, &op_empty_like);
+      "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, &op_empty_like, "f[2,3]");
 TS_OP(zeros_like, "zeros_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Zeros in self's shape, dtype and device.",
-      kMake, &op_zeros_like);
+      kMake, &op_zeros_like, "f[2,3]");
 TS_OP(ones_like, "ones_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Ones in self's shape, dtype and device.",
-      kMake, &op_ones_like);
+      kMake, &op_ones_like, "f[3,2].t");
 TS_OP(full_like, "full_like(Tensor self, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor",
-      "One value in self's shape, dtype and device.", kMake, &op_full_like);
+      "One value in self's shape, dtype and device.", kMake, &op_full_like, "f[2,3], 2.5");
 
 Tensor new_zeros(const Tensor& x, const Dims& s, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
   return zeros(s, t.value_or(x.dtype()), d.value_or(x.device()));
@@ -221,13 +234,13 @@ Tensor new_full(const Tensor& x, const Dims& s, Scalar v, MaybeType t, NoLayout,
   return full(s, v, t.value_or(x.dtype()), d.value_or(x.device()));
 }
 TS_OP(new_zeros, "new_zeros(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor", "Zeros of self's dtype and device.",
-      kMethod | kNoGrad | kSizes, &new_zeros);
+      kMethod | kNoGrad | kSizes, &new_zeros, "f[2], [3, 2]");
 TS_OP(new_ones, "new_ones(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor", "Ones of self's dtype and device.",
-      kMethod | kNoGrad | kSizes, &new_ones);
+      kMethod | kNoGrad | kSizes, &new_ones, "f[2], [3, 2]");
 TS_OP(new_empty, "new_empty(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor",
-      "Unset, of self's dtype and device.", kMethod | kNoGrad | kSizes, &new_empty);
+      "Unset, of self's dtype and device.", kMethod | kNoGrad | kUninitialised | kSizes, &new_empty, "f[2], [3, 2]");
 TS_OP(new_full, "new_full(Tensor self, int[] size, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor",
-      "One value, of self's dtype and device.", kMethod | kNoGrad, &new_full);
+      "One value, of self's dtype and device.", kMethod | kNoGrad, &new_full, "f[2], [3, 2], 1.5");
 #undef TS_OPTIONS
 
 }  // namespace

@@ -278,11 +278,14 @@ Tensor tensordot_count(const Tensor& a, const Tensor& b, int64_t count) {
 }
 
 TS_OP(einsum, "einsum(str equation, Tensor[] operands) -> Tensor",
-      "Products and sums as the subscripts say: 'ij,jk->ik'.", kFunction | kSizes, &einsum);
+      "Products and sums as the subscripts say: 'ij,jk->ik'.", kFunction | kSizes, &einsum,
+      "'ij,jk->ik', (f[2,3], f[3,4])\n"
+      "'ii', (f[3,3])\n"
+      "'bij,bjk->bik', (f[2,2,3], f[2,3,2])");
 TS_OP(tensordot, "tensordot.dims(Tensor a, Tensor b, int[] dims_self, int[] dims_other) -> Tensor",
-      "Sums over pairs of dimensions.", kFunction, &tensordot);
+      "Sums over pairs of dimensions.", kFunction, &tensordot, "f[2,3,4], f[4,3,2], [1, 2], [1, 0]");
 TS_OP(tensordot, "tensordot(Tensor a, Tensor b, int dims=2) -> Tensor",
-      "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count);
+      "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count, "f[2,3], f[3,2], 1");
 
 }  // namespace
 }  // namespace tessera::tensor

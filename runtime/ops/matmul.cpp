@@ -360,23 +360,45 @@ Tensor linear_op(const Tensor& x, const Tensor& w, const OptionalTensor& b) {
   return linear(x, w, b.value_or(Tensor()));
 }
 
-const OpRegistration matmul_op{"matmul",
-                               "matmul(Tensor self, Tensor other) -> Tensor",
-                               "The matrix product, batched and broadcast.",
-                               kBoth,
-                               box<&matmul>,
-                               binary_path(matmul_fast)};
-TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, &mm);
-TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, &bmm);
-TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, &mv);
-TS_OP(dot, "dot(Tensor self, Tensor tensor) -> Tensor", "The sum of products of two vectors.", kBoth, &dot);
-TS_OP(outer, "outer(Tensor self, Tensor vec2) -> Tensor", "All products of two vectors' elements.", kBoth, &outer);
+const OpRegistration matmul_op{
+    "matmul",
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    "The matrix product, batched and broadcast.",
+    kBoth,
+    box<&matmul>,
+    binary_path(matmul_fast),
+    0,
+    "f[2,3], f[3,4]\n"
+    "f[3], f[3]\n"
+    "f[2,2,3], f[3,2]\n"
+    "f[3], f[2,3,4]\n"
+    "f[4,3].t, f[3,2]\n"
+    "f[2,3], f[2,3] -> RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"};
+TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, &mm,
+      "f[2,3], f[3,4]\n"
+      "f[2,0], f[0,3]\n"
+      "f[2,3], f[3] -> RuntimeError: mat2 must be a matrix");
+TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, &bmm,
+      "f[2,2,3], f[2,3,4]");
+TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, &mv, "f[2,3], f[3]");
+TS_OP(
+    dot, "dot(Tensor self, Tensor tensor) -> Tensor", "The sum of products of two vectors.", kBoth, &dot,
+    "f[3], f[3]\n"
+    "f[3], f[2] -> RuntimeError: inconsistent tensor size, expected tensor [3] and src [2] to have the same number of elements, but got 3 and 2 elements respectively");
+TS_OP(outer, "outer(Tensor self, Tensor vec2) -> Tensor", "All products of two vectors' elements.", kBoth, &outer,
+      "f[3], f[2]");
 TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, &addmm);
+      "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, &addmm,
+      "f[4], f[2,3], f[3,4], beta=0.5, alpha=2\n"
+      "f[2,4], f[2,3], f[3,4]");
 TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, &baddbmm);
+      "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, &baddbmm,
+      "f[2,2,4], f[2,2,3], f[2,3,4], beta=0.5, alpha=2");
 TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "input @ weight.T + bias.",
-      kFunctional, &linear_op);
+      kFunctional, &linear_op,
+      "f[2,3], f[4,3], f[4]\n"
+      "f[3], f[4,3]\n"
+      "f[2,2,3], f[4,3], f[4]");
 
 }  // namespace
 }  // namespace tessera::tensor

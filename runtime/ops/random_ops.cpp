@@ -402,63 +402,67 @@ void normal_size_kernel(OpCall& c) {
 
 constexpr uint32_t kMake = kFunction | kRandom | kNoGrad, kFill = kMethod | kRandom | kNoGrad;
 
-#define TS_KERNEL(NAME, SCHEMA, DOC, FLAGS, KERNEL) \
-  static const OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { #NAME, SCHEMA, DOC, FLAGS, KERNEL }
+#define TS_KERNEL(NAME, SCHEMA, DOC, FLAGS, KERNEL, SAMPLES) \
+  static const OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { #NAME, SCHEMA, DOC, FLAGS, KERNEL, {}, 0, SAMPLES }
 
 TS_KERNEL(rand, "rand(int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Uniform numbers of [0, 1).", kMake | kSizes | kOut, &rand_kernel);
+          "Uniform numbers of [0, 1).", kMake | kSizes | kOut, &rand_kernel, "[2, 3]");
 TS_KERNEL(randn, "randn(int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Standard normal numbers.", kMake | kSizes | kOut, &randn_kernel);
+          "Standard normal numbers.", kMake | kSizes | kOut, &randn_kernel, "[2, 3]");
 TS_KERNEL(randint, "randint(int high, int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Integers of [0, high).", kMake | kOut, &randint_kernel<1>);
+          "Integers of [0, high).", kMake | kOut, &randint_kernel<1>, "9, [2, 3]");
 TS_KERNEL(randint, "randint.low(int low, int high, int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Integers of [low, high).", kMake | kOut, &randint_kernel<2>);
+          "Integers of [low, high).", kMake | kOut, &randint_kernel<2>, "3, 9, [2, 3]");
 TS_KERNEL(randperm, "randperm(int n, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "0 to n - 1 in random order.", kMake | kOut, &randperm_kernel);
+          "0 to n - 1 in random order.", kMake | kOut, &randperm_kernel, "5");
 TS_KERNEL(rand_like, "rand_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Uniform numbers in self's shape.", kMake,
-          &rand_like_kernel);
+          &rand_like_kernel, "f[2,3]");
 TS_KERNEL(randn_like, "randn_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Normal numbers in self's shape.", kMake,
-          &randn_like_kernel);
+          &randn_like_kernel, "f[2,3]");
 TS_KERNEL(randint_like, "randint_like(Tensor self, int high, *, " TS_OPTIONS ") -> Tensor",
-          "Integers of [0, high) in self's shape.", kMake, &randint_like_kernel<1>);
+          "Integers of [0, high) in self's shape.", kMake, &randint_like_kernel<1>, "f[2,3], 9");
 TS_KERNEL(randint_like, "randint_like.low(Tensor self, int low, int high, *, " TS_OPTIONS ") -> Tensor",
-          "Integers of [low, high) in self's shape.", kMake, &randint_like_kernel<2>);
+          "Integers of [low, high) in self's shape.", kMake, &randint_like_kernel<2>, "f[2,3], 3, 9");
 TS_KERNEL(uniform_, "uniform_(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
-          "Fills with uniform numbers of [from, to).", kFill, &uniform_kernel);
+          "Fills with uniform numbers of [from, to).", kFill, &uniform_kernel, "f[3], -1, 2");
 TS_KERNEL(normal_, "normal_(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
-          "Fills with normal numbers.", kFill, &normal_kernel);
+          "Fills with normal numbers.", kFill, &normal_kernel, "f[3], 1, 2");
 TS_KERNEL(exponential_, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
-          "Fills with exponential numbers.", kFill, &exponential_kernel);
+          "Fills with exponential numbers.", kFill, &exponential_kernel, "f[3], 2");
 TS_KERNEL(random_, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
-          "Fills with integers that the dtype holds exactly.", kFill, &random_kernel);
+          "Fills with integers that the dtype holds exactly.", kFill, &random_kernel, "f[3]");
 TS_KERNEL(random_, "random_.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
-          "Fills with integers of [0, to).", kFill, &random_to_kernel);
+          "Fills with integers of [0, to).", kFill, &random_to_kernel, "i[3]<2, 9");
 TS_KERNEL(random_, "random_.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
-          "Fills with integers of [from, to).", kFill, &random_from_kernel);
+          "Fills with integers of [from, to).", kFill, &random_from_kernel, "i[3]<2, 3, 9");
 TS_KERNEL(bernoulli_, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
-          "Fills with 1 with probability p, else 0.", kFill, &bernoulli_fill_kernel);
+          "Fills with 1 with probability p, else 0.", kFill, &bernoulli_fill_kernel, "f[3], 0.3");
 TS_KERNEL(bernoulli_, "bernoulli_.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
-          "Fills with 1 with each element's probability.", kFill, &bernoulli_fill_tensor_kernel);
+          "Fills with 1 with each element's probability.", kFill, &bernoulli_fill_tensor_kernel, "f[3], p[3]");
 TS_OP(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-      "1 with the probability that each element gives, else 0.", kFunction | kMethod | kRandom, &bernoulli);
+      "1 with the probability that each element gives, else 0.", kFunction | kMethod | kRandom, &bernoulli, "p[3,4]");
 TS_OP(bernoulli, "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-      "1 with probability p, else 0.", kFunction | kMethod | kRandom | kNoGrad, &bernoulli_of);
+      "1 with probability p, else 0.", kFunction | kMethod | kRandom | kNoGrad, &bernoulli_of, "f[3,4], 0.4");
 TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-      "Normal numbers, each with its own mean and std.", kMake, &normal_tensor_tensor);
+      "Normal numbers, each with its own mean and std.", kMake, &normal_tensor_tensor, "f[3], p[3]");
 TS_OP(normal, "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-      "Normal numbers, each with its own mean.", kMake, &normal_tensor_float);
+      "Normal numbers, each with its own mean.", kMake, &normal_tensor_float, "f[3], 2");
 TS_OP(normal, "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-      "Normal numbers, each with its own std.", kMake, &normal_float_tensor);
+      "Normal numbers, each with its own std.", kMake, &normal_float_tensor, "1.5, p[3]");
 TS_KERNEL(normal,
           "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, " TS_OPTIONS
           ") -> Tensor",
-          "Normal numbers.", kMake | kOut, &normal_size_kernel);
+          "Normal numbers.", kMake | kOut, &normal_size_kernel, "1.5, 2, [2, 3]");
 TS_OP(multinomial,
       "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-      "Indices drawn by their weights.", kMake | kMethod, &multinomial);
+      "Indices drawn by their weights.", kMake | kMethod, &multinomial,
+      "p[3,4], 2\n"
+      "p[4], 6, True");
 TS_OP(dropout, "dropout(Tensor input, float p=0.5, bool train=True) -> Tensor",
       "Zeroes elements with probability p and scales the others by 1 / (1 - p).", kFunction | kFunctional | kRandom,
-      &dropout);
+      &dropout,
+      "f[3,4], 0.4\n"
+      "f[3], 0.5, False");
 #undef TS_KERNEL
 #undef TS_OPTIONS
 

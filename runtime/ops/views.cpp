@@ -515,82 +515,132 @@ Tensor unsqueeze_in_place(const Tensor& self, int64_t dim) { return become(self,
 Tensor transpose_in_place(const Tensor& self, int64_t a, int64_t b) { return become(self, transpose(self, a, b)); }
 Tensor t_in_place(const Tensor& self) { return become(self, t(self)); }
 
-TS_OP(squeeze_, "squeeze_(Tensor self) -> Tensor", "squeeze, of the tensor itself.", kMethod, &squeeze_in_place);
+TS_OP(squeeze_, "squeeze_(Tensor self) -> Tensor", "squeeze, of the tensor itself.", kMethod, &squeeze_in_place,
+      "f[2,1,3]");
 TS_OP(squeeze_, "squeeze_.dim(Tensor self, int dim) -> Tensor", "squeeze, of the tensor itself.", kMethod,
-      &squeeze_dim_in_place);
+      &squeeze_dim_in_place, "f[2,1,3], 1");
 TS_OP(unsqueeze_, "unsqueeze_(Tensor self, int dim) -> Tensor", "unsqueeze, of the tensor itself.", kMethod,
-      &unsqueeze_in_place);
+      &unsqueeze_in_place, "f[2,3], 1");
 TS_OP(transpose_, "transpose_(Tensor self, int dim0, int dim1) -> Tensor", "transpose, of the tensor itself.", kMethod,
-      &transpose_in_place);
-TS_OP(t_, "t_(Tensor self) -> Tensor", "t, of the tensor itself.", kMethod, &t_in_place);
+      &transpose_in_place, "f[2,3], 0, 1");
+TS_OP(t_, "t_(Tensor self) -> Tensor", "t, of the tensor itself.", kMethod, &t_in_place, "f[2,3]");
 TS_OP(view, "view(Tensor self, int[] size) -> Tensor", "The same elements in another shape, sharing memory.",
-      kMethod | kView | kSizes, &view);
-TS_OP(view_as, "view_as(Tensor self, Tensor other) -> Tensor", "view in the shape of other.", kMethod | kView,
-      &view_as);
+      kMethod | kView | kSizes, &view,
+      "f[2,6], [3, 4]\n"
+      "f[2,6], [-1]\n"
+      "f[2,3], [4] -> RuntimeError: shape '[4]' is invalid for input of size 6");
+TS_OP(view_as, "view_as(Tensor self, Tensor other) -> Tensor", "view in the shape of other.", kMethod | kView, &view_as,
+      "f[2,6], f[4,3]");
 TS_OP(reshape, "reshape(Tensor self, int[] shape) -> Tensor",
-      "The same elements in another shape; a view if possible, else a copy.", kViewMethod | kSizes, &reshape);
+      "The same elements in another shape; a view if possible, else a copy.", kViewMethod | kSizes, &reshape,
+      "f[2,6], [3, 4]\n"
+      "f[3,4].t, [2, 6]\n"
+      "f[2,3], [-1, -1] -> RuntimeError: only one dimension can be inferred");
 TS_OP(reshape_as, "reshape_as(Tensor self, Tensor other) -> Tensor", "reshape in the shape of other.", kMethod | kView,
-      &reshape_as);
+      &reshape_as, "f[2,6], f[4,3]");
 TS_OP(flatten, "flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
-      "Joins the dimensions from start_dim to end_dim.", kViewMethod, &flatten);
-TS_OP(ravel, "ravel(Tensor self) -> Tensor", "All elements in one dimension.", kViewMethod, &ravel);
-TS_OP(unflatten, "unflatten(Tensor self, int dim, int[] sizes) -> Tensor", "Cuts one dimension into several.",
-      kViewMethod, &unflatten);
-TS_OP(expand, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
-      "Repeats dimensions of size 1 without copying.", kMethod | kView | kSizes, &expand_method);
+      "Joins the dimensions from start_dim to end_dim.", kViewMethod, &flatten,
+      "f[2,3,4]\n"
+      "f[2,3,4], 1\n"
+      "f[]");
+TS_OP(ravel, "ravel(Tensor self) -> Tensor", "All elements in one dimension.", kViewMethod, &ravel, "f[2,3]");
+TS_OP(
+    unflatten, "unflatten(Tensor self, int dim, int[] sizes) -> Tensor", "Cuts one dimension into several.",
+    kViewMethod, &unflatten,
+    "f[2,6], 1, [2, -1]\n"
+    "f[2,6], 1, [4, 2] -> RuntimeError: unflatten: Provided sizes [4, 2] don't multiply up to the size of dim 1 (6) in the input tensor");
+TS_OP(
+    expand, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
+    "Repeats dimensions of size 1 without copying.", kMethod | kView | kSizes, &expand_method,
+    "f[1,3], [2, 3]\n"
+    "f[3], [2, -1]\n"
+    "f[3], [2] -> RuntimeError: The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 0.");
 TS_OP(expand_as, "expand_as(Tensor self, Tensor other) -> Tensor", "expand to the shape of other.", kMethod | kView,
-      &expand_as);
+      &expand_as, "f[1,3], f[2,3]");
 TS_OP(broadcast_to, "broadcast_to(Tensor self, int[] size) -> Tensor", "expand, as a function.", kViewMethod,
-      &broadcast_to);
+      &broadcast_to, "f[3], [2, 3]");
 TS_OP(permute, "permute(Tensor self, int[] dims) -> Tensor", "The dimensions in another order.", kViewMethod | kSizes,
-      &permute);
+      &permute,
+      "f[2,3,4], [2, 0, 1]\n"
+      "f[2,3], [0, 0] -> RuntimeError: permute(): duplicate dims are not allowed.");
 TS_OP(transpose, "transpose(Tensor self, int dim0, int dim1) -> Tensor", "Exchanges two dimensions.", kViewMethod,
-      &transpose);
+      &transpose,
+      "f[2,3,4], 0, 2\n"
+      "f[], 0, -1\n"
+      "f[2], 0, 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 TS_OP(swapaxes, "swapaxes(Tensor self, int axis0, int axis1) -> Tensor", "Exchanges two dimensions.", kViewMethod,
-      &transpose);
+      &transpose, "f[2,3,4], 0, 2");
 TS_OP(swapdims, "swapdims(Tensor self, int dim0, int dim1) -> Tensor", "Exchanges two dimensions.", kViewMethod,
-      &transpose);
-TS_OP(t, "t(Tensor self) -> Tensor", "The transpose of a matrix; vectors stay.", kViewMethod, &t);
-TS_OP(T, "T(Tensor self) -> Tensor", "The dimensions in reverse order.", kProperty | kView, &numpy_T);
-TS_OP(mT, "mT(Tensor self) -> Tensor", "The last two dimensions exchanged.", kProperty | kView, &matrix_T);
-TS_OP(H, "H(Tensor self) -> Tensor", "The transpose (of real tensors).", kProperty | kView, &adjoint);
+      &transpose, "f[2,3,4], 0, 2");
+TS_OP(t, "t(Tensor self) -> Tensor", "The transpose of a matrix; vectors stay.", kViewMethod, &t,
+      "f[2,3]\n"
+      "f[3]\n"
+      "f[2,2,2] -> RuntimeError: t() expects a tensor with <= 2 dimensions, but self is 3D");
+TS_OP(T, "T(Tensor self) -> Tensor", "The dimensions in reverse order.", kProperty | kView, &numpy_T, "f[2,3]");
+TS_OP(mT, "mT(Tensor self) -> Tensor", "The last two dimensions exchanged.", kProperty | kView, &matrix_T, "f[2,3,4]");
+TS_OP(H, "H(Tensor self) -> Tensor", "The transpose (of real tensors).", kProperty | kView, &adjoint, "f[2,3]");
 TS_OP(mH, "mH(Tensor self) -> Tensor", "The last two dimensions exchanged (of real tensors).", kProperty | kView,
-      &adjoint);
+      &adjoint, "f[2,3,4]");
 TS_OP(adjoint, "adjoint(Tensor self) -> Tensor", "The last two dimensions exchanged (of real tensors).", kViewMethod,
-      &adjoint);
-TS_OP(squeeze, "squeeze(Tensor self) -> Tensor", "Without the dimensions of size 1.", kViewMethod, &squeeze_all);
+      &adjoint, "f[2,3,4]");
+TS_OP(squeeze, "squeeze(Tensor self) -> Tensor", "Without the dimensions of size 1.", kViewMethod, &squeeze_all,
+      "f[2,1,3,1]");
 TS_OP(squeeze, "squeeze.dim(Tensor self, int dim) -> Tensor", "Without that dimension, if its size is 1.", kViewMethod,
-      &squeeze_dim);
+      &squeeze_dim,
+      "f[2,1,3], 1\n"
+      "f[2,1,3], 0");
 TS_OP(unsqueeze, "unsqueeze(Tensor self, int dim) -> Tensor", "With a dimension of size 1 put in.", kViewMethod,
-      &unsqueeze);
-TS_OP(select, "select(Tensor self, int dim, int index) -> Tensor", "One item along a dimension.", kViewMethod, &select);
+      &unsqueeze,
+      "f[2,3], 1\n"
+      "f[2,3], -1");
+TS_OP(select, "select(Tensor self, int dim, int index) -> Tensor", "One item along a dimension.", kViewMethod, &select,
+      "f[3,4], 1, 2\n"
+      "f[3,4], 0, -1\n"
+      "f[3], 0, 3 -> IndexError: select(): index 3 out of range for tensor of size [3] at dimension 0");
 TS_OP(narrow, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "A stretch of a dimension.", kViewMethod,
-      &narrow);
+      &narrow,
+      "f[4,3], 0, 1, 2\n"
+      "f[4], 0, 3, 2 -> RuntimeError: start (3) + length (2) exceeds dimension size (4).");
 TS_OP(narrow, "narrow.Tensor(Tensor self, int dim, Tensor start, int length) -> Tensor", "A stretch of a dimension.",
-      kViewMethod, &narrow_tensor);
+      kViewMethod, &narrow_tensor, "f[4,3], 0, i{1}, 2");
 TS_OP(diagonal, "diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-      "The diagonal of two dimensions, as the last dimension.", kViewMethod, &diagonal);
+      "The diagonal of two dimensions, as the last dimension.", kViewMethod, &diagonal,
+      "f[3,4]\n"
+      "f[2,3,3], 1, 1, 2");
 TS_OP(unfold, "unfold(Tensor self, int dimension, int size, int step) -> Tensor",
-      "All windows of a size along a dimension, as the last dimension.", kMethod | kView, &unfold);
+      "All windows of a size along a dimension, as the last dimension.", kMethod | kView, &unfold,
+      "f[5,2], 0, 3, 1\n"
+      "f[6], 0, 2, 2");
 TS_OP(movedim, "movedim(Tensor self, int[] source, int[] destination) -> Tensor", "Moves dimensions to other places.",
-      kViewMethod, &movedim);
+      kViewMethod, &movedim, "f[2,3,4], [0, 1], [2, 0]");
 TS_OP(movedim, "movedim.int(Tensor self, int source, int destination) -> Tensor", "Moves a dimension to another place.",
-      kViewMethod, &movedim_one);
+      kViewMethod, &movedim_one, "f[2,3,4], 0, 2");
 TS_OP(moveaxis, "moveaxis(Tensor self, int[] source, int[] destination) -> Tensor", "Moves dimensions to other places.",
-      kViewMethod, &movedim);
+      kViewMethod, &movedim, "f[2,3,4], [0, 1], [2, 0]");
 TS_OP(moveaxis, "moveaxis.int(Tensor self, int source, int destination) -> Tensor",
-      "Moves a dimension to another place.", kViewMethod, &movedim_one);
-TS_OP(as_strided, "as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-      "Any layout on the tensor's storage.", kViewMethod, &as_strided);
+      "Moves a dimension to another place.", kViewMethod, &movedim_one, "f[2,3,4], 0, 2");
+TS_OP(
+    as_strided, "as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+    "Any layout on the tensor's storage.", kViewMethod | kLayoutMatters, &as_strided,
+    "f[4,3], [2, 2], [3, 1]\n"
+    "f[6], [2, 3], [1, 1], 1\n"
+    "f[2], [3], [1] -> RuntimeError: setStorage: sizes [3], strides [1], storage offset 0, and itemsize 4 requiring a storage size of 12 are out of bounds for storage of size 8");
 TS_OP(split, "split(Tensor self, int split_size, int dim=0) -> Tensor[]",
-      "Parts of equal size along a dimension; the last may be smaller.", kViewMethod, &split);
-TS_OP(split, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
-      "Parts of given sizes along a dimension.", kViewMethod, &split_with_sizes);
+      "Parts of equal size along a dimension; the last may be smaller.", kViewMethod, &split,
+      "f[5,2], 2\n"
+      "f[2,5], 3, 1");
+TS_OP(
+    split, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
+    "Parts of given sizes along a dimension.", kViewMethod, &split_with_sizes,
+    "f[5,2], [2, 3]\n"
+    "f[5,2], [2, 2] -> RuntimeError: split_with_sizes expects split_sizes to sum exactly to 5 (input tensor's size at dimension 0), but got split_sizes=[2, 2]");
 TS_OP(split_with_sizes, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
-      "Parts of given sizes along a dimension.", kViewMethod, &split_with_sizes);
+      "Parts of given sizes along a dimension.", kViewMethod, &split_with_sizes, "f[5,2], [2, 3]");
 TS_OP(chunk, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "At most that many parts along a dimension.",
-      kViewMethod, &chunk);
-TS_OP(unbind, "unbind(Tensor self, int dim=0) -> Tensor[]", "The items along a dimension.", kViewMethod, &unbind);
+      kViewMethod, &chunk, "f[5,2], 2");
+TS_OP(unbind, "unbind(Tensor self, int dim=0) -> Tensor[]", "The items along a dimension.", kViewMethod, &unbind,
+      "f[3,2]\n"
+      "f[3,2], 1");
 
 }  // namespace
 }  // namespace tessera::tensor
