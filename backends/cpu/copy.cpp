@@ -62,8 +62,7 @@ void copy_run(const Loop& loop, ConvertRun run) {
 }
 
 // The loop nest of whole rows: dimension 0 left out.
-Loop rows_of(const Loop& loop) {
-  Loop rows;
+void leave_out_rows(const Loop& loop, Loop& rows) {
   rows.operands = loop.operands;
   rows.ndim = loop.ndim - 1;
   rows.numel = loop.numel / loop.sizes[0];
@@ -72,11 +71,11 @@ Loop rows_of(const Loop& loop) {
     std::copy_n(loop.strides[k] + 1, rows.ndim, rows.strides[k]);
   }
   std::copy_n(loop.sizes + 1, rows.ndim, rows.sizes);
-  return rows;
 }
 
 void copy_rows(const Loop& loop, ConvertRun run) {
-  const Loop rows = rows_of(loop);
+  Loop rows;
+  leave_out_rows(loop, rows);
   const int64_t width = loop.sizes[0], to_size = int64_t(item_size(loop.dtype[0])),
                 from_size = int64_t(item_size(loop.dtype[1]));
   const int64_t to_step = loop.strides[0][0], from_step = loop.strides[1][0], to_row = rows.strides[0][0],

@@ -21,11 +21,17 @@ namespace tessera::tensor::cpu {
 namespace {
 
 constexpr int64_t kGrain = 16384;
-constexpr int64_t kTile = 512;  // four float64 buffers of it are 16 KiB
+constexpr int64_t kTile = 512;  // four float64 buffers of it are 16 KiB; complex128 takes twice that
 
 InnerKernel inner_kernel(int op, DType lane) {
-  static const InnerKernel* const tables[4] = {float_kernels(), double_kernels(), int32_kernels(), int64_kernels()};
-  return tables[lane == kFloat32 ? 0 : lane == kFloat64 ? 1 : lane == kInt32 ? 2 : 3][op];
+  switch (lane) {
+    case DType::Float32: return float_kernels()[op];
+    case DType::Float64: return double_kernels()[op];
+    case DType::Int32: return int32_kernels()[op];
+    case DType::Complex64: return complex64_kernels()[op];
+    case DType::Complex128: return complex128_kernels()[op];
+    default: return int64_kernels()[op];
+  }
 }
 
 struct Job {
@@ -73,7 +79,7 @@ bool goes_past_caches(const Job& job) {
 // Long rows: operands that the kernel can read where they are, are; others go through a buffer.
 void run_rows(const Job& job, int64_t begin, int64_t end) {
   const Loop& loop = job.loop;
-  alignas(64) char buffers[kMaxOperands][kTile * 8];
+  alignas(64) char buffers[kMaxOperands][kTile * 16];
   ConvertRun load[kMaxOperands] = {};
   Run run;
   run.params = job.params;
@@ -108,7 +114,7 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
 // Short rows: a tile gathers several.
 void run_tiled(const Job& job, int64_t begin, int64_t end) {
   const Loop& loop = job.loop;
-  alignas(64) char buffers[kMaxOperands][kTile * 8];
+  alignas(64) char buffers[kMaxOperands][kTile * 16];
   ConvertRun load[kMaxOperands];
   for (int k = 1; k < loop.operands; k++) load[k] = converter(job.takes[k], loop.dtype[k]);
   ConvertRun store = converter(loop.dtype[0], job.takes[0]);

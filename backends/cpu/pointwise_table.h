@@ -22,6 +22,8 @@ const InnerKernel* float_kernels();
 const InnerKernel* double_kernels();
 const InnerKernel* int32_kernels();
 const InnerKernel* int64_kernels();
+const InnerKernel* complex64_kernels();
+const InnerKernel* complex128_kernels();
 /// where(bool, x, y) on elements of 1, 2, 4 and 8 bytes.
 const InnerKernel* select_kernels();
 /// "AVX3", "AVX2", ...: what the float kernels were compiled for.

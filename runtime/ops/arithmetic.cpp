@@ -394,7 +394,6 @@ void run_alias(OpCall& c) {
                                     "p[2,3], p[3]\np[3], 0.5"};
 TS_ALIAS1(absolute, abs, kAll, "p[2,3]")
 TS_ALIAS1(negative, neg, kAll, "p[2,3]")
-TS_ALIAS1(sgn, sign, kAll, "p[2,3]")
 TS_ALIAS1(fix, trunc, kAll, "p[2,3]")
 TS_ALIAS1(arcsin, asin, kAll, "p[2,3]")
 TS_ALIAS1(arccos, acos, kAll, "p[2,3]")

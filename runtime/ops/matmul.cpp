@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "runtime/device/backend.h"
-#include "runtime/autograd/node.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -45,9 +46,25 @@ void check_mm_shapes(const Tensor& a, const Tensor& b) {
         a.sizes()[0], 'x', a.sizes()[1], " and ", b.sizes()[0], 'x', b.sizes()[1], ')');
 }
 
+void run_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha = 1, double beta = 0);
+
+// Four real products of the parts.
+void run_complex_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha, double beta) {
+  const Tensor ar = contiguous(real(a)), ai = contiguous(imag(a)), br = contiguous(real(b)), bi = contiguous(imag(b));
+  const Tensor re = beta == 0 ? Tensor::empty(out.sizes(), ar.dtype(), out.device()) : contiguous(real(out));
+  const Tensor im = beta == 0 ? Tensor::empty(out.sizes(), ar.dtype(), out.device()) : contiguous(imag(out));
+  run_gemm(re, ar, br, alpha, beta);
+  run_gemm(re, ai, bi, -alpha, 1);
+  run_gemm(im, ar, bi, alpha, beta);
+  run_gemm(im, ai, br, alpha, 1);
+  copy_into(real(out), re);
+  copy_into(imag(out), im);
+}
+
 // out (contiguous, ... x m x n) = alpha * a b + beta * out
-void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha = 1, double beta = 0) {
+void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha, double beta) {
   if (out.numel() == 0) return;
+  if (is_complex(out.dtype())) return run_complex_gemm(out, a_given, b_given, alpha, beta);
   Matrix a = as_matrix(a_given), b = as_matrix(b_given);
   size_t n = out.sizes().size();
   bool batched = n == 3;
@@ -79,103 +96,40 @@ void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, d
 
 Tensor flip(const Tensor& x) { return transpose(x, -2, -1); }
 
-struct MmNode final : Node {
-  MmNode(const char* node_name, const Tensor& a, const Tensor& b) : Node(node_name) {
-    if (b.requires_grad()) saved_a = SavedTensor(a);
-    if (a.requires_grad()) saved_b = SavedTensor(b);
-    add_input(a);
-    add_input(b);
-  }
-  void backward(const TensorList& grads, TensorList& out) override {
-    const Tensor& g = grads[0];
-    if (!g.defined()) return;
-    bool batched = g.dim() == 3;
-    if (needs(0)) out[0] = batched ? bmm(g, flip(saved_b.get(this))) : mm(g, flip(saved_b.get(this)));
-    if (needs(1)) out[1] = batched ? bmm(flip(saved_a.get(this)), g) : mm(flip(saved_a.get(this)), g);
-  }
-  void release_saved() override {
-    saved_a.reset();
-    saved_b.reset();
-  }
-  SavedTensor saved_a, saved_b;
-};
+// The adjoint of the last two dimensions: what the gradient of a product is multiplied by.
+Tensor adjoint_of(const Tensor& x) { return conj(flip(x)); }
+Tensor scaled(const Tensor& x, double k) { return k == 1.0 ? x : x * k; }
+Tensor product(const Tensor& a, const Tensor& b) { return a.dim() == 3 ? bmm(a, b) : mm(a, b); }
+SavedTensor keep_if(bool wanted, const Tensor& t) { return wanted ? SavedTensor(t) : SavedTensor(); }
 
-struct MvNode final : Node {
-  MvNode(const Tensor& a, const Tensor& v) : Node("MvBackward0") {
-    if (v.requires_grad()) saved_a = SavedTensor(a);
-    if (a.requires_grad()) saved_v = SavedTensor(v);
-    add_input(a);
-    add_input(v);
-  }
-  void backward(const TensorList& grads, TensorList& out) override {
-    if (!grads[0].defined()) return;
-    if (needs(0)) out[0] = outer(grads[0], saved_v.get(this));
-    if (needs(1)) out[1] = mv(flip(saved_a.get(this)), grads[0]);
-  }
-  void release_saved() override {
-    saved_a.reset();
-    saved_v.reset();
-  }
-  SavedTensor saved_a, saved_v;
-};
+// a b, both matrices or both batches of them. Each operand is kept only for the other's gradient.
+void record_product(Tensor& out, const char* name, const Tensor& a, const Tensor& b) {
+  record(out, name, {&a, &b}, Kept<2>{{keep_if(b.requires_grad(), a), keep_if(a.requires_grad(), b)}}, [](Sweep& s) {
+    s.give(0, [&] { return product(s.g(), adjoint_of(s.kept(1))); });
+    s.give(1, [&] { return product(adjoint_of(s.kept(0)), s.g()); });
+  });
+}
 
-struct DotNode final : Node {
-  DotNode(const Tensor& a, const Tensor& b) : Node("DotBackward0"), saved_a(a), saved_b(b) {
-    add_input(a);
-    add_input(b);
-  }
-  void backward(const TensorList& grads, TensorList& out) override {
-    if (!grads[0].defined()) return;
-    if (needs(0)) out[0] = grads[0] * saved_b.get(this);
-    if (needs(1)) out[1] = grads[0] * saved_a.get(this);
-  }
-  void release_saved() override {
-    saved_a.reset();
-    saved_b.reset();
-  }
-  SavedTensor saved_a, saved_b;
-};
+// beta * bias + alpha * a b; with `transposed` b is given as its transpose, as a layer keeps its weight.
+void record_sum_and_product(Tensor& out, const char* name, const Tensor& bias, const Tensor& a, const Tensor& b,
+                            double beta, double alpha, bool transposed) {
+  record(out, name, {&bias, &a, &b}, Kept<2>{{keep_if(b.requires_grad(), a), keep_if(a.requires_grad(), b)}},
+         [shape = Dims(bias.sizes()), beta, alpha, transposed](Sweep& s) {
+           const Tensor& g = s.g();
+           s.give(0, [&] { return scaled(sum_to_size(g, shape), beta); });
+           s.give(1, [&] {
+             const Tensor w = s.kept(1);
+             return scaled(product(g, transposed ? conj(w) : adjoint_of(w)), alpha);
+           });
+           s.give(2, [&] {
+             const Tensor x = s.kept(0);
+             return scaled(transposed ? product(flip(g), conj(x)) : product(adjoint_of(x), g), alpha);
+           });
+         });
+}
 
-// beta * bias + alpha * a b, for mm and bmm; `weight` is b as the caller has it when b is its transpose.
-struct AddmmNode final : Node {
-  AddmmNode(const char* node_name, const Tensor& bias, const Tensor& a, const Tensor& b, double beta_value,
-            double alpha_value, bool b_is_transposed)
-      : Node(node_name), bias_shape(bias.sizes()), beta(beta_value), alpha(alpha_value), transposed(b_is_transposed) {
-    if (b.requires_grad()) saved_a = SavedTensor(a);
-    if (a.requires_grad()) saved_b = SavedTensor(b);
-    add_input(bias);
-    add_input(a);
-    add_input(b);
-  }
-  void backward(const TensorList& grads, TensorList& out) override {
-    const Tensor& g = grads[0];
-    if (!g.defined()) return;
-    auto product = g.dim() == 3 ? static_cast<Tensor (*)(const Tensor&, const Tensor&)>(&bmm) : &mm;
-    if (needs(0)) out[0] = scaled(sum_to_size(g, bias_shape), beta);
-    if (needs(1)) {
-      Tensor b = saved_b.get(this);
-      out[1] = scaled(product(g, transposed ? b : flip(b)), alpha);
-    }
-    if (needs(2)) {
-      Tensor a = saved_a.get(this);
-      out[2] = scaled(transposed ? product(flip(g), a) : product(flip(a), g), alpha);
-    }
-  }
-  static Tensor scaled(const Tensor& x, double k) { return k == 1.0 ? x : x * k; }
-  void release_saved() override {
-    saved_a.reset();
-    saved_b.reset();
-  }
-  SavedTensor saved_a, saved_b;
-  Dims bias_shape;
-  double beta, alpha;
-  bool transposed;
-};
-
-Tensor start_with(const Tensor& bias, Ints shape, double beta) {
-  Tensor out = Tensor::empty(shape, bias.dtype(), bias.device());
+void start_with(const Tensor& out, const Tensor& bias, double beta) {
   if (beta != 0.0) copy_into(out, bias);
-  return out;
 }
 
 void check_expands(const Tensor& bias, Ints shape) {
@@ -190,65 +144,155 @@ void check_expands(const Tensor& bias, Ints shape) {
   }
 }
 
-}  // namespace
-
-Tensor mm(const Tensor& a, const Tensor& b) {
-  check(a.dim() == 2, TensorErrorKind::Runtime, "self must be a matrix");
-  check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix");
-  check_mm_shapes(a, b);
-  check_types(a, b);
-  Tensor out;
-  if (a.sizes()[1] == 1) {  // nothing to add up
-    const GradMode no_grad(false);
-    out = mul(a, b);
-  } else {
-    out = Tensor::empty({a.sizes()[0], b.sizes()[1]}, a.dtype(), a.device());
-    run_gemm(out, a, b);
-  }
-  if (needs_grad(a, b)) set_history(out, make_counted<MmNode>("MmBackward0", a, b));
-  return out;
-}
-
-Tensor bmm(const Tensor& a, const Tensor& b) {
+void check_batches(const Tensor& a, const Tensor& b) {
   check(a.dim() == 3, TensorErrorKind::Runtime, "batch1 must be a 3D tensor");
   check(b.dim() == 3, TensorErrorKind::Runtime, "batch2 must be a 3D tensor");
   check(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1], TensorErrorKind::Runtime,
         "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2],
         "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
   check_types(a, b);
-  Tensor out = Tensor::empty({a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype(), a.device());
-  run_gemm(out, a, b);
-  if (needs_grad(a, b)) set_history(out, make_counted<MmNode>("BmmBackward0", a, b));
-  return out;
 }
 
-Tensor mv(const Tensor& a, const Tensor& v) {
-  check(a.dim() == 2 && v.dim() == 1, TensorErrorKind::Runtime, "vector + matrix @ vector expected, got 1, ", a.dim(),
-        ", ", v.dim());
-  check(a.sizes()[1] == v.sizes()[0], TensorErrorKind::Runtime, "size mismatch, got ", a.sizes()[0], ", ", a.sizes()[0],
-        'x', a.sizes()[1], ',', v.sizes()[0]);
-  check_types(a, v);
-  Tensor out = Tensor::empty({a.sizes()[0]}, a.dtype(), a.device());
-  run_gemm(out.view_of({out.numel(), 1}, {1, 1}), a, v.view_of({v.numel(), 1}, {v.strides()[0], 1}));
-  if (needs_grad(a, v)) set_history(out, make_counted<MvNode>(a, v));
-  return out;
-}
+struct Mm {
+  static Meta shape(const Tensor& a, const Tensor& b) {
+    check(a.dim() == 2, TensorErrorKind::Runtime, "self must be a matrix");
+    check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix");
+    check_mm_shapes(a, b);
+    check_types(a, b);
+    return {{a.sizes()[0], b.sizes()[1]}, a};
+  }
+  static void run(const Tensor& out, const Tensor& a, const Tensor& b) {
+    if (a.sizes()[1] != 1) return run_gemm(out, a, b);
+    const Operand in[] = {a, b};  // nothing to add up
+    run_pointwise(pointwise::k_mul, in, nullptr, &out);
+  }
+  static void grad(Tensor& out, const Tensor& a, const Tensor& b) { record_product(out, "MmBackward0", a, b); }
+};
 
-Tensor dot(const Tensor& a, const Tensor& b) {
-  check(a.dim() == 1 && b.dim() == 1, TensorErrorKind::Runtime, "1D tensors expected, but got ", a.dim(), "D and ",
-        b.dim(), "D tensors");
-  check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "dot : expected both vectors to have same dtype, but found ",
-        scalar_type_name(a.dtype()), " and ", scalar_type_name(b.dtype()));
-  check(a.numel() == b.numel(), TensorErrorKind::Runtime, "inconsistent tensor size, expected tensor [", a.numel(),
-        "] and src [", b.numel(), "] to have the same number of elements, but got ", a.numel(), " and ", b.numel(),
-        " elements respectively");
-  check_types(a, b);
-  Tensor out = Tensor::empty({}, a.dtype(), a.device());
-  int64_t n = a.numel();
-  run_gemm(out.view_of({1, 1}, {1, 1}), a.view_of({1, n}, {std::max<int64_t>(n, 1), a.strides()[0]}),
-           b.view_of({n, 1}, {b.strides()[0], 1}));
-  if (needs_grad(a, b)) set_history(out, make_counted<DotNode>(a, b));
-  return out;
+struct Bmm {
+  static Meta shape(const Tensor& a, const Tensor& b) {
+    check_batches(a, b);
+    return {{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a};
+  }
+  static void run(const Tensor& out, const Tensor& a, const Tensor& b) { run_gemm(out, a, b); }
+  static void grad(Tensor& out, const Tensor& a, const Tensor& b) { record_product(out, "BmmBackward0", a, b); }
+};
+
+struct Mv {
+  static Meta shape(const Tensor& a, const Tensor& v) {
+    check(a.dim() == 2 && v.dim() == 1, TensorErrorKind::Runtime, "vector + matrix @ vector expected, got 1, ", a.dim(),
+          ", ", v.dim());
+    check(a.sizes()[1] == v.sizes()[0], TensorErrorKind::Runtime, "size mismatch, got ", a.sizes()[0], ", ",
+          a.sizes()[0], 'x', a.sizes()[1], ',', v.sizes()[0]);
+    check_types(a, v);
+    return {{a.sizes()[0]}, a};
+  }
+  static void run(const Tensor& out, const Tensor& a, const Tensor& v) {
+    run_gemm(out.view_of({out.numel(), 1}, {1, 1}), a, v.view_of({v.numel(), 1}, {v.strides()[0], 1}));
+  }
+  static void grad(Tensor& out, const Tensor& a, const Tensor& v) {
+    record(out, "MvBackward0", {&a, &v}, Kept<2>{{keep_if(v.requires_grad(), a), keep_if(a.requires_grad(), v)}},
+           [](Sweep& s) {
+             s.give(0, [&] { return outer(s.g(), conj(s.kept(1))); });
+             s.give(1, [&] { return mv(adjoint_of(s.kept(0)), s.g()); });
+           });
+  }
+};
+
+struct Dot {
+  static Meta shape(const Tensor& a, const Tensor& b) {
+    check(a.dim() == 1 && b.dim() == 1, TensorErrorKind::Runtime, "1D tensors expected, but got ", a.dim(), "D and ",
+          b.dim(), "D tensors");
+    check(a.dtype() == b.dtype(), TensorErrorKind::Runtime,
+          "dot : expected both vectors to have same dtype, but found ", scalar_type_name(a.dtype()), " and ",
+          scalar_type_name(b.dtype()));
+    check(a.numel() == b.numel(), TensorErrorKind::Runtime, "inconsistent tensor size, expected tensor [", a.numel(),
+          "] and src [", b.numel(), "] to have the same number of elements, but got ", a.numel(), " and ", b.numel(),
+          " elements respectively");
+    check_types(a, b);
+    return {{}, a};
+  }
+  static void run(const Tensor& out, const Tensor& a, const Tensor& b) {
+    const int64_t n = a.numel();
+    run_gemm(out.view_of({1, 1}, {1, 1}), a.view_of({1, n}, {std::max<int64_t>(n, 1), a.strides()[0]}),
+             b.view_of({n, 1}, {b.strides()[0], 1}));
+  }
+  static void grad(Tensor& out, const Tensor& a, const Tensor& b) {
+    record(out, "DotBackward0", {&a, &b}, keep(a, b), [](Sweep& s) {
+      s.give(0, [&] { return s.g() * conj(s.kept(1)); });
+      s.give(1, [&] { return s.g() * conj(s.kept(0)); });
+    });
+  }
+};
+
+// `bias` spread over a b, both matrices.
+struct Addmm {
+  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar, Scalar) {
+    check(a.dim() == 2, TensorErrorKind::Runtime, "mat1 must be a matrix, got ", a.dim(), "-D tensor");
+    check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix, got ", b.dim(), "-D tensor");
+    check_mm_shapes(a, b);
+    check(bias.dtype() == b.dtype(), TensorErrorKind::Runtime, "self and mat2 must have the same dtype");
+    check_types(a, b);
+    check_expands(bias, {a.sizes()[0], b.sizes()[1]});
+    return {{a.sizes()[0], b.sizes()[1]}, a};
+  }
+  static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    start_with(out, bias, beta.to_double());
+    run_gemm(out, a, b, alpha.to_double(), beta.to_double());
+  }
+  static void grad(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    record_sum_and_product(out, "AddmmBackward0", bias, a, b, beta.to_double(), alpha.to_double(), false);
+  }
+};
+
+struct Baddbmm {
+  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar, Scalar) {
+    check_batches(a, b);
+    const Dims shape{a.sizes()[0], a.sizes()[1], b.sizes()[2]};
+    check_expands(bias, shape);
+    return {shape, a};
+  }
+  static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    Addmm::run(out, bias, a, b, beta, alpha);
+  }
+  static void grad(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    record_sum_and_product(out, "BaddbmmBackward0", bias, a, b, beta.to_double(), alpha.to_double(), false);
+  }
+};
+
+// x weight^T + bias, of matrices: what linear does to all rows at once.
+struct LinearRows {
+  static Meta shape(const Tensor& bias, const Tensor& x, const Tensor& weight) {
+    check(x.sizes()[1] == weight.sizes()[1], TensorErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (",
+          x.sizes()[0], 'x', x.sizes()[1], " and ", weight.sizes()[1], 'x', weight.sizes()[0], ')');
+    check_types(x, weight);
+    check(bias.dtype() == x.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(x.dtype()),
+          " but found ", scalar_type_name(bias.dtype()));
+    const Dims shape{x.sizes()[0], weight.sizes()[0]};
+    check_expands(bias, shape);
+    return {shape, x};
+  }
+  static void run(const Tensor& out, const Tensor& bias, const Tensor& x, const Tensor& weight) {
+    start_with(out, bias, 1.0);
+    const Ints w = weight.strides();
+    run_gemm(out, x, weight.view_of({weight.sizes()[1], weight.sizes()[0]}, {w[1], w[0]}), 1.0, 1.0);
+  }
+  static void grad(Tensor& out, const Tensor& bias, const Tensor& x, const Tensor& weight) {
+    record_sum_and_product(out, "AddmmBackward0", bias, x, weight, 1.0, 1.0, true);
+  }
+};
+
+}  // namespace
+
+Tensor mm(const Tensor& a, const Tensor& b) { return apply<Mm>(a, b); }
+Tensor bmm(const Tensor& a, const Tensor& b) { return apply<Bmm>(a, b); }
+Tensor mv(const Tensor& a, const Tensor& v) { return apply<Mv>(a, v); }
+Tensor dot(const Tensor& a, const Tensor& b) { return apply<Dot>(a, b); }
+Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+  return apply<Addmm>(bias, a, b, beta, alpha);
+}
+Tensor baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+  return apply<Baddbmm>(bias, a, b, beta, alpha);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
@@ -289,37 +333,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return view(product, shape);
 }
 
-Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-  check(a.dim() == 2, TensorErrorKind::Runtime, "mat1 must be a matrix, got ", a.dim(), "-D tensor");
-  check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix, got ", b.dim(), "-D tensor");
-  check_mm_shapes(a, b);
-  check(bias.dtype() == b.dtype(), TensorErrorKind::Runtime, "self and mat2 must have the same dtype");
-  check_types(a, b);
-  check_expands(bias, {a.sizes()[0], b.sizes()[1]});
-  Tensor out = start_with(bias, {a.sizes()[0], b.sizes()[1]}, beta.to_double());
-  run_gemm(out, a, b, alpha.to_double(), beta.to_double());
-  if (needs_grad(bias, a, b))
-    set_history(out, make_counted<AddmmNode>("AddmmBackward0", bias, a, b, beta.to_double(), alpha.to_double(), false));
-  return out;
-}
-
-Tensor baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-  check(a.dim() == 3, TensorErrorKind::Runtime, "batch1 must be a 3D tensor");
-  check(b.dim() == 3, TensorErrorKind::Runtime, "batch2 must be a 3D tensor");
-  check(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1], TensorErrorKind::Runtime,
-        "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2],
-        "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
-  check_types(a, b);
-  Dims shape{a.sizes()[0], a.sizes()[1], b.sizes()[2]};
-  check_expands(bias, shape);
-  Tensor out = start_with(bias, shape, beta.to_double());
-  run_gemm(out, a, b, alpha.to_double(), beta.to_double());
-  if (needs_grad(bias, a, b))
-    set_history(out,
-                make_counted<AddmmNode>("BaddbmmBackward0", bias, a, b, beta.to_double(), alpha.to_double(), false));
-  return out;
-}
-
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (x.dim() != 2 || weight.dim() != 2) {
     if (x.dim() > 2 && weight.dim() == 2) {
@@ -331,20 +344,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     Tensor product = matmul(x, weight.dim() == 2 ? transpose(weight, 0, 1) : weight);
     return bias.defined() ? add(product, bias) : product;
   }
-  check(x.sizes()[1] == weight.sizes()[1], TensorErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (",
-        x.sizes()[0], 'x', x.sizes()[1], " and ", weight.sizes()[1], 'x', weight.sizes()[0], ')');
-  check_types(x, weight);
-  if (!bias.defined()) return mm(x, transpose(weight, 0, 1));
-  check(bias.dtype() == x.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(x.dtype()),
-        " but found ", scalar_type_name(bias.dtype()));
-  Dims shape{x.sizes()[0], weight.sizes()[0]};
-  check_expands(bias, shape);
-  Tensor out = start_with(bias, shape, 1.0);
-  Ints w = weight.strides();
-  run_gemm(out, x, weight.view_of({weight.sizes()[1], weight.sizes()[0]}, {w[1], w[0]}), 1.0, 1.0);
-  if (needs_grad(bias, x, weight))
-    set_history(out, make_counted<AddmmNode>("AddmmBackward0", bias, x, weight, 1.0, 1.0, true));
-  return out;
+  return bias.defined() ? apply<LinearRows>(bias, x, weight) : mm(x, transpose(weight, 0, 1));
 }
 
 namespace {
@@ -369,18 +369,19 @@ const OpRegistration matmul_op{
     binary_path(matmul_fast),
     0,
     "f[2,3], f[3,4]\n"
+    "c[2,3], c[3,2]\n"
     "f[3], f[3]\n"
     "f[2,2,3], f[3,2]\n"
     "f[3], f[2,3,4]\n"
     "f[4,3].t, f[3,2]\n"
     "f[2,3], f[2,3] -> RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"};
-TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, &mm,
+TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, Mm,
       "f[2,3], f[3,4]\n"
       "f[2,0], f[0,3]\n"
       "f[2,3], f[3] -> RuntimeError: mat2 must be a matrix");
-TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, &bmm,
+TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, Bmm,
       "f[2,2,3], f[2,3,4]");
-TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, &mv, "f[2,3], f[3]");
+TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, Mv, "f[2,3], f[3]");
 TS_OP(
     dot, "dot(Tensor self, Tensor tensor) -> Tensor", "The sum of products of two vectors.", kBoth, &dot,
     "f[3], f[3]\n"
@@ -388,11 +389,11 @@ TS_OP(
 TS_OP(outer, "outer(Tensor self, Tensor vec2) -> Tensor", "All products of two vectors' elements.", kBoth, &outer,
       "f[3], f[2]");
 TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, &addmm,
+      "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, Addmm,
       "f[4], f[2,3], f[3,4], beta=0.5, alpha=2\n"
       "f[2,4], f[2,3], f[3,4]");
 TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, &baddbmm,
+      "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, Baddbmm,
       "f[2,2,4], f[2,2,3], f[2,3,4], beta=0.5, alpha=2");
 TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "input @ weight.T + bias.",
       kFunctional, &linear_op,

@@ -8,6 +8,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/pointwise_grad.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
@@ -26,6 +27,7 @@ struct Plan {
 };
 
 DType lane_of(DType t) {
+  if (is_complex(t)) return t;
   if (is_floating(t)) return t == kFloat64 ? kFloat64 : kFloat32;
   return t == kInt64 ? kInt64 : kInt32;
 }
@@ -74,19 +76,35 @@ DType promote(const Operand* in, int first, int count) {
       "`logical_not()` operator instead.");
 }
 
+// Where PyTorch speaks of complex numbers in other words than "not implemented for".
+const char* complex_refusal(std::string_view row) {
+  if (row == "sign")
+    return "Unlike NumPy, torch.sign doesn't allow complex numbers, use torch.sgn instead of torch.sign.";
+  if (row == "floor") return "floor is not supported for complex inputs";
+  if (row == "ceil") return "ceil is not supported for complex inputs";
+  if (row == "trunc") return "trunc is not supported for complex inputs";
+  if (row == "signbit") return "signbit is not implemented for complex tensors.";
+  if (row == "maximum") return "maximum not implemented for complex tensors.";
+  if (row == "minimum") return "minimum not implemented for complex tensors.";
+  if (row.substr(0, 6) == "clamp_") return "clamp is not supported for complex types";
+  return nullptr;
+}
+
 [[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type) {
-  fail(TensorErrorKind::Runtime, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
+  const char* const own_words = is_complex(type) ? complex_refusal(row.name) : nullptr;
+  if (own_words) fail(TensorErrorKind::Runtime, own_words);
+  fail(TensorErrorKind::NotImplemented, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
 }
 
 void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, Plan& plan) {
   plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
-  if (is_complex(plan.common)) [[unlikely]]
+  if (!row.types.has(plan.common)) [[unlikely]]
     refuse_dtype(row, plan.common);
   if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
   plan.result = plan.common;
   switch (row.row_class) {
     case PointwiseClass::Float:
-      if (!is_floating(plan.common)) plan.result = Context::current().default_dtype;
+      if (!is_floating(plan.common) && !is_complex(plan.common)) plan.result = Context::current().default_dtype;
       plan.lane = lane_of(plan.result);
       return;
     case PointwiseClass::Number:
@@ -94,9 +112,7 @@ void decide_types(int id, const PointwiseRow& row, const Operand* in, int count,
     case PointwiseClass::Select: break;
     case PointwiseClass::Predicate:
     case PointwiseClass::Compare: plan.result = kBool; break;
-    case PointwiseClass::Bits:
-      if (is_floating(plan.common)) refuse_dtype(row, plan.common);
-      break;
+    default: break;
   }
   plan.lane = lane_of(plan.common);
   if (id == k_sub || id == k_neg) {
@@ -118,7 +134,7 @@ void check_divisor(const Operand& y, DType lane) {
 
 void check_operands(int id, const PointwiseRow& row, const Operand* in, const Plan& plan) {
   if (row.row_class == PointwiseClass::Divide) check_divisor(in[1], plan.lane);
-  if (id == k_pow && !is_floating(plan.lane) && !in[1].is_tensor())
+  if (id == k_pow && is_integral(plan.lane) && !in[1].is_tensor())
     check(in[1].scalar().to_int() >= 0, TensorErrorKind::Runtime,
           "Integers to negative integer powers are not allowed.");
 }
@@ -168,7 +184,7 @@ Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Devic
 // ---- the call ----
 
 void put_number(char* to, const Scalar& from, DType lane) {
-  with_type(lane, [&](auto tag) {
+  with_type<kRealTypes | kComplexTypes>(lane, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T value = from.to<T>();
     __builtin_memcpy(to, &value, sizeof value);
@@ -177,8 +193,8 @@ void put_number(char* to, const Scalar& from, DType lane) {
 
 // The number takes the common dtype first: int8 -1 among uint8 is 255.
 Scalar in_common(const Scalar& s, DType common) {
-  if (is_floating(common) || is_bool(common)) return s;
-  return with_type(common, [&](auto tag) -> Scalar {
+  if (!is_integral(common)) return s;
+  return with_type<kIntegralTypes | kWideUnsignedTypes>(common, [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T>) return s.to<T>();
     else return s;
@@ -275,7 +291,10 @@ struct PointwiseNode final : Node {
     const unsigned in_one_pass = Context::current().grad_enabled ? 0 : compute_fused(args, fused);
     for (size_t k = 0; k < row.arity; k++) {
       if (!needs(k) || !row.derivative[k].formula) continue;
-      Tensor d = in_one_pass >> k & 1 ? std::move(fused[k]) : row.derivative[k].formula(args);
+      // Of a complex function the gradient is g * conj(f'); a formula is linear in g and says g * f'.
+      Tensor d = in_one_pass >> k & 1    ? std::move(fused[k])
+                 : is_complex(g.dtype()) ? conj(row.derivative[k].formula(GradArgs{conj(g), x, y, z, r, params}))
+                                         : row.derivative[k].formula(args);
       d = sum_to_size(d, shapes[k]);
       out[k] = d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
     }
@@ -309,7 +328,7 @@ struct PointwiseNode final : Node {
 bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
   bool wanted = false;
   for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().requires_grad();
-  if (!wanted || !Context::current().grad_enabled || !is_floating(result)) return false;
+  if (!wanted || !Context::current().grad_enabled || !is_differentiable(result)) return false;
   for (const auto& d : row.derivative)
     if (d.formula) return true;
   return false;
@@ -356,7 +375,8 @@ int replace_for_bool(int id, DType common) {
 
 // x ** 2 and the like without pow.
 int replace_pow(int id, const Operand* in, DType lane) {
-  if (id != k_pow || in[1].is_tensor() || !is_floating(lane)) return id;
+  if (id != k_pow || in[1].is_tensor() || !(is_floating(lane) || is_complex(lane))) return id;
+  if (in[1].scalar().is_complex()) return id;
   double e = in[1].scalar().to_double();
   return e == 2.0    ? int(k_square)
          : e == 3.0  ? int(k_cube)
@@ -390,6 +410,8 @@ Dims full_shape(const Operand* in, int count) {
 Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
   const PointwiseRow& row = kPointwiseRows[id];
   const int count = row.arity;
+  if (id == k_abs && in[0].is_tensor() && is_complex(in[0].tensor().dtype())) [[unlikely]]
+    return complex_abs(in[0].tensor());
   Plan plan;
   Device device = device_of(in, count);
   decide_types(id, row, in, count, plan);

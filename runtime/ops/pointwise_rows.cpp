@@ -25,7 +25,8 @@ static Tensor pow_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
   return where(y == 0.0, 0.0, g * (y * pow(x, y - 1.0)));
 }
 static Tensor pow_dy(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& result) {
-  return g * where((x == 0.0) & (y >= 0.0), 0.0, result * log(x));
+  const Tensor zero = is_complex(result.dtype()) ? x == 0.0 : (x == 0.0) & (y >= 0.0);
+  return g * where(zero, 0.0, result * log(x));
 }
 static Tensor gelu_tanh_dx(const Tensor& x) {
   constexpr double k = 0.79788456080286535588;
@@ -81,7 +82,14 @@ const char* backward_name(std::string_view op) {
 }  // namespace
 
 #define TS_ROW(NAME, CLASS, ARITY, PARAMS, BODY, ...) \
-  {#NAME, backward_name(#NAME), PointwiseClass::CLASS, ARITY, PARAMS, {__VA_ARGS__}, BODY},
+  {#NAME,                                             \
+   backward_name(#NAME),                              \
+   real_class(PointwiseClass::CLASS),                 \
+   types_of(PointwiseClass::CLASS),                   \
+   ARITY,                                             \
+   PARAMS,                                            \
+   {__VA_ARGS__},                                     \
+   BODY},
 #define UNARY(NAME, CLASS, WHERE, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 0, #BODY, derivative_of<D0_##NAME>())
 #define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 1, #BODY, derivative_of<D0_##NAME>())
 #define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX) \
@@ -225,13 +233,16 @@ constexpr FastPaths binary_paths() {
 
 /// Calls for the tests (samples.h): inside the domain of nearly every row, broadcast, and with a number.
 constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_class, int arity) {
-  if (name == "acosh") return "g[3,4]";
-  if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]";
+  if (name == "acosh") return "g[3,4]\nc[4]";
+  if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]\nb[3], c[3], c[2,3]";
   if (row_class == PointwiseClass::Bits) return arity == 1 ? "i[3,4]<9\nb[4]" : "i[3,4]<9, i[4]<5\ni[3]<9, 2";
   if (row_class == PointwiseClass::Divide) return "f[3,4], g[4]\ng[2,3], 0.45\ni[4]<9, 2";
-  if (arity == 1) return "p[3,4]\np[4,3].t\np[0,3]\np[]";
-  if (arity == 2) return "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5";
-  return "p[2,3], p[3], p[2,1]";
+  const bool complex = row_class > PointwiseClass::Select;
+  if (arity == 1) return complex ? "p[3,4]\np[4,3].t\np[0,3]\np[]\nc[3,2]" : "p[3,4]\np[4,3].t\np[0,3]\np[]";
+  if (arity == 2)
+    return complex ? "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5\nc[2,3], c[3]\nc[3], p[3]\np[3], 2j"
+                   : "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5";
+  return complex ? "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]" : "p[2,3], p[3], p[2,1]";
 }
 #define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)       \
   static const OpRegistration entry_##NAME{#NAME,                     \

@@ -7,6 +7,7 @@
 #include "runtime/autograd/views.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 
 namespace tessera::tensor {
@@ -498,7 +499,7 @@ Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64
 Tensor squeeze_all(const Tensor& self) { return squeeze(self); }
 Tensor squeeze_dim(const Tensor& self, int64_t dim) { return squeeze(self, dim); }
 Tensor ravel(const Tensor& self) { return reshape(self, {-1}); }
-Tensor adjoint(const Tensor& self) { return matrix_T(self); }
+Tensor adjoint(const Tensor& self) { return conj(matrix_T(self)); }
 
 // unsqueeze_ and its like: the tensor itself takes the view's layout and record.
 Tensor become(const Tensor& self, const Tensor& view) {
@@ -578,10 +579,10 @@ TS_OP(t, "t(Tensor self) -> Tensor", "The transpose of a matrix; vectors stay.",
       "f[2,2,2] -> RuntimeError: t() expects a tensor with <= 2 dimensions, but self is 3D");
 TS_OP(T, "T(Tensor self) -> Tensor", "The dimensions in reverse order.", kProperty | kView, &numpy_T, "f[2,3]");
 TS_OP(mT, "mT(Tensor self) -> Tensor", "The last two dimensions exchanged.", kProperty | kView, &matrix_T, "f[2,3,4]");
-TS_OP(H, "H(Tensor self) -> Tensor", "The transpose (of real tensors).", kProperty | kView, &adjoint, "f[2,3]");
-TS_OP(mH, "mH(Tensor self) -> Tensor", "The last two dimensions exchanged (of real tensors).", kProperty | kView,
-      &adjoint, "f[2,3,4]");
-TS_OP(adjoint, "adjoint(Tensor self) -> Tensor", "The last two dimensions exchanged (of real tensors).", kViewMethod,
+TS_OP(H, "H(Tensor self) -> Tensor", "The conjugate transpose.", kProperty | kView, &adjoint, "f[2,3]");
+TS_OP(mH, "mH(Tensor self) -> Tensor", "The last two dimensions exchanged, conjugated.", kProperty | kView, &adjoint,
+      "f[2,3,4]");
+TS_OP(adjoint, "adjoint(Tensor self) -> Tensor", "The last two dimensions exchanged, conjugated.", kViewMethod,
       &adjoint, "f[2,3,4]");
 TS_OP(squeeze, "squeeze(Tensor self) -> Tensor", "Without the dimensions of size 1.", kViewMethod, &squeeze_all,
       "f[2,1,3,1]");

@@ -56,7 +56,10 @@ bool to_scalar(const Value& v, Scalar& out) {
   if (v.is_float()) out = Scalar(v.as_float());
   else if (v.is_int()) out = Scalar(v.as_int());
   else if (v.is_bool()) out = Scalar(v.as_bool());
-  else return false;
+  else if (v.is_object() && is_complex(*v.as_object()->type->owner, v)) {
+    const auto* z = static_cast<const Complex*>(v.as_object());
+    out = Scalar(std::complex<double>(z->real, z->imag));
+  } else return false;
   return true;
 }
 

@@ -69,7 +69,7 @@ Value wrap_size(Interpreter& in, Ints sizes);
 Value wrap_device(Interpreter& in, Device device);
 Value wrap_number(Interpreter& in, const Scalar& number);
 Value wrap_result(Interpreter& in, const OpArg& result);
-// int, float and bool of the language; false for anything else.
+// int, float, bool and complex of the language; false for anything else.
 bool to_scalar(const Value& v, Scalar& out);
 
 // The tensor of a tensor or of a numpy array; TypeError "must be Tensor, not X" otherwise.

@@ -4,6 +4,7 @@
 // second writes the elements and refuses what does not fit the shape.
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
+#include "lang/types/number.h"
 #include "lang/types/range.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/convert.h"
@@ -38,6 +39,7 @@ class Reader {
     if (data.is_float()) return see(state_.context.default_dtype);
     if (data.is_int()) return see(kInt64);
     if (data.is_bool()) return see(kBool);
+    if (data.is_object() && is_complex(in_, data)) return see(complex_type(state_.context.default_dtype));
     if (is_sequence(data) && depth < shape.size()) {
       for (const Value& item : items_of(data)) find_dtype(item, depth + 1);
       return;
@@ -88,6 +90,12 @@ class Reader {
     if (v.is_bool()) return convert_element<T>(v.as_bool());
     if (is_tensor(state_, v)) return tensor_of(v).item().template to<T>();
     Scalar number;
+    if (to_scalar(v, number)) {  // complex
+      if constexpr (!is_complex_type<T>)
+        throw Error(ErrorKind::RuntimeError,
+                    std::string("value cannot be converted to type ") + c_name<T>() + " without overflow");
+      return number.to<T>();
+    }
     if (is_boxed_number(v, number)) return number.to<T>();
     if (is_sequence(v) && !is_floating(dtype))
       throw Error(ErrorKind::TypeError,
@@ -113,6 +121,9 @@ class Reader {
     if constexpr (std::is_same_v<T, uint8_t>) return "uint8_t";
     else if constexpr (std::is_same_v<T, int8_t>) return "int8_t";
     else if constexpr (std::is_same_v<T, int16_t>) return "int16_t";
+    else if constexpr (std::is_same_v<T, float>) return "float";
+    else if constexpr (std::is_same_v<T, double>) return "double";
+    else if constexpr (std::is_same_v<T, int64_t>) return "int64_t";
     else return "int";
   }
 
@@ -138,6 +149,7 @@ Value list_of(Interpreter& in, const Tensor& t, size_t dim, const T* data) {
   if (dim == static_cast<size_t>(t.dim())) {
     if constexpr (std::is_same_v<T, bool>) return Value::boolean(*data);
     else if constexpr (std::is_integral_v<T>) return Value::integer(static_cast<int64_t>(*data));
+    else if constexpr (is_complex_type<T>) return make_complex(in, double(data->real()), double(data->imag()));
     else return Value::real(convert_element<double>(*data));
   }
   const int64_t n = t.sizes()[dim], step = t.strides()[dim];
@@ -173,7 +185,7 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
     else reader.find_dtype(items);
     if (!has_dtype && !reader.seen) reader.dtype = state.context.default_dtype;
     result = Tensor::empty(reader.shape, reader.dtype);
-    with_type<kRealTypes | kWideUnsignedTypes>(reader.dtype, [&](auto tag) {
+    with_type<kAllTypes>(reader.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       T* out = reinterpret_cast<T*>(result.data_ptr());
       if (result.numel() > 0) reader.write(items, 0, out);
@@ -184,7 +196,7 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
 
 Value tensor_to_list(Interpreter& in, const Tensor& t) {
   const Tensor host = tensor_to(t, t.dtype(), kCpu, false);
-  return with_type<kRealTypes | kWideUnsignedTypes>(host.dtype(), [&](auto tag) {
+  return with_type<kAllTypes>(host.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     return list_of(in, host, 0, static_cast<const T*>(host.data_ptr()));
   });

@@ -1,0 +1,165 @@
+#include "runtime/ops/complex.h"
+
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/join.h"
+#include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/views.h"
+
+namespace tessera::tensor {
+namespace {
+
+Tensor view_with_type(const Tensor& self, Ints sizes, Ints strides, DType type) {
+  return Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->data, sizes, strides, type));
+}
+
+}  // namespace
+
+Tensor view_as_real(const Tensor& self) {
+  check(is_complex(self.dtype()), TensorErrorKind::Runtime, "view_as_real is only supported for complex tensors");
+  Dims sizes(self.sizes()), strides(self.strides());
+  for (auto& s : strides) s *= 2;
+  sizes.push_back(2), strides.push_back(1);
+  Tensor out = view_with_type(self, sizes, strides, real_type(self.dtype()));
+  return record_view(out, self, "ViewAsRealBackward0",
+                     [](Sweep& s) { s.give(0, [&] { return view_as_complex(contiguous(s.g())); }); });
+}
+
+Tensor view_as_complex(const Tensor& self) {
+  check(self.dtype() == kFloat32 || self.dtype() == kFloat64, TensorErrorKind::Runtime,
+        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
+        scalar_type_name(self.dtype()));
+  check(self.dim() > 0, TensorErrorKind::Runtime, "Input tensor must have one or more dimensions");
+  check(self.sizes().back() == 2, TensorErrorKind::Runtime, "Tensor must have a last dimension of size 2");
+  check(self.strides().back() == 1, TensorErrorKind::Runtime, "Tensor must have a last dimension with stride 1");
+  Dims sizes(self.sizes().first(size_t(self.dim()) - 1)), strides(self.strides().first(size_t(self.dim()) - 1));
+  for (auto& s : strides) {
+    check(s % 2 == 0, TensorErrorKind::Runtime, "Tensor must have a stride divisible by 2 for all but last dimension");
+    s /= 2;
+  }
+  check(self.offset() % 2 == 0, TensorErrorKind::Runtime, "Tensor must have a storage_offset divisible by 2");
+  Tensor out = view_with_type(self, sizes, strides, complex_type(self.dtype()));
+  return record_view(out, self, "ViewAsComplexBackward0",
+                     [](Sweep& s) { s.give(0, [&] { return view_as_real(s.g()); }); });
+}
+
+Tensor real(const Tensor& self) { return is_complex(self.dtype()) ? select(view_as_real(self), -1, 0) : self; }
+
+Tensor imag(const Tensor& self) {
+  check(is_complex(self.dtype()), TensorErrorKind::Runtime,
+        "imag is not implemented for tensors with non-complex dtypes.");
+  return select(view_as_real(self), -1, 1);
+}
+
+Tensor complex(const Tensor& re, const Tensor& im) {
+  check((re.dtype() == kFloat32 || re.dtype() == kFloat64) && (im.dtype() == kFloat32 || im.dtype() == kFloat64),
+        TensorErrorKind::Runtime, "Expected both inputs to be Half, Float or Double tensors but got ",
+        scalar_type_name(re.dtype()), " and ", scalar_type_name(im.dtype()));
+  check(re.dtype() == im.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
+        scalar_type_name(re.dtype()), " but got scalar type ", scalar_type_name(im.dtype()), " for second argument");
+  const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
+  return view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1));
+}
+
+namespace {
+
+struct ConjPhysical {
+  static constexpr bool in_place = true;
+  static Meta shape(const Tensor& self) { return {self.sizes(), self}; }
+  static void run(const Tensor& out, const Tensor& self) {
+    if (!out.same(self)) copy_into(out, self);
+    if (!is_complex(out.dtype())) return;
+    const Operand part[] = {imag(out)};
+    run_pointwise_inplace(pointwise::k_neg, part);
+  }
+  static void grad(Tensor& out, const Tensor& self) {
+    record(out, "ConjPhysicalBackward0", {&self}, [](Sweep& s) { s.give(0, [&] { return conj(s.g()); }); });
+  }
+};
+
+}  // namespace
+
+Tensor conj(const Tensor& self) { return is_complex(self.dtype()) ? apply<ConjPhysical>(self) : self; }
+
+Tensor complex_abs(const Tensor& self) {
+  const Tensor re = real(self), im = imag(self);
+  if (!needs_grad(self)) return hypot(re, im);
+  const Tensor zero = (re == 0.0) & (im == 0.0);
+  return where(zero, 0.0, hypot(where(zero, 1.0, re), im));
+}
+
+Tensor angle(const Tensor& self) {
+  if (is_complex(self.dtype())) return atan2(imag(self), real(self));
+  const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, Context::current().default_dtype);
+  return where(isnan(x), x, where(x < 0.0, Scalar(3.14159265358979323846), x * 0.0));
+}
+
+Tensor sgn(const Tensor& self) {
+  if (!is_complex(self.dtype())) return sign(self);
+  const Tensor size = complex_abs(self);
+  return where(size == 0.0, 0.0, self / where(size == 0.0, 1.0, size));
+}
+
+namespace {
+
+Tensor polar(const Tensor& abs, const Tensor& angle) {
+  check(abs.dtype() == angle.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
+        scalar_type_name(abs.dtype()), " but got scalar type ", scalar_type_name(angle.dtype()),
+        " for second argument");
+  return complex(abs * cos(angle), abs * sin(angle));
+}
+Tensor isreal(const Tensor& self) {
+  return is_complex(self.dtype()) ? imag(self) == 0.0 : ones(self.sizes(), kBool, self.device());
+}
+Tensor same(const Tensor& self) { return self; }
+bool never(const Tensor&) { return false; }
+
+constexpr uint32_t kBoth = kFunction | kMethod;
+TS_OP(view_as_real, "view_as_real(Tensor self) -> Tensor", "The parts as a last dimension of two, on the same memory.",
+      kFunction | kView, &view_as_real,
+      "c[2,3]\n"
+      "f[2] -> RuntimeError: view_as_real is only supported for complex tensors");
+TS_OP(view_as_complex, "view_as_complex(Tensor self) -> Tensor",
+      "Pairs in the last dimension as complex numbers, on the same memory.", kFunction | kView | kLayoutMatters,
+      &view_as_complex,
+      "f[3,2]\n"
+      "f[3] -> RuntimeError: Tensor must have a last dimension of size 2");
+TS_OP(real, "real(Tensor self) -> Tensor", "The real part, a view.", kFunction | kProperty | kView, &real,
+      "c[2,3]\n"
+      "f[3]");
+TS_OP(imag, "imag(Tensor self) -> Tensor", "The imaginary part, a view.", kFunction | kProperty | kView, &imag,
+      "c[2,3]\n"
+      "f[3] -> RuntimeError: imag is not implemented for tensors with non-complex dtypes.");
+TS_OP(complex, "complex(Tensor real, Tensor imag) -> Tensor", "A complex tensor of its parts.", kFunction | kOut,
+      &complex,
+      "f[2,3], f[3]\n"
+      "f[2], i[2]<3 -> RuntimeError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
+TS_OP(polar, "polar(Tensor abs, Tensor angle) -> Tensor", "A complex tensor of its absolute values and angles.",
+      kFunction | kOut, &polar, "p[2,3], f[2,3]");
+TS_OP(conj, "conj(Tensor self) -> Tensor", "The complex conjugate; a real tensor itself.", kBoth, &conj,
+      "c[2,3]\n"
+      "f[3]");
+TS_OP(conj_physical, "conj_physical(Tensor self) -> Tensor", "The complex conjugate, computed.",
+      kBoth | kInplace | kOut, ConjPhysical,
+      "c[2,3]\n"
+      "f[3]");
+TS_OP(resolve_conj, "resolve_conj(Tensor self) -> Tensor", "Self: conjugates are computed at once.", kBoth, &same,
+      "c[2]");
+TS_OP(resolve_neg, "resolve_neg(Tensor self) -> Tensor", "Self: negatives are computed at once.", kBoth, &same, "f[2]");
+TS_OP(is_conj, "is_conj(Tensor self) -> bool", "False: conjugates are computed at once.", kBoth | kNoGrad, &never,
+      "c[2]");
+TS_OP(is_neg, "is_neg(Tensor self) -> bool", "False: negatives are computed at once.", kBoth | kNoGrad, &never, "f[2]");
+TS_OP(angle, "angle(Tensor self) -> Tensor", "The angle in radians; pi for negative real numbers.", kBoth | kOut,
+      &angle,
+      "c[2,3]\n"
+      "f[3]\n"
+      "i[3]<4");
+TS_OP(sgn, "sgn(Tensor self) -> Tensor", "x / |x|, the sign of real numbers; 0 at 0.", kBoth | kInplace | kOut, &sgn,
+      "c[2,3]\n"
+      "f[3]");
+TS_OP(isreal, "isreal(Tensor self) -> Tensor", "Whether the imaginary part is 0.", kBoth | kNoGrad, &isreal,
+      "c[3]\n"
+      "f[3]");
+
+}  // namespace
+}  // namespace tessera::tensor
