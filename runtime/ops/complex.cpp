@@ -3,6 +3,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 

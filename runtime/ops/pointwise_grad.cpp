@@ -11,23 +11,15 @@ constinit Kernel<PointwiseGradCall> pointwise_grad_kernel("pointwise_grad");
 
 namespace {
 
-// A single number on the host is read as a value of the lane's type.
-struct Number {
-  alignas(8) char bytes[8];
-};
-
 bool is_number(const Tensor& t) { return t.dim() == 0 && t.device().is_cpu(); }
 
-void set_number(Loop& loop, int k, const Tensor& t, DType lane, Number& number) {
+// A single number on the host is read as a value of the lane's type.
+void set_number(Loop& loop, int k, const Tensor& t, DType lane) {
   const double value = t.item().to_double();
-  if (lane == kFloat64) __builtin_memcpy(number.bytes, &value, sizeof value);
-  else {
-    const float narrow = float(value);
-    __builtin_memcpy(number.bytes, &narrow, sizeof narrow);
-  }
-  loop.data[k] = number.bytes;
-  loop.dtype[k] = lane;
-  loop.host_scalars |= 1u << k;
+  const float narrow = float(value);
+  if (lane == kFloat64) __builtin_memcpy(loop.numbers[k], &value, sizeof value);
+  else __builtin_memcpy(loop.numbers[k], &narrow, sizeof narrow);
+  loop.use_number(k, lane);
 }
 
 // All operands of one shape and dense, or numbers: a loop of one dimension without a plan.
@@ -39,7 +31,6 @@ bool make_dense_loop(Loop& loop, const Tensor* const* operands, int count) {
   loop.operands = count;
   loop.ndim = 1;
   loop.numel = loop.sizes[0] = out.numel();
-  loop.device = out.device();
   for (int k = 0; k < count; k++) {
     loop.data[k] = operands[k]->impl()->data;
     loop.dtype[k] = operands[k]->dtype();
@@ -84,13 +75,12 @@ unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, uns
     make_loop(loop, operands, count);
     if (!rows_are_dense(loop)) return 0;
   }
-  Number numbers[kMaxOperands];
   for (int k = 1; k < count; k++)
-    if (is_number(*operands[k])) set_number(loop, k, *operands[k], lane, numbers[k]);
+    if (is_number(*operands[k])) set_number(loop, k, *operands[k], lane);
   PointwiseGradCall call{id, lane, loop, reads, {}, a.params};
   for (int k = 0; k < row.arity; k++)
     if (fused >> k & 1) call.results[k] = static_cast<char*>(out[k].data_ptr());
-  pointwise_grad_kernel(device, call);
+  pointwise_grad_kernel(a.g.device(), call);
   return fused;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 
 using namespace tessera::tensor;
 

@@ -9,6 +9,7 @@
 
 #include "runtime/context.h"
 #include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/sorting.h"

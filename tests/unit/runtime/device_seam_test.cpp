@@ -6,6 +6,7 @@
 #include "runtime/device/generator.h"
 #include "runtime/device/memory.h"
 #include "runtime/ops.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/views.h"
 #include "tests/unit/runtime/fake_device.h"
 
