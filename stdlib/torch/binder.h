@@ -13,18 +13,7 @@
 
 namespace tessera::stdlib {
 
-class Binder;
-
-// Behind a function object such as torch.add or Tensor.add_: which entries it calls and how.
-struct OpFunction {
-  std::string name;  // as messages say it: "add_", "special_expit"
-  std::vector<const OpEntry*> entries = {};
-  bool is_method = false;
-  bool is_inplace = false;
-  bool is_functional = false;        // of torch.nn.functional: what can work in place takes `inplace`
-  FastPaths fast = {};               // for calls with plain operands, where no overload disagrees
-  std::vector<Binder> binders = {};  // empty until the first call
-};
+struct OpFunction;
 
 // What a call becomes when a schema accepts it. The arguments borrow from the call's values and from `scratch`.
 struct BoundCall {
@@ -86,6 +75,17 @@ class Binder {
   uint32_t positional_ = 0;  // how many may be given by position
   uint32_t required_ = 0;    // a bit for each argument without a default
   int spread_ = -1;          // the argument that may be given as several: view(2, 3), broadcast_tensors(a, b)
+};
+
+// Behind a function object such as torch.add or Tensor.add_: which entries it calls and how.
+struct OpFunction {
+  std::string name;  // as messages say it: "add_", "special_expit"
+  std::vector<const OpEntry*> entries = {};
+  bool is_method = false;
+  bool is_inplace = false;
+  bool is_functional = false;        // of torch.nn.functional: what can work in place takes `inplace`
+  FastPaths fast = {};               // for calls with plain operands, where no overload disagrees
+  std::vector<Binder> binders = {};  // empty until the first call
 };
 
 // The argument that may be given as several integers or tensors, or -1.
