@@ -60,8 +60,8 @@ bool spin_until(const Done& done) {
   return done();
 }
 
-/// Set while this thread works on a piece: a call from inside of one runs on this thread alone.
-thread_local bool inside_piece = false;
+/// A call from inside of a piece runs on this thread alone.
+thread_local bool inside_piece = false;  // per thread: whether it works on a piece
 
 struct InsidePiece {
   InsidePiece() { inside_piece = true; }
