@@ -140,6 +140,21 @@ int64_t run_elements(const IndexCall& c, const Level& strip, const Cursor<T>& at
   return dense ? run(std::true_type(), strip.self) : run(std::false_type(), strip.self);
 }
 
+// The commonest strip, and the one where a cycle counts: one index without negative numbers, all elements side by side, as
+// gather and scatter along the last dimension have it.
+template <Mode kMode, class T>
+int64_t run_vector(const Cursor<T>& at, int64_t extent, int64_t n) {
+  const int64_t* index = at.index[0];
+  T *const self = at.self, *const value = at.value;
+  for (int64_t i = 0; i < n; i++) {
+    const uint64_t place = uint64_t(index[i]);
+    if (place >= uint64_t(extent)) [[unlikely]]
+      return i;
+    move<kMode>(self[place], value[i]);
+  }
+  return n;
+}
+
 template <Mode kMode, class T>
 inline void run_row(T* self, T* value, int64_t n, const Level& row) {
   if (row.self == 1 && row.value == 1) {
@@ -170,7 +185,11 @@ int64_t run_rows(const IndexCall& c, const Level& strip, const Level& row, int64
 template <Mode kMode, class T>
 class IndexLoop {
  public:
-  explicit IndexLoop(const IndexCall& c) : c_(c), nest_(c) {}
+  explicit IndexLoop(const IndexCall& c) : c_(c), nest_(c) {
+    const Level& strip = nest_.strip();
+    is_vector_ = nest_.indices == 1 && c.negative == IndexCall::Negative::Refuse && c.step[0] == 1 && strip.self == 0 &&
+                 strip.value == 1 && strip.index[0] == 1;
+  }
 
   void run() {
     int64_t total = 1;
@@ -201,6 +220,7 @@ class IndexLoop {
 
   int64_t run_strip(const Cursor<T>& at, int64_t n, int64_t width) const {
     if (nest_.row) return run_rows<kMode>(c_, nest_.strip(), nest_.levels[nest_.count - 1], width, at, n);
+    if (is_vector_) return run_vector<kMode>(at, c_.extent[0], n);
     if (nest_.indices == 1) return run_elements<kMode, 1>(c_, nest_.strip(), at, n);
     if (nest_.indices == 2) return run_elements<kMode, 2>(c_, nest_.strip(), at, n);
     return run_elements<kMode, 0>(c_, nest_.strip(), at, n);
@@ -246,6 +266,7 @@ class IndexLoop {
 
   const IndexCall& c_;
   const Nest nest_;
+  bool is_vector_;
   std::mutex fault_mutex_;
   Fault fault_;
 };
