@@ -14,20 +14,26 @@ namespace tessera::tensor {
 inline constexpr int kMaxOperands = 5;   // operand 0 is the result
 inline constexpr int kMaxLoopDims = 64;  // PyTorch's limit on dimensions
 
-struct Loop {
-  Loop() = default;
-  Loop(const Loop&) = delete;  // data may point into it
-
+struct LoopFields {
   int operands = 0;
   int ndim = 1;  // at least 1; sizes[0] is the innermost
   int64_t numel = 0;
-  unsigned host_scalars =
-      0;  // bit k: operand k is numbers[k], step 0, whatever the device; data[k] is its host address
-  char* data[kMaxOperands];
+  unsigned host_scalars = 0;  // bit k: operand k is numbers[k], step 0; on any device
+  char* data[kMaxOperands];   // of a number: its place in this loop
   DType dtype[kMaxOperands];
   alignas(16) char numbers[kMaxOperands][16];  // by value: a kernel on a device takes them along in its parameters
   int64_t sizes[kMaxLoopDims];
   int64_t strides[kMaxOperands][kMaxLoopDims];  // in elements of that operand
+};
+
+struct Loop : LoopFields {
+  Loop() = default;
+  Loop(const Loop& other) : LoopFields(other) { find_numbers(); }
+  Loop& operator=(const Loop& other) {
+    LoopFields::operator=(other);
+    find_numbers();
+    return *this;
+  }
 
   /// Operand k becomes the number in numbers[k].
   void use_number(int k, DType type) {
@@ -37,6 +43,12 @@ struct Loop {
   }
   /// One run with every step 0 or 1.
   bool dense() const;
+
+ private:
+  void find_numbers() {
+    for (int k = 0; k < operands; k++)
+      if (host_scalars >> k & 1) data[k] = numbers[k];
+  }
 };
 
 /// The dtype of a result by PyTorch's rules, as torch.result_type. Undefined tensors are skipped.

@@ -70,8 +70,9 @@ struct ConjPhysical {
   static void run(const Tensor& out, const Tensor& self) {
     if (!out.same(self)) copy_into(out, self);
     if (!is_complex(out.dtype())) return;
-    const Operand part[] = {imag(out)};
-    run_pointwise_inplace(pointwise::k_neg, part);
+    const Tensor part = imag(out);
+    const Operand in[] = {part};
+    run_pointwise_inplace(pointwise::k_neg, in);
   }
   static void grad(Tensor& out, const Tensor& self) {
     record(out, "ConjPhysicalBackward0", {&self}, [](Sweep& s) { s.give(0, [&] { return conj(s.g()); }); });

@@ -13,12 +13,14 @@ namespace {
 
 bool is_number(const Tensor& t) { return t.dim() == 0 && t.device().is_cpu(); }
 
-// A single number on the host is read as a value of the lane's type.
+// A single number on the host goes along as a value of the lane's type.
 void set_number(Loop& loop, int k, const Tensor& t, DType lane) {
   const double value = t.item().to_double();
-  const float narrow = float(value);
   if (lane == kFloat64) __builtin_memcpy(loop.numbers[k], &value, sizeof value);
-  else __builtin_memcpy(loop.numbers[k], &narrow, sizeof narrow);
+  else {
+    const float narrow = float(value);
+    __builtin_memcpy(loop.numbers[k], &narrow, sizeof narrow);
+  }
   loop.use_number(k, lane);
 }
 

@@ -16,6 +16,7 @@ struct PointwiseGradCall {
   unsigned reads;
   char* results[3];
   const Scalar* params;
+  Launch launch{};
 };
 extern Kernel<PointwiseGradCall> pointwise_grad_kernel;
 
