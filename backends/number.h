@@ -20,7 +20,7 @@ struct Num {
   constexpr Num(U x) : v(static_cast<T>(x)) {}
 
   static constexpr bool kInteger = std::is_integral_v<T>;
-  using W = std::conditional_t<kInteger, std::make_unsigned<T>, std::type_identity<T>>::type;  // wraps round
+  using W = typename std::conditional_t<kInteger, std::make_unsigned<T>, std::type_identity<T>>::type;  // wraps round
 
   friend Num operator+(Num a, Num b) { return Num(W(W(a.v) + W(b.v))); }
   friend Num operator-(Num a, Num b) { return Num(W(W(a.v) - W(b.v))); }
