@@ -25,7 +25,6 @@ namespace {
 
 constexpr size_t kAlign = 64;
 constexpr size_t kHuge = size_t(2) << 20;
-constexpr size_t kThreadLargest = size_t(64) << 10;
 constexpr size_t kThreadBytes = size_t(256) << 10;  // per class
 constexpr size_t kCacheLimit = size_t(1) << 30;
 constexpr size_t kLargest = size_t(1) << 46;  // no machine has it
@@ -119,7 +118,7 @@ struct ThreadCache {
   }
 };
 thread_local ThreadCache thread_cache;  // per thread: free blocks
-constexpr int kThreadClasses = 36;      // up to kThreadLargest
+constexpr int kThreadClasses = 36;      // up to 64 KiB
 
 [[noreturn]] void out_of_memory(size_t bytes) {
   fail(TensorErrorKind::Memory, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
