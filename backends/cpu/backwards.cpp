@@ -39,7 +39,9 @@ void backwards(void* to_v, const void* from_v, int64_t n) {
       const auto x = hn::LoadU(d, reinterpret_cast<const uint8_t*>(from - i - width + 1));
       hn::StoreU(hn::ReverseBlocks(d, hn::TableLookupBytes(x, table)), d, reinterpret_cast<uint8_t*>(to + i));
     };
-    for (int64_t i = 0; i + width <= n; i += width) turn(i);
+    int64_t i = 0;
+    for (; i + 4 * width <= n; i += 4 * width) turn(i), turn(i + width), turn(i + 2 * width), turn(i + 3 * width);
+    for (; i + width <= n; i += width) turn(i);
     if (n % width) turn(n - width);
     return;
   }

@@ -69,14 +69,13 @@ void sort_short(Record* records, int n) {
 
 // ---- long rows ----
 
-constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
-
-// Sorts by `bits` bits from bit `low` on. Returns which of the two buffers holds the result.
-template <class Record>
-Record* sort_radix(Record* records, Record* other, int64_t n, int low, int bits) {
+// Sorts by `bits` bits from bit `low` on, kDigitBits in a pass. Returns which of the two buffers holds the result.
+template <int kDigitBits, class Record>
+Record* sort_digits(Record* records, Record* other, int64_t n, int low, int bits) {
+  constexpr int kDigits = 1 << kDigitBits, kMostPasses = (64 + kDigitBits - 1) / kDigitBits;
   const int passes = (bits + kDigitBits - 1) / kDigitBits;
   const auto digit = [low](Record r, int pass) { return size_t(r >> (low + pass * kDigitBits)) % kDigits; };
-  int64_t counts[sizeof(uint64_t)][kDigits];
+  int64_t counts[kMostPasses][kDigits];
   std::fill_n(counts[0], passes * kDigits, int64_t(0));
   for (int64_t i = 0; i < n; i++)
     for (int pass = 0; pass < passes; pass++) counts[pass][digit(records[i], pass)]++;
@@ -89,6 +88,13 @@ Record* sort_radix(Record* records, Record* other, int64_t n, int low, int bits)
     std::swap(records, other);
   }
   return records;
+}
+
+// Wider digits save passes, as long as they are few in number beside the records.
+template <class Record>
+Record* sort_radix(Record* records, Record* other, int64_t n, int low, int bits) {
+  if (n >= 1 << 15) return sort_digits<11>(records, other, n, low, bits);
+  return sort_digits<8>(records, other, n, low, bits);
 }
 
 // ---- rows ----

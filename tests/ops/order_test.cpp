@@ -104,6 +104,11 @@ TEST_CASE("order: sort is stable, NaN last, for every dtype and length") {
           REQUIRE(integers(index) == stable_order(doubles(x), descending));
           REQUIRE(same_bits(values, index_select(x, 0, index)));
         }
+  for (const DType dtype : {kInt16, kInt64, kFloat32, kFloat64})
+    for (const int64_t kinds : {100, 100000}) {
+      const Tensor x = numbers(70000, kinds, dtype);
+      CHECK(integers(std::get<1>(sort(x))) == stable_order(doubles(x), false));
+    }
   // Keys that need all their bits beside the place, and numbers at both ends.
   const Tensor wide = Tensor::from_values<int64_t>({INT64_MAX, 5, INT64_MIN, -1, INT64_MAX, 0}, {6});
   CHECK(integers(std::get<1>(sort(wide))) == std::vector<int64_t>{2, 3, 5, 1, 0, 4});
