@@ -154,7 +154,7 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bo
 }
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
-  check(!is_floating(self.dtype()) && !is_complex(self.dtype()), TensorErrorKind::NotImplemented,
+  check(is_integral(self.dtype()), TensorErrorKind::NotImplemented,
         "\"bincount_cpu\" not implemented for '", scalar_type_name(self.dtype()), "'");
   check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
   const auto [low, high] = self.numel() && self.dim() == 1
