@@ -339,14 +339,14 @@ TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times t
       "f[3,4]\n"
       "f[4], approximate='tanh'\n"
       "f[4], approximate='x' -> RuntimeError: approximate argument must be either none or tanh.");
-TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.", kFunction | kMethod | kNoGrad,
+TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.", kFunction | kMethod | kNoGrad | kDataDependent,
       &equal, "f[2,3], f[2,3]");
 TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
       "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose,
       "f[2,3], f[3]\n"
       "f[3], f[3], 0.1, 0.2, True");
 TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-      "isclose for every element.", kFunction | kMethod | kNoGrad, &allclose, "f[2,3], f[3]");
+      "isclose for every element.", kFunction | kMethod | kNoGrad | kDataDependent, &allclose, "f[2,3], f[3]");
 TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit,
       "p[3,4]\n"
       "p[3], 0.2");

@@ -467,7 +467,7 @@ TS_AT_LEAST(atleast_2d, 2);
 TS_AT_LEAST(atleast_3d, 3);
 #undef TS_SPLIT
 #undef TS_AT_LEAST
-TS_OP(argwhere, "argwhere(Tensor self) -> Tensor", "The places of nonzero elements, one a row.", kBoth | kNoGrad,
+TS_OP(argwhere, "argwhere(Tensor self) -> Tensor", "The places of nonzero elements, one a row.", kBoth | kDataDependent | kNoGrad,
       &argwhere, "b[3,4]");
 TS_OP(type_as, "type_as(Tensor self, Tensor other) -> Tensor", "Converted to other's dtype.", kMethod, &type_as,
       "f[3], i[2]<3");

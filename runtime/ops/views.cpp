@@ -603,7 +603,7 @@ TS_OP(narrow, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "
       "f[4,3], 0, 1, 2\n"
       "f[4], 0, 3, 2 -> RuntimeError: start (3) + length (2) exceeds dimension size (4).");
 TS_OP(narrow, "narrow.Tensor(Tensor self, int dim, Tensor start, int length) -> Tensor", "A stretch of a dimension.",
-      kViewMethod, &narrow_tensor, "f[4,3], 0, i{1}, 2");
+      kViewMethod | kDataDependent, &narrow_tensor, "f[4,3], 0, i{1}, 2");
 TS_OP(diagonal, "diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
       "The diagonal of two dimensions, as the last dimension.", kViewMethod, &diagonal,
       "f[3,4]\n"

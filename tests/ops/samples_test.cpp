@@ -1,5 +1,5 @@
 // The tests of every op, made from the samples of its entry: calls work or are refused as the sample says, metadata without
-// running agrees with the real result, layouts, threads and the forms (in place, out=) change nothing, derivatives of
+// running agrees with the real result, threads change no bit, layouts only rounding, the forms (in place, out=) nothing, derivatives of
 // first and second order agree with finite differences. No op is named here.
 #include <doctest/doctest.h>
 
@@ -53,6 +53,22 @@ bool same_bits(const std::vector<OpArg>& a, const std::vector<OpArg>& b) {
   if (x.size() != y.size()) return false;
   for (size_t i = 0; i < x.size(); i++)
     if (!same_bits(x[i], y[i])) return false;
+  return true;
+}
+
+/// The same but for rounding: sums follow the layout of what they add up, as PyTorch's do.
+bool close(const std::vector<OpArg>& a, const std::vector<OpArg>& b) {
+  const TensorList x = tensors_in(a), y = tensors_in(b);
+  if (x.size() != y.size()) return false;
+  for (size_t i = 0; i < x.size(); i++) {
+    if (same_bits(x[i], y[i])) continue;
+    if (x[i].dtype() != y[i].dtype() || x[i].sizes() != y[i].sizes() || !is_floating(x[i].dtype())) return false;
+    const Tensor p = contiguous(to_dtype(x[i], kFloat64)), q = contiguous(to_dtype(y[i], kFloat64));
+    for (int64_t k = 0; k < p.numel(); k++) {
+      const double u = p.data<double>()[k], v = q.data<double>()[k];
+      if (!(std::fabs(u - v) <= 4e-6 * (1 + std::fabs(v)))) return false;
+    }
+  }
   return true;
 }
 
@@ -112,7 +128,7 @@ TEST_CASE("samples: calls work, or are refused as they say") {
     }
 }
 
-TEST_CASE("samples: metadata without running is the result's" * doctest::skip()) {
+TEST_CASE("samples: metadata without running is the result's") {
   each_sample([](const OpEntry& entry, const Sample& sample) {
     if (entry.has(kDataDependent)) return;
     const std::vector<OpArg> args = sample_args(entry, sample);
@@ -128,7 +144,7 @@ TEST_CASE("samples: metadata without running is the result's" * doctest::skip())
   });
 }
 
-TEST_CASE("samples: layouts, threads and dead storage change no bit") {
+TEST_CASE("samples: threads change no bit, layouts nothing but rounding") {
   Context& context = Context::current();
   const int threads = context.threads;
   each_sample([&](const OpEntry& entry, const Sample& sample) {
@@ -139,7 +155,7 @@ TEST_CASE("samples: layouts, threads and dead storage change no bit") {
     const std::vector<OpArg> one = run(entry, replaced(args, copies));
     context.threads = 3;
     CHECK(same_bits(one, run(entry, replaced(args, copies))));
-    if (!entry.has(kLayoutMatters)) CHECK(same_bits(one, run(entry, replaced(args, spread))));
+    if (!entry.has(kLayoutMatters)) CHECK(close(one, run(entry, replaced(args, spread))));
   });
   context.threads = threads;
 }
