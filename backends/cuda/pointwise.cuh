@@ -140,7 +140,8 @@ void launch(const PointwiseCall& call) {
 
 // What each class of the table computes in.
 constexpr bool has_Float = !TS_INTEGER, has_Number = true, has_Divide = true, has_Predicate = true, has_Compare = true,
-               has_Select = true, has_Bits = TS_INTEGER;
+               has_Select = true, has_Bits = TS_INTEGER, has_Analytic = has_Float, has_Field = has_Number,
+               has_Property = has_Predicate, has_Equality = has_Compare;
 
 template <class Op, int kInputs, bool kHas>
 void launch_if(const PointwiseCall& call) {
