@@ -201,6 +201,8 @@ Tensor first_gradient(const TensorList& roots, const TensorList& grads, size_t i
   if (i >= grads.size() || !grads[i].defined()) {
     check(!root.requires_grad() || root.numel() == 1, TensorErrorKind::Runtime,
           "grad can be implicitly created only for scalar outputs");
+    check(!root.requires_grad() || !is_complex(root.dtype()), TensorErrorKind::Runtime,
+          "grad can be implicitly created only for real scalar outputs but got torch.", name(root.dtype()));
     return root.requires_grad() ? ones_like(root) : Tensor();
   }
   check(grads[i].sizes() == root.sizes(), TensorErrorKind::Runtime, "Mismatch in shape: grad_output[", i,

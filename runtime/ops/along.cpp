@@ -1,6 +1,7 @@
 // Along one dimension: the extremes with their index, and running sums and products.
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/reduce.h"
@@ -72,7 +73,15 @@ struct ExtremeIndex {
 // ---- running sums and products ----
 
 DType running_type(const Tensor& x, MaybeType dtype) {
-  return dtype.value_or(is_floating(x.dtype()) ? x.dtype() : kInt64);
+  return dtype.value_or(is_differentiable(x.dtype()) ? x.dtype() : kInt64);
+}
+
+/// Running sums, from the end when `backwards`; those of complex numbers are those of their parts.
+void run_sums(const Tensor& out, const Tensor& self, int64_t dim, bool backwards) {
+  const bool parts = is_complex(out.dtype());
+  const Tensor from = contiguous(parts ? view_as_real(self) : self), to = parts ? view_as_real(out) : out;
+  if (parts && self.dim() == 0) copy_into(to, from);
+  else run_along(AlongCall::Sum, from, wrap_dim(dim, self.dim()), to.data_ptr(), nullptr, backwards);
 }
 
 /// The sum from here to the end.
@@ -81,9 +90,7 @@ struct SumFromHere {
     wrap_dim(dim, self.dim());
     return {self.sizes(), self};
   }
-  static void run(const Tensor& out, const Tensor& self, int64_t dim) {
-    run_along(AlongCall::Sum, contiguous(self), wrap_dim(dim, self.dim()), out.data_ptr(), nullptr, true);
-  }
+  static void run(const Tensor& out, const Tensor& self, int64_t dim) { run_sums(out, self, dim, true); }
   static void grad(Tensor& out, const Tensor& self, int64_t dim) {
     record(out, "FlipBackward0", {&self}, [dim](Sweep& s) { s.give(0, [&] { return cumsum(s.g(), dim); }); });
   }
@@ -120,13 +127,15 @@ template <AlongCall::Op kOp>
 struct Running {
   static Meta shape(const Tensor& self, int64_t dim, MaybeType dtype) {
     wrap_dim(dim, self.dim());
+    if (kOp != AlongCall::Sum && is_complex(self.dtype())) refuse_type(self.dtype(), "cumprod_out_cpu");
     return {self.sizes(), running_type(self, dtype), self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
+    if (kOp == AlongCall::Sum) return run_sums(out, to_dtype(self, out.dtype()), dim, false);
     run_along(kOp, contiguous(to_dtype(self, out.dtype())), wrap_dim(dim, self.dim()), out.data_ptr(), nullptr);
   }
   static void grad(Tensor& out, const Tensor& self, int64_t dim_given, MaybeType) {
-    if (!is_floating(out.dtype())) return;
+    if (!is_differentiable(out.dtype())) return;
     const int64_t dim = wrap_dim(dim_given, self.dim());
     const DType type = self.dtype();
     if constexpr (kOp == AlongCall::Sum)

@@ -114,6 +114,7 @@ Tensor isreal(const Tensor& self) {
   return is_complex(self.dtype()) ? imag(self) == 0.0 : ones(self.sizes(), kBool, self.device());
 }
 Tensor same(const Tensor& self) { return self; }
+bool has_parts(const Tensor& self) { return is_complex(self.dtype()); }
 bool never(const Tensor&) { return false; }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
@@ -159,6 +160,8 @@ TS_OP(angle, "angle(Tensor self) -> Tensor", "The angle in radians; pi for negat
 TS_OP(sgn, "sgn(Tensor self) -> Tensor", "x / |x|, the sign of real numbers; 0 at 0.", kBoth | kInplace | kOut, &sgn,
       "c[2,3]\n"
       "f[3]");
+TS_OP(is_complex, "is_complex(Tensor self) -> bool", "Whether the elements are complex numbers.", kFunction | kNoGrad,
+      &has_parts, "c[2]\nf[2]");
 TS_OP(isreal, "isreal(Tensor self) -> Tensor", "Whether the imaginary part is 0.", kBoth | kNoGrad, &isreal,
       "c[3]\n"
       "f[3]");

@@ -14,7 +14,7 @@ DType type_or_default(MaybeType dtype) { return dtype.value_or(Context::current(
 Device device_or_default(MaybeDevice device) { return device.value_or(Context::current().default_device); }
 
 DType type_for(Scalar value, MaybeType dtype) {
-  return dtype.value_or(value.is_float() ? Context::current().default_dtype : value.is_bool() ? kBool : kInt64);
+  return dtype ? *dtype : value.category(Context::current().default_dtype);
 }
 
 void run_range(const Tensor& out, Scalar start, Scalar step) {

@@ -79,7 +79,7 @@ DType promote(const Operand* in, int first, int count) {
 // Where PyTorch speaks of complex numbers in other words than "not implemented for".
 const char* complex_refusal(std::string_view row) {
   if (row == "sign")
-    return "Unlike NumPy, torch.sign doesn't allow complex numbers, use torch.sgn instead of torch.sign.";
+    return "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.";
   if (row == "floor") return "floor is not supported for complex inputs";
   if (row == "ceil") return "ceil is not supported for complex inputs";
   if (row == "trunc") return "trunc is not supported for complex inputs";
@@ -92,7 +92,9 @@ const char* complex_refusal(std::string_view row) {
 
 [[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type) {
   const char* const own_words = is_complex(type) ? complex_refusal(row.name) : nullptr;
-  if (own_words) fail(TensorErrorKind::Runtime, own_words);
+  const std::string_view row_name = row.name;
+  const bool extreme = row_name == "maximum" || row_name == "minimum";
+  if (own_words) fail(extreme ? TensorErrorKind::Type : TensorErrorKind::NotImplemented, own_words);
   fail(TensorErrorKind::NotImplemented, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
 }
 

@@ -16,7 +16,7 @@ using namespace pointwise;
 // ---- longer pieces of derivatives ----
 
 static Tensor pow_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
-  if (y.is_wrapped_number()) {
+  if (y.is_wrapped_number() && !is_complex(y.dtype())) {
     double e = y.item().to_double();
     if (e == 0.0) return zeros_like(g);
     if (e == 2.0) return g * (x * 2.0);

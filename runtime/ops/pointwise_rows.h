@@ -38,6 +38,8 @@ constexpr DTypeSet types_of(PointwiseClass c) {
     case PointwiseClass::Select: return kAllTypes;
     case PointwiseClass::Float:
     case PointwiseClass::Predicate: return kRealTypes | kWideUnsignedTypes | complex;
+    case PointwiseClass::Compare:  // equal or not needs no order
+      return c == PointwiseClass::Equality ? kAllTypes : kRealTypes;
     default: return kRealTypes | complex;
   }
 }

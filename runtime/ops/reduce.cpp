@@ -8,6 +8,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/grad_probe.h"
 #include "runtime/ops/views.h"
@@ -113,12 +114,12 @@ DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Bool: return in == kUInt8 ? kUInt8 : kBool;
     case ReduceClass::Count: return dtype.value_or(kInt64);
     case ReduceClass::Keep: return in;
-    case ReduceClass::Sum: return dtype.value_or(is_floating(in) ? in : kInt64);
+    case ReduceClass::Sum: return dtype.value_or(is_differentiable(in) ? in : kInt64);
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(id != r_mean || is_floating(given), TensorErrorKind::Runtime, "mean(): could not infer output dtype. ",
-        dtype ? "Optional" : "Input",
+  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime,
+        "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;
 }
@@ -195,15 +196,33 @@ void check_not_empty(const char* name, const Tensor& x, const MaybeDims& dim) {
           " to have non-zero size.");
 }
 
+namespace {
+
+// Sums of complex numbers are those of their parts; whether one is not 0 needs no order.
+bool takes_complex(int id, const ReduceRow& row) {
+  return id == r_sum || id == r_mean || row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
+}
+
+void run_complex(int id, const Tensor& out, const Request& r) {
+  if (is_complex(out.dtype())) {  // the dimension of the parts is kept
+    const Tensor x = to_dtype(r.x, out.dtype());
+    run_into(id, view_as_real(out), {view_as_real(x), r.mask, r.keepdim, {}, r.param, r.node});
+  } else {
+    run_into(id, out, {is_complex(r.x.dtype()) ? r.x != 0.0 : r.x, r.mask, r.keepdim, r.dtype, r.param, r.node});
+  }
+}
+
+}  // namespace
+
 Meta meta_of(int id, const Request& r) {
   const ReduceRow& row = row_of(id);
   const DType in = r.x.dtype();
-  check(!is_complex(in), TensorErrorKind::NotImplemented, '"', row.name, "_cpu\" not implemented for '",
-        scalar_type_name(in), "'");
+  if (is_complex(in) && !takes_complex(id, row)) refuse_type(in, text(row.name, "_cpu").c_str());
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
 
 void run_into(int id, const Tensor& out, const Request& r) {
+  if (is_complex(r.x.dtype()) || is_complex(out.dtype())) return run_complex(id, out, r);
   const ReduceRow& row = row_of(id);
   const bool as_input = row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
   // As in PyTorch a dtype that is asked for is that of the elements already.
@@ -230,7 +249,7 @@ void run_into(int id, const Tensor& out, const Request& r) {
 
 void record_into(int id, Tensor& out, const Request& r) {
   const ReduceRow& row = row_of(id);
-  if (!row.formula || !is_floating(out.dtype())) return;
+  if (!row.formula || !is_differentiable(out.dtype())) return;
   Kept<2> kept{
       {row.reads & 1 ? SavedTensor(r.x) : SavedTensor(), row.reads & 2 ? SavedTensor(out, true) : SavedTensor()}};
   const char* node = r.node ? r.node : row.nodes[0].c_str();
@@ -299,7 +318,7 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
 #define TS_SHOW_Hidden(NAME, DOC)
 #define TS_SHOW_AllOrDims(NAME, DOC)                                                                                \
   TS_OP(NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed,                             \
-        Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]");                      \
+        Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\nc[3,4]");              \
   TS_OP(NAME, #NAME ".dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
         kSummed | kOut, Form<r_##NAME TS_COMMA dims_typed>,                                                         \
         "f[3,4], 1\nf[3,4], [0, 1], True\nf[3,40], 0\nf[3,40].t, 0\nf[3,4,5], [0, 2]\n"                             \
@@ -324,7 +343,7 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
         "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0")
 #define TS_SHOW_Truth(NAME, DOC)                                                                             \
   TS_OP(NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA whole>,          \
-        "b[3,4]\nf[3,4]\nb[0]");                                                                             \
+        "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                                                       \
   TS_OP(NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC, kBoth | kNoGrad | kOut, \
         Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1")
 #define TS_COMMA ,

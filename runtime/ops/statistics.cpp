@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/reduce.h"
 #include "runtime/ops/softmax.h"
@@ -28,6 +29,7 @@ int norm_row(double p) {
 }  // namespace
 
 Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
+  if (is_complex(x.dtype())) return norm(complex_abs(x), p, dim, keepdim);
   check(is_floating(x.dtype()), TensorErrorKind::Runtime,
         "norm(): input dtype should be either floating point or complex. Got ", scalar_type_name(x.dtype()),
         " instead.");

@@ -10,6 +10,7 @@
 #include "runtime/autograd/gradcheck.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/samples.h"
 #include "runtime/random.h"
 
@@ -193,28 +194,33 @@ TEST_CASE("samples: derivatives agree with finite differences, twice") {
     if (entry.has(kNoGrad) || entry.has(kRandom) || entry.has(kUninitialised)) return;
     const std::vector<OpArg> args = sample_args(entry, sample, kFloat64);
     TensorList leaves;
-    const auto is_leaf = [](const Tensor& t) { return t.defined() && t.dtype() == kFloat64 && !t.is_wrapped_number(); };
+    // A complex operand is a leaf by its parts, so that differences are taken of real numbers.
+    const auto is_leaf = [](const Tensor& t) {
+      return t.defined() && (t.dtype() == kFloat64 || t.dtype() == kComplex128) && !t.is_wrapped_number();
+    };
+    const auto parts = [](const Tensor& t) { return t.dtype() == kComplex128 ? view_as_real(t) : t; };
     for (const Tensor& t : tensors_in(args))
-      if (is_leaf(t)) leaves.push_back(clone(contiguous(t))), set_requires_grad(leaves.back(), true);
+      if (is_leaf(t)) leaves.push_back(clone(contiguous(parts(t)))), set_requires_grad(leaves.back(), true);
     const auto call = [&](const TensorList& given) {
       size_t next = 0;
       const bool writes = std::string_view(entry.name).ends_with('_');  // a leaf itself may not be written
       return tensors_in(run(entry, replaced(args, [&](const Tensor& t) {
                               if (!is_leaf(t)) return t;
                               const Tensor& leaf = given[next++];
-                              return writes ? clone(leaf) : leaf;
+                              const Tensor whole = t.dtype() == kComplex128 ? view_as_complex(leaf) : leaf;
+                              return writes ? clone(whole) : whole;
                             })));
     };
     if (leaves.empty()) return;
     std::vector<size_t> differentiable;
     const TensorList results = call(leaves);
     for (size_t i = 0; i < results.size(); i++)
-      if (results[i].dtype() == kFloat64 && results[i].requires_grad()) differentiable.push_back(i);
+      if (is_leaf(results[i]) && results[i].requires_grad()) differentiable.push_back(i);
     if (differentiable.empty()) return;
     const DifferentiableFunction f = [&](const TensorList& given) {
       const TensorList all = call(given);
       TensorList out;
-      for (const size_t i : differentiable) out.push_back(all[i]);
+      for (const size_t i : differentiable) out.push_back(parts(all[i]));
       return out;
     };
     checked++;
