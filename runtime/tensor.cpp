@@ -85,6 +85,7 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
 }
 
 TensorImpl* TensorImpl::create_view(Storage* storage, char* data, Ints sizes, Ints strides, DType dtype) {
+  numel_of(sizes);  // what overflows is refused before anything is taken
   size_t block_bytes = sizeof(TensorImpl);
   auto* impl = new (host::allocate(block_bytes)) TensorImpl(dtype, storage->device());
   storage->retain();

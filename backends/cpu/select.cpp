@@ -32,7 +32,7 @@ void select_run(const Run& r) {
   const T* y = static_cast<const T*>(r.in[2]);
   T* out = static_cast<T*>(r.out);
   int64_t i = 0;
-  if (r.step[0] == 1) {
+  if (r.step[0] == 1 && r.n > 0) {
     const auto x0 = hn::Set(d, *x), y0 = hn::Set(d, *y);
     for (; i + lanes <= r.n; i += lanes) {
       const auto bytes = hn::LoadU(d8, condition + i);
