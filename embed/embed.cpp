@@ -1,6 +1,7 @@
 // The embedding API over the language's interpreter and the standard library.
 #include "embed/include/tessera/tessera.h"
 
+#include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/module.h"
@@ -209,12 +210,14 @@ Ref Interpreter::make_list(const std::vector<Ref>& items) {
 }
 
 void Interpreter::def_raw(const char* signature, const char* doc, Raw function) {
-  // The closure finds its interpreter and its function through the native function's data.
+  // The closure finds its interpreter and its function through the native function's data. The host's texts may go after
+  // this call.
   struct Closure {
     Interpreter* owner;
     Raw function;
+    std::string doc;
   };
-  auto closure = std::make_unique<Closure>(Closure{this, std::move(function)});
+  auto closure = std::make_unique<Closure>(Closure{this, std::move(function), doc});
   const NativeFn thunk = [](lang::Interpreter& in, const Args& args) -> Value {
     Closure& self = *static_cast<Closure*>(args.callee->data);
     std::vector<Ref> refs;
@@ -229,11 +232,14 @@ void Interpreter::def_raw(const char* signature, const char* doc, Raw function) 
   };
   guarded(*state_->in, [&] {
     state_->in->import("torch");
-    const Value made = state_->in->new_function(signature, doc, thunk, closure.get(),
+    const Value made = state_->in->new_function(signature, "", thunk, closure.get(),
                                                 [](void* data) { delete static_cast<Closure*>(data); });
     closure.release();
-    Str* name = static_cast<NativeFunction*>(made.as_object())->name;
-    dict_set_str(*state_->in, state_->in->main_module()->dict, name, made);
+    auto* const native = static_cast<NativeFunction*>(made.as_object());
+    native->describe = [](const NativeFunction* self) { return static_cast<const Closure*>(self->data)->doc; };
+    signature_of(*state_->in, native);
+    native->text = nullptr;
+    dict_set_str(*state_->in, state_->in->main_module()->dict, native->name, made);
   });
 }
 

@@ -1,6 +1,7 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
+#include "lang/core/bind.h"
 #include "lang/core/host.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
@@ -86,7 +87,8 @@ Value help_function(Interpreter& in, const Args& args) {
     const Value& object = args[0];
     if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
       const auto* f = static_cast<NativeFunction*>(object.as_object());
-      out = (f->signature != nullptr ? f->signature->text : std::string(f->name->view()) + "(...)") + "\n";
+      const Signature* signature = signature_of(in, f);
+      out = (signature != nullptr ? signature->text : std::string(f->name->view()) + "(...)") + "\n";
     } else {
       const Value name = find_attr(in, object, in.names->name);
       out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") +

@@ -357,6 +357,15 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
   }
 }
 
+const Signature* signature_of(Interpreter& in, const NativeFunction* f) {
+  if (f->signature != nullptr || f->text == nullptr) return f->signature;
+  const std::string whole = (*f->text == '(' ? std::string(f->name->view()) : "") + f->text;
+  f->signature = &in.shared->signatures.emplace_back(parse_signature(in, whole));
+  return f->signature;
+}
+
+std::string doc_of(const NativeFunction* f) { return f->describe != nullptr ? f->describe(f) : f->doc; }
+
 Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   Args bound = args;
   bound.callee = f;
@@ -365,8 +374,9 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
                        args.values[0].is_object() && args.values[0].as_object()->type == f->owner;
     if (!usual) check_first(in, f, args);
   }
-  if (f->signature == nullptr) return f->function(in, bound);
-  const Signature& signature = *f->signature;
+  const Signature* const read = signature_of(in, f);
+  if (read == nullptr) return f->function(in, bound);
+  const Signature& signature = *read;
   const size_t total = signature.parameters.size();
   if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
   Slots slots(total);
@@ -415,12 +425,9 @@ NativeFunction* new_native(Interpreter& in, const NativeDef& row, Type* owner) {
   f->module = nullptr;
   f->signature = nullptr;
   const std::string_view text = row.signature;
-  if (text.find('(') == text.npos) {  // a bare name: takes its arguments raw
-    f->name = intern(in, text);
-    return f;
-  }
-  f->signature = &in.shared->signatures.emplace_back(parse_signature(in, text));
-  f->name = intern(in, f->signature->function_name);
+  const size_t open = text.find('(');
+  f->text = open == text.npos ? nullptr : row.signature;  // a bare name: takes its arguments raw
+  f->name = intern(in, text.substr(0, open));
   return f;
 }
 

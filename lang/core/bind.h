@@ -14,6 +14,9 @@ class Interpreter;
 // "scale(x: Tensor, k: float = 2.0, *, out=None) -> Tensor". std::invalid_argument for a malformed text: that is a
 // mistake of the C++ programmer, not of a script.
 Signature parse_signature(Interpreter& in, std::string_view text);
+// The signature of a function, read now if nothing has asked for it yet; null: it takes its arguments raw.
+const Signature* signature_of(Interpreter& in, const NativeFunction* function);
+std::string doc_of(const NativeFunction* function);
 
 // Calls a native function with arguments as a script wrote them (`self` in front for methods).
 Value call_native(Interpreter& in, const NativeFunction* function, const Args& args);

@@ -89,7 +89,8 @@ class Interpreter {
   // Without `del` the attribute cannot be deleted.
   void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "",
                     NativeFn del = nullptr);
-  // `data` comes with each call as callee->data; it is borrowed, or `drop` frees it when the function ends.
+  // `data` comes with each call as callee->data; it is borrowed, or `drop` frees it when the function ends. The texts are
+  // not copied, here and in what follows from it: literals.
   Value new_function(const char* signature, const char* doc, NativeFn function, void* data = nullptr,
                      void (*drop)(void*) = nullptr);
   void def(Module& module, const char* signature, const char* doc, NativeFn function);

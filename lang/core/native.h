@@ -72,12 +72,16 @@ struct Signature {
 
 struct NativeFunction : Object {
   NativeFn function;
-  const Signature* signature;  // owned by the interpreter; null: takes the raw arguments, keywords and all
+  // What the arguments are bound by, owned by the interpreter. It is read from `text` when it is first asked for
+  // (signature_of in bind.h), for a program calls few of its functions. Both null: takes the raw arguments, keywords and all.
+  mutable const Signature* signature;
+  const char* text;  // "scale(x, k=2)", or only "(x, k=2)" where the function has its name from elsewhere
   Str* name;
   Str* module;       // null for builtins
   Type* owner;       // the type whose method it is, or null
   bool takes_class;  // of the owner's methods: __new__ and class methods, whose first argument is a class
-  std::string doc;
+  const char* doc;
+  std::string (*describe)(const NativeFunction* self) = nullptr;  // makes the doc of those that have no text for it
   void* data = nullptr;           // what it was made with
   void (*drop)(void*) = nullptr;  // frees data, where the function owns it
 

@@ -260,8 +260,10 @@ void Interpreter::add_property(Type* type, const char* name, NativeFn get, Nativ
                                NativeFn del) {
   auto function = [&](NativeFn fn, const char* parameters) {
     if (fn == nullptr) return Value::none();
-    Value made = new_function((std::string(name) + parameters).c_str(), doc, fn);
-    static_cast<NativeFunction*>(made.as_object())->owner = type;  // so that `self` is checked
+    Value made = new_function(name, doc, fn);
+    auto* const native = static_cast<NativeFunction*>(made.as_object());
+    native->text = parameters;
+    native->owner = type;  // so that `self` is checked
     return made;
   };
   Value property = make_property(*this, function(get, "(self, /)"), function(set, "(self, value, /)"),

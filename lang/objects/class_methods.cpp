@@ -156,6 +156,8 @@ Value raw_method(Interpreter& in, Type* owner, const char* name, NativeFn functi
   auto* f = make_object<NativeFunction>(in, in.types.native_function);
   f->function = function;
   f->signature = nullptr;
+  f->text = nullptr;
+  f->doc = "";
   f->name = intern(in, name);
   f->module = nullptr;
   f->owner = owner;

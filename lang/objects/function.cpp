@@ -5,6 +5,7 @@
 
 #include "lang/objects/attribute.h"
 #include "lang/compiler/chunk.h"
+#include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -432,7 +433,7 @@ std::string signature_text(Interpreter& in, const NativeFunction* f) {
   using Kind = Parameter::Kind;
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  const auto& parameters = f->signature->parameters;
+  const auto& parameters = signature_of(in, f)->parameters;
   bool star = false;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
@@ -463,10 +464,11 @@ void add_native_function_properties(Interpreter& in) {
     return Value(native_of(a)->module != nullptr ? native_of(a)->module : i.names->builtins);
   });
   in.add_property(type, "__text_signature__", [](Interpreter& i, const Args& a) {
-    return native_of(a)->signature == nullptr ? Value::none() : make_str(i, signature_text(i, native_of(a)));
+    return signature_of(i, native_of(a)) == nullptr ? Value::none() : make_str(i, signature_text(i, native_of(a)));
   });
   in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
-    return native_of(a)->doc.empty() ? Value::none() : make_str(i, native_of(a)->doc);
+    const std::string doc = doc_of(native_of(a));
+    return doc.empty() ? Value::none() : make_str(i, doc);
   });
 }
 

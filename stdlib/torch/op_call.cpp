@@ -129,10 +129,12 @@ Value make_op_function(Interpreter& in, OpFunction function) {
   function.fast = merge_fast_paths(function.entries);
   const bool is_method = function.is_method;
   auto owned = std::make_unique<OpFunction>(std::move(function));
-  const Value made = in.new_function(owned->name.c_str(), doc_of(*owned).c_str(), call_op_function, owned.get(),
+  const Value made = in.new_function(owned->name.c_str(), "", call_op_function, owned.get(),
                                      [](void* data) { delete static_cast<OpFunction*>(data); });
   owned.release();
-  if (is_method) static_cast<NativeFunction*>(made.as_object())->owner = torch_state(in).tensor;
+  auto* const native = static_cast<NativeFunction*>(made.as_object());
+  native->describe = [](const NativeFunction* self) { return doc_of(*static_cast<OpFunction*>(self->data)); };
+  if (is_method) native->owner = torch_state(in).tensor;
   return made;
 }
 
