@@ -59,6 +59,9 @@ if(MOLD_PROGRAM)
   check_linker_flag(CXX -fuse-ld=mold TESSERA_HAVE_MOLD)
   if(TESSERA_HAVE_MOLD)
     add_link_options(-fuse-ld=mold)
+    # What runs once at the start and what hardly ever runs lie apart from the rest, as ld does it unasked: else the start
+    # touches a page of every object file, 1.8 MB more.
+    add_link_options(-Wl,-z,keep-text-section-prefix)
   endif()
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL Release)
