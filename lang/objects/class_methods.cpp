@@ -43,8 +43,19 @@ bool overrides(Interpreter& in, const Type* type, Str* name) {
   return !type_lookup(type, name).is(type_lookup(in.types.object, name));
 }
 
+// A native type that makes its instances itself: object.__new__ would leave out what they are made of.
+void check_safe_to_make(Interpreter& in, const Type* type) {
+  for (const Type* base : type->mro) {
+    if (base->type_flags & kScriptClass || base->make == nullptr) continue;
+    if (dict_get_str(base->attributes, in.names->new_) == nullptr) continue;
+    throw_error(ErrorKind::TypeError, "object.__new__(%s) is not safe, use %s.__new__()", name_of(type).c_str(),
+                name_of(type).c_str());
+  }
+}
+
 Value object_new(Interpreter& in, const Args& args) {
   Type* type = as_type(args[0]);
+  check_safe_to_make(in, type);
   if (args.count > 1 && (overrides(in, type, in.names->new_) || !overrides(in, type, in.names->init))) {
     if (overrides(in, type, in.names->new_)) {
       throw_error(ErrorKind::TypeError, "object.__new__() takes exactly one argument (the type to instantiate)");
@@ -186,6 +197,16 @@ Value type_make(Interpreter& in, Type*, const Args& args) {
   return make_class(in, intern(in, text_of(args[0])), args[1], args[2], keywords);
 }
 
+// type.__new__(type, name, bases, namespace): as type() with three arguments, which are all it takes.
+Value type_new(Interpreter& in, const Args& args) {
+  Args rest = args;
+  ++rest.values;
+  --rest.count;
+  if (rest.positional() != 3)
+    throw_error(ErrorKind::TypeError, "type.__new__() takes exactly 3 arguments (%u given)", rest.positional());
+  return type_make(in, as_type(args[0]), rest);
+}
+
 Value type_call_method(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
@@ -209,6 +230,7 @@ Value type_subclasscheck(Interpreter&, const Args& args) {
 }
 
 const NativeDef kTypeMethods[] = {
+    {"__new__", type_new},
     {"mro(self, /)", type_mro},
     {"__subclasses__(self, /)", type_subclasses},
     {"__instancecheck__(self, instance, /)", type_instancecheck},

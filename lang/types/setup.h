@@ -39,6 +39,8 @@ void range_methods(Interpreter& in);
 void iterator_methods(Interpreter& in);
 // The special methods (__len__, __add__ …) that a type's slots stand for, as attributes: `[].__len__`, hasattr().
 void slot_methods(Interpreter& in, Type* type);
+// Of them those of the binary slot, for types that say which operators theirs knows: a bit for each BinaryOp.
+void operator_methods(Interpreter& in, Type* type, uint32_t ops);
 void call_method_of_slot(Interpreter& in, Type* type);  // __call__ alone
 // The same for a type of a native module, as far as it has none of its own: super().__len__() in a subclass of deque.
 void complete_special_methods(Interpreter& in, Type* type);

@@ -103,25 +103,7 @@ uint32_t operators_of(Interpreter& in, const Type* type) {
 }
 
 void add_operators(Interpreter& in, Type* type) {
-  const uint32_t ops = type->slots.binary != nullptr ? operators_of(in, type) : 0;
-  using enum BinaryOp;
-#define TS_BINARY(op, name)                                                                      \
-  add_binary<op>(in, type, ops, "__" name "__(self, value, /)", "__r" name "__(self, value, /)", \
-                 "__i" name "__(self, value, /)")
-  TS_BINARY(Add, "add");
-  TS_BINARY(Sub, "sub");
-  TS_BINARY(Mul, "mul");
-  TS_BINARY(TrueDiv, "truediv");
-  TS_BINARY(FloorDiv, "floordiv");
-  TS_BINARY(Mod, "mod");
-  TS_BINARY(Pow, "pow");
-  TS_BINARY(LShift, "lshift");
-  TS_BINARY(RShift, "rshift");
-  TS_BINARY(And, "and");
-  TS_BINARY(Or, "or");
-  TS_BINARY(Xor, "xor");
-  TS_BINARY(DivMod, "divmod");
-#undef TS_BINARY
+  operator_methods(in, type, type->slots.binary != nullptr ? operators_of(in, type) : 0);
   if (type->slots.unary == nullptr) return;
   add(in, type, "__neg__(self, /)", m_unary<UnaryOp::Neg>);
   add(in, type, "__pos__(self, /)", m_unary<UnaryOp::Pos>);
@@ -141,6 +123,8 @@ void add_comparisons(Interpreter& in, Type* type) {
 Value m_new(Interpreter& in, const Args& args) {
   const Type* owner = args.callee->owner;
   Type* type = static_cast<Type*>(args[0].as_object());
+  if (owner == in.types.integer && type == in.types.boolean)
+    throw Error(ErrorKind::TypeError, "int.__new__(bool) is not safe, use bool.__new__()");
   Args rest = args;
   ++rest.values;
   --rest.count;
@@ -158,6 +142,28 @@ Value m_call(Interpreter& in, const Args& args) {
 }
 
 }  // namespace
+
+void operator_methods(Interpreter& in, Type* type, uint32_t ops) {
+  using enum BinaryOp;
+#define TS_BINARY(op, name)                                                                      \
+  add_binary<op>(in, type, ops, "__" name "__(self, value, /)", "__r" name "__(self, value, /)", \
+                 "__i" name "__(self, value, /)")
+  TS_BINARY(Add, "add");
+  TS_BINARY(Sub, "sub");
+  TS_BINARY(Mul, "mul");
+  TS_BINARY(TrueDiv, "truediv");
+  TS_BINARY(FloorDiv, "floordiv");
+  TS_BINARY(Mod, "mod");
+  TS_BINARY(Pow, "pow");
+  TS_BINARY(LShift, "lshift");
+  TS_BINARY(RShift, "rshift");
+  TS_BINARY(And, "and");
+  TS_BINARY(Or, "or");
+  TS_BINARY(Xor, "xor");
+  TS_BINARY(DivMod, "divmod");
+  TS_BINARY(MatMul, "matmul");
+#undef TS_BINARY
+}
 
 void call_method_of_slot(Interpreter& in, Type* type) {
   add(in, type, "__call__", m_call);
