@@ -129,7 +129,7 @@ Device Device::parse(std::string_view spec) {
   check(!kind.empty(), TensorErrorKind::Runtime, "Device string must not be empty");
   fail(
       TensorErrorKind::Runtime,
-      "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, ort, xla, lazy, vulkan, mps, meta, hpu, "
+      "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
       "privateuseone device type at start of device string: ",
       kind);
 }

@@ -15,6 +15,7 @@ void PromotionState::add(const Tensor& t) {
   int rank = t.is_wrapped_number() ? 2 : t.dim() == 0 ? 1 : 0;
   DType type = t.dtype();
   if (rank == 2 && is_floating(type)) type = Context::current().default_dtype;
+  if (rank == 2 && is_complex(type)) type = complex_type(Context::current().default_dtype);
   rank_[rank] = seen_[rank] ? promote_types(rank_[rank], type) : type;
   seen_[rank] = true;
 }

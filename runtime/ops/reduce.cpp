@@ -228,13 +228,15 @@ void run_into(int id, const Tensor& out, const Request& r) {
   // As in PyTorch a dtype that is asked for is that of the elements already.
   const bool convert = !as_input && is_floating(r.x.dtype()) && !is_floating(out.dtype());
   const Tensor x = convert ? to_dtype(r.x, out.dtype()) : r.x;
-  ReduceCall c{};
+  ReduceCall c;  // only as many of its dimensions are set as are used: all of them are 2 KB
   c.op = id;
   c.in_dtype = x.dtype();
   c.out_dtype = out.dtype();
   c.compute = lane_of(as_input ? x.dtype() : out.dtype());
   c.in = x.impl()->data;
   c.out = out.impl()->data;
+  c.out_index = nullptr;
+  c.kept = c.reduced = 0;
   c.kept_numel = 1;
   c.reduced_numel = reduced_numel(x.sizes(), r.mask);
   c.param = r.param;
