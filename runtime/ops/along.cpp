@@ -195,13 +195,13 @@ constexpr uint32_t kBoth = kFunction | kMethod;
   "f[0,3], 0 -> IndexError: " NAME "(): Expected reduction dim 0 to have non-zero size."
 
 TS_OP(max, "max(Tensor self) -> Tensor", "The largest element.", kBoth, &max_of_all, "f[3,4]\ni[5]<9");
+TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "As maximum.", kBoth, &maximum_of, "f[3], f[2,3]");
 TS_OP(max, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The largest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Max>, TS_EXTREME_SAMPLES("max"));
-TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "As maximum.", kBoth, &maximum_of, "f[3], f[2,3]");
 TS_OP(min, "min(Tensor self) -> Tensor", "The smallest element.", kBoth, &min_of_all, "f[3,4]\ni[5]<9");
+TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "As minimum.", kBoth, &minimum_of, "f[3], f[2,3]");
 TS_OP(min, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The smallest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Min>, TS_EXTREME_SAMPLES("min"));
-TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "As minimum.", kBoth, &minimum_of, "f[3], f[2,3]");
 TS_OP(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "The index of the largest element.",
       kBoth | kNoGrad | kOut, ExtremeIndex<AlongCall::Max>, "f[3,4]\n" TS_EXTREME_SAMPLES("argmax"));
 TS_OP(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "The index of the smallest element.",

@@ -15,7 +15,46 @@ int spread_argument(const OpEntry& entry) {
 
 bool makes_tensors(const OpSchema& schema) { return schema.find("dtype") >= 0 && schema.find("device") >= 0; }
 
-Binder::Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry)
+namespace {
+
+// The name that PyTorch has for an argument: `exponent` where pow's entry says `other`.
+std::string_view listed_name(const CallForms& forms, const OpSchema& schema, size_t at) {
+  const std::string& own = schema.args[at].name;
+  for (const OpSchema& form : forms.listed)
+    if (form.find(own) >= 0) return own;
+  const bool same_order =
+      !forms.listed.empty() && at < forms.listed[0].args.size() && forms.listed[0].args[0].name == schema.args[0].name;
+  return same_order ? std::string_view(forms.listed[0].args[at].name) : std::string_view(own);
+}
+
+}  // namespace
+
+ArgumentForm argument_form(const OpFunction& function, const OpEntry& entry, const CallForms& forms, size_t at) {
+  const OpSchema& schema = entry.schema();
+  const SchemaArg& arg = schema.args[at];
+  ArgumentForm form{arg.kind, arg.optional, false, false, static_cast<uint8_t>(arg.fixed_size)};
+  if (arg.kind != ArgKind::Tensor) return form;
+  const NumberRule rule = number_rule(entry, forms);
+  if (at == 0) form.takes_number = rule == NumberRule::Anywhere && !function.is_method && !function.is_inplace;
+  else if (rule == NumberRule::Listed) form.takes_number = may_be_number(forms, listed_name(forms, schema, at));
+  else form.takes_number = rule == NumberRule::Anywhere;
+  form.wraps_number = at == 0 || !entry.has(kNumberOperands);
+  return form;
+}
+
+bool takes_numbers(OpFunction& function) {
+  if (function.numbers == OpFunction::Numbers::Unknown) {
+    const bool taken = std::any_of(function.entries.begin(), function.entries.end(), [&](const OpEntry* entry) {
+      return entry->schema().args.size() > 1 &&
+             argument_form(function, *entry, call_forms(entry->name), 1).takes_number;
+    });
+    function.numbers = taken ? OpFunction::Numbers::Taken : OpFunction::Numbers::Refused;
+  }
+  return function.numbers == OpFunction::Numbers::Taken;
+}
+
+Binder::Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry, const CallForms& forms,
+               bool reflected)
     : entry_(&entry), spread_(spread_argument(entry)) {
   const OpSchema& schema = entry.schema();
   check(schema.args.size() < BoundCall::kMost, TensorErrorKind::Assertion, "too many arguments: ", entry.schema_text);
@@ -23,20 +62,24 @@ Binder::Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry
   positional_ = static_cast<uint32_t>(schema.positional);
   for (size_t i = 0; i < schema.args.size(); ++i) {
     const SchemaArg& arg = schema.args[i];
-    const bool number = entry.has(kNumberOperands) && i > 0;
-    forms_.push_back({arg.kind, arg.optional, number, static_cast<uint8_t>(arg.fixed_size)});
+    forms_.push_back(argument_form(function, entry, forms, i));
     owned_defaults_.push_back(default_value(arg));
     if (!arg.has_default) required_ |= 1u << i;
   }
   if (function.is_functional && entry.has(kInplace)) {
     check(positional_ == forms_.size(), TensorErrorKind::Assertion, "where inplace stands: ", entry.schema_text);
     add_keyword(in, "inplace", static_cast<int>(forms_.size()));
-    forms_.push_back({ArgKind::Bool, false, false, 0});
+    forms_.push_back({ArgKind::Bool, false, false, false, 0});
     owned_defaults_.push_back(false);
     ++positional_;
   }
+  if (reflected) {
+    forms_[0] = {ArgKind::Scalar, false, false, true, 0};
+    forms_[1].takes_number = false;
+  }
   for (const OpArg& value : owned_defaults_) defaults_.push_back(Arg::of(value));
   add_keywords(in, function);
+  add_listed_keywords(in, forms);
 }
 
 // First come, first served: an alias never hides an argument's own name.
@@ -67,6 +110,16 @@ void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
     add_keyword(in, "requires_grad", kRequiresGradKeyword);
     for (const char* name : {"pin_memory", "layout", "memory_format"}) add_keyword(in, name, kIgnored);
   }
+}
+
+// The names that PyTorch has for arguments, and what it takes and nothing here reads.
+void Binder::add_listed_keywords(Interpreter& in, const CallForms& forms) {
+  const OpSchema& schema = entry_->schema();
+  for (const OpSchema& form : forms.listed)
+    for (const SchemaArg& arg : form.args)
+      if (arg.kind == ArgKind::MemoryFormat && schema.find(arg.name) < 0) add_keyword(in, arg.name, kIgnored);
+  if (forms.listed.empty()) return;
+  for (size_t i = 1; i < schema.args.size(); ++i) add_keyword(in, listed_name(forms, schema, i), static_cast<int>(i));
 }
 
 bool Binder::find_keywords(Interpreter& in, const Tuple& names, int* places) const {
@@ -162,10 +215,26 @@ bool Binder::take_out(const TorchState& state, const Value& v, BoundCall& call) 
   return is_sequence(v);
 }
 
+namespace {
+
+// A number may stand in self's place where PyTorch lists that form and no entry of its own serves it.
+bool takes_reflected(const OpFunction& function, const OpEntry& entry, const CallForms& forms) {
+  const std::vector<SchemaArg>& args = entry.schema().args;
+  if (function.is_method || function.is_inplace || number_rule(entry, forms) != NumberRule::Listed) return false;
+  return args[0].name == "self" && args[0].kind == ArgKind::Tensor && may_be_number(forms, "self") &&
+         std::none_of(function.entries.begin(), function.entries.end(),
+                      [](const OpEntry* other) { return other->schema().args[0].kind == ArgKind::Scalar; });
+}
+
+}  // namespace
+
 const std::vector<Binder>& binders_of(Interpreter& in, OpFunction& function) {
   if (function.binders.empty()) {
-    function.binders.reserve(function.entries.size());
-    for (const OpEntry* entry : function.entries) function.binders.emplace_back(in, function, *entry);
+    for (const OpEntry* entry : function.entries) {
+      const CallForms forms = call_forms(entry->name);
+      function.binders.emplace_back(in, function, *entry, forms, false);
+      if (takes_reflected(function, *entry, forms)) function.binders.emplace_back(in, function, *entry, forms, true);
+    }
   }
   return function.binders;
 }

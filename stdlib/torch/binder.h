@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stdlib/torch/call_forms.h"
 #include "stdlib/torch/convert.h"
 
 namespace tessera::stdlib {
@@ -41,7 +42,8 @@ struct BoundCall {
 
 class Binder {
  public:
-  Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry);
+  // `reflected`: for calls with a number in self's place, `remainder(7, t)`.
+  Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry, const CallForms& forms, bool reflected);
   Binder(Binder&&) = default;  // what the defaults borrow stays where it is
 
   const OpEntry& entry() const { return *entry_; }
@@ -59,6 +61,7 @@ class Binder {
 
   void add_keyword(Interpreter& in, std::string_view name, int at);
   void add_keywords(Interpreter& in, const OpFunction& function);
+  void add_listed_keywords(Interpreter& in, const CallForms& forms);
   // The places of a call's keywords. False: one is unknown.
   bool find_keywords(Interpreter& in, const Tuple& names, int* places) const;
   bool bind_spread(Interpreter& in, const TorchState& state, const Args& args, uint32_t given, BoundCall& call) const;
@@ -83,10 +86,16 @@ struct OpFunction {
   std::vector<const OpEntry*> entries = {};
   bool is_method = false;
   bool is_inplace = false;
-  bool is_functional = false;        // of torch.nn.functional: what can work in place takes `inplace`
-  FastPaths fast = {};               // for calls with plain operands, where no overload disagrees
-  std::vector<Binder> binders = {};  // empty until the first call
+  bool is_functional = false;  // of torch.nn.functional: what can work in place takes `inplace`
+  FastPaths fast = {};         // for calls with plain operands, where no overload disagrees
+  enum class Numbers : uint8_t { Unknown, Refused, Taken } numbers = Numbers::Unknown;  // for a tensor behind self
+  std::vector<Binder> binders = {};                                                     // empty until the first call
 };
+
+// Whether a number may stand for the second tensor of a plain call.
+bool takes_numbers(OpFunction& function);
+// How a schema's argument is taken when a number may stand for it, by what PyTorch's forms say.
+ArgumentForm argument_form(const OpFunction& function, const OpEntry& entry, const CallForms& forms, size_t at);
 
 // The argument that may be given as several integers or tensors, or -1.
 int spread_argument(const OpEntry& entry);

@@ -34,32 +34,44 @@ void add_parameter(Form& form, FormParameter parameter) {
 }
 
 void add_option(Form& form, const char* name, ArgKind kind, const char* type, const char* default_text) {
-  add_parameter(form, {name, type, {kind, true, false, 0}, true, true, default_text, std::string_view(name) == "out"});
+  add_parameter(form,
+                {name, type, {kind, true, false, false, 0}, true, true, default_text, std::string_view(name) == "out"});
 }
 
-Form form_of(const OpFunction& function, const OpEntry& entry) {
+// PyTorch shows `self` as `input`, but where it is a number.
+std::string shown_name(const SchemaArg& arg) {
+  return arg.name == "self" && arg.kind != ArgKind::Scalar ? "input" : arg.name;
+}
+
+// A form of `schema`: the entry's own, or one that PyTorch lists instead.
+Form form_of(const OpFunction& function, const OpEntry& entry, const OpSchema& schema) {
   Form form;
-  const OpSchema& schema = entry.schema();
-  const bool factory = makes_tensors(schema);
-  const bool several = schema.results.size() > 1;
+  const bool own = &schema == &entry.schema(), factory = makes_tensors(entry.schema());
+  const bool anywhere = number_rule(entry, {}) == NumberRule::Anywhere;
+  const bool several = entry.schema().results.size() > 1;
   const auto add_out = [&] {
-    if (entry.has(kOut) && !function.is_inplace && !function.is_method)
+    const bool takes_out = own ? entry.has(kOut)
+                               : std::any_of(function.entries.begin(), function.entries.end(),
+                                             [](const OpEntry* each) { return each->has(kOut); });
+    if (takes_out && !function.is_inplace && !function.is_method)
       add_option(form, "out", ArgKind::Tensor, several ? "tuple of Tensors" : "Tensor", "None");
   };
   bool out_added = false;
-  for (size_t i = 0; i < schema.args.size(); ++i) {
-    const SchemaArg& arg = schema.args[i];
-    if (function.is_method && arg.name == "self") continue;
+  const auto add = [&](const SchemaArg& arg) {
+    if (function.is_method && arg.name == "self") return;
     if (arg.keyword_only && factory && !out_added) add_out(), out_added = true;
-    const bool number = entry.has(kNumberOperands) && i > 0;
-    add_parameter(form, {arg.name == "self" ? "input" : arg.name, kind_name(arg.kind),
-                         ArgumentForm{arg.kind, arg.optional, number, static_cast<uint8_t>(arg.fixed_size)},
+    add_parameter(form, {shown_name(arg), kind_name(arg.kind),
+                         ArgumentForm{arg.kind, arg.optional, anywhere, false, static_cast<uint8_t>(arg.fixed_size)},
                          arg.has_default, arg.keyword_only, arg.default_text});
-  }
+  };
+  for (const SchemaArg& arg : schema.args) add(arg);
+  if (!own && factory)
+    for (const SchemaArg& arg : entry.schema().args)
+      if (arg.keyword_only && arg.kind != ArgKind::Generator) add(arg);
   if (!out_added) add_out();
   if (factory) add_option(form, "requires_grad", ArgKind::Bool, "bool", "False");
   if (function.is_functional && entry.has(kInplace))
-    add_parameter(form, {"inplace", "bool", {ArgKind::Bool, false, false, 0}, true, false, "False"});
+    add_parameter(form, {"inplace", "bool", {ArgKind::Bool, false, false, false, 0}, true, false, "False"});
   form.spreads = spread_argument(entry) >= 0 && form.positional == 1;
   return form;
 }
@@ -78,9 +90,22 @@ bool is_covered_by(const Form& form, const Form& other) {
   return matched == form.parameters.size();
 }
 
-std::vector<Form> forms_of(const OpFunction& function) {
+// The forms that PyTorch lists; a method has those with a tensor for self.
+std::vector<Form> listed_forms(const OpFunction& function, const CallForms& forms) {
+  std::vector<Form> listed;
+  const bool needs_self = function.is_method || function.is_inplace;
+  for (const OpSchema& schema : forms.listed) {
+    const int self = schema.find("self");
+    if (needs_self && (self < 0 || schema.args[static_cast<size_t>(self)].kind != ArgKind::Tensor)) continue;
+    listed.push_back(form_of(function, *function.entries[0], schema));
+  }
+  return listed;
+}
+
+std::vector<Form> forms_of(const OpFunction& function, const CallForms& forms) {
+  if (!forms.listed.empty()) return listed_forms(function, forms);
   std::vector<Form> all, kept;
-  for (const OpEntry* entry : function.entries) all.push_back(form_of(function, *entry));
+  for (const OpEntry* entry : function.entries) all.push_back(form_of(function, *entry, entry->schema()));
   for (const Form& form : all)
     if (std::none_of(all.begin(), all.end(), [&](const Form& other) { return is_covered_by(form, other); }))
       kept.push_back(form);
@@ -114,6 +139,8 @@ class Refusal {
   size_t count() const { return positional_ + keywords_; }
   // Throws what is wrong with the call for this form.
   void explain(const Form& form);
+  // Whether PyTorch would choose this form: of a list of integers it looks at the first one, and reads the others later.
+  bool is_chosen(const Form& form);
   // "(Tensor, dim=str, )": the types of the call; with keywords alone PyTorch forgets to cut the last comma off.
   std::string types() const;
   [[noreturn]] void say(const std::string& text) const { throw Error(ErrorKind::TypeError, function_.name + text); }
@@ -124,7 +151,7 @@ class Refusal {
   bool fits(const FormParameter& parameter, const Value& v);
   [[noreturn]] void wrong_type(const Form& form, size_t at, const Value& v, bool by_keyword);
   [[noreturn]] void wrong_item(const FormParameter& parameter, std::span<const Value> items, size_t at,
-                               bool by_keyword);
+                               const std::string& where);
   [[noreturn]] void missing(const Form& form, size_t from) const;
   [[noreturn]] void too_many(const Form& form) const;
   void check_keywords(const Form& form) const;
@@ -133,6 +160,7 @@ class Refusal {
   Interpreter& in_;
   const OpFunction& function_;
   const size_t self_, positional_, keywords_;
+  bool first_items_ = false;  // of lists only the first items are looked at
   const Value* const values_;
   const Tuple* const names_;
 };
@@ -158,6 +186,10 @@ bool Refusal::fits(const FormParameter& parameter, const Value& v) {
     const auto items = items_of(v);
     return std::all_of(items.begin(), items.end(), [&](const Value& item) { return is_tensor(state, item); });
   }
+  if (first_items_ && parameter.form.kind == ArgKind::IntList && !items_of(v).empty()) {
+    int64_t ignored;
+    return to_int(in_, items_of(v)[0], ignored);
+  }
   Scratch scratch;
   Arg ignored;
   return convert_argument(in_, state, v, parameter.form, scratch, ignored);
@@ -178,7 +210,8 @@ void Refusal::explain(const Form& form) {
     const bool several = by_position && form.spreads && at == 0 && !is_sequence(*v) && v->is_int();
     if (several) {
       for (size_t i = 0; i < positional_; ++i)
-        if (int64_t ignored; !to_int(in_, values_[i], ignored)) wrong_item(parameter, {values_, positional_}, i, false);
+        if (int64_t ignored; !to_int(in_, values_[i], ignored))
+          wrong_item(parameter, {values_, positional_}, i, " (position 1)");
       taken = positional_;
       continue;
     }
@@ -187,6 +220,18 @@ void Refusal::explain(const Form& form) {
     taken += by_position;
   }
   check_keywords(form);
+}
+
+bool Refusal::is_chosen(const Form& form) {
+  first_items_ = true;
+  bool chosen = true;
+  try {
+    explain(form);
+  } catch (const Error&) {
+    chosen = false;
+  }
+  first_items_ = false;
+  return chosen;
 }
 
 void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_keyword) {
@@ -200,20 +245,22 @@ void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_ke
   }
   if (parameter.form.kind == ArgKind::IntList) {
     for (size_t i = 0; i < items.size(); ++i)
-      if (int64_t ignored; !to_int(in_, items[i], ignored)) wrong_item(parameter, items, i, by_keyword);
+      if (int64_t ignored; !to_int(in_, items[i], ignored))
+        wrong_item(parameter, items, i, by_keyword ? "" : " (position " + std::to_string(at + 1) + ")");
   }
   const std::string where = by_keyword ? "" : " (position " + std::to_string(at + 1) + ")";
   say("(): argument '" + parameter.name + "'" + where + " must be " + parameter.type + ", not " + type(v));
 }
 
 // The first item decides whether it is a list of integers at all; the others are read later, with other words.
-void Refusal::wrong_item(const FormParameter& parameter, std::span<const Value> items, size_t at, bool by_keyword) {
+void Refusal::wrong_item(const FormParameter& parameter, std::span<const Value> items, size_t at,
+                         const std::string& where) {
   const std::string found = type(items[at]);
   if (at > 0)
     say("(): argument '" + parameter.name + "' failed to unpack the object at pos " + std::to_string(at + 1) +
         " with error \"type must be " + parameter.type + ",but got " + found + "\"");
-  say("(): argument '" + parameter.name + "'" + (by_keyword ? "" : " (position 1)") + " must be " + parameter.type +
-      ", but found element of type " + found + " at pos 0");
+  say("(): argument '" + parameter.name + "'" + where + " must be " + parameter.type + ", but found element of type " +
+      found + " at pos 0");
 }
 
 // PyTorch says "arguments" of one and "argument" of several. Functions of torch.nn.functional that work in place are
@@ -260,15 +307,19 @@ std::string Refusal::types() const {
 
 void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
   Refusal refusal(in, function, args);
-  const std::vector<Form> forms = forms_of(function);
+  const CallForms listed = call_forms(function.entries[0]->name);
+  const std::vector<Form> forms = forms_of(function, listed);
   if (function.is_method && forms.size() == 1 && forms[0].parameters.empty()) {
     const std::string method = "TensorBase." + function.name + "() takes no ";
     if (args.keyword_names != nullptr) throw Error(ErrorKind::TypeError, method + "keyword arguments");
     throw Error(ErrorKind::TypeError, method + "arguments (" + std::to_string(refusal.count()) + " given)");
   }
+  const bool alone = forms.size() == 1 && !listed.more_hidden;
   std::vector<const Form*> plausible;
   for (const Form& form : forms)
-    if (forms.size() == 1 || (form.least <= refusal.count() && refusal.count() <= form.parameters.size()))
+    if (!alone && refusal.is_chosen(form)) refusal.explain(form);
+  for (const Form& form : forms)
+    if (alone || (form.least <= refusal.count() && refusal.count() <= form.parameters.size()))
       plausible.push_back(&form);
   if (plausible.size() == 1) refusal.explain(*plausible[0]);
   std::string text = "() received an invalid combination of arguments - got " + refusal.types();

@@ -38,6 +38,13 @@ bool take_number(Interpreter& in, const Value& v, Arg& out) {
   return true;
 }
 
+// A number that the kernel wants to see as a tensor; it yields to other tensors' dtypes as a number does.
+Arg wrapped(const Scalar& s, Scratch& scratch) {
+  TensorList& list = scratch.tensors();
+  list.push_back(Tensor::wrapped_number(s));
+  return Arg(list.back());
+}
+
 bool take_tensors(const TorchState& state, const Value& v, Scratch& scratch, Arg& out) {
   if (!is_sequence(v)) return false;
   const std::span<const Value> items = items_of(v);
@@ -144,7 +151,7 @@ bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, 
         return true;
       }
       if (!form.takes_number || !to_scalar(v, s)) return false;
-      out = Arg(s);
+      out = form.wraps_number ? wrapped(s, scratch) : Arg(s);
       return true;
     case ArgKind::Int:
       if (!to_int(in, v, i)) return false;
@@ -155,7 +162,10 @@ bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, 
       out = Arg(Scalar(v.as_bool()));
       return true;
     case ArgKind::Float: return take_number(in, v, out) && !out.number().is_complex();
-    case ArgKind::Scalar: return take_number(in, v, out);
+    case ArgKind::Scalar:
+      if (!take_number(in, v, out)) return false;
+      if (form.wraps_number) out = wrapped(out.number(), scratch);
+      return true;
     case ArgKind::IntList: return take_ints(in, v, form.fixed_size, scratch, out);
     case ArgKind::TensorList: return take_tensors(state, v, scratch, out);
     case ArgKind::OptionalTensorList: return take_optional_tensors(state, v, scratch, out);

@@ -44,6 +44,7 @@ struct ArgumentForm {
   ArgKind kind = ArgKind::Tensor;
   bool allows_none = false;
   bool takes_number = false;  // a Tensor that may be a number
+  bool wraps_number = false;  // a number arrives as a tensor: the kernel asks for one
   uint8_t fixed_size = 0;     // int[2]: a single int stands for [int, int]
 };
 

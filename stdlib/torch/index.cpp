@@ -39,7 +39,8 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
         tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), Value::none(), true));
   if (key.is_object() && type_name(in, key) == "ndarray") return TensorIndex::of(expect_tensor(in, key, "index"));
   if (key.is_object() && key.as_object()->kind == ObjectKind::Boxed) return TensorIndex::integer(index(in, key));
-  throw Error(ErrorKind::TypeError,
+  if (is_str(key)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
+  throw Error(ErrorKind::IndexError,
               "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
               "valid indices (got " +
                   std::string(type_name(in, key)) + ")");

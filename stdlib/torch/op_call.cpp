@@ -14,7 +14,7 @@ Value wrap_unless_same(Interpreter& in, Tensor result, const Value& operand) {
 }
 
 // Calls with plain operands, which cost what the op costs.
-bool call_fast(Interpreter& in, const TorchState& state, const OpFunction& function, const Args& args, Value& result) {
+bool call_fast(Interpreter& in, const TorchState& state, OpFunction& function, const Args& args, Value& result) {
   const FastPaths& fast = function.fast;
   const Tensor& x = tensor_of(args[0]);
   if (args.count == 1) {
@@ -37,7 +37,7 @@ bool call_fast(Interpreter& in, const TorchState& state, const OpFunction& funct
     return true;
   }
   if (function.is_inplace ? fast.scalar_inplace == nullptr : fast.tensor_scalar == nullptr) return false;
-  if (!to_scalar(args[1], number)) return false;
+  if (!takes_numbers(function) || !to_scalar(args[1], number)) return false;
   if (function.is_inplace) fast.scalar_inplace(x, number), result = args[0];
   else result = wrap_tensor(in, fast.tensor_scalar(x, number, 0));
   return true;

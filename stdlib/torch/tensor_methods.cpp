@@ -21,14 +21,23 @@ const Tensor& self_of(const Args& args) { return tensor_of(args[0]); }
 
 // Layout -----------------------------------------------------------------------------------------------------------
 
+int64_t dim_argument(Interpreter& in, const char* function, const Value& v) {
+  int64_t dim = 0;
+  if (!to_int(in, v, dim))
+    throw Error(ErrorKind::TypeError, std::string(function) + "(): argument 'dim' (position 1) must be int, not " +
+                                          std::string(type_name(in, v)));
+  return dim;
+}
+
 Value size(Interpreter& in, const Args& args) {
   if (args[1].is_none()) return wrap_size(in, self_of(args).sizes());
-  return in_torch(in, args, [&] { return Value::integer(self_of(args).size(index(in, args[1]))); });
+  return in_torch(in, args, [&] { return Value::integer(self_of(args).size(dim_argument(in, "size", args[1]))); });
 }
 
 Value stride(Interpreter& in, const Args& args) {
   if (!args[1].is_none())
-    return in_torch(in, args, [&] { return Value::integer(self_of(args).stride(index(in, args[1]))); });
+    return in_torch(in, args,
+                    [&] { return Value::integer(self_of(args).stride(dim_argument(in, "stride", args[1]))); });
   const Ints strides = self_of(args).strides();
   Tuple* tuple = new_tuple(in, strides.size());
   for (size_t i = 0; i < strides.size(); ++i) tuple->items[i] = Value::integer(strides[i]);
@@ -65,9 +74,18 @@ Value storage(Interpreter& in, const Args& args) {
 
 // Numbers ----------------------------------------------------------------------------------------------------------
 
-Value item(Interpreter& in, const Args& args) {
+// float(t), int(t): the same as item(), refused with other words.
+Value as_number(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (t.numel() != 1) throw Error(ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
+  return in_torch(in, args, [&] { return wrap_number(in, t.item()); });
+}
+
+Value item(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  if (t.numel() != 1)
+    throw Error(ErrorKind::RuntimeError,
+                "a Tensor with " + std::to_string(t.numel()) + " elements cannot be converted to Scalar");
   return in_torch(in, args, [&] { return wrap_number(in, t.item()); });
 }
 
@@ -79,10 +97,10 @@ Value absolute(Interpreter& in, const Args& args) {
   return call_op_by_name(in, "abs", {args.values, 1, nullptr, nullptr});
 }
 
-Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, item(in, args))); }
+Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, as_number(in, args))); }
 
 Value as_int(Interpreter& in, const Args& args) {
-  return call(in, Value(static_cast<Object*>(in.types.integer)), {item(in, args)});
+  return call(in, Value(static_cast<Object*>(in.types.integer)), {as_number(in, args)});
 }
 
 Value as_index(Interpreter& in, const Args& args) {
@@ -133,7 +151,7 @@ Value to(Interpreter& in, const Args& args) {
         throw Error(ErrorKind::TypeError,
                     "to() received an invalid combination of arguments - got (" + std::string(name) + "=" +
                         std::string(type_name(in, args[i])) +
-                        "), but expected one of:\n"
+                        ", ), but expected one of:\n"
                         " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n");
     }
     return converted(in, args, dtype, device, copy);
@@ -200,7 +218,10 @@ Value detach_inplace(Interpreter& in, const Args& args) {
 }
 
 Value requires_grad_inplace(Interpreter& in, const Args& args) {
-  in_torch(in, args, [&] { set_requires_grad(self_of(args), truth(in, args[1])); });
+  if (!args[1].is_bool())
+    throw Error(ErrorKind::TypeError, "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not " +
+                                          std::string(type_name(in, args[1])));
+  in_torch(in, args, [&] { set_requires_grad(self_of(args), args[1].as_bool()); });
   return args[0];
 }
 
@@ -280,41 +301,55 @@ Value deep_copy(Interpreter& in, const Args& args) {
   });
 }
 
+// Methods without arguments. They take their arguments raw: TensorBase, PyTorch's name for what these belong to, is no
+// class here.
+const NativeDef kPlainMethods[] = {
+    {"dim", dim, "The number of dimensions."},
+    {"ndimension", dim, "The number of dimensions."},
+    {"numel", numel, "The number of elements."},
+    {"nelement", numel, "The number of elements."},
+    {"element_size", element_size, "Bytes of an element."},
+    {"storage_offset", storage_offset, "Where the first element stands in the storage, in elements."},
+    {"data_ptr", data_ptr, "The address of the first element."},
+    {"is_floating_point", is_floating_point, "Whether the elements are floating-point numbers."},
+    {"is_complex", is_complex_tensor, "Whether the elements are complex numbers."},
+    {"get_device", get_device, "The device's index, -1 for the CPU."},
+    {"item", item, "The one element as a number."},
+    {"tolist", tolist, "The elements as nested lists."},
+    {"__abs__", absolute},
+    {"__float__", as_float},
+    {"__int__", as_int},
+    {"__index__", as_index},
+    {"__bool__", as_bool},
+    {"detach", detach, "The same elements, outside of autograd."},
+    {"detach_", detach_inplace, "Takes this tensor out of autograd."},
+    {"retain_grad", retain_grad_method, "Keeps .grad although this is no leaf."},
+};
+
+Value call_plain(Interpreter& in, const Args& args) {
+  const std::string method = "TensorBase." + std::string(args.callee->name->view()) + "() takes no ";
+  if (args.keyword_names != nullptr && args.keyword_names->size != 0)
+    throw Error(ErrorKind::TypeError, method + "keyword arguments");
+  if (args.count != 1)
+    throw Error(ErrorKind::TypeError, method + "arguments (" + std::to_string(args.count - 1) + " given)");
+  return static_cast<const NativeDef*>(args.callee->data)->function(in, args);
+}
+
 const NativeDef kMethods[] = {
     {"size(self, dim=None)", size, "The sizes, or one of them."},
     {"stride(self, dim=None)", stride, "How many elements to the next one along each dimension."},
-    {"dim(self)", dim, "The number of dimensions."},
-    {"ndimension(self)", dim, "The number of dimensions."},
-    {"numel(self)", numel, "The number of elements."},
-    {"nelement(self)", numel, "The number of elements."},
-    {"element_size(self)", element_size, "Bytes of an element."},
-    {"storage_offset(self)", storage_offset, "Where the first element stands in the storage, in elements."},
     {"storage(self)", storage, "The memory that the tensor looks at."},
     {"untyped_storage(self)", storage, "The memory that the tensor looks at."},
-    {"data_ptr(self)", data_ptr, "The address of the first element."},
-    {"is_contiguous(self, memory_format=None)", is_contiguous, "Whether the elements lie row by row without gaps."},
-    {"is_floating_point(self)", is_floating_point, "Whether the elements are floating-point numbers."},
-    {"is_complex(self)", is_complex_tensor, "Whether the elements are complex numbers."},
-    {"get_device(self)", get_device, "The device's index, -1 for the CPU."},
-    {"item(self)", item, "The one element as a number."},
-    {"tolist(self)", tolist, "The elements as nested lists."},
-    {"__abs__(self)", absolute},
-    {"__float__(self)", as_float},
-    {"__int__(self)", as_int},
-    {"__index__(self)", as_index},
-    {"__bool__(self)", as_bool},
+    {"is_contiguous(self, *, memory_format=None)", is_contiguous, "Whether the elements lie row by row without gaps."},
     {"__reversed__(self)", reversed},
-    {"cpu(self, memory_format=None)", cpu, "The tensor on the CPU."},
+    {"cpu(self, *, memory_format=None)", cpu, "The tensor on the CPU."},
     {"cuda(self, device=None, non_blocking=False, memory_format=None)", cuda, "The tensor on a CUDA device."},
     {"type_as(self, other)", type_as, "The tensor with the dtype of another."},
     {"type(self, dtype=None, non_blocking=False)", type, "The type's name, or the tensor with another dtype."},
     {"numpy(self, *, force=False)", numpy, "A numpy array that shares the memory."},
     {"backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)", backward_from,
      "Gathers gradients in the leaves that this tensor was computed from."},
-    {"detach(self)", detach, "The same elements, outside of autograd."},
-    {"detach_(self)", detach_inplace, "Takes this tensor out of autograd."},
     {"requires_grad_(self, requires_grad=True)", requires_grad_inplace, "Sets whether gradients flow to it."},
-    {"retain_grad(self)", retain_grad_method, "Keeps .grad although this is no leaf."},
     {"register_hook(self, hook: callable)", register_hook, "Calls the hook with the gradient when it is computed."},
     {"_remove_hook(self, id: int)", remove_tensor_hook},
     {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
@@ -329,6 +364,10 @@ Value make_tensor(Interpreter& in, Type*, const Args& args) {
   // torch.Tensor(2, 3) makes an uninitialised tensor of that size, torch.Tensor([1, 2]) one of these values.
   return in_torch(in, args, [&] {
     const Value float_type = torch_state(in).dtypes[static_cast<int>(torch_state(in).context.default_dtype)];
+    const bool number = args.count == 1 && (args[0].is_float() || args[0].is_none() || args[0].is_bool());
+    if (number)
+      throw Error(ErrorKind::TypeError,
+                  "new(): data must be a sequence (got " + std::string(type_name(in, args[0])) + ")");
     if (args.count == 1 && !args[0].is_int() &&
         !(args[0].is_object() && args[0].as_object()->type == torch_state(in).size))
       return wrap_tensor(in, tensor_from_data(in, args[0], float_type, Value::none(), true));
@@ -349,6 +388,11 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   for (const std::string& name : names_in_namespace(methods))
     dict_set_str(in, type->attributes, intern(in, name), find_in_namespace(in, methods, name));
   in.add_methods(type, kMethods, std::size(kMethods));
+  for (const NativeDef& row : kPlainMethods) {
+    const Value method = in.new_function(row.signature, row.doc, call_plain, const_cast<NativeDef*>(&row));
+    static_cast<NativeFunction*>(method.as_object())->owner = type;
+    dict_set_str(in, type->attributes, intern(in, row.signature), method);
+  }
   const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
   dict_set_str(in, type->attributes, intern(in, "to"), raw_to);
@@ -366,6 +410,7 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);
   slot_methods(in, state.tensor);
+  operator_methods(in, state.tensor, ~(1u << static_cast<int>(BinaryOp::DivMod)));
   add_tensor_attributes(in, state);
   add_tensor_methods(in, state);
 }

@@ -100,6 +100,9 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
 
 Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
   if (op == UnaryOp::Pos) return self;
+  const DType type = tensor_of(self).dtype();
+  if (op == UnaryOp::Invert && (is_floating(type) || is_complex(type)))
+    throw Error(ErrorKind::TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
   const OpEntry* entry = torch_state(in).unary_ops[static_cast<size_t>(op)];
   return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(tensor_of(self))); });
 }
