@@ -44,6 +44,7 @@ class Reduction {
     }
     const int64_t group = call_.in_dtype == kFloat16 || call_.in_dtype == kBFloat16 ? 16 : kRowGroup<T>;
     if (stride_ == 1 && length_ >= group) run_rows();
+    else if (is_few()) run_few();
     else run_columns();
   }
 
@@ -183,6 +184,33 @@ class Reduction {
     }
   }
 
+  // ---- few elements ----
+
+  /// Less than a strip has to gather or a cascade to climb: what the call costs is then what all of it costs.
+  bool is_few() const { return native_ == &kernel_ && lines_ == 1 && length_ < kFew && call_.kept_numel <= kFew; }
+  void run_few() const {
+    const int64_t width = call_.kept ? call_.kept_sizes[0] : 1, distance = call_.kept ? call_.kept_strides[0] : 0;
+    const int64_t whole = single_cascades(distance, width);
+    T totals[kFew];
+    for (int64_t r = 0; r < call_.kept_numel; r++) totals[r] = few(result_start(r), r % width < whole);
+    put(0, totals, call_.kept_numel);
+  }
+  /// What columns() makes of one column: the same additions in the same order.
+  T few(const char* x, bool one) const {
+    if (one) return every(x, 1, length_);
+    const int64_t rows = length_ / 4;
+    T total = every(x, 4, rows);
+    for (int64_t i = rows * 4; i < length_; i++) kernel_.add(&total, x + i * stride_ * item_, 1, p_);
+    for (int64_t k = 1; k < 4 && rows > 0; k++) total = kernel_.combine(total, every(x + k * stride_ * item_, 4, rows));
+    return total;
+  }
+  T every(const char* x, int64_t step, int64_t rows) const {
+    T total = kernel_.identity;
+    for (int64_t i = 0; i < rows; i++) kernel_.add(&total, x + i * step * stride_ * item_, 1, p_);
+    return total;
+  }
+
+  static constexpr int64_t kFew = 16;
   static constexpr int64_t kGathered = 65536;  // elements copied together at once: they stay in the second-level cache
 
   const ReduceCall& call_;

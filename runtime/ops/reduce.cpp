@@ -118,8 +118,8 @@ DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime,
-        "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime, "mean(): could not infer output dtype. ",
+        dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;
 }
@@ -302,7 +302,8 @@ Request over(int id, const Tensor& x, const MaybeDims& dim, bool keepdim, MaybeT
 Request whole_typed(int id, const Tensor& x, MaybeType dtype) { return over(id, x, {}, false, dtype); }
 Request whole(int id, const Tensor& x) { return over(id, x, {}, false, {}); }
 Request dims_typed(int id, const Tensor& x, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
-  return over(id, x, dim ? dim : MaybeDims(Dims()), keepdim, dtype);
+  if (dim) return over(id, x, dim, keepdim, dtype);
+  return over(id, x, Dims(), keepdim, dtype);
 }
 Request dim_typed(int id, const Tensor& x, int64_t dim, bool keepdim, MaybeType dtype) {
   return over(id, x, Dims{dim}, keepdim, dtype);
