@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lang/core/protocol.h"
+#include "stdlib/torch/python_forms.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -303,18 +304,16 @@ std::string Refusal::types() const {
   return text + ")";
 }
 
-}  // namespace
-
-void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
+// No form of `forms` takes the call.
+[[noreturn]] void refuse(Interpreter& in, const OpFunction& function, const Args& args, const std::vector<Form>& forms,
+                         bool more_hidden) {
   Refusal refusal(in, function, args);
-  const CallForms listed = call_forms(function.entries[0]->name);
-  const std::vector<Form> forms = forms_of(function, listed);
   if (function.is_method && forms.size() == 1 && forms[0].parameters.empty()) {
     const std::string method = "TensorBase." + function.name + "() takes no ";
     if (args.keyword_names != nullptr) throw Error(ErrorKind::TypeError, method + "keyword arguments");
     throw Error(ErrorKind::TypeError, method + "arguments (" + std::to_string(refusal.count()) + " given)");
   }
-  const bool alone = forms.size() == 1 && !listed.more_hidden;
+  const bool alone = forms.size() == 1 && !more_hidden;
   std::vector<const Form*> plausible;
   for (const Form& form : forms)
     if (!alone && refusal.is_chosen(form)) refusal.explain(form);
@@ -327,6 +326,18 @@ void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) 
   text += ", but expected one of:\n";
   for (const Form& form : forms) text += " * " + form_text(form) + "\n";
   refusal.say(text);
+}
+
+}  // namespace
+
+void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
+  const CallForms listed = call_forms(function.entries[0]->name);
+  const std::optional<InnerCall> inner = python_call(function, args);
+  if (!inner) refuse(in, function, args, forms_of(function, listed), listed.more_hidden);
+  const OpFunction called{.name = inner->name, .entries = function.entries};
+  const Args values{inner->values.data(), static_cast<uint32_t>(inner->values.size())};
+  if (!inner->form) refuse(in, called, values, forms_of(called, listed), listed.more_hidden);
+  refuse(in, called, values, {form_of(called, *called.entries[0], *inner->form)}, false);
 }
 
 }  // namespace tessera::stdlib
