@@ -19,7 +19,7 @@ install(DIRECTORY runtime backends DESTINATION include/tessera FILES_MATCHING
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${package_folder})
 file(WRITE ${CMAKE_BINARY_DIR}/TesseraConfig.cmake
-  "include(CMakeFindDependencyMacro)\nfind_dependency(OpenMP COMPONENTS CXX)\n"
+  "include(CMakeFindDependencyMacro)\nfind_dependency(Threads)\n"
   "include(\${CMAKE_CURRENT_LIST_DIR}/TesseraTargets.cmake)\n")
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/TesseraConfig.cmake ${CMAKE_BINARY_DIR}/TesseraConfigVersion.cmake
