@@ -1,11 +1,12 @@
-// Fresh tensors.
+// Fresh tensors: constants, ranges, the identity, and all of these in the shape of another tensor.
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/device/backend.h"
 #include "runtime/checked.h"
+#include "runtime/device/backend.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 namespace {
@@ -13,118 +14,282 @@ namespace {
 DType type_or_default(MaybeType dtype) { return dtype.value_or(Context::current().default_dtype); }
 Device device_or_default(MaybeDevice device) { return device.value_or(Context::current().default_device); }
 
-DType type_for(Scalar value, MaybeType dtype) {
-  return dtype ? *dtype : value.category(Context::current().default_dtype);
-}
+/// Arguments of every entry that are accepted and mean nothing here: layout, pin_memory.
+using NoLayout = std::optional<Dims>;
+using Ignored = std::optional<bool>;
 
-void run_range(const Tensor& out, Scalar start, Scalar step) {
-  if (out.numel()) range_kernel(out.device(), RangeCall{out.data_ptr(), out.dtype(), out.numel(), start, step});
+// ---- constants ----
+
+struct Unset {
+  static void check_sizes(Ints) {}
+  static void fill(const Tensor&) {}
+};
+template <int kValue>
+struct Constant {
+  static void check_sizes(Ints sizes) {
+    if (kValue == 0)
+      for (const int64_t s : sizes)
+        check(s >= 0, TensorErrorKind::Runtime, "zeros: Dimension size must be non-negative.");
+  }
+  static void fill(const Tensor& out) { fill_into(out, kValue); }
+};
+
+template <class Content>
+struct Sized {
+  static Meta shape(Ints size, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    Content::check_sizes(size);
+    return {size, type_or_default(t), device_or_default(d)};
+  }
+  static void run(const Tensor& out, const auto&...) { Content::fill(out); }
+};
+
+struct Full {
+  static Meta shape(Ints size, const Scalar& value, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    return {size, t ? *t : value.category(Context::current().default_dtype), device_or_default(d)};
+  }
+  static void run(const Tensor& out, Ints, const Scalar& value, const auto&...) { fill_into(out, value); }
+};
+
+// ---- like another tensor ----
+
+/// The order of dimensions from the outermost in: by stride, where two strides tell; else as they stand.
+Dims order_in_memory(const Tensor& t) {
+  const auto lies_inside = [&](int64_t a, int64_t b) {
+    const int64_t x = t.strides()[a], y = t.strides()[b];
+    return x && y && (x < y || (x == y && t.sizes()[a] < t.sizes()[b]));
+  };
+  Dims order;
+  for (int64_t d = 0; d < t.dim(); d++) {
+    size_t at = order.size();
+    for (size_t i = order.size(); i-- > 0;) {
+      if (lies_inside(order[i], d)) at = i;
+      else if (lies_inside(d, order[i])) break;
+    }
+    order.insert(at, d);
+  }
+  return order;
 }
 
 }  // namespace
 
-Tensor empty(Ints sizes, MaybeType dtype, MaybeDevice device) {
-  return Tensor::empty(sizes, type_or_default(dtype), device_or_default(device));
+Dims dense_strides(const Tensor& like) {
+  if (like.is_contiguous()) return {};
+  const Dims order = order_in_memory(like);
+  Dims strides(order.size());
+  int64_t step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = step;
+    step *= like.sizes()[order[i]];
+  }
+  return strides;
 }
-Tensor zeros(Ints sizes, MaybeType dtype, MaybeDevice device) { return full(sizes, 0.0, dtype, device); }
-Tensor ones(Ints sizes, MaybeType dtype, MaybeDevice device) { return full(sizes, 1.0, dtype, device); }
 
-Tensor full(Ints sizes, Scalar value, MaybeType dtype, MaybeDevice device) {
-  Tensor out = empty(sizes, type_for(value, dtype), device);
-  fill_into(out, value);
-  return out;
+namespace {
+
+Meta like_meta(const Tensor& like, MaybeType dtype, MaybeDevice device) {
+  const Device place = device.value_or(like.device());
+  return {like.sizes(), dtype.value_or(like.dtype()), place, place == like.device() ? dense_strides(like) : Dims()};
 }
 
-Tensor arange(Scalar start, Scalar end, Scalar step, MaybeType dtype, MaybeDevice device) {
-  bool integral = !start.is_float() && !end.is_float() && !step.is_float();
-  DType type = dtype.value_or(integral ? kInt64 : Context::current().default_dtype);
-  double a = start.to_double(), b = end.to_double(), s = step.to_double();
-  check(s != 0.0, TensorErrorKind::Runtime, "step must be nonzero");
-  check(std::isfinite(a) && std::isfinite(b), TensorErrorKind::Runtime, "unsupported range: ", a, " -> ", b);
-  check((s > 0 && b >= a) || (s < 0 && b <= a), TensorErrorKind::Runtime,
-        "upper bound and larger bound inconsistent with step sign");
-  int64_t n;
-  if (integral && !is_floating(type)) {
-    // In 64 bits without a sign: the span of two int64 always fits.
-    const int64_t from = start.to_int(), to = end.to_int(), by = step.to_int();
+template <class Content>
+struct Like {
+  static Meta shape(const Tensor& self, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    return like_meta(self, t, d);
+  }
+  static void run(const Tensor& out, const auto&...) { Content::fill(out); }
+};
+
+struct FullLike {
+  static Meta shape(const Tensor& self, const Scalar&, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    return like_meta(self, t, d);
+  }
+  static void run(const Tensor& out, const Tensor&, const Scalar& value, const auto&...) { fill_into(out, value); }
+};
+
+/// Another shape, with self's dtype and device.
+template <class Content>
+struct New {
+  static Meta shape(const Tensor& self, Ints size, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    return {size, t.value_or(self.dtype()), d.value_or(self.device())};
+  }
+  static void run(const Tensor& out, const auto&...) { Content::fill(out); }
+};
+
+struct NewFull {
+  static Meta shape(const Tensor& self, Ints size, const Scalar&, MaybeType t, const NoLayout&, MaybeDevice d,
+                    Ignored) {
+    return {size, t.value_or(self.dtype()), d.value_or(self.device())};
+  }
+  static void run(const Tensor& out, const Tensor&, Ints, const Scalar& value, const auto&...) {
+    fill_into(out, value);
+  }
+};
+
+// ---- ranges ----
+
+struct Range {
+  static Meta shape(const Scalar& start, const Scalar& end, const Scalar& step, MaybeType dtype, const NoLayout&,
+                    MaybeDevice device, Ignored) {
+    const bool integral = !start.is_float() && !end.is_float() && !step.is_float();
+    const DType type = dtype.value_or(integral ? kInt64 : Context::current().default_dtype);
+    const double a = start.to_double(), b = end.to_double(), s = step.to_double();
+    check(s != 0.0, TensorErrorKind::Runtime, "step must be nonzero");
+    check(std::isfinite(a) && std::isfinite(b), TensorErrorKind::Runtime, "unsupported range: ", a, " -> ", b);
+    check((s > 0 && b >= a) || (s < 0 && b <= a), TensorErrorKind::Runtime,
+          "upper bound and lower bound inconsistent with step sign");
+    const bool exact = integral && !is_floating(type);
+    return {{exact ? whole_count(start.to_int(), end.to_int(), step.to_int()) : float_count((b - a) / s)},
+            type,
+            device_or_default(device)};
+  }
+  static void run(const Tensor& out, const Scalar& start, const Scalar&, const Scalar& step, const auto&...) {
+    if (out.numel()) range_kernel(out.device(), RangeCall{out.data_ptr(), out.dtype(), out.numel(), start, step});
+  }
+
+ private:
+  // In 64 bits without a sign: the span of two int64 always fits.
+  static int64_t whole_count(int64_t from, int64_t to, int64_t by) {
     const uint64_t span = by > 0 ? uint64_t(to) - uint64_t(from) : uint64_t(from) - uint64_t(to);
     const uint64_t stride = by > 0 ? uint64_t(by) : 0 - uint64_t(by);
     const uint64_t count = span ? (span - 1) / stride + 1 : 0;
     check(count <= uint64_t(INT64_MAX), TensorErrorKind::Runtime, "invalid size, possible overflow?");
-    n = int64_t(count);
-  } else {
-    double count = std::ceil((b - a) / s);
-    check(count < 9e15, TensorErrorKind::Runtime, "invalid size, possible overflow?");
-    n = int64_t(count);
+    return int64_t(count);
   }
-  Tensor out = Tensor::empty({n}, type, device_or_default(device));
-  run_range(out, start, step);
-  return out;
+  static int64_t float_count(double steps) {
+    const double count = std::ceil(steps);
+    check(count < 9e15, TensorErrorKind::Runtime, "invalid size, possible overflow?");
+    return int64_t(count);
+  }
+};
+
+struct RangeTo {
+  static Meta shape(const Scalar& end, MaybeType t, const NoLayout& l, MaybeDevice d, Ignored p) {
+    return Range::shape(0, end, 1, t, l, d, p);
+  }
+  static void run(const Tensor& out, const Scalar& end, const auto&...) { Range::run(out, 0, end, 1); }
+};
+
+/// Calls fill(tag, data) with memory of the host that becomes `out`.
+template <class F>
+void fill_from_host(const Tensor& out, F&& fill) {
+  const DType type = is_complex(out.dtype()) ? real_type(out.dtype()) : out.dtype();
+  const bool direct = out.device().is_cpu() && type == out.dtype();
+  const Tensor host = direct ? out : Tensor::empty(out.sizes(), type);
+  with_type(type, [&](auto tag) { fill(tag, static_cast<typename decltype(tag)::type*>(host.data_ptr())); });
+  if (!direct) copy_into(out, host);
 }
 
-Tensor linspace(double start, double end, int64_t steps, MaybeType dtype, MaybeDevice device) {
+void check_steps(int64_t steps, DType type, const char* kernel) {
   check(steps >= 0, TensorErrorKind::Runtime, "number of steps must be non-negative");
-  DType type = type_or_default(dtype);
-  Device place = device_or_default(device);
-  if (place.is_meta()) return Tensor::empty({steps}, type, place);
-  Tensor out = Tensor::empty({steps}, type);
-  with_type(type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using Step = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
-    T* p = static_cast<T*>(out.data_ptr());
-    // From both ends, in the dtype's own precision, as PyTorch does: the last element is exactly `end`.
-    Step a = Step(start), b = Step(end), step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
-    for (int64_t i = 0; i < steps; i++)
-      p[i] = convert_element<T>(i < steps / 2 ? a + step * Step(i) : steps == 1 ? a : b - step * Step(steps - i - 1));
-  });
-  return place.is_cpu() ? out : to_device(out, place);
+  if (is_bool(type)) refuse_type(type, kernel);
 }
 
+struct Linspace {
+  static Meta shape(const Scalar&, const Scalar&, int64_t steps, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    check_steps(steps, type_or_default(t), "linspace_cpu");
+    return {{steps}, type_or_default(t), device_or_default(d)};
+  }
+  static void run(const Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, const auto&...) {
+    fill_from_host(out, [&](auto tag, auto* p) {
+      using T = typename decltype(tag)::type;
+      using Step = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
+      // From both ends, in the dtype's own precision, as PyTorch does: the last element is exactly `end`.
+      const Step a = Step(start.to_double()), b = Step(end.to_double());
+      const Step step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
+      for (int64_t i = 0; i < steps; i++)
+        p[i] = convert_element<T>(i < steps / 2 ? a + step * Step(i) : steps == 1 ? a : b - step * Step(steps - i - 1));
+    });
+  }
+};
+
+/// Of integers the ends are cut to integers before anything is computed, as in PyTorch.
+struct Logspace {
+  static Meta shape(const Scalar&, const Scalar&, int64_t steps, double, MaybeType t, const NoLayout&, MaybeDevice d,
+                    Ignored) {
+    check_steps(steps, type_or_default(t), "logspace_cpu");
+    return {{steps}, type_or_default(t), device_or_default(d)};
+  }
+  static void run(const Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, double base,
+                  const auto&...) {
+    fill_from_host(out, [&](auto tag, auto* p) {
+      using T = typename decltype(tag)::type;
+      using Step = std::conditional_t<std::is_integral_v<T>, float, double>;
+      const auto cut = [](double x) { return std::is_integral_v<T> ? std::trunc(x) : x; };
+      const Step a = Step(cut(start.to_double())), b = Step(cut(end.to_double()));
+      const Step step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
+      for (int64_t i = 0; i < steps; i++) {
+        const Step exponent = i < steps / 2 ? a + step * Step(i) : steps == 1 ? a : b - step * Step(steps - i - 1);
+        p[i] = convert_element<T>(std::pow(base, double(exponent)));
+      }
+    });
+  }
+};
+
+// ---- the identity ----
+
+struct Eye {
+  static Meta shape(int64_t n, int64_t m, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
+    check(n >= 0, TensorErrorKind::Runtime, "n must be greater or equal to 0, got ", n);
+    check(m >= 0, TensorErrorKind::Runtime, "m must be greater or equal to 0, got ", m);
+    return {{n, m}, type_or_default(t), device_or_default(d)};
+  }
+  static void run(const Tensor& out, int64_t n, int64_t m, const auto&...) {
+    fill_into(out, 0);
+    if (const int64_t diagonal = std::min(n, m)) fill_into(out.view_of({diagonal}, {m + 1}), 1);
+  }
+};
+struct EyeSquare {
+  static Meta shape(int64_t n, MaybeType t, const NoLayout& l, MaybeDevice d, Ignored p) {
+    return Eye::shape(n, n, t, l, d, p);
+  }
+  static void run(const Tensor& out, int64_t n, const auto&...) { Eye::run(out, n, n); }
+};
+
+template <class Op, class... A>
+Tensor make(MaybeType dtype, MaybeDevice device, const A&... args) {
+  return apply<Op>(args..., dtype, NoLayout(), device, Ignored());
+}
+
+}  // namespace
+
+// ---- C++ functions ----
+
+Tensor empty(Ints sizes, MaybeType dtype, MaybeDevice device) {
+  return Tensor::empty(sizes, type_or_default(dtype), device_or_default(device));
+}
+Tensor zeros(Ints sizes, MaybeType dtype, MaybeDevice device) { return make<Sized<Constant<0>>>(dtype, device, sizes); }
+Tensor ones(Ints sizes, MaybeType dtype, MaybeDevice device) { return make<Sized<Constant<1>>>(dtype, device, sizes); }
+Tensor full(Ints sizes, Scalar value, MaybeType dtype, MaybeDevice device) {
+  return make<Full>(dtype, device, sizes, value);
+}
+Tensor arange(Scalar start, Scalar end, Scalar step, MaybeType dtype, MaybeDevice device) {
+  return make<Range>(dtype, device, start, end, step);
+}
+Tensor linspace(double start, double end, int64_t steps, MaybeType dtype, MaybeDevice device) {
+  return make<Linspace>(dtype, device, Scalar(start), Scalar(end), steps);
+}
 Tensor logspace(double start, double end, int64_t steps, double base, MaybeType dtype, MaybeDevice device) {
-  return to(pow(base, linspace(start, end, steps, kFloat64)), type_or_default(dtype), device_or_default(device));
+  return make<Logspace>(dtype, device, Scalar(start), Scalar(end), steps, base);
 }
-
 Tensor eye(int64_t n, std::optional<int64_t> m, MaybeType dtype, MaybeDevice device) {
-  check(n >= 0, TensorErrorKind::Runtime, "n must be greater or equal to 0, got ", n);
-  check(m.value_or(0) >= 0, TensorErrorKind::Runtime, "m must be greater or equal to 0, got ", m.value_or(0));
-  int64_t columns = m.value_or(n), diagonal = std::min(n, columns);
-  Tensor out = full({n, columns}, 0.0, type_or_default(dtype), device);
-  if (diagonal) fill_into(out.view_of({diagonal}, {columns + 1}), 1);
-  return out;
+  return make<Eye>(dtype, device, n, m.value_or(n));
 }
-
 Tensor empty_like(const Tensor& like, MaybeType dtype, MaybeDevice device) {
-  Device place = device.value_or(like.device());
-  if (place == like.device()) return empty_like_strided(like, dtype.value_or(like.dtype()));
-  return Tensor::empty(like.sizes(), dtype.value_or(like.dtype()), place);
+  return make<Like<Unset>>(dtype, device, like);
 }
 Tensor full_like(const Tensor& like, Scalar value, MaybeType dtype, MaybeDevice device) {
-  Tensor out = empty_like(like, dtype, device);
-  fill_into(out, value);
-  return out;
+  return make<FullLike>(dtype, device, like, value);
 }
-Tensor zeros_like(const Tensor& like, MaybeType dtype, MaybeDevice device) { return full_like(like, 0, dtype, device); }
-Tensor ones_like(const Tensor& like, MaybeType dtype, MaybeDevice device) { return full_like(like, 1, dtype, device); }
+Tensor zeros_like(const Tensor& like, MaybeType dtype, MaybeDevice device) {
+  return make<Like<Constant<0>>>(dtype, device, like);
+}
+Tensor ones_like(const Tensor& like, MaybeType dtype, MaybeDevice device) {
+  return make<Like<Constant<1>>>(dtype, device, like);
+}
 
 Tensor empty_like_strided(const Tensor& like, DType dtype) {
-  if (like.is_contiguous()) return Tensor::empty(like.sizes(), dtype, like.device());
-  // Dense in the order of like's dimensions, if it is dense at all; row-major otherwise.
-  size_t n = like.sizes().size();
-  Dims order(n);
-  for (size_t i = 0; i < n; i++) order[i] = int64_t(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return like.strides()[size_t(a)] > like.strides()[size_t(b)]; });
-  Dims strides(n);
-  int64_t step = 1;
-  bool dense = true;
-  for (size_t i = n; i-- > 0;) {
-    size_t d = size_t(order[i]);
-    strides[d] = step;
-    dense &= like.sizes()[d] == 1 || like.strides()[d] == step;
-    step *= like.sizes()[d];
-  }
   Tensor out = Tensor::empty(like.sizes(), dtype, like.device());
-  if (dense) out.impl()->set_layout(like.sizes(), strides);
+  if (const Dims strides = dense_strides(like); !strides.empty()) out.impl()->set_layout(like.sizes(), strides);
   return out;
 }
 
@@ -147,100 +312,80 @@ void resize_output(const Tensor& out, Ints sizes) {
   out.impl()->set_layout(sizes, contiguous_strides(sizes));
 }
 
-// ---- registry: layout and pin_memory are accepted and mean nothing here ----
+// ---- the registry ----
 
 namespace {
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
-using Ignored = std::optional<bool>;
-using NoLayout = std::optional<Dims>;
 
-Tensor op_empty(const Dims& size, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return empty(size, t, d); }
-Tensor op_zeros(const Dims& size, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return zeros(size, t, d); }
-Tensor op_ones(const Dims& size, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return ones(size, t, d); }
-Tensor op_full(const Dims& size, Scalar value, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return full(size, value, t, d);
-}
-Tensor op_arange(Scalar end, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return arange(0, end, 1, t, d); }
-Tensor op_arange_start(Scalar start, Scalar end, Scalar step, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return arange(start, end, step, t, d);
-}
-Tensor op_linspace(Scalar start, Scalar end, int64_t steps, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return linspace(start.to_double(), end.to_double(), steps, t, d);
-}
-Tensor op_logspace(Scalar start, Scalar end, int64_t steps, double base, MaybeType t, NoLayout, MaybeDevice d,
-                   Ignored) {
-  return logspace(start.to_double(), end.to_double(), steps, base, t, d);
-}
-Tensor op_eye(int64_t n, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return eye(n, {}, t, d); }
-Tensor op_eye_m(int64_t n, int64_t m, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return eye(n, m, t, d); }
-Tensor op_empty_like(const Tensor& x, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return empty_like(x, t, d); }
-Tensor op_zeros_like(const Tensor& x, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return zeros_like(x, t, d); }
-Tensor op_ones_like(const Tensor& x, MaybeType t, NoLayout, MaybeDevice d, Ignored) { return ones_like(x, t, d); }
-Tensor op_full_like(const Tensor& x, Scalar v, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return full_like(x, v, t, d);
-}
-
-constexpr uint32_t kMake = kFunction | kNoGrad;
+constexpr uint32_t kMake = kFunction | kNoGrad, kMakeLike = kMethod | kNoGrad;
 TS_OP(empty, "empty(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor whose elements are not set.",
-      kMake | kUninitialised | kSizes, &op_empty, "[2, 3]");
-TS_OP(zeros, "zeros(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of zeros.", kMake | kSizes | kOut, &op_zeros,
+      kMake | kUninitialised | kSizes, Sized<Unset>,
       "[2, 3]\n"
-      "[2], dtype=int64");
-TS_OP(ones, "ones(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of ones.", kMake | kSizes | kOut, &op_ones,
+      "[2, -1] -> RuntimeError: Trying to create tensor with negative dimension -1: [2, -1]");
+TS_OP(zeros, "zeros(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of zeros.", kMake | kSizes | kOut,
+      Sized<Constant<0>>,
+      "[2, 3]\n"
+      "[2], dtype=int64\n"
+      "[2, -1] -> RuntimeError: zeros: Dimension size must be non-negative.");
+TS_OP(ones, "ones(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of ones.", kMake | kSizes | kOut,
+      Sized<Constant<1>>,
       "[2, 3]\n"
       "[0, 3]");
 TS_OP(full, "full(int[] size, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor", "A tensor filled with one value.",
-      kMake | kOut, &op_full,
+      kMake | kOut, Full,
       "[2, 3], 1.5\n"
-      "[2], 7");
+      "[2], 7\n"
+      "[2], 1, dtype=bool");
 TS_OP(arange, "arange(Scalar end, *, " TS_OPTIONS ") -> Tensor", "0, 1, ... up to, not with, end.", kMake | kOut,
-      &op_arange,
+      RangeTo,
       "5\n"
-      "2.5");
+      "2.5\n"
+      "0");
 TS_OP(arange, "arange.start(Scalar start, Scalar end, Scalar step=1, *, " TS_OPTIONS ") -> Tensor",
-      "start, start + step, ... up to, not with, end.", kMake | kOut, &op_arange_start,
+      "start, start + step, ... up to, not with, end.", kMake | kOut, Range,
       "1, 7, 2\n"
       "1, 2, 0.25\n"
+      "5, -1, -2, dtype=float32\n"
+      "5, 1 -> RuntimeError: upper bound and lower bound inconsistent with step sign\n"
       "1, 5, 0 -> RuntimeError: step must be nonzero");
 TS_OP(linspace, "linspace(Scalar start, Scalar end, int steps, *, " TS_OPTIONS ") -> Tensor",
-      "steps numbers at equal distances, both ends included.", kMake | kOut, &op_linspace,
+      "steps numbers at equal distances, both ends included.", kMake | kOut, Linspace,
       "1, 2, 5\n"
-      "0, 9, 4, dtype=int64");
+      "0, 9, 4, dtype=int64\n"
+      "0, 1, 3, dtype=complex64\n"
+      "0, 1, -1 -> RuntimeError: number of steps must be non-negative\n"
+      "0, 1, 3, dtype=bool -> NotImplementedError: \"linspace_cpu\" not implemented for 'Bool'");
 TS_OP(logspace, "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, " TS_OPTIONS ") -> Tensor",
-      "base to the powers of linspace.", kMake, &op_logspace, "0, 2, 3");
-TS_OP(eye, "eye(int n, *, " TS_OPTIONS ") -> Tensor", "The identity matrix.", kMake | kOut, &op_eye, "3");
+      "base to the powers of linspace.", kMake | kOut, Logspace,
+      "0, 2, 3\n"
+      "0.5, 3, 4, dtype=int64\n"
+      "0, 1, 3, dtype=bool -> NotImplementedError: \"logspace_cpu\" not implemented for 'Bool'");
+TS_OP(eye, "eye(int n, *, " TS_OPTIONS ") -> Tensor", "The identity matrix.", kMake | kOut, EyeSquare,
+      "3\n"
+      "-1 -> RuntimeError: n must be greater or equal to 0, got -1");
 TS_OP(eye, "eye.m(int n, int m, *, " TS_OPTIONS ") -> Tensor", "Ones on the diagonal, zeros elsewhere.", kMake | kOut,
-      &op_eye_m, "2, 3");
+      Eye,
+      "2, 3\n"
+      "3, 0");
 TS_OP(empty_like, "empty_like(Tensor self, *, " TS_OPTIONS ") -> Tensor",
-      "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, &op_empty_like, "f[2,3]");
+      "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, Like<Unset>, "f[2,3]");
 TS_OP(zeros_like, "zeros_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Zeros in self's shape, dtype and device.",
-      kMake, &op_zeros_like, "f[2,3]");
+      kMake, Like<Constant<0>>, "f[2,3]");
 TS_OP(ones_like, "ones_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Ones in self's shape, dtype and device.",
-      kMake, &op_ones_like, "f[3,2].t");
+      kMake, Like<Constant<1>>, "f[3,2].t");
 TS_OP(full_like, "full_like(Tensor self, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor",
-      "One value in self's shape, dtype and device.", kMake, &op_full_like, "f[2,3], 2.5");
-
-Tensor new_zeros(const Tensor& x, const Dims& s, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return zeros(s, t.value_or(x.dtype()), d.value_or(x.device()));
-}
-Tensor new_ones(const Tensor& x, const Dims& s, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return ones(s, t.value_or(x.dtype()), d.value_or(x.device()));
-}
-Tensor new_empty(const Tensor& x, const Dims& s, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return empty(s, t.value_or(x.dtype()), d.value_or(x.device()));
-}
-Tensor new_full(const Tensor& x, const Dims& s, Scalar v, MaybeType t, NoLayout, MaybeDevice d, Ignored) {
-  return full(s, v, t.value_or(x.dtype()), d.value_or(x.device()));
-}
+      "One value in self's shape, dtype and device.", kMake, FullLike,
+      "f[2,3], 2.5\n"
+      "i[2]<3, 2");
 TS_OP(new_zeros, "new_zeros(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor", "Zeros of self's dtype and device.",
-      kMethod | kNoGrad | kSizes, &new_zeros, "f[2], [3, 2]");
+      kMakeLike | kSizes, New<Constant<0>>, "f[2], [3, 2]");
 TS_OP(new_ones, "new_ones(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor", "Ones of self's dtype and device.",
-      kMethod | kNoGrad | kSizes, &new_ones, "f[2], [3, 2]");
+      kMakeLike | kSizes, New<Constant<1>>, "f[2], [3, 2]");
 TS_OP(new_empty, "new_empty(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor",
-      "Unset, of self's dtype and device.", kMethod | kNoGrad | kUninitialised | kSizes, &new_empty, "f[2], [3, 2]");
+      "Unset, of self's dtype and device.", kMakeLike | kUninitialised | kSizes, New<Unset>, "f[2], [3, 2]");
 TS_OP(new_full, "new_full(Tensor self, int[] size, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor",
-      "One value, of self's dtype and device.", kMethod | kNoGrad, &new_full, "f[2], [3, 2], 1.5");
+      "One value, of self's dtype and device.", kMakeLike, NewFull, "f[2], [3, 2], 1.5");
 #undef TS_OPTIONS
 
 }  // namespace

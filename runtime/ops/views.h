@@ -8,6 +8,9 @@
 
 namespace tessera::tensor {
 
+/// Strides of a fresh tensor with like's order of dimensions in memory; empty when that is row-major.
+Dims dense_strides(const Tensor& like);
+
 Tensor as_strided(const Tensor& self, Ints size, Ints stride, std::optional<int64_t> storage_offset = {});
 Tensor view(const Tensor& self, Ints size);
 Tensor reshape(const Tensor& self, Ints shape);
