@@ -128,6 +128,9 @@ void renew_view_history(const Tensor& view) {
   view.impl()->flags |= TensorImpl::kRequiresGrad;
 }
 
+// "Split" of "SplitBackward0".
+static std::string_view op_name(std::string_view node) { return node.substr(0, node.find("Backward")); }
+
 void check_inplace(const Tensor& self) {
   if (!Context::current().grad_enabled) return;
   const AutogradMeta* meta = self.impl()->autograd;
@@ -137,7 +140,7 @@ void check_inplace(const Tensor& self) {
   if (!meta->view_base.defined()) return;
   check(
       !meta->one_of_several_views || !meta->grad_fn, TensorErrorKind::Runtime, "Output ", meta->output, " of ",
-      meta->grad_fn ? meta->grad_fn->name : "",
+      meta->grad_fn ? op_name(meta->grad_fn->name) : "",
       " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do "
       "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
   const AutogradMeta* base = meta->view_base.impl()->autograd;

@@ -13,15 +13,18 @@
 //           "f[3,4], 0, f[3,4] -> RuntimeError: gather(): Expected dtype int64 for index");
 //
 // `shape` always runs first and sees metadata only: on device 'meta' it is all that runs. An op with several results gives
-// std::array<Meta, N>, and `run` and `grad` take as many tensors. A view gives View instead of Meta, has no `run`, and its
-// `grad` calls record_view. `static constexpr bool in_place = true` says that `run` may be given self as `out`; then `grad`
-// keeps neither self nor the result.
+// std::array<Meta, N>, and `run` and `grad` take as many tensors. `static constexpr bool in_place = true` says that `run` may
+// be given self as `out`; then `grad` keeps neither self nor the result.
+//
+// A view gives View instead of Meta, several at once give Views; neither has `run`, and `grad` hands its node back
+// (view_ops.h): it is only asked where there is something to record, so a view costs its shape and no more.
 //
 // A composition of other ops is a plain function, registered by its address; its shape follows from its parts.
 // The last argument are the samples: see samples.h.
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops/box.h"
@@ -33,6 +36,8 @@ struct View {
   Dims sizes, strides;
   int64_t offset = 0;  // in elements, from self's first
 };
+/// Parts of the first argument, each a view.
+using Views = std::vector<View>;
 
 /// The dtypes that an op takes, and the kernel's name in PyTorch's refusal: "sort" not implemented for 'ComplexFloat'.
 struct TypeRule {
@@ -99,6 +104,34 @@ std::array<Tensor, N> allocate(const std::array<Meta, N>& metas) {
   return out;
 }
 
+template <class R>
+constexpr bool kIsView = std::is_same_v<R, View> || std::is_same_v<R, Views>;
+
+inline bool records_views_of(const Tensor& self) {
+  return Context::current().grad_enabled && is_differentiable(self.dtype());
+}
+
+template <class Op, class... A>
+Tensor make_view(const View& view, const A&... args) {
+  const Tensor& self = first_tensor(args...);
+  Tensor out = self.view_of(view.sizes, view.strides, view.offset);
+  if (records_views_of(self)) set_view_history(out, self, self.requires_grad() ? Op::grad(out, args...) : nullptr);
+  return out;
+}
+
+template <class Op, class... A>
+TensorList make_view(const Views& views, const A&... args) {
+  const Tensor& self = first_tensor(args...);
+  TensorList parts;
+  parts.reserve(views.size());
+  for (const View& view : views) parts.push_back(self.view_of(view.sizes, view.strides, view.offset));
+  if (!records_views_of(self)) return parts;
+  CountedPtr<Node> node;
+  if (self.requires_grad()) node = Op::grad(parts, args...), node->outputs = uint32_t(parts.size());
+  for (size_t i = 0; i < parts.size(); i++) set_view_history(parts[i], self, node, uint32_t(i), true);
+  return parts;
+}
+
 inline std::array<Meta, 1> as_array(Meta meta) { return {std::move(meta)}; }
 template <size_t N>
 std::array<Meta, N> as_array(std::array<Meta, N> metas) {
@@ -111,11 +144,8 @@ std::array<Meta, N> as_array(std::array<Meta, N> metas) {
 template <class Op, class... A>
 auto apply(const A&... args) {
   auto shape = detail::checked_shape<Op>(args...);
-  if constexpr (std::is_same_v<decltype(shape), View>) {
-    const Tensor& self = detail::first_tensor(args...);
-    Tensor out = self.view_of(shape.sizes, shape.strides, shape.offset);
-    Op::grad(out, args...);
-    return out;
+  if constexpr (detail::kIsView<decltype(shape)>) {
+    return detail::make_view<Op>(shape, args...);
   } else {
     auto out = detail::allocate(detail::as_array(std::move(shape)));
     detail::fill<Op>(out, args...);
@@ -175,7 +205,7 @@ void run_out(OpCall& c, const A&... args) {
 template <class Op, class R, class... A>
 void run_form(OpCall& c, const A&... args) {
   if (c.out.empty()) return return_value(c, apply<Op>(args...));
-  if constexpr (!std::is_same_v<R, View>) {
+  if constexpr (!kIsView<R>) {
     if (!c.is_inplace()) return run_out<Op>(c, args...);
     if constexpr (writes_self<Op>()) return run_in_place<Op>(c, args...);
   }
@@ -194,9 +224,14 @@ template <class Op, class R, class... P, size_t... I>
 std::vector<Meta> shape_boxed(OpCall& c, R (*)(P...), std::index_sequence<I...>) {
   std::tuple args{Unbox<std::remove_cvref_t<P>>::get(c, I)...};
   auto shape = checked_shape<Op>(std::get<I>(args)...);
-  if constexpr (std::is_same_v<R, View>) {
+  if constexpr (kIsView<R>) {
     const Tensor& self = first_tensor(std::get<I>(args)...);
-    return {Meta(shape.sizes, self.dtype(), self.device(), shape.strides)};
+    std::vector<Meta> metas;
+    const auto add = [&](const View& v) { metas.emplace_back(v.sizes, self.dtype(), self.device(), v.strides); };
+    if constexpr (std::is_same_v<R, View>) add(shape);
+    else
+      for (const View& view : shape) add(view);
+    return metas;
   } else {
     auto metas = as_array(std::move(shape));
     return {metas.begin(), metas.end()};

@@ -1,4 +1,4 @@
-// Norms, variance and logsumexp: ops made of reductions.
+// Norms, variance, logsumexp, and sums that skip NaN: ops made of reductions.
 #include <algorithm>
 #include <cmath>
 
@@ -42,22 +42,26 @@ Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
 
 namespace {
 
+void check_has_mean(const Tensor& x, const char* names) {
+  check(is_floating(x.dtype()), TensorErrorKind::NotImplemented, names,
+        " only support floating point and complex dtypes");
+}
+
 /// Two passes: the mean, then the squares of what is left. Nothing cancels.
 template <bool kRoot>
 struct Variance {
   static constexpr const char* kName = kRoot ? "std" : "var";
 
-  static Meta shape(const Tensor& x, const MaybeDims& dim, std::optional<int64_t>, bool keepdim) {
-    check(is_floating(x.dtype()), TensorErrorKind::Runtime,
-          "std and var only support floating point and complex dtypes");
+  static Meta shape(const Tensor& x, const MaybeDims& dim, std::optional<double>, bool keepdim) {
+    check_has_mean(x, "std and var");
     return {reduced_shape(x.sizes(), dim_mask(x, dim), keepdim), x};
   }
-  static double divisor(const Tensor& x, uint64_t mask, std::optional<int64_t> correction) {
-    return std::max(0.0, double(reduced_numel(x.sizes(), mask)) - double(correction.value_or(1)));
+  static double divisor(const Tensor& x, uint64_t mask, std::optional<double> correction) {
+    return std::max(0.0, double(reduced_numel(x.sizes(), mask)) - correction.value_or(1));
   }
   static Tensor centred(const Tensor& x, uint64_t mask) { return x - reduce(r_mean, {x, mask, true}); }
 
-  static void run(const Tensor& out, const Tensor& x, const MaybeDims& dim, std::optional<int64_t> correction,
+  static void run(const Tensor& out, const Tensor& x, const MaybeDims& dim, std::optional<double> correction,
                   bool keepdim) {
     const uint64_t mask = dim_mask(x, dim);
     const double n = divisor(x, mask, correction);
@@ -69,7 +73,7 @@ struct Variance {
     const Tensor variance = reduce(r_sum_squares, {centred(x, mask), mask, keepdim}) / n;
     copy_into(out, kRoot ? sqrt(variance) : variance);
   }
-  static void grad(Tensor& out, const Tensor& self, const MaybeDims& dim, std::optional<int64_t> correction, bool) {
+  static void grad(Tensor& out, const Tensor& self, const MaybeDims& dim, std::optional<double> correction, bool) {
     const uint64_t mask = dim_mask(self, dim);
     Kept<2> kept{{SavedTensor(self), kRoot ? SavedTensor(out, true) : SavedTensor()}};
     record(out, kRoot ? "StdBackward0" : "VarBackward0", {&self}, std::move(kept),
@@ -89,10 +93,10 @@ struct Variance {
 }  // namespace
 
 Tensor var(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) {
-  return apply<Variance<false>>(x, dim, std::optional<int64_t>(correction), keepdim);
+  return apply<Variance<false>>(x, dim, std::optional<double>(double(correction)), keepdim);
 }
 Tensor stddev(const Tensor& x, const MaybeDims& dim, int64_t correction, bool keepdim) {
-  return apply<Variance<true>>(x, dim, std::optional<int64_t>(correction), keepdim);
+  return apply<Variance<true>>(x, dim, std::optional<double>(double(correction)), keepdim);
 }
 
 // ---- logsumexp ----
@@ -145,6 +149,34 @@ Tensor var_unbiased(const Tensor& x, bool unbiased) { return var(x, {}, unbiased
 Tensor std_unbiased(const Tensor& x, bool unbiased) { return stddev(x, {}, unbiased); }
 Tensor var_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return var(x, d, unbiased, k); }
 Tensor std_dim(const Tensor& x, const MaybeDims& d, bool unbiased, bool k) { return stddev(x, d, unbiased, k); }
+
+/// var_mean and std_mean: both at once.
+template <bool kRoot>
+std::tuple<Tensor, Tensor> with_mean(const Tensor& x, const MaybeDims& dim, std::optional<double> correction,
+                                     bool keepdim) {
+  check_has_mean(x, kRoot ? "std_mean" : "var_mean");
+  return {apply<Variance<kRoot>>(x, dim, correction, keepdim), mean(x, dim, keepdim)};
+}
+template <bool kRoot>
+std::tuple<Tensor, Tensor> with_mean_dim(const Tensor& x, const MaybeDims& dim, bool unbiased, bool keepdim) {
+  return with_mean<kRoot>(x, dim, double(unbiased), keepdim);
+}
+template <bool kRoot>
+std::tuple<Tensor, Tensor> with_mean_all(const Tensor& x, bool unbiased) {
+  return with_mean<kRoot>(x, {}, double(unbiased), false);
+}
+
+Tensor nansum(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
+  return sum(is_floating(self.dtype()) ? where(isnan(self), Operand(0.0), Operand(self)) : self, dim, keepdim, dtype);
+}
+Tensor nanmean(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
+  return nansum(self, dim, keepdim, dtype) / sum(logical_not(isnan(self)), dim, keepdim);
+}
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  const MaybeDims dims = dim ? MaybeDims(Dims{*dim}) : MaybeDims();
+  return {amin(self, dims, keepdim), amax(self, dims, keepdim)};
+}
+
 Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k) {
   return norm(x, p.value_or(2), d, k);
 }
@@ -154,20 +186,48 @@ Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool
   return norm(x, 2, d, k);
 }
 
+constexpr uint32_t kBoth = kFunction | kMethod;
 constexpr uint32_t kSummed = kFunction | kMethod | kLayoutMatters;
 
 TS_OP(var, "var(Tensor self, bool unbiased=True) -> Tensor", "The variance of all elements.", kSummed, &var_unbiased,
-      "f[3,4]\nf[4], False\ni[3]<4 -> RuntimeError: std and var only support floating point and complex dtypes");
+      "f[3,4]\nf[4], False\ni[3]<4 -> NotImplementedError: std and var only support floating point and complex dtypes");
 TS_OP(var, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
       "The variance over dim.", kSummed, &var_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
-TS_OP(var, "var.correction(Tensor self, int[1]? dim=None, *, int? correction=None, bool keepdim=False) -> Tensor",
-      "The variance over dim.", kSummed | kOut, Variance<false>, "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]");
+TS_OP(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+      "The variance over dim.", kSummed | kOut, Variance<false>,
+      "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5");
 TS_OP(std, "std(Tensor self, bool unbiased=True) -> Tensor", "The standard deviation of all elements.", kSummed,
       &std_unbiased, "f[3,4]\nf[4], False");
 TS_OP(std, "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
       "The standard deviation over dim.", kSummed, &std_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
-TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, int? correction=None, bool keepdim=False) -> Tensor",
-      "The standard deviation over dim.", kSummed | kOut, Variance<true>, "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]");
+TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+      "The standard deviation over dim.", kSummed | kOut, Variance<true>,
+      "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5");
+#define TS_WITH_MEAN(NAME, ROOT, DOC)                                                                                  \
+  TS_OP(NAME, #NAME "(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", DOC, kFunction | kLayoutMatters,          \
+        &with_mean_all<ROOT>, "f[3,4]\nf[4], False\ni[3]<4 -> NotImplementedError: " #NAME " only support floating");  \
+  TS_OP(NAME, #NAME ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", DOC, \
+        kFunction | kLayoutMatters, &with_mean_dim<ROOT>, "f[3,4], 1\nf[3,4], [0], True, True");                       \
+  TS_OP(NAME,                                                                                                          \
+        #NAME                                                                                                          \
+        ".correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)"                   \
+        " -> (Tensor, Tensor)",                                                                                        \
+        DOC, kFunction | kLayoutMatters, &with_mean<ROOT>,                                                             \
+        "f[3,4], 0, correction=1.5, keepdim=True\nf[4], correction=0")
+TS_WITH_MEAN(std_mean, true, "Standard deviation and mean.");
+TS_WITH_MEAN(var_mean, false, "Variance and mean.");
+TS_OP(nansum, "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+      "The sum; NaN counts as 0.", kBoth, &nansum,
+      "f[3,4]\n"
+      "f[3,4], 1, True");
+TS_OP(nanmean, "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+      "The mean of what is not NaN.", kBoth, &nanmean,
+      "f[3,4]\n"
+      "f[3,4], [0]");
+TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+      "The smallest and the largest.", kBoth, &aminmax,
+      "f[3,4]\n"
+      "f[3,4], dim=1, keepdim=True");
 TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed,
       &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
 TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor", "The Frobenius norm.",

@@ -1,0 +1,115 @@
+// Products said with mm, bmm and outer, and distances: sentences of other ops, which their derivatives follow.
+#include "runtime/checked.h"
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/join.h"
+#include "runtime/ops/views.h"
+
+namespace tessera::tensor {
+namespace {
+
+using std::optional;
+constexpr uint32_t kBoth = kFunction | kMethod;
+
+Tensor inner(const Tensor& a, const Tensor& b) {
+  if (a.dim() == 0 || b.dim() == 0) return a * b;
+  check(a.size(-1) == b.size(-1), TensorErrorKind::Runtime,
+        "inner() the last dimension must match on both input tensors but got shapes ", a.sizes(), " and ", b.sizes());
+  Dims shape(a.sizes().first(size_t(a.dim() - 1)));
+  for (const int64_t s : b.sizes().first(size_t(b.dim() - 1))) shape.push_back(s);
+  return reshape(mm(reshape(a, {-1, a.size(-1)}), t(reshape(b, {-1, b.size(-1)}))), shape);
+}
+Tensor addmv(const Tensor& self, const Tensor& m, const Tensor& v, Scalar beta, Scalar alpha) {
+  return self * beta + mv(m, v) * alpha;
+}
+Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+  return self * beta + outer(a, b) * alpha;
+}
+Tensor addbmm(const Tensor& self, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+  check(a.dim() == 3 && b.dim() == 3, TensorErrorKind::Runtime, "batch1 must be a 3D tensor");
+  return self * beta + sum(bmm(a, b), Dims{0}) * alpha;
+}
+Tensor kron(const Tensor& a_given, const Tensor& b_given) {
+  Tensor a = a_given, b = b_given;
+  while (a.dim() < b.dim()) a = unsqueeze(a, 0);
+  while (b.dim() < a.dim()) b = unsqueeze(b, 0);
+  Dims left, right, shape;
+  for (int64_t d = 0; d < a.dim(); d++) {
+    left.push_back(a.sizes()[d]), left.push_back(1);
+    right.push_back(1), right.push_back(b.sizes()[d]);
+    shape.push_back(checked_mul(a.sizes()[d], b.sizes()[d]));
+  }
+  return reshape(reshape(a, left) * reshape(b, right), shape);
+}
+Tensor matrix_power(const Tensor& self, int64_t n) {
+  check(self.dim() >= 2 && self.size(-1) == self.size(-2), TensorErrorKind::Runtime,
+        "linalg.matrix_power: A must be batches of square matrices, but they are ", self.dim() < 2 ? 0 : self.size(-2),
+        " by ", self.dim() < 2 ? 0 : self.size(-1), " matrices");
+  check(n >= 0, TensorErrorKind::NotImplemented, "matrix_power of a negative power is not supported yet");
+  if (n == 0) return expand(eye(self.size(-1), {}, self.dtype(), self.device()), self.sizes());
+  Tensor result, square = self;
+  for (; n; n >>= 1) {
+    if (n & 1) result = result.defined() ? matmul(result, square) : square;
+    if (n > 1) square = matmul(square, square);
+  }
+  return result;
+}
+Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
+  int64_t dim = dim_given.value_or(-1);
+  if (!dim_given) {
+    for (dim = 0; dim < a.dim() && a.sizes()[dim] != 3;) dim++;
+    check(dim < a.dim(), TensorErrorKind::Runtime, "no dimension of size 3 in input");
+  }
+  check(a.size(dim) == 3 && b.size(dim) == 3, TensorErrorKind::Runtime, "linalg.cross: inputs dimension ", dim,
+        " must have length 3. Got ", a.size(dim), " and ", b.size(dim));
+  const auto part = [&](const Tensor& t, int64_t i) { return select(t, dim, i % 3); };
+  TensorList parts;
+  for (int64_t i = 0; i < 3; i++) parts.push_back(part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1));
+  return stack(parts, wrap_dim(dim, a.dim()));
+}
+Tensor dist(const Tensor& a, const Tensor& b, Scalar p) { return norm(a - b, p); }
+Tensor cdist(const Tensor& a, const Tensor& b, double p, optional<int64_t>) {
+  check(a.dim() >= 2 && b.dim() >= 2, TensorErrorKind::Runtime,
+        "cdist only supports at least 2D tensors, X1 got: ", a.dim(), "D");
+  check(a.size(-1) == b.size(-1), TensorErrorKind::Runtime,
+        "X1 and X2 must have the same number of columns. X1: ", a.size(-1), " X2: ", b.size(-1));
+  return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, Dims{-1});
+}
+
+TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth, &inner,
+      "f[2,3], f[4,3]\n"
+      "f[3], f[3]\n"
+      "f[2,3], f[2] -> RuntimeError: inner() the last dimension must match on both input tensors");
+TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors.", kBoth, &dot, "f[3], f[3]");
+TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth, &outer, "f[3], f[2]");
+TS_OP(addmv, "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+      "beta * self + alpha * (mat @ vec).", kBoth, &addmv,
+      "f[2], f[2,3], f[3], beta=0.5, alpha=2\n"
+      "f[], f[2,3], f[3]");
+TS_OP(addr, "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+      "beta * self + alpha * outer(vec1, vec2).", kBoth, &addr, "f[3,2], f[3], f[2], beta=0.5, alpha=2");
+TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+      "beta * self + alpha * the sum of batched products.", kBoth, &addbmm,
+      "f[2,4], f[3,2,2], f[3,2,4], beta=0.5, alpha=2");
+TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth, &kron, "f[2,3], f[3,2]");
+TS_OP(
+    matrix_power, "matrix_power(Tensor self, int n) -> Tensor", "A square matrix times itself, n times.",
+    kBoth | kLinalg, &matrix_power,
+    "f[3,3], 3\n"
+    "f[2,3,3], 2\n"
+    "f[3,3], 0\n"
+    "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices");
+TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+      "The cross product of vectors with three numbers.", kBoth | kLinalg, &cross,
+      "f[4,3], f[4,3], 1\n"
+      "f[3,2], f[3,2]");
+TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist,
+      "f[2,3], f[3]\n"
+      "f[4], f[4], 3");
+TS_OP(cdist, "cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
+      "The p-norm between each pair of rows.", kFunction, &cdist,
+      "f[3,2], f[4,2]\n"
+      "f[2,3,2], f[2,2,2], 1");
+
+}  // namespace
+}  // namespace tessera::tensor
