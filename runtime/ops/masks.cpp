@@ -194,6 +194,12 @@ namespace {
 
 TensorList nonzero_tuple(const Tensor& self) { return unbind(nonzero(self.dim() ? self : reshape(self, {1})), 1); }
 
+void nonzero_op(OpCall& c) {
+  if (!Unbox<bool>::get(c, 1)) return return_value(c, nonzero(c.tensor(0)));
+  check(c.out.empty(), TensorErrorKind::Runtime, "nonzero does not support the out kwarg when as_tuple is True");
+  return_value(c, nonzero_tuple(c.tensor(0)));
+}
+
 constexpr uint32_t kBoth = kFunction | kMethod, kWrites = kFunction | kMethod | kInplace;
 TS_OP(masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", "value where mask is true.",
       kWrites, MaskedFillNumber,
@@ -217,11 +223,18 @@ TS_OP(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -
       "f[3,4], b[3,4], f[12]\n"
       "f[3,4].t, b[4], f[3,4]\n"
       "f[4], b{1,1,0,1}, f[2] -> RuntimeError: Number of elements of source < number of ones in mask");
-TS_OP(nonzero, "nonzero(Tensor self) -> Tensor", "The places of the elements that are not zero, one a row.",
-      kBoth | kNoGrad | kOut | kDataDependent, &nonzero,
-      "b[3,4]\n"
-      "i[2,3,4]<2\n"
-      "f[]");
+const OpRegistration register_nonzero{
+    "nonzero",
+    "nonzero(Tensor self, *, bool as_tuple=False) -> Tensor",
+    "The places of the elements that are not zero, one a row, or as a vector for each dimension.",
+    kBoth | kNoGrad | kOut | kDataDependent,
+    &nonzero_op,
+    {},
+    0,
+    "b[3,4]\n"
+    "i[2,3,4]<2\n"
+    "b[3,4], as_tuple=True\n"
+    "f[]"};
 TS_OP(nonzero_numpy, "nonzero_numpy(Tensor self) -> Tensor[]",
       "The places of nonzero elements, a vector for each dimension.", kInternal | kNoGrad | kDataDependent,
       &nonzero_tuple, "b[3,4]");

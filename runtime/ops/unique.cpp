@@ -63,6 +63,10 @@ Tensor order_of_rows(const Tensor& rows) {
 
 // A dimension's items as rows.
 Tensor rows_along(const Tensor& self, int64_t dim) {
+  check(self.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
+  for (int64_t d = 0; self.numel() == 0 && d < self.dim(); d++)
+    check(d == dim || self.sizes()[d] != 0, TensorErrorKind::Runtime,
+          "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
   const Tensor first = contiguous(transpose(self, 0, dim));
   const int64_t n = first.sizes()[0];
   return reshape(first, {n, n ? first.numel() / n : 0});
