@@ -338,6 +338,7 @@ TensorList meshgrid(const TensorList& tensors, const std::string& indexing) {
   for (const Tensor& t : given) {
     check(t.dim() <= 1, TensorErrorKind::Runtime,
           "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.dim());
+    check(t.dtype() == given[0].dtype(), TensorErrorKind::Runtime, "meshgrid expects all tensors to have the same dtype");
     shape.push_back(t.numel());
   }
   TensorList out;
@@ -345,7 +346,7 @@ TensorList meshgrid(const TensorList& tensors, const std::string& indexing) {
     Dims sizes(given.size(), 1);
     sizes[i] = shape[i];
     const Tensor grid = expand(view(given[i], sizes), shape);
-    out.push_back(swapped ? transpose(grid, 0, 1) : grid);
+    out.push_back(grid);
   }
   if (swapped) std::swap(out[0], out[1]);
   return out;
