@@ -54,6 +54,9 @@ Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> m
   // A float bound makes the result a float, as for operators.
   DType wide = x.dtype();
   for (const auto& bound : {min, max})
+    if (bound && is_bool(wide) && !bound->is_bool()) wide = kInt64;
+  if (is_bool(wide)) refuse_type(wide, "clamp_scalar_cpu");
+  for (const auto& bound : {min, max})
     if (bound && bound->is_float() && !is_floating(wide)) wide = Context::current().default_dtype;
   Tensor in = to_dtype(x, wide);
   if (min && max) return clamp_both(in, *min, *max);
@@ -169,6 +172,8 @@ Tensor isclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool 
   GradMode off(false);
   check(x.dtype() == y.dtype(), TensorErrorKind::Runtime, scalar_type_name(x.dtype()), " did not match ",
         scalar_type_name(y.dtype()));
+  check(rtol >= 0, TensorErrorKind::Runtime, "rtol must be greater than or equal to zero, but got ", rtol);
+  check(atol >= 0, TensorErrorKind::Runtime, "atol must be greater than or equal to zero, but got ", atol);
   Tensor close = eq(x, y);
   if (equal_nan && is_floating(x.dtype())) close = close | (isnan(x) & isnan(y));
   if (rtol == 0 && atol == 0) return close;
@@ -191,7 +196,10 @@ Tensor sinc(const Tensor& x) {
 Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (!is_floating(x.dtype())) return clone(x);
-  double top = x.dtype() == kFloat64 ? 1.7976931348623157e308 : x.dtype() == kFloat16 ? 65504.0 : 3.4028234663852886e38;
+  const double top = x.dtype() == kFloat64    ? 1.7976931348623157e308
+                     : x.dtype() == kFloat16  ? 65504.0
+                     : x.dtype() == kBFloat16 ? 3.3895313892515355e38
+                                              : 3.4028234663852886e38;
   Tensor y = where(isnan(x), nan.value_or(0.0), x);
   y = where(isposinf(x), posinf.value_or(top), y);
   return where(isneginf(x), neginf.value_or(-top), y);
@@ -201,6 +209,12 @@ Tensor celu(const Tensor& x, Scalar alpha) {
   return where(gt(x, 0), x, expm1(x / a) * a);
 }
 Tensor prelu(const Tensor& x, const Tensor& weight) {
+  check(weight.dim() <= 1, TensorErrorKind::Runtime,
+        "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  const int64_t channels = x.dim() > 1 ? x.sizes()[1] : 1;
+  check(weight.numel() == 1 || weight.numel() == channels, TensorErrorKind::Runtime,
+        "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
+        " and channel size = ", channels, ".");
   Tensor w = weight;
   if (weight.numel() != 1 && x.dim() > 2) {  // one for each channel, which is dimension 1
     Dims shape(size_t(x.dim()) - 1, 1);

@@ -192,6 +192,12 @@ Tensor movedim_one(const Tensor& self, int64_t source, int64_t destination) {
   return movedim(self, {source}, {destination});
 }
 Tensor adjoint(const Tensor& self) { return conj(matrix_T(self)); }
+Tensor matrix_H(const Tensor& self) {
+  check(self.dim() == 2 || self.dim() == 0, TensorErrorKind::Runtime,
+        "tensor.H is only supported on matrices (2-D tensors). Got ", self.dim(), "-D tensor.",
+        self.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  return self.dim() ? adjoint(self) : conj(self);
+}
 
 // unsqueeze_ and its like: the tensor itself takes the view's layout and record.
 Tensor become(const Tensor& self, const Tensor& view) {
@@ -228,7 +234,7 @@ TS_OP(t, "t(Tensor self) -> Tensor", "The transpose of a matrix; vectors stay.",
       "f[2,2,2] -> RuntimeError: t() expects a tensor with <= 2 dimensions, but self is 3D");
 TS_OP(T, "T(Tensor self) -> Tensor", "The dimensions in reverse order.", kProperty | kView, &numpy_T, "f[2,3]");
 TS_OP(mT, "mT(Tensor self) -> Tensor", "The last two dimensions exchanged.", kProperty | kView, &matrix_T, "f[2,3,4]");
-TS_OP(H, "H(Tensor self) -> Tensor", "The conjugate transpose.", kProperty | kView, &adjoint, "f[2,3]");
+TS_OP(H, "H(Tensor self) -> Tensor", "The conjugate transpose.", kProperty | kView, &matrix_H, "f[2,3]");
 TS_OP(mH, "mH(Tensor self) -> Tensor", "The last two dimensions exchanged, conjugated.", kProperty | kView, &adjoint,
       "f[2,3,4]");
 TS_OP(adjoint, "adjoint(Tensor self) -> Tensor", "The last two dimensions exchanged, conjugated.", kViewMethod,

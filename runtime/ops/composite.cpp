@@ -59,16 +59,50 @@ TS_OP(sum_to_size, "sum_to_size(Tensor self, int[] size) -> Tensor",
       "b[2,3], [1, 3]\n"
       "f[2,3], [3, 3] -> RuntimeError: size {[3, 3]} is not expandable to size {[2, 3]}.");
 
-Tensor put_(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  const Tensor flat = view(self, {-1});
-  index_put_(flat, {reshape(index, {-1})}, reshape(source, {-1}), accumulate);
-  return self;
-}
+/// Places are those of the flattened tensor, whatever its strides.
+struct Put {
+  static constexpr bool in_place = true;
 
-TS_OP(put_, "put_(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-      "Writes elements to places of the flattened tensor.", kMethod, &put_,
+  static Meta shape(const Tensor& self, const Tensor& index, const Tensor& source, bool) {
+    check(index.dtype() == kInt64, TensorErrorKind::Runtime, "put_(): Expected a long tensor for index, but got ",
+          scalar_type_name(index.dtype()));
+    check(self.dtype() == source.dtype(), TensorErrorKind::Runtime,
+          "put_(): self and source expected to have the same dtype, but got self.dtype = ",
+          scalar_type_name(self.dtype()), " and source.dtype = ", scalar_type_name(source.dtype()));
+    check(source.numel() == index.numel(), TensorErrorKind::Index,
+          "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+          source.numel(), ", index.numel() = ", index.numel());
+    return {self.sizes(), self.dtype(), self.device(), dense_strides(self)};
+  }
+  static void run(const Tensor& out, const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+    if (!out.same(self)) copy_into(out, self);
+    const Tensor flat = reshape(out, {-1}), at = reshape(index, {-1});
+    if (at.numel() && at.device().is_cpu())
+      for (const int64_t i : {min(at).item().to_int(), max(at).item().to_int()})
+        check(i >= -flat.numel() && i < flat.numel(), TensorErrorKind::Index, "out of range: tried to access index ", i,
+              " on a tensor of ", flat.numel(), " elements.");
+    index_put_(flat, {at}, reshape(source, {-1}), accumulate);
+    if (&flat.storage() != &out.storage()) copy_into(out, view(flat, out.sizes()));
+  }
+  static void grad(Tensor& out, const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+    record(out, "PutBackward0", {&self, &source}, keep(index), [accumulate](Sweep& s) {
+      const Tensor at = s.kept(0);
+      s.give(0, [&] {
+        if (accumulate) return s.g();
+        return apply<Put>(s.g(), at, zeros(at.sizes(), s.g().dtype(), s.g().device()), false);
+      });
+      s.give(1, [&] { return tessera::tensor::index(reshape(s.g(), {-1}), {at}); });
+    });
+  }
+};
+
+TS_OP(put, "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+      "Writes elements to places of the flattened tensor.", kBoth | kInplace, Put,
       "f[3,4], i{1,5,2}, f[3]\n"
-      "f[3], i{1,1}, f[2], True");
+      "f[3,4].t, i{1,-1}, f[2], True\n"
+      "f[3], i{1,1}, f[2], True\n"
+      "f[2], i{2}, f[1] -> IndexError: out of range: tried to access index 2 on a tensor of 2 elements.\n"
+      "f[2], i{1}, i[1]<2 -> RuntimeError: put_(): self and source expected to have the same dtype");
 
 }  // namespace
 }  // namespace tessera::tensor

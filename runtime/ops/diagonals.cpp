@@ -34,12 +34,14 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t first, int64_t sec
 }
 
 Tensor diag(const Tensor& self, int64_t offset) {
-  check(self.dim() == 1 || self.dim() == 2, TensorErrorKind::Runtime, "matrix or a vector expected");
+  check(self.dim() == 1 || self.dim() == 2, TensorErrorKind::Runtime, "diag(): Supports 1D or 2D tensors. Got ",
+        self.dim(), "D");
   return self.dim() == 1 ? diag_embed(self, offset, -2, -1) : clone(diagonal(self, offset));
 }
 Tensor diagflat(const Tensor& self, int64_t offset) { return diag_embed(reshape(self, {-1}), offset, -2, -1); }
 Tensor trace(const Tensor& self) {
   check(self.dim() == 2, TensorErrorKind::Runtime, "trace: expected a matrix, but got tensor with dim ", self.dim());
+  if (is_bool(self.dtype())) refuse_type(self.dtype(), "trace");
   return sum(diagonal(self));
 }
 

@@ -244,12 +244,15 @@ class Einsum {
 
 Tensor einsum(const std::string& equation, const TensorList& tensors) { return Einsum(equation, tensors).run(); }
 
-Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b) {
+Tensor tensordot(const Tensor& given_a, const Tensor& given_b, const Dims& dims_a, const Dims& dims_b) {
   check(dims_a.size() == dims_b.size(), TensorErrorKind::Runtime, "both dimension lists should have same length");
   Dims left, right, order_a, order_b, from, to;
   int64_t inner = 1;
+  Tensor a = given_a, b = given_b;
   for (size_t i = 0; i < dims_a.size(); i++) {
     from.push_back(wrap_dim(dims_a[i], a.dim())), to.push_back(wrap_dim(dims_b[i], b.dim()));
+    if (a.sizes()[from[i]] == 1) b = sum(b, Dims{to[i]}, true);
+    else if (b.sizes()[to[i]] == 1) a = sum(a, Dims{from[i]}, true);
     check(a.sizes()[from[i]] == b.sizes()[to[i]], TensorErrorKind::Runtime,
           "contracted dimensions need to match, but first has size ", a.sizes()[from[i]], " in dim ", dims_a[i],
           " and second has size ", b.sizes()[to[i]], " in dim ", dims_b[i]);
@@ -281,9 +284,20 @@ TS_OP(einsum, "einsum(str equation, Tensor[] operands) -> Tensor",
       "Products and sums as the subscripts say: 'ij,jk->ik'.", kFunction | kSizes, &einsum,
       "'ij,jk->ik', (f[2,3], f[3,4])\n"
       "'ii', (f[3,3])\n"
-      "'bij,bjk->bik', (f[2,2,3], f[2,3,2])");
-TS_OP(tensordot, "tensordot.dims(Tensor a, Tensor b, int[] dims_self, int[] dims_other) -> Tensor",
-      "Sums over pairs of dimensions.", kFunction, &tensordot, "f[2,3,4], f[4,3,2], [1, 2], [1, 0]");
+      "'bij,bjk->bik', (f[2,2,3], f[2,3,2])\n"
+      "'...i,i', (f[2,3,4], f[4])\n"
+      "'i,j,k->kij', (f[2], f[3], f[2])\n"
+      "'ij', (f[2,3], f[2]) -> RuntimeError: einsum(): more operands were provided than specified in the equation\n"
+      "'ij,jk', (f[2,3], f[2,3]) -> RuntimeError: einsum(): subscript j has size 2 for operand 1 which does not "
+      "broadcast with previously seen size 3");
+TS_OP(
+    tensordot, "tensordot.dims(Tensor a, Tensor b, int[] dims_self, int[] dims_other) -> Tensor",
+    "Sums over pairs of dimensions.", kFunction, &tensordot,
+    "f[2,3,4], f[4,3,2], [1, 2], [1, 0]\n"
+    "f[3,4], f[1,4], [0, 1], [0, 1]\n"
+    "f[2,3], f[2,3], [0], [0, 1] -> RuntimeError: both dimension lists should have same length\n"
+    "f[2,3], f[2,3], [0], [1] -> RuntimeError: contracted dimensions need to match, but first has size 2 in dim 0 and "
+    "second has size 3 in dim 1");
 TS_OP(tensordot, "tensordot(Tensor a, Tensor b, int dims=2) -> Tensor",
       "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count, "f[2,3], f[3,2], 1");
 

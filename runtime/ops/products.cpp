@@ -55,6 +55,7 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
   return result;
 }
 Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
+  check(a.dim() == b.dim(), TensorErrorKind::Runtime, "linalg.cross: inputs must have the same number of dimensions.");
   int64_t dim = dim_given.value_or(-1);
   if (!dim_given) {
     for (dim = 0; dim < a.dim() && a.sizes()[dim] != 3;) dim++;

@@ -1,4 +1,6 @@
 // How elements are distributed: quantiles and histograms.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "runtime/ops.h"
@@ -23,6 +25,11 @@ Tensor quantile(const Tensor& self, const Tensor& q, optional<int64_t> dim_given
         "quantile() input tensor must be either float or double dtype");
   check(q.dtype() == self.dtype(), TensorErrorKind::Runtime,
         "quantile() q tensor must be same dtype as the input tensor");
+  check(self.numel() > 0, TensorErrorKind::Runtime, "quantile() input tensor must be non-empty");
+  check(q.dim() <= 1, TensorErrorKind::Runtime, "quantile() q must be a scalar or 1D tensor");
+  constexpr std::array<std::string_view, 5> kWays = {"linear", "lower", "higher", "midpoint", "nearest"};
+  check(std::find(kWays.begin(), kWays.end(), interpolation) != kWays.end(), TensorErrorKind::Runtime,
+        "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got ", interpolation);
   const int64_t dim = dim_given ? wrap_dim(*dim_given, self.dim()) : 0;
   const Tensor given = dim_given ? self : reshape(self, {-1});
   const Tensor sorted = transpose(std::get<0>(sort(given, dim)), dim, -1);
@@ -34,6 +41,8 @@ Tensor quantile(const Tensor& self, const Tensor& q, optional<int64_t> dim_given
                : interpolation == "midpoint" ? (a + b) / 2.0
                : interpolation == "nearest"  ? index_select(sorted, -1, to_dtype(round(place), kInt64))
                                              : a + (b - a) * (place - low);
+  const Tensor last = slice(sorted, -1, sorted.size(-1) - 1, {});  // NaN is sorted to the end, and takes all
+  out = where(isnan(last), last, out);
   out = movedim(transpose(out, dim, -1), {dim}, {0});
   if (keepdim) out = unsqueeze(out, dim_given ? dim + 1 : 1);
   if (keepdim && !dim_given)

@@ -3,6 +3,7 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -41,11 +42,44 @@ struct RunningExtreme {
   }
 };
 
-Tensor logcumsumexp(const Tensor& self, int64_t dim) {
-  if (self.dim() == 0) return clone(self);
-  const Tensor most = amax(self.view_of(self.sizes(), self.strides()), Dims{dim}, true);
-  return log(cumsum(exp(self - most), dim)) + most;
-}
+/// The sum so far is kept as its logarithm, so nothing overflows on the way.
+struct LogCumSumExp {
+  static constexpr TypeRule types{kFloatTypes, "logcumsumexp_out_cpu"};
+
+  static Meta shape(const Tensor& self, int64_t dim) {
+    wrap_dim(dim, self.dim());
+    return {self.sizes(), self};
+  }
+  static void run(const Tensor& out, const Tensor& self, int64_t dim) {
+    if (self.dim() == 0) return copy_into(out, self);
+    Tensor sum;
+    for (int64_t i = 0; i < self.size(dim); i++) {
+      const Tensor item = select(self, dim, i);
+      sum = sum.defined() ? logaddexp(sum, item) : item;
+      copy_into(select(out, dim, i), sum);
+    }
+  }
+  static void grad(Tensor& out, const Tensor& self, int64_t dim) {
+    record(out, "LogcumsumexpBackward0", {&self}, Kept<2>{{SavedTensor(self), SavedTensor(out, true)}},
+           [dim](Sweep& s) { s.give(0, [&] { return derivative(s.g(), s.kept(0), s.kept(1), dim); }); });
+  }
+
+ private:
+  // From the end: what the sums from here on ask of this one. Sums only grow, so that no factor is above 1.
+  static Tensor derivative(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
+    if (x.dim() == 0 || x.numel() == 0) return g;
+    TensorList parts(size_t(x.size(dim)));
+    Tensor asked, next;
+    for (int64_t i = x.size(dim); i-- > 0;) {
+      const Tensor sum = select(y, dim, i), empty = isneginf(sum);
+      const Tensor here = select(g, dim, i);
+      asked = asked.defined() ? here + where(empty, 0.0, asked * exp(sum - next)) : here;
+      parts[size_t(i)] = where(empty, 0.0, asked * exp(select(x, dim, i) - sum));
+      next = sum;
+    }
+    return stack(parts, wrap_dim(dim, x.dim()));
+  }
+};
 
 constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(cummax, "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
@@ -57,8 +91,8 @@ TS_OP(cummin, "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
       "The smallest so far, and where it was.", kBoth, RunningExtreme<false>,
       "f[3,4], 1\n"
       "f[3,4], 0");
-TS_OP(logcumsumexp, "logcumsumexp(Tensor self, int dim) -> Tensor", "log(cumsum(exp(x))), without overflow.", kBoth,
-      &logcumsumexp,
+TS_OP(logcumsumexp, "logcumsumexp(Tensor self, int dim) -> Tensor", "log(cumsum(exp(x))), without overflow.",
+      kBoth | kOut, LogCumSumExp,
       "f[3,4], 1\n"
       "f[3,4], 0");
 

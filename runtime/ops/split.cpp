@@ -88,7 +88,7 @@ struct SplitWithSizes {
 
 struct Unbind {
   static Views shape(const Tensor& self, int64_t dim_given) {
-    check(self.dim() > 0, TensorErrorKind::Runtime, "Dimension specified as ", dim_given,
+    check(self.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", dim_given,
           " but tensor has no dimensions");
     const int64_t dim = wrap_dim(dim_given, self.dim()), count = self.sizes()[dim];
     check_list_length(count);

@@ -30,9 +30,8 @@ int norm_row(double p) {
 
 Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
   if (is_complex(x.dtype())) return norm(complex_abs(x), p, dim, keepdim);
-  check(is_floating(x.dtype()), TensorErrorKind::Runtime,
-        "norm(): input dtype should be either floating point or complex. Got ", scalar_type_name(x.dtype()),
-        " instead.");
+  check(is_floating(x.dtype()), TensorErrorKind::NotImplemented,
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", scalar_type_name(x.dtype()));
   const int id = norm_row(p.to_double());
   const MaybeType type = id == r_count_nonzero ? MaybeType(x.dtype()) : MaybeType();
   return reduce(id, {x, dim_mask(x, dim), keepdim, type, p.to_double(), "NormBackward1"});
@@ -170,9 +169,16 @@ Tensor nansum(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType 
   return sum(is_floating(self.dtype()) ? where(isnan(self), Operand(0.0), Operand(self)) : self, dim, keepdim, dtype);
 }
 Tensor nanmean(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
+  check(is_differentiable(self.dtype()), TensorErrorKind::NotImplemented,
+        "nanmean(): expected input to have floating point or complex dtype but got ", scalar_type_name(self.dtype()));
   return nansum(self, dim, keepdim, dtype) / sum(logical_not(isnan(self)), dim, keepdim);
 }
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  check(dim || self.numel(), TensorErrorKind::Runtime,
+        "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+  if (dim && self.dim())
+    check(self.size(*dim) != 0, TensorErrorKind::Index, "aminmax: Expected reduction dim ", wrap_dim(*dim, self.dim()),
+          " to have non-zero size.");
   const MaybeDims dims = dim ? MaybeDims(Dims{*dim}) : MaybeDims();
   return {amin(self, dims, keepdim), amax(self, dims, keepdim)};
 }

@@ -148,8 +148,35 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
 
 namespace {
 
-Tensor searchsorted_number(const Tensor& sorted, Scalar value, bool as_int32, bool right) {
-  return apply<Search>(sorted, full({}, value, sorted.dtype(), sorted.device()), as_int32, right);
+bool goes_right(bool right, const std::optional<std::string>& side) {
+  if (!side) return right;
+  check(*side == "left" || *side == "right", TensorErrorKind::Runtime,
+        "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
+  check(!right || *side == "right", TensorErrorKind::Runtime,
+        "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
+  return *side == "right";
+}
+// The sequence as its sorter orders it.
+Tensor in_order(const Tensor& sequence, const OptionalTensor& sorter) {
+  if (!sorter) return sequence;
+  check(sorter->sizes() == sequence.sizes(), TensorErrorKind::Runtime,
+        "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor ",
+        sequence.sizes(), "and got sorter tensor ", sorter->sizes());
+  check(sorter->dtype() == kInt64, TensorErrorKind::Runtime,
+        "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+        scalar_type_name(sorter->dtype()));
+  return gather(sequence, -1, *sorter);
+}
+Tensor searchsorted_of(const Tensor& sequence, const Tensor& values, bool as_int32, bool right,
+                       const std::optional<std::string>& side, const OptionalTensor& sorter) {
+  return apply<Search>(in_order(sequence, sorter), values, as_int32, goes_right(right, side));
+}
+Tensor searchsorted_number(const Tensor& sequence, Scalar value, bool as_int32, bool right,
+                           const std::optional<std::string>& side, const OptionalTensor& sorter) {
+  return searchsorted_of(sequence, full({}, value, sequence.dtype(), sequence.device()), as_int32, right, side, sorter);
+}
+Tensor bucketize_number(Scalar value, const Tensor& boundaries, bool as_int32, bool right) {
+  return apply<Search>(boundaries, full({}, value, {}, boundaries.device()), as_int32, right);
 }
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bool right) {
   check(boundaries.dim() == 1, TensorErrorKind::Runtime, "boundaries tensor must be 1 dimension, but got dim(",
@@ -202,20 +229,26 @@ const OpRegistration register_consecutive{
     "i[20]<2, True, True\n"
     "i[12,1]<2, True, True, 0"};
 TS_OP(searchsorted,
-      "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Where each value would go among sorted ones.", kFunction | kNoGrad, Search,
+      "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, "
+      "str? side=None, Tensor? sorter=None) -> Tensor",
+      "Where each value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_of,
+      "f{4,0,2.5}, f[3], side='right', sorter=i{1,2,0}\n"
+      "f{0,1}, f[2], side='up' -> RuntimeError: torch.searchsorted(): side can only be 'left' or 'right' but got up\n"
       "f{0,1,2.5,4}, f[3,2]\n"
       "i{1,3,3,7}, i[5]<9, right=True\n"
       "f{0,1}, f[2], out_int32=True\n"
       "f[], f[2] -> RuntimeError: torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
       "dimension");
 TS_OP(searchsorted,
-      "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False) -> Tensor",
+      "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, "
+      "str? side=None, Tensor? sorter=None) -> Tensor",
       "Where a value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
 TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
       "Between which boundaries each value lies.", kFunction | kNoGrad, &bucketize,
       "f[3,2], f{0,1,2.5,4}\n"
       "f[3], f[2,2] -> RuntimeError: boundaries tensor must be 1 dimension, but got dim(2)");
+TS_OP(bucketize, "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+      "Between which boundaries a value lies.", kFunction | kNoGrad, &bucketize_number, "1.5, f{0,1,2.5,4}");
 TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
       "How often each number from 0 on occurs.", kBoth | kNoGrad | kDataDependent, &bincount,
       "i[30]<7\n"
