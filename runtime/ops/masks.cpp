@@ -1,5 +1,6 @@
 // Ops that go by a mask: where it is set, what it selects, fills and replaces.
 #include "runtime/autograd/record.h"
+#include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/index_along.h"
@@ -25,13 +26,14 @@ int64_t count_set(const Tensor& dense) {
 }
 
 Tensor nonzero(const Tensor& self) {
+  refuse_meta_nonzero(self);
   const GradMode no_grad(false);
   const Tensor in = contiguous(self);
   const int64_t count = count_set(in);
   const Tensor out = Tensor::empty({count, in.dim()}, kInt64, in.device());
   if (out.numel())
     nonzero_kernel(in.device(), NonzeroCall{in.dtype(), in.data_ptr(), int(in.dim()), in.sizes().data(), count,
-                                                 out.data<int64_t>()});
+                                            out.data<int64_t>()});
   return out;
 }
 
@@ -39,7 +41,7 @@ void move_masked_rows(bool write, const Tensor& mask, const Tensor& self, const 
   if (mask.numel() == 0 || values.numel() == 0) return;
   const int64_t width = self.numel() / mask.numel();
   mask_rows_kernel(self.device(), MaskRowsCall{write, self.dtype(), mask.data<bool>(), mask.numel(), width,
-                                                    self.impl()->data, values.impl()->data});
+                                               self.impl()->data, values.impl()->data});
 }
 
 void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -172,6 +174,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   check(mask.dtype() == kBool, TensorErrorKind::Runtime, "masked_select: expected BoolTensor for mask");
   check_same_device(self, mask);
+  refuse_meta(self, "masked_select");
   const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
   Tensor out;
   {

@@ -1,0 +1,83 @@
+// The triangles of matrices.
+#include "runtime/autograd/record.h"
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/indexing.h"
+#include "runtime/ops/join.h"
+#include "runtime/ops/masks.h"
+#include "runtime/ops/views.h"
+
+namespace tessera::tensor {
+namespace {
+
+// Row and column say what is kept; the kernel is that of masked fills.
+template <bool kLower>
+struct Triangle {
+  static constexpr bool in_place = true;
+  static Meta shape(const Tensor& self, int64_t) {
+    check(self.dim() >= 2, TensorErrorKind::Runtime, kLower ? "tril" : "triu",
+          ": input tensor must have at least 2 dimensions");
+    return Meta(self.sizes(), self);
+  }
+  static void run(const Tensor& out, const Tensor& self, int64_t diagonal) {
+    const int64_t rows = self.size(-2), columns = self.size(-1);
+    const Tensor row = reshape(arange(0, rows, 1, kInt64, self.device()), {rows, 1}) + diagonal;
+    const Tensor column = arange(0, columns, 1, kInt64, self.device());
+    fill_where(out, self, kLower ? row < column : row > column, Tensor::scalar(0, self.dtype(), self.device()));
+  }
+  static void grad(Tensor& out, const Tensor& self, int64_t diagonal) {
+    record(out, kLower ? "TrilBackward0" : "TriuBackward0", {&self},
+           [diagonal](Sweep& s) { s.give(0, [&] { return kLower ? tril(s.g(), diagonal) : triu(s.g(), diagonal); }); });
+  }
+};
+using Tril = Triangle<true>;
+using Triu = Triangle<false>;
+
+}  // namespace
+
+Tensor tril(const Tensor& self, int64_t diagonal) { return apply<Tril>(self, diagonal); }
+Tensor triu(const Tensor& self, int64_t diagonal) { return apply<Triu>(self, diagonal); }
+
+namespace {
+
+void check_rows(int64_t rows, int64_t columns, DType type, const char* name) {
+  check(rows >= 0, TensorErrorKind::Runtime, "row must be non-negative, got", rows);
+  check(columns >= 0, TensorErrorKind::Runtime, "col must be non-negative, got", columns);
+  check(type == kInt64 || type == kInt32 || type == kInt16 || type == kInt8 || type == kUInt8,
+        TensorErrorKind::NotImplemented, '"', name, "\" not implemented for '", scalar_type_name(type), "'");
+}
+
+Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset, std::optional<DType> dtype) {
+  check_rows(rows, columns, dtype.value_or(kInt64), "tril_indices");
+  return to_dtype(contiguous(transpose(nonzero(tril(ones({rows, columns}, kBool), offset)), 0, 1)),
+                  dtype.value_or(kInt64));
+}
+Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset, std::optional<DType> dtype) {
+  check_rows(rows, columns, dtype.value_or(kInt64), "triu_indices");
+  return to_dtype(contiguous(transpose(nonzero(triu(ones({rows, columns}, kBool), offset)), 0, 1)),
+                  dtype.value_or(kInt64));
+}
+
+constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
+TS_OP(tril, "tril(Tensor self, int diagonal=0) -> Tensor", "The lower triangle, zeros above.", kAll, Tril,
+      "f[3,4]\n"
+      "f[2,3,2].t, -1\n"
+      "f[3,3], 9\n"
+      "f[0,2]\n"
+      "f[3] -> RuntimeError: tril: input tensor must have at least 2 dimensions");
+TS_OP(triu, "triu(Tensor self, int diagonal=0) -> Tensor", "The upper triangle, zeros below.", kAll, Triu,
+      "f[3,4]\n"
+      "f[4,3].t, 1\n"
+      "b[3,3], -1\n"
+      "f[3] -> RuntimeError: triu: input tensor must have at least 2 dimensions");
+TS_OP(tril_indices, "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None) -> Tensor",
+      "Places of a lower triangle.", kFunction | kNoGrad, &tril_indices,
+      "3, 4\n"
+      "2, 3, 1, dtype=int32");
+TS_OP(triu_indices, "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None) -> Tensor",
+      "Places of an upper triangle.", kFunction | kNoGrad, &triu_indices,
+      "3, 4\n"
+      "3, 2, -1");
+
+}  // namespace
+}  // namespace tessera::tensor
