@@ -9,6 +9,9 @@
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+Tensor remainder(const Operand& x, const Operand& y);  // a row of pointwise.def
+
 namespace {
 
 using Mode = IndexCall::Mode;
@@ -17,8 +20,9 @@ using Mode = IndexCall::Mode;
 int64_t rank(const Tensor& t) { return std::max<int64_t>(t.dim(), 1); }
 Tensor at_least_vector(const Tensor& t) { return t.dim() ? t : t.view_of({1}, {1}); }
 
+// An index without elements may be of any dtype: torch.tensor([]) is one of floats.
 void check_index(const char* name, const Tensor& self, const Tensor& index) {
-  check(index.dtype() == kInt64 || index.dtype() == kInt32, TensorErrorKind::Runtime, name,
+  check(index.numel() == 0 || index.dtype() == kInt64 || index.dtype() == kInt32, TensorErrorKind::Runtime, name,
         "(): Expected dtype int32/int64 for index");
   check_same_device(self, index);
 }
@@ -178,6 +182,11 @@ Tensor take(const Tensor& self, const Tensor& index) { return apply<Take>(self, 
 
 namespace {
 
+// Along a dimension, and only there, an index counts modulo the size.
+Tensor within(const Tensor& indices, int64_t size) {
+  return size ? remainder(Operand(indices), Operand(size)) : indices;
+}
+
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
   check(indices.dtype() == kInt64, TensorErrorKind::Runtime,
         "torch.take_along_dim(): dtype of indices should be Long but got ", scalar_type_name(indices.dtype()));
@@ -191,7 +200,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   ours[at] = theirs[at] = 1;
   Dims shape = broadcast_shapes(ours, theirs), wide = shape;
   shape[at] = indices.sizes()[at], wide[at] = self.sizes()[at];
-  return gather(expand(self, wide), at, expand(indices, shape));
+  return gather(expand(self, wide), at, expand(within(indices, self.sizes()[at]), shape));
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod, kWrites = kFunction | kMethod | kInplace | kOut;
@@ -201,6 +210,8 @@ TS_OP(gather, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=Fa
       "f[3,4].t, 0, i[5,2]<3\n"
       "f[2,3,4], -2, i[1,5,4]<3\n"
       "f[], 0, i{0}\n"
+      "f[3,4], 1, i[3,2]<4:int32\n"
+      "f[3,4], 1, f[0]\n"
       "f[3,4], 0, f[3,4] -> RuntimeError: gather(): Expected dtype int32/int64 for index\n"
       "f[3,4], 0, i[3]<3 -> RuntimeError: Index tensor must have the same number of dimensions as input tensor\n"
       "f[2,2], 0, i[1,3]<2 -> RuntimeError: Size does not match at dimension 1 expected index [1, 3] to be no larger "
@@ -237,6 +248,8 @@ TS_OP(take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None
       kBoth, &take_along_dim,
       "f[3,4], i[3,1]<4, 1\n"
       "f[3,4], i[5]<12\n"
+      "f[3], i{-1,3,-4}, 0\n"
+      "f[2], i{2} -> RuntimeError: index 2 is out of bounds for dimension 0 with size 2\n"
       "f[2,2], i[1]<2, 0 -> RuntimeError: torch.take_along_dim(): input and indices should have the same number of "
       "dimensions, but got 2 dimensions for input, and 1 dimensions for indices");
 

@@ -159,17 +159,40 @@ struct IndexFill {
     return Meta(self.sizes(), self);
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim_given, const Tensor& index, Scalar value) {
+    fill(out, self, dim_given, index, Tensor::scalar(value, self.dtype(), self.device()));
+  }
+  static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, Scalar) {
+    record(out, "IndexFillBackward0", {&self}, keep(index),
+           [dim](Sweep& s) { s.give(0, [&] { return index_fill(s.g(), dim, s.kept(0), 0); }); });
+  }
+  static void fill(const Tensor& out, const Tensor& self, int64_t dim_given, const Tensor& index,
+                   const Tensor& number) {
     const int64_t dim = wrap_dim(dim_given, self.dim());
-    const Tensor at = as_index(out, index), number = Tensor::scalar(value, self.dtype(), self.device());
+    const Tensor at = as_index(out, index);
     start_from(out, self);
     Dims sizes(self.sizes());
     if (self.dim()) sizes[dim] = index.numel();
     move_items({Mode::Write, dim, Complaint::Index, IndexCall::Negative::Wrap}, out, at,
                number.view_of(sizes, Dims(sizes.size(), 0)));
   }
-  static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, Scalar) {
-    record(out, "IndexFillBackward0", {&self}, keep(index),
-           [dim](Sweep& s) { s.give(0, [&] { return index_fill(s.g(), dim, s.kept(0), 0); }); });
+};
+
+struct IndexFillTensor {
+  static constexpr bool in_place = true;
+  static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+    check(value.dim() == 0, TensorErrorKind::Runtime,
+          "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
+          " dimension(s).");
+    return IndexFill::shape(self, dim, index, is_complex(value.dtype()) ? Scalar(std::complex<double>(0, 1)) : 0);
+  }
+  static void run(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+    IndexFill::fill(out, self, dim, index, to_device(to_dtype(apart_from(out, value), self.dtype()), self.device()));
+  }
+  static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+    record(out, "IndexFillBackward1", {&self, &value}, keep(index), [dim, dtype = value.dtype()](Sweep& s) {
+      s.give(0, [&] { return index_fill(s.g(), dim, s.kept(0), 0); });
+      s.give(1, [&] { return to_dtype(sum(index_select(s.g(), dim, s.kept(0))), dtype); });
+    });
   }
 };
 
@@ -189,12 +212,6 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, Scalar v
 }
 
 namespace {
-
-Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
-  check(value.dim() == 0, TensorErrorKind::Runtime,
-        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
-  return index_fill(self, dim, index, value.item());
-}
 
 constexpr uint32_t kBoth = kFunction | kMethod, kWrites = kFunction | kMethod | kInplace;
 TS_OP(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
@@ -237,7 +254,11 @@ TS_OP(index_fill, "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Sca
       "f[2,2], 0, i{2}, 3 -> IndexError: index 2 is out of bounds for dimension 0 with size 2\n"
       "f[2,2], 0, f[1], 3 -> IndexError: index_fill_(): Expected dtype int64 for index.");
 TS_OP(index_fill, "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-      "Fills the items that index names.", kWrites, &index_fill_tensor);
+      "Fills the items that index names.", kWrites, IndexFillTensor,
+      "f[4,3], 0, i{2,0}, f[]\n"
+      "f[4,3].t, 1, i{1}, i[]<5\n"
+      "f[2,2], 0, i{0}, f[1] -> RuntimeError: index_fill_ only supports a 0-dimensional value tensor, but got tensor "
+      "with 1 dimension(s).");
 
 }  // namespace
 }  // namespace tessera::tensor

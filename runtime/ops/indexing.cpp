@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/autograd/record.h"
+#include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/index_along.h"
@@ -194,7 +195,7 @@ bool write_mask(const Tensor& self, const Tensor& mask_given, const Tensor& valu
   return true;
 }
 
-// ---- derivatives: they keep the indices, however many ----
+// ---- the ops: their records keep the indices, however many ----
 
 KeptList keep_indices(const Indices& given) {
   KeptList kept;
@@ -211,62 +212,96 @@ Indices kept_indices(const Sweep& s, size_t count) {
   return out;
 }
 
+void record_read(Tensor& out, const Tensor& self, const Indices& given) {
+  record(out, "IndexBackward0", {&self}, keep_indices(given),
+         [shape = Dims(self.sizes()), dtype = self.dtype(), count = given.size()](Sweep& s) {
+           s.give(0,
+                  [&] { return index_put_(zeros(shape, dtype, s.g().device()), kept_indices(s, count), s.g(), true); });
+         });
+}
+
+// By index tensors alone: how many places a mask has is known when it has been read.
+struct IndexRead {
+  static Meta shape(const Tensor& self, const Indices& places) { return Meta(Gathering(self, places).shape, self); }
+  static void run(const Tensor& out, const Tensor& self, const Indices& places) {
+    Gathering(self, places).run(IndexCall::Mode::Read, out);
+  }
+  static void grad(Tensor& out, const Tensor& self, const Indices& places) { record_read(out, self, places); }
+};
+
+bool has_masks(const Indices& given) {
+  return std::any_of(given.begin(), given.end(), [](const auto& t) { return t && t->defined() && is_mask(*t); });
+}
+
+// One value for the places of masks is a masked fill, which converts it.
+bool is_fill(const Indices& given, const Tensor& value, bool accumulate) {
+  if (accumulate || value.numel() != 1) return false;
+  size_t masks = 0;
+  for (const auto& t : given) {
+    if (!t || !t->defined()) continue;
+    if (!is_mask(*t)) return false;
+    masks++;
+  }
+  return masks == 1;
+}
+
+struct IndexPut {
+  static constexpr bool in_place = true;
+  static Meta shape(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
+    check(values.dtype() == self.dtype() || is_fill(given, values, accumulate), TensorErrorKind::Runtime,
+          "Index put requires the source and destination dtypes match, got ", scalar_type_name(self.dtype()),
+          " for the destination and ", scalar_type_name(values.dtype()), " for the source.");
+    if (!has_masks(given)) broadcast_values(values, Gathering(self, expand_masks(self, given)).shape);
+    return Meta(self.sizes(), self);
+  }
+  static void run(const Tensor& out, const Tensor& self, const Indices& given, const Tensor& values_given,
+                  bool accumulate) {
+    const Tensor values = to_dtype(apart_from(out, to_device(values_given, out.device())), out.dtype());
+    if (!out.same(self)) copy_into(out, self);
+    if (!accumulate && is_mask_alone(out, given) && write_mask(out, *given[0], values)) return;
+    Indices apart;
+    for (const auto& t : given) apart.push_back(t ? std::optional(apart_from(out, *t)) : std::nullopt);
+    Gathering g(out, expand_masks(out, apart));
+    g.run(accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, broadcast_values(values, g.shape));
+  }
+  static void grad(Tensor& out, const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
+    set_history(out, node(self, given, values, accumulate));
+  }
+  static CountedPtr<Node> node(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
+    return make_node(
+        "IndexPutBackward0", {&self, &values}, keep_indices(given),
+        [shape = Dims(values.sizes()), dtype = values.dtype(), count = given.size(), accumulate](Sweep& s) {
+          const Indices at = kept_indices(s, count);
+          s.give(0,
+                 [&] { return accumulate ? s.g() : index_put(s.g(), at, zeros({}, s.g().dtype(), s.g().device())); });
+          s.give(1, [&] { return to_dtype(sum_to_size(index(s.g(), at), shape), dtype); });
+        });
+  }
+};
+
 }  // namespace
 
 Tensor index(const Tensor& self, const Indices& given) {
+  if (!is_mask_alone(self, given)) return apply<IndexRead>(self, expand_masks(self, given));
+  refuse_meta_nonzero(*given[0]);
   Tensor out;
   {
     const GradMode no_grad(false);
-    if (is_mask_alone(self, given)) {
-      out = read_mask(self, *given[0]);
-    } else {
-      Gathering g(self, expand_masks(self, given));
-      out = Tensor::empty(g.shape, self.dtype(), self.device());
-      g.run(IndexCall::Mode::Read, out);
-    }
+    out = read_mask(self, *given[0]);
   }
-  if (needs_grad(self))
-    record(out, "IndexBackward0", {&self}, keep_indices(given),
-           [shape = Dims(self.sizes()), dtype = self.dtype(), count = given.size()](Sweep& s) {
-             s.give(0, [&] {
-               return index_put_(zeros(shape, dtype, s.g().device()), kept_indices(s, count), s.g(), true);
-             });
-           });
+  if (needs_grad(self)) record_read(out, self, given);
   return out;
 }
 
-namespace {
-
-void put(const Tensor& self, const Indices& indices, const Tensor& given, bool accumulate) {
-  check(given.dtype() == self.dtype(), TensorErrorKind::Runtime,
-        "Index put requires the source and destination dtypes match, got ", scalar_type_name(self.dtype()),
-        " for the destination and ", scalar_type_name(given.dtype()), " for the source.");
-  const GradMode no_grad(false);
-  const Tensor values = apart_from(self, to_device(given, self.device()));
-  if (!accumulate && is_mask_alone(self, indices) && write_mask(self, *indices[0], values)) return;
-  Indices apart;
-  for (const auto& t : indices) apart.push_back(t ? std::optional(apart_from(self, *t)) : std::nullopt);
-  Gathering g(self, expand_masks(self, apart));
-  g.run(accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, broadcast_values(values, g.shape));
-}
-
-CountedPtr<Node> put_node(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
-  return make_node(
-      "IndexPutBackward0", {&self, &values}, keep_indices(given),
-      [shape = Dims(values.sizes()), count = given.size(), accumulate](Sweep& s) {
-        const Indices at = kept_indices(s, count);
-        s.give(0, [&] { return accumulate ? s.g() : index_put(s.g(), at, zeros({}, s.g().dtype(), s.g().device())); });
-        s.give(1, [&] { return sum_to_size(index(s.g(), at), shape); });
-      });
-}
-
-}  // namespace
-
 Tensor index_put_(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
+  IndexPut::shape(self, given, values, accumulate);
   const bool recorded = needs_grad(self, values);
   if (recorded) check_inplace(self);
-  CountedPtr<Node> node = recorded ? put_node(self, given, values, accumulate) : nullptr;
-  put(self, given, values, accumulate);
+  CountedPtr<Node> node = recorded ? IndexPut::node(self, given, values, accumulate) : nullptr;
+  if (!self.device().is_meta()) {
+    const GradMode no_grad(false);
+    IndexPut::run(self, self, given, values, accumulate);
+  }
   self.bump_version();
   Tensor handle = self;
   if (recorded) rebase_history(handle, std::move(node));
@@ -274,7 +309,7 @@ Tensor index_put_(const Tensor& self, const Indices& given, const Tensor& values
 }
 
 Tensor index_put(const Tensor& self, const Indices& given, const Tensor& values, bool accumulate) {
-  return index_put_(clone(self), given, values, accumulate);
+  return apply<IndexPut>(self, given, values, accumulate);
 }
 
 // ---- the brackets ----
@@ -387,21 +422,39 @@ void set_index(const Tensor& self, std::span<const TensorIndex> items, const Ten
 
 namespace {
 
-Tensor index_put_op(const Tensor& self, const Indices& indices, const Tensor& values, bool accumulate) {
-  return index_put(self, indices, values, accumulate);
-}
-
-void index_put_kernel(OpCall& c) {
-  const Indices indices = Unbox<Indices>::get(c, 1);
-  const bool accumulate = Unbox<bool>::get(c, 3);
-  if (c.out.empty()) return return_value(c, index_put_op(c.tensor(0), indices, c.tensor(2), accumulate));
-  c.results.emplace_back(index_put_(c.tensor(0), indices, c.tensor(2), accumulate));
-}
-
-const OpRegistration register_index_put{
-    "index_put", "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    "Writes values at the places that the indices name; adds them up when accumulate is set.",
-    kFunction | kMethod | kInplace, &index_put_kernel};
+TS_OP(index, "index(Tensor self, Tensor?[] indices) -> Tensor", "The elements that index tensors name.",
+      kInternal | kDataDependent, &index,
+      "f[3,4], (i{0,2,-1})\n"
+      "f[3,4].t, (None, i[2,2]<4)\n"
+      "f[2,3,4], (i{0,1}, None, i{3,0})\n"
+      "f[2,3,4], (i[2,1]<2, i[3]<3)\n"
+      "f[3,4], (b[3,4])\n"
+      "f[2,3,2], (i{1,0,1}, b{1,1,1})\n"
+      "f[3], (i[0])\n"
+      "f[3], (i{3}) -> IndexError: index 3 is out of bounds for dimension 0 with size 3\n"
+      "f[3], (f[1]) -> IndexError: tensors used as indices must be long, int, byte or bool tensors\n"
+      "f[3], (i{0}, i{0}) -> IndexError: too many indices for tensor of dimension 1 (got 2)\n"
+      "f[3], (b[2]) -> IndexError: The shape of the mask [2] at index 0 does not match the shape of the indexed tensor "
+      "[3] at index 0\n"
+      "f[3,3], (i{0,1}, i{0,1,2}) -> IndexError: shape mismatch: indexing tensors could not be broadcast together with "
+      "shapes [2], [3]");
+TS_OP(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+      "Writes values at the places that the indices name; adds them up when accumulate is set.",
+      kFunction | kMethod | kInplace, IndexPut,
+      "f[3,4], (i{2,0}), f[2,4]\n"
+      "f[3,4].t, (i{0,0,1}), f[4], True\n"
+      "f[3,4], (None, i{3,1}), f[3,2]\n"
+      "f[2,3], (b[2,3]), f[]\n"
+      "f[2,3], (b{1,0}), f[3]\n"
+      "f[2,3], (b{1,0}), f[1,3], True\n"
+      "f[2,3], (b{0,1}, i{2}), f[1]\n"
+      "f[2,3], (b[2,3]), i{5}\n"
+      "f[2,3], (i{0}), i{5} -> RuntimeError: Index put requires the source and destination dtypes match, got Float for "
+      "the destination and Long for the source.\n"
+      "f[2,3], (i{0}), f[2] -> RuntimeError: shape mismatch: value tensor of shape [2] cannot be broadcast to indexing "
+      "result of shape [1, 3]\n"
+      "f[2,3], (i{2}), f[] -> IndexError: index 2 is out of bounds for dimension 0 with size 2\n"
+      "f[2,3], (f[1]), f[] -> IndexError: tensors used as indices must be long, int, byte or bool tensors");
 
 }  // namespace
 }  // namespace tessera::tensor

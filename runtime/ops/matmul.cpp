@@ -301,6 +301,13 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   return mul(unsqueeze(a, 1), b);
 }
 
+namespace {
+
+// The product of all sizes but the last: -1 would not be one number where the last is 0.
+int64_t rows_of(const Tensor& x) { return numel_of(x.sizes().first(x.sizes().size() - 1)); }
+
+}  // namespace
+
 Tensor matmul(const Tensor& a, const Tensor& b) {
   int64_t da = a.dim(), db = b.dim();
   if (da == 2 && db == 2) return mm(a, b);
@@ -311,7 +318,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (da == 1 && db == 2) return squeeze(mm(unsqueeze(a, 0), b), 0);
   if (da == 3 && db == 3 && a.sizes()[0] == b.sizes()[0]) return bmm(a, b);
   if (da >= 3 && db <= 2) {  // all rows of a in one product
-    Tensor rows = reshape(a, {-1, a.size(-1)});
+    Tensor rows = reshape(a, {rows_of(a), a.size(-1)});
     Tensor flat = db == 1 ? mv(rows, b) : mm(rows, b);
     Dims shape(a.sizes().first(size_t(da - 1)));
     if (db == 2) shape.push_back(b.sizes()[1]);
@@ -337,7 +344,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (x.dim() != 2 || weight.dim() != 2) {
     if (x.dim() > 2 && weight.dim() == 2) {
       Dims shape(x.sizes());
-      Tensor flat = linear(reshape(x, {-1, x.size(-1)}), weight, bias);
+      Tensor flat = linear(reshape(x, {rows_of(x), x.size(-1)}), weight, bias);
       shape.back() = weight.sizes()[0];
       return view(flat, shape);
     }

@@ -1,6 +1,7 @@
 // Different values, runs of equal ones, and places among sorted values. All of it is sentences of other ops, so that it
 // runs wherever they do; the number of different values is the one thing that the host has to wait for.
 #include "runtime/autograd/record.h"
+#include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -84,7 +85,9 @@ void unique_op(OpCall& c) {
   const GradMode no_grad(false);
   const Tensor self = c.tensor(0);
   const bool inverse = Unbox<bool>::get(c, 2), counts = Unbox<bool>::get(c, 3);
-  if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 4)) {
+  const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 4);
+  refuse_meta(self, dim_given ? "unique_dim" : "_unique2");
+  if (dim_given) {
     const int64_t dim = wrap_dim(*dim_given, self.dim());
     const Tensor rows = rows_along(self, dim), order = order_of_rows(rows);
     const Runs runs = runs_of(begins_in_rows(index_select(rows, 0, order)), rows.sizes()[0], inverse, counts);
@@ -100,6 +103,7 @@ void unique_op(OpCall& c) {
 void unique_consecutive_op(OpCall& c) {
   const GradMode no_grad(false);
   const Tensor self = c.tensor(0);
+  refuse_meta(self, "unique_consecutive");
   const bool inverse = Unbox<bool>::get(c, 1), counts = Unbox<bool>::get(c, 2);
   if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3)) {
     const int64_t dim = wrap_dim(*dim_given, self.dim());
@@ -115,8 +119,20 @@ void unique_consecutive_op(OpCall& c) {
 
 // ---- places among sorted values ----
 
+using Side = std::optional<std::string>;
+
 struct Search {
-  static Meta shape(const Tensor& sorted, const Tensor& values, bool as_int32, bool) {
+  static Meta shape(const Tensor& sorted, const Tensor& values, bool as_int32, bool right, const Side& side,
+                    const OptionalTensor& sorter) {
+    check(!side || *side == "left" || *side == "right", TensorErrorKind::Runtime,
+          "torch.searchsorted(): side can only be 'left' or 'right' but got ", side.value_or(""));
+    check(!side || !right || *side == "right", TensorErrorKind::Runtime,
+          "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
+    if (sorter) check_sorter(sorted, *sorter);
+    check(values.dim() > 0 || sorted.dim() == 1, TensorErrorKind::Runtime,
+          "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+          "boundaries tensor dim(",
+          sorted.dim(), ") and input value's dim(0) numel(1)");
     check(sorted.dim() > 0, TensorErrorKind::Runtime,
           "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension");
     const size_t outer = sorted.sizes().size() - 1;
@@ -127,66 +143,58 @@ struct Search {
           sorted.sizes(), " and input value tensor ", values.sizes());
     return Meta(values.sizes(), as_int32 ? kInt32 : kInt64, values.device());
   }
-  static void run(const Tensor& out, const Tensor& sorted, const Tensor& values, bool, bool right) {
+  static void run(const Tensor& out, const Tensor& sorted, const Tensor& values, bool, bool right, const Side& side,
+                  const OptionalTensor& sorter) {
     if (values.numel() == 0) return;
     const DType type = promote_types(sorted.dtype(), values.dtype());
-    const Tensor edges = contiguous(to_dtype(sorted, type)), given = contiguous(to_dtype(values, type));
+    const Tensor edges = contiguous(to_dtype(sorter ? in_order(sorted, *sorter) : sorted, type)),
+                 given = contiguous(to_dtype(values, type));
     const Tensor places =
         out.dtype() == kInt64 && out.is_contiguous() ? out : Tensor::empty(out.sizes(), kInt64, out.device());
     const int64_t rows = edges.dim() == 1 ? 1 : numel_of(edges.sizes().first(edges.sizes().size() - 1));
-    search_kernel(out.device(), SearchCall{right, type, edges.data_ptr(), given.data_ptr(), places.data<int64_t>(),
-                                                rows, edges.size(-1), given.numel() / rows});
+    search_kernel(out.device(), SearchCall{right || side == "right", type, edges.data_ptr(), given.data_ptr(),
+                                           places.data<int64_t>(), rows, edges.size(-1), given.numel() / rows});
     if (!places.same(out)) copy_into(out, places);
+  }
+
+ private:
+  static void check_sorter(const Tensor& sorted, const Tensor& sorter) {
+    check(sorter.sizes() == sorted.sizes(), TensorErrorKind::Runtime,
+          "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor ", sorted.sizes(),
+          "and got sorter tensor ", sorter.sizes());
+    check(sorter.dtype() == kInt64, TensorErrorKind::Runtime,
+          "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+          scalar_type_name(sorter.dtype()));
+  }
+  static Tensor in_order(const Tensor& sorted, const Tensor& sorter) {
+    check(!any_true((sorter < 0) | (sorter >= sorted.size(-1))), TensorErrorKind::Runtime,
+          "torch.searchsorted(): sorter index out of range");
+    return gather(sorted, -1, sorter);
   }
 };
 
 }  // namespace
 
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
-  return apply<Search>(sorted, values, false, right);
+  return apply<Search>(sorted, values, false, right, Side(), OptionalTensor());
 }
 
 namespace {
 
-bool goes_right(bool right, const std::optional<std::string>& side) {
-  if (!side) return right;
-  check(*side == "left" || *side == "right", TensorErrorKind::Runtime,
-        "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
-  check(!right || *side == "right", TensorErrorKind::Runtime,
-        "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
-  return *side == "right";
-}
-// The sequence as its sorter orders it.
-Tensor in_order(const Tensor& sequence, const OptionalTensor& sorter) {
-  if (!sorter) return sequence;
-  check(sorter->sizes() == sequence.sizes(), TensorErrorKind::Runtime,
-        "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor ",
-        sequence.sizes(), "and got sorter tensor ", sorter->sizes());
-  check(sorter->dtype() == kInt64, TensorErrorKind::Runtime,
-        "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
-        scalar_type_name(sorter->dtype()));
-  return gather(sequence, -1, *sorter);
-}
-Tensor searchsorted_of(const Tensor& sequence, const Tensor& values, bool as_int32, bool right,
-                       const std::optional<std::string>& side, const OptionalTensor& sorter) {
-  return apply<Search>(in_order(sequence, sorter), values, as_int32, goes_right(right, side));
-}
-Tensor searchsorted_number(const Tensor& sequence, Scalar value, bool as_int32, bool right,
-                           const std::optional<std::string>& side, const OptionalTensor& sorter) {
-  return searchsorted_of(sequence, full({}, value, sequence.dtype(), sequence.device()), as_int32, right, side, sorter);
-}
-Tensor bucketize_number(Scalar value, const Tensor& boundaries, bool as_int32, bool right) {
-  return apply<Search>(boundaries, full({}, value, {}, boundaries.device()), as_int32, right);
+Tensor searchsorted_number(const Tensor& sorted, Scalar value, bool as_int32, bool right, const Side& side,
+                           const OptionalTensor& sorter) {
+  return apply<Search>(sorted, full({}, value, sorted.dtype(), sorted.device()), as_int32, right, side, sorter);
 }
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bool right) {
   check(boundaries.dim() == 1, TensorErrorKind::Runtime, "boundaries tensor must be 1 dimension, but got dim(",
         boundaries.dim(), ")");
-  return apply<Search>(boundaries, self, as_int32, right);
+  return apply<Search>(boundaries, self, as_int32, right, Side(), OptionalTensor());
 }
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
-  check(is_integral(self.dtype()), TensorErrorKind::NotImplemented,
-        "\"bincount_cpu\" not implemented for '", scalar_type_name(self.dtype()), "'");
+  refuse_meta(self, "bincount");
+  check(is_integral(self.dtype()), TensorErrorKind::NotImplemented, "\"bincount_cpu\" not implemented for '",
+        scalar_type_name(self.dtype()), "'");
   check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
   const auto [low, high] = self.numel() && self.dim() == 1
                                ? std::pair(min(self).item().to_int(), max(self).item().to_int())
@@ -228,21 +236,32 @@ const OpRegistration register_consecutive{
     0,
     "i[20]<2, True, True\n"
     "i[12,1]<2, True, True, 0"};
-TS_OP(searchsorted,
-      "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, "
-      "str? side=None, Tensor? sorter=None) -> Tensor",
-      "Where each value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_of,
-      "f{4,0,2.5}, f[3], side='right', sorter=i{1,2,0}\n"
-      "f{0,1}, f[2], side='up' -> RuntimeError: torch.searchsorted(): side can only be 'left' or 'right' but got up\n"
-      "f{0,1,2.5,4}, f[3,2]\n"
-      "i{1,3,3,7}, i[5]<9, right=True\n"
-      "f{0,1}, f[2], out_int32=True\n"
-      "f[], f[2] -> RuntimeError: torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
-      "dimension");
-TS_OP(searchsorted,
-      "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, "
-      "str? side=None, Tensor? sorter=None) -> Tensor",
-      "Where a value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
+TS_OP(
+    searchsorted,
+    "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, "
+    "Tensor? sorter=None) -> Tensor",
+    "Where each value would go among sorted ones.", kFunction | kNoGrad, Search,
+    "f{0,1,2.5,4}, f[3,2]\n"
+    "i{1,3,3,7}, i[5]<9, right=True\n"
+    "f{0,1}, f[2], out_int32=True\n"
+    "f{1,4,0,2.5}, f[5], side='right', sorter=i{2,0,3,1}\n"
+    "f[2,2], f[] -> RuntimeError: torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+    "dimension is 1, but we got boundaries tensor dim(2) and input value's dim(0) numel(1)\n"
+    "f{0,1}, f[2], side='up' -> RuntimeError: torch.searchsorted(): side can only be 'left' or 'right' but got up\n"
+    "f{0,1}, f[2], right=True, side='left' -> RuntimeError: torch.searchsorted(): side and right can't be set to "
+    "opposites, got side of left while right was True\n"
+    "f{0,1}, f[2], sorter=i{0} -> RuntimeError: torch.searchsorted(): boundary and sorter must have the same size, but "
+    "got boundary tensor [2]and got sorter tensor [1]\n"
+    "f{0,1}, f[2], sorter=f[2] -> RuntimeError: torch.searchsorted(): sorter must be a tensor of long dtype but got "
+    "dtype Float\n"
+    "f{0,1}, f[2], sorter=i{0,2} -> RuntimeError: torch.searchsorted(): sorter index out of range\n"
+    "f[], f[2] -> RuntimeError: torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+    "dimension");
+TS_OP(
+    searchsorted,
+    "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, "
+    "Tensor? sorter=None) -> Tensor",
+    "Where a value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
 TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
       "Between which boundaries each value lies.", kFunction | kNoGrad, &bucketize,
       "f[3,2], f{0,1,2.5,4}\n"
