@@ -1,3 +1,4 @@
+// Convolution of images and series, and its transpose: products of matrices with im2col, or a kernel that does the same.
 #include "runtime/ops/conv.h"
 
 #include <algorithm>
@@ -6,159 +7,14 @@
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/indexing.h"
-#include "runtime/ops/join.h"
 #include "runtime/ops/views.h"
+#include "runtime/ops/windows.h"
 
 namespace tessera::tensor {
-
-int64_t Window::span(int d) const { return saturated_add(saturated_mul(dilation[d], kernel[d] - 1), 1); }
-int64_t Window::padded_size(int d, int64_t in) const { return saturated_add(in, saturated_mul(2, padding[d])); }
-
-int64_t Window::out_size(int d, int64_t in, bool round_up) const {
-  const int64_t room = saturated_sub(padded_size(d, in), span(d)), rest = room % stride[d];
-  const int64_t steps = room / stride[d] + (rest > 0 && round_up ? 1 : rest < 0 && !round_up ? -1 : 0);
-  // A window that would start in the padding after the image does not count.
-  if (round_up && saturated_mul(steps, stride[d]) >= saturated_add(in, padding[d])) return steps;
-  return saturated_add(steps, 1);
-}
-
-namespace {
-
-// With `more` rows and columns beyond the padding, which a rounded-up size may need.
-Tensor padded(const Tensor& image, const Window& w, double value, int64_t more_rows = 0, int64_t more_columns = 0) {
-  if (!w.padding[0] && !w.padding[1] && !more_rows && !more_columns) return contiguous(image);
-  const int64_t height = image.sizes()[2], width = image.sizes()[3];
-  const Tensor out = full({image.sizes()[0], image.sizes()[1], saturated_add(w.padded_size(0, height), more_rows),
-                           saturated_add(w.padded_size(1, width), more_columns)},
-                          value, image.dtype(), image.device());
-  copy_into(narrow(narrow(out, 2, w.padding[0], height), 3, w.padding[1], width), image);
-  return out;
-}
-
-// [N, C, kernel height, kernel width, out height, out width] over a padded image, sharing its memory.
-Tensor windows(const Tensor& image, const Window& w, int64_t out_height, int64_t out_width) {
-  const Ints s = image.strides();
-  return image.view_of({image.sizes()[0], image.sizes()[1], w.kernel[0], w.kernel[1], out_height, out_width},
-                       {s[0], s[1], saturated_mul(w.dilation[0], s[2]), saturated_mul(w.dilation[1], s[3]),
-                        saturated_mul(w.stride[0], s[2]), saturated_mul(w.stride[1], s[3])});
-}
-
-}  // namespace
-
-Tensor im2col(const Tensor& image, const Window& w) {
-  const int64_t n = image.sizes()[0], channels = image.sizes()[1], height = image.sizes()[2], width = image.sizes()[3];
-  const int64_t rows = w.out_size(0, height), columns = w.out_size(1, width);
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    const Tensor seen = windows(padded(image, w, 0.0), w, rows, columns);
-    const Tensor copy = Tensor::empty(seen.sizes(), image.dtype(), image.device());
-    copy_into(copy, seen);
-    const Dims flat{n, checked_mul(channels, checked_mul(w.kernel[0], w.kernel[1])), checked_mul(rows, columns)};
-    out = copy.view_of(flat, contiguous_strides(flat));
-  }
-  if (needs_grad(image))
-    record(out, "Im2ColBackward0", {&image}, [w, channels, height, width](Sweep& s) {
-      s.give(0, [&] { return col2im(s.g(), w, channels, height, width); });
-    });
-  return out;
-}
-
-Tensor col2im(const Tensor& columns, const Window& w, int64_t channels, int64_t height, int64_t width) {
-  const int64_t n = columns.sizes()[0], rows = w.out_size(0, height), places = w.out_size(1, width);
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    const Tensor parts = reshape(columns, {n, channels, w.kernel[0], w.kernel[1], rows, places});
-    const Tensor image =
-        zeros({n, channels, w.padded_size(0, height), w.padded_size(1, width)}, columns.dtype(), columns.device());
-    for (int64_t i = 0; i < w.kernel[0]; i++)
-      for (int64_t j = 0; j < w.kernel[1]; j++) {
-        const int64_t top = i * w.dilation[0], left = j * w.dilation[1];
-        const Tensor place = slice(slice(image, 2, top, top + (rows - 1) * w.stride[0] + 1, w.stride[0]), 3, left,
-                                   left + (places - 1) * w.stride[1] + 1, w.stride[1]);
-        add_(place, select(select(parts, 2, i), 2, j));
-      }
-    out = contiguous(narrow(narrow(image, 2, w.padding[0], height), 3, w.padding[1], width));
-  }
-  if (needs_grad(columns))
-    record(out, "Col2ImBackward0", {&columns}, [w](Sweep& s) { s.give(0, [&] { return im2col(s.g(), w); }); });
-  return out;
-}
-
-// ---- convolution ----
 
 constinit Kernel<ConvCall> conv_kernel("convolution");
 
 namespace {
-
-int64_t pick(Ints list, size_t i, int64_t otherwise) {
-  return list.empty() ? otherwise : list[list.size() == 1 ? 0 : i];
-}
-
-Window window_of(Ints kernel, Ints stride, Ints padding, Ints dilation) {
-  Window w;
-  for (int d = 0; d < 2; d++) {
-    w.kernel[d] = pick(kernel, d, 1);
-    w.stride[d] = pick(stride, d, 1);
-    w.padding[d] = pick(padding, d, 0);
-    w.dilation[d] = pick(dilation, d, 1);
-  }
-  return w;
-}
-
-// Before any size is computed: the sizes divide by the stride, and the kernels step by the dilation.
-void check_steps(const Window& w) {
-  check(w.stride[0] != 0 && w.stride[1] != 0, TensorErrorKind::Runtime, "stride should not be zero");
-  check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime,
-        "stride should be greater than zero, but got dH: ", w.stride[0], " dW: ", w.stride[1]);
-  check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
-        "dilation should be greater than zero, but got dilationH: ", w.dilation[0], " dilationW: ", w.dilation[1]);
-}
-
-void check_padding(const Window& w) {
-  for (int d = 0; d < 2; d++) {
-    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "negative padding is not supported");
-    check(w.padding[d] <= INT64_MAX / 2, TensorErrorKind::Runtime, "Given padding=", w.padding[d], " at dimension ", d,
-          " , expected padding to be at most ", INT64_MAX / 2);
-  }
-}
-
-void check_conv(const char* name, const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                const Window& w, int64_t groups) {
-  check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
-        "dilation should be greater than zero, but got [", w.dilation[0], ", ", w.dilation[1], "]");
-  check(input.dim() == 3 || input.dim() == 4, TensorErrorKind::Runtime,
-        "Expected 3D (unbatched) or 4D (batched) input to ", name, ", but got input of size: ", input.sizes());
-  check(input.dtype() == weight.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
-        scalar_type_name(input.dtype()), " but found ", scalar_type_name(weight.dtype()));
-  check(groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
-  const int64_t channels = input.size(-3);
-  check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime, "non-positive stride is not supported");
-  check_padding(w);
-  check(w.kernel[0] > 0 && w.kernel[1] > 0, TensorErrorKind::Runtime,
-        "kernel size should be greater than zero, but got kernel_height: ", w.kernel[0],
-        " kernel_width: ", w.kernel[1]);
-  check(weight.sizes()[0] >= groups, TensorErrorKind::Runtime, "Given groups=", groups,
-        ", expected weight to be at least ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
-        " instead");
-  check(weight.sizes()[0] % groups == 0, TensorErrorKind::Runtime, "Given groups=", groups,
-        ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
-        " instead");
-  const int64_t expected = saturated_mul(weight.sizes()[1], groups);
-  check(channels == expected, TensorErrorKind::Runtime, "Given groups=", groups, ", weight of size ", weight.sizes(),
-        ", expected input", input.sizes(), " to have ", expected, " channels, but got ", channels, " channels instead");
-  if (bias)
-    check(bias->dim() == 1 && bias->sizes()[0] == weight.sizes()[0], TensorErrorKind::Runtime, "Given weight of size ",
-          weight.sizes(), ", expected bias to be 1-dimensional with ", weight.sizes()[0],
-          " elements, but got bias of size ", bias->sizes(), " instead");
-  const int64_t seen[2] = {w.padded_size(0, input.size(-2)), w.padded_size(1, input.size(-1))};
-  const int64_t kernel[2] = {w.span(0), w.span(1)};
-  check(seen[0] >= kernel[0] && seen[1] >= kernel[1], TensorErrorKind::Runtime,
-        "Calculated padded input size per channel: (", seen[0], " x ", seen[1], "). Kernel size: (", kernel[0], " x ",
-        kernel[1], "). Kernel size can't be greater than actual input size");
-}
 
 // [O, C/g, kh, kw] as matrices: [O, K], or [1, g, O/g, K] for groups.
 Tensor as_matrix(const Tensor& weight, int64_t groups) {
@@ -198,10 +54,11 @@ Tensor with_bias(const Tensor& out, const Tensor& bias) {
 }
 
 // The products of convolution; written in recorded ops where the sweep is recorded.
-Tensor conv_product(const Tensor& input, const Tensor& weight, const Window& w, int64_t groups,
-                    const Tensor& bias = {}) {
+// `to` may be given for it: the result is there, or fresh.
+Tensor conv_product(const Tensor& input, const Tensor& weight, const Window& w, int64_t groups, const Tensor& bias = {},
+                    const Tensor& to = {}) {
   const int64_t rows = w.out_size(0, input.sizes()[2]), columns = w.out_size(1, input.sizes()[3]);
-  const Tensor result = empty_like({input.sizes()[0], weight.sizes()[0], rows, columns}, input);
+  const Tensor result = to.defined() ? to : empty_like({input.sizes()[0], weight.sizes()[0], rows, columns}, input);
   if (const Tensor out = by_kernel(ConvCall::Forward, input, weight, result, w, groups, bias); out.defined())
     return out;
   const Tensor product = matmul(as_matrix(weight, groups), by_group(im2col(input, w), groups));
@@ -213,8 +70,8 @@ Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& 
   if (image.defined()) return image;
   const Tensor flat = reshape(g, {g.sizes()[0], g.sizes()[1], g.sizes()[2] * g.sizes()[3]});
   const Tensor columns = matmul(transpose(as_matrix(weight, groups), -2, -1), by_group(flat, groups));
-  return col2im(reshape(columns, {shape[0], shape[1] * w.kernel[0] * w.kernel[1], flat.sizes()[2]}), w, shape[1],
-                shape[2], shape[3]);
+  return col2im(reshape(columns, {shape[0], shape[1] * w.kernel[0] * w.kernel[1], flat.sizes()[2]}), w, shape[2],
+                shape[3]);
 }
 
 Tensor conv_weight_gradient(const Tensor& g, const Tensor& input, const Window& w, int64_t groups, Ints shape) {
@@ -225,412 +82,311 @@ Tensor conv_weight_gradient(const Tensor& g, const Tensor& input, const Window& 
   return reshape(sum(each, Dims{0}), shape);
 }
 
-Tensor batched(const Tensor& t) { return t.dim() == 3 ? unsqueeze(t, 0) : t; }
-Tensor unbatched(const Tensor& t, const Tensor& like) { return like.dim() == 3 ? squeeze(t, 0) : t; }
+// What all checks and passes read. A series is an image of one row: index 0 of the window is then that row's.
+struct Form {
+  Window window;
+  int64_t more[2], groups;  // more: rows and columns that a transposed result has at its end
+  int spatial;              // dimensions: 1 or 2
+  bool transposed;
 
-}  // namespace
-
-Tensor conv2d(const Tensor& given, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride, Ints padding,
-              Ints dilation, int64_t groups) {
-  check(weight.dim() == 4, TensorErrorKind::Runtime, "weight should have at least three dimensions");
-  const Window w = window_of(weight.sizes().drop(2), stride, padding, dilation);
-  check_conv("conv2d", given, weight, bias, w, groups);
-  const Tensor input = batched(given), shift = bias.value_or(Tensor());
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    out = conv_product(input, weight, w, groups, shift);
+  Form(const Tensor& weight, Ints stride, Ints padding, Ints dilation, bool transposed, Ints output_padding,
+       int64_t groups)
+      : window{}, more{0, 0}, groups(groups), spatial(int(weight.dim()) - 2), transposed(transposed) {
+    window = window_of({}, {}, {}, {});
+    for (int d = 0; d < spatial; d++) {
+      const int at = d + 2 - spatial;
+      window.kernel[at] = weight.sizes()[size_t(2 + d)];
+      window.stride[at] = pick(stride, d, 1), window.padding[at] = pick(padding, d, 0);
+      window.dilation[at] = pick(dilation, d, 1), more[at] = pick(output_padding, d, 0);
+    }
   }
-  if (needs_grad(input, weight, shift))
-    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight),
-           [w, groups, in_shape = Dims(input.sizes()), weight_shape = Dims(weight.sizes())](Sweep& s) {
-             s.give(0, [&] { return conv_input_gradient(s.g(), s.kept(1), w, groups, in_shape); });
-             s.give(1, [&] { return conv_weight_gradient(s.g(), s.kept(0), w, groups, weight_shape); });
-             s.give(2, [&] { return sum(s.g(), Dims{0, 2, 3}); });
-           });
-  return unbatched(out, given);
-}
+  int first() const { return 2 - spatial; }
+  Tensor image(const Tensor& t) const { return spatial == 1 ? unsqueeze(t, -2) : t; }
+  Tensor original(const Tensor& t) const { return spatial == 1 ? squeeze(t, -2) : t; }
+  /// "5 x 4", or "5" of a series.
+  std::string list(const int64_t (&values)[2], const char* between) const {
+    return spatial == 1 ? text(values[1]) : text(values[0], between, values[1]);
+  }
+  template <class F>
+  bool each(F&& holds) const {
+    for (int d = first(); d < 2; d++)
+      if (!holds(d)) return false;
+    return true;
+  }
+};
 
-namespace {
-
-void check_transposed(const Window& w, Ints output_padding, const Tensor& weight, const std::optional<Tensor>& bias,
-                      int64_t groups) {
-  check(groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
-  check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime, "non-positive stride is not supported");
-  check_padding(w);
-  const int64_t more[2] = {pick(output_padding, 0, 0), pick(output_padding, 1, 0)};
-  check(more[0] >= 0 && more[1] >= 0, TensorErrorKind::Runtime, "negative output_padding is not supported");
-  check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
-        "dilation should be greater than zero, but got dilation_height: ", w.dilation[0],
-        ", dilation_width: ", w.dilation[1]);
-  check(w.kernel[0] > 0 && w.kernel[1] > 0, TensorErrorKind::Runtime,
+void check_window(const Form& f) {
+  const Window& w = f.window;
+  check(f.each([&](int d) { return w.dilation[d] > 0; }), TensorErrorKind::Runtime,
+        "dilation should be greater than zero, but got [", f.list(w.dilation, ", "), "]");
+  check(f.groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
+  check(f.each([&](int d) { return w.stride[d] > 0; }), TensorErrorKind::Runtime,
+        "non-positive stride is not supported");
+  for (int d = f.first(); d < 2; d++) {
+    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "negative padding is not supported");
+    check(w.padding[d] <= INT64_MAX / 2, TensorErrorKind::Runtime, "Given padding=", w.padding[d], " at dimension ",
+          d - f.first(), " , expected padding to be at most ", INT64_MAX / 2);
+  }
+  check(f.each([&](int d) { return w.kernel[d] > 0; }), TensorErrorKind::Runtime,
         "kernel size should be greater than zero, but got kernel_height: ", w.kernel[0],
         " kernel_width: ", w.kernel[1]);
-  for (int d = 0; d < 2; d++)
-    check(more[d] < std::max(w.stride[d], w.dilation[d]), TensorErrorKind::Runtime,
-          "output padding must be smaller than either stride or dilation, but got output_padding_height: ", more[0],
-          " output_padding_width: ", more[1], " stride_height: ", w.stride[0], " stride_width: ", w.stride[1],
-          " dilation_height: ", w.dilation[0], " dilation_width: ", w.dilation[1]);
-  check(weight.sizes()[0] >= groups, TensorErrorKind::Runtime, "Given groups=", groups,
-        ", expected weight to be at least ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
+}
+
+void check_groups(const Form& f, const Tensor& weight) {
+  check(weight.sizes()[0] >= f.groups, TensorErrorKind::Runtime, "Given groups=", f.groups,
+        ", expected weight to be at least ", f.groups, " at dimension 0, but got weight of size ", weight.sizes(),
         " instead");
-  check(weight.sizes()[0] % groups == 0, TensorErrorKind::Runtime, "Given groups=", groups,
-        ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", weight.sizes(),
+  check(weight.sizes()[0] % f.groups == 0, TensorErrorKind::Runtime, "Given groups=", f.groups,
+        ", expected weight to be divisible by ", f.groups, " at dimension 0, but got weight of size ", weight.sizes(),
         " instead");
-  const int64_t outputs = checked_mul(weight.sizes()[1], groups);
+}
+
+void check_bias(const Form& f, const Tensor& weight, const OptionalTensor& bias, int64_t outputs) {
   if (bias)
-    check(bias->dim() == 1 && bias->sizes()[0] == outputs, TensorErrorKind::Runtime,
-          "Given transposed=1, weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ", outputs,
-          " elements, but got bias of size ", bias->sizes(), " instead");
+    check(bias->dim() == 1 && bias->sizes()[0] == outputs, TensorErrorKind::Runtime, "Given ",
+          f.transposed ? "transposed=1, " : "", "weight of size ", weight.sizes(),
+          ", expected bias to be 1-dimensional with ", outputs, " elements, but got bias of size ", bias->sizes(),
+          " instead");
+}
+
+Dims result_shape(const Form& f, const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+  const Window& w = f.window;
+  check_groups(f, weight);
+  const int64_t expected = saturated_mul(weight.sizes()[1], f.groups), channels = input.sizes()[1];
+  check(channels == expected, TensorErrorKind::Runtime, "Given groups=", f.groups, ", weight of size ", weight.sizes(),
+        ", expected input", input.sizes(), " to have ", expected, " channels, but got ", channels, " channels instead");
+  check_bias(f, weight, bias, weight.sizes()[0]);
+  Dims shape{input.sizes()[0], weight.sizes()[0]};
+  int64_t seen[2] = {1, 1}, span[2] = {1, 1};
+  for (int d = f.first(); d < 2; d++) {
+    const int64_t size = input.size(d - 2);
+    seen[d] = w.padded_size(d, size), span[d] = w.span(d);
+    shape.push_back(w.out_size(d, size));
+  }
+  check(f.each([&](int d) { return seen[d] >= span[d]; }), TensorErrorKind::Runtime,
+        "Calculated padded input size per channel: (", f.list(seen, " x "), "). Kernel size: (", f.list(span, " x "),
+        "). Kernel size can't be greater than actual input size");
+  return shape;
+}
+
+Dims transposed_shape(const Form& f, const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+  const Window& w = f.window;
+  check(f.more[0] >= 0 && f.more[1] >= 0, TensorErrorKind::Runtime, "negative output_padding is not supported");
+  check(f.each([&](int d) { return f.more[d] < std::max(w.stride[d], w.dilation[d]); }), TensorErrorKind::Runtime,
+        "output padding must be smaller than either stride or dilation, but got output_padding_height: ", f.more[0],
+        " output_padding_width: ", f.more[1], " stride_height: ", w.stride[0], " stride_width: ", w.stride[1],
+        " dilation_height: ", w.dilation[0], " dilation_width: ", w.dilation[1]);
+  check_groups(f, weight);
+  const int64_t outputs = checked_mul(weight.sizes()[1], f.groups), channels = input.sizes()[1];
+  check(channels == weight.sizes()[0], TensorErrorKind::Runtime, "Given transposed=1, weight of size ", weight.sizes(),
+        ", expected input", input.sizes(), " to have ", weight.sizes()[0], " channels, but got ", channels,
+        " channels instead");
+  check_bias(f, weight, bias, outputs);
+  Dims shape{input.sizes()[0], outputs};
+  int64_t in[2] = {1, 1}, out[2] = {1, 1};
+  for (int d = f.first(); d < 2; d++) {
+    in[d] = input.size(d - 2);
+    const int64_t spread = saturated_add(saturated_mul(in[d] - 1, w.stride[d]), w.span(d));
+    out[d] = saturated_sub(saturated_add(spread, f.more[d]), 2 * w.padding[d]);
+    shape.push_back(out[d]);
+  }
+  check(out[0] > 0 && out[1] > 0, TensorErrorKind::Runtime, "Given input size per channel: (", f.list(in, " x "),
+        "). Calculated output size per channel: (", f.list(out, " x "), "). Output size is too small");
+  return shape;
+}
+
+/// Of a batch of images or series. Each of the two ways is what the other does to the gradient of its input.
+struct Convolution {
+  static Meta shape(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride, Ints padding,
+                    Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
+    check_ranks(input, weight, stride);
+    check(input.dtype() == weight.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
+          scalar_type_name(input.dtype()), " but found ", scalar_type_name(weight.dtype()));
+    const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
+    check_window(f);
+    return Meta(transposed ? transposed_shape(f, input, weight, bias) : result_shape(f, input, weight, bias), input);
+  }
+  static void run(const Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
+                  Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
+    const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
+    const Tensor x = f.image(input), k = f.image(weight), shift = bias.value_or(Tensor()), to = f.image(out);
+    const Tensor result = transposed ? with_bias(conv_input_gradient(x, k, f.window, groups, to.sizes()), shift)
+                                     : conv_product(x, k, f.window, groups, shift, to);
+    if (!result.same(to)) copy_into(to, result);
+  }
+  static void grad(Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
+                   Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
+    const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
+    const Tensor shift = bias.value_or(Tensor());
+    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [f](Sweep& s) {
+      const Tensor g = f.image(s.g()), x = f.image(s.kept(0)), k = f.image(s.kept(1));
+      s.give(0, [&] {
+        return f.original(f.transposed ? conv_product(g, k, f.window, f.groups)
+                                       : conv_input_gradient(g, k, f.window, f.groups, x.sizes()));
+      });
+      s.give(1, [&] {
+        return f.original(f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, k.sizes())
+                                       : conv_weight_gradient(g, x, f.window, f.groups, k.sizes()));
+      });
+      s.give(2, [&] { return sum(g, Dims{0, 2, 3}); });
+    });
+  }
+
+ private:
+  static void check_ranks(const Tensor& input, const Tensor& weight, Ints stride) {
+    check(weight.dim() >= 3, TensorErrorKind::Runtime, "weight should have at least three dimensions");
+    check(weight.dim() <= 4, TensorErrorKind::NotImplemented, "convolution over more than two dimensions");
+    const int64_t spatial = weight.dim() - 2;
+    check(stride.size() == 1 || int64_t(stride.size()) == spatial, TensorErrorKind::Runtime,
+          "expected stride to be a single integer value or a list of ", spatial,
+          " values to match the convolution dimensions, but got stride=", stride);
+    check(input.dim() == weight.dim(), TensorErrorKind::Runtime, "Expected ", weight.dim(), "-dimensional input for ",
+          weight.dim(), "-dimensional weight ", weight.sizes(), ", but got ", input.dim(),
+          "-dimensional input of size ", input.sizes(), " instead");
+  }
+};
+
+/// The settings of a call, as the functions of one name take them.
+struct Settings {
+  Ints stride, padding, dilation;
+  bool transposed = false;
+  Ints output_padding = {};
+};
+
+// One item alone is a batch of one.
+Tensor convolved(const char* name, int64_t spatial, const Tensor& input, const Tensor& weight,
+                 const OptionalTensor& bias, const Settings& s, int64_t groups) {
+  check(input.dim() == spatial + 1 || input.dim() == spatial + 2, TensorErrorKind::Runtime, "Expected ", spatial + 1,
+        "D (unbatched) or ", spatial + 2, "D (batched) input to ", name, ", but got input of size: ", input.sizes());
+  const bool alone = input.dim() == spatial + 1;
+  const Tensor out = apply<Convolution>(alone ? unsqueeze(input, 0) : input, weight, bias, s.stride, s.padding,
+                                        s.dilation, s.transposed, s.output_padding, groups);
+  return alone ? squeeze(out, 0) : out;
+}
+
+// 'same' keeps the size; an odd padding goes after the image.
+Tensor convolved_named(const char* name, int64_t spatial, const Tensor& input, const Tensor& weight,
+                       const OptionalTensor& bias, Ints stride, const std::string& padding, Ints dilation,
+                       int64_t groups) {
+  check(padding == "same" || padding == "valid", TensorErrorKind::Runtime, "Invalid padding string: '", padding, "'");
+  Dims before(size_t(spatial), 0), after = before;
+  if (padding == "same") {
+    for (size_t d = 0; d < size_t(spatial); d++) {
+      check(pick(stride, d, 1) == 1, TensorErrorKind::Runtime,
+            "padding='same' is not supported for strided convolutions");
+      const int64_t kernel = int64_t(d) + 2 < weight.dim() ? weight.sizes()[2 + d] : 1;
+      const int64_t total = saturated_mul(pick(dilation, d, 1), kernel - 1);
+      before[d] = total / 2, after[d] = total - before[d];
+    }
+  }
+  Tensor out = convolved(name, spatial, input, weight, bias, {stride, after, dilation}, groups);
+  for (int64_t d = 0; d < spatial; d++)
+    if (const int64_t odd = after[size_t(d)] - before[size_t(d)]) out = slice(out, d - spatial, odd, INT64_MAX);
+  return out;
 }
 
 }  // namespace
 
-Tensor conv_transpose2d(const Tensor& given, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride,
+Tensor conv2d(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride, Ints padding,
+              Ints dilation, int64_t groups) {
+  return convolved("conv2d", 2, input, weight, bias, {stride, padding, dilation}, groups);
+}
+Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
                         Ints padding, Ints output_padding, int64_t groups, Ints dilation) {
-  check(weight.dim() == 4, TensorErrorKind::Runtime, "weight should have at least three dimensions");
-  check(given.dim() == 3 || given.dim() == 4, TensorErrorKind::Runtime,
-        "Expected 3D (unbatched) or 4D (batched) input to conv_transpose2d, but got input of size: ", given.sizes());
-  const Window w = window_of(weight.sizes().drop(2), stride, padding, dilation);
-  const Tensor input = batched(given), shift = bias.value_or(Tensor());
-  check_transposed(w, output_padding, weight, bias, groups);
-  check(input.sizes()[1] == weight.sizes()[0], TensorErrorKind::Runtime, "Given transposed=1, weight of size ",
-        weight.sizes(), ", expected input", given.sizes(), " to have ", weight.sizes()[0], " channels, but got ",
-        input.sizes()[1], " channels instead");
-  Dims shape{input.sizes()[0], weight.sizes()[1] * groups, 0, 0};
-  for (int d = 0; d < 2; d++) {
-    const int64_t spread = saturated_add(saturated_mul(input.sizes()[2 + d] - 1, w.stride[d]), w.span(d));
-    shape[2 + d] = saturated_sub(saturated_add(spread, pick(output_padding, d, 0)), 2 * w.padding[d]);
-  }
-  check(shape[2] > 0 && shape[3] > 0, TensorErrorKind::Runtime, "Given input size per channel: (", input.sizes()[2],
-        " x ", input.sizes()[3], "). Calculated output size per channel: (", shape[2], " x ", shape[3],
-        "). Output size is too small");
-  // It is what convolution does to the gradient of its input, so each is the other's derivative.
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    out = with_bias(conv_input_gradient(input, weight, w, groups, shape), shift);
-  }
-  if (needs_grad(input, weight, shift))
-    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight),
-           [w, groups, weight_shape = Dims(weight.sizes())](Sweep& s) {
-             s.give(0, [&] { return conv_product(s.g(), s.kept(1), w, groups); });
-             s.give(1, [&] { return conv_weight_gradient(s.kept(0), s.g(), w, groups, weight_shape); });
-             s.give(2, [&] { return sum(s.g(), Dims{0, 2, 3}); });
-           });
-  return unbatched(out, given);
+  return convolved("conv_transpose2d", 2, input, weight, bias, {stride, padding, dilation, true, output_padding},
+                   groups);
 }
 
 namespace {
 
-// 'same' keeps the size; an odd padding goes after the image.
-Tensor conv2d_named(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride,
-                    const std::string& padding, Ints dilation, int64_t groups) {
-  check(padding == "same" || padding == "valid", TensorErrorKind::Runtime, "Invalid padding string: '", padding, "'");
-  if (padding == "valid") return conv2d(input, weight, bias, stride, {0, 0}, dilation, groups);
-  check(pick(stride, 0, 1) == 1 && pick(stride, 1, 1) == 1, TensorErrorKind::Runtime,
-        "padding='same' is not supported for strided convolutions");
-  int64_t before[2], after[2];
-  for (int d = 0; d < 2; d++) {
-    const int64_t total = saturated_mul(pick(dilation, d, 1), weight.sizes()[2 + d] - 1);
-    before[d] = total / 2, after[d] = total - before[d];
-  }
-  if (before[0] == after[0] && before[1] == after[1])
-    return conv2d(input, weight, bias, stride, {before[0], before[1]}, dilation, groups);
-  const Tensor wide = conv2d(input, weight, bias, stride, {after[0], after[1]}, dilation, groups);
-  return slice(slice(wide, -2, after[0] - before[0], INT64_MAX), -1, after[1] - before[1], INT64_MAX);
-}
-
-Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride, Ints padding,
+Tensor conv1d(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride, Ints padding,
               Ints dilation, int64_t groups) {
-  check(input.dim() == 2 || input.dim() == 3, TensorErrorKind::Runtime,
-        "Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: ", input.sizes());
-  const Tensor out = conv2d(unsqueeze(input, -2), unsqueeze(weight, -2), bias, {1, pick(stride, 0, 1)},
-                            {0, pick(padding, 0, 0)}, {1, pick(dilation, 0, 1)}, groups);
-  return squeeze(out, -2);
+  return convolved("conv1d", 1, input, weight, bias, {stride, padding, dilation}, groups);
 }
-
-Tensor conv1d_named(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride,
+Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
+                        Ints padding, Ints output_padding, int64_t groups, Ints dilation) {
+  return convolved("conv_transpose1d", 1, input, weight, bias, {stride, padding, dilation, true, output_padding},
+                   groups);
+}
+Tensor conv2d_named(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
                     const std::string& padding, Ints dilation, int64_t groups) {
-  return squeeze(conv2d_named(unsqueeze(input, -2), unsqueeze(weight, -2), bias, {1, pick(stride, 0, 1)}, padding,
-                              {1, pick(dilation, 0, 1)}, groups),
-                 -2);
+  return convolved_named("conv2d", 2, input, weight, bias, stride, padding, dilation, groups);
+}
+Tensor conv1d_named(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
+                    const std::string& padding, Ints dilation, int64_t groups) {
+  return convolved_named("conv1d", 1, input, weight, bias, stride, padding, dilation, groups);
 }
 
 #define TS_CONV "Tensor input, Tensor weight, Tensor? bias=None, "
 TS_OP(
+    convolution,
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
+    "int[] output_padding, int groups) -> Tensor",
+    "Convolution of a batch of images or series, or its transpose.", kFunction, Convolution,
+    "f[2,2,5,4], f[3,2,2,3], f[3], [1], [0], [1], False, [0], 1\n"
+    "f[1,4,5,5], f[4,2,3,3], None, [2, 1], [1, 1], [1, 1], False, [0, 0], 2\n"
+    "f[2,2,6], f[3,2,3], f[3], [2], [1], [1], False, [0], 1\n"
+    "f[1,2,3,3], f[2,3,2,2], f[3], [2, 2], [0, 0], [1, 1], True, [1, 0], 1\n"
+    "f[1,2,3], f[2,1,3], None, [2], [1], [2], True, [1], 2\n"
+    "f[1,2,5,5], f[3,2,3], None, [1, 1], [0], [1], False, [0], 1 -> RuntimeError: expected stride to be a single "
+    "integer value or a list of 1 values to match the convolution dimensions, but got stride=[1, 1]\n"
+    "f[2,5,5], f[3,2,3,3], None, [1], [0], [1], False, [0], 1 -> RuntimeError: Expected 4-dimensional input for "
+    "4-dimensional weight [3, 2, 3, 3], but got 3-dimensional input of size [2, 5, 5] instead\n"
+    "f[1,2,5], f[3,2,3], None, [0], [0], [1], False, [0], 1 -> RuntimeError: non-positive stride is not supported\n"
+    "f[1,2,5], f[3,2,3], None, [1], [-1], [1], False, [0], 1 -> RuntimeError: negative padding is not supported\n"
+    "f[1,2,5], f[3,2,3], None, [1], [0], [0], False, [0], 1 -> RuntimeError: dilation should be greater than zero, "
+    "but got [0]\n"
+    "f[1,2,5], f[2,1,3], None, [1], [0], [1], True, [1], 1 -> RuntimeError: output padding must be smaller than either "
+    "stride or dilation");
+TS_OP(
     conv2d, "conv2d(" TS_CONV "int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
     "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d,
-    "f[2,2,5,4], f[3,2,2,3], f[3]\nf[2,5,5], f[4,1,3,3], stride=[2, 1], padding=1, groups=2\nf[1,2,5,5], f[2,2,2,2], dilation=2\nf[1,2,4,4], f[3,3,2,2] -> RuntimeError: Given groups=1, weight of size [3, 3, 2, 2], expected input[1, 2, 4, 4] to have 3 channels, but got 2 channels instead");
+    "f[2,2,5,4], f[3,2,2,3], f[3]\n"
+    "f[2,5,5], f[4,1,3,3], stride=[2, 1], padding=1, groups=2\n"
+    "f[1,2,5,5], f[2,2,2,2], dilation=2\n"
+    "f[1,2,4,4], f[3,3,2,2] -> RuntimeError: Given groups=1, weight of size [3, 3, 2, 2], expected input[1, 2, 4, 4] "
+    "to have 3 channels, but got 2 channels instead\n"
+    "f[2,4,4], f[3,3,2,2] -> RuntimeError: Given groups=1, weight of size [3, 3, 2, 2], expected input[1, 2, 4, 4] to "
+    "have 3 channels, but got 2 channels instead\n"
+    "f[1,2,4,4], f[3,2,2,2], f[2] -> RuntimeError: Given weight of size [3, 2, 2, 2], expected bias to be 1-dimensional "
+    "with 3 elements, but got bias of size [2] instead\n"
+    "f[4,4], f[3,2,2,2] -> RuntimeError: Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of "
+    "size: [4, 4]\n"
+    "f[1,2,4,4], f[3,2,5,5] -> RuntimeError: Calculated padded input size per channel: (4 x 4). Kernel size: (5 x 5). "
+    "Kernel size can't be greater than actual input size");
 TS_OP(conv2d,
       "conv2d.padding(" TS_CONV "int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d_named,
-      "f[1,2,5,4], f[3,2,3,2], padding='same'");
+      "f[1,2,5,4], f[3,2,3,2], padding='same'\n"
+      "f[2,5,4], f[3,2,3,2], padding='valid'\n"
+      "f[1,2,5,4], f[3,2,3,2], padding='most' -> RuntimeError: Invalid padding string: 'most'\n"
+      "f[1,2,5,4], f[3,2,3,2], None, 2, 'same' -> RuntimeError: padding='same' is not supported for strided "
+      "convolutions");
 TS_OP(conv1d, "conv1d(" TS_CONV "int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-      "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d, "f[2,2,6], f[3,2,3], f[3], 2, 1");
+      "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d,
+      "f[2,2,6], f[3,2,3], f[3], 2, 1\n"
+      "f[2,6], f[3,2,3]\n"
+      "f[2,5], f[4,3,3] -> RuntimeError: Given groups=1, weight of size [4, 3, 3], expected input[1, 2, 5] to have 3 "
+      "channels, but got 2 channels instead");
 TS_OP(conv1d,
       "conv1d.padding(" TS_CONV "int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d_named,
       "f[1,2,6], f[3,2,3], padding='same'");
-TS_OP(conv_transpose2d,
-      "conv_transpose2d(" TS_CONV
-      "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-      "The transpose of conv2d: spreads each pixel by a kernel.", kFunction | kFunctional, &conv_transpose2d,
-      "f[1,2,3,3], f[2,3,2,2], f[3], 2\nf[1,2,3,3], f[2,1,3,3], None, 2, 1, 1, 2");
+TS_OP(
+    conv_transpose2d,
+    "conv_transpose2d(" TS_CONV
+    "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
+    "The transpose of conv2d: spreads each pixel by a kernel.", kFunction | kFunctional, &conv_transpose2d,
+    "f[1,2,3,3], f[2,3,2,2], f[3], 2\n"
+    "f[1,2,3,3], f[2,1,3,3], None, 2, 1, 1, 2\n"
+    "f[2,5,5], f[4,3,3,3] -> RuntimeError: Given transposed=1, weight of size [4, 3, 3, 3], expected input[1, 2, 5, 5] "
+    "to have 4 channels, but got 2 channels instead");
+TS_OP(conv_transpose1d,
+      "conv_transpose1d(" TS_CONV
+      "int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+      "The transpose of conv1d: spreads each element by a kernel.", kFunction | kFunctional, &conv_transpose1d,
+      "f[1,2,3], f[2,3,2], f[3], 2");
 #undef TS_CONV
-
-}  // namespace
-
-// ---- pooling ----
-
-constinit Kernel<MaxPoolCall> max_pool_kernel("max_pool2d");
-
-namespace {
-
-// PyTorch pools with 32 bits.
-void check_pool_numbers(const Window& w) {
-  for (const auto* pair : {&w.kernel, &w.stride, &w.padding, &w.dilation})
-    for (const int64_t x : *pair)
-      check(x == int32_t(x), TensorErrorKind::Runtime, "value cannot be converted to type int without overflow");
-}
-
-void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t columns, const char* name) {
-  check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime, name,
-        ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
-  for (int d = 0; d < 2; d++) {
-    check(w.kernel[d] > 0 && w.stride[d] > 0, TensorErrorKind::Runtime, w.kernel[d] > 0 ? "stride" : "kernel size",
-          " should be greater than zero, but got kH: ", w.kernel[0], " kW: ", w.kernel[1]);
-    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "pad must be non-negative, but got pad: ", w.padding[d]);
-    check(w.padding[d] <= w.span(d) / 2, TensorErrorKind::Runtime,
-          "pad should be at most half of effective kernel size, but got pad=", w.padding[d],
-          ", kernel_size=", w.kernel[d], " and dilation=", w.dilation[d]);
-  }
-  const int64_t channels = self.size(-3);
-  check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input size: (", channels, "x", self.size(-2), "x",
-        self.size(-1), "). Calculated output size: (", channels, "x", std::max<int64_t>(rows, 0), "x",
-        std::max<int64_t>(columns, 0), "). Output size is too small");
-}
-
-Dims pooled_shape(const Tensor& self, int64_t rows, int64_t columns) {
-  Dims shape(self.sizes());
-  shape[shape.size() - 2] = rows, shape[shape.size() - 1] = columns;
-  return shape;
-}
-
-}  // namespace
-
-std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
-                                                   Ints dilation, bool ceil_mode) {
-  const Window w = window_of(kernel, stride.empty() ? kernel : stride, padding, dilation);
-  check_pool_numbers(w);
-  check_steps(w);
-  check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
-  const int64_t rows = w.out_size(0, self.size(-2), ceil_mode), columns = w.out_size(1, self.size(-1), ceil_mode);
-  check_pool(self, w, rows, columns, "max_pool2d");
-  Tensor out = Tensor::empty(pooled_shape(self, rows, columns), self.dtype(), self.device());
-  const Tensor index = Tensor::empty(out.sizes(), kInt64, self.device());
-  {
-    const GradMode no_grad(false);
-    const Tensor in = contiguous(self);
-    const int64_t planes = in.numel() / std::max<int64_t>(1, in.size(-1) * in.size(-2));
-    if (out.numel())
-      max_pool_kernel(self.device(), MaxPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(), index.data<int64_t>(),
-                                                 planes, in.size(-2), in.size(-1), rows, columns, w});
-  }
-  if (needs_grad(self))
-    record(out, "MaxPool2DWithIndicesBackward0", {&self}, keep(index), [shape = Dims(self.sizes())](Sweep& s) {
-      s.give(0, [&] {
-        const Tensor all = flatten(zeros(shape, s.g().dtype(), s.g().device()), -2, -1);
-        return reshape(scatter_add(all, -1, flatten(s.kept(0), -2, -1), flatten(s.g(), -2, -1)), shape);
-      });
-    });
-  return {out, index};
-}
-
-namespace {
-
-// How many pixels each window of an average counts.
-Tensor window_sizes(const Window& w, int64_t height, int64_t width, int64_t rows, int64_t columns, bool with_padding,
-                    DType dtype) {
-  const Tensor out = Tensor::empty({rows, columns}, kFloat64);
-  const auto length = [&](int d, int64_t at, int64_t size) {
-    int64_t start = at * w.stride[d] - w.padding[d], end = std::min(start + w.kernel[d], size + w.padding[d]);
-    const int64_t whole = end - start;
-    start = std::max<int64_t>(start, 0), end = std::min(end, size);
-    return with_padding ? whole : end - start;
-  };
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j++)
-      out.data<double>()[i * columns + j] = double(length(0, i, height) * length(1, j, width));
-  return to_dtype(out, dtype);
-}
-
-}  // namespace
-
-Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
-  const Window w = window_of(kernel, stride.empty() ? kernel : stride, padding, {1, 1});
-  check_pool_numbers(w);
-  check_steps(w);
-  check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
-  const int64_t height = self.size(-2), width = self.size(-1);
-  const int64_t rows = w.out_size(0, height, ceil_mode), columns = w.out_size(1, width, ceil_mode);
-  check_pool(self, w, rows, columns, "avg_pool2d");
-  // The image may have to be larger for the last windows.
-  const int64_t below = std::max<int64_t>(0, (rows - 1) * w.stride[0] + w.kernel[0] - height - 2 * w.padding[0]);
-  const int64_t right = std::max<int64_t>(0, (columns - 1) * w.stride[1] + w.kernel[1] - width - 2 * w.padding[1]);
-  Tensor out, counts;
-  {
-    const GradMode no_grad(false);
-    counts = to_device(window_sizes(w, height, width, rows, columns, count_include_pad, self.dtype()), self.device());
-    const Tensor image = padded(reshape(self, {-1, 1, height, width}), w, 0.0, below, right);
-    out = reshape(sum(windows(image, w, rows, columns), Dims{1, 2, 3}) / counts, pooled_shape(self, rows, columns));
-  }
-  if (needs_grad(self))
-    record(out, "AvgPool2DBackward0", {&self}, keep(counts),
-           [w, shape = Dims(self.sizes()), height, width, rows, columns, below, right](Sweep& s) {
-             s.give(0, [&] {
-               const Tensor each = reshape(s.g() / s.kept(0), {-1, 1, rows * columns});
-               const Tensor wide = expand(each, {each.sizes()[0], w.kernel[0] * w.kernel[1], rows * columns});
-               Window open = w;
-               open.padding[0] = open.padding[1] = 0;
-               const Tensor image =
-                   col2im(wide, open, 1, height + 2 * w.padding[0] + below, width + 2 * w.padding[1] + right);
-               return reshape(narrow(narrow(image, 2, w.padding[0], height), 3, w.padding[1], width), shape);
-             });
-           });
-  return out;
-}
-
-Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
-  check(self.dim() >= 3, TensorErrorKind::Runtime, "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got ",
-        self.sizes());
-  Tensor out = self;
-  for (int d = 0; d < 2; d++) {
-    const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
-    check(wanted >= 0, TensorErrorKind::Runtime,
-          "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {",
-          pick(output_size, 0, 1), ", ", pick(output_size, 1, 1), "}");
-    check(size > 0, TensorErrorKind::Runtime,
-          "adaptive_avg_pool2d(): Expected input to have non-zero size for non-batch dimensions, but input has sizes ",
-          self.sizes(), " with dimension ", dim, " being empty");
-    if (wanted == size) continue;
-    checked_mul(size, wanted);
-    check_list_length(wanted);
-    TensorList parts;
-    for (int64_t i = 0; i < wanted; i++) {
-      const int64_t start = i * size / wanted, end = ((i + 1) * size + wanted - 1) / wanted;
-      parts.push_back(mean(slice(out, dim, start, end), Dims{dim}, true));
-    }
-    out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
-  }
-  return out;
-}
-
-namespace {
-
-Tensor max_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
-  return std::get<0>(max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
-}
-Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
-  const int64_t step = stride.empty() ? kernel[0] : stride[0];
-  return squeeze(max_pool2d(unsqueeze(self, -2), {1, kernel[0]}, {1, step}, {0, pick(padding, 0, 0)},
-                            {1, pick(dilation, 0, 1)}, ceil_mode),
-                 -2);
-}
-Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
-  const int64_t step = stride.empty() ? kernel[0] : stride[0];
-  return squeeze(avg_pool2d(unsqueeze(self, -2), {1, kernel[0]}, {1, step}, {0, pick(padding, 0, 0)}, ceil_mode,
-                            count_include_pad),
-                 -2);
-}
-std::string pair(const int64_t (&two)[2]) { return text("(", two[0], ", ", two[1], ")"); }
-
-// Of unfold and fold.
-void check_blocks(const Window& w) {
-  const auto all = [](const int64_t(&two)[2], int64_t least, const char* message, const char* name) {
-    check(two[0] >= least && two[1] >= least, TensorErrorKind::Runtime, message, ", but got ", name,
-          "_height: ", two[0], " ", name, "_width: ", two[1]);
-  };
-  all(w.kernel, 1, "kernel size should be greater than zero", "kernel");
-  all(w.stride, 1, "stride should be greater than zero", "stride");
-  all(w.dilation, 1, "dilation should be greater than zero", "dilation");
-  all(w.padding, 0, "padding should be non-negative", "pad");
-}
-
-Tensor unfold_images(const Tensor& self, Ints kernel, Ints dilation, Ints padding, Ints stride) {
-  check(
-      self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
-      "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
-      self.sizes());
-  const Window w = window_of(kernel, stride, padding, dilation);
-  check_blocks(w);
-  const int64_t rows = w.out_size(0, self.size(-2)), columns = w.out_size(1, self.size(-1));
-  check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input with spatial size (", self.size(-2), ", ",
-        self.size(-1), "), kernel_size=", pair(w.kernel), ", dilation=", pair(w.dilation),
-        ", padding=", pair(w.padding), ", calculated shape of the array of sliding blocks as (", rows, ", ", columns,
-        "), but its components must be at least one.");
-  return unbatched(im2col(batched(self), w), self);
-}
-Tensor fold_images(const Tensor& self, Ints output_size, Ints kernel, Ints dilation, Ints padding, Ints stride) {
-  const Window w = window_of(kernel, stride, padding, dilation);
-  check_blocks(w);
-  check(
-      self.dim() == 2 || self.dim() == 3, TensorErrorKind::Runtime,
-      "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: ",
-      self.sizes());
-  const Tensor columns = self.dim() == 2 ? unsqueeze(self, 0) : self;
-  const int64_t size[2] = {pick(output_size, 0, 1), pick(output_size, 1, 1)};
-  const int64_t block = saturated_mul(w.kernel[0], w.kernel[1]);
-  check(block != INT64_MAX, TensorErrorKind::Runtime, "Given kernel_width = ", w.kernel[1],
-        " and kernel_height = ", w.kernel[0], " the product of kernel_width and kernel_height overflowed.");
-  check(columns.sizes()[1] % block == 0, TensorErrorKind::Runtime,
-        "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=",
-        columns.sizes()[1], " and kernel_size=", pair(w.kernel), ".");
-  const int64_t rows = w.out_size(0, size[0]), places = w.out_size(1, size[1]), blocks = saturated_mul(rows, places);
-  check(rows > 0 && places > 0 && columns.sizes()[2] == blocks, TensorErrorKind::Runtime,
-        "Given output_size=", pair(size), ", kernel_size=", pair(w.kernel), ", dilation=", pair(w.dilation),
-        ", padding=", pair(w.padding), ", stride=", pair(w.stride),
-        ", expected size of input's dimension 2 to match the calculated number of sliding blocks ", rows, " * ", places,
-        " = ", blocks, ", but got input.size(2)=", columns.sizes()[2], ".");
-  const Tensor out = col2im(columns, w, columns.sizes()[1] / block, size[0], size[1]);
-  return self.dim() == 2 ? squeeze(out, 0) : out;
-}
-
-constexpr uint32_t kPool = kFunctional | kInternal;
-TS_OP(
-    max_pool2d,
-    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    "The largest of each window.", kPool, &max_pool2d,
-    "f[2,2,6,5], 2\n"
-    "f[1,4,4], [3, 2], [2, 1], 1");
-TS_OP(
-    max_pool2d_with_indices,
-    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-    "The largest of each window and its place in the plane.", kPool, &max_pool2d_with_indices, "f[1,2,4,5], 2");
-TS_OP(
-    max_pool1d,
-    "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
-    "The largest of each window.", kPool, &max_pool1d,
-    "f[2,3,7], 2\n"
-    "f[3,7], 3, 2, 1");
-TS_OP(
-    avg_pool2d,
-    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
-    "The mean of each window.", kPool, &avg_pool2d,
-    "f[2,2,6,5], 2\n"
-    "f[1,4,4], 3, 1, 1, False, False");
-TS_OP(
-    avg_pool1d,
-    "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
-    "The mean of each window.", kPool, &avg_pool1d, "f[2,3,7], 2");
-TS_OP(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-      "The means of equal parts of the image.", kPool, &adaptive_avg_pool2d, "f[2,2,5,6], [2, 3]");
-TS_OP(im2col, "im2col(Tensor self, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-      "What each place of a window sees, as columns.", kPool, &unfold_images, "f[1,2,4,4], 2");
-TS_OP(
-    col2im,
-    "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-    "Columns back to images; overlaps add up.", kPool, &fold_images, "f[1,8,9], [4, 4], 2");
 
 }  // namespace
 }  // namespace tessera::tensor

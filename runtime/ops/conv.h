@@ -50,7 +50,7 @@ extern Kernel<MaxPoolCall> max_pool_kernel;
 /// [N, C, H, W] -> [N, C * kernel, places]: each column is what one place of the window sees.
 Tensor im2col(const Tensor& image, const Window& window);
 /// Its inverse, adding up what overlaps.
-Tensor col2im(const Tensor& columns, const Window& window, int64_t channels, int64_t height, int64_t width);
+Tensor col2im(const Tensor& columns, const Window& window, int64_t height, int64_t width);
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Ints stride, Ints padding,
               Ints dilation, int64_t groups);

@@ -1,0 +1,280 @@
+// Pooling: the largest, or the mean, of each window over an image.
+#include <algorithm>
+
+#include "runtime/autograd/record.h"
+#include "runtime/checked.h"
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/indexing.h"
+#include "runtime/ops/join.h"
+#include "runtime/ops/views.h"
+#include "runtime/ops/windows.h"
+
+namespace tessera::tensor {
+
+constinit Kernel<MaxPoolCall> max_pool_kernel("max_pool2d");
+
+namespace {
+
+// Before any size is computed: the sizes divide by the stride, and the kernels step by the dilation.
+void check_steps(const Window& w) {
+  check(w.stride[0] != 0 && w.stride[1] != 0, TensorErrorKind::Runtime, "stride should not be zero");
+  check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime,
+        "stride should be greater than zero, but got dH: ", w.stride[0], " dW: ", w.stride[1]);
+  check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
+        "dilation should be greater than zero, but got dilationH: ", w.dilation[0], " dilationW: ", w.dilation[1]);
+}
+
+// PyTorch pools with 32 bits.
+void check_pool_numbers(const Window& w) {
+  for (const auto* pair : {&w.kernel, &w.stride, &w.padding, &w.dilation})
+    for (const int64_t x : *pair)
+      check(x == int32_t(x), TensorErrorKind::Runtime, "value cannot be converted to type int without overflow");
+}
+
+void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t columns, const char* name) {
+  check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime, name,
+        ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
+  for (int d = 0; d < 2; d++) {
+    check(w.kernel[d] > 0 && w.stride[d] > 0, TensorErrorKind::Runtime, w.kernel[d] > 0 ? "stride" : "kernel size",
+          " should be greater than zero, but got kH: ", w.kernel[0], " kW: ", w.kernel[1]);
+    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "pad must be non-negative, but got pad: ", w.padding[d]);
+    check(w.padding[d] <= w.span(d) / 2, TensorErrorKind::Runtime,
+          "pad should be at most half of effective kernel size, but got pad=", w.padding[d],
+          ", kernel_size=", w.kernel[d], " and dilation=", w.dilation[d]);
+  }
+  const int64_t channels = self.size(-3);
+  check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input size: (", channels, "x", self.size(-2), "x",
+        self.size(-1), "). Calculated output size: (", channels, "x", std::max<int64_t>(rows, 0), "x",
+        std::max<int64_t>(columns, 0), "). Output size is too small");
+}
+
+Dims pooled_shape(const Tensor& self, const Window& w, bool ceil_mode, const char* name) {
+  check_pool_numbers(w);
+  check_steps(w);
+  check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
+  const int64_t rows = w.out_size(0, self.size(-2), ceil_mode), columns = w.out_size(1, self.size(-1), ceil_mode);
+  check_pool(self, w, rows, columns, name);
+  Dims shape(self.sizes());
+  shape[shape.size() - 2] = rows, shape[shape.size() - 1] = columns;
+  return shape;
+}
+
+// The stride is the kernel's size where none is given.
+Window pool_window(Ints kernel, Ints stride, Ints padding, Ints dilation) {
+  return window_of(kernel, stride.empty() ? kernel : stride, padding, dilation);
+}
+
+/// The largest elements and their places in the plane.
+struct MaxPool {
+  static constexpr TypeRule types{kRealTypes - kBool, "max_pool2d"};
+  static std::array<Meta, 2> shape(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation,
+                                   bool ceil_mode) {
+    const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, dilation), ceil_mode, "max_pool2d");
+    return {Meta(sizes, self), Meta(sizes, kInt64, self.device())};
+  }
+  static void run(const Tensor& out, const Tensor& index, const Tensor& self, Ints kernel, Ints stride, Ints padding,
+                  Ints dilation, bool) {
+    if (out.numel() == 0) return;
+    const Tensor in = contiguous(self);
+    const int64_t planes = in.numel() / std::max<int64_t>(1, in.size(-1) * in.size(-2));
+    max_pool_kernel(self.device(), MaxPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(), index.data<int64_t>(), planes,
+                                               in.size(-2), in.size(-1), out.size(-2), out.size(-1),
+                                               pool_window(kernel, stride, padding, dilation)});
+  }
+  static void grad(Tensor& out, Tensor& index, const Tensor& self, Ints, Ints, Ints, Ints, bool) {
+    record(out, "MaxPool2DWithIndicesBackward0", {&self}, keep(index), [shape = Dims(self.sizes())](Sweep& s) {
+      s.give(0, [&] {
+        const Tensor all = flatten(zeros(shape, s.g().dtype(), s.g().device()), -2, -1);
+        return reshape(scatter_add(all, -1, flatten(s.kept(0), -2, -1), flatten(s.g(), -2, -1)), shape);
+      });
+    });
+  }
+};
+
+// How many pixels each window of an average counts.
+Tensor window_sizes(const Window& w, int64_t height, int64_t width, int64_t rows, int64_t columns, bool with_padding) {
+  const Tensor out = Tensor::empty({rows, columns}, kFloat64);
+  const auto length = [&](int d, int64_t at, int64_t size) {
+    int64_t start = at * w.stride[d] - w.padding[d], end = std::min(start + w.kernel[d], size + w.padding[d]);
+    const int64_t whole = end - start;
+    start = std::max<int64_t>(start, 0), end = std::min(end, size);
+    return with_padding ? whole : end - start;
+  };
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++)
+      out.data<double>()[i * columns + j] = double(length(0, i, height) * length(1, j, width));
+  return out;
+}
+
+using Divisor = std::optional<int64_t>;
+
+struct AvgPool {
+  static Meta shape(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool,
+                    const Divisor& divisor) {
+    check(!divisor || *divisor != 0, TensorErrorKind::Runtime, "divisor must be not zero");
+    return Meta(pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode, "avg_pool2d"), self);
+  }
+  static void run(const Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool,
+                  bool with_padding, const Divisor& divisor) {
+    if (out.numel() == 0) return;
+    const Plan p(self, out, pool_window(kernel, stride, padding, {}));
+    const Tensor image = padded_image(reshape(self, {-1, 1, p.height, p.width}), p.w, 0.0, p.below, p.right);
+    const Tensor sums = sum(windows_over(image, p.w, p.rows, p.columns), Dims{1, 2, 3});
+    copy_into(out, reshape(p.divided(sums, with_padding, divisor), out.sizes()));
+  }
+  static void grad(Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool, bool with_padding,
+                   const Divisor& divisor) {
+    const Plan plan(self, out, pool_window(kernel, stride, padding, {}));
+    record(out, "AvgPool2DBackward0", {&self}, [plan, with_padding, divisor, shape = Dims(self.sizes())](Sweep& s) {
+      s.give(0, [&] { return plan.spread(plan.divided(s.g(), with_padding, divisor), shape); });
+    });
+  }
+
+ private:
+  // The image may have to be larger for the last windows of a rounded-up size: `below` and `right` count the pixels.
+  struct Plan {
+    Window w;
+    int64_t height, width, rows, columns, below, right;
+
+    Plan(const Tensor& self, const Tensor& out, const Window& window)
+        : w(window),
+          height(self.size(-2)),
+          width(self.size(-1)),
+          rows(out.size(-2)),
+          columns(out.size(-1)),
+          below(missing(0, rows, height)),
+          right(missing(1, columns, width)) {}
+    int64_t missing(int d, int64_t count, int64_t size) const {
+      return std::max<int64_t>(0, (count - 1) * w.stride[d] + w.kernel[d] - size - 2 * w.padding[d]);
+    }
+    Tensor divided(const Tensor& sums, bool with_padding, const Divisor& divisor) const {
+      if (divisor) return sums / *divisor;
+      const Tensor counts = window_sizes(w, height, width, rows, columns, with_padding);
+      return sums / to_device(to_dtype(counts, sums.dtype()), sums.device());
+    }
+    // Each number to all pixels of its window.
+    Tensor spread(const Tensor& means, Ints shape) const {
+      const Tensor each = reshape(means, {means.numel() / (rows * columns), 1, rows * columns});
+      const Tensor wide = expand(each, {each.sizes()[0], w.kernel[0] * w.kernel[1], rows * columns});
+      Window open = w;
+      open.padding[0] = open.padding[1] = 0;
+      const Tensor image = col2im(wide, open, height + 2 * w.padding[0] + below, width + 2 * w.padding[1] + right);
+      return reshape(narrow(narrow(image, 2, w.padding[0], height), 3, w.padding[1], width), shape);
+    }
+  };
+};
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
+                                                   Ints dilation, bool ceil_mode) {
+  return apply<MaxPool>(self, kernel, stride, padding, dilation, ceil_mode);
+}
+Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
+  return apply<AvgPool>(self, kernel, stride, padding, ceil_mode, count_include_pad, Divisor());
+}
+
+Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
+  check(self.dim() >= 3, TensorErrorKind::Runtime, "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got ",
+        self.sizes());
+  Tensor out = self;
+  for (int d = 0; d < 2; d++) {
+    const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
+    check(wanted >= 0, TensorErrorKind::Runtime,
+          "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {",
+          pick(output_size, 0, 1), ", ", pick(output_size, 1, 1), "}");
+    check(size > 0, TensorErrorKind::Runtime,
+          "adaptive_avg_pool2d(): Expected input to have non-zero size for non-batch dimensions, but input has sizes ",
+          self.sizes(), " with dimension ", dim, " being empty");
+    if (wanted == size) continue;
+    checked_mul(size, wanted);
+    check_list_length(wanted);
+    TensorList parts;
+    for (int64_t i = 0; i < wanted; i++) {
+      const int64_t start = i * size / wanted, end = ((i + 1) * size + wanted - 1) / wanted;
+      parts.push_back(mean(slice(out, dim, start, end), Dims{dim}, true));
+    }
+    out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
+  }
+  return out;
+}
+
+namespace {
+
+Tensor max_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  return std::get<0>(max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
+}
+std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
+                                                   Ints dilation, bool ceil_mode) {
+  const int64_t step = stride.empty() ? kernel[0] : stride[0];
+  const auto [values, index] = max_pool2d_with_indices(unsqueeze(self, -2), {1, kernel[0]}, {1, step},
+                                                       {0, pick(padding, 0, 0)}, {1, pick(dilation, 0, 1)}, ceil_mode);
+  return {squeeze(values, -2), squeeze(index, -2)};
+}
+Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  return std::get<0>(max_pool1d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
+}
+Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
+  const int64_t step = stride.empty() ? kernel[0] : stride[0];
+  return squeeze(avg_pool2d(unsqueeze(self, -2), {1, kernel[0]}, {1, step}, {0, pick(padding, 0, 0)}, ceil_mode,
+                            count_include_pad),
+                 -2);
+}
+
+constexpr uint32_t kPool = kFunctional | kInternal;
+#define TS_POOL(N) "Tensor self, int[" #N "] kernel_size, int[" #N "] stride=[], int[" #N "] padding=0, "
+TS_OP(max_pool2d, "max_pool2d(" TS_POOL(2) "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+      "The largest of each window.", kPool, &max_pool2d,
+      "f[2,2,6,5], 2\n"
+      "f[1,4,4], [3, 2], [2, 1], 1");
+TS_OP(max_pool2d_with_indices,
+      "max_pool2d_with_indices(" TS_POOL(2) "int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+      "The largest of each window and its place in the plane.", kPool, MaxPool,
+      "f[1,2,4,5], 2\n"
+      "f[2,5,5].t, 2, 1, 1, 2\n"
+      "f[1,5,5], 2, ceil_mode=True\n"
+      "i[1,4,4]<9, 2\n"
+      "f[0,1,4,4], 2\n"
+      "f[4,4], 2 -> RuntimeError: non-empty 3D or 4D (batch mode) tensor expected for input\n"
+      "f[1,4,4], 5 -> RuntimeError: Given input size: (1x4x4). Calculated output size: (1x0x0). Output size is too "
+      "small\n"
+      "f[1,4,4], 0 -> RuntimeError: stride should not be zero\n"
+      "f[1,4,4], 2, -1 -> RuntimeError: stride should be greater than zero, but got dH: -1 dW: -1\n"
+      "f[1,4,4], 2, 2, 2 -> RuntimeError: pad should be at most half of effective kernel size, but got pad=2, "
+      "kernel_size=2 and dilation=1\n"
+      "f[1,4,4], 2, 2, 0, 0 -> RuntimeError: dilation should be greater than zero, but got dilationH: 0 dilationW: 0\n"
+      "b[1,4,4], 2 -> NotImplementedError: \"max_pool2d\" not implemented for 'Bool'");
+TS_OP(max_pool1d, "max_pool1d(" TS_POOL(1) "int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+      "The largest of each window.", kPool, &max_pool1d,
+      "f[2,3,7], 2\n"
+      "f[3,7], 3, 2, 1");
+TS_OP(max_pool1d_with_indices,
+      "max_pool1d_with_indices(" TS_POOL(1) "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+      "The largest of each window and its place in the line.", kPool, &max_pool1d_with_indices, "f[2,3,7], 2");
+TS_OP(
+    avg_pool2d,
+    "avg_pool2d(" TS_POOL(2) "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    "The mean of each window.", kPool, AvgPool,
+    "f[2,2,6,5], 2\n"
+    "f[1,4,4], 3, 1, 1, False, False\n"
+    "f[1,5,5].t, 2, 2, 1, True\n"
+    "f[2,4,4], 3, 2, 1, False, True, 3\n"
+    "f[1,4,4], 2, divisor_override=0 -> RuntimeError: divisor must be not zero\n"
+    "f[1,4,4], 5 -> RuntimeError: Given input size: (1x4x4). Calculated output size: (1x0x0). Output size is too "
+    "small\n"
+    "f[1,4,4], 2, 0 -> RuntimeError: stride should not be zero");
+TS_OP(avg_pool1d, "avg_pool1d(" TS_POOL(1) "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+      "The mean of each window.", kPool, &avg_pool1d, "f[2,3,7], 2");
+TS_OP(
+    adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+    "The means of equal parts of the image.", kPool, &adaptive_avg_pool2d,
+    "f[2,2,5,6], [2, 3]\n"
+    "f[2,4,4], 1\n"
+    "f[4,4], 1 -> RuntimeError: adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [4, 4]\n"
+    "f[1,4,4], [-1, 2] -> RuntimeError: adaptive_avg_pool2d: elements of output_size must be greater than or equal to "
+    "0 but received {-1, 2}");
+#undef TS_POOL
+
+}  // namespace
+}  // namespace tessera::tensor
