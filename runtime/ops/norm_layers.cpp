@@ -1,11 +1,10 @@
-#include "runtime/checked.h"
+// Normalisation as one op: over the last dimensions of each item, or over the batch in each channel.
 #include "runtime/ops/norm_layers.h"
 
 #include <algorithm>
 
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -104,8 +103,8 @@ struct LayerNorm {
     if (s.needs(2)) dbias = zeros(normal, mean.dtype(), x.device());
     if (x.numel())
       layer_norm_grad_kernel(x.device(), {x.dtype(), g.data_ptr(), x.data_ptr(), data_or_null(w), mean.data_ptr(),
-                                               inverse.data_ptr(), data_to_fill(dx), data_to_fill(dweight),
-                                               data_to_fill(dbias), mean.numel(), x.numel() / mean.numel()});
+                                          inverse.data_ptr(), data_to_fill(dx), data_to_fill(dweight),
+                                          data_to_fill(dbias), mean.numel(), x.numel() / mean.numel()});
     s.give(0, [&] { return dx; });
     s.give(1, [&] { return to_dtype(dweight, weight.dtype()); });
     s.give(2, [&] { return to_dtype(dbias, s.g().dtype()); });
@@ -150,39 +149,48 @@ struct Channels {
   Tensor spread(const Tensor& t) const { return t.defined() ? reshape(t, shape) : t; }
 };
 
-}  // namespace
-
-Tensor batch_norm(const Tensor& input, const MaybeTensor& weight_given, const MaybeTensor& bias_given,
-                  const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training, double momentum,
-                  double eps) {
-  const Channels c(input);
-  const Tensor weight = given(weight_given), bias = given(bias_given);
-  for (const MaybeTensor* t : {&running_mean, &running_var, &weight_given, &bias_given})
-    if (*t)
-      check((*t)->numel() == c.shape[1], TensorErrorKind::Runtime,
-            t == &running_mean || t == &running_var ? "running_mean" : "weight", " should contain ", c.shape[1],
-            " elements not ", (*t)->numel());
-  check(!training || c.count > 1, TensorErrorKind::Value,
-        "Expected more than 1 value per channel when training, got input size torch.Size(", input.sizes(), ")");
-  Tensor out, fixed_mean, fixed_inverse;
-  {
-    const GradMode no_grad(false);
+/// The result, and of each channel the mean and 1 / sqrt(var + eps) that it was made with.
+struct BatchNorm {
+  static std::array<Meta, 3> shape(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+                                   const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
+                                   double, double) {
+    const Channels c(input);
+    for (const MaybeTensor* t : {&running_mean, &running_var, &weight, &bias})
+      if (*t)
+        check((*t)->numel() == c.shape[1], TensorErrorKind::Runtime,
+              t == &running_mean || t == &running_var ? "running_mean" : "weight", " should contain ", c.shape[1],
+              " elements not ", (*t)->numel());
+    check(!training || c.count > 1, TensorErrorKind::Value,
+          "Expected more than 1 value per channel when training, got input size torch.Size(", input.sizes(), ")");
+    check(training || (running_mean && running_var), TensorErrorKind::Runtime,
+          "running_mean must be defined in evaluation mode");
+    const Meta statistic(c.shape, arithmetic_of(input.dtype()), input.device());
+    return {Meta(input.sizes(), input), statistic, statistic};
+  }
+  static void run(const Tensor& out, const Tensor& centre, const Tensor& inverse, const Tensor& input,
+                  const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
+                  const MaybeTensor& running_var, bool training, double momentum, double eps) {
+    const Channels c(input);
     Tensor normal;
     if (training) {
+      const Tensor average = mean(input, c.others, true);
       const Normalised n(input, c.others, eps);
       normal = n.value;
-      move_towards(running_mean, mean(input, c.others), momentum);
+      copy_into(centre, average), copy_into(inverse, n.inverse);
+      move_towards(running_mean, reshape(average, {c.shape[1]}), momentum);
       if (running_var) move_towards(running_var, var(input, c.others, 1), momentum);
     } else {
-      check(running_mean && running_var, TensorErrorKind::Runtime, "running_mean must be defined in evaluation mode");
-      fixed_mean = clone(c.spread(*running_mean)), fixed_inverse = rsqrt(c.spread(*running_var) + eps);
-      normal = (input - fixed_mean) * fixed_inverse;
+      copy_into(centre, c.spread(*running_mean)), copy_into(inverse, rsqrt(c.spread(*running_var) + eps));
+      normal = (input - centre) * inverse;
     }
-    out = scaled(normal, c.spread(weight), c.spread(bias));
+    copy_into(out, scaled(normal, c.spread(given(weight)), c.spread(given(bias))));
   }
-  if (needs_grad(input, weight, bias))
-    record(out, "NativeBatchNormBackward0", {&input, &weight, &bias}, keep(input, weight, fixed_mean, fixed_inverse),
-           [c, eps, training](Sweep& s) {
+  static void grad(Tensor& out, Tensor& centre, Tensor& inverse, const Tensor& input, const MaybeTensor& weight_given,
+                   const MaybeTensor& bias_given, const MaybeTensor&, const MaybeTensor&, bool training, double,
+                   double eps) {
+    const Tensor weight = given(weight_given), bias = given(bias_given);
+    record(out, "NativeBatchNormBackward0", {&input, &weight, &bias}, keep(input, weight, centre, inverse),
+           [c = Channels(input), eps, training](Sweep& s) {
              const Tensor x = s.kept(0), w = c.spread(s.kept(1)), inverse = s.kept(3);
              const Tensor g = w.defined() ? s.g() * w : s.g();
              if (!training) {
@@ -195,125 +203,15 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight_given, const Ma
              }
              s.give(2, [&] { return sum(s.g(), c.others); });
            });
-  return out;
-}
-
-Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx) {
-  check(weight.dim() == 2, TensorErrorKind::Runtime, "'weight' must be 2-D");
-  check(indices.dtype() == kInt64 || indices.dtype() == kInt32, TensorErrorKind::Runtime,
-        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ",
-        indices.device().is_cuda() ? "torch.cuda." : "torch.", scalar_type_name(indices.dtype()),
-        "Tensor instead (while checking arguments for embedding)");
-  Dims shape(indices.sizes());
-  shape.push_back(weight.sizes()[1]);
-  Tensor out;
-  const Tensor flat = reshape(indices, {-1});
-  {
-    const GradMode no_grad(false);
-    out = reshape(index_select(weight, 0, flat), shape);
-  }
-  if (needs_grad(weight))
-    record(out, "EmbeddingBackward0", {&weight}, keep(flat), [sizes = Dims(weight.sizes()), padding_idx](Sweep& s) {
-      s.give(0, [&] {
-        const Tensor rows = reshape(s.g(), {-1, sizes[1]});
-        const Tensor all = index_add(zeros(sizes, rows.dtype(), rows.device()), 0, s.kept(0), rows, 1);
-        return padding_idx < 0 ? all : index_fill(all, 0, Tensor::from_values<int64_t>({padding_idx}, {1}), 0);
-      });
-    });
-  return out;
-}
-
-// ---- padding ----
-
-namespace {
-
-// Sizes and where self starts, from PyTorch's list: last dimension first, (before, after) each.
-struct Padding {
-  Dims before, after;
-  Padding(const Tensor& self, Ints pad) : before(self.sizes().size(), 0), after(self.sizes().size(), 0) {
-    check(pad.size() % 2 == 0, TensorErrorKind::Runtime, "Padding length must be divisible by 2");
-    check(int64_t(pad.size()) <= 2 * self.dim(), TensorErrorKind::Runtime,
-          "Padding length should be less than or equal to two times the input dimension but got padding length ",
-          pad.size(), " and input of dimension ", self.dim());
-    for (size_t i = 0; i < pad.size() / 2; i++) {
-      const size_t d = self.sizes().size() - 1 - i;
-      before[d] = pad[2 * i], after[d] = pad[2 * i + 1];
-    }
-  }
-  // Of the result's dimension; negative also where it would be larger than any.
-  int64_t size(size_t d, int64_t inside) const {
-    int64_t sum;
-    const bool overflow =
-        __builtin_add_overflow(inside, before[d], &sum) || __builtin_add_overflow(sum, after[d], &sum);
-    return overflow ? -1 : sum;
   }
 };
 
-Tensor constant_pad(const Tensor& self, const Padding& p, double value) {
-  Dims shape(self.sizes());
-  for (size_t d = 0; d < shape.size(); d++) {
-    shape[d] = p.size(d, shape[d]);
-    check(shape[d] >= 0, TensorErrorKind::Runtime, "The input size ", self.sizes()[d], ", plus negative padding ",
-          p.before[d], " and ", p.after[d], " resulted in a negative output size, which is invalid. Check dimension ",
-          d, " of your input.");
-  }
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    out = full(shape, value, self.dtype(), self.device());
-    // Negative padding cuts the input instead.
-    const auto cut = [](int64_t padding) { return std::max<int64_t>(saturated_sub(0, padding), 0); };
-    Tensor to = out, from = self;
-    for (size_t d = 0; d < shape.size(); d++) {
-      to = slice(to, d, std::max<int64_t>(p.before[d], 0), shape[d] - std::max<int64_t>(p.after[d], 0));
-      from = slice(from, d, cut(p.before[d]), self.sizes()[d] - cut(p.after[d]));
-    }
-    copy_into(to, from);
-  }
-  if (needs_grad(self))
-    record(out, "ConstantPadNdBackward0", {&self}, [p](Sweep& s) {
-      s.give(0, [&] {
-        Padding back = p;
-        for (size_t d = 0; d < p.before.size(); d++)
-          back.before[d] = saturated_sub(0, p.before[d]), back.after[d] = saturated_sub(0, p.after[d]);
-        return constant_pad(s.g(), back, 0.0);
-      });
-    });
-  return out;
-}
-
-// Which item of a dimension stands at a place outside it.
-int64_t mirrored(int64_t i, int64_t size, const std::string& mode) {
-  if (mode == "replicate") return std::clamp<int64_t>(i, 0, size - 1);
-  if (mode == "circular") return ((i % size) + size) % size;
-  const int64_t period = 2 * (size - 1), at = ((i % period) + period) % period;
-  return at < size ? at : period - at;
-}
-
 }  // namespace
 
-Tensor pad(const Tensor& self, Ints pad, const std::string& mode, std::optional<double> value) {
-  const Padding p(self, pad);
-  if (mode == "constant") return constant_pad(self, p, value.value_or(0.0));
-  check(mode == "reflect" || mode == "replicate" || mode == "circular", TensorErrorKind::NotImplemented,
-        "Unrecognised padding mode ", mode);
-  Tensor out = self;
-  for (int64_t d = 0; d < self.dim(); d++) {
-    if (!p.before[d] && !p.after[d]) continue;
-    const int64_t size = self.sizes()[d];
-    check(mode != "reflect" || (p.before[d] < size && p.after[d] < size), TensorErrorKind::Runtime,
-          "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (",
-          p.before[d], ", ", p.after[d], ") at dimension ", d, " of input ", self.sizes());
-    check(mode != "circular" || (p.before[d] <= size && p.after[d] <= size), TensorErrorKind::Runtime,
-          "Padding value causes wrapping around more than once.");
-    const int64_t length = p.size(size_t(d), size);
-    check(length > 0 && size > 0, TensorErrorKind::Runtime, "input (W: ", size,
-          ") is too small. Calculated output W: ", length);
-    const Tensor places = Tensor::empty({length}, kInt64);
-    for (int64_t i = 0; i < length; i++) places.data<int64_t>()[i] = mirrored(i - p.before[d], size, mode);
-    out = index_select(out, d, to_device(places, self.device()));
-  }
-  return out;
+Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+                  const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training, double momentum,
+                  double eps) {
+  return std::get<0>(apply<BatchNorm>(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
 
 namespace {
@@ -340,16 +238,16 @@ TS_OP(
     "Normalises each channel over the batch.", kFunction,
     +[](const Tensor& x, const MaybeTensor& w, const MaybeTensor& b, const MaybeTensor& m, const MaybeTensor& v,
         bool training, double momentum, double eps,
-        bool) { return batch_norm(x, w, b, m, v, training, momentum, eps); });
-TS_OP(
-    embedding,
-    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    "Rows of weight by their number.", kFunction,
-    +[](const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool, bool) {
-      return embedding(weight, indices, padding_idx);
-    });
-TS_OP(pad, "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor",
-      "Items around the tensor; the last dimension is named first.", kFunctional | kInternal, &pad);
+        bool) { return batch_norm(x, w, b, m, v, training, momentum, eps); },
+    "f[4,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
+    "f[2,3,4], None, f[3], f[3], p[3], True, 0.5, 0.1\n"
+    "f[2,3,2,2], f[3], None, f[3]:float32, p[3]:float32, False, 0.1, 1e-05\n"
+    "f[1,3], None, None, None, None, True, 0.1, 1e-05 -> ValueError: Expected more than 1 value per channel when "
+    "training, got input size torch.Size([1, 3])\n"
+    "f[4,3], None, None, None, None, False, 0.1, 1e-05 -> RuntimeError: running_mean must be defined in evaluation "
+    "mode\n"
+    "f[4,3], f[2], None, None, None, True, 0.1, 1e-05 -> RuntimeError: weight should contain 3 elements not 2\n"
+    "f[4], None, None, None, None, True, 0.1, 1e-05 -> ValueError: expected at least 2D input (got 1D input)");
 
 }  // namespace
 }  // namespace tessera::tensor

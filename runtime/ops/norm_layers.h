@@ -1,4 +1,4 @@
-// What layers of torch.nn compute as one op: normalisation, embedding, padding.
+// What layers of torch.nn compute as one op: normalisation, embedding (embedding.cpp), padding (padding.cpp).
 #pragma once
 
 #include <optional>
