@@ -1,12 +1,13 @@
-#include "runtime/device/meta.h"
 #include "runtime/ops/loss.h"
 
 #include "runtime/autograd/record.h"
+#include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/softmax.h"
 #include "runtime/ops/views.h"
+#include "runtime/plan.h"
 
 namespace tessera::tensor {
 
@@ -26,49 +27,78 @@ Tensor element_gradient(const Tensor& g, int64_t reduction, int64_t count) {
   return reduction == kMean ? g / double(count) : g;
 }
 
+Dims reduced_shape(Ints elements, int64_t reduction) { return reduction == kNone ? Dims(elements) : Dims(); }
+
+struct MseLoss {
+  static Meta shape(const Tensor& self, const Tensor& target, int64_t reduction) {
+    PromotionState common;
+    common.add(self), common.add(target);
+    require_type(kFloatTypes, common.result(), "mse_cpu");
+    const Tensor* both[] = {&self, &target};
+    return {reduced_shape(broadcast_shapes(self.sizes(), target.sizes()), reduction), common.result(),
+            common_device(both, 2)};
+  }
+  static void run(const Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
+    const Tensor gap = self - target;
+    copy_into(out, reduced(gap * gap, reduction));
+  }
+  static void grad(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
+    const int64_t count = numel_of(broadcast_shapes(self.sizes(), target.sizes()));
+    record(out, "MseLossBackward0", {&self, &target}, keep(self, target),
+           [reduction, count, left = Dims(self.sizes()), right = Dims(target.sizes())](Sweep& s) {
+             const Tensor d = element_gradient(s.g(), reduction, count) * (s.kept(0) - s.kept(1)) * 2.0;
+             s.give(0, [&] { return sum_to_size(d, left); });
+             s.give(1, [&] { return sum_to_size(-d, right); });
+           });
+  }
+};
+
+struct BinaryCrossEntropy {
+  static constexpr TypeRule types{kFloatTypes, "binary_cross_entropy"};
+  static Meta shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight, int64_t reduction) {
+    check(target.dtype() == self.dtype(), TensorErrorKind::Runtime, "Found dtype ", scalar_type_name(target.dtype()),
+          " but expected ", scalar_type_name(self.dtype()));
+    Dims sizes = broadcast_shapes(self.sizes(), target.sizes());
+    if (weight) sizes = broadcast_shapes(sizes, weight->sizes());
+    return Meta(reduced_shape(sizes, reduction), self);
+  }
+  static void run(const Tensor& out, const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                  int64_t reduction) {
+    check_range(self, "input"), check_range(target, "target");
+    const DType type = self.dtype() == kFloat64 ? kFloat64 : kFloat32;
+    const Tensor x = to_dtype(self, type), y = to_dtype(target, type);
+    // A logarithm below -100 counts as -100: a sure answer that is wrong has a finite loss.
+    Tensor loss = (y - 1.0) * clamp_min(log1p(-x), -100.0) - y * clamp_min(log(x), -100.0);
+    if (weight) loss = loss * *weight;
+    copy_into(out, reduced(to_dtype(loss, self.dtype()), reduction));
+  }
+  static void grad(Tensor& out, const Tensor& self, const Tensor& target, const OptionalTensor& weight_given,
+                   int64_t reduction) {
+    const Tensor weight = weight_given.value_or(Tensor());
+    record(out, "BinaryCrossEntropyBackward0", {&self, &target}, keep(self, target, weight),
+           [reduction, count = self.numel()](Sweep& s) {
+             const Tensor x = s.kept(0), y = s.kept(1), w = s.kept(2);
+             Tensor g = element_gradient(s.g(), reduction, count);
+             if (w.defined()) g = g * w;
+             s.give(0, [&] { return g * (x - y) / clamp_min((1.0 - x) * x, 1e-12); });
+             s.give(1, [&] { return -g * (log(x) - log1p(-x)); });
+           });
+  }
+
+ private:
+  static void check_range(const Tensor& t, const char* which) {
+    check(!any_true(~((t >= 0.0) & (t <= 1.0))), TensorErrorKind::Runtime, "all elements of ", which,
+          " should be between 0 and 1");
+  }
+};
+
 }  // namespace
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    const Tensor gap = self - target;
-    out = reduced(gap * gap, reduction);
-  }
-  if (!needs_grad(self, target)) return out;
-  const int64_t count = numel_of(broadcast_shapes(self.sizes(), target.sizes()));
-  record(out, "MseLossBackward0", {&self, &target}, keep(self, target),
-         [reduction, count, left = Dims(self.sizes()), right = Dims(target.sizes())](Sweep& s) {
-           const Tensor d = element_gradient(s.g(), reduction, count) * (s.kept(0) - s.kept(1)) * 2.0;
-           s.give(0, [&] { return sum_to_size(d, left); });
-           s.give(1, [&] { return sum_to_size(-d, right); });
-         });
-  return out;
+  return apply<MseLoss>(self, target, reduction);
 }
-
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                            int64_t reduction) {
-  Tensor out;
-  {
-    const GradMode no_grad(false);
-    check(!any_true((self < 0.0) | (self > 1.0)), TensorErrorKind::Runtime,
-          "all elements of input should be between 0 and 1");
-    // A logarithm below -100 counts as -100: a sure answer that is wrong has a finite loss.
-    Tensor loss = (target - 1.0) * clamp_min(log1p(-self), -100.0) - target * clamp_min(log(self), -100.0);
-    if (weight) loss = loss * *weight;
-    out = reduced(loss, reduction);
-  }
-  if (!needs_grad(self, target)) return out;
-  const Tensor scale = weight.value_or(Tensor());
-  record(out, "BinaryCrossEntropyBackward0", {&self, &target}, keep(self, target, scale),
-         [reduction, count = self.numel()](Sweep& s) {
-           const Tensor x = s.kept(0), y = s.kept(1), w = s.kept(2);
-           Tensor g = element_gradient(s.g(), reduction, count);
-           if (w.defined()) g = g * w;
-           s.give(0, [&] { return g * (x - y) / clamp_min((1.0 - x) * x, 1e-12); });
-           s.give(1, [&] { return g * (log1p(-x) - log(x)); });
-         });
-  return out;
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const OptionalTensor& weight, int64_t reduction) {
+  return apply<BinaryCrossEntropy>(self, target, weight, reduction);
 }
 
 // ---- classes ----
@@ -79,8 +109,8 @@ namespace {
 void check_target(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight) {
   check(self.dim() > 0, TensorErrorKind::Runtime,
         "Expected floating point type for target with class probabilities, got ", scalar_type_name(target.dtype()));
-  check(target.dtype() == kInt64, TensorErrorKind::Runtime, "expected target dtype to be Long or Byte, but got ",
-        scalar_type_name(target.dtype()));
+  check(target.dtype() == kInt64 || target.dtype() == kUInt8, TensorErrorKind::Runtime,
+        "expected target dtype to be Long or Byte, but got ", scalar_type_name(target.dtype()));
   const size_t n = self.sizes().size();
   if (n == 1) {
     check(target.dim() == 0 || (target.dim() == 1 && target.sizes()[0] == 1), TensorErrorKind::Value,
@@ -138,42 +168,53 @@ struct Picked {
   }
 };
 
-}  // namespace
+Tensor as_classes(const Tensor& target) { return to_dtype(target, kInt64); }
 
-Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
-                int64_t ignore_index) {
-  check_target(self, target, weight);
-  check_classes(self, target, ignore_index);
-  Tensor out, classes, scale;  // scale: how much each element counts in the end
-  int64_t dim;
-  {
-    const GradMode no_grad(false);
+/// The loss, and how much each element counts in it in the end.
+struct NllLoss {
+  static constexpr TypeRule types{kFloatTypes, "nll_loss_out_frame"};
+  static std::array<Meta, 2> shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                                   int64_t reduction, int64_t) {
+    check_target(self, target, weight);
+    return {Meta(reduced_shape(target.sizes(), reduction), self), Meta(target.sizes(), self)};
+  }
+  static void run(const Tensor& out, const Tensor& counts, const Tensor& self, const Tensor& target_given,
+                  const OptionalTensor& weight, int64_t reduction, int64_t ignore_index) {
+    const Tensor target = as_classes(target_given);
+    check_classes(self, target, ignore_index);
     const Picked p(self, target, weight, ignore_index);
-    dim = p.dim;
-    classes = p.classes;
-    const Tensor loss = -squeeze(gather(self, dim, classes), dim);
-    if (reduction == kMean && p.weight.defined()) {
+    const Tensor loss = -squeeze(gather(self, p.dim, p.classes), p.dim);
+    if (!p.weight.defined()) {
+      fill_into(counts, reduction == kMean ? 1.0 / double(target.numel()) : 1.0);
+      copy_into(out, reduced(loss, reduction));
+    } else if (reduction == kMean) {
       const Tensor total = sum(p.weight);
-      scale = p.weight / total;
-      out = sum(loss * p.weight) / total;
+      copy_into(counts, p.weight / total);
+      copy_into(out, sum(loss * p.weight) / total);
     } else {
-      scale = p.weight.defined()   ? p.weight
-              : reduction == kMean ? full({}, 1.0 / double(target.numel()), self.dtype(), self.device())
-                                   : Tensor();
-      out = reduced(p.weight.defined() ? loss * p.weight : loss, reduction);
+      copy_into(counts, p.weight);
+      copy_into(out, reduced(loss * p.weight, reduction));
     }
   }
-  if (needs_grad(self))
-    record(out, target.dim() > 1 ? "NllLoss2DBackward0" : "NllLossBackward0", {&self}, keep(classes, scale),
-           [dim, sizes = Dims(self.sizes()), shape = Dims(target.sizes())](Sweep& s) {
+  static void grad(Tensor& out, Tensor& counts, const Tensor& self, const Tensor& target, const OptionalTensor&,
+                   int64_t, int64_t ignore_index) {
+    record(out, target.dim() > 1 ? "NllLoss2DBackward0" : "NllLossBackward0", {&self}, keep(target, counts),
+           [ignore_index, dim = self.dim() == 1 ? 0 : 1, sizes = Dims(self.sizes())](Sweep& s) {
              s.give(0, [&] {
-               const Tensor scale = s.kept(1), classes = s.kept(0);
-               const Tensor each = scale.defined() ? -s.g() * scale : -s.g();
-               return scatter_add(zeros(sizes, s.g().dtype(), s.g().device()), dim, classes,
-                                  unsqueeze(expand(each, shape), dim));
+               const Tensor target = as_classes(s.kept(0));
+               const Tensor classes = where(target != ignore_index, Operand(target), Operand(0));
+               return scatter_add(zeros(sizes, s.g().dtype(), s.g().device()), dim, unsqueeze(classes, dim),
+                                  unsqueeze(-s.g() * s.kept(1), dim));
              });
            });
-  return out;
+  }
+};
+
+}  // namespace
+
+Tensor nll_loss(const Tensor& self, const Tensor& target, const OptionalTensor& weight, int64_t reduction,
+                int64_t ignore_index) {
+  return std::get<0>(apply<NllLoss>(self, target, weight, reduction, ignore_index));
 }
 
 // ---- cross entropy ----
@@ -193,23 +234,20 @@ Tensor cross_entropy_grad(const Tensor& x, const Tensor& target, const Tensor& l
                           int64_t ignore_index) {
   const int64_t dim = x.dim() == 1 ? 0 : 1;
   if (Context::current().grad_enabled) {  // it will be differentiated again: the same from ops
-    const Tensor kept = target != ignore_index, safe = unsqueeze(where(kept, Operand(target), Operand(0)), dim);
+    const Tensor number = as_classes(target), kept = number != ignore_index;
+    const Tensor safe = unsqueeze(where(kept, Operand(number), Operand(0)), dim);
     const Tensor hit = scatter(zeros(x.sizes(), x.dtype(), x.device()), dim, safe, Scalar(1.0));
     return to_dtype((softmax(x, dim) - hit) * unsqueeze(scale, dim), x.dtype());
   }
-  const Tensor in = contiguous(x), classes = contiguous(target), out = Tensor::empty(x.sizes(), x.dtype(), x.device());
+  const Tensor in = contiguous(x), classes = contiguous(as_classes(target)),
+               out = Tensor::empty(x.sizes(), x.dtype(), x.device());
   const Tensor each = contiguous(expand(to_dtype(scale, log_totals.dtype()), target.sizes()));
   const ClassLines l(x);
   if (out.numel())
-    cross_entropy_grad_kernel(
-        x.device(), {x.dtype(), in.data_ptr(), classes.data<int64_t>(), log_totals.data_ptr(), each.data_ptr(),
-                          out.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
+    cross_entropy_grad_kernel(x.device(), {x.dtype(), in.data_ptr(), classes.data<int64_t>(), log_totals.data_ptr(),
+                                           each.data_ptr(), out.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 /// The loss; of each element log(sum(exp(x))) and how much it counts in the end.
 struct CrossEntropy {
@@ -224,7 +262,7 @@ struct CrossEntropy {
                   const Tensor& target, const std::optional<Tensor>& weight_given, int64_t reduction,
                   int64_t ignore_index) {
     const DType type = counts.dtype();
-    const Tensor x = contiguous(self), classes = contiguous(target),
+    const Tensor x = contiguous(self), classes = contiguous(as_classes(target)),
                  loss = Tensor::empty(target.sizes(), type, x.device());
     const Tensor weight = weight_given ? contiguous(to_dtype(*weight_given, type)) : Tensor();
     const ClassLines l(self);
@@ -278,13 +316,37 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
 namespace {
 
 TS_OP(mse_loss, "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", "The squared difference.", kInternal,
-      &mse_loss);
+      MseLoss,
+      "f[3,4], f[3,4]\n"
+      "f[3,4].t, f[4], 0\n"
+      "f[3,4], i[3,4]<5, 2\n"
+      "f[2], f[3] -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)\n"
+      "i[2]<3, i[2]<3 -> NotImplementedError: \"mse_cpu\" not implemented for 'Long'");
 TS_OP(binary_cross_entropy,
       "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
-      "The cross-entropy of probabilities with targets of 0 to 1.", kInternal, &binary_cross_entropy);
-TS_OP(nll_loss,
-      "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
-      "The negative log-probability of the target class.", kInternal, &nll_loss);
+      "The cross-entropy of probabilities with targets of 0 to 1.", kInternal, BinaryCrossEntropy,
+      "p[3,4], p[3,4]\n"
+      "p[3,4].t, p[3,4], None, 0\n"
+      "p[3,4], p[3,4], p[4]:float32, 2\n"
+      "f{0.5,1.5}, p[2] -> RuntimeError: all elements of input should be between 0 and 1\n"
+      "p[2], f{0.5,-1} -> RuntimeError: all elements of target should be between 0 and 1\n"
+      "p[2], i[2]<2 -> RuntimeError: Found dtype Long but expected Float\n"
+      "i[2]<2, i[2]<2 -> NotImplementedError: \"binary_cross_entropy\" not implemented for 'Long'");
+TS_OP(
+    nll_loss,
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
+    "The negative log-probability of the target class.", kInternal, &nll_loss,
+    "f[3,4], i[3]<4\n"
+    "f[3,4], i[3]<4, p[4]:float32, 2\n"
+    "f[3,4], i{0,1,3}, p[4]:float32, 1, 1\n"
+    "f[2,4,5], i[2,5]<4, None, 0\n"
+    "f[4], i[]<4\n"
+    "f[3,4], i{0,9,1} -> IndexError: Target 9 is out of bounds.\n"
+    "f[3,4], f[3] -> RuntimeError: expected target dtype to be Long or Byte, but got Float\n"
+    "f[3,4], i[2]<4 -> ValueError: Expected input batch_size (3) to match target batch_size (2).\n"
+    "f[3,4], i[3]<4, f[3] -> RuntimeError: weight tensor should be defined either for all 4 classes or no classes but "
+    "got weight tensor of shape: [3]\n"
+    "i[3,4]<4, i[3]<4 -> NotImplementedError: \"nll_loss_out_frame\" not implemented for 'Long'");
 TS_OP(
     cross_entropy,
     "cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
@@ -293,7 +355,14 @@ TS_OP(
     "f[3,4], i[2]<4 -> ValueError: Expected input batch_size (3) to match target batch_size (2).\n"
     "f[3,4], i{0,9,1} -> IndexError: Target 9 is out of bounds.");
 TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at the class numbers, zeros elsewhere.",
-      kFunctional | kNoGrad, &one_hot);
+      kFunctional | kNoGrad | kDataDependent, &one_hot,
+      "i[3]<4, 5\n"
+      "i[2,3]<4\n"
+      "i[0], 3\n"
+      "f[3] -> RuntimeError: one_hot is only applicable to index tensor.\n"
+      "i[0] -> RuntimeError: Can not infer total number of classes from empty tensor.\n"
+      "i{0,-1} -> RuntimeError: Class values must be non-negative.\n"
+      "i{0,3}, 3 -> RuntimeError: Class values must be smaller than num_classes.");
 
 }  // namespace
 }  // namespace tessera::tensor
