@@ -9,6 +9,9 @@
 
 namespace tessera::tensor {
 
+/// The current Context's where none is given.
+Generator& generator_or_default(Generator* generator);
+
 /// In place; a null generator is the current Context's.
 void uniform_(const Tensor& self, double from, double to, Generator* generator = nullptr);
 void normal_(const Tensor& self, double mean, double std, Generator* generator = nullptr);

@@ -1,0 +1,245 @@
+// Draws by tensors of probabilities, weights, means: each element of the result follows its own.
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/autograd/record.h"
+#include "runtime/device/meta.h"
+#include "runtime/ops.h"
+#include "runtime/ops/entry.h"
+#include "runtime/ops/random_ops.h"
+#include "runtime/ops/views.h"
+
+namespace tessera::tensor {
+
+namespace {
+
+struct Bernoulli {
+  static constexpr TypeRule types{kFloatTypes, "bernoulli_tensor_cpu_p_"};
+  static Meta shape(const Tensor& self, Generator*) { return Meta(self.sizes(), self); }
+  static void run(const Tensor& out, const Tensor& self, Generator* generator) {
+    const Tensor p = contiguous(to_device(self, kCpu)), drawn = Tensor::empty(p.sizes(), p.dtype());
+    Generator& g = generator_or_default(generator);
+    with_type<kFloatTypes>(p.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      draw(g, static_cast<const T*>(p.data_ptr()), static_cast<T*>(drawn.data_ptr()), p.numel());
+    });
+    copy_into(out, drawn);
+  }
+  static void grad(Tensor& out, const Tensor& self, Generator*) {
+    record(out, "BernoulliBackward0", {&self}, [](Sweep& s) { s.give(0, [&] { return zeros_like(s.g()); }); });
+  }
+
+ private:
+  template <class T>
+  static void draw(Generator& g, const T* from, T* to, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+      const double chance = convert_element<double>(from[i]);
+      check(
+          chance >= 0 && chance <= 1, TensorErrorKind::Runtime,
+          "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an "
+          "enhancement request to PyTorch.)");
+      to[i] = convert_element<T>((std::is_same_v<T, double> ? g.unit64() : double(g.unit32())) < chance);
+    }
+  }
+};
+
+}  // namespace
+
+Tensor bernoulli(const Tensor& self, Generator* generator) { return apply<Bernoulli>(self, generator); }
+
+namespace {
+
+// Indices of the largest weight / exponential: a draw without replacement in one pass.
+template <class T>
+void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
+  std::vector<T> keys(n);
+  std::vector<int64_t> order(n);
+  for (auto& key : keys) key = convert_element<T>(draw_exponential(g, 1.0));
+  for (int64_t i = 0; i < n; i++) keys[i] = T(weights[i] / keys[i]);
+  std::iota(order.begin(), order.end(), int64_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return keys[a] > keys[b]; });
+  std::copy(order.begin(), order.begin() + count, out);
+}
+
+template <class T>
+void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
+  std::vector<T> sums(n);
+  T total = 0;
+  for (int64_t i = 0; i < n; i++) sums[i] = total = T(total + weights[i]);
+  for (auto& s : sums) s = T(s / total);
+  sums[n - 1] = 1;
+  for (int64_t k = 0; k < count; k++) {
+    const double u = g.unit64();
+    out[k] = std::lower_bound(sums.begin(), sums.end(), u, [](T s, double x) { return double(s) < x; }) - sums.begin();
+  }
+}
+
+template <class T>
+void check_weights(const T* w, int64_t n) {
+  double total = 0;
+  for (int64_t i = 0; i < n; i++) {
+    check(std::isfinite(double(w[i])) && w[i] >= 0, TensorErrorKind::Runtime,
+          "probability tensor contains either `inf`, `nan` or element < 0");
+    total += double(w[i]);
+  }
+  check(total > 0, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+struct Multinomial {
+  static Meta shape(const Tensor& self, int64_t count, bool replacement, Generator*) {
+    check(self.dim() == 1 || self.dim() == 2, TensorErrorKind::Runtime, "prob_dist must be 1 or 2 dim");
+    check(is_floating(self.dtype()), TensorErrorKind::Runtime,
+          "multinomial only supports floating-point dtypes for input, got: ", scalar_type_name(self.dtype()));
+    check(count > 0, TensorErrorKind::Runtime, "cannot sample n_sample <= 0 samples");
+    check(replacement || count <= self.size(-1), TensorErrorKind::Runtime,
+          "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+    return {self.dim() == 1 ? Dims{count} : Dims{self.sizes()[0], count}, kInt64, self.device()};
+  }
+  static void run(const Tensor& out, const Tensor& self, int64_t count, bool replacement, Generator* generator) {
+    const int64_t n = self.size(-1), rows = self.dim() == 1 ? 1 : self.sizes()[0];
+    if (rows == 0) return;
+    check(n > 0, TensorErrorKind::Runtime,
+          "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+    Generator& g = generator_or_default(generator);
+    const Tensor weights = contiguous(to_dtype(to_device(self, kCpu), self.dtype() == kFloat64 ? kFloat64 : kFloat32));
+    const Tensor drawn = Tensor::empty(out.sizes(), kInt64);
+    const auto draw = [&](auto* w) {
+      for (int64_t r = 0; r < rows; r++) {
+        check_weights(w + r * n, n);
+        int64_t* to = drawn.data<int64_t>() + r * count;
+        replacement ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
+      }
+    };
+    if (weights.dtype() == kFloat64) draw(weights.data<double>());
+    else draw(weights.data<float>());
+    copy_into(out, drawn);
+  }
+};
+
+}  // namespace
+
+Tensor multinomial(const Tensor& self, int64_t count, bool replacement, Generator* generator) {
+  return apply<Multinomial>(self, count, replacement, generator);
+}
+
+Tensor dropout(const Tensor& self, double p, bool train) {
+  check(p >= 0 && p <= 1, TensorErrorKind::Runtime, "dropout probability has to be between 0 and 1, but got ", p);
+  if (p == 0 || !train || self.numel() == 0) return self;
+  check(is_floating(self.dtype()) || is_complex(self.dtype()), TensorErrorKind::Runtime,
+        "result type Float can't be cast to the desired output type ", scalar_type_name(self.dtype()));
+  if (p == 1) return self * zeros({}, self.dtype(), self.device());
+  Tensor mask = Tensor::empty(self.sizes(), self.dtype(), self.device());
+  {
+    const GradMode no_grad(false);
+    bernoulli_(mask, 1 - p);
+    mask = mask / (1 - p);
+  }
+  return self * mask;
+}
+
+namespace {
+
+// torch.normal with tensors: standard normals of the shape, times std, plus mean. Neither gets a gradient but zeros.
+void check_std(double std) {
+  check(std >= 0.0, TensorErrorKind::Runtime, "normal expects std >= 0.0, but found std ", std);
+}
+void check_std(const Tensor& std) {
+  check(!is_complex(std.dtype()), TensorErrorKind::Runtime, "normal expects standard deviation to be non-complex");
+}
+void check_values(const Tensor& std) {
+  check(!any_true(~(std >= 0.0)), TensorErrorKind::Runtime, "normal expects all elements of std >= 0.0");
+}
+void draw_normal(const Tensor& out, const Operand& mean, const Operand& std, Generator* g) {
+  copy_into(out, randn(out.sizes(), out.dtype(), out.device(), g) * std.as_tensor() + mean.as_tensor());
+}
+void record_nothing(Tensor& out, const char* name, const Tensor& input) {
+  record(out, name, {&input}, [sizes = Dims(input.sizes()), dtype = input.dtype()](Sweep& s) {
+    s.give(0, [&] { return zeros(sizes, dtype, s.g().device()); });
+  });
+}
+
+struct NormalBoth {
+  static constexpr TypeRule types{kFloatTypes, "normal_kernel_cpu"};
+  static Meta shape(const Tensor& mean, const Tensor& std, Generator*) {
+    check_std(std);
+    return Meta(broadcast_shapes(mean.sizes(), std.sizes()), mean);
+  }
+  static void run(const Tensor& out, const Tensor& mean, const Tensor& std, Generator* g) {
+    check_values(std);
+    draw_normal(out, mean, std, g);
+  }
+  static void grad(Tensor& out, const Tensor& mean, const Tensor& std, Generator*) {
+    record(out, "NormalBackward3", {&mean, &std}, keep(mean, std), [](Sweep& s) {
+      s.give(0, [&] { return zeros_like(s.kept(0)); });
+      s.give(1, [&] { return zeros_like(s.kept(1)); });
+    });
+  }
+};
+struct NormalMean {
+  static constexpr TypeRule types{kFloatTypes, "normal_kernel_cpu"};
+  static Meta shape(const Tensor& mean, double std, Generator*) {
+    check_std(std);
+    return Meta(mean.sizes(), mean);
+  }
+  static void run(const Tensor& out, const Tensor& mean, double std, Generator* g) { draw_normal(out, mean, std, g); }
+  static void grad(Tensor& out, const Tensor& mean, double, Generator*) {
+    record_nothing(out, "NormalBackward1", mean);
+  }
+};
+struct NormalStd {
+  static constexpr TypeRule types{kFloatTypes, "normal_kernel_cpu"};
+  static Meta shape(double, const Tensor& std, Generator*) {
+    check_std(std);
+    return Meta(std.sizes(), std);
+  }
+  static void run(const Tensor& out, double mean, const Tensor& std, Generator* g) {
+    check_values(std);
+    draw_normal(out, mean, std, g);
+  }
+  static void grad(Tensor& out, double, const Tensor& std, Generator*) { record_nothing(out, "NormalBackward2", std); }
+};
+
+constexpr uint32_t kDraw = kFunction | kRandom;
+TS_OP(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+      "1 with the probability that each element gives, else 0.", kDraw | kMethod, Bernoulli,
+      "p[3,4]\n"
+      "p[3,4].t\n"
+      "f{2} -> RuntimeError: Expected p_in >= 0 && p_in <= 1 to be true, but got false.\n"
+      "i[2]<2 -> NotImplementedError: \"bernoulli_tensor_cpu_p_\" not implemented for 'Long'");
+TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+      "Normal numbers, each with its own mean and std.", kDraw, NormalBoth,
+      "f[3], p[3]\n"
+      "f[3,1], p[2]\n"
+      "f[2], f{1,-1} -> RuntimeError: normal expects all elements of std >= 0.0\n"
+      "f[2], c[2] -> RuntimeError: normal expects standard deviation to be non-complex\n"
+      "f[2], p[3] -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)");
+TS_OP(normal, "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+      "Normal numbers, each with its own mean.", kDraw, NormalMean,
+      "f[3], 2\n"
+      "f[2], -1 -> RuntimeError: normal expects std >= 0.0, but found std -1\n"
+      "i[2]<3 -> NotImplementedError: \"normal_kernel_cpu\" not implemented for 'Long'");
+TS_OP(normal, "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+      "Normal numbers, each with its own std.", kDraw, NormalStd,
+      "1.5, p[3]\n"
+      "1.5, f{1,-1} -> RuntimeError: normal expects all elements of std >= 0.0");
+TS_OP(multinomial,
+      "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+      "Indices drawn by their weights.", kDraw | kMethod | kNoGrad, Multinomial,
+      "p[3,4], 2\n"
+      "p[4], 6, True\n"
+      "p[2,2,2], 1 -> RuntimeError: prob_dist must be 1 or 2 dim\n"
+      "p[3], 0 -> RuntimeError: cannot sample n_sample <= 0 samples\n"
+      "p[3], 4 -> RuntimeError: cannot sample n_sample > prob_dist.size(-1) samples without replacement\n"
+      "i[3]<4, 1 -> RuntimeError: multinomial only supports floating-point dtypes for input, got: Long\n"
+      "f{1,-1}, 1 -> RuntimeError: probability tensor contains either `inf`, `nan` or element < 0");
+TS_OP(dropout, "dropout(Tensor input, float p=0.5, bool train=True) -> Tensor",
+      "Zeroes elements with probability p and scales the others by 1 / (1 - p).", kFunction | kFunctional | kRandom,
+      &dropout,
+      "f[3,4], 0.4\n"
+      "f[3], 0.5, False\n"
+      "f[3], 1\n"
+      "f[3], 1.5 -> RuntimeError: dropout probability has to be between 0 and 1, but got 1.5\n"
+      "i[3]<4 -> RuntimeError: result type Float can't be cast to the desired output type Long");
+
+}  // namespace
+}  // namespace tessera::tensor
