@@ -117,8 +117,8 @@ struct Form {
 
 void check_window(const Form& f) {
   const Window& w = f.window;
-  check(f.each([&](int d) { return w.dilation[d] > 0; }), TensorErrorKind::Runtime,
-        "dilation should be greater than zero, but got [", f.list(w.dilation, ", "), "]");
+  if (!f.each([&](int d) { return w.dilation[d] > 0; }))
+    fail(TensorErrorKind::Runtime, "dilation should be greater than zero, but got [", f.list(w.dilation, ", "), "]");
   check(f.groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
   check(f.each([&](int d) { return w.stride[d] > 0; }), TensorErrorKind::Runtime,
         "non-positive stride is not supported");
@@ -163,9 +163,9 @@ Dims result_shape(const Form& f, const Tensor& input, const Tensor& weight, cons
     seen[d] = w.padded_size(d, size), span[d] = w.span(d);
     shape.push_back(w.out_size(d, size));
   }
-  check(f.each([&](int d) { return seen[d] >= span[d]; }), TensorErrorKind::Runtime,
-        "Calculated padded input size per channel: (", f.list(seen, " x "), "). Kernel size: (", f.list(span, " x "),
-        "). Kernel size can't be greater than actual input size");
+  if (!f.each([&](int d) { return seen[d] >= span[d]; }))
+    fail(TensorErrorKind::Runtime, "Calculated padded input size per channel: (", f.list(seen, " x "),
+         "). Kernel size: (", f.list(span, " x "), "). Kernel size can't be greater than actual input size");
   return shape;
 }
 
@@ -190,8 +190,9 @@ Dims transposed_shape(const Form& f, const Tensor& input, const Tensor& weight, 
     out[d] = saturated_sub(saturated_add(spread, f.more[d]), 2 * w.padding[d]);
     shape.push_back(out[d]);
   }
-  check(out[0] > 0 && out[1] > 0, TensorErrorKind::Runtime, "Given input size per channel: (", f.list(in, " x "),
-        "). Calculated output size per channel: (", f.list(out, " x "), "). Output size is too small");
+  if (out[0] <= 0 || out[1] <= 0)
+    fail(TensorErrorKind::Runtime, "Given input size per channel: (", f.list(in, " x "),
+         "). Calculated output size per channel: (", f.list(out, " x "), "). Output size is too small");
   return shape;
 }
 

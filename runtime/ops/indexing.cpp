@@ -220,15 +220,6 @@ void record_read(Tensor& out, const Tensor& self, const Indices& given) {
          });
 }
 
-// By index tensors alone: how many places a mask has is known when it has been read.
-struct IndexRead {
-  static Meta shape(const Tensor& self, const Indices& places) { return Meta(Gathering(self, places).shape, self); }
-  static void run(const Tensor& out, const Tensor& self, const Indices& places) {
-    Gathering(self, places).run(IndexCall::Mode::Read, out);
-  }
-  static void grad(Tensor& out, const Tensor& self, const Indices& places) { record_read(out, self, places); }
-};
-
 bool has_masks(const Indices& given) {
   return std::any_of(given.begin(), given.end(), [](const auto& t) { return t && t->defined() && is_mask(*t); });
 }
@@ -251,7 +242,9 @@ struct IndexPut {
     check(values.dtype() == self.dtype() || is_fill(given, values, accumulate), TensorErrorKind::Runtime,
           "Index put requires the source and destination dtypes match, got ", scalar_type_name(self.dtype()),
           " for the destination and ", scalar_type_name(values.dtype()), " for the source.");
-    if (!has_masks(given)) broadcast_values(values, Gathering(self, expand_masks(self, given)).shape);
+    // Where there is data, laying out the places is what checks the rest, before anything is written.
+    if (self.device().is_meta() && !has_masks(given))
+      broadcast_values(values, Gathering(self, expand_masks(self, given)).shape);
     return Meta(self.sizes(), self);
   }
   static void run(const Tensor& out, const Tensor& self, const Indices& given, const Tensor& values_given,
@@ -281,13 +274,19 @@ struct IndexPut {
 
 }  // namespace
 
+// A composition: how many places a mask has is known when it has been read.
 Tensor index(const Tensor& self, const Indices& given) {
-  if (!is_mask_alone(self, given)) return apply<IndexRead>(self, expand_masks(self, given));
-  refuse_meta_nonzero(*given[0]);
   Tensor out;
   {
     const GradMode no_grad(false);
-    out = read_mask(self, *given[0]);
+    if (is_mask_alone(self, given)) {
+      refuse_meta_nonzero(*given[0]);
+      out = read_mask(self, *given[0]);
+    } else {
+      Gathering g(self, expand_masks(self, given));
+      out = Tensor::empty(g.shape, self.dtype(), self.device());
+      g.run(IndexCall::Mode::Read, out);
+    }
   }
   if (needs_grad(self)) record_read(out, self, given);
   return out;

@@ -11,6 +11,13 @@
 #include "runtime/plan.h"
 
 namespace tessera::tensor {
+
+Tensor part_of(const Tensor& whole, int64_t dim, int64_t start, int64_t length) {
+  Dims sizes(whole.sizes());
+  sizes[dim] = length;
+  return whole.view_of(sizes, whole.strides(), start * whole.strides()[dim]);
+}
+
 namespace {
 
 // Makes `out` the result of an op on a list: the formula gives one gradient for each tensor.
@@ -31,12 +38,6 @@ DType common_type(const TensorList& tensors) {
 }
 
 Tensor converted(const Tensor& g, DType dtype) { return g.dtype() == dtype ? g : to_dtype(g, dtype); }
-
-Tensor part_of(const Tensor& whole, int64_t dim, int64_t start, int64_t length) {
-  Dims sizes(whole.sizes());
-  sizes[dim] = length;
-  return whole.view_of(sizes, whole.strides(), start * whole.strides()[dim]);
-}
 
 void check_devices(const TensorList& tensors) {
   for (const Tensor& t : tensors) {

@@ -21,4 +21,7 @@ Tensor triu(const Tensor& self, int64_t diagonal = 0);
 TensorList broadcast_tensors(const TensorList& tensors);
 TensorList meshgrid(const TensorList& tensors, const std::string& indexing = "ij");
 
+/// A stretch of one dimension, sharing memory; no record.
+Tensor part_of(const Tensor& whole, int64_t dim, int64_t start, int64_t length);
+
 }  // namespace tessera::tensor

@@ -138,7 +138,7 @@ void copy_turned(const Tensor& to, const Tensor& from, std::span<const Turn> tur
   const Turn& t = turns.front();
   const auto move = [&](int64_t to_start, int64_t from_start, int64_t length) {
     if (length)
-      copy_turned(narrow(to, t.dim, to_start, length), narrow(from, t.dim, from_start, length), turns.subspan(1));
+      copy_turned(part_of(to, t.dim, to_start, length), part_of(from, t.dim, from_start, length), turns.subspan(1));
   };
   move(t.shift, 0, t.length - t.shift);
   move(0, t.length - t.shift, t.shift);

@@ -13,17 +13,22 @@ namespace tessera::tensor {
 
 namespace {
 
+// Where the numbers are drawn to: row by row, on the host.
+Tensor on_host(const Tensor& out) {
+  return out.device().is_cpu() && out.is_contiguous() ? out : Tensor::empty(out.sizes(), out.dtype());
+}
+
 struct Bernoulli {
   static constexpr TypeRule types{kFloatTypes, "bernoulli_tensor_cpu_p_"};
   static Meta shape(const Tensor& self, Generator*) { return Meta(self.sizes(), self); }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
-    const Tensor p = contiguous(to_device(self, kCpu)), drawn = Tensor::empty(p.sizes(), p.dtype());
+    const Tensor p = contiguous(to_device(self, kCpu)), drawn = on_host(out);
     Generator& g = generator_or_default(generator);
     with_type<kFloatTypes>(p.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       draw(g, static_cast<const T*>(p.data_ptr()), static_cast<T*>(drawn.data_ptr()), p.numel());
     });
-    copy_into(out, drawn);
+    if (!drawn.same(out)) copy_into(out, drawn);
   }
   static void grad(Tensor& out, const Tensor& self, Generator*) {
     record(out, "BernoulliBackward0", {&self}, [](Sweep& s) { s.give(0, [&] { return zeros_like(s.g()); }); });
@@ -102,7 +107,7 @@ struct Multinomial {
           "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
     Generator& g = generator_or_default(generator);
     const Tensor weights = contiguous(to_dtype(to_device(self, kCpu), self.dtype() == kFloat64 ? kFloat64 : kFloat32));
-    const Tensor drawn = Tensor::empty(out.sizes(), kInt64);
+    const Tensor drawn = on_host(out);
     const auto draw = [&](auto* w) {
       for (int64_t r = 0; r < rows; r++) {
         check_weights(w + r * n, n);
@@ -112,7 +117,7 @@ struct Multinomial {
     };
     if (weights.dtype() == kFloat64) draw(weights.data<double>());
     else draw(weights.data<float>());
-    copy_into(out, drawn);
+    if (!drawn.same(out)) copy_into(out, drawn);
   }
 };
 
