@@ -248,6 +248,13 @@ Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<
   return out;
 }
 
+// The number of each repeat, as often as it says.
+Tensor repeat_numbers(const Tensor& repeats, std::optional<int64_t> output_size) {
+  check(repeats.dim() == 1, TensorErrorKind::Runtime, "repeat_interleave only accept 1D vector as repeat");
+  const Tensor numbers = arange(0, repeats.numel(), 1, repeats.dtype(), repeats.device());
+  return repeat_interleave_tensor(numbers, repeats, 0, output_size);
+}
+
 constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(
     repeat, "repeat(Tensor self, int[] repeats) -> Tensor", "Copies of self along each dimension.", kMethod | kSizes,
@@ -284,6 +291,10 @@ TS_OP(
     "input.size(0) = 3\n"
     "f[2], i{1,-1} -> RuntimeError: repeats can not be negative\n"
     "f[2], f[2] -> NotImplementedError: \"repeat_interleave_cpu\" not implemented for 'Float'");
+TS_OP(repeat_interleave, "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+      "The number of each repeat, as often as it says.", kFunction | kNoGrad | kDataDependent, &repeat_numbers,
+      "i{2,0,3}\n"
+      "i[2,2]<3 -> RuntimeError: repeat_interleave only accept 1D vector as repeat");
 TS_OP(flip, "flip(Tensor self, int[] dims) -> Tensor", "The items of the dimensions in reverse order.", kBoth | kSizes,
       Flip,
       "f[2,3], [0]\n"

@@ -204,7 +204,7 @@ struct NormalStd {
   static void grad(Tensor& out, double, const Tensor& std, Generator*) { record_nothing(out, "NormalBackward2", std); }
 };
 
-constexpr uint32_t kDraw = kFunction | kRandom;
+constexpr uint32_t kDraw = kFunction | kRandom | kOut;
 TS_OP(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
       "1 with the probability that each element gives, else 0.", kDraw | kMethod, Bernoulli,
       "p[3,4]\n"
