@@ -59,12 +59,10 @@ class Kernel final : public KernelSlot {
     const Function function = functions_[int(device.type)];
     if (function == nullptr) [[unlikely]]
       fail_no_kernel(name(), device.type);
-    if constexpr (requires { call.launch; }) {
-      if (!device.is_cpu()) [[unlikely]] {
-        Call placed = call;
-        placed.launch = launch_on(device);
-        return function(placed);
-      }
+    if (!device.is_cpu()) [[unlikely]] {
+      Call placed = call;
+      placed.launch = launch_on(device);
+      return function(placed);
     }
     function(call);
   }

@@ -34,6 +34,7 @@ struct IndexCall {
   int64_t extent[kMaxIndices];  // of the dimension that index k addresses
   int64_t step[kMaxIndices];    // and its stride in self
   int64_t dim[kMaxIndices];     // and what the complaint calls it
+  Launch launch{};
 };
 extern Kernel<IndexCall> index_kernel;
 
@@ -46,6 +47,7 @@ struct CountNonzeroCall {
   const void* in;
   int64_t n;
   int64_t* count;
+  Launch launch{};
 };
 extern Kernel<CountNonzeroCall> count_nonzero_kernel;
 
@@ -57,6 +59,7 @@ struct NonzeroCall {
   const int64_t* sizes;
   int64_t count;
   int64_t* out;
+  Launch launch{};
 };
 extern Kernel<NonzeroCall> nonzero_kernel;
 
@@ -69,12 +72,14 @@ struct MaskRowsCall {
   int64_t rows, width;  // `width` elements each
   char* self;
   char* values;
+  Launch launch{};
 };
 extern Kernel<MaskRowsCall> mask_rows_kernel;
 
 /// loop operand 0 = operand 2 ? operand 3 : operand 1, all of one dtype but 2, which is bool; 0 may be 1.
 struct MaskedFillCall {
   const Loop& loop;
+  Launch launch{};
 };
 extern Kernel<MaskedFillCall> masked_fill_kernel;
 

@@ -18,6 +18,7 @@ struct CrossEntropyCall {
   const void* weight;
   void *loss, *log_totals, *counts;
   int64_t outer, classes, inner, ignore_index;
+  Launch launch{};
 };
 extern Kernel<CrossEntropyCall> cross_entropy_kernel;
 
@@ -29,6 +30,7 @@ struct CrossEntropyGradCall {
   const void *log_totals, *scale;
   void* out;
   int64_t outer, classes, inner, ignore_index;
+  Launch launch{};
 };
 extern Kernel<CrossEntropyGradCall> cross_entropy_grad_kernel;
 

@@ -17,6 +17,7 @@ struct LayerNormCall {
   void *out, *mean, *inverse;
   int64_t rows, n;
   double eps;
+  Launch launch{};
 };
 extern Kernel<LayerNormCall> layer_norm_kernel;
 
@@ -26,6 +27,7 @@ struct LayerNormGradCall {
   const void *g, *x, *weight, *mean, *inverse;
   void *dx, *dweight, *dbias;
   int64_t rows, n;
+  Launch launch{};
 };
 extern Kernel<LayerNormGradCall> layer_norm_grad_kernel;
 

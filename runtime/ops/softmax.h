@@ -15,6 +15,7 @@ struct SoftmaxCall {
   const void* in;
   void* out;
   int64_t outer, size, inner;
+  Launch launch{};
 };
 extern Kernel<SoftmaxCall> softmax_kernel;
 
@@ -25,6 +26,7 @@ struct SoftmaxGradCall {
   const void *g, *y;
   void* out;
   int64_t outer, size, inner;
+  Launch launch{};
 };
 extern Kernel<SoftmaxGradCall> softmax_grad_kernel;
 
@@ -34,6 +36,7 @@ struct LogSumExpCall {
   const void* in;
   void* out;
   int64_t outer, size, inner;
+  Launch launch{};
 };
 extern Kernel<LogSumExpCall> logsumexp_kernel;
 

@@ -17,6 +17,7 @@ struct SortCall {
   int64_t* index;
   int64_t rows, size;
   bool descending;
+  Launch launch{};
 };
 extern Kernel<SortCall> sort_kernel;
 
@@ -29,6 +30,7 @@ struct TopkCall {
   int64_t* index;
   int64_t rows, size, k;
   bool largest, sorted;
+  Launch launch{};
 };
 extern Kernel<TopkCall> topk_kernel;
 
@@ -44,6 +46,7 @@ struct SelectCall {
   void* out;
   int64_t* index;
   int64_t rows, size, nth;
+  Launch launch{};
 };
 extern Kernel<SelectCall> select_kernel;
 
@@ -53,6 +56,7 @@ struct ModeCall {
   const void* sorted;
   int64_t* place;
   int64_t rows, size;
+  Launch launch{};
 };
 extern Kernel<ModeCall> mode_kernel;
 
@@ -65,6 +69,7 @@ struct SearchCall {
   const void* values;
   int64_t* out;
   int64_t rows, size, per_row;
+  Launch launch{};
 };
 extern Kernel<SearchCall> search_kernel;
 
