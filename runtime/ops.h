@@ -1,5 +1,5 @@
-// The C++ tensor API: ops as free functions. Of the rows of pointwise.def only those that other ops are made of stand here:
-// a new row shall not compile every op again.
+// The C++ tensor API: ops as free functions. Of the rows of pointwise.def and reduce.def only those that other ops are made of
+// stand here: a new row shall not compile every op again.
 #pragma once
 
 #include <optional>
@@ -129,26 +129,16 @@ Tensor to_device(const Tensor& self, Device device);
 /// Tensor.to: both, and a copy even if nothing changes when `copy`.
 Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy = false);
 
-// ---- reductions (reduce.def; statistics.cpp, along.cpp). No dims: all of them ----
+// ---- reductions (those rows of reduce.def that other ops are made of; statistics.cpp, along.cpp). No dims: all of them ----
 using MaybeDims = std::optional<Dims>;
-#define TS_DECLARE_Hidden(NAME)
-#define TS_DECLARE(NAME) \
-  Tensor NAME(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
-#define TS_DECLARE_AllOrDims TS_DECLARE
-#define TS_DECLARE_AllOrDim TS_DECLARE
-#define TS_DECLARE_DimsOrAll TS_DECLARE
-#define TS_DECLARE_DimOrAll TS_DECLARE
-#define TS_DECLARE_Truth TS_DECLARE
-#define REDUCE(NAME, CLASS, SHOWN, ...) TS_DECLARE_##SHOWN(NAME)
-#include "runtime/ops/reduce.def"
-#undef REDUCE
-#undef TS_DECLARE
-#undef TS_DECLARE_Hidden
-#undef TS_DECLARE_AllOrDims
-#undef TS_DECLARE_AllOrDim
-#undef TS_DECLARE_DimsOrAll
-#undef TS_DECLARE_DimOrAll
-#undef TS_DECLARE_Truth
+Tensor sum(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor mean(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor prod(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor amax(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor amin(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor any(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor all(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor count_nonzero(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
 Tensor max(const Tensor& x);
 Tensor min(const Tensor& x);
 std::tuple<Tensor, Tensor> max(const Tensor& x, int64_t dim, bool keepdim = false);
