@@ -122,6 +122,16 @@ Num<T> select(bool c, Num<T> a, std::type_identity_t<Num<T>> b) {
   return c ? a : b;
 }
 inline bool differ(bool a, bool b) { return a != b; }
+inline bool any(bool x) { return x; }
+/// c0 + x (c1 + x (c2 + ...)).
+template <class T>
+Num<T> horner(Num<T>, double c) {
+  return Num<T>(c);
+}
+template <class T, class... C>
+Num<T> horner(Num<T> x, double c, C... rest) {
+  return horner(x, rest...) * x + c;
+}
 
 template <class T>
 Num<T> maximum(Num<T> x, std::type_identity_t<Num<T>> y) {
@@ -149,11 +159,6 @@ template <class T>
 Num<T> fmod(Num<T> x, Num<T> y) {
   if constexpr (Num<T>::kInteger) return x - (x / y) * y;
   else return Num<T>(std::fmod(x.v, y.v));
-}
-template <class T>
-Num<T> remainder(Num<T> x, Num<T> y) {
-  Num<T> r = fmod(x, y);
-  return r.v != 0 && (r.v < 0) != (y.v < 0) ? r + y : r;
 }
 /// Python's //: exact for floats too, as it starts from the remainder.
 template <class T>
@@ -206,10 +211,6 @@ Num<T> normal_cdf(Num<T> x) {
   return Num<T>(T(0.5) * std::erfc(x.v * T(-0.70710678118654752440)));
 }
 template <class T>
-Num<T> softplus(Num<T> x) {
-  return Num<T>(x.v > 20 ? x.v : std::log1p(std::exp(x.v)));
-}
-template <class T>
 Num<T> shift_left(Num<T> x, Num<T> y) {
   constexpr int bits = 8 * sizeof(T);
   return y.v < 0 || y.v >= bits ? Num<T>(0) : Num<T>(typename Num<T>::W(typename Num<T>::W(x.v) << y.v));
@@ -235,6 +236,12 @@ template <class T>
 Num<T> truth(Num<T> x) {
   return Num<T>(x.v != 0);
 }
+
+#define TS_FN
+#define TS_NUM(T) Num<T>
+#include "backends/shared_math.inc"
+#undef TS_FN
+#undef TS_NUM
 
 }  // namespace number_math
 }  // namespace tessera::tensor

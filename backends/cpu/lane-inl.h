@@ -49,11 +49,6 @@ HWY_INLINE L<T> lgamma(L<T> x) {
   });
 }
 
-template <class T>
-HWY_INLINE L<T> softplus(L<T> x) {
-  return select(x > L<T>(20.0), x, log1p(exp(x)));
-}
-
 // ---- two operands ----
 
 template <class T>
@@ -63,13 +58,6 @@ HWY_INLINE L<T> trunc_divide(L<T> x, L<T> y) {
 template <class T>
 HWY_INLINE L<T> fmod(L<T> x, L<T> y) {
   return each(x, y, [](T a, T b) { return std::fmod(a, b); });
-}
-template <class T>
-HWY_INLINE L<T> remainder(L<T> x, L<T> y) {
-  return each(x, y, [](T a, T b) {
-    T r = std::fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-  });
 }
 template <class T>
 HWY_INLINE L<T> floor_divide(L<T> x, L<T> y) {
@@ -119,6 +107,12 @@ template <class T>
 L<T> shift_left(L<T> x, L<T> y);  // integers only: named by bodies, never called on these lanes
 template <class T>
 L<T> shift_right(L<T> x, L<T> y);
+
+#define TS_FN HWY_INLINE
+#define TS_NUM(T) L<T>
+#include "backends/shared_math.inc"
+#undef TS_FN
+#undef TS_NUM
 
 }  // namespace m
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE

@@ -1,7 +1,7 @@
 // What a body of the op tables is written in, for one number of a CUDA thread: Lane<T> and the functions of namespace m.
 //
 // A Lane takes literals of any type as its own (`1.0 / x` in float stays float), so no body slips into double. This file
-// is also given to NVRTC as text, so it includes nothing.
+// is also given to NVRTC as text, so it includes nothing but shared_math.inc.
 #pragma once
 
 namespace tessera::tensor::cuda {
@@ -59,10 +59,20 @@ __device__ Lane<T> truth(Lane<T> x) {
   return T(x.v != T(0));
 }
 template <class T>
-__device__ Lane<T> select(bool c, Lane<T> a, Lane<T> b) {
+__device__ Lane<T> select(bool c, Lane<T> a, Also<T> b) {
   return c ? a : b;
 }
 __device__ inline bool differ(bool a, bool b) { return a != b; }
+__device__ inline bool any(bool x) { return x; }
+/// c0 + x (c1 + x (c2 + ...)).
+template <class T>
+__device__ Lane<T> horner(Lane<T>, double c) {
+  return c;
+}
+template <class T, class... C>
+__device__ Lane<T> horner(Lane<T> x, double c, C... rest) {
+  return horner(x, rest...) * x + Lane<T>(c);
+}
 
 // One function for float, one for double; integers never ask for these.
 #define TS_FLOAT_FUNCTION(NAME, FLOAT, DOUBLE)                             \
@@ -162,18 +172,9 @@ template <class T>
 __device__ Lane<T> sigmoid(Lane<T> x) {
   return Lane<T>(1) / (Lane<T>(1) + exp(-x));
 }
-template <class T>
-__device__ Lane<T> softplus(Lane<T> x) {
-  return x > Lane<T>(20) ? x : log1p(exp(x));
-}
 
 // Integers: a division by zero gives zero instead of a trap; the program has refused it where it could see it.
 __device__ inline Lane<long long> fmod(Lane<long long> x, Lane<long long> y) { return y.v == 0 ? 0 : x.v % y.v; }
-template <class T>
-__device__ Lane<T> remainder(Lane<T> x, Lane<T> y) {
-  const Lane<T> r = fmod(x, y);
-  return r.v != T(0) && (r.v < T(0)) != (y.v < T(0)) ? r + y : r;
-}
 template <class T>
 __device__ Lane<T> trunc_divide(Lane<T> x, Lane<T> y) {
   if constexpr (is_float_type<T>) return trunc(x / y);
@@ -211,6 +212,12 @@ __device__ Lane<T> shift_right(Lane<T> x, Lane<T> y) {
   const T bits = y.v < 0 || y.v >= T(sizeof(T) * 8) ? T(sizeof(T) * 8 - 1) : y.v;
   return T(x.v >> bits);
 }
+
+#define TS_FN __device__
+#define TS_NUM(T) Lane<T>
+#include "backends/shared_math.inc"
+#undef TS_FN
+#undef TS_NUM
 
 }  // namespace m
 }  // namespace tessera::tensor::cuda

@@ -68,11 +68,18 @@ std::string kernel(const Body& body, const char* type) {
          "(in[4]);\n  (void)x, (void)y, (void)z;\n  " + lane + " r = (" + body.text + ");\n  out[0] = r.v;\n}\n";
 }
 
-bool compile(const Nvrtc& nvrtc, const std::string& source, const std::string& lane, std::string& ptx) {
+// A header as the program sees it: its name in the sources and its text.
+std::string text_of(const std::string& name) {
+  std::ifstream file(TESSERA_SOURCE "/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool compile(const Nvrtc& nvrtc, const std::string& source, std::string& ptx) {
   nvrtcProgram program;
-  const char* headers[] = {lane.c_str()};
-  const char* names[] = {"lane.cuh"};
-  nvrtc.create(&program, source.c_str(), "bodies.cu", 1, headers, names);
+  const char* names[] = {"backends/cuda/lane.cuh", "backends/shared_math.inc"};
+  const std::string lane = text_of(names[0]), shared = text_of(names[1]);
+  const char* headers[] = {lane.c_str(), shared.c_str()};
+  nvrtc.create(&program, source.c_str(), "bodies.cu", 2, headers, names);
   const char* options[] = {"--std=c++17", "--gpu-architecture=compute_80"};
   const bool good = nvrtc.compile(program, 2, options) == NVRTC_SUCCESS;
   size_t size = 0;
@@ -98,11 +105,9 @@ int main() {
     std::puts("NVRTC is not installed\n0 passed, 0 failed, 1 skipped");
     return 0;
   }
-  std::ifstream file(TESSERA_SOURCE "/backends/cuda/lane.cuh");
-  const std::string lane(std::istreambuf_iterator<char>(file), {});
   int passed = 0, failed = 0;
   for (const char* type : {"float", "double"}) {
-    std::string source = "#include \"lane.cuh\"\nusing namespace tessera::tensor::cuda;\n";
+    std::string source = "#include \"backends/cuda/lane.cuh\"\nusing namespace tessera::tensor::cuda;\n";
     int count = 0;
     for (const Body& body : kBodies) {
       if (std::string(body.op_class) == "Bits") continue;  // integers only
@@ -110,7 +115,7 @@ int main() {
       ++count;
     }
     std::string ptx;
-    const bool good = compile(nvrtc, source, lane, ptx);
+    const bool good = compile(nvrtc, source, ptx);
     (good ? passed : failed) += count;
     std::printf("%s: %d bodies %s, %zu bytes of PTX\n", type, count, good ? "compile" : "do NOT compile", ptx.size());
   }
