@@ -76,12 +76,24 @@ void check_gradient(const std::string& what, const Function& f, const TensorList
   check_gradient(what + ", second order", first, in, 1);
 }
 
-// Away from kinks and poles; ops with a bounded domain get their own range.
+Tensor run_row(int id, const TensorList& in) {
+  Operand ops[3] = {0, 0, 0};
+  for (size_t k = 0; k < in.size(); k++) ops[k] = in[k];
+  Scalar params[2] = {0.4, 0.9};
+  return run_pointwise(id, ops, params);
+}
+
+// Whether the op of one operand has a number for all of the range.
+bool is_defined_on(int id, double low, double high) {
+  return all(isfinite(run_row(id, {linspace(low, high, 6, kFloat64)}))).item().to_bool();
+}
+
+// Away from kinks and poles, in the domain.
 TensorList operands(const PointwiseRow& row, int id) {
   using namespace pointwise;
   double low = 0.31, high = 1.57;
-  if (id == k_asin || id == k_acos || id == k_atanh) low = -0.8, high = 0.83;
-  if (id == k_acosh) low = 1.2, high = 3.0;
+  if (row.arity == 1 && !is_defined_on(id, low, high)) low = -0.8, high = 0.83;
+  if (row.arity == 1 && !is_defined_on(id, low, high)) low = 1.2, high = 3.0;
   if (id == k_tan) low = -0.9, high = 1.1;
   if (id == k_relu6 || id == k_hardtanh || id == k_hardsigmoid || id == k_hardswish) low = -0.93, high = 0.87;
   if (id == k_softshrink || id == k_hardshrink) low = -1.93, high = 1.87;
@@ -95,13 +107,6 @@ TensorList operands(const PointwiseRow& row, int id) {
     in.push_back(reshape(t, {2, 3}));
   }
   return in;
-}
-
-Tensor run_row(int id, const TensorList& in) {
-  Operand ops[3] = {0, 0, 0};
-  for (size_t k = 0; k < in.size(); k++) ops[k] = in[k];
-  Scalar params[2] = {0.4, 0.9};
-  return run_pointwise(id, ops, params);
 }
 
 }  // namespace
