@@ -52,6 +52,18 @@ void check_function(const char* name, Tensor (*f)(const Tensor&), long double (*
 
 long double exact_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 
+// By Newton's steps from below, where they do not overshoot.
+long double exact_erfinv(long double x) {
+  const long double a = std::fabs(x);
+  if (!(a < 1)) return a == 1 ? std::copysign((long double)HUGE_VAL, x) : NAN;
+  long double y = 0, step = 1;
+  for (int i = 0; i < 100 && std::fabs(step) > 1e-19L * y; i++) {
+    const long double error = a < 0.5L ? a - std::erf(y) : std::erfc(y) - (1 - a);
+    y += step = error * std::exp(y * y) * 0.88622692545275801364908374167L;
+  }
+  return std::copysign(y, x);
+}
+
 // Where exp(-x) has left the type, so may the quotient: PyTorch's is 0 there as well.
 template <class T>
 Tensor sigmoid_in_range(const Tensor& x) {
@@ -78,6 +90,7 @@ TEST_CASE("vector functions are within 2.4 units in the last place") {
   check_function<float>("sin", sin, F(std::sin), 2.0);
   check_function<float>("cos", cos, F(std::cos), 2.0);
   check_function<float>("log1p", log1p, F(std::log1p), 2.0);
+  check_function<float>("erfinv", erfinv, exact_erfinv, 2.0);
   check_function<float>("sigmoid", sigmoid_in_range<float>, exact_sigmoid_in_range<float>, 2.4);
   check_function<double>("exp", exp, F(std::exp), 1.2);
   check_function<double>("expm1", expm1, F(std::expm1), 2.0);
@@ -91,5 +104,6 @@ TEST_CASE("vector functions are within 2.4 units in the last place") {
   check_function<double>("sin", sin, F(std::sin), 2.0);
   check_function<double>("cos", cos, F(std::cos), 2.0);
   check_function<double>("log1p", log1p, F(std::log1p), 2.0);
+  check_function<double>("erfinv", erfinv, exact_erfinv, 2.0);
   check_function<double>("sigmoid", sigmoid_in_range<double>, exact_sigmoid_in_range<double>, 2.4);
 }
