@@ -44,11 +44,15 @@ template <class T>
 T count(const List<T>& v) {
   return T(v.size());
 }
+template <class T, class Test>
+List<T> only(const List<T>& v, Test test) {
+  List<T> out;
+  std::copy_if(v.begin(), v.end(), std::back_inserter(out), test);
+  return out;
+}
 template <class T>
 List<T> nonzero(const List<T>& v) {
-  List<T> out;
-  std::copy_if(v.begin(), v.end(), std::back_inserter(out), [](T x) { return x != 0; });
-  return out;
+  return only(v, [](T x) { return x != 0; });
 }
 template <class T>
 List<T> absolute(List<T> v) {

@@ -305,6 +305,9 @@ Request dims_typed(int id, const Tensor& x, const MaybeDims& dim, bool keepdim, 
   if (dim) return over(id, x, dim, keepdim, dtype);
   return over(id, x, Dims(), keepdim, dtype);
 }
+Request maybe_dims_typed(int id, const Tensor& x, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
+  return over(id, x, dim, keepdim, dtype);
+}
 Request dim_typed(int id, const Tensor& x, int64_t dim, bool keepdim, MaybeType dtype) {
   return over(id, x, Dims{dim}, keepdim, dtype);
 }
@@ -341,6 +344,12 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
         kSummed | kOut, Form<r_##NAME TS_COMMA dim_typed>,                                                      \
         "f[3,4], 1\nf[3,4], -1, True\ni[3,4]<4, 0, dtype=float32\n"                                             \
         "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)")
+#define TS_SHOW_DimsTyped(NAME, DOC)                                                                                 \
+  TS_OP(NAME, #NAME "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
+        kSummed | kOut, Form<r_##NAME TS_COMMA maybe_dims_typed>,                                                    \
+        "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\ni[3]<4\nf[3,4], 1\nf[3,40].t, 0\nf[3,4,5], [0, 2], True\n"   \
+        "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"          \
+        "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
 #define TS_SHOW_DimsOrAll(NAME, DOC)                                                                 \
   TS_OP(NAME, #NAME "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", DOC, kBoth | kOut, \
         Form<r_##NAME TS_COMMA dims_kept>,                                                           \
@@ -377,6 +386,7 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
   }
 #define TS_FUNCTION_AllOrDims TS_FUNCTION
 #define TS_FUNCTION_AllOrDim TS_FUNCTION
+#define TS_FUNCTION_DimsTyped TS_FUNCTION
 #define TS_FUNCTION_DimsOrAll TS_FUNCTION
 #define TS_FUNCTION_DimOrAll TS_FUNCTION
 #define TS_FUNCTION_Truth TS_FUNCTION

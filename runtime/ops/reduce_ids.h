@@ -12,6 +12,6 @@ enum Id : int {
 
 /// What a row takes and gives, and the forms it is shown in: see reduce.def.
 enum class ReduceClass : unsigned char { Sum, Float, Keep, Bool, Count };
-enum class ReduceShown : unsigned char { Hidden, AllOrDims, AllOrDim, DimsOrAll, DimOrAll, Truth };
+enum class ReduceShown : unsigned char { Hidden, AllOrDims, AllOrDim, DimsTyped, DimsOrAll, DimOrAll, Truth };
 
 }  // namespace tessera::tensor::reduction
