@@ -138,6 +138,7 @@ Tensor amax(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, Ma
 Tensor amin(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
 Tensor any(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
 Tensor all(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
+Tensor nansum(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
 Tensor count_nonzero(const Tensor& x, const MaybeDims& dim = {}, bool keepdim = false, MaybeType dtype = {});
 Tensor max(const Tensor& x);
 Tensor min(const Tensor& x);

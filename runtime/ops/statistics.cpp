@@ -165,9 +165,6 @@ std::tuple<Tensor, Tensor> with_mean_all(const Tensor& x, bool unbiased) {
   return with_mean<kRoot>(x, {}, double(unbiased), false);
 }
 
-Tensor nansum(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
-  return sum(is_floating(self.dtype()) ? where(isnan(self), Operand(0.0), Operand(self)) : self, dim, keepdim, dtype);
-}
 Tensor nanmean(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
   check(is_differentiable(self.dtype()), TensorErrorKind::NotImplemented,
         "nanmean(): expected input to have floating point or complex dtype but got ", scalar_type_name(self.dtype()));
@@ -222,10 +219,6 @@ TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=
         "f[3,4], 0, correction=1.5, keepdim=True\nf[4], correction=0")
 TS_WITH_MEAN(std_mean, true, "Standard deviation and mean.");
 TS_WITH_MEAN(var_mean, false, "Variance and mean.");
-TS_OP(nansum, "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The sum; NaN counts as 0.", kBoth, &nansum,
-      "f[3,4]\n"
-      "f[3,4], 1, True");
 TS_OP(nanmean, "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       "The mean of what is not NaN.", kBoth, &nanmean,
       "f[3,4]\n"
