@@ -17,6 +17,7 @@ Tensor ceil(const Tensor& x);
 Tensor exp(const Tensor& x);
 Tensor expm1(const Tensor& x);
 Tensor floor(const Tensor& x);
+Tensor floor_divide(const Operand& x, const Operand& y);
 Tensor gelu_erf(const Tensor& x);
 Tensor gelu_tanh(const Tensor& x);
 Tensor isfinite(const Tensor& x);

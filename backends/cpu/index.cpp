@@ -19,19 +19,28 @@ namespace {
 using Mode = IndexCall::Mode;
 constexpr int64_t kGrain = 16384;
 
-// Element arithmetic of accumulation; halves add in float.
-template <class T>
-void add_to(T& to, const T& x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) to = T(float(to) + float(x));
-  else if constexpr (std::is_same_v<T, bool>) to = to || x;
-  else to = T(to + x);
+constexpr bool combines(Mode mode) { return mode != Mode::Read && mode != Mode::Write; }
+/// Modes with the general loops only, for few dtypes (IndexCall).
+constexpr bool is_rare(Mode mode) { return combines(mode) && mode != Mode::Accumulate; }
+constexpr DTypeSet kRareTypes = DTypeSet(kInt64) | kFloat32 | kFloat64;
+
+// Element arithmetic of the modes that combine: halves in float, integers wrap round.
+template <Mode kMode, class T>
+inline T combined(T a, T b) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(combined<kMode>(float(a), float(b)));
+  else if constexpr (kMode == Mode::Maximum) return b > a || b != b ? b : a;
+  else if constexpr (kMode == Mode::Minimum) return b < a || b != b ? b : a;
+  else if constexpr (std::is_same_v<T, bool>) return kMode == Mode::Accumulate ? a || b : a && b;
+  else if constexpr (std::is_integral_v<T>)
+    return T(kMode == Mode::Accumulate ? uint64_t(a) + uint64_t(b) : uint64_t(a) * uint64_t(b));
+  else return kMode == Mode::Accumulate ? a + b : a * b;
 }
 
 template <Mode kMode, class T>
 inline void move(T& self, T& value) {
   if constexpr (kMode == Mode::Read) value = self;
   else if constexpr (kMode == Mode::Write) self = value;
-  else add_to(self, value);
+  else self = combined<kMode>(self, value);
 }
 
 // One loop of a call: how far it goes, and what one step moves in each operand.
@@ -158,8 +167,8 @@ int64_t run_vector(const Cursor<T>& at, int64_t extent, int64_t n) {
 template <Mode kMode, class T>
 inline void run_row(T* self, T* value, int64_t n, const Level& row) {
   if (row.self == 1 && row.value == 1) {
-    if constexpr (kMode == Mode::Accumulate)
-      for (int64_t i = 0; i < n; i++) add_to(self[i], value[i]);
+    if constexpr (combines(kMode))
+      for (int64_t i = 0; i < n; i++) move<kMode>(self[i], value[i]);
     else
       std::memcpy(static_cast<void*>(kMode == Mode::Read ? value : self), kMode == Mode::Read ? self : value,
                   size_t(n) * sizeof(T));
@@ -220,9 +229,11 @@ class IndexLoop {
 
   int64_t run_strip(const Cursor<T>& at, int64_t n, int64_t width) const {
     if (nest_.row) return run_rows<kMode>(c_, nest_.strip(), nest_.levels[nest_.count - 1], width, at, n);
-    if (is_vector_) return run_vector<kMode>(at, c_.extent[0], n);
-    if (nest_.indices == 1) return run_elements<kMode, 1>(c_, nest_.strip(), at, n);
-    if (nest_.indices == 2) return run_elements<kMode, 2>(c_, nest_.strip(), at, n);
+    if constexpr (!is_rare(kMode)) {
+      if (is_vector_) return run_vector<kMode>(at, c_.extent[0], n);
+      if (nest_.indices == 1) return run_elements<kMode, 1>(c_, nest_.strip(), at, n);
+      if (nest_.indices == 2) return run_elements<kMode, 2>(c_, nest_.strip(), at, n);
+    }
     return run_elements<kMode, 0>(c_, nest_.strip(), at, n);
   }
 
@@ -271,10 +282,19 @@ class IndexLoop {
   Fault fault_;
 };
 
+template <Mode kMode, DTypeSet kTypes>
+void combine_elements(const IndexCall& c) {
+  with_type<kTypes>(c.dtype, [&](auto tag) { IndexLoop<kMode, typename decltype(tag)::type>(c).run(); });
+}
+
 void index_elements(const IndexCall& c) {
-  if (c.mode == Mode::Accumulate) {
-    return with_type<kAllTypes>(c.dtype,
-                                [&](auto tag) { IndexLoop<Mode::Accumulate, typename decltype(tag)::type>(c).run(); });
+  switch (c.mode) {
+    case Mode::Accumulate: return combine_elements<Mode::Accumulate, kAllTypes>(c);
+    case Mode::Multiply: return combine_elements<Mode::Multiply, kRareTypes | kComplexTypes>(c);
+    case Mode::Maximum: return combine_elements<Mode::Maximum, kRareTypes>(c);
+    case Mode::Minimum: return combine_elements<Mode::Minimum, kRareTypes>(c);
+    case Mode::Read:
+    case Mode::Write: break;
   }
   with_size(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;

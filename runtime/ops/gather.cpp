@@ -63,6 +63,8 @@ struct Gather {
   }
 };
 
+}  // namespace
+
 // ---- scatter ----
 
 Meta scattered_shape(const Tensor& self, int64_t dim_given, const Tensor& index, const Tensor* src) {
@@ -86,6 +88,8 @@ Meta scattered_shape(const Tensor& self, int64_t dim_given, const Tensor& index,
         " apart from dimension ", dim);
   return Meta(self.sizes(), self);
 }
+
+namespace {
 
 void run_scatter(Mode mode, const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                  const Tensor& src) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/ops/index_kernel.h"
+#include "runtime/ops/op.h"
 #include "runtime/tensor.h"
 
 namespace tessera::tensor {
@@ -26,6 +27,9 @@ void start_from(const Tensor& out, const Tensor& self);
 Tensor apart_from(const Tensor& out, const Tensor& operand);
 /// Indices as the kernel reads them.
 Tensor as_index(const Tensor& out, const Tensor& index);
+
+/// What scatter and its kin check: a dimension, an index for each element of `src` (null: a number), all inside of self.
+Meta scattered_shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src);
 
 void check_same_device(const Tensor& a, const Tensor& b);
 

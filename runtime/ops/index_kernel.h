@@ -11,8 +11,10 @@ inline constexpr int kMaxIndices = 8;
 /// For every place p of `sizes` (outermost first): element self[p . self_strides + sum of index_k[p] * step_k], and element
 /// values[p . value_strides]. Strides are in elements.
 struct IndexCall {
-  enum class Mode { Read, Write, Accumulate };  // values = self; self = values; self += values
-  enum class Negative { Wrap, Refuse };         // -1 is the last element, or an error
+  /// values = self; self = values; self += values; self *= values; self becomes the larger (smaller) of both, NaN wins.
+  /// The last three in int64, float32 and float64, products in complex dtypes too.
+  enum class Mode { Read, Write, Accumulate, Multiply, Maximum, Minimum };
+  enum class Negative { Wrap, Refuse };  // -1 is the last element, or an error
   /// What an index out of bounds says: IndexError or RuntimeError with dimension and size, index_copy's, index_select's
   /// (no number), take's.
   enum class Complaint { Index, Scatter, Copy, Select, Take };
