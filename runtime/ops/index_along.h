@@ -31,6 +31,9 @@ Tensor as_index(const Tensor& out, const Tensor& index);
 /// What scatter and its kin check: a dimension, an index for each element of `src` (null: a number), all inside of self.
 Meta scattered_shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src);
 
+/// What index_add and its kin check: a vector of indices, one for each item of `source`, whose items are like self's.
+Meta items_written_shape(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source);
+
 void check_same_device(const Tensor& a, const Tensor& b);
 
 }  // namespace tessera::tensor

@@ -54,30 +54,38 @@ struct IndexSelect {
   }
 };
 
+}  // namespace
+
+Meta items_written_shape(const char* name, const Tensor& self, int64_t dim_given, const Tensor& index,
+                         const Tensor& source) {
+  const int64_t dim = wrap_dim(dim_given, self.dim());
+  check(index.dim() <= 1, TensorErrorKind::Index, name,
+        "(): Index is supposed to be a vector, but got dim: ", index.dim(),
+        " with type: ", scalar_type_name(index.dtype()), " and size: ", index.sizes());
+  check(is_index_type(index), TensorErrorKind::Runtime, name,
+        "(): Expected dtype int32/int64 for index but got: ", scalar_type_name(index.dtype()));
+  check(self.dtype() == source.dtype(), TensorErrorKind::Runtime, name, "(): self (", scalar_type_name(self.dtype()),
+        ") and source (", scalar_type_name(source.dtype()), ") must have the same scalar type");
+  check(dim == 0 || dim < source.dim(), TensorErrorKind::Runtime, name, "(): Indexing dim ", dim,
+        " is out of bounds of the source tensor with dim ", source.dim());
+  const int64_t length = source.dim() ? source.sizes()[dim] : 1;
+  check(index.numel() == length, TensorErrorKind::Runtime, name, "(): Number of indices (", index.numel(),
+        ") should be equal to source.size(dim): (", length, "), for dim: ", dim);
+  check((self.dim() == 0) == (source.dim() == 0) && slice_of(self, dim) == slice_of(source, dim),
+        TensorErrorKind::Runtime,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+        self.sizes(), " source.shape = ", source.sizes());
+  check_same_device(self, index);
+  check_same_device(self, source);
+  return Meta(self.sizes(), self);
+}
+
+namespace {
+
 struct IndexAdd {
   static constexpr bool in_place = true;
-  static Meta shape(const Tensor& self, int64_t dim_given, const Tensor& index, const Tensor& source, Scalar) {
-    const int64_t dim = wrap_dim(dim_given, self.dim());
-    check(index.dim() <= 1, TensorErrorKind::Index,
-          "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim(),
-          " with type: ", scalar_type_name(index.dtype()), " and size: ", index.sizes());
-    check(is_index_type(index), TensorErrorKind::Runtime,
-          "index_add_(): Expected dtype int32/int64 for index but got: ", scalar_type_name(index.dtype()));
-    check(self.dtype() == source.dtype(), TensorErrorKind::Runtime, "index_add_(): self (",
-          scalar_type_name(self.dtype()), ") and source (", scalar_type_name(source.dtype()),
-          ") must have the same scalar type");
-    check(dim == 0 || dim < source.dim(), TensorErrorKind::Runtime, "index_add_(): Indexing dim ", dim,
-          " is out of bounds of the source tensor with dim ", source.dim());
-    const int64_t length = source.dim() ? source.sizes()[dim] : 1;
-    check(index.numel() == length, TensorErrorKind::Runtime, "index_add_(): Number of indices (", index.numel(),
-          ") should be equal to source.size(dim): (", length, "), for dim: ", dim);
-    check((self.dim() == 0) == (source.dim() == 0) && slice_of(self, dim) == slice_of(source, dim),
-          TensorErrorKind::Runtime,
-          "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
-          self.sizes(), " source.shape = ", source.sizes());
-    check_same_device(self, index);
-    check_same_device(self, source);
-    return Meta(self.sizes(), self);
+  static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Scalar) {
+    return items_written_shape("index_add_", self, dim, index, source);
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                   Scalar alpha) {

@@ -215,5 +215,52 @@ TS_OP(
     "b[3], 0, i{0}, b[1], 'mean' -> NotImplementedError: \"scatter_gather_tensor_cpu_reduce_mean\" not implemented "
     "for 'Bool'");
 
+// ---- index_reduce ----
+
+// The same with an index for each item of a dimension.
+struct IndexReduce {
+  static constexpr bool in_place = true;
+  static constexpr TypeRule types{kRealTypes, "index_func_"};
+  static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                    const std::string& reduce, bool) {
+    check(std::find(std::begin(kNames) + 1, std::end(kNames), reduce) != std::end(kNames), TensorErrorKind::Runtime,
+          "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce, ".");
+    if (reduce == "mean") require_type(types.set - kBool, self.dtype(), types.kernel);
+    return items_written_shape("index_reduce_", self, dim, index, source);
+  }
+  static Places places(const Tensor& out, const Tensor& self, int64_t dim_given, const Tensor& index,
+                       const Tensor& source) {
+    const int64_t dim = wrap_dim(dim_given, self.dim());
+    const Tensor at = as_index(out, index);
+    Dims strides(source.sizes().size(), 0);
+    if (!strides.empty()) strides[size_t(dim)] = at.dim() ? at.strides()[0] : 0;
+    return {dim, at.view_of(source.sizes(), strides), Complaint::Select};
+  }
+  static void run(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                  const std::string& reduce, bool include_self) {
+    run_reduce(out, self, places(out, self, dim, index, source), source, *rule_named(reduce), include_self);
+  }
+  static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                   const std::string& reduce, bool include_self) {
+    record_reduce(out, "IndexReduceBackward0", self, places(out, self, dim, index, source), source, *rule_named(reduce),
+                  include_self);
+  }
+};
+
+TS_OP(
+    index_reduce,
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    "Combines source's items with those that index names: 'prod', 'mean', 'amax' or 'amin'.", kWrites, IndexReduce,
+    "f[4,3], 0, i[5]<4, f[5,3], 'prod'\n"
+    "f[4,3], 1, i{1,1}, f[4,2], 'mean', include_self=False\n"
+    "f[3,2].t, 1, i[4]<2, f[3,4], 'amax'\n"
+    "f[3], 0, i[7]<3, f[7], 'amin', include_self=False\n"
+    "i[3]<9, 0, i[5]<3, i[5]<9, 'mean'\n"
+    "f[3], 0, i{0}, f[1], 'sum' -> RuntimeError: index_reduce(): Expected reduce to be one of prod, mean, amax or amin "
+    "but got sum.\n"
+    "f[2,2], 0, i{0}, f[2,2], 'prod' -> RuntimeError: index_reduce_(): Number of indices (1) should be equal to "
+    "source.size(dim): (2), for dim: 0\n"
+    "f[2,2], 0, i{5}, f[1,2], 'amax' -> IndexError: index out of range in self");
+
 }  // namespace
 }  // namespace tessera::tensor
