@@ -1,7 +1,6 @@
 // All pairs of dtypes as plain loops. Dense runs of those that matter are in convert_dense.cpp.
 #include "backends/cpu/convert.h"
 
-#include <algorithm>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -24,7 +23,7 @@ void move_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_step
   if (to_step == 1) {
     switch (from_step) {
       case 1: return void(std::memcpy(static_cast<void*>(to), from, size_t(n) * sizeof(T)));
-      case 0: return void(std::fill_n(to, n, *from));
+      case 0: return repeat_element(to, from, n, sizeof(T));
       case -1: return copy_backwards(to, from, n, sizeof(T));
       case 2: return move_every_other(to, from, n);
       default: break;
@@ -39,6 +38,7 @@ void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_s
   const From* from = static_cast<const From*>(from_v);
   if (from_step == 0) {
     const To value = convert_element<To>(*from);
+    if (to_step == 1) return repeat_element(to, &value, n, sizeof(To));
     for (int64_t i = 0; i < n; i++) to[i * to_step] = value;
   } else if (to_step == 1 && from_step == 1) {
     static const DenseRun vectors = dense_converter(dtype_of<To>, dtype_of<From>);

@@ -1,7 +1,6 @@
 // Conversions of dense runs between the dtypes that programs convert most, compiled for every instruction set: plain
 // loops for the compiler's vectoriser, and Highway for halves, which it does not know. Values are those of
 // convert_element on every one of them.
-#pragma GCC optimize("O3")  // for the vectoriser
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,6 @@
 // fill and range on the host.
 #include "runtime/device/backend.h"
+#include "backends/cpu/convert.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/walk.h"
 
@@ -18,7 +19,7 @@ void fill(const FillCall& call) {
       while (begin < end) {
         int64_t n = std::min(end - begin, w.row_left()), step = loop.strides[0][0];
         T* at = reinterpret_cast<T*>(w.at(0));
-        if (step == 1) std::fill_n(at, n, value);
+        if (step == 1) repeat_element(at, &value, n, sizeof(T));
         else
           for (int64_t i = 0; i < n; i++) at[i * step] = value;
         w.advance(n);

@@ -4,7 +4,6 @@
 // innermost loops are tight: a strip of places, each with one element or with one row that no index varies over.
 // Threads share one dimension of the nest. Reading may share any; writing only one in which different places are
 // different elements whatever the indices say, so that equal indices meet in one thread, in order.
-#pragma GCC optimize("O3")
 #include <algorithm>
 #include <complex>
 #include <cstring>

@@ -43,21 +43,27 @@ struct Row {
   template <class Combine, class F>
   HWY_INLINE Wide<T> fold(T identity, const F& f) const {
     constexpr int64_t kSize = Wide<T>::kSize;
+    const int64_t whole = n / kSize * kSize;
     Wide<T> total(identity);
-    for (int64_t i = 0; i < n;) {
+    for (int64_t i = 0; i < whole;) {
       Wide<T> block(identity);
-      for (const int64_t end = std::min(n, i + kFoldBlock * kSize); i < end; i += kSize) {
-        const int count = int(std::min(kSize, n - i));
-        block = combine<Combine>(block, first_of(f(Place<T>{start + i, i, count}), count, identity));
-      }
+      for (const int64_t end = std::min(whole, i + kFoldBlock * kSize); i < end; i += kSize)
+        block = combine<Combine>(block, f(Place<T>{start + i, i, int(kSize)}));
       total = combine<Combine>(total, block);
+    }
+    if (whole < n) {
+      const int count = int(n - whole);
+      total = combine<Combine>(total, first_of(f(Place<T>{start + whole, whole, count}), count, identity));
     }
     return Wide<T>(fold_elements<Combine>(total));
   }
+  // What is left of a Wide comes by itself, here and above: the loop has no ends to look for then.
   template <class F>
   HWY_INLINE void map(const F& f) const {
     constexpr int64_t kSize = Wide<T>::kSize;
-    for (int64_t i = 0; i < n; i += kSize) f(Place<T>{start + i, i, int(std::min(kSize, n - i))});
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) f(Place<T>{start + i, i, int(kSize)});
+    if (i < n) f(Place<T>{start + i, i, int(n - i)});
   }
   /// One number of a tensor with one a line.
   template <class In>

@@ -78,16 +78,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera::tensor::cpu {
 namespace {
-HWY_EXPORT(cross_entropy_lines);
-HWY_EXPORT(cross_entropy_grad_lines);
-const KernelRegistration<CrossEntropyCall> registration{cross_entropy_kernel, DeviceType::Cpu,
-                                                        [](const CrossEntropyCall& c) {
-                                                          HWY_DYNAMIC_DISPATCH(cross_entropy_lines)(c);
-                                                        }};
-const KernelRegistration<CrossEntropyGradCall> grad_registration{cross_entropy_grad_kernel, DeviceType::Cpu,
-                                                                 [](const CrossEntropyGradCall& c) {
-                                                                   HWY_DYNAMIC_DISPATCH(cross_entropy_grad_lines)(c);
-                                                                 }};
+TS_ROW_KERNEL(cross_entropy_kernel, CrossEntropyCall, cross_entropy_lines)
+TS_ROW_KERNEL(cross_entropy_grad_kernel, CrossEntropyGradCall, cross_entropy_grad_lines)
 }  // namespace
 }  // namespace tessera::tensor::cpu
 #endif

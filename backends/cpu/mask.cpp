@@ -1,5 +1,4 @@
 // Where tensors are not zero: the count, and the coordinates.
-#pragma GCC optimize("O3")
 #include "backends/cpu/mask.h"
 
 #include "runtime/ops/index_kernel.h"

@@ -1,5 +1,4 @@
 // Masks that select, replace and fill.
-#pragma GCC optimize("O3")
 #include "backends/cpu/mask.h"
 #include "backends/cpu/walk.h"
 #include "runtime/ops/index_kernel.h"

@@ -117,15 +117,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera::tensor::cpu {
 namespace {
-HWY_EXPORT(layer_norm_rows);
-HWY_EXPORT(layer_norm_grad_rows);
-const KernelRegistration<LayerNormCall> registration{layer_norm_kernel, DeviceType::Cpu, [](const LayerNormCall& c) {
-                                                       HWY_DYNAMIC_DISPATCH(layer_norm_rows)(c);
-                                                     }};
-const KernelRegistration<LayerNormGradCall> grad_registration{layer_norm_grad_kernel, DeviceType::Cpu,
-                                                              [](const LayerNormGradCall& c) {
-                                                                HWY_DYNAMIC_DISPATCH(layer_norm_grad_rows)(c);
-                                                              }};
+TS_ROW_KERNEL(layer_norm_kernel, LayerNormCall, layer_norm_rows)
+TS_ROW_KERNEL(layer_norm_grad_kernel, LayerNormGradCall, layer_norm_grad_rows)
 }  // namespace
 }  // namespace tessera::tensor::cpu
 #endif

@@ -1,5 +1,5 @@
 // Pointwise calls on the host. A dense call whose operands have the dtypes that the kernel reads goes straight to it;
-// anything else (strides, halves, mixed dtypes) goes through tiles: operands are gathered and converted into buffers that
+// anything else (strides, mixed dtypes) goes through tiles: operands are gathered and converted into buffers that
 // stay in the first-level cache, the same kernel runs on them, and the result is converted back. A result too large for
 // any cache goes past them.
 #include "runtime/device/backend.h"
@@ -38,7 +38,7 @@ struct Job {
   InnerKernel kernel;
   const Loop& loop;
   const Scalar* params;
-  DType takes[kMaxOperands];  // what the kernel reads; of operand 0: what it writes
+  DType takes[kMaxOperands];  // what the kernel reads, row by row; of operand 0: what it writes
 };
 
 /// True if the operand is read, or the result written, where it is.
@@ -85,8 +85,10 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
   run.params = job.params;
   bool buffered = false;
   for (int k = 1; k < loop.operands; k++) {
-    run.step[k - 1] = in_place(job, k) ? loop.strides[k][0] : 1;
-    if (!in_place(job, k)) load[k] = converter(job.takes[k], loop.dtype[k]), buffered = true;
+    run.step[k - 1] = loop.strides[k][0] == 0 ? 0 : 1;
+    if (in_place(job, k)) continue;
+    load[k] = converter(job.takes[k], loop.dtype[k]);
+    buffered |= run.step[k - 1] == 1;
   }
   ConvertRun store = in_place(job, 0) ? nullptr : converter(loop.dtype[0], job.takes[0]);
   int64_t store_from = 1;
@@ -98,7 +100,7 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
     if (buffered) run.n = std::min(run.n, kTile);
     run.out = store ? buffers[0] : w.at(0);
     for (int k = 1; k < loop.operands; k++) {
-      if (load[k]) load[k](buffers[k], 1, w.at(k), loop.strides[k][0], run.n);
+      if (load[k]) load[k](buffers[k], 1, w.at(k), loop.strides[k][0], run.step[k - 1] ? run.n : 1);
       run.in[k - 1] = load[k] ? buffers[k] : w.at(k);
     }
     job.kernel(run);
@@ -152,7 +154,24 @@ bool selects_bytes(const Loop& loop, const PointwiseRow& row) {
          loop.dtype[3] == loop.dtype[0] && item_size(loop.dtype[0]) <= 8;
 }
 
-Job make_job(const PointwiseCall& call) {
+// The kernel that reads halves where they are, if all operands with steps are the same ones and so is the result.
+bool use_halves(Job& job, const PointwiseCall& call, bool predicate) {
+  const Loop& loop = call.loop;
+  if (call.compute != kFloat32) return false;
+  DType half = predicate ? loop.dtype[1] : loop.dtype[0];
+  if (predicate && loop.operands > 2 && loop.strides[1][0] == 0) half = loop.dtype[2];
+  const InnerKernel* kernels = half == kFloat16 ? float16_kernels() : half == kBFloat16 ? bfloat16_kernels() : nullptr;
+  if (!kernels || !kernels[call.op]) return false;
+  for (int k = 1; k < loop.operands; k++)
+    if (loop.strides[k][0] != 0 && loop.dtype[k] != half) return false;
+  job.kernel = kernels[call.op];
+  job.takes[0] = predicate ? kBool : half;
+  for (int k = 1; k < loop.operands; k++) job.takes[k] = loop.strides[k][0] == 0 ? kFloat32 : half;
+  return true;
+}
+
+// `by_rows`: the kernel sees rows of the loop, in which an operand's step is that of dimension 0.
+Job make_job(const PointwiseCall& call, bool by_rows) {
   const Loop& loop = call.loop;
   const PointwiseRow& row = kPointwiseRows[call.op];
   Job job{nullptr, loop, call.params, {}};
@@ -161,10 +180,11 @@ Job make_job(const PointwiseCall& call) {
     for (int k = 0; k < loop.operands; k++) job.takes[k] = loop.dtype[k];
     return job;
   }
+  const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
+  if (by_rows && use_halves(job, call, predicate)) return job;
   job.kernel = inner_kernel(call.op, call.compute);
   if (!job.kernel) [[unlikely]]
     fail(TensorErrorKind::Runtime, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(call.compute), "'");
-  const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
   for (DType& type : job.takes) type = call.compute;
   if (predicate) job.takes[0] = kBool;
   return job;
@@ -172,7 +192,8 @@ Job make_job(const PointwiseCall& call) {
 
 void pointwise(const PointwiseCall& call) {
   const Loop& loop = call.loop;
-  const Job job = make_job(call);
+  const bool long_rows = loop.ndim == 1 || loop.sizes[0] >= 32;
+  const Job job = make_job(call, long_rows);
   bool direct = loop.ndim == 1 && loop.numel <= kGrain;
   for (int k = 0; k < loop.operands; k++) direct = direct && in_place(job, k);
   if (direct) [[likely]] {
@@ -184,7 +205,6 @@ void pointwise(const PointwiseCall& call) {
     job.kernel(run);
     return;
   }
-  const bool long_rows = loop.ndim == 1 || loop.sizes[0] >= 32;
   parallel_for(loop.numel, kGrain,
                [&](int64_t begin, int64_t end) { long_rows ? run_rows(job, begin, end) : run_tiled(job, begin, end); });
 }

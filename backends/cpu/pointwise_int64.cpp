@@ -1,5 +1,4 @@
 // Pointwise ops on int64, compiled for every instruction set and chosen at run time.
-#pragma GCC optimize("O3")  // for the vectoriser
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE

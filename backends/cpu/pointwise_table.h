@@ -1,5 +1,6 @@
 // The CPU's inner kernels: one function per op and lane type, over one run of memory. The run's operands have the
-// lane's type (or are bool results) and steps 0 or 1; everything else is made to fit outside (pointwise.cpp).
+// lane's type (or are bool results) and steps 0 or 1; everything else is made to fit outside (pointwise.cpp). Kernels for
+// halves compute on float lanes and convert in the registers: theirs with step 1 are halves, with step 0 a float.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,9 @@ const InnerKernel* int32_kernels();
 const InnerKernel* int64_kernels();
 const InnerKernel* complex64_kernels();
 const InnerKernel* complex128_kernels();
+/// The same for what is quick beside a pass that converts; null for other ops.
+const InnerKernel* float16_kernels();
+const InnerKernel* bfloat16_kernels();
 /// where(bool, x, y) on elements of 1, 2, 4 and 8 bytes.
 const InnerKernel* select_kernels();
 /// "AVX3", "AVX2", ...: what the float kernels were compiled for.

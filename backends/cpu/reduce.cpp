@@ -39,7 +39,7 @@ class Reduction {
 
   void run() const {
     if (call_.reduced_numel == 0) {
-      const std::vector<T> none(size_t(call_.kept_numel), kernel_.identity);
+      std::vector<T> none(size_t(call_.kept_numel), kernel_.identity);
       return put(0, none.data(), call_.kept_numel);
     }
     const int64_t group = call_.in_dtype == kFloat16 || call_.in_dtype == kBFloat16 ? 16 : kRowGroup<T>;
@@ -62,14 +62,9 @@ class Reduction {
     return line_offset(line, call_.reduced, call_.reduced_sizes, call_.reduced_strides);
   }
 
-  void put(int64_t result, const T* totals, int64_t n) const {
-    T finished[kReduceStrip];
-    for (int64_t i = 0; i < n;) {
-      const int64_t part = std::min(n - i, kReduceStrip);
-      for (int64_t j = 0; j < part; j++) finished[j] = kernel_.finish(totals[i + j], double(call_.reduced_numel), p_);
-      store_(call_.out + (result + i) * int64_t(item_size(call_.out_dtype)), 1, finished, 1, part);
-      i += part;
-    }
+  void put(int64_t result, T* totals, int64_t n) const {
+    kernel_.finish(totals, n, double(call_.reduced_numel), p_);
+    store_(call_.out + result * int64_t(item_size(call_.out_dtype)), 1, totals, 1, n);
   }
 
   // ---- rows ----

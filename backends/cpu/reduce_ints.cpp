@@ -43,16 +43,16 @@ struct Integers : Numbers<Op, int64_t, In> {
     std::fill(total, total + width, Base::identity());
     for (int64_t i = 0; i < rows_given; i++) Base::add(total, static_cast<const In*>(x) + i * stride, width, p);
   }
+  static void finish(int64_t*, int64_t, double, double) {}
   static ReduceKernels<int64_t> table() {
-    return {Base::identity(), rows, unit, cascade, Base::add, Base::merge, Base::combine_two, Base::finish};
+    return {Base::identity(), rows, unit, cascade, Base::add, Base::merge, Base::combine_two, finish};
   }
 };
 
 template <class In>
 const ReduceKernels<int64_t>* reductions() {
-  using namespace numbers;
   static const ReduceKernels<int64_t> kTable[] = {
-#define REDUCE(NAME, ...) Integers<Numbers_##NAME, In>::table(),
+#define REDUCE(NAME, ...) Integers<rows::Row_##NAME, In>::table(),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };

@@ -1,9 +1,11 @@
-// Reductions of float and double on lanes, compiled for every instruction set. Note [Order of a reduction] in reduce_table.h says what is added to what.
+// Reductions of float and double on lanes, compiled for every instruction set. Note [Order of a reduction] in
+// reduce_table.h says what is added to what.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce_lanes.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
+#define TS_REDUCE_LANES
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
 #include "backends/cpu/wide-inl.h"
@@ -16,45 +18,40 @@ namespace {
 
 using reduction::ReduceClass, reduction::ReduceShown;
 
-namespace lanes {
-namespace m {
-using namespace tessera::tensor::cpu::HWY_NAMESPACE::m;
-// `a` is the total, and the chain of totals is what takes time: here it is one instruction and a choice. Max and Min give
-// their second operand on x86 when one is NaN, either NaN elsewhere: a NaN in the total stays.
-template <class T>
-HWY_INLINE Lane<T> maximum(Lane<T> a, Lane<T> b) {
-  return select(is_nan(b), b, Lane<T>(hn::Max(b.v, a.v)));
-}
-template <class T>
-HWY_INLINE Lane<T> minimum(Lane<T> a, Lane<T> b) {
-  return select(is_nan(b), b, Lane<T>(hn::Min(b.v, a.v)));
-}
-}  // namespace m
-#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, ...) \
-  struct Lanes_##NAME {                                              \
-    template <class L>                                               \
-    static HWY_INLINE L map(L x, [[maybe_unused]] L p) {             \
-      return MAP;                                                    \
-    }                                                                \
-    template <class L>                                               \
-    static HWY_INLINE L combine(L a, L b) {                          \
-      return COMBINE;                                                \
-    }                                                                \
-  };
-#include "runtime/ops/reduce.def"
-#undef REDUCE
-}  // namespace lanes
-// ---- floating point ----
-
-template <class Op, class Lanes, class T, class In>
+template <class Op, class T, class In>
 struct Floats : Numbers<Op, T, In> {
   using Base = Numbers<Op, T, In>;
 
   static constexpr int64_t kColumns = kRowColumns<T>, kGroup = kRowGroup<T>;
-  static_assert(kColumns == Wide<T>::kSize);
+  static constexpr int kLanes = Wide<T>::kLanes;
+  static constexpr int64_t kTogether = 32;  // rows that are finished at once
+  static_assert(kColumns == Wide<T>::kSize && kTogether % kLanes == 0);
+
+  // ---- side by side ----
+
+  static void add(T* total, const void* x_given, int64_t width, double p_value) {
+    const In* x = static_cast<const In*>(x_given);
+    const Lane<T> p(p_value);
+    each_lane<T>(width, [&](int64_t j, int n) TS_LANES {
+      store_lane(Op::combine(load_lane(total + j, n), Op::map(load_lane(x + j, n), p)), total + j, n);
+    });
+  }
+  static void merge(T* total, const T* other, int64_t width) {
+    each_lane<T>(width, [&](int64_t j, int n) TS_LANES {
+      store_lane(Op::combine(load_lane(total + j, n), load_lane(other + j, n)), total + j, n);
+    });
+  }
+  static void finish(T* totals, int64_t count, double n_value, double p_value) {
+    const Lane<T> n(n_value), p(p_value);
+    each_lane<T>(count, [&](int64_t j, int some) TS_LANES {
+      store_lane(Lane<T>(Op::finish(load_lane(totals + j, some), n, p)), totals + j, some);
+    });
+  }
+
+  // ---- Wides ----
 
   static TS_WIDE_INLINE Wide<T> merged(Wide<T> a, Wide<T> b) {
-    return apply<T>([](Lane<T> u, Lane<T> v) TS_LANES { return Lanes::combine(u, v); }, a, b);
+    return apply<T>([](Lane<T> u, Lane<T> v) TS_LANES { return Op::combine(u, v); }, a, b);
   }
   /// `total` and then rows of 128 bytes of T, one after the other.
   static TS_WIDE_INLINE Wide<T> add_rows(Wide<T> total, const In* x, int64_t stride, int64_t rows, double p_value) {
@@ -62,8 +59,7 @@ struct Floats : Numbers<Op, T, In> {
     for (int64_t i = 0; i < rows; i++, x += stride) {
 #pragma GCC unroll kUnroll
       for (int k = 0; k < Wide<T>::kParts; k++)
-        total.part[k] =
-            Lanes::combine(Lane<T>(total.part[k]), Lanes::map(Lane<T>(load_lane(x + k * Wide<T>::kLanes)), p)).v;
+        total.part[k] = Op::combine(Lane<T>(total.part[k]), Op::map(Lane<T>(load_lane(x + k * Wide<T>::kLanes)), p)).v;
     }
     return total;
   }
@@ -78,8 +74,11 @@ struct Floats : Numbers<Op, T, In> {
     store_wide(unit_of(static_cast<const In*>(x), rows, step, p), total);
   }
 
-  /// The cascade of a row, then its elements behind the last whole cascade row. `units`: as `unit` made them, or null.
-  static HWY_INLINE T row(const T* units, const In* x, int64_t n, double p) {
+  // ---- rows ----
+
+  /// The columns that are left of a row's cascade, and of the groups behind its last whole cascade row. `units`: as `unit`
+  /// made them, or null.
+  static HWY_INLINE void columns_of(T* columns, const T* units, const In* x, int64_t n, double p) {
     const int64_t rows = n / kColumns, step = cascade_step(rows), unit_rows = step * step;
     const Wide<T> zero(Base::identity());
     int64_t done = 0;
@@ -92,30 +91,79 @@ struct Floats : Numbers<Op, T, In> {
     const int64_t blocks = (rows - done) / step * step;
     const Wide<T> level1 = unit_of(x + done * kColumns, blocks, step, p);
     Wide<T> total = add_rows(zero, x + (done + blocks) * kColumns, kColumns, rows - done - blocks, p);
-    total = merged(total, level1);
+    if (rows >= step) total = merged(total, level1);
     if (done) total = merged(merged(total, level2), level3);
-
-    alignas(64) T columns[size_t(kColumns)];
-    int64_t i = rows * kColumns;
-    if constexpr (Wide<T>::kLanes == kGroup) {
+    fold_groups(columns, total, x, rows * kColumns, n, p);
+  }
+  /// The groups from x[i] on join the first one of the total, then its other three do.
+  static HWY_INLINE void fold_groups(T* columns, const Wide<T>& total, const In* x, int64_t i, int64_t n, double p) {
+    if constexpr (kLanes == kGroup) {
       Lane<T> first = total.part[0];
-      for (; i + kGroup <= n; i += kGroup)
-        first = Lanes::combine(first, Lanes::map(Lane<T>(load_lane(x + i)), Lane<T>(p)));
-      for (int k = 1; k < 4; k++) first = Lanes::combine(first, Lane<T>(total.part[k]));
-      store_lane(first, columns);
-    } else {
-      store_wide(total, columns);
-      for (; i + kGroup <= n; i += kGroup) Base::add(columns, x + i, kGroup, p);
-      for (int64_t k = kGroup; k < kColumns; k += kGroup) Base::merge(columns, columns + k, kGroup);
+      for (; i + kGroup <= n; i += kGroup) first = Op::combine(first, Op::map(Lane<T>(load_lane(x + i)), Lane<T>(p)));
+      for (int k = 1; k < 4; k++) first = Op::combine(first, Lane<T>(total.part[k]));
+      return store_lane(first, columns);
     }
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (kLanes == 2 * kGroup) {  // the lower half counts
+      const auto upper = [](Lane<T> v) TS_LANES { return Lane<T>(hn::ConcatUpperUpper(Tag<T>(), v.v, v.v)); };
+      Lane<T> first = total.part[0];
+      for (; i + kGroup <= n; i += kGroup) {
+        const Lane<T> group = i ? upper(load_lane(x + i - kGroup)) : load_lane(x, int(kGroup));
+        first = Op::combine(first, Op::map(group, Lane<T>(p)));
+      }
+      first = Op::combine(first, upper(total.part[0]));
+      first = Op::combine(first, Lane<T>(total.part[1]));
+      first = Op::combine(first, upper(total.part[1]));
+      const hn::Half<Tag<T>> half;
+      return hn::StoreU(hn::LowerHalf(half, first.v), half, columns);
+    }
+#endif
+    alignas(64) T all[size_t(kColumns)];
+    store_wide(total, all);
+    for (; i + kGroup <= n; i += kGroup) add(all, x + i, kGroup, p);
+    for (int64_t k = kGroup; k < kColumns; k += kGroup) merge(all, all + k, kGroup);
+    std::copy_n(all, kGroup, columns);
+  }
+  static HWY_NOINLINE T row(const T* units, const In* x, int64_t n, double p) {
+    alignas(64) T columns[size_t(kGroup)];
+    columns_of(columns, units, x, n, p);
     T result = Base::identity();
-    for (; i < n; i++) result = Base::combine(result, Base::mapped(x[i], p));
+    for (int64_t i = n / kGroup * kGroup; i < n; i++) result = Base::combine(result, Base::mapped(x[i], p));
     for (int64_t k = 0; k < kGroup; k++) result = Base::combine(result, columns[k]);
     return result;
   }
-  static void rows(T* out, const T* units, const void* x, int64_t stride, int64_t n, int64_t count, double p) {
-    for (int64_t i = 0; i < count; i++) out[i] = row(units, static_cast<const In*>(x) + i * stride, n, p);
+  /// Many rows: the last steps, one element after the other, are made for as many rows at once as there are lanes.
+  static void rows_together(T* out, const In* x, int64_t stride, int64_t n, int64_t count, double p_value) {
+    const Lane<T> p(p_value);
+    const int64_t whole = n / kGroup * kGroup;
+    alignas(64) T columns[size_t(kGroup)], turned[2 * size_t(kGroup)][kTogether];
+    const auto rest = turned + kGroup;
+    if (count % kLanes)
+      for (auto& line : turned) std::fill(line + count, line + kTogether, T(0));
+    for (int64_t r = 0; r < count; r++) {
+      const In* row = x + r * stride;
+      columns_of(columns, nullptr, row, n, p_value);
+      for (int64_t k = 0; k < kGroup; k++) turned[k][r] = columns[k];
+      for (int64_t k = whole; k < n; k++) rest[k - whole][r] = convert_element<T>(row[k]);
+    }
+    each_lane<T>(count, [&](int64_t j, int some) TS_LANES {
+      Lane<T> total(Base::identity());
+      for (int64_t k = 0; k < n - whole; k++) total = Op::combine(total, Op::map(Lane<T>(load_lane(rest[k] + j)), p));
+      for (int64_t k = 0; k < kGroup; k++) total = Op::combine(total, Lane<T>(load_lane(turned[k] + j)));
+      store_lane(total, out + j, some);
+    });
   }
+  static void rows(T* out, const T* units, const void* x_given, int64_t stride, int64_t n, int64_t count, double p) {
+    const In* x = static_cast<const In*>(x_given);
+    if (count < 4) {
+      for (int64_t i = 0; i < count; i++) out[i] = row(units, x + i * stride, n, p);
+      return;
+    }
+    for (int64_t i = 0; i < count; i += kTogether)
+      rows_together(out + i, x + i * stride, stride, n, std::min(kTogether, count - i), p);
+  }
+
+  // ---- columns ----
 
   /// total[j] = combine(total[j], `rows` rows from the identity on). 128 bytes of a row at a time, then numbers.
   static void add_block(T* total, const In* x, int64_t stride, int64_t rows, int64_t width, double p) {
@@ -126,8 +174,8 @@ struct Floats : Numbers<Op, T, In> {
     if (j == width) return;
     T rest[size_t(kColumns)];
     std::fill(rest, rest + (width - j), Base::identity());
-    for (int64_t i = 0; i < rows; i++) Base::add(rest, x + i * stride + j, width - j, p);
-    Base::merge(total + j, rest, width - j);
+    for (int64_t i = 0; i < rows; i++) add(rest, x + i * stride + j, width - j, p);
+    merge(total + j, rest, width - j);
   }
   static void cascade(T* total, const void* x_given, int64_t stride, int64_t rows, int64_t width, double p) {
     const In* x = static_cast<const In*>(x_given);
@@ -139,20 +187,20 @@ struct Floats : Numbers<Op, T, In> {
     for (int64_t b = 1; b <= blocks; b++, done += step) {
       add_block(level[1], x + done * stride, stride, step, width, p);
       for (int64_t l = 1, count = b; l < 3 && count % step == 0; l++, count /= step) {
-        Base::merge(level[l + 1], level[l], width);
+        merge(level[l + 1], level[l], width);
         std::fill(level[l], level[l] + width, zero);
       }
     }
     std::fill(total, total + width, zero);
     add_block(total, x + done * stride, stride, rows - done, width, p);
-    Base::merge(total, level[1], width);
+    merge(total, level[1], width);
     if (blocks < step) return;
-    Base::merge(total, level[2], width);
-    Base::merge(total, level[3], width);
+    merge(total, level[2], width);
+    merge(total, level[3], width);
   }
 
   static ReduceKernels<T> table() {
-    return {Base::identity(), rows, unit, cascade, Base::add, Base::merge, Base::combine_two, Base::finish};
+    return {Base::identity(), rows, unit, cascade, add, merge, Base::combine_two, finish};
   }
 };
 
@@ -162,20 +210,19 @@ constexpr bool is_native(ReduceClass row_class, ReduceShown shown) {
   return std::is_same_v<T, In> ||
          (shown != ReduceShown::Hidden && row_class != ReduceClass::Bool && row_class != ReduceClass::Count);
 }
-template <class Op, class Lanes, class T, class In, bool kNative>
+template <class Op, class T, class In, bool kNative>
 ReduceKernels<T> kernels() {
   if constexpr (kNative) {
-    return Floats<Op, Lanes, T, In>::table();
+    return Floats<Op, T, In>::table();
   } else {
     return {};
   }
 }
 template <class T, class In>
 const ReduceKernels<T>* reductions() {
-  using namespace numbers;
   static const ReduceKernels<T> kTable[] = {
 #define REDUCE(NAME, CLASS, SHOWN, ...) \
-  kernels<Numbers_##NAME, lanes::Lanes_##NAME, T, In, is_native<T, In>(ReduceClass::CLASS, ReduceShown::SHOWN)>(),
+  kernels<rows::Row_##NAME, T, In, is_native<T, In>(ReduceClass::CLASS, ReduceShown::SHOWN)>(),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };

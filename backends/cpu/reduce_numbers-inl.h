@@ -1,4 +1,5 @@
-// The reductions of reduce.def on one number at a time: what is left of a vector, merging, and the integers.
+// The rows of reduce.def as functors, and the reductions on one number at a time: single results and the integers. The
+// functors run on numbers, and on lanes too where TS_REDUCE_LANES says so.
 #if defined(TESSERA_REDUCE_NUMBERS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_REDUCE_NUMBERS_INL_H
 #undef TESSERA_REDUCE_NUMBERS_INL_H
@@ -9,35 +10,54 @@
 #include "backends/number.h"
 #include "hwy/highway.h"
 #include "runtime/dtype.h"
+#ifdef TS_REDUCE_LANES
+#include "backends/cpu/lane-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
-namespace numbers {
-namespace m = number_math;
-#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, ...) \
-  struct Numbers_##NAME {                                                    \
-    template <class N>                                                       \
-    static N identity([[maybe_unused]] N x) {                                \
-      return IDENTITY;                                                       \
-    }                                                                        \
-    template <class N>                                                       \
-    static HWY_INLINE N map(N x, [[maybe_unused]] N p) {                     \
-      return MAP;                                                            \
-    }                                                                        \
-    template <class N>                                                       \
-    static HWY_INLINE N combine(N a, N b) {                                  \
-      return COMBINE;                                                        \
-    }                                                                        \
-    template <class N>                                                       \
-    static N finish(N a, [[maybe_unused]] N n, [[maybe_unused]] N p) {       \
-      return FINISH;                                                         \
-    }                                                                        \
+namespace rows {
+namespace m {
+using namespace number_math;
+#ifdef TS_REDUCE_LANES
+using namespace tessera::tensor::cpu::HWY_NAMESPACE::m;
+using number_math::maximum, number_math::minimum;
+// `a` is the total, and the chain of totals is what takes time: here it is one instruction and a choice. Max and Min give
+// their second operand on x86 when one is NaN, either NaN elsewhere: a NaN in the total stays.
+template <class T>
+HWY_INLINE Lane<T> maximum(Lane<T> a, Lane<T> b) {
+  return select(is_nan(b), b, Lane<T>(hn::Max(b.v, a.v)));
+}
+template <class T>
+HWY_INLINE Lane<T> minimum(Lane<T> a, Lane<T> b) {
+  return select(is_nan(b), b, Lane<T>(hn::Min(b.v, a.v)));
+}
+#endif
+}  // namespace m
+#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, ...)      \
+  struct Row_##NAME {                                                             \
+    template <class N>                                                            \
+    static N identity([[maybe_unused]] N x) {                                     \
+      return IDENTITY;                                                            \
+    }                                                                             \
+    template <class N>                                                            \
+    static HWY_INLINE N map(N x, [[maybe_unused]] N p) {                          \
+      return MAP;                                                                 \
+    }                                                                             \
+    template <class N>                                                            \
+    static HWY_INLINE N combine(N a, N b) {                                       \
+      return COMBINE;                                                             \
+    }                                                                             \
+    template <class N>                                                            \
+    static HWY_INLINE N finish(N a, [[maybe_unused]] N n, [[maybe_unused]] N p) { \
+      return FINISH;                                                              \
+    }                                                                             \
   };
 #include "runtime/ops/reduce.def"
 #undef REDUCE
-}  // namespace numbers
+}  // namespace rows
 
 template <class Op, class T, class In>
 struct Numbers {
@@ -51,10 +71,6 @@ struct Numbers {
   }
   static void merge(T* total, const T* other, int64_t width) {
     for (int64_t j = 0; j < width; j++) total[j] = combine(total[j], other[j]);
-  }
-  static T finish(T a, double n, double p) {
-    if constexpr (std::is_integral_v<T>) return a;
-    else return Op::finish(Num<T>(a), Num<T>(n), Num<T>(p)).v;
   }
 };
 

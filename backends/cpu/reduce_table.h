@@ -49,7 +49,8 @@ struct ReduceKernels {
   void (*add)(T* total, const void* x, int64_t width, double p);
   void (*merge)(T* total, const T* other, int64_t width);
   T (*combine)(T a, T b);
-  T (*finish)(T a, double n, double p);
+  /// What becomes of `count` totals of n elements each.
+  void (*finish)(T* totals, int64_t count, double n, double p);
 };
 
 /// Indexed by reduction::Id. Null, or an entry without functions: such elements have to be converted to T before.

@@ -1,4 +1,4 @@
-// Which dtypes the row kernels know, and what each is computed in.
+// What files of row kernels share: which dtypes they know, what each is computed in, and the way into their slots.
 #pragma once
 
 #include "runtime/dtype.h"
@@ -15,5 +15,12 @@ void with_row_type(DType dtype, const F& f) {
     default: return f(BFloat16(), float());
   }
 }
+
+/// After the functions for every instruction set (HWY_ONCE): the slot calls the one for this processor.
+#define TS_ROW_KERNEL(SLOT, CALL, FUNCTION)                                                         \
+  HWY_EXPORT(FUNCTION);                                                                             \
+  const KernelRegistration<CALL> FUNCTION##_registration{SLOT, DeviceType::Cpu, [](const CALL& c) { \
+                                                           HWY_DYNAMIC_DISPATCH(FUNCTION)(c);       \
+                                                         }};
 
 }  // namespace tessera::tensor::cpu

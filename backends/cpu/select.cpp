@@ -1,62 +1,177 @@
-// where(condition, x, y) moves elements without looking at them: one kernel for each size of element, compiled for
-// every instruction set. The condition stays in bytes.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/select.cpp"
-#include "hwy/foreach_target.h"  // must come before highway.h
-#include "backends/cpu/pointwise_table.h"
-#include "hwy/highway.h"
+// The n-th element of each row, without sorting it; the most frequent one; and places among sorted edges.
+#include <algorithm>
+#include <vector>
 
-HWY_BEFORE_NAMESPACE();
-namespace tessera::tensor::cpu::HWY_NAMESPACE {
+#include "backends/cpu/order_key.h"
+#include "backends/cpu/threads.h"
+#include "runtime/ops/sorting.h"
+
+namespace tessera::tensor::cpu {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
+// Counts the keys by their leading bits, keeps those of the bucket that the n-th one lies in, and again. Changes `keys`.
+template <class Key>
+Key nth_key(Key* keys, int64_t n, int64_t nth) {
+  constexpr int kBits = 10;
+  constexpr int64_t kFew = 128;
+  int64_t counts[1 << kBits];
+  while (n > kFew) {
+    Key least = keys[0], most = keys[0];
+    for (int64_t i = 0; i < n; i++) least = std::min(least, keys[i]), most = std::max(most, keys[i]);
+    const int bits = n < 4096 ? 8 : kBits, shift = std::max(0, int(std::bit_width(Key(most - least))) - bits);
+    std::fill_n(counts, int64_t(1) << bits, int64_t(0));
+    for (int64_t i = 0; i < n; i++) counts[size_t((keys[i] - least) >> shift)]++;
+    Key bucket = 0;
+    for (; nth >= counts[size_t(bucket)]; bucket++) nth -= counts[size_t(bucket)];
+    if (shift == 0) return Key(least + bucket);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+      const Key key = keys[i];
+      keys[kept] = key;
+      kept += (key - least) >> shift == bucket;
+    }
+    n = kept;
+  }
+  std::nth_element(keys, keys + nth, keys + n);
+  return keys[nth];
+}
 
-template <class T, class V>
-HWY_INLINE auto widened(V bytes) {
-  const hn::ScalableTag<T> d;
-  if constexpr (sizeof(T) == 1) return bytes;
-  else if constexpr (sizeof(T) == 8) return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<uint32_t, decltype(d)>(), bytes));
-  else return hn::PromoteTo(d, bytes);
+// Where quickselect with a median of three leaves the nth element, when others equal it.
+template <class T>
+int64_t quickselect_place(const T* row, int64_t n, int64_t nth) {
+  struct Item {
+    OrderKey<T> key;
+    int64_t place;
+  };
+  std::vector<Item> items(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; i++) items[size_t(i)] = {order_key(row[i]), i};
+  Item* a = items.data();
+  const auto order = [&](int64_t i, int64_t j) {
+    if (a[i].key > a[j].key) std::swap(a[i], a[j]);
+  };
+  int64_t left = 0, right = n - 1;
+  while (right > left) {
+    if (right == left + 1) {
+      order(left, right);
+      break;
+    }
+    // Pivot to `left`, something smaller beside it, something larger at the end.
+    std::swap(a[left + (right - left) / 2], a[left + 1]);
+    order(left + 1, right);
+    order(left, right);
+    order(left + 1, left);
+    const auto pivot = a[left].key;
+    int64_t i = left + 1, j = right;
+    while (true) {
+      while (a[++i].key < pivot) {}
+      while (a[--j].key > pivot) {}
+      if (j < i) break;
+      std::swap(a[i], a[j]);
+    }
+    std::swap(a[left], a[j]);
+    if (j <= nth) left = i;
+    if (j >= nth) right = j - 1;
+  }
+  return a[nth].place;
 }
 
 template <class T>
-void select_run(const Run& r) {
-  const hn::ScalableTag<T> d;
-  const hn::Rebind<uint8_t, decltype(d)> d8;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  const uint8_t* condition = static_cast<const uint8_t*>(r.in[0]);
-  const T* x = static_cast<const T*>(r.in[1]);
-  const T* y = static_cast<const T*>(r.in[2]);
-  T* out = static_cast<T*>(r.out);
-  int64_t i = 0;
-  if (r.step[0] == 1 && r.n > 0) {
-    const auto x0 = hn::Set(d, *x), y0 = hn::Set(d, *y);
-    for (; i + lanes <= r.n; i += lanes) {
-      const auto bytes = hn::LoadU(d8, condition + i);
-      const auto no = hn::Eq(widened<T>(bytes), hn::Zero(d));
-      hn::StoreU(hn::IfThenElse(no, r.step[2] ? hn::LoadU(d, y + i) : y0, r.step[1] ? hn::LoadU(d, x + i) : x0), d,
-                 out + i);
-    }
+class RowSelect {
+ public:
+  using Key = OrderKey<T>;
+
+  explicit RowSelect(const SelectCall& call)
+      : call_(call), scratch_(Tensor::empty({call.size}, sizeof(Key) == 8 ? kFloat64 : kFloat32)) {}
+
+  void run(int64_t row) {
+    const T* in = static_cast<const T*>(call_.in) + row * call_.size;
+    const int64_t place = place_of(in, call_.size);
+    call_.index[row] = place;
+    static_cast<T*>(call_.out)[row] = in[place];
   }
-  for (; i < r.n; i++) out[i] = condition[i * r.step[0]] ? x[i * r.step[1]] : y[i * r.step[2]];
+
+ private:
+  int64_t place_of(const T* in, int64_t n) const {
+    Key* keys = static_cast<Key*>(scratch_.data_ptr());
+    bool broken = false;
+    for (int64_t i = 0; i < n; i++) keys[i] = order_key(in[i]);
+    const bool median = call_.rule == SelectCall::Rule::Median;
+    if (!std::is_integral_v<T> && median) {
+      for (int64_t i = 0; i < n; i++) broken |= keys[i] == ~Key(0);
+      if (broken) return occurrence(in, ~Key(0), 0);
+    }
+    const Key key = nth_key(keys, n, call_.nth);
+    int64_t below = 0, equal = 0;
+    for (int64_t i = 0; i < n; i++) below += order_key(in[i]) < key, equal += order_key(in[i]) == key;
+    if (equal == 1 || median) return occurrence(in, key, call_.nth - below);
+    return quickselect_place(in, n, call_.nth);
+  }
+  static int64_t occurrence(const T* in, Key key, int64_t which) {
+    for (int64_t i = 0;; i++)
+      if (order_key(in[i]) == key && which-- == 0) return i;
+  }
+
+  const SelectCall& call_;
+  const Tensor scratch_;
+};
+
+void select_rows(const SelectCall& c) {
+  with_type(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for(c.rows, std::max<int64_t>(1, 8192 / c.size), [&](int64_t begin, int64_t end) {
+      RowSelect<T> select(c);
+      for (int64_t row = begin; row < end; row++) select.run(row);
+    });
+  });
 }
 
-const InnerKernel* select_table() {
-  static const InnerKernel kTable[] = {select_run<uint8_t>, select_run<uint16_t>, select_run<uint32_t>,
-                                       select_run<uint64_t>};
-  return kTable;
+template <class T>
+int64_t mode_place(const T* row, int64_t n) {
+  using Number = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  int64_t best = 0, best_count = 0;
+  for (int64_t i = 0, start = 0; i < n; i++) {
+    if (convert_element<Number>(row[i]) != convert_element<Number>(row[start])) start = i;
+    if (i - start + 1 > best_count) best = i, best_count = i - start + 1;
+  }
+  return best;
 }
+
+void mode_rows(const ModeCall& c) {
+  with_type(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for(c.rows, std::max<int64_t>(1, 8192 / c.size), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; r++)
+        c.place[r] = mode_place(static_cast<const T*>(c.sorted) + r * c.size, c.size);
+    });
+  });
+}
+
+// Halving without jumps. What is no number lies above everything.
+template <bool kRight, class T>
+int64_t place_among(const T* edges, int64_t n, T x) {
+  using Number = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+  const auto before = [x = Number(x)](T edge) { return kRight ? !(Number(edge) > x) : !(Number(edge) >= x); };
+  const T* at = edges;
+  for (; n > 1; n -= n / 2) at += before(at[n / 2 - 1]) ? n / 2 : 0;
+  return at - edges + (n == 1 && before(*at));
+}
+
+template <bool kRight>
+void search(const SearchCall& c) {
+  with_type(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for(c.rows * c.per_row, 2048, [&](int64_t begin, int64_t end) {
+      const T* values = static_cast<const T*>(c.values);
+      for (int64_t i = begin; i < end; i++)
+        c.out[i] = place_among<kRight>(static_cast<const T*>(c.edges) + i / c.per_row * c.size, c.size, values[i]);
+    });
+  });
+}
+void search_rows(const SearchCall& c) { c.right ? search<true>(c) : search<false>(c); }
+
+const KernelRegistration<SelectCall> register_select{select_kernel, DeviceType::Cpu, select_rows};
+const KernelRegistration<ModeCall> register_mode{mode_kernel, DeviceType::Cpu, mode_rows};
+const KernelRegistration<SearchCall> register_search{search_kernel, DeviceType::Cpu, search_rows};
 
 }  // namespace
-}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tessera::tensor::cpu {
-HWY_EXPORT(select_table);
-const InnerKernel* select_kernels() { return HWY_DYNAMIC_DISPATCH(select_table)(); }
 }  // namespace tessera::tensor::cpu
-#endif

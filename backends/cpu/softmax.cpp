@@ -20,6 +20,15 @@ HWY_INLINE Wide<T> finite_or_zero(Wide<T> x) {
   return apply<T>([](Lane<T> a) HWY_ATTR { return m::select(m::is_inf(a), Lane<T>(0.0), a); }, x);
 }
 
+// Floats of lines of halves that are kept at once: half of a first-level cache.
+inline constexpr int64_t kLongestKept = 4096;
+template <class T, int64_t kSize>
+struct Kept {
+  T e[kSize];
+};
+template <class T>
+struct Kept<T, 0> {};
+
 void softmax_lines(const SoftmaxCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
@@ -35,15 +44,20 @@ void softmax_lines(const SoftmaxCall& c) {
         line.map([&](Place<T> at) TS_LANES { at.store(at.load(in) - most - log_total, out); });
         return;
       }
-      constexpr bool kKeep = std::is_same_v<In, T>;  // a half would lose what the quotient needs
+      // The exponentials wait in the result; a half would lose what the quotient needs, so they wait beside it.
+      constexpr bool kKeep = std::is_same_v<In, T>;
+      Kept<T, kKeep ? 0 : kLongestKept> kept;
+      const int64_t apart = line.kColumns ? Wide<T>::kSize : 1;
+      const bool beside = !kKeep && c.size * apart <= kLongestKept - Wide<T>::kSize;
       const Wide<T> scale = Wide<T>(T(1)) / line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
         const Wide<T> e = power(at);
         if constexpr (kKeep) at.store(e, out);
+        else if (beside) store_wide(e, kept.e + at.along * apart);
         return e;
       });
       line.map([&](Place<T> at) TS_LANES {
         if constexpr (kKeep) at.store(at.load(out) * scale, out);
-        else at.store(power(at) * scale, out);
+        else at.store((beside ? load_wide<T>(kept.e + at.along * apart) : power(at)) * scale, out);
       });
     });
   });
@@ -92,19 +106,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera::tensor::cpu {
 namespace {
-HWY_EXPORT(softmax_lines);
-HWY_EXPORT(softmax_grad_lines);
-HWY_EXPORT(logsumexp_lines);
-const KernelRegistration<SoftmaxCall> softmax_registration{softmax_kernel, DeviceType::Cpu, [](const SoftmaxCall& c) {
-                                                             HWY_DYNAMIC_DISPATCH(softmax_lines)(c);
-                                                           }};
-const KernelRegistration<SoftmaxGradCall> grad_registration{softmax_grad_kernel, DeviceType::Cpu,
-                                                            [](const SoftmaxGradCall& c) {
-                                                              HWY_DYNAMIC_DISPATCH(softmax_grad_lines)(c);
-                                                            }};
-const KernelRegistration<LogSumExpCall> logsumexp_registration{
-    logsumexp_kernel, DeviceType::Cpu, [](const LogSumExpCall& c) { HWY_DYNAMIC_DISPATCH(logsumexp_lines)
-                                                                    (c); }};
+TS_ROW_KERNEL(softmax_kernel, SoftmaxCall, softmax_lines)
+TS_ROW_KERNEL(softmax_grad_kernel, SoftmaxGradCall, softmax_grad_lines)
+TS_ROW_KERNEL(logsumexp_kernel, LogSumExpCall, logsumexp_lines)
 }  // namespace
 }  // namespace tessera::tensor::cpu
 #endif

@@ -3,7 +3,6 @@
 // Elements become records: the order key above, the place below, as one unsigned number as narrow as the row allows. No two
 // records are equal, so any way of sorting them is stable. Short rows go through Batcher's network of exchanges without
 // jumps, longer ones through a radix sort by bytes, the lowest first, which leaves out bytes that are the same everywhere.
-#pragma GCC optimize("O3")
 #include <algorithm>
 #include <array>
 

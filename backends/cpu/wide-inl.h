@@ -2,7 +2,7 @@
 // works on Wides, so that the order of additions is the same for every instruction set; the several registers
 // also hide the latency of a chain of additions.
 //
-// Elements of other dtypes (float16 and bfloat16 above all) are converted on their way into and out of the registers.
+// Elements of other dtypes are converted on their way into and out of the registers (lane_memory-inl.h).
 #if defined(TESSERA_WIDE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_WIDE_INL_H
 #undef TESSERA_WIDE_INL_H
@@ -11,11 +11,11 @@
 #endif
 
 #include <algorithm>
+#include <type_traits>
 #include <cstring>
 
 #include "backends/number.h"
-#include "backends/cpu/lane-inl.h"
-#include "runtime/dtype.h"
+#include "backends/cpu/lane_memory-inl.h"
 
 // For lambdas that work on lanes: compiled for the instruction set, and part of the loop that calls them (but for
 // processors without vectors, where the code would be large and no faster). Those that run a tile stay functions:
@@ -37,60 +37,6 @@ namespace tessera::tensor::cpu::HWY_NAMESPACE {
 
 // Loops over the registers of a Wide are written out, but not the 32 turns of a processor without vectors.
 inline constexpr int kUnroll = HWY_TARGET == HWY_SCALAR ? 1 : 8;
-
-// ---- one register ----
-
-template <class T>
-HWY_INLINE Lane<T> load_lane(const T* p) {
-  return hn::LoadU(Tag<T>(), p);
-}
-template <class T>
-HWY_INLINE void store_lane(Lane<T> x, T* p) {
-  hn::StoreU(x.v, Tag<T>(), p);
-}
-HWY_INLINE Lane<float> load_lane(const BFloat16* p) {
-  const hn::Rebind<uint16_t, Tag<float>> d16;
-  const hn::RebindToUnsigned<Tag<float>> d32;
-  const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(p)));
-  return hn::BitCast(Tag<float>(), hn::ShiftLeft<16>(bits));
-}
-HWY_INLINE void store_lane(Lane<float> x, BFloat16* p) {
-  const hn::RebindToUnsigned<Tag<float>> d32;
-  const auto bits = hn::BitCast(d32, x.v);
-  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
-  const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, odd), hn::Set(d32, 0x7fff)));
-  const auto is_nan = hn::RebindMask(d32, hn::IsNaN(x.v));
-  const auto result = hn::IfThenElse(is_nan, hn::Set(d32, 0x7fc0), rounded);
-#if HWY_TARGET == HWY_SCALAR
-  p->bits = uint16_t(hn::GetLane(result));
-#else
-  const hn::Rebind<uint16_t, Tag<float>> d16;
-  hn::StoreU(hn::TruncateTo(d16, result), d16, reinterpret_cast<uint16_t*>(p));
-#endif
-}
-// Highway converts float16 by instruction from AVX2 on; what it does below rounds towards zero.
-HWY_INLINE Lane<float> load_lane(const Half* p) {
-#if HWY_TARGET <= HWY_AVX2
-  const hn::Rebind<hwy::float16_t, Tag<float>> d16;
-  return hn::PromoteTo(Tag<float>(), hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(p)));
-#else
-  alignas(64) float buffer[hn::MaxLanes(Tag<float>())];
-  for (size_t i = 0; i < hn::Lanes(Tag<float>()); i++) buffer[i] = float(p[i]);
-  return hn::Load(Tag<float>(), buffer);
-#endif
-}
-HWY_INLINE void store_lane(Lane<float> x, Half* p) {
-#if HWY_TARGET <= HWY_AVX2
-  const hn::Rebind<hwy::float16_t, Tag<float>> d16;
-  hn::StoreU(hn::DemoteTo(d16, x.v), d16, reinterpret_cast<hwy::float16_t*>(p));
-#else
-  alignas(64) float buffer[hn::MaxLanes(Tag<float>())];
-  hn::Store(x.v, Tag<float>(), buffer);
-  for (size_t i = 0; i < hn::Lanes(Tag<float>()); i++) p[i] = Half(buffer[i]);
-#endif
-}
-
-// ---- many ----
 
 template <class T>
 struct Wide {
@@ -197,25 +143,48 @@ TS_WIDE_INLINE void store_wide(Wide<T> x, Out* p) {
 #pragma GCC unroll kUnroll
   for (int k = 0; k < Wide<T>::kParts; k++) store_lane(Lane<T>(x.part[k]), p + k * Wide<T>::kLanes);
 }
-// The ends of lines: rare, so they are not part of the loops that ask for them.
+// The ends of lines: rare, so they are not part of the loops that ask for them. Where an instruction leaves elements out,
+// no byte beyond the end is touched; elsewhere (Highway reads all there) they go through a buffer.
+inline constexpr bool kMasks = HWY_TARGET <= HWY_AVX2;
+template <class T>
+HWY_INLINE size_t lanes_of_part(int k, int count) {
+  return size_t(std::clamp(count - k * Wide<T>::kLanes, 0, Wide<T>::kLanes));
+}
 template <class T, class In>
 HWY_NOINLINE Wide<T> load_end(const In* p, int count) {
+  if constexpr (kMasks && std::is_same_v<T, In>) {
+    const Tag<T> d;
+    Wide<T> r;
+#pragma GCC unroll kUnroll
+    for (int k = 0; k < Wide<T>::kParts; k++)
+      r.part[k] = hn::MaskedLoad(hn::FirstN(d, lanes_of_part<T>(k, count)), d, p + k * Wide<T>::kLanes);
+    return r;
+  }
   alignas(64) In buffer[size_t(Wide<T>::kSize)] = {};
   std::memcpy(static_cast<void*>(buffer), p, size_t(count) * sizeof(In));
   return load_wide<T>(buffer);
 }
 template <class T, class Out>
 HWY_NOINLINE void store_end(const Wide<T>& x, Out* p, int count) {
+  if constexpr (kMasks && std::is_same_v<T, Out>) {
+    const Tag<T> d;
+#pragma GCC unroll kUnroll
+    for (int k = 0; k < Wide<T>::kParts; k++)
+      hn::BlendedStore(x.part[k], hn::FirstN(d, lanes_of_part<T>(k, count)), d, p + k * Wide<T>::kLanes);
+    return;
+  }
   alignas(64) Out buffer[size_t(Wide<T>::kSize)];
   store_wide(x, buffer);
   std::memcpy(static_cast<void*>(p), buffer, size_t(count) * sizeof(Out));
 }
 template <class T>
 HWY_NOINLINE Wide<T> fill_end(const Wide<T>& x, int count, T rest) {
-  alignas(64) T buffer[size_t(Wide<T>::kSize)];
-  store_wide(x, buffer);
-  std::fill(buffer + count, buffer + Wide<T>::kSize, rest);
-  return load_wide<T>(buffer);
+  const Tag<T> d;
+  Wide<T> r;
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++)
+    r.part[k] = hn::IfThenElse(hn::FirstN(d, lanes_of_part<T>(k, count)), x.part[k], hn::Set(d, rest));
+  return r;
 }
 /// The first `count` elements; the others are 0.
 template <class T, class In>

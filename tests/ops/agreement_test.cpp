@@ -185,15 +185,23 @@ void run_layouts(int id, DType dtype) {
     for (int k = 0; k < row.arity; k++) in[k] = make({n}, k);
     compare(id, dtype, in, Tensor::empty({n}, out), Tensor::empty({n}, out));
   }
-  for (int shape = 0; shape < 3; shape++) {  // transposed, every other element, broadcast
+  // Transposed, every other element, broadcast; long rows of these, which are not gathered in tiles.
+  for (int shape = 0; shape < 5; shape++) {
     Tensor in[3];
     for (int k = 0; k < row.arity; k++) {
       Tensor base = make({22, 60}, k);
       if (shape == 0) in[k] = k == 0 ? base.view_of({30, 22}, {1, 60}) : make({30, 22}, k);
       if (shape == 1) in[k] = base.view_of({22, 30}, {60, 2});
       if (shape == 2) in[k] = k == 0 ? base.view_of({22, 60}, {60, 1}) : k == 1 ? make({60}, k) : make({22, 1}, k);
+      if (shape == 3) in[k] = k == 0 ? base.view_of({10, 59}, {120, 2}) : k == 1 ? make({10, 1}, k) : make({59}, k);
+      if (shape == 4) in[k] = k == 0 ? make({1}, k) : make({22, 60}, k).view_of({19, 57}, {60, 1});
     }
-    Dims sizes = shape == 0 ? Dims{30, 22} : shape == 1 ? Dims{22, 30} : Dims{22, 60};
+    const Dims sizes = shape == 0       ? Dims{30, 22}
+                       : shape == 1     ? Dims{22, 30}
+                       : shape == 2     ? Dims{22, 60}
+                       : shape == 3     ? Dims{10, 59}
+                       : row.arity == 1 ? Dims{1}
+                                        : Dims{19, 57};
     compare(id, dtype, in, Tensor::empty(sizes, out), Tensor::empty(sizes, out));
   }
 }
@@ -217,7 +225,7 @@ TEST_CASE("reductions: cpu agrees with ref and does not depend on threads") {
   Context& context = Context::current();
   const int threads = context.threads;
   for (int id = 0; id < reduction::kReduceCount; id++)
-    for (DType t : {kInt32, kInt64, kFloat16, kFloat32, kFloat64})
+    for (DType t : {kInt32, kInt64, kFloat16, kBFloat16, kFloat32, kFloat64})
       for (int layout = 0; layout < 6; layout++) {
         using namespace reduction;
         if (kReduceClasses[id] == ReduceClass::Float && !is_floating(t)) continue;
@@ -228,7 +236,7 @@ TEST_CASE("reductions: cpu agrees with ref and does not depend on threads") {
         ReduceCall c{};
         c.op = id;
         c.in_dtype = t;
-        c.out_dtype = is_floating(t) ? (t == kFloat16 ? kFloat32 : t) : kInt64;
+        c.out_dtype = is_floating(t) ? (t == kFloat16 || t == kBFloat16 ? kFloat32 : t) : kInt64;
         c.compute = t == kFloat64 ? kFloat64 : is_floating(t) ? kFloat32 : kInt64;
         c.in = static_cast<const char*>(x.data_ptr());
         c.param = 3.0;

@@ -1,14 +1,16 @@
-// Runs of memory in reverse order, for every instruction set.
+// Runs of memory in reverse order, and of one element repeated, for every instruction set.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/backwards.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/move_runs.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/convert.h"
 #include "hwy/highway.h"
 
+#include <algorithm>
 #include <array>
 #include <complex>
+#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -59,6 +61,33 @@ void copy_backwards(void* to, const void* from, int64_t n, size_t size) {
   }
 }
 
+template <class T>
+void repeat(void* to_v, const void* value, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  T* to = static_cast<T*>(to_v);
+  T x;
+  std::memcpy(&x, value, sizeof(T));
+  const auto v = hn::Set(d, x);
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes)
+    for (int64_t k = 0; k < 4; k++) hn::StoreU(v, d, to + i + k * lanes);
+  for (; i + lanes <= n; i += lanes) hn::StoreU(v, d, to + i);
+  for (; i < n; i++) to[i] = x;
+}
+
+void repeat_element(void* to, const void* value, int64_t n, size_t size) {
+  switch (size) {
+    case 1: return void(std::memset(to, *static_cast<const uint8_t*>(value), size_t(n)));
+    case 2: return repeat<uint16_t>(to, value, n);
+    case 4: return repeat<uint32_t>(to, value, n);
+    case 8: return repeat<uint64_t>(to, value, n);
+    default:
+      return void(
+          std::fill_n(static_cast<std::complex<double>*>(to), n, *static_cast<const std::complex<double>*>(value)));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -67,10 +96,14 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::tensor::cpu {
 namespace {
 HWY_EXPORT(copy_backwards);
-}
+HWY_EXPORT(repeat_element);
+}  // namespace
 
 void copy_backwards(void* to, const void* from, int64_t n, size_t size) {
   HWY_DYNAMIC_DISPATCH(copy_backwards)(to, from, n, size);
+}
+void repeat_element(void* to, const void* value, int64_t n, size_t size) {
+  HWY_DYNAMIC_DISPATCH(repeat_element)(to, value, n, size);
 }
 
 }  // namespace tessera::tensor::cpu
