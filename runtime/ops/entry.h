@@ -97,6 +97,7 @@ void record_results(std::array<Tensor, N>& out, const A&... args) {
       std::apply([&](auto&... o) { Op::grad(o..., args...); }, out);
 }
 
+inline std::array<Tensor, 1> allocate(const Meta& meta) { return {meta.allocate()}; }
 template <size_t N>
 std::array<Tensor, N> allocate(const std::array<Meta, N>& metas) {
   std::array<Tensor, N> out;
@@ -147,7 +148,7 @@ auto apply(const A&... args) {
   if constexpr (detail::kIsView<decltype(shape)>) {
     return detail::make_view<Op>(shape, args...);
   } else {
-    auto out = detail::allocate(detail::as_array(std::move(shape)));
+    auto out = detail::allocate(shape);
     detail::fill<Op>(out, args...);
     detail::record_results<Op>(out, args...);
     if constexpr (out.size() == 1) return std::move(out[0]);

@@ -19,8 +19,9 @@ Views cut(const Tensor& self, int64_t dim, Ints lengths) {
   parts.reserve(lengths.size());
   int64_t start = 0;
   for (const int64_t length : lengths) {
-    parts.push_back({self.sizes(), self.strides(), start * self.strides()[dim]});
-    parts.back().sizes[dim] = length;
+    View& part = parts.emplace_back();
+    part.sizes.assign(self.sizes()), part.strides.assign(self.strides());
+    part.sizes[dim] = length, part.offset = start * part.strides[dim];
     start += length;
   }
   return parts;
