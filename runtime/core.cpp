@@ -8,6 +8,7 @@
 #include "runtime/checked.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
+#include "runtime/scalar.h"
 #include "runtime/shape.h"
 
 namespace tessera::tensor {
@@ -84,6 +85,33 @@ DType promote_unlike_types(DType a, DType b) {
 void refuse_type(DType t, const char* kernel) {
   if (kernel) fail(TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for '", scalar_type_name(t), "'");
   fail(TensorErrorKind::NotImplemented, "not implemented for '", scalar_type_name(t), "'");
+}
+
+void refuse_number(DType t) {
+  static constexpr const char* kNames[kDTypeCount] = {"bool",
+                                                      "uint8_t",
+                                                      "int8_t",
+                                                      "int16_t",
+                                                      "int",
+                                                      "int64_t",
+                                                      "uint16_t",
+                                                      "uint32_t",
+                                                      "uint64_t",
+                                                      "c10::Half",
+                                                      "c10::BFloat16",
+                                                      "float",
+                                                      "double",
+                                                      "c10::complex<float>",
+                                                      "c10::complex<double>"};
+  fail(TensorErrorKind::Runtime, "value cannot be converted to type ", kNames[int(t)], " without overflow");
+}
+
+Scalar Scalar::as(DType type) const {
+  return with_type<kAllTypes>(type, [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(to<T>());
+    else return to<T>();
+  });
 }
 
 bool dtype_from_name(std::string_view text, DType& out) {

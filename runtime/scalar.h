@@ -4,11 +4,15 @@
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "runtime/dtype.h"
 
 namespace tessera::tensor {
+
+/// Throws PyTorch's "value cannot be converted to type float without overflow".
+[[noreturn]] void refuse_number(DType type);
 
 class Scalar {
  public:
@@ -31,18 +35,46 @@ class Scalar {
   constexpr bool is_float() const { return kind_ == Kind::Float; }
   constexpr bool is_complex() const { return kind_ == Kind::Complex; }
 
-  /// Of a complex number: its real part. Ops that cannot take one have refused it before (require_real).
-  constexpr double to_double() const { return kind_ >= Kind::Float ? float_ : double(int_); }
-  constexpr int64_t to_int() const { return kind_ >= Kind::Float ? int64_t(float_) : int_; }
+  // What a type cannot hold it refuses, as PyTorch does: an imaginary part, an integer out of range, a finite number that
+  // would become infinite. An unsigned type takes a negative integer whose size it could hold.
+  constexpr double to_double() const {
+    if (is_complex() && imag_ != 0.0) [[unlikely]]
+      refuse_number(kFloat64);
+    return kind_ >= Kind::Float ? float_ : double(int_);
+  }
+  constexpr int64_t to_int() const { return kind_ >= Kind::Float ? to<int64_t>() : int_; }
   constexpr bool to_bool() const {
     return kind_ >= Kind::Float ? float_ != 0.0 || (is_complex() && imag_ != 0.0) : int_ != 0;
   }
-  std::complex<double> to_complex() const { return {to_double(), is_complex() ? imag_ : 0.0}; }
+  std::complex<double> to_complex() const { return {kind_ >= Kind::Float ? float_ : double(int_), imag_}; }
   template <class T>
-  T to() const {
-    if (kind_ == Kind::Complex) return convert_element<T>(std::complex<double>(float_, imag_));
-    return kind_ == Kind::Float ? convert_element<T>(float_) : convert_element<T>(int_);
+  constexpr T to() const {
+    if (!fits<T>()) [[unlikely]]
+      refuse_number(dtype_of<T>);
+    return wrapped<T>();
   }
+  /// As elements are converted: an integer keeps its low bits, a float may become infinite. Operands of promotion are.
+  template <class T>
+  constexpr T wrapped() const {
+    if (kind_ == Kind::Float) return convert_element<T>(float_);
+    if (kind_ != Kind::Complex) return convert_element<T>(int_);
+    if constexpr (!is_complex_type<T> && !std::is_same_v<T, bool>)
+      if (imag_ != 0.0) [[unlikely]]
+        refuse_number(dtype_of<T>);
+    return convert_element<T>(std::complex<double>(float_, imag_));
+  }
+  /// Whether to<T>() gives a number.
+  template <class T>
+  constexpr bool fits() const {
+    if constexpr (std::is_same_v<T, bool>) return true;
+    else if constexpr (is_complex_type<T>)
+      return kind_ < Kind::Float ||
+             (part_fits<typename T::value_type>(float_) && part_fits<typename T::value_type>(imag_));
+    else if (kind_ >= Kind::Float) return (!is_complex() || imag_ == 0.0) && part_fits<T>(float_);
+    else return int_fits<T>(int_);
+  }
+  /// The number as an element of the type would be, refused if it cannot be one.
+  Scalar as(DType type) const;
 
   /// The dtype that stands for its category in promotion: bool, int64, the default dtype, or its complex companion.
   DType category(DType default_dtype) const {
@@ -54,6 +86,34 @@ class Scalar {
   constexpr bool equals(double x) const { return !is_complex() && to_double() == x; }
 
  private:
+  template <class T>
+  static constexpr bool part_fits(double x) {
+    // The next double above the largest int64 is what its largest number rounds to.
+    if constexpr (std::is_integral_v<T>) {
+      constexpr double kTop = double(std::numeric_limits<T>::max()), kLow = double(std::numeric_limits<T>::lowest());
+      return x >= kLow && (sizeof(T) < 8 ? x <= kTop : x < kTop);
+    } else if constexpr (std::is_same_v<T, double>) return true;
+    else {
+      constexpr double kTop = largest<T>();
+      return !(x > kTop && x <= std::numeric_limits<double>::max()) &&
+             !(x < -kTop && x >= std::numeric_limits<double>::lowest());
+    }
+  }
+  template <class T>
+  static constexpr bool int_fits(int64_t x) {
+    if constexpr (std::is_integral_v<T>) {
+      constexpr uint64_t kTop = uint64_t(std::numeric_limits<T>::max());
+      if (x >= 0) return uint64_t(x) <= kTop;
+      return std::is_unsigned_v<T> ? -uint64_t(x) <= kTop : x >= int64_t(std::numeric_limits<T>::lowest());
+    } else return part_fits<T>(double(x));
+  }
+  template <class T>
+  static constexpr double largest() {
+    if constexpr (std::is_same_v<T, Half>) return 65504.0;
+    else if constexpr (std::is_same_v<T, BFloat16>) return 0x1.fep127;
+    else return double(std::numeric_limits<T>::max());
+  }
+
   Kind kind_;
   union {
     int64_t int_;

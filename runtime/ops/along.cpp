@@ -4,6 +4,7 @@
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/join.h"
 #include "runtime/ops/reduce.h"
 #include "runtime/ops/views.h"
 
@@ -84,6 +85,17 @@ void run_sums(const Tensor& out, const Tensor& self, int64_t dim, bool backwards
   else run_along(AlongCall::Sum, from, wrap_dim(dim, self.dim()), to.data_ptr(), nullptr, backwards);
 }
 
+/// Running products of complex numbers: of 1, 2, 4, ... neighbours.
+void run_complex_products(const Tensor& out, const Tensor& self, int64_t dim) {
+  Tensor products = self;
+  const int64_t n = self.dim() ? self.size(dim) : 1;
+  for (int64_t step = 1; step < n; step *= 2)
+    products = cat(
+        {narrow(products, dim, 0, step), narrow(products, dim, step, n - step) * narrow(products, dim, 0, n - step)},
+        dim);
+  copy_into(out, products);
+}
+
 /// The sum from here to the end.
 struct SumFromHere {
   static Meta shape(const Tensor& self, int64_t dim) {
@@ -127,11 +139,12 @@ template <AlongCall::Op kOp>
 struct Running {
   static Meta shape(const Tensor& self, int64_t dim, MaybeType dtype) {
     wrap_dim(dim, self.dim());
-    if (kOp != AlongCall::Sum && is_complex(self.dtype())) refuse_type(self.dtype(), "cumprod_out_cpu");
     return {self.sizes(), running_type(self, dtype), self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
     if (kOp == AlongCall::Sum) return run_sums(out, to_dtype(self, out.dtype()), dim, false);
+    if (is_complex(out.dtype()))
+      return run_complex_products(out, to_dtype(self, out.dtype()), wrap_dim(dim, self.dim()));
     run_along(kOp, contiguous(to_dtype(self, out.dtype())), wrap_dim(dim, self.dim()), out.data_ptr(), nullptr);
   }
   static void grad(Tensor& out, const Tensor& self, int64_t dim_given, MaybeType) {
@@ -145,7 +158,7 @@ struct Running {
     else
       record(out, "CumprodBackward0", {&self}, Kept<2>{{SavedTensor(self), SavedTensor(out, true)}},
              [dim, type](Sweep& s) {
-               s.give(0, [&] { return to_dtype(cumprod_dx(s.g(), s.kept(0), s.kept(1), dim), type); });
+               s.give(0, [&] { return to_dtype(conj(cumprod_dx(conj(s.g()), s.kept(0), s.kept(1), dim)), type); });
              });
   }
 };
@@ -212,7 +225,7 @@ TS_OP(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
       "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 TS_OP(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "Running products along dim.",
       kBoth | kInplace | kOut, Running<AlongCall::Product>,
-      "f[3,4], 1\nf[3,4], 0\nf{2,0,3}, 0\nf{2,0,3,0,1}, 0\ni[3,4]<9, -1");
+      "f[3,4], 1\nf[3,4], 0\nf{2,0,3}, 0\nf{2,0,3,0,1}, 0\nc[3,4], 1\ni[3,4]<9, -1");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -7,20 +7,31 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/plan.h"
 
 namespace tessera::tensor {
 namespace {
 
-bool is_one(const Scalar& s) { return s.to_double() == 1.0; }
-Scalar negated(const Scalar& s) { return s.is_float() ? Scalar(-s.to_double()) : Scalar(-s.to_int()); }
+bool is_one(const Scalar& s) { return s.is_int() && s.to_int() == 1; }
+Scalar negated(const Scalar& s) {
+  if (s.is_complex()) return -s.to_complex();
+  return s.is_float() ? Scalar(-s.to_double()) : Scalar(-s.to_int());
+}
 
 void check_alpha(const Operand& x, const Operand& y, const Scalar& alpha) {
-  auto integral = [](const Operand& o) {
-    return o.is_tensor() ? !is_floating(o.tensor().dtype()) : !o.scalar().is_float();
-  };
-  if (alpha.is_float())
-    check(!(integral(x) && integral(y)), TensorErrorKind::Runtime,
-          "For integral input tensors, argument alpha must not be a floating point number.");
+  PromotionState state;
+  for (const Operand* operand : {&x, &y}) {
+    if (operand->is_tensor()) state.add(operand->tensor());
+    else state.add(operand->scalar());
+  }
+  const DType type = state.result();
+  check(!alpha.is_bool() || is_bool(type), TensorErrorKind::Runtime,
+        "Boolean alpha only supported for Boolean results.");
+  check(is_differentiable(type) || alpha.is_bool() || alpha.is_int(), TensorErrorKind::Runtime,
+        "For integral input tensors, argument alpha must not be a floating point number.");
+  check(is_complex(type) || !alpha.is_complex(), TensorErrorKind::Runtime,
+        "For non-complex input tensors, argument alpha must not be a complex number.");
+  alpha.as(type);
 }
 
 }  // namespace
@@ -51,14 +62,10 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
 
 Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
   check(min || max, TensorErrorKind::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  // A float bound makes the result a float, as for operators.
-  DType wide = x.dtype();
-  for (const auto& bound : {min, max})
-    if (bound && is_bool(wide) && !bound->is_bool()) wide = kInt64;
-  if (is_bool(wide)) refuse_type(wide, "clamp_scalar_cpu");
-  for (const auto& bound : {min, max})
-    if (bound && bound->is_float() && !is_floating(wide)) wide = Context::current().default_dtype;
-  Tensor in = to_dtype(x, wide);
+  // A bool has no order of its own; among numbers it is one.
+  const bool among_numbers = (min && !min->is_bool()) || (max && !max->is_bool());
+  if (is_bool(x.dtype()) && !among_numbers) refuse_type(kBool, "clamp_scalar_cpu");
+  const Tensor in = is_bool(x.dtype()) ? to_dtype(x, kInt64) : x;
   if (min && max) return clamp_both(in, *min, *max);
   return min ? clamp_min(in, *min) : clamp_max(in, *max);
 }
@@ -106,6 +113,7 @@ void add_alpha(OpCall& c) {
 void rsub(OpCall& c) {
   Scalar nx, ny;
   Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
+  if (!is_one(c.scalar(2))) check_alpha(x, y, c.scalar(2));
   const Tensor scaled = is_one(c.scalar(2)) ? Tensor() : mul(x, c.scalar(2));
   Operand in[] = {y, scaled.defined() ? Operand(scaled) : x};
   c.results.emplace_back(run_pointwise(k_sub, in));
@@ -178,7 +186,9 @@ Tensor isclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool 
   if (equal_nan && is_floating(x.dtype())) close = close | (isnan(x) & isnan(y));
   if (rtol == 0 && atol == 0) return close;
   if (is_bool(x.dtype())) return close;
-  Tensor allowed = abs(mul(y, rtol)) + atol, gap = abs(sub(x, y));
+  const bool stored = is_wide_unsigned(x.dtype());  // has no difference of its own
+  const Tensor from = stored ? to_dtype(x, kFloat64) : x, to = stored ? to_dtype(y, kFloat64) : y;
+  Tensor allowed = abs(mul(y, rtol)) + atol, gap = abs(sub(from, to));
   return close | (isfinite(gap) & le(gap, allowed));
 }
 bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
@@ -353,8 +363,8 @@ TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times t
       "f[3,4]\n"
       "f[4], approximate='tanh'\n"
       "f[4], approximate='x' -> RuntimeError: approximate argument must be either none or tanh.");
-TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.", kFunction | kMethod | kNoGrad | kDataDependent,
-      &equal, "f[2,3], f[2,3]");
+TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.",
+      kFunction | kMethod | kNoGrad | kDataDependent, &equal, "f[2,3], f[2,3]");
 TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
       "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose,
       "f[2,3], f[3]\n"

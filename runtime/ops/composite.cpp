@@ -1,5 +1,6 @@
 // Small sentences of other ops: their derivatives come from what they say, so nothing is recorded here.
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"

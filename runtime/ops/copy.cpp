@@ -1,51 +1,38 @@
 // Copies, fills and conversions, with the gradient of each: a conversion's gradient is converted back.
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
-#include "runtime/autograd/node.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 
 namespace tessera::tensor {
 namespace {
 
-struct ToBackward final : Node {
-  ToBackward(const char* name, const Tensor& from) : Node(name), dtype(from.dtype()), device(from.device()) {
-    add_input(from);
-  }
-  void backward(const TensorList& grads, TensorList& out) override {
-    if (grads[0].defined()) out[0] = to_device(to_dtype(grads[0], dtype), device);
-  }
-  DType dtype;
-  Device device;
-};
+// ---- derivatives ----
 
-struct CloneBackward final : Node {
-  explicit CloneBackward(const Tensor& x) : Node("CloneBackward0") { add_input(x); }
-  void backward(const TensorList& grads, TensorList& out) override { out[0] = grads[0]; }
-};
+void record_copy(Tensor& out, const Tensor& self) {
+  record(out, "CloneBackward0", {&self}, [](Sweep& s) { s.give(0, [&] { return s.g(); }); });
+}
 
-struct CopyBackwards final : Node {
-  CopyBackwards(const Tensor& self, const Tensor& from)
-      : Node("CopyBackwards"), shape(from.sizes()), dtype(from.dtype()), device(from.device()) {
-    add_input(self);
-    add_input(from);
-  }
-  void backward(const TensorList& grads, TensorList& out) override {
-    if (!grads[0].defined()) return;
-    if (needs(0)) out[0] = zeros_like(grads[0]);
-    if (needs(1)) out[1] = to_device(to_dtype(sum_to_size(grads[0], shape), dtype), device);
-  }
-  Dims shape;
-  DType dtype;
-  Device device;
-};
+void record_conversion(Tensor& out, const Tensor& self) {
+  record(out, "ToCopyBackward0", {&self}, [dtype = self.dtype(), device = self.device()](Sweep& s) {
+    if (s.g().defined()) s.give(0, [&] { return to(s.g(), dtype, device); });
+  });
+}
 
-struct FillBackward final : Node {
-  explicit FillBackward(const Tensor& self) : Node("FillBackward0") { add_input(self); }
-  void backward(const TensorList& grads, TensorList& out) override {
-    if (grads[0].defined()) out[0] = zeros_like(grads[0]);
-  }
-};
+CountedPtr<Node> overwriting_node(const Tensor& self, const Tensor& from) {
+  return make_node("CopyBackwards", {&self, &from}, Kept<0>{},
+                   [shape = Dims(from.sizes()), dtype = from.dtype(), device = from.device()](Sweep& s) {
+                     if (!s.g().defined()) return;
+                     s.give(0, [&] { return zeros_like(s.g()); });
+                     s.give(1, [&] { return to(sum_to_size(s.g(), shape), dtype, device); });
+                   });
+}
+
+CountedPtr<Node> filling_node(const Tensor& self) {
+  return make_node("FillBackward0", {&self}, Kept<0>{}, [](Sweep& s) {
+    if (s.g().defined()) s.give(0, [&] { return zeros_like(s.g()); });
+  });
+}
 
 void check_copy(const Tensor& to, const Tensor& from) {
   check(to.device().is_meta() || !from.device().is_meta(), TensorErrorKind::NotImplemented,
@@ -90,7 +77,9 @@ void copy_into(const Tensor& to, const Tensor& from) {
   copy_kernel(to.device(), CopyCall{loop});
 }
 
-void fill_into(const Tensor& to, Scalar value) {
+void fill_into(const Tensor& to, Scalar given) {
+  if (to.device().is_meta()) return;
+  const Scalar value = given.as(to.dtype());
   if (to.numel() == 0) return;
   const Tensor* operands[] = {&to};
   Loop loop;
@@ -99,11 +88,11 @@ void fill_into(const Tensor& to, Scalar value) {
 }
 
 Tensor copy_(const Tensor& self, const Tensor& from) {
-  const bool record = needs_grad(self, from) && is_floating(self.dtype());
+  const bool record = needs_grad(self, from) && is_differentiable(self.dtype());
   if (record || self.requires_grad()) check_inplace(self);
   check_no_internal_overlap(self);
   CountedPtr<Node> node;
-  if (record) node = make_counted<CopyBackwards>(self, from);
+  if (record) node = overwriting_node(self, from);
   Tensor source = from;
   if (&self.storage() == &from.storage() && !self.same(from))
     source = clone(from);  // may overlap: the order would matter
@@ -119,7 +108,7 @@ Tensor fill_(const Tensor& self, Scalar value) {
   fill_into(self, value);
   self.bump_version();
   Tensor handle = self;
-  if (needs_grad(self)) rebase_history(handle, make_counted<FillBackward>(self));
+  if (needs_grad(self)) rebase_history(handle, filling_node(self));
   return handle;
 }
 
@@ -128,7 +117,7 @@ Tensor zero_(const Tensor& self) { return fill_(self, 0); }
 Tensor clone(const Tensor& self) {
   Tensor out = empty_like_strided(self, self.dtype());
   copy_into(out, self);
-  if (needs_grad(self)) set_history(out, make_counted<CloneBackward>(self));
+  if (needs_grad(self)) record_copy(out, self);
   return out;
 }
 
@@ -136,7 +125,7 @@ Tensor contiguous(const Tensor& self) {
   if (self.is_contiguous()) return self;
   Tensor out = Tensor::empty(self.sizes(), self.dtype(), self.device());
   copy_into(out, self);
-  if (needs_grad(self)) set_history(out, make_counted<CloneBackward>(self));
+  if (needs_grad(self)) record_copy(out, self);
   return out;
 }
 
@@ -152,7 +141,7 @@ Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy) {
     out = Tensor::empty(self.sizes(), type, place);
     copy_into(out, self);
   }
-  if (needs_grad(self) && is_floating(type)) set_history(out, make_counted<ToBackward>("ToCopyBackward0", self));
+  if (needs_grad(self) && is_differentiable(type)) record_conversion(out, self);
   return out;
 }
 

@@ -84,12 +84,13 @@ namespace {
 
 struct IndexAdd {
   static constexpr bool in_place = true;
-  static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Scalar) {
+  static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Scalar alpha) {
+    alpha.as(self.dtype());
     return items_written_shape("index_add_", self, dim, index, source);
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                   Scalar alpha) {
-    const Scalar factor = is_floating(self.dtype()) || is_complex(self.dtype()) ? alpha : Scalar(alpha.to_int());
+    const Scalar factor = is_differentiable(self.dtype()) ? alpha : alpha.as(self.dtype());
     const Tensor added = apart_from(out, factor.equals(1) ? source : source * factor), at = as_index(out, index);
     start_from(out, self);
     move_items({Mode::Accumulate, wrap_dim(dim, self.dim())}, out, at, added);

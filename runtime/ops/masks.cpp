@@ -89,8 +89,7 @@ void run_fill(const Tensor& out, const Tensor& self, const Tensor& mask, const T
 struct MaskedFillNumber {
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& self, const Tensor& mask, Scalar value) {
-    check(!value.is_complex() || is_complex(self.dtype()), TensorErrorKind::Runtime,
-          "value cannot be converted to type ", cpp_name(self.dtype()), " without overflow");
+    value.as(self.dtype());
     return filled_shape(self, mask);
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& mask, Scalar value) {
@@ -109,12 +108,13 @@ struct MaskedFill {
     check(value.dim() == 0, TensorErrorKind::Runtime,
           "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
           " dimension(s).");
-    check(!is_complex(value.dtype()) || is_complex(self.dtype()), TensorErrorKind::Runtime,
-          "value cannot be converted to type ", cpp_name(self.dtype()), " without overflow");
+    if (is_complex(value.dtype()) && !is_complex(self.dtype()) && !value.device().is_cpu()) refuse_number(self.dtype());
     return filled_shape(self, mask);
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
-    run_fill(out, self, mask, apart_from(out, value));
+    // On the host the number is at hand, and refused where the dtype cannot hold it.
+    run_fill(out, self, mask,
+             value.device().is_cpu() ? Tensor::scalar(value.item(), self.dtype()) : apart_from(out, value));
   }
   static void grad(Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
     record(out, "MaskedFillBackward1", {&self, &value}, keep(mask), [shape = Dims(self.sizes())](Sweep& s) {

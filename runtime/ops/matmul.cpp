@@ -98,7 +98,11 @@ Tensor flip(const Tensor& x) { return transpose(x, -2, -1); }
 
 // The adjoint of the last two dimensions: what the gradient of a product is multiplied by.
 Tensor adjoint_of(const Tensor& x) { return conj(flip(x)); }
-Tensor scaled(const Tensor& x, double k) { return k == 1.0 ? x : x * k; }
+/// The gradient of k * x.
+Tensor scaled(const Tensor& g, const Scalar& k) {
+  if (k.is_complex()) return g * Scalar(std::conj(k.to_complex()));
+  return k.equals(1) ? g : g * k;
+}
 Tensor product(const Tensor& a, const Tensor& b) { return a.dim() == 3 ? bmm(a, b) : mm(a, b); }
 SavedTensor keep_if(bool wanted, const Tensor& t) { return wanted ? SavedTensor(t) : SavedTensor(); }
 
@@ -112,7 +116,7 @@ void record_product(Tensor& out, const char* name, const Tensor& a, const Tensor
 
 // beta * bias + alpha * a b; with `transposed` b is given as its transpose, as a layer keeps its weight.
 void record_sum_and_product(Tensor& out, const char* name, const Tensor& bias, const Tensor& a, const Tensor& b,
-                            double beta, double alpha, bool transposed) {
+                            Scalar beta, Scalar alpha, bool transposed) {
   record(out, name, {&bias, &a, &b}, Kept<2>{{keep_if(b.requires_grad(), a), keep_if(a.requires_grad(), b)}},
          [shape = Dims(bias.sizes()), beta, alpha, transposed](Sweep& s) {
            const Tensor& g = s.g();
@@ -225,38 +229,48 @@ struct Dot {
   }
 };
 
+// What scales is a number that the results could hold; halves are computed as float32.
+void check_factors(const Tensor& a, const Scalar& beta, const Scalar& alpha) {
+  const DType type = is_half(a.dtype()) ? kFloat32 : a.dtype();
+  beta.as(type), alpha.as(type);
+}
+
 // `bias` spread over a b, both matrices.
 struct Addmm {
-  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar, Scalar) {
+  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
     check(a.dim() == 2, TensorErrorKind::Runtime, "mat1 must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix, got ", b.dim(), "-D tensor");
     check_mm_shapes(a, b);
     check(bias.dtype() == b.dtype(), TensorErrorKind::Runtime, "self and mat2 must have the same dtype");
     check_types(a, b);
     check_expands(bias, {a.sizes()[0], b.sizes()[1]});
+    check_factors(a, beta, alpha);
     return {{a.sizes()[0], b.sizes()[1]}, a};
   }
   static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    if (is_complex(out.dtype()) && (beta.is_complex() || alpha.is_complex()))
+      return copy_into(out, product(a, b) * alpha + bias * beta);
     start_with(out, bias, beta.to_double());
     run_gemm(out, a, b, alpha.to_double(), beta.to_double());
   }
   static void grad(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-    record_sum_and_product(out, "AddmmBackward0", bias, a, b, beta.to_double(), alpha.to_double(), false);
+    record_sum_and_product(out, "AddmmBackward0", bias, a, b, beta, alpha, false);
   }
 };
 
 struct Baddbmm {
-  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar, Scalar) {
+  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
     check_batches(a, b);
     const Dims shape{a.sizes()[0], a.sizes()[1], b.sizes()[2]};
     check_expands(bias, shape);
+    check_factors(a, beta, alpha);
     return {shape, a};
   }
   static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
     Addmm::run(out, bias, a, b, beta, alpha);
   }
   static void grad(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-    record_sum_and_product(out, "BaddbmmBackward0", bias, a, b, beta.to_double(), alpha.to_double(), false);
+    record_sum_and_product(out, "BaddbmmBackward0", bias, a, b, beta, alpha, false);
   }
 };
 

@@ -3,12 +3,13 @@
 #include "runtime/ops/pointwise.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/device/backend.h"
-#include "runtime/autograd/node.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_grad.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
@@ -29,7 +30,7 @@ struct Plan {
 DType lane_of(DType t) {
   if (is_complex(t)) return t;
   if (is_floating(t)) return t == kFloat64 ? kFloat64 : kFloat32;
-  return t == kInt64 ? kInt64 : kInt32;
+  return t == kInt64 || t == kUInt32 || t == kUInt64 ? kInt64 : kInt32;
 }
 
 int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_integral(t) ? 1 : 0; }
@@ -98,8 +99,19 @@ const char* complex_refusal(std::string_view row) {
   fail(TensorErrorKind::NotImplemented, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
 }
 
-void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, Plan& plan) {
-  plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
+bool is_clamp(int id) { return id == k_clamp_min || id == k_clamp_max || id == k_clamp_both; }
+
+// The bounds of a clamp promote as operands do. Of floats they are read as real numbers.
+DType promote_clamp(const PointwiseRow& row, const Operand& x, const Scalar* bounds) {
+  Operand all[3] = {x, 0, 0};
+  for (int k = 0; k < row.params; k++)
+    all[k + 1] = is_floating(x.tensor().dtype()) ? Operand(bounds[k].to_double()) : Operand(bounds[k]);
+  return promote(all, 0, row.params + 1);
+}
+
+void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, const Scalar* params, Plan& plan) {
+  if (is_clamp(id)) plan.common = promote_clamp(row, in[0], params);
+  else plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
   if (!row.types.has(plan.common)) [[unlikely]]
     refuse_dtype(row, plan.common);
   if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
@@ -136,9 +148,43 @@ void check_divisor(const Operand& y, DType lane) {
 
 void check_operands(int id, const PointwiseRow& row, const Operand* in, const Plan& plan) {
   if (row.row_class == PointwiseClass::Divide) check_divisor(in[1], plan.lane);
-  if (id == k_pow && is_integral(plan.lane) && !in[1].is_tensor())
-    check(in[1].scalar().to_int() >= 0, TensorErrorKind::Runtime,
-          "Integers to negative integer powers are not allowed.");
+  if (id == k_pow && !in[1].is_tensor()) {
+    if (is_integral(plan.lane))
+      check(in[1].scalar().to_int() >= 0, TensorErrorKind::Runtime,
+            "Integers to negative integer powers are not allowed.");
+    if (!is_differentiable(plan.common) || is_half(plan.common)) in[1].scalar().as(plan.common);
+  }
+  if (row.row_class == PointwiseClass::Select)
+    for (int k = 1; k < row.arity; k++)
+      if (!in[k].is_tensor() && !is_half(plan.common)) in[k].scalar().as(plan.common);
+}
+
+// ---- parameters ----
+
+// A bound beyond the dtype on the side where it would leave nothing is refused, on the other side it bounds nothing.
+Scalar clamp_bound(const Scalar& bound, bool lower, DType type) {
+  const int64_t value = bound.to_int();
+  return with_type<DTypeSet(kBool) | kIntegralTypes | kWideUnsignedTypes>(type, [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    constexpr int64_t low = int64_t(std::numeric_limits<T>::lowest());
+    constexpr int64_t top = sizeof(T) < 8 ? int64_t(std::numeric_limits<T>::max()) : INT64_MAX;
+    check(lower ? value <= top : value >= low, TensorErrorKind::Runtime, "Clamp ", lower ? "min" : "max", " value ",
+          double(value), " is outside the representable range of ", scalar_type_name(type));
+    return std::clamp(value, low, top);
+  });
+}
+
+// A row's numbers as the dtype that it computes in holds them (a half is computed as float32); `to` has room for two.
+const Scalar* fit_params(int id, const PointwiseRow& row, const Scalar* given, const Plan& plan, Scalar* to) {
+  const DType type = is_half(plan.result) ? kFloat32 : plan.result;
+  for (int k = 0; k < row.params; k++) {
+    if (!is_floating(type) && is_clamp(id)) to[k] = clamp_bound(given[k], id != k_clamp_max && k == 0, type);
+    else {
+      to[k] = given[k].as(type);
+      if (is_floating(type)) to[k] = given[k].is_complex() ? Scalar(given[k].to_double()) : given[k];
+    }
+  }
+  return to;
 }
 
 // ---- shape ----
@@ -188,7 +234,7 @@ Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Devic
 void put_number(char* to, const Scalar& from, DType lane) {
   with_type<kRealTypes | kComplexTypes>(lane, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T value = from.to<T>();
+    T value = from.wrapped<T>();
     __builtin_memcpy(to, &value, sizeof value);
   });
 }
@@ -198,7 +244,7 @@ Scalar in_common(const Scalar& s, DType common) {
   if (!is_integral(common)) return s;
   return with_type<kIntegralTypes | kWideUnsignedTypes>(common, [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T>) return s.to<T>();
+    if constexpr (std::is_integral_v<T>) return s.wrapped<T>();
     else return s;
   });
 }
@@ -241,99 +287,6 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
       if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan);
   }
   if (loop.numel) pointwise_kernel(out.device(), PointwiseCall{id, plan.lane, loop, params});
-}
-
-// ---- gradients ----
-
-// PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y and 2 ** x are PowBackward1.
-const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
-  const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
-  if (id == k_pow && !number_second) return "PowBackward1";
-  if (id == k_remainder && !number_second) return "RemainderBackward1";
-  if (id == k_fmod && !number_second) return "FmodBackward1";
-  if (number_first && id == k_sub) return "RsubBackward1";
-  if (number_first && id == k_div) return "MulBackward0";  // reciprocal(x) * number
-  return row.backward_name;
-}
-
-/// What the derivatives that are wanted read (kReadsX ...): what the tape has to keep.
-unsigned recorded_reads(const PointwiseRow& row, const Operand* in) {
-  unsigned reads = 0;
-  for (int k = 0; k < row.arity; k++)
-    if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad())
-      reads |= row.derivative[k].reads;
-  return reads;
-}
-
-struct PointwiseNode final : Node {
-  PointwiseNode(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* p, const Tensor& result)
-      : Node(node_name(op, op_row, in)), id(op), row(op_row) {
-    const unsigned reads = recorded_reads(row, in);
-    for (int k = 0; k < row.arity; k++)
-      if (reads >> k & 1) saved[k] = SavedTensor(in[k].as_tensor());
-    if (reads & kReadsResult) saved_result = SavedTensor(result, true);
-    for (int k = 0; k < row.params; k++) params[k] = p[k];
-    for (int k = 0; k < row.arity; k++) {
-      if (in[k].is_tensor()) {
-        shapes[k] = Dims(in[k].tensor().sizes());
-        dtypes[k] = in[k].tensor().dtype();
-        add_input(in[k].tensor());
-      } else {
-        edges.push_back(Edge{});
-      }
-    }
-  }
-
-  void backward(const TensorList& grads, TensorList& out) override {
-    const Tensor& g = grads[0];
-    if (!g.defined()) return;
-    Tensor x = saved[0].get(this), y = saved[1].get(this), z = saved[2].get(this), r = saved_result.get(this);
-    const GradArgs args{g, x, y, z, r, params};
-    Tensor fused[3];
-    const unsigned in_one_pass = Context::current().grad_enabled ? 0 : compute_fused(args, fused);
-    for (size_t k = 0; k < row.arity; k++) {
-      if (!needs(k) || !row.derivative[k].formula) continue;
-      // Of a complex function the gradient is g * conj(f'); a formula is linear in g and says g * f'.
-      Tensor d = in_one_pass >> k & 1    ? std::move(fused[k])
-                 : is_complex(g.dtype()) ? conj(row.derivative[k].formula(GradArgs{conj(g), x, y, z, r, params}))
-                                         : row.derivative[k].formula(args);
-      d = sum_to_size(d, shapes[k]);
-      out[k] = d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
-    }
-  }
-  void release_saved() override {
-    for (auto& s : saved) s.reset();
-    saved_result.reset();
-  }
-
-  // x ** 2 and x ** 3 have simpler rows; other numbers as exponents are the tensor formula's.
-  unsigned compute_fused(const GradArgs& args, Tensor* out) const {
-    unsigned wanted = 0;
-    for (size_t k = 0; k < row.arity; k++) wanted |= needs(k) ? 1u << k : 0u;
-    int simpler = id;
-    if (id == k_pow && args.y.defined() && args.y.is_wrapped_number()) {
-      const double exponent = args.y.item().to_double();
-      if (exponent != 2.0 && exponent != 3.0) return 0;
-      simpler = exponent == 2.0 ? k_square : k_cube;
-    }
-    return fused_gradients(simpler, kPointwiseRows[simpler], args, wanted, out);
-  }
-
-  int id;
-  const PointwiseRow& row;
-  SavedTensor saved[3], saved_result;
-  Dims shapes[3];
-  DType dtypes[3];
-  Scalar params[2];
-};
-
-bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
-  bool wanted = false;
-  for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().requires_grad();
-  if (!wanted || !Context::current().grad_enabled || !is_differentiable(result)) return false;
-  for (const auto& d : row.derivative)
-    if (d.formula) return true;
-  return false;
 }
 
 // ---- results ----
@@ -407,6 +360,42 @@ Dims full_shape(const Operand* in, int count) {
   return shape;
 }
 
+bool any_complex(const Operand* in, int count) {
+  for (int k = 0; k < count; k++)
+    if (in[k].is_tensor() ? is_complex(in[k].tensor().dtype()) : in[k].scalar().is_complex()) return true;
+  return false;
+}
+
+// Of complex tensors; a complex weight between real ones is refused.
+Tensor complex_lerp(const Operand* in) {
+  const DType ends = promote(in, 0, 2);
+  if (!in[2].is_tensor() && !is_complex(ends)) return lerp(in[0], in[1], in[2].scalar().as(ends));
+  return add(in[0], mul(in[2], sub(in[1], in[0])));
+}
+
+// The lane of uint64 is int64, which orders the same numbers once their top bit is turned round.
+constexpr int64_t kTopBit = INT64_MIN;
+
+bool orders_uint64(int id, DType common) {
+  if (common != kUInt64) return false;
+  return is_clamp(id) || id == k_maximum || id == k_minimum || id == k_fmax || id == k_fmin || id == k_relu ||
+         id == k_relu6 || id == k_hardtanh;
+}
+
+Tensor run_ordered(int id, const PointwiseRow& row, const Operand* in, const Scalar* params) {
+  Tensor turned[3];
+  Operand operands[3] = {0, 0, 0};
+  for (int k = 0; k < row.arity; k++) {
+    turned[k] = bitwise_xor(to_dtype(in[k].as_tensor(), kInt64), kTopBit);
+    operands[k] = turned[k];
+  }
+  Scalar bounds[2] = {0, 6};
+  for (int k = 0; k < row.params; k++) bounds[k] = params[k];
+  for (Scalar& bound : bounds) bound = bound.to_int() ^ kTopBit;
+  const int same = id == k_relu ? int(k_clamp_min) : id == k_relu6 || id == k_hardtanh ? int(k_clamp_both) : id;
+  return to_dtype(bitwise_xor(run_pointwise(same, operands, bounds), kTopBit), kUInt64);
+}
+
 }  // namespace
 
 Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
@@ -414,10 +403,24 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const int count = row.arity;
   if (id == k_abs && in[0].is_tensor() && is_complex(in[0].tensor().dtype())) [[unlikely]]
     return complex_abs(in[0].tensor());
+  if (id == k_lerp && any_complex(in, count)) [[unlikely]] {
+    const Tensor result = complex_lerp(in);
+    return out ? copy_(*out, result) : result;
+  }
   Plan plan;
   Device device = device_of(in, count);
-  decide_types(id, row, in, count, plan);
-  if (row.row_class == PointwiseClass::Divide || id == k_pow) check_operands(id, row, in, plan);
+  decide_types(id, row, in, count, params, plan);
+  if (row.row_class == PointwiseClass::Divide || row.row_class == PointwiseClass::Select || id == k_pow)
+    check_operands(id, row, in, plan);
+  Scalar fitted[2];
+  if (row.params) params = fit_params(id, row, params, plan, fitted);
+  if (orders_uint64(id, plan.common)) [[unlikely]] {
+    const Tensor result = run_ordered(id, row, in, params);
+    if (!out) return result;
+    Tensor place = *out;
+    resize_output(place, result.sizes());
+    return copy_(place, result);
+  }
   decide_shape(in, count, plan);
   Dims broadcast;
   Ints sizes;
@@ -449,7 +452,12 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
   call_kernel(kernel, in, kernel == id ? count : 1, params, plan, result);
   if (out) result.bump_version();
-  if (record) set_history(result, make_counted<PointwiseNode>(id, row, in, params, result));
+  if (record) {
+    const unsigned reads = recorded_reads(row, in);
+    CountedPtr<Node> node = row_node(id, row, in, params, reads);
+    if (reads & kReadsResult) keep_result(*node, result);
+    set_history(result, std::move(node));
+  }
   return result;
 }
 
@@ -457,10 +465,14 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   const PointwiseRow& row = kPointwiseRows[id];
   const int count = row.arity;
   const Tensor& self = in[0].tensor();
+  if (id == k_lerp && any_complex(in, count)) [[unlikely]]
+    return void(copy_(self, complex_lerp(in)));
   Plan plan;
   Device device = device_of(in, count);
-  decide_types(id, row, in, count, plan);
+  decide_types(id, row, in, count, params, plan);
   check_operands(id, row, in, plan);
+  Scalar fitted[2];
+  if (row.params) params = fit_params(id, row, params, plan, fitted);
   check_out_dtype(plan.result, self);
   check(device == self.device(), TensorErrorKind::Runtime,
         "Expected all tensors to be on the same device, but found at least two devices, ", self.device().str(), " and ",
@@ -471,35 +483,30 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     check(Ints(shape) == self.sizes(), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
           " doesn't match the broadcast shape ", shape);
   }
+  if (orders_uint64(id, plan.common)) [[unlikely]]
+    return void(copy_(self, run_ordered(id, row, in, params)));
   if (!self.is_contiguous()) check_no_internal_overlap(self);
   for (int k = 1; k < count; k++)
     if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
   bool record = Context::current().grad_enabled && wants_grad(row, in, plan.result);
   if (self.requires_grad() || record) check_inplace(self);
-  CountedPtr<Node> node;
-  if (record) {
-    // The derivative may read self as it was before the write.
-    Operand kept[3] = {in[0], in[1 % count], in[2 % count]};
-    Tensor before;
-    const unsigned reads = recorded_reads(row, in);
-    if (reads & kReadsX) {
-      GradMode off(false);
-      before = clone(self);
-    }
-    auto made = make_counted<PointwiseNode>(id, row, kept, params, self);
-    if (before.defined()) made->saved[0] = SavedTensor(before);
-    made->saved_result.reset();
+  const auto write = [&] {
     int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
     call_kernel(kernel, in, kernel == id ? count : 1, params, plan, self);
     self.bump_version();
-    if (reads & kReadsResult) made->saved_result = SavedTensor(self, true);
-    Tensor handle = self;
-    rebase_history(handle, std::move(made));
-    return;
+  };
+  if (!record) return write();
+  const unsigned reads = recorded_reads(row, in);
+  Tensor before;
+  if (reads & kReadsX) {
+    GradMode off(false);
+    before = clone(self);
   }
-  int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
-  call_kernel(kernel, in, kernel == id ? count : 1, params, plan, self);
-  self.bump_version();
+  CountedPtr<Node> node = row_node(id, row, in, params, reads, before);
+  write();
+  if (reads & kReadsResult) keep_result(*node, self);
+  Tensor handle = self;
+  rebase_history(handle, std::move(node));
 }
 
 }  // namespace tessera::tensor

@@ -1,9 +1,12 @@
-// Fused derivatives: which operands they read, and the loop over them.
+// How a row records, and its derivatives in one pass: which operands they read, and the loop over them.
 #include "runtime/ops/pointwise_grad.h"
 
 #include <bit>
 
 #include "runtime/context.h"
+#include "runtime/ops.h"
+#include "runtime/ops/complex.h"
+#include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
 
@@ -84,6 +87,114 @@ unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, uns
     if (fused >> k & 1) call.results[k] = static_cast<char*>(out[k].data_ptr());
   pointwise_grad_kernel(a.g.device(), call);
   return fused;
+}
+
+// ---- recording ----
+
+namespace {
+
+using namespace pointwise;
+
+// PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y and 2 ** x are PowBackward1.
+const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
+  const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
+  if (id == k_pow && !number_second) return "PowBackward1";
+  if (id == k_remainder && !number_second) return "RemainderBackward1";
+  if (id == k_fmod && !number_second) return "FmodBackward1";
+  if (number_first && id == k_sub) return "RsubBackward1";
+  if (number_first && id == k_div) return "MulBackward0";  // reciprocal(x) * number
+  return row.backward_name;
+}
+
+/// The derivatives of a row, as `record` takes them.
+struct RowDerivative {
+  RowDerivative(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* given) : id(op), row(&op_row) {
+    for (int k = 0; k < row->params; k++) params[k] = given[k];
+    for (int k = 0; k < row->arity; k++) {
+      if (!in[k].is_tensor()) continue;
+      shapes[k] = Dims(in[k].tensor().sizes());
+      dtypes[k] = in[k].tensor().dtype();
+    }
+  }
+
+  void operator()(Sweep& s) const {
+    if (!s.g().defined()) return;
+    const Tensor& g = s.g();
+    const Tensor x = s.kept(0), y = s.kept(1), z = s.kept(2), r = s.kept(3);
+    const GradArgs args{g, x, y, z, r, params};
+    Tensor fused[3];
+    const unsigned in_one_pass = Context::current().grad_enabled ? 0 : compute_fused(s, args, fused);
+    for (size_t k = 0; k < row->arity; k++) {
+      const auto formula = row->derivative[k].formula;
+      if (!formula) continue;
+      s.give(k, [&] {
+        // Of a complex function the gradient is g * conj(f'); a formula is linear in g and says g * f'.
+        Tensor d = in_one_pass >> k & 1    ? std::move(fused[k])
+                   : is_complex(g.dtype()) ? conj(formula(GradArgs{conj(g), x, y, z, r, params}))
+                                           : formula(args);
+        d = sum_to_size(d, shapes[k]);
+        return d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
+      });
+    }
+  }
+
+  // x ** 2 and x ** 3 have simpler rows; other numbers as exponents are the tensor formula's.
+  unsigned compute_fused(const Sweep& s, const GradArgs& args, Tensor* out) const {
+    unsigned wanted = 0;
+    for (size_t k = 0; k < row->arity; k++) wanted |= s.needs(k) ? 1u << k : 0u;
+    int simpler = id;
+    if (id == k_pow && args.y.defined() && args.y.is_wrapped_number()) {
+      if (is_complex(args.y.dtype())) return 0;
+      const double exponent = args.y.item().to_double();
+      if (exponent != 2.0 && exponent != 3.0) return 0;
+      simpler = exponent == 2.0 ? k_square : k_cube;
+    }
+    return fused_gradients(simpler, kPointwiseRows[simpler], args, wanted, out);
+  }
+
+  int id;
+  const PointwiseRow* row;
+  Dims shapes[3];
+  DType dtypes[3];
+  Scalar params[2];
+};
+
+}  // namespace
+
+unsigned recorded_reads(const PointwiseRow& row, const Operand* in) {
+  unsigned reads = 0;
+  for (int k = 0; k < row.arity; k++)
+    if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad())
+      reads |= row.derivative[k].reads;
+  return reads;
+}
+
+// Made in place: the tape costs a short op as much as the op.
+using RowNode = FormulaNode<Kept<4>, RowDerivative>;
+
+CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, const Scalar* params, unsigned reads,
+                          const Tensor& before) {
+  auto node = make_counted<RowNode>(node_name(id, row, in), Kept<4>{}, id, row, in, params);
+  for (int k = 0; k < row.arity; k++) {
+    if (reads >> k & 1)
+      node->kept().tensors[size_t(k)] = SavedTensor(k == 0 && before.defined() ? before : in[k].as_tensor());
+    if (in[k].is_tensor()) node->add_input(in[k].tensor());
+    else node->add_edge({});
+  }
+  return node;
+}
+
+void keep_result(Node& node, const Tensor& result) {
+  static_cast<RowNode&>(node).kept().tensors[3] = SavedTensor(result, true);
+}
+
+bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
+  bool wanted = false;
+  for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().requires_grad();
+  if (!wanted || !Context::current().grad_enabled || !is_differentiable(result)) return false;
+  for (const auto& d : row.derivative)
+    if (d.formula) return true;
+  return false;
 }
 
 }  // namespace tessera::tensor

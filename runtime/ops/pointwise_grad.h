@@ -1,8 +1,10 @@
-// The derivatives of a row in one pass: instead of one op after another, the row's formula once per element, for every
-// operand that wants a gradient. Only where nothing has to be recorded; the tensor formula stays the definition.
+// How a row records, and its derivatives in one pass: instead of one op after another, the row's formula once per element,
+// for every operand that wants a gradient. Only where nothing has to be recorded; the tensor formula stays the definition.
 #pragma once
 
+#include "runtime/autograd/record.h"
 #include "runtime/device/backend.h"
+#include "runtime/ops/pointwise.h"
 #include "runtime/ops/pointwise_rows.h"
 
 namespace tessera::tensor {
@@ -23,5 +25,15 @@ extern Kernel<PointwiseGradCall> pointwise_grad_kernel;
 /// Fills out[k] for those of the `wanted` operands whose derivative can be computed so, and returns them as bits. The
 /// gradients have the shape of a.g: they are not summed over broadcast dimensions yet.
 unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, unsigned wanted, Tensor* out);
+
+/// Whether a call with this result records.
+bool wants_grad(const PointwiseRow& row, const Operand* in, DType result);
+/// What the derivatives that are wanted read (kReadsX ...): what the tape has to keep.
+unsigned recorded_reads(const PointwiseRow& row, const Operand* in);
+/// The node of a call, which keeps the operands among them: `before` in the first one's place, if it will be overwritten.
+CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, const Scalar* params, unsigned reads,
+                          const Tensor& before = {});
+/// Once the result is there, if it is read.
+void keep_result(Node& node, const Tensor& result);
 
 }  // namespace tessera::tensor

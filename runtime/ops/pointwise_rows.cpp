@@ -38,11 +38,15 @@ static Tensor gelu_tanh_dx(const Tensor& x) {
 
 namespace {
 
-template <class Formula>
+/// `kNumbers`: the parameters may be complex, as those of rows with tensors beside them are.
+template <class Formula, bool kNumbers = false>
 constexpr PointwiseRow::Derivative derivative_of() {
   if constexpr (!has_derivative<Formula>()) return {};
   else
     return {[](const GradArgs& a) -> Tensor {
+              if constexpr (kNumbers)
+                if (a.params[0].is_complex())
+                  return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0], a.params[1]);
               return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0].to_double(), a.params[1].to_double());
             },
             derivative_reads<Formula>(), is_computed<Formula>()};
@@ -81,11 +85,19 @@ const char* backward_name(std::string_view op) {
 
 }  // namespace
 
+/// Of the classes that compute in the promoted dtype these rows take uint16, uint32 and uint64 too, as in PyTorch.
+constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class) {
+  for (const std::string_view taker : {"mul", "maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max",
+                                       "clamp_both", "floor", "ceil", "round", "trunc", "relu", "relu6", "hardtanh"})
+    if (name == taker) return types_of(row_class) | kWideUnsignedTypes;
+  return types_of(row_class);
+}
+
 #define TS_ROW(NAME, CLASS, ARITY, PARAMS, BODY, ...) \
   {#NAME,                                             \
    backward_name(#NAME),                              \
    real_class(PointwiseClass::CLASS),                 \
-   types_of(PointwiseClass::CLASS),                   \
+   types_of_row(#NAME, PointwiseClass::CLASS),        \
    ARITY,                                             \
    PARAMS,                                            \
    {__VA_ARGS__},                                     \
@@ -98,8 +110,9 @@ const char* backward_name(std::string_view op) {
   TS_ROW(NAME, CLASS, 2, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>())
 #define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, BODY, DX, DY, DZ) \
   TS_ROW(NAME, CLASS, 3, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
-#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ) \
-  TS_ROW(NAME, CLASS, 3, 1, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
+#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ)                             \
+  TS_ROW(NAME, CLASS, 3, 1, #BODY, derivative_of<D0_##NAME, true>(), derivative_of<D1_##NAME, true>(), \
+         derivative_of<D2_##NAME, true>())
 const PointwiseRow kPointwiseRows[] = {
 #include "runtime/ops/pointwise.def"
 };
@@ -242,6 +255,9 @@ constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_c
   if (arity == 2)
     return complex ? "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5\nc[2,3], c[3]\nc[3], p[3]\np[3], 2j"
                    : "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5";
+  if (name == "addcmul" || name == "addcdiv")
+    return "p[2,3], p[3], p[2,1]\np[3], p[3], p[3], value=-0.5\nc[2,3], c[3], c[2,1]\nc[3], c[3], c[3], value=1-2j";
+  if (name == "lerp") return "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]\nc[3], c[3], 0.25";
   return complex ? "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]" : "p[2,3], p[3], p[2,1]";
 }
 #define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)       \

@@ -1,6 +1,7 @@
 // Products said with mm, bmm and outer, and distances: sentences of other ops, which their derivatives follow.
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/views.h"
@@ -68,6 +69,7 @@ Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
   for (int64_t i = 0; i < 3; i++) parts.push_back(part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1));
   return stack(parts, wrap_dim(dim, a.dim()));
 }
+Tensor vdot(const Tensor& a, const Tensor& b) { return dot(conj(a), b); }
 Tensor dist(const Tensor& a, const Tensor& b, Scalar p) { return norm(a - b, p); }
 Tensor cdist(const Tensor& a, const Tensor& b, double p, optional<int64_t>) {
   check(a.dim() >= 2 && b.dim() >= 2, TensorErrorKind::Runtime,
@@ -81,7 +83,8 @@ TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last d
       "f[2,3], f[4,3]\n"
       "f[3], f[3]\n"
       "f[2,3], f[2] -> RuntimeError: inner() the last dimension must match on both input tensors");
-TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors.", kBoth, &dot, "f[3], f[3]");
+TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors; self conjugated.", kBoth, &vdot,
+      "f[3], f[3]\nc[3], c[3]");
 TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth, &outer, "f[3], f[2]");
 TS_OP(addmv, "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * (mat @ vec).", kBoth, &addmv,

@@ -25,14 +25,16 @@ static Tensor prod_to(const Tensor& x, const Tensor& like) {
     if (like.sizes()[d] == 1) dims.push_back(int64_t(d));
   return like.dim() == 0 ? prod(x) : prod(x, dims, true);
 }
-static Tensor prod_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
+// The product of the others, beside each element.
+static Tensor prod_without(const Tensor& x, const Tensor& y) {
   Tensor zero = x == 0.0;
-  if (!any(zero).item().to_bool()) return g * y / x;
+  if (!any(zero).item().to_bool()) return y / x;
   // With one zero the others' product is that element's derivative; with more, all derivatives are 0.
   Tensor zeros = sum_to_size(to_dtype(zero, x.dtype()), y.sizes());
   Tensor safe = where(zero, 1.0, x), others = prod_to(safe, y);
-  return g * where(zero, where(zeros == 1.0, others, 0.0), y / safe);
+  return where(zero, where(zeros == 1.0, others, 0.0), y / safe);
 }
+static Tensor prod_dx(const Tensor& g, const Tensor& x, const Tensor& y) { return g * conj(prod_without(x, y)); }
 static Tensor extreme_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
   Tensor hit = to_dtype(x == y, x.dtype());
   return g * (hit / sum_to_size(hit, y.sizes()));
@@ -200,11 +202,31 @@ namespace {
 
 // Sums of complex numbers are those of their parts; whether one is not 0 needs no order.
 bool takes_complex(int id, const ReduceRow& row) {
-  return id == r_sum || id == r_mean || row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
+  return id == r_sum || id == r_mean || id == r_prod || row.row_class == ReduceClass::Bool ||
+         row.row_class == ReduceClass::Count;
+}
+
+/// The product along a dimension, which stays with length 1: half by half, so that the loops are long.
+Tensor product_along(Tensor x, int64_t dim) {
+  if (x.size(dim) == 0) return sum(x, Dims{dim}, true) + 1.0;
+  Tensor odd;
+  for (int64_t n = x.size(dim); n > 1; n /= 2) {
+    if (n % 2) {
+      const Tensor last = narrow(x, dim, n - 1, 1);
+      odd = odd.defined() ? odd * last : last;
+    }
+    x = narrow(x, dim, 0, n / 2) * narrow(x, dim, n / 2, n / 2);
+  }
+  return odd.defined() ? x * odd : x;
 }
 
 void run_complex(int id, const Tensor& out, const Request& r) {
-  if (is_complex(out.dtype())) {  // the dimension of the parts is kept
+  if (id == r_prod) {
+    Tensor x = to_dtype(r.x, out.dtype());
+    for (int64_t d = 0; d < x.dim(); d++)
+      if (r.mask >> d & 1) x = product_along(x, d);
+    copy_into(out, reshape(x, out.sizes()));
+  } else if (is_complex(out.dtype())) {  // the dimension of the parts is kept
     const Tensor x = to_dtype(r.x, out.dtype());
     run_into(id, view_as_real(out), {view_as_real(x), r.mask, r.keepdim, {}, r.param, r.node});
   } else {
@@ -339,10 +361,10 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
         "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
 #define TS_SHOW_AllOrDim(NAME, DOC)                                                                             \
   TS_OP(NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed,                         \
-        Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[0]\ni[3]<4");                                           \
+        Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[0]\nc[3,2]\ni[3]<4");                                   \
   TS_OP(NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
         kSummed | kOut, Form<r_##NAME TS_COMMA dim_typed>,                                                      \
-        "f[3,4], 1\nf[3,4], -1, True\ni[3,4]<4, 0, dtype=float32\n"                                             \
+        "f[3,4], 1\nf[3,4], -1, True\nc[5,4], 0\ni[3,4]<4, 0, dtype=float32\n"                                  \
         "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)")
 #define TS_SHOW_DimsTyped(NAME, DOC)                                                                                 \
   TS_OP(NAME, #NAME "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \

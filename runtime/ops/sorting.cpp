@@ -62,18 +62,25 @@ void refuse_complex(const Tensor& self, const char* text) {
 }
 
 struct Sort {
-  static constexpr TypeRule types{kRealTypes | kComplexTypes, "sort"};
+  static constexpr TypeRule types{kAllTypes, "sort"};
   static TwoMetas shape(const Tensor& self, int64_t dim, bool) {
     wrap_dim(dim, self.dim());
     refuse_complex(self, " Sort does not support complex dtypes on CPU");
     return {Meta(self.sizes(), self), Meta(self.sizes(), kInt64, self.device())};
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool descending) {
+    if (is_wide_unsigned(self.dtype())) {  // as int64 that orders the same numbers
+      const Scalar top_bit = self.dtype() == kUInt64 ? INT64_MIN : 0;
+      const Tensor keys = bitwise_xor(to_dtype(self, kInt64), top_bit),
+                   ordered = Tensor::empty(keys.sizes(), kInt64, keys.device());
+      run(ordered, index, keys, dim, descending);
+      return copy_into(values, bitwise_xor(ordered, top_bit));
+    }
     const Rows rows(self, dim);
     const Tensor sorted = rows.out_for(values), places = rows.out_for(index);
     if (rows.in.numel())
-      sort_kernel(self.device(), SortCall{self.dtype(), rows.in.data_ptr(), sorted.data_ptr(),
-                                               places.data<int64_t>(), rows.count, rows.size, descending});
+      sort_kernel(self.device(), SortCall{self.dtype(), rows.in.data_ptr(), sorted.data_ptr(), places.data<int64_t>(),
+                                          rows.count, rows.size, descending});
     rows.give_back(values, sorted), rows.give_back(index, places);
   }
   static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t dim, bool) {
@@ -110,8 +117,8 @@ struct Topk {
     const Rows rows(self, dim);
     const Tensor best = rows.out_for(values), places = rows.out_for(index);
     if (best.numel())
-      topk_kernel(self.device(), TopkCall{self.dtype(), rows.in.data_ptr(), best.data_ptr(),
-                                               places.data<int64_t>(), rows.count, rows.size, k, largest, sorted});
+      topk_kernel(self.device(), TopkCall{self.dtype(), rows.in.data_ptr(), best.data_ptr(), places.data<int64_t>(),
+                                          rows.count, rows.size, k, largest, sorted});
     rows.give_back(values, best), rows.give_back(index, places);
   }
   static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t, int64_t dim, bool, bool) {
@@ -152,7 +159,7 @@ void select_rows(SelectCall::Rule rule, const Tensor& values, const Tensor& inde
   const Tensor items = one_per_row(rows, values), places = one_per_row(rows, index);
   if (rows.count)
     select_kernel(self.device(), SelectCall{rule, self.dtype(), rows.in.data_ptr(), items.data_ptr(),
-                                                 places.data<int64_t>(), rows.count, rows.size, nth});
+                                            places.data<int64_t>(), rows.count, rows.size, nth});
   give_back_one(rows, values, items), give_back_one(rows, index, places);
 }
 
@@ -222,8 +229,7 @@ struct Mode {
     Dims sizes(rows.in.sizes());
     if (!sizes.empty()) sizes[sizes.size() - 1] = 1;
     const Tensor at = Tensor::empty(sizes, kInt64, self.device());
-    mode_kernel(self.device(),
-                ModeCall{self.dtype(), sorted.data_ptr(), at.data<int64_t>(), rows.count, rows.size});
+    mode_kernel(self.device(), ModeCall{self.dtype(), sorted.data_ptr(), at.data<int64_t>(), rows.count, rows.size});
     const auto give = [&](const Tensor& result, const Tensor& from) {
       const Tensor wide = self.dim() ? transpose(gather(from, -1, at), rows.dim, -1) : from;
       copy_into(result, result.dim() == wide.dim() ? wide : squeeze(wide, rows.dim));

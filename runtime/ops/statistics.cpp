@@ -29,6 +29,8 @@ int norm_row(double p) {
 }  // namespace
 
 Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
+  check(!p.is_complex(), TensorErrorKind::Runtime,
+        "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   if (is_complex(x.dtype())) return norm(complex_abs(x), p, dim, keepdim);
   check(is_floating(x.dtype()), TensorErrorKind::NotImplemented,
         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", scalar_type_name(x.dtype()));
@@ -53,12 +55,17 @@ struct Variance {
 
   static Meta shape(const Tensor& x, const MaybeDims& dim, std::optional<double>, bool keepdim) {
     check_has_mean(x, "std and var");
-    return {reduced_shape(x.sizes(), dim_mask(x, dim), keepdim), x};
+    return {reduced_shape(x.sizes(), dim_mask(x, dim), keepdim), real_type(x.dtype()), x.device()};
   }
   static double divisor(const Tensor& x, uint64_t mask, std::optional<double> correction) {
     return std::max(0.0, double(reduced_numel(x.sizes(), mask)) - correction.value_or(1));
   }
   static Tensor centred(const Tensor& x, uint64_t mask) { return x - reduce(r_mean, {x, mask, true}); }
+  /// Of complex numbers the squares of their sizes.
+  static Tensor sum_squares(const Tensor& x, uint64_t mask, bool keepdim) {
+    if (!is_complex(x.dtype())) return reduce(r_sum_squares, {x, mask, keepdim});
+    return sum_squares(real(x), mask, keepdim) + sum_squares(imag(x), mask, keepdim);
+  }
 
   static void run(const Tensor& out, const Tensor& x, const MaybeDims& dim, std::optional<double> correction,
                   bool keepdim) {
@@ -69,7 +76,7 @@ struct Variance {
           text(kName,
                "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                "(input numel divided by output numel)."));
-    const Tensor variance = reduce(r_sum_squares, {centred(x, mask), mask, keepdim}) / n;
+    const Tensor variance = sum_squares(centred(x, mask), mask, keepdim) / n;
     copy_into(out, kRoot ? sqrt(variance) : variance);
   }
   static void grad(Tensor& out, const Tensor& self, const MaybeDims& dim, std::optional<double> correction, bool) {
@@ -104,12 +111,13 @@ namespace {
 
 struct LogSumExp {
   static Meta shape(const Tensor& self, const Dims& dim, bool keepdim) {
-    const DType type = is_floating(self.dtype()) ? self.dtype() : Context::current().default_dtype;
+    const DType type = is_differentiable(self.dtype()) ? self.dtype() : Context::current().default_dtype;
     return {reduced_shape(self.sizes(), dim_mask(self, dim), keepdim), type, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, const Dims& dim, bool) {
     const uint64_t mask = dim_mask(self, dim);
     if (!out.numel()) return;
+    if (is_complex(self.dtype())) return run_complex(out, self, mask);
     // The reduced dimensions side by side: [outer, size, inner] if they are already, else at the end.
     Dims order, sizes;
     for (int pass = 0; pass < 2; pass++)
@@ -124,13 +132,18 @@ struct LogSumExp {
     if (!size) return fill_into(out, -HUGE_VAL);
     logsumexp_kernel(self.device(), {out.dtype(), x.data_ptr(), out.data_ptr(), outer, size, out.numel() / outer});
   }
+  static void run_complex(const Tensor& out, const Tensor& self, uint64_t mask) {
+    if (!self.numel()) return fill_into(out, -HUGE_VAL);
+    const Tensor most = reduce(r_amax, {real(self), mask, true}), shift = where(isfinite(most), most, 0.0);
+    copy_into(out, reshape(log(reduce(r_sum, {exp(self - shift), mask, true})) + shift, out.sizes()));
+  }
   static void grad(Tensor& out, const Tensor& self, const Dims& dim, bool) {
     record(out, "LogsumexpBackward0", {&self}, Kept<2>{{SavedTensor(self), SavedTensor(out, true)}},
            [mask = dim_mask(self, dim)](Sweep& s) {
              s.give(0, [&] {
                const Tensor x = s.kept(0);
                const Dims kept_shape = reduced_shape(x.sizes(), mask, true);
-               return reshape(s.g(), kept_shape) * exp(x - reshape(s.kept(1), kept_shape));
+               return reshape(s.g(), kept_shape) * conj(exp(x - reshape(s.kept(1), kept_shape)));
              });
            });
   }
@@ -193,19 +206,19 @@ constexpr uint32_t kBoth = kFunction | kMethod;
 constexpr uint32_t kSummed = kFunction | kMethod | kLayoutMatters;
 
 TS_OP(var, "var(Tensor self, bool unbiased=True) -> Tensor", "The variance of all elements.", kSummed, &var_unbiased,
-      "f[3,4]\nf[4], False\ni[3]<4 -> NotImplementedError: std and var only support floating point and complex dtypes");
+      "f[3,4]\nf[4], False\nc[3,2]\ni[3]<4 -> NotImplementedError: std and var only support floating point and complex dtypes");
 TS_OP(var, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
       "The variance over dim.", kSummed, &var_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
 TS_OP(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
       "The variance over dim.", kSummed | kOut, Variance<false>,
-      "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5");
+      "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5\nc[3,4], 0, correction=0");
 TS_OP(std, "std(Tensor self, bool unbiased=True) -> Tensor", "The standard deviation of all elements.", kSummed,
       &std_unbiased, "f[3,4]\nf[4], False");
 TS_OP(std, "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
       "The standard deviation over dim.", kSummed, &std_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
 TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
       "The standard deviation over dim.", kSummed | kOut, Variance<true>,
-      "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5");
+      "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5\nc[3,4], 0, correction=0");
 #define TS_WITH_MEAN(NAME, ROOT, DOC)                                                                                  \
   TS_OP(NAME, #NAME "(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", DOC, kFunction | kLayoutMatters,          \
         &with_mean_all<ROOT>, "f[3,4]\nf[4], False\ni[3]<4 -> NotImplementedError: " #NAME " only support floating");  \
@@ -235,7 +248,7 @@ TS_OP(vector_norm, "vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, boo
       "The norm of a vector.", kLinalg | kLayoutMatters, &norm_ord, "f[3,4]\nf[3,4], 1, 1");
 TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
       "log(sum(exp(x))) without overflow.", kFunction | kMethod | kOut, LogSumExp,
-      "f[3,4], 1\nf[3,4], 0, True\nf[3,4,2], [0, 2]\nf[3,40,2], 1\ni[3]<4, 0\n"
+      "f[3,4], 1\nf[3,4], 0, True\nf[3,4,2], [0, 2]\nf[3,40,2], 1\nc[3,4], 1\ni[3]<4, 0\n"
       "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 
 }  // namespace

@@ -83,48 +83,34 @@ class Reader {
     return true;
   }
 
+  /// Integers are refused where they do not fit, floats become infinite: as PyTorch, which names the dtype here.
+  template <class T>
+  static T stored(const Scalar& number) {
+    if constexpr (std::is_integral_v<T>)
+      if (!number.fits<T>())
+        throw Error(ErrorKind::RuntimeError,
+                    std::string("value cannot be converted to type ") + name(dtype_of<T>) + " without overflow");
+    return number.wrapped<T>();
+  }
+
   template <class T>
   T element(const Value& v) {
-    if (v.is_float()) return convert_element<T>(v.as_float());
-    if (v.is_int()) return checked<T>(v.as_int());
+    if (v.is_float()) return stored<T>(v.as_float());
+    if (v.is_int()) return stored<T>(v.as_int());
     if (v.is_bool()) return convert_element<T>(v.as_bool());
-    if (is_tensor(state_, v)) return tensor_of(v).item().template to<T>();
+    if (is_tensor(state_, v)) return stored<T>(tensor_of(v).item());
     Scalar number;
     if (to_scalar(v, number)) {  // complex
-      if constexpr (!is_complex_type<T>)
-        throw Error(ErrorKind::RuntimeError,
-                    std::string("value cannot be converted to type ") + c_name<T>() + " without overflow");
-      return number.to<T>();
+      if constexpr (is_complex_type<T> || std::is_same_v<T, bool>) return number.to<T>();
+      else if constexpr (std::is_integral_v<T>)
+        throw Error(ErrorKind::TypeError, "'complex' object cannot be interpreted as an integer");
+      else throw Error(ErrorKind::TypeError, "must be real number, not complex");
     }
-    if (is_boxed_number(v, number)) return number.to<T>();
+    if (is_boxed_number(v, number)) return stored<T>(number);
     if (is_sequence(v) && !is_floating(dtype))
       throw Error(ErrorKind::TypeError,
                   "'" + std::string(type_name(in_, v)) + "' object cannot be interpreted as an integer");
     throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in_, v)));
-  }
-
-  template <class T>
-  T checked(int64_t value) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) < 8) {
-      // As PyTorch: an unsigned type also takes a negative number whose size fits.
-      const int64_t top = static_cast<int64_t>(std::numeric_limits<T>::max());
-      const int64_t low = std::is_unsigned_v<T> ? -top : static_cast<int64_t>(std::numeric_limits<T>::min());
-      if (value > top || value < low)
-        throw Error(ErrorKind::RuntimeError,
-                    std::string("value cannot be converted to type ") + c_name<T>() + " without overflow");
-    }
-    return convert_element<T>(value);
-  }
-
-  template <class T>
-  static const char* c_name() {
-    if constexpr (std::is_same_v<T, uint8_t>) return "uint8_t";
-    else if constexpr (std::is_same_v<T, int8_t>) return "int8_t";
-    else if constexpr (std::is_same_v<T, int16_t>) return "int16_t";
-    else if constexpr (std::is_same_v<T, float>) return "float";
-    else if constexpr (std::is_same_v<T, double>) return "double";
-    else if constexpr (std::is_same_v<T, int64_t>) return "int64_t";
-    else return "int";
   }
 
   Interpreter& in_;

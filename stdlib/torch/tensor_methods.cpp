@@ -97,10 +97,19 @@ Value absolute(Interpreter& in, const Args& args) {
   return call_op_by_name(in, "abs", {args.values, 1, nullptr, nullptr});
 }
 
-Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, as_number(in, args))); }
+/// A complex number without an imaginary part is a real one.
+bool is_complex_tensor(const Args& args) { return is_complex(self_of(args).dtype()); }
+
+Value as_float(Interpreter& in, const Args& args) {
+  const Value number = as_number(in, args);
+  if (is_complex_tensor(args)) return Value::real(in_torch(in, args, [&] { return self_of(args).item().to_double(); }));
+  return Value::real(to_float(in, number));
+}
 
 Value as_int(Interpreter& in, const Args& args) {
-  return call(in, Value(static_cast<Object*>(in.types.integer)), {as_number(in, args)});
+  const Value number = as_number(in, args);
+  if (is_complex_tensor(args)) return Value::integer(in_torch(in, args, [&] { return self_of(args).item().to_int(); }));
+  return call(in, Value(static_cast<Object*>(in.types.integer)), {number});
 }
 
 Value as_index(Interpreter& in, const Args& args) {
