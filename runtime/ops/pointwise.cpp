@@ -396,17 +396,21 @@ Tensor run_ordered(int id, const PointwiseRow& row, const Operand* in, const Sca
   return to_dtype(bitwise_xor(run_pointwise(same, operands, bounds), kTopBit), kUInt64);
 }
 
+// What was made of other ops, in the tensor that was given for it.
+Tensor given(const Tensor* out, const Tensor& result) {
+  if (!out) return result;
+  resize_output(*out, result.sizes());
+  return copy_(*out, result);
+}
+
 }  // namespace
 
 Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
   const PointwiseRow& row = kPointwiseRows[id];
   const int count = row.arity;
   if (id == k_abs && in[0].is_tensor() && is_complex(in[0].tensor().dtype())) [[unlikely]]
-    return complex_abs(in[0].tensor());
-  if (id == k_lerp && any_complex(in, count)) [[unlikely]] {
-    const Tensor result = complex_lerp(in);
-    return out ? copy_(*out, result) : result;
-  }
+    return given(out, complex_abs(in[0].tensor()));
+  if (id == k_lerp && any_complex(in, count)) [[unlikely]] return given(out, complex_lerp(in));
   Plan plan;
   Device device = device_of(in, count);
   decide_types(id, row, in, count, params, plan);
@@ -414,13 +418,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     check_operands(id, row, in, plan);
   Scalar fitted[2];
   if (row.params) params = fit_params(id, row, params, plan, fitted);
-  if (orders_uint64(id, plan.common)) [[unlikely]] {
-    const Tensor result = run_ordered(id, row, in, params);
-    if (!out) return result;
-    Tensor place = *out;
-    resize_output(place, result.sizes());
-    return copy_(place, result);
-  }
+  if (orders_uint64(id, plan.common)) [[unlikely]] return given(out, run_ordered(id, row, in, params));
   decide_shape(in, count, plan);
   Dims broadcast;
   Ints sizes;

@@ -239,7 +239,10 @@ void run_complex(int id, const Tensor& out, const Request& r) {
 Meta meta_of(int id, const Request& r) {
   const ReduceRow& row = row_of(id);
   const DType in = r.x.dtype();
-  if (is_complex(in) && !takes_complex(id, row)) refuse_type(in, text(row.name, "_cpu").c_str());
+  if (is_complex(in) && !takes_complex(id, row)) {
+    check(id != r_nansum, TensorErrorKind::NotImplemented, "nansum on CPU does not support complex inputs");
+    refuse_type(in, text(row.name, "_cpu").c_str());
+  }
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
 

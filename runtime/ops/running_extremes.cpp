@@ -1,5 +1,6 @@
 // The largest, the smallest and the log of the sum of exponentials so far, along a dimension.
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
@@ -44,7 +45,7 @@ struct RunningExtreme {
 
 /// The sum so far is kept as its logarithm, so nothing overflows on the way.
 struct LogCumSumExp {
-  static constexpr TypeRule types{kFloatTypes, "logcumsumexp_out_cpu"};
+  static constexpr TypeRule types{kFloatTypes | kComplexTypes, "logcumsumexp_out_cpu"};
 
   static Meta shape(const Tensor& self, int64_t dim) {
     wrap_dim(dim, self.dim());
@@ -55,7 +56,7 @@ struct LogCumSumExp {
     Tensor sum;
     for (int64_t i = 0; i < self.size(dim); i++) {
       const Tensor item = select(self, dim, i);
-      sum = sum.defined() ? logaddexp(sum, item) : item;
+      sum = sum.defined() ? added(sum, item) : item;
       copy_into(select(out, dim, i), sum);
     }
   }
@@ -65,16 +66,21 @@ struct LogCumSumExp {
   }
 
  private:
+  static Tensor added(const Tensor& a, const Tensor& b) {
+    if (!is_complex(a.dtype())) return logaddexp(a, b);
+    const Tensor most = maximum(real(a), real(b));
+    return log(exp(a - most) + exp(b - most)) + most;
+  }
   // From the end: what the sums from here on ask of this one. Sums only grow, so that no factor is above 1.
   static Tensor derivative(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
     if (x.dim() == 0 || x.numel() == 0) return g;
     TensorList parts(size_t(x.size(dim)));
     Tensor asked, next;
     for (int64_t i = x.size(dim); i-- > 0;) {
-      const Tensor sum = select(y, dim, i), empty = isneginf(sum);
+      const Tensor sum = select(y, dim, i), empty = isneginf(is_complex(sum.dtype()) ? real(sum) : sum);
       const Tensor here = select(g, dim, i);
-      asked = asked.defined() ? here + where(empty, 0.0, asked * exp(sum - next)) : here;
-      parts[size_t(i)] = where(empty, 0.0, asked * exp(select(x, dim, i) - sum));
+      asked = asked.defined() ? here + where(empty, 0.0, asked * conj(exp(sum - next))) : here;
+      parts[size_t(i)] = where(empty, 0.0, asked * conj(exp(select(x, dim, i) - sum)));
       next = sum;
     }
     return stack(parts, wrap_dim(dim, x.dim()));
@@ -94,6 +100,7 @@ TS_OP(cummin, "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
 TS_OP(logcumsumexp, "logcumsumexp(Tensor self, int dim) -> Tensor", "log(cumsum(exp(x))), without overflow.",
       kBoth | kOut, LogCumSumExp,
       "f[3,4], 1\n"
+      "c[3,4], 1\n"
       "f[3,4], 0");
 
 }  // namespace

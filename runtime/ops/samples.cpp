@@ -222,6 +222,11 @@ class ArgumentReader {
   OpArg scalar(ArgKind kind) {
     const double x = number();
     if (take("j")) return std::complex<double>(0, x);
+    if (kind == ArgKind::Scalar && (peek("+") || peek("-"))) {  // 1-2j
+      const double imaginary = number();
+      if (!take("j")) error("j");
+      return std::complex<double>(x, imaginary);
+    }
     if (kind == ArgKind::IntList && whole_) return std::vector<int64_t>{integer_};
     if (whole_ && kind != ArgKind::Float) return integer_;
     return x;

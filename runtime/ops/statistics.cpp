@@ -44,7 +44,7 @@ Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
 namespace {
 
 void check_has_mean(const Tensor& x, const char* names) {
-  check(is_floating(x.dtype()), TensorErrorKind::NotImplemented, names,
+  check(is_differentiable(x.dtype()), TensorErrorKind::NotImplemented, names,
         " only support floating point and complex dtypes");
 }
 

@@ -185,6 +185,9 @@ Tensor searchsorted_number(const Tensor& sorted, Scalar value, bool as_int32, bo
                            const OptionalTensor& sorter) {
   return apply<Search>(sorted, full({}, value, sorted.dtype(), sorted.device()), as_int32, right, side, sorter);
 }
+Tensor bucketize_number(Scalar value, const Tensor& boundaries, bool as_int32, bool right) {
+  return apply<Search>(boundaries, full({}, value, {}, boundaries.device()), as_int32, right, Side(), OptionalTensor());
+}
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bool right) {
   check(boundaries.dim() == 1, TensorErrorKind::Runtime, "boundaries tensor must be 1 dimension, but got dim(",
         boundaries.dim(), ")");
