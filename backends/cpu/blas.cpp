@@ -106,6 +106,7 @@ Blas open_blas() {
     none.problem = "libopenblas.so.0 lacks the CBLAS functions; products use a slow loop";
     return none;
   }
+  blas.library = library;
   find(library, "cblas_cgemm", blas.cgemm);
   find(library, "cblas_zgemm", blas.zgemm);
   // Still more than one when the host had opened the library before us; the number is the process's.

@@ -5,6 +5,9 @@
 #include <cstdlib>
 
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
+#include "runtime/ops/join.h"
+#include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 namespace {
@@ -26,6 +29,16 @@ class Numbers {
  private:
   double at_;
 };
+
+// A matrix, or a stack of them, of a form: s Hermitian and positive definite, l and u triangular with a positive diagonal,
+// z zeros.
+Tensor of_form(const Tensor& x, char form) {
+  if (form == 'z') return zeros_like(x);
+  const Tensor one = eye(x.size(-1), {}, x.dtype());
+  if (form != 's') return form == 'l' ? tril(x, -1) + one * 1.4 : triu(x, 1) + one * 1.4;
+  const Tensor squares = matmul(x, conj(transpose(x, -2, -1))) * 0.25;
+  return (squares + conj(transpose(squares, -2, -1))) * 0.5 + one * 1.5;
+}
 
 class ArgumentReader {
  public:
@@ -147,6 +160,9 @@ class ArgumentReader {
       for (int64_t n = numel_of(sizes); n > 0; n--) values.push_back(element(kind, below));
     }
     const bool transposed = take(".t");
+    char form = 0;
+    for (const char each : {'s', 'l', 'u', 'z'})
+      if (const char token[] = {'.', each, 0}; take(token)) form = each;
     if (take(":")) {
       const std::string_view name = word();
       if (!dtype_from_name(name, type)) error("a dtype");
@@ -166,6 +182,7 @@ class ArgumentReader {
       copy_into(stored, out);
       out = stored;
     }
+    if (form != 0) out = of_form(out, form);
     return out;
   }
 

@@ -7,6 +7,7 @@
 //     i[4]<9     int64, from 0 to 8                                                    b[2,2]    bool
 //     c[2]       complex                                                               i{2,0,1}  these integers (f{...}, b{...} too)
 //     f[2,3].t   stored transposed (the last two dimensions)                           f[2]:int32  of that dtype
+//     f[3,3].s   Hermitian, positive definite      f[3,3].l, .u  lower, upper triangular      f[3,3].z  zeros
 //     (f[2], f[3])  a list of tensors       [1, 2]  a list of numbers       2, 0.5, 1j, True, None, 'mean', float32
 #pragma once
 

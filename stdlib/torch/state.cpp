@@ -2,7 +2,10 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/module.h"
 #include "lang/types/number.h"
+#include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/op.h"
 
 namespace tessera::stdlib {
@@ -167,6 +170,16 @@ std::string hint_for(const Tensor& a, const Tensor& b, const std::string& messag
   return "";
 }
 
+// Its class is written in the language, and of a submodule that the script may not have named yet.
+[[noreturn]] void raise_linalg_error(Interpreter& in, const Error& raised) {
+  const Value module(static_cast<Object*>(in.import("torch.linalg")));
+  const Value type = get_attr(in, module, intern(in, "LinAlgError"));
+  const Value args = make_tuple(in, {make_str(in, raised.message)});
+  const Value exception = make_exception(in, static_cast<Type*>(type.as_object()), args);
+  as_exception(exception)->notes = raised.notes;
+  throw Thrown(exception);
+}
+
 }  // namespace
 
 void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> operands) {
@@ -181,6 +194,7 @@ void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> o
     if (std::string hint = hint_for(*tensors[0], *tensors[1], error.message()); !hint.empty())
       raised.notes.push_back(std::move(hint));
   raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());
+  if (dynamic_cast<const LinAlgError*>(&error) != nullptr) raise_linalg_error(in, raised);
   throw raised;
 }
 

@@ -11,7 +11,9 @@
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
+#include "runtime/ops/join.h"
 #include "runtime/ops/samples.h"
+#include "runtime/ops/views.h"
 #include "runtime/random.h"
 
 using namespace tessera::tensor;
@@ -101,6 +103,19 @@ Tensor spread(const Tensor& t) {
   const Tensor room = Tensor::empty({2 * t.numel() + 1}, t.dtype()).view_of(t.sizes(), strides);
   copy_into(room, t);
   return room;
+}
+
+// Ops on Hermitian and triangular matrices read one triangle, or may read either: a derivative is that along matrices of the
+// form, so a leaf is brought into the form of its sample first.
+Tensor in_form_of(const Tensor& sample, const Tensor& leaf) {
+  if (sample.dim() < 2 || sample.size(-1) != sample.size(-2) || sample.size(-1) < 2 || sample.dtype() != leaf.dtype())
+    return leaf;
+  const auto is = [&](const Tensor& form) { return all(sample == form).item().to_bool(); };
+  const auto adjoint = [](const Tensor& t) { return conj(transpose(t, -2, -1)); };
+  if (is(zeros_like(sample))) return leaf;
+  if (is(adjoint(sample))) return (leaf + adjoint(leaf)) * 0.5;
+  if (is(tril(sample))) return tril(leaf);
+  return is(triu(sample)) ? triu(leaf) : leaf;
 }
 
 }  // namespace
@@ -207,7 +222,8 @@ TEST_CASE("samples: derivatives agree with finite differences, twice") {
       return tensors_in(run(entry, replaced(args, [&](const Tensor& t) {
                               if (!is_leaf(t)) return t;
                               const Tensor& leaf = given[next++];
-                              const Tensor whole = t.dtype() == kComplex128 ? view_as_complex(leaf) : leaf;
+                              const Tensor whole =
+                                  in_form_of(t, t.dtype() == kComplex128 ? view_as_complex(leaf) : leaf);
                               return writes ? clone(whole) : whole;
                             })));
     };
