@@ -2,6 +2,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 
 namespace tessera::tensor {

@@ -42,19 +42,6 @@ Tensor kron(const Tensor& a_given, const Tensor& b_given) {
   }
   return reshape(reshape(a, left) * reshape(b, right), shape);
 }
-Tensor matrix_power(const Tensor& self, int64_t n) {
-  check(self.dim() >= 2 && self.size(-1) == self.size(-2), TensorErrorKind::Runtime,
-        "linalg.matrix_power: A must be batches of square matrices, but they are ", self.dim() < 2 ? 0 : self.size(-2),
-        " by ", self.dim() < 2 ? 0 : self.size(-1), " matrices");
-  check(n >= 0, TensorErrorKind::NotImplemented, "matrix_power of a negative power is not supported yet");
-  if (n == 0) return expand(eye(self.size(-1), {}, self.dtype(), self.device()), self.sizes());
-  Tensor result, square = self;
-  for (; n; n >>= 1) {
-    if (n & 1) result = result.defined() ? matmul(result, square) : square;
-    if (n > 1) square = matmul(square, square);
-  }
-  return result;
-}
 Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
   check(a.dim() == b.dim(), TensorErrorKind::Runtime, "linalg.cross: inputs must have the same number of dimensions.");
   int64_t dim = dim_given.value_or(-1);
@@ -96,15 +83,8 @@ TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=
       "beta * self + alpha * the sum of batched products.", kBoth, &addbmm,
       "f[2,4], f[3,2,2], f[3,2,4], beta=0.5, alpha=2");
 TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth, &kron, "f[2,3], f[3,2]");
-TS_OP(
-    matrix_power, "matrix_power(Tensor self, int n) -> Tensor", "A square matrix times itself, n times.",
-    kBoth | kLinalg, &matrix_power,
-    "f[3,3], 3\n"
-    "f[2,3,3], 2\n"
-    "f[3,3], 0\n"
-    "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices");
 TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-      "The cross product of vectors with three numbers.", kBoth | kLinalg, &cross,
+      "The cross product of vectors with three numbers.", kBoth, &cross,
       "f[4,3], f[4,3], 1\n"
       "f[3,2], f[3,2]");
 TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist,

@@ -5,6 +5,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/reduce.h"
 #include "runtime/ops/softmax.h"
 #include "runtime/ops/views.h"
@@ -196,10 +197,13 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
 Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k) {
   return norm(x, p.value_or(2), d, k);
 }
-Tensor norm_ord(const Tensor& x, Scalar p, const MaybeDims& d, bool k) { return norm(x, p, d, k); }
 Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool k) {
-  check(p == "fro", TensorErrorKind::Runtime, "norm: only 'fro' and numbers are supported as p, but got ", p);
-  return norm(x, 2, d, k);
+  if (p == "fro") return norm(x, 2, d, k);
+  Dims dims;
+  if (d) dims = *d;
+  else
+    for (int64_t i = 0; i < x.dim(); i++) dims.push_back(i);
+  return linalg_matrix_norm(x, p, dims, k, {});
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
@@ -242,10 +246,8 @@ TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (T
       "f[3,4], dim=1, keepdim=True");
 TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed,
       &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
-TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor", "The Frobenius norm.",
-      kSummed, &norm_name, "f[3,4], 'fro'\nf[3,4], 'nuc' -> RuntimeError: norm: only 'fro' and numbers");
-TS_OP(vector_norm, "vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False) -> Tensor",
-      "The norm of a vector.", kLinalg | kLayoutMatters, &norm_ord, "f[3,4]\nf[3,4], 1, 1");
+TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor", "The Frobenius or the nuclear norm.",
+      kSummed, &norm_name, "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.");
 TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
       "log(sum(exp(x))) without overflow.", kFunction | kMethod | kOut, LogSumExp,
       "f[3,4], 1\nf[3,4], 0, True\nf[3,4,2], [0, 2]\nf[3,40,2], 1\nc[3,4], 1\ni[3]<4, 0\n"

@@ -20,6 +20,8 @@ class LinAlgError : public TensorError {
 Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left = true);
 Tensor linalg_solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unit = false);
 Tensor linalg_inv(const Tensor& a);
+Tensor linalg_inv_named(const Tensor& a, const char* name);  // what its error calls it
+std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a);   // and 0, or what makes it singular
 /// LU and pivots of getrf, and its info.
 std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& a, bool pivot = true, bool check_errors = false);
 Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false);
@@ -35,6 +37,8 @@ Tensor linalg_eigvalsh(const Tensor& a, const std::string& uplo = "L");
 Tensor symmetric_sylvester(const Tensor& x, const Tensor& g);
 Tensor pseudo_inverse(const Tensor& a, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
                       bool hermitian);
+/// The gradient of A from that of its pseudo-inverse P.
+Tensor pseudo_inverse_gradient(const Tensor& g, const Tensor& a, const Tensor& p);
 Tensor linalg_vector_norm(const Tensor& x, Scalar ord, const std::optional<Dims>& dim, bool keepdim,
                           std::optional<DType> dtype);
 Tensor linalg_matrix_norm(const Tensor& a, Scalar ord, Ints dim, bool keepdim, std::optional<DType> dtype);

@@ -299,7 +299,8 @@ std::tuple<Tensor, Tensor> triangular_solve(const Tensor& b, const Tensor& a, bo
         rows(a), " by ", columns(a), " but each b matrix is ", rows(b), " by ", columns(b));
   const Tensor x = linalg_solve_triangular(transposed ? mT(a) : a, b, upper != transposed, true, unit);
   const Tensor same = expand(a, batch_of(x) + Ints{rows(a), rows(a)});
-  return {x, mT(clone(mT(same)))};
+  const Tensor turned = mT(same);
+  return {x, mT(turned.is_contiguous() ? clone(turned) : contiguous(turned))};
 }
 
 }  // namespace
@@ -312,11 +313,13 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
 Tensor linalg_solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) {
   return apply<SolveTriangular>(a, b, upper, left, unit);
 }
-Tensor linalg_inv(const Tensor& a) {
+Tensor linalg_inv_named(const Tensor& a, const char* name) {
   auto [inverse, info] = apply<InvEx>(a, false);
-  check_info(info, "linalg.inv", zero_on_diagonal());
+  check_info(info, name, zero_on_diagonal());
   return inverse;
 }
+Tensor linalg_inv(const Tensor& a) { return linalg_inv_named(a, "linalg.inv"); }
+std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a) { return apply<InvEx>(a, false); }
 
 namespace {
 

@@ -110,7 +110,7 @@ std::tuple<Tensor, Tensor, Tensor> torch_svd(const Tensor& a, bool some, bool ve
   if (!vectors) {
     const Dims batch = batch_of(a);
     return {zeros(batch + Ints{rows(a), rows(a)}, a.dtype(), a.device()), linalg_svdvals(a),
-            zeros(batch + Ints{columns(a), columns(a)}, a.dtype(), a.device())};
+            mT(zeros(batch + Ints{columns(a), columns(a)}, a.dtype(), a.device()))};
   }
   const auto [u, s, vh] = linalg_svd(a, !some);
   return {u, s, mH(vh)};
@@ -173,22 +173,25 @@ struct Pinv {
       copy_into(out, matmul(scale_columns(mH(vh), inverses(s, tolerances.counting(s))), mH(u)));
     }
   }
-  // dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P.
   static void grad(Tensor& out, const Tensor& a, const MaybeTensor&, const MaybeTensor&, bool) {
     record(out, "LinalgPinvBackward0", {&a}, Kept<2>{{SavedTensor(a), SavedTensor(out, true)}}, [](Sweep& sweep) {
       sweep.give(0, [&] {
-        const Tensor a = sweep.kept(0), p = sweep.kept(1), ph = mH(p), gh = mH(sweep.g());
-        const Tensor ghp = matmul(gh, p), pgh = matmul(p, gh);
-        const Tensor first = matmul(ph, mH(pgh));  // P^H gP P^H
-        const Tensor second = matmul(ghp - matmul(a, matmul(p, ghp)), ph);
-        const Tensor third = matmul(ph, pgh - matmul(matmul(pgh, p), a));
-        return second + third - first;
+        return pseudo_inverse_gradient(sweep.g(), sweep.kept(0), sweep.kept(1));
       });
     });
   }
 };
 
 }  // namespace
+
+// dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P.
+Tensor pseudo_inverse_gradient(const Tensor& g, const Tensor& a, const Tensor& p) {
+  const Tensor ph = mH(p), gh = mH(g), ghp = matmul(gh, p), pgh = matmul(p, gh);
+  const Tensor first = matmul(ph, mH(pgh));
+  const Tensor second = matmul(ghp - matmul(a, matmul(p, ghp)), ph);
+  const Tensor third = matmul(ph, pgh - matmul(matmul(pgh, p), a));
+  return second + third - first;
+}
 
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full, const MaybeName& driver) {
   return apply<Svd>(a, full, driver);
