@@ -42,7 +42,8 @@ struct Table {
 
   Table() {
     void* const library = blas().library;
-    for (size_t i = 0; library != nullptr && i < kRoutines; i++) address[i] = dlsym(library, symbol<T>(kNames[i]).c_str());
+    for (size_t i = 0; library != nullptr && i < kRoutines; i++)
+      address[i] = dlsym(library, symbol<T>(kNames[i]).c_str());
   }
 };
 
@@ -52,7 +53,8 @@ template <class T>
 void* address_of(Routine routine) {
   static const Table<T> table;
   void* const found = table.address[size_t(routine)];
-  check(found != nullptr, TensorErrorKind::Runtime, "this operation needs LAPACK's ", symbol<T>(kNames[size_t(routine)]),
+  check(found != nullptr, TensorErrorKind::Runtime, "this operation needs LAPACK's ",
+        symbol<T>(kNames[size_t(routine)]),
         ", which no library here has: ", blas().problem.empty() ? "OpenBLAS was built without LAPACK" : blas().problem);
   return found;
 }

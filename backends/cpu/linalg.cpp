@@ -203,7 +203,9 @@ void svd(const LapackCall& c, int64_t i, int& length) {
   T* u = c.job == 'N' ? nullptr : nth<T>(c.b, i, c.m * left);
   T* vh = c.job == 'N' ? nullptr : nth<T>(c.c, i, right * c.n);
   const Scratch<int> whole(8 * least);
-  const Scratch<Real<T>> real(kIsReal<T> ? 0 : c.job == 'N' ? 7 * least : least * std::max(5 * least + 7, 2 * most + 2 * least + 1));
+  const Scratch<Real<T>> real(kIsReal<T>     ? 0
+                              : c.job == 'N' ? 7 * least
+                                             : least * std::max(5 * least + 7, 2 * most + 2 * least + 1));
   int info = 0;
   with_workspace<T>(length, [&](T* work, int* size) {
     const auto run = [&](auto... real_work) {
@@ -222,7 +224,8 @@ void eigh(const LapackCall& c, int64_t i, int& length) {
   const char uplo = c.upper ? 'U' : 'L';
   const bool vectors = c.job == 'V';
   const int64_t n = c.n;
-  const int whole_length = vectors ? int(3 + 5 * n) : 1, real_length = vectors ? int(1 + 5 * n + 2 * n * n) : leading(n);
+  const int whole_length = vectors ? int(3 + 5 * n) : 1,
+            real_length = vectors ? int(1 + 5 * n + 2 * n * n) : leading(n);
   const Scratch<int> whole(whole_length);
   const Scratch<Real<T>> real(kIsReal<T> ? 0 : real_length);
   int info = 0;
@@ -295,8 +298,8 @@ void least_squares(const LapackCall& c, int64_t i, int& length) {
   // The longest that gelsd may ask for: LAPACK's formula with its smallest block of 25 or more.
   const int64_t levels = std::max<int64_t>(0, int64_t(std::log2(double(std::max(s.least, 1)))) + 1);
   const Scratch<int> whole(c.driver == LapackCall::Gelsd ? 3 * s.least * levels + 11 * s.least + 1 : 0);
-  const int64_t block = 32, real_length =
-      10 * rows + 2 * rows * block + 8 * rows * levels + 3 * block * c.k + std::max((block + 1) * (block + 1), rows * (1 + c.k) + 2 * c.k) + 1;
+  const int64_t block = 32, real_length = 10 * rows + 2 * rows * block + 8 * rows * levels + 3 * block * c.k +
+                                          std::max((block + 1) * (block + 1), rows * (1 + c.k) + 2 * c.k) + 1;
   const Scratch<Real<T>> real(kIsReal<T> ? 0 : real_length);
   int info = 0, rank = 0;
   with_workspace<T>(length, [&](T* work, int* size) {

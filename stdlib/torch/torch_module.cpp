@@ -214,7 +214,8 @@ Value tag(Interpreter& in, const char* text) {
 }
 
 // Ops that take their tensors one by one in Python: the script part gathers them.
-const char* const kGathered[] = {"broadcast_tensors", "einsum", "meshgrid", "tensordot", "cartesian_prod", "block_diag"};
+const char* const kGathered[] = {"broadcast_tensors", "einsum",     "meshgrid",    "tensordot",
+                                 "cartesian_prod",    "block_diag", "chain_matmul"};
 
 bool is_gathered(std::string_view name) {
   return std::any_of(std::begin(kGathered), std::end(kGathered), [&](const char* each) { return name == each; });

@@ -55,7 +55,8 @@ Tensor with_diagonal_scaled(const Tensor& a, double factor) {
 
 Tensor to_type_of(const Tensor& a, const Tensor& like) {
   if (a.dtype() == like.dtype()) return a;
-  return is_complex(a.dtype()) && !is_complex(like.dtype()) ? to_dtype(real(a), like.dtype()) : to_dtype(a, like.dtype());
+  return is_complex(a.dtype()) && !is_complex(like.dtype()) ? to_dtype(real(a), like.dtype())
+                                                            : to_dtype(a, like.dtype());
 }
 
 void check_matrix(const Tensor& a, const char* name, const char* argument) {

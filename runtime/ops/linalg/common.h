@@ -62,7 +62,8 @@ void check_floating(const Tensor& a, const char* name, bool halves = false);
 void check_kernel(const Tensor& a, const char* kernel);
 /// Sizes of A X = B, or X A = B.
 void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* name);
-void check_same_type(const Tensor& a, const Tensor& b, const char* name, const char* a_name = "A", const char* b_name = "B");
+void check_same_type(const Tensor& a, const Tensor& b, const char* name, const char* a_name = "A",
+                     const char* b_name = "B");
 
 /// Raises LinAlgError (`message` of the number) for the first matrix whose info is not 0. Nothing on device meta.
 using InfoMessage = std::function<std::string(int64_t)>;

@@ -75,9 +75,10 @@ struct Eigh {
                    const Tensor l = s.kept(0), v = s.kept(1), gl = s.g(0), gv = s.g(1);
                    if (!gv.defined()) return matmul(scale_columns(v, gl), mH(v));
                    const Tensor vhg = matmul(mH(v), gv);
-                   check_phase(vhg,
-                               "linalg_eigh_backward: The eigenvectors in the complex case are specified up to multiplication "
-                               "by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.");
+                   check_phase(
+                       vhg,
+                       "linalg_eigh_backward: The eigenvectors in the complex case are specified up to multiplication "
+                       "by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.");
                    Tensor inner = (vhg - vhg * eye(rows(v), {}, real_type(v.dtype()), v.device())) / differences(l);
                    if (gl.defined()) inner = inner + diagonal_matrix(gl);
                    return matmul(v, matmul(inner, mH(v)));
@@ -131,9 +132,10 @@ struct Eig {
                    Tensor inner;
                    if (gv.defined()) {
                      const Tensor vhg = matmul(mH(v), gv), vhv = matmul(mH(v), v);
-                     check_phase(vhg,
-                                 "linalg_eig_backward: The eigenvectors in the complex case are specified up to multiplication "
-                                 "by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.");
+                     check_phase(
+                         vhg,
+                         "linalg_eig_backward: The eigenvectors in the complex case are specified up to multiplication "
+                         "by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.");
                      const Tensor kept = vhg - scale_columns(vhv, real(diagonal_of(vhg)));
                      inner = kept / conj(differences(l));
                      inner = inner - inner * eye(rows(v), {}, real_type(v.dtype()), v.device());
@@ -199,7 +201,8 @@ Tensor linalg_eigvalsh(const Tensor& a, const std::string& uplo) {
   check_hermitian(a);
   const bool upper = upper_triangle(uplo);
   const Tensor values = Tensor::empty(batch_of(a) + Ints{rows(a)}, real_type(a.dtype()), a.device());
-  if (!a.device().is_meta()) run_eigh(values, column_major(a.sizes(), a.dtype(), a.device()).allocate(), a, upper, false);
+  if (!a.device().is_meta())
+    run_eigh(values, column_major(a.sizes(), a.dtype(), a.device()).allocate(), a, upper, false);
   return values;
 }
 
@@ -227,10 +230,11 @@ TS_OP(linalg_eigvals, "linalg_eigvals(Tensor self) -> Tensor", "The eigenvalues,
       kLinalg | kOut, &eigvals,
       "f[3,3]\nf[2,2,2]\nc[3,3]\nf[0,0]\n"
       "f[2,3] -> RuntimeError: linalg.eigvals: A must be batches of square matrices, but they are 2 by 3 matrices");
-TS_OP(linalg_matrix_sqrth, "linalg_matrix_sqrth(Tensor self) -> Tensor",
-      "The positive definite square root of a Hermitian positive definite matrix.", kLinalg | kOut, MatrixSqrth,
-      "f[3,3].s\nc[2,2].s\nf[2,3,3].s\n"
-      "f[2,3] -> RuntimeError: linalg.matrix_sqrth: A must be batches of square matrices, but they are 2 by 3 matrices");
+TS_OP(
+    linalg_matrix_sqrth, "linalg_matrix_sqrth(Tensor self) -> Tensor",
+    "The positive definite square root of a Hermitian positive definite matrix.", kLinalg | kOut, MatrixSqrth,
+    "f[3,3].s\nc[2,2].s\nf[2,3,3].s\n"
+    "f[2,3] -> RuntimeError: linalg.matrix_sqrth: A must be batches of square matrices, but they are 2 by 3 matrices");
 
 }  // namespace
 }  // namespace tessera::tensor

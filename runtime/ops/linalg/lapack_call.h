@@ -21,10 +21,10 @@ struct LapackCall {
     Reflect,          // b (m x n) <- op(Q) b, or b op(Q) unless left; Q of k reflectors in a; values, op
     Svd,              // values <- singular values of a (m x n); b, c <- U and V^H as job says; a is lost; info
     Eigh,             // values <- eigenvalues of a (n x n), a <- vectors when job is 'V', else lost; upper, info
-    Eig,              // values (complex) <- eigenvalues of a (n x n), b (complex) <- vectors if not null; a is lost; info
-    Ldl,              // a (n x n) <- L and D, pivots (n); hermitian, info
-    LdlSolve,         // b (n x k) <- x; a and pivots from Ldl; hermitian
-    LeastSquares,     // b (max(m, n) x k) <- x, then what is left; a (m x n) is lost; driver, rcond, rank, values, info
+    Eig,           // values (complex) <- eigenvalues of a (n x n), b (complex) <- vectors if not null; a is lost; info
+    Ldl,           // a (n x n) <- L and D, pivots (n); hermitian, info
+    LdlSolve,      // b (n x k) <- x; a and pivots from Ldl; hermitian
+    LeastSquares,  // b (max(m, n) x k) <- x, then what is left; a (m x n) is lost; driver, rcond, rank, values, info
   };
   enum Driver : uint8_t { Gels, Gelsy, Gelsd, Gelss };
 

@@ -22,8 +22,7 @@ LapackCall::Driver driver_of(const MaybeName& name) {
   if (!name) return LapackCall::Gelsy;
   for (size_t i = 0; i < std::size(kNames); i++)
     if (*name == kNames[i]) return LapackCall::Driver(i);
-  fail(TensorErrorKind::Runtime,
-       "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
+  fail(TensorErrorKind::Runtime, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
 }
 bool has_values(LapackCall::Driver driver) { return driver == LapackCall::Gelsd || driver == LapackCall::Gelss; }
 
@@ -99,8 +98,8 @@ using LstsqResult = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 // X = P B with the pseudo-inverse P of A; of what is left, R = A X - B, the derivative through X is 0.
 void record_lstsq(Tensor& solution, Tensor& residuals, const Problem& p) {
   const bool has_residuals = residuals.numel() != 0;
-  record_all({&solution, has_residuals ? &residuals : nullptr}, "LinalgLstsqBackward0", {&p.a, &p.b},
-             keep(p.a, p.b), [vector = p.vector](Sweep& s) {
+  record_all({&solution, has_residuals ? &residuals : nullptr}, "LinalgLstsqBackward0", {&p.a, &p.b}, keep(p.a, p.b),
+             [vector = p.vector](Sweep& s) {
                const Tensor a = s.kept(0), b = s.kept(1), inverse = pseudo_inverse(a, {}, {}, false);
                const Tensor gx = s.g(0).defined() && vector ? as_column(s.g(0)) : s.g(0);
                Tensor twice, x;
@@ -119,7 +118,8 @@ void record_lstsq(Tensor& solution, Tensor& residuals, const Problem& p) {
              });
 }
 
-LstsqResult lstsq(const Tensor& a_given, const Tensor& b_given, const std::optional<double>& rcond, const MaybeName& name) {
+LstsqResult lstsq(const Tensor& a_given, const Tensor& b_given, const std::optional<double>& rcond,
+                  const MaybeName& name) {
   const Problem p(a_given, b_given);
   const LapackCall::Driver driver = driver_of(name);
   const DType type = p.a.dtype();
@@ -134,7 +134,9 @@ LstsqResult lstsq(const Tensor& a_given, const Tensor& b_given, const std::optio
     rank = found_rank, values = found_values;
     check_info(info, "torch.linalg.lstsq", [&](int64_t code) {
       return driver == LapackCall::Gels
-                 ? text("The least squares solution could not be computed because the input matrix does not have full rank (error code: ", code, ").")
+                 ? text(
+                       "The least squares solution could not be computed because the input matrix does not have full rank (error code: ",
+                       code, ").")
                  : text("SVD did not converge (error code: ", code, ").");
     });
     solution = narrow(x, -2, 0, columns(p.a));
@@ -190,15 +192,16 @@ struct LdlSolve {
   static Dims batch(const Tensor& ld, const Tensor& b) { return broadcast_shapes(batch_of(ld), batch_of(b)); }
   static Meta shape(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool) {
     check_solvable(ld, b, true, "torch.linalg.ldl_solve");
-    check(b.dim() >= 2, TensorErrorKind::Runtime, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ",
-          b.dim(), " dimensions instead");
+    check(b.dim() >= 2, TensorErrorKind::Runtime,
+          "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", b.dim(),
+          " dimensions instead");
     check(is_integral(pivots.dtype()), TensorErrorKind::Runtime,
           "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", scalar_type_name(pivots.dtype()));
     check(pivots.sizes() == ld.sizes().first(size_t(ld.dim()) - 1), TensorErrorKind::Runtime,
           "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
           pivots.sizes(), " instead");
-    check(ld.dtype() == b.dtype(), TensorErrorKind::Runtime, "torch.linalg.ldl_solve: LD dtype ", scalar_type_name(ld.dtype()),
-          " does not match b dtype ", scalar_type_name(b.dtype()));
+    check(ld.dtype() == b.dtype(), TensorErrorKind::Runtime, "torch.linalg.ldl_solve: LD dtype ",
+          scalar_type_name(ld.dtype()), " does not match b dtype ", scalar_type_name(b.dtype()));
     check_kernel(ld, "ldl_solve_kernel_cpu");
     return column_major(batch(ld, b) + Ints{rows(b), columns(b)}, b.dtype(), b.device());
   }
@@ -233,28 +236,30 @@ struct LdlSolve {
   }
 };
 
-TS_OP(linalg_lstsq,
-      "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
-      "X for which A @ X is nearest to B, column by column.", kLinalg | kOut | kDataDependent, &lstsq,
-      "f[4,2], f[4,3]\nf[4,2], f[4]\nf[2,3,2], f[2,3,1]\nf[4,2], f[4,1], driver='gelsd'\nf[4,2], f[4,2], driver='gels'\n"
-      "f[4,2], f[4,2], driver='gelss'\nf[2,3], f[2,1]\nc[3,2], c[3,1]\nc[3,2], c[3,1], driver='gelsd'\nf[0,3], f[0,2]\nf[3,0], f[3,2]\n"
-      "f[3], f[3] -> RuntimeError: torch.linalg.lstsq: input must have at least 2 dimensions.\n"
-      "f[3,2], f[2,2] -> RuntimeError: torch.linalg.lstsq: input.size(-2) should match other.size(-2)\n"
-      "i[2,2]<3, i[2,2]<3 -> RuntimeError: This function doesn't handle types other than float and double\n"
-      "f[3,2], f[3,2], driver='x' -> RuntimeError: torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
-TS_OP(linalg_ldl_factor_ex,
-      "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)",
-      "L and D in one matrix, the exchanges, and 0 or the place of a 0 in D.", kLinalg | kOut | kNoGrad, &ldl_factor_ex,
-      "f[3,3].s\nc[3,3].s, hermitian=True\nc[3,3]\nf[2,3,3]\nf[0,0]\n"
-      "f[3] -> RuntimeError: torch.linalg.ldl_factor_ex: The input tensor A must have at least 2 dimensions.");
+TS_OP(
+    linalg_lstsq,
+    "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
+    "X for which A @ X is nearest to B, column by column.", kLinalg | kOut | kDataDependent, &lstsq,
+    "f[4,2], f[4,3]\nf[4,2], f[4]\nf[2,3,2], f[2,3,1]\nf[4,2], f[4,1], driver='gelsd'\nf[4,2], f[4,2], driver='gels'\n"
+    "f[4,2], f[4,2], driver='gelss'\nf[2,3], f[2,1]\nc[3,2], c[3,1]\nc[3,2], c[3,1], driver='gelsd'\nf[0,3], f[0,2]\nf[3,0], f[3,2]\n"
+    "f[3], f[3] -> RuntimeError: torch.linalg.lstsq: input must have at least 2 dimensions.\n"
+    "f[3,2], f[2,2] -> RuntimeError: torch.linalg.lstsq: input.size(-2) should match other.size(-2)\n"
+    "i[2,2]<3, i[2,2]<3 -> RuntimeError: This function doesn't handle types other than float and double\n"
+    "f[3,2], f[3,2], driver='x' -> RuntimeError: torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
+TS_OP(
+    linalg_ldl_factor_ex,
+    "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)",
+    "L and D in one matrix, the exchanges, and 0 or the place of a 0 in D.", kLinalg | kOut | kNoGrad, &ldl_factor_ex,
+    "f[3,3].s\nc[3,3].s, hermitian=True\nc[3,3]\nf[2,3,3]\nf[0,0]\n"
+    "f[3] -> RuntimeError: torch.linalg.ldl_factor_ex: The input tensor A must have at least 2 dimensions.");
 TS_OP(linalg_ldl_factor, "linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
       "L and D in one matrix, and the exchanges.", kLinalg | kOut | kNoGrad, &ldl_factor,
       "f[3,3].s\nf[2,2].z -> RuntimeError: torch.linalg.ldl_factor: D[1,1] is zero");
-TS_OP(linalg_ldl_solve,
-      "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-      "X with A @ X equal to B, from what ldl_factor answers of A.", kLinalg | kOut | kNoGrad, LdlSolve,
-      "f[3,3], i{1,2,3}:int32, f[3,2]\nc[2,2], i{1,2}:int32, c[2,1], hermitian=True\nf[2,2], i{1,2}:int32, f[2,2,1]\n"
-      "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: torch.linalg.ldl_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)");
+TS_OP(
+    linalg_ldl_solve, "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
+    "X with A @ X equal to B, from what ldl_factor answers of A.", kLinalg | kOut | kNoGrad, LdlSolve,
+    "f[3,3], i{1,2,3}:int32, f[3,2]\nc[2,2], i{1,2}:int32, c[2,1], hermitian=True\nf[2,2], i{1,2}:int32, f[2,2,1]\n"
+    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: torch.linalg.ldl_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -9,8 +9,8 @@ namespace {
 using namespace linalg;
 
 void check_lu(const Tensor& a, bool pivot, const char* name) {
-  check(a.dim() >= 2, TensorErrorKind::Runtime, name, ": Expected tensor with 2 or more dimensions. Got size: ",
-        a.sizes(), " instead");
+  check(a.dim() >= 2, TensorErrorKind::Runtime, name,
+        ": Expected tensor with 2 or more dimensions. Got size: ", a.sizes(), " instead");
   check(pivot, TensorErrorKind::Runtime, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   check_kernel(a, "lu_cpu");
 }
@@ -252,14 +252,25 @@ std::tuple<Tensor, Tensor, Tensor> lu_with_info(const Tensor& a, bool pivot, boo
   return result;
 }
 
-Tensor lu_solve(const Tensor& b, const Tensor& lu, const Tensor& pivots) { return apply<LuSolve>(lu, pivots, b, true, false); }
+// Tensor.lu and torch.lu: two results, or three with `get_infos`.
+TensorList torch_lu(const Tensor& a, bool pivot, bool get_infos) {
+  const auto [lu, pivots, info] = lu_with_info(a, pivot, !get_infos);
+  if (get_infos) return {lu, pivots, info};
+  return {lu, pivots};
+}
 
-TS_OP(linalg_lu_factor_ex,
-      "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
-      "L and U in one matrix, the row exchanges, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &lu_factor_ex,
-      "f[3,3]\nf[4,3]\nf[2,4]\nf[2,2,3]\nc[2,2]\nf[0,3]\n"
-      "f[2,2].z, check_errors=True -> RuntimeError: torch.linalg.lu_factor_ex: U[1,1] is zero and using it on lu_solve\n"
-      "f[3] -> RuntimeError: torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: [3] instead");
+Tensor lu_solve(const Tensor& b, const Tensor& lu, const Tensor& pivots) {
+  return apply<LuSolve>(lu, pivots, b, true, false);
+}
+
+TS_OP(
+    linalg_lu_factor_ex,
+    "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
+    "L and U in one matrix, the row exchanges, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut,
+    &lu_factor_ex,
+    "f[3,3]\nf[4,3]\nf[2,4]\nf[2,2,3]\nc[2,2]\nf[0,3]\n"
+    "f[2,2].z, check_errors=True -> RuntimeError: torch.linalg.lu_factor_ex: U[1,1] is zero and using it on lu_solve\n"
+    "f[3] -> RuntimeError: torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: [3] instead");
 TS_OP(linalg_lu_factor, "linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
       "L and U in one matrix, and the row exchanges.", kLinalg | kOut, &lu_factor,
       "f[3,3]\nf[4,2]\nc[2,3]\n"
@@ -271,24 +282,28 @@ TS_OP(linalg_lu, "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L
       "P, L and U with A equal to P @ L @ U.", kLinalg | kOut, Lu,
       "f[3,3]\nf[4,2]\nf[2,4]\nf[2,3,3]\nc[3,3]\nc[3,2]\nf[0,3]\nf[2,0]\n"
       "f[3] -> RuntimeError: linalg.lu: Expected tensor with 2 or more dimensions. Got size: [3] instead");
-TS_OP(lu_unpack,
-      "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
-      "P, L and U from what lu_factor answers.", kFunction | kOut, LuUnpack,
-      "f[3,3], i{2,3,3}:int32\nf[2,4], i{2,2}:int32\nf[4,2], i{2,4}:int32\nf[3,3], i{2,3,3}:int32, False\nf[3,3], i{1,2,3}:int32, True, False\n"
-      "f[2,2], i{1,2} -> RuntimeError: torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
-      "f[2,2], i{1,9}:int32 -> RuntimeError: pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.");
-TS_OP(linalg_lu_solve,
-      "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
-      "X with A @ X equal to B (X @ A unless left), from what lu_factor answers of A.", kLinalg | kOut, LuSolve,
-      "f[3,3], i{2,3,3}:int32, f[3,2]\nf[3,3], i{2,3,3}:int32, f[2,3,1]\nf[3,3], i{3,2,3}:int32, f[2,3], left=False\n"
-      "f[3,3], i{2,3,3}:int32, f[3,2], adjoint=True\nc[2,2], i{2,2}:int32, c[2,1], adjoint=True\n"
-      "c[2,2], i{2,2}:int32, c[1,2], left=False\nc[2,2], i{2,2}:int32, c[1,2], left=False, adjoint=True\n"
-      "f[2,2], i{1,2}, f[2,2] -> RuntimeError: linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32\n"
-      "f[2,2], i{1,2,3}:int32, f[2,2] -> RuntimeError: linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix\n"
-      "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)");
+TS_OP(
+    lu_unpack,
+    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
+    "P, L and U from what lu_factor answers.", kFunction | kOut, LuUnpack,
+    "f[3,3], i{2,3,3}:int32\nf[2,4], i{2,2}:int32\nf[4,2], i{2,4}:int32\nf[3,3], i{2,3,3}:int32, False\nf[3,3], i{1,2,3}:int32, True, False\n"
+    "f[2,2], i{1,2} -> RuntimeError: torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
+    "f[2,2], i{1,9}:int32 -> RuntimeError: pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.");
+TS_OP(
+    linalg_lu_solve,
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
+    "X with A @ X equal to B (X @ A unless left), from what lu_factor answers of A.", kLinalg | kOut, LuSolve,
+    "f[3,3], i{2,3,3}:int32, f[3,2]\nf[3,3], i{2,3,3}:int32, f[2,3,1]\nf[3,3], i{3,2,3}:int32, f[2,3], left=False\n"
+    "f[3,3], i{2,3,3}:int32, f[3,2], adjoint=True\nc[2,2], i{2,2}:int32, c[2,1], adjoint=True\n"
+    "c[2,2], i{2,2}:int32, c[1,2], left=False\nc[2,2], i{2,2}:int32, c[1,2], left=False, adjoint=True\n"
+    "f[2,2], i{1,2}, f[2,2] -> RuntimeError: linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32\n"
+    "f[2,2], i{1,2,3}:int32, f[2,2] -> RuntimeError: linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix\n"
+    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)");
 TS_OP(lu_solve, "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
       "X with A @ X equal to self, from what lu_factor answers of A.", kFunction | kMethod | kOut, &lu_solve,
       "f[3,2], f[3,3], i{2,3,3}:int32");
+TS_OP(lu, "lu(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]", "As torch.linalg.lu_factor.", kMethod,
+      &torch_lu, "f[3,3]\nf[3,3], True, True");
 TS_OP(_lu_with_info,
       "_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)",
       "What torch.lu answers.", kFunction | kInternal, &lu_with_info, "f[3,3]");

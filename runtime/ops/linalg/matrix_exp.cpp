@@ -65,12 +65,14 @@ struct MatrixExp {
   }
 };
 
-TS_OP(linalg_matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor", "The matrix exponential.", kLinalg | kOut, MatrixExp,
-      "f[3,3]\nf[2,3,3]\nc[2,2]\nf[1,1]\nf[2,2].z\nf[0,0]\n"
-      "f[3] -> RuntimeError: linalg.matrix_exp: The input tensor A must have at least 2 dimensions.\n"
-      "f[2,3] -> RuntimeError: linalg.matrix_exp: A must be batches of square matrices, but they are 2 by 3 matrices\n"
-      "i[2,2]<3 -> NotImplementedError: linalg.matrix_exp: Expected a floating point or complex tensor as input. Got Long");
-TS_OP(matrix_exp, "matrix_exp(Tensor self) -> Tensor", "The matrix exponential.", kFunction | kMethod, MatrixExp, "f[3,3]");
+TS_OP(
+    linalg_matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor", "The matrix exponential.", kLinalg | kOut, MatrixExp,
+    "f[3,3]\nf[2,3,3]\nc[2,2]\nf[1,1]\nf[2,2].z\nf[0,0]\n"
+    "f[3] -> RuntimeError: linalg.matrix_exp: The input tensor A must have at least 2 dimensions.\n"
+    "f[2,3] -> RuntimeError: linalg.matrix_exp: A must be batches of square matrices, but they are 2 by 3 matrices\n"
+    "i[2,2]<3 -> NotImplementedError: linalg.matrix_exp: Expected a floating point or complex tensor as input. Got Long");
+TS_OP(matrix_exp, "matrix_exp(Tensor self) -> Tensor", "The matrix exponential.", kFunction | kMethod, MatrixExp,
+      "f[3,3]");
 
 }  // namespace
 }  // namespace tessera::tensor

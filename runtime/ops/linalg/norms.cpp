@@ -20,8 +20,8 @@ int row_of(double p) {
 
 void check_dtype(const Tensor& x, const MaybeType& dtype, const char* name) {
   if (!dtype) return;
-  check(is_differentiable(*dtype), TensorErrorKind::Runtime, name,
-        ": dtype should be floating point or complex. Got ", scalar_type_name(*dtype));
+  check(is_differentiable(*dtype), TensorErrorKind::Runtime, name, ": dtype should be floating point or complex. Got ",
+        scalar_type_name(*dtype));
   check(is_complex(x.dtype()) == is_complex(*dtype), TensorErrorKind::Runtime, name, ": dtype should be ",
         is_complex(x.dtype()) ? "complex" : "real", " for ", is_complex(x.dtype()) ? "complex" : "real",
         " inputs, but got ", scalar_type_name(*dtype));
@@ -43,7 +43,8 @@ Tensor linalg_vector_norm(const Tensor& given, Scalar ord, const MaybeDims& dim,
           " norm on an empty tensor because the operation does not have an identity");
     for (int64_t d = 0; d < x.dim(); d++)
       check(!(mask >> d & 1) || x.sizes()[size_t(d)] != 0, TensorErrorKind::Runtime, name, " cannot compute the ", p,
-            " norm on the dimension ", d, " because this dimension is empty and the operation does not have an identity");
+            " norm on the dimension ", d,
+            " because this dimension is empty and the operation does not have an identity");
   }
   const int id = row_of(p);
   const MaybeType type = id == r_count_nonzero ? MaybeType(x.dtype()) : MaybeType();
@@ -62,7 +63,8 @@ Dims matrix_dims(const Tensor& a, Ints dim) {
     fail(TensorErrorKind::Runtime, name, ": dim must be a 2-tuple. Got ", list);
   }
   const Dims dims{wrap_dim(dim[0], a.dim()), wrap_dim(dim[1], a.dim())};
-  check(dims[0] != dims[1], TensorErrorKind::Runtime, name, ": dims must be different. Got (", dim[0], ", ", dim[1], ')');
+  check(dims[0] != dims[1], TensorErrorKind::Runtime, name, ": dims must be different. Got (", dim[0], ", ", dim[1],
+        ')');
   check_floating(a, name, true);
   return dims;
 }
@@ -118,7 +120,8 @@ void check_norm_dims(const MaybeDims& dim) {
         "linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", *dim);
 }
 
-Tensor norm_number(const Tensor& x, const std::optional<Scalar>& ord, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
+Tensor norm_number(const Tensor& x, const std::optional<Scalar>& ord, const MaybeDims& dim, bool keepdim,
+                   MaybeType dtype) {
   check_norm_dims(dim);
   if (!ord) return linalg_vector_norm(x, 2, dim, keepdim, dtype);
   check(dim || x.dim() == 1 || x.dim() == 2, TensorErrorKind::Runtime,
@@ -155,8 +158,8 @@ Tensor cond_number(const Tensor& a, const std::optional<Scalar>& given) {
   check(a.dim() >= 2, TensorErrorKind::Runtime, "linalg.cond: The input tensor must have at least 2 dimensions.");
   const Scalar p = given.value_or(2);
   const double size = std::fabs(p.to_double());
-  check(size == 2 || size == 1 || size == HUGE_VAL, TensorErrorKind::Value, "linalg.cond got an invalid norm type: ",
-        p.to_double());
+  check(size == 2 || size == 1 || size == HUGE_VAL, TensorErrorKind::Value,
+        "linalg.cond got an invalid norm type: ", p.to_double());
   if (size != 2) return cond_by_inverse(a, p, text(p.to_double()));
   const Tensor s = linalg_svdvals(a);
   if (s.size(-1) == 0) return zeros(batch_of(a), real_type(a.dtype()), a.device());
@@ -170,39 +173,45 @@ Tensor cond_name(const Tensor& a, const std::string& p) {
 }
 
 constexpr uint32_t kNorm = kLinalg | kOut | kLayoutMatters;
-TS_OP(linalg_vector_norm,
-      "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The norm of vectors, of all elements or over dim.", kNorm, &linalg_vector_norm,
-      "f[3,4]\nf[3,4], 1, 1\nf[3,4], 3, [0, 1], True\nc[2,3], 2, 1\nf[0]\nf[3], 2, dtype=float64\n"
-      "f[0], inf -> RuntimeError: linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an identity\n"
-      "i[3]<4 -> NotImplementedError: linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long");
-TS_OP(linalg_matrix_norm,
-      "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The norm of matrices.", kNorm, &matrix_norm_name,
-      "f[3,2]\nf[3,2], 'nuc'\nf[2,3,2], 'nuc', [0, 2], True\nc[2,2], 'nuc'\nc[2,2]\n"
-      "f[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.\n"
-      "f[3] -> RuntimeError: linalg.matrix_norm: The input tensor A must have at least 2 dimensions.\n"
-      "f[2,2], 'fro', [0, 0] -> RuntimeError: linalg.matrix_norm: dims must be different. Got (0, 0)");
-TS_OP(linalg_matrix_norm,
-      "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The norm of matrices.", kNorm, &matrix_norm_number,
-      "f[3,2], 2\nf[3,2], -2\nf[3,2], 1\nf[3,2], -1\nf[3,2], inf\nf[2,3,2], inf, [1, 2], True\nf[2,3,2], 2, [0, 2], True\nc[2,2], 2\n"
-      "f[2,2], 3 -> RuntimeError: linalg.matrix_norm: Order 3 not supported.");
-TS_OP(linalg_norm,
-      "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The norm of a vector or a matrix.", kNorm, &norm_number,
-      "f[3,4]\nf[2,3,2]\nf[3], 1\nf[3,2], 2\nf[3,2], 1, 0\nf[3,2], None, [0, 1], True\n"
-      "f[2,2,2], 2 -> RuntimeError: linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got 3D.\n"
-      "f[2,2,2], 2, [0, 1, 2] -> RuntimeError: linalg.norm: If dim is specified, it must be of length 1 or 2. Got [0, 1, 2]");
-TS_OP(linalg_norm,
-      "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The norm of a matrix.", kNorm, &norm_name, "f[3,2], 'nuc'\nf[3,2], 'fro'\nf[2,3,2], 'nuc', [0, 1]");
-TS_OP(linalg_cond, "linalg_cond(Tensor self, Scalar? p=None) -> Tensor", "The condition number.",
-      kLinalg | kOut | kLayoutMatters, &cond_number,
-      "f[3,3]\nf[3,2]\nf[3,2], -2\nf[3,3], 1\nf[3,3], inf\nf[0,0]\nc[2,2]\n"
-      "f[3], 2 -> RuntimeError: linalg.cond: The input tensor must have at least 2 dimensions.\n"
-      "f[2,2], 3 -> ValueError: linalg.cond got an invalid norm type: 3\n"
-      "f[3,2], 1 -> RuntimeError: linalg.cond(ord=1): A must be batches of square matrices, but they are 3 by 2 matrices");
+TS_OP(
+    linalg_vector_norm,
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "The norm of vectors, of all elements or over dim.", kNorm, &linalg_vector_norm,
+    "f[3,4]\nf[3,4], 1, 1\nf[3,4], 3, [0, 1], True\nc[2,3], 2, 1\nf[0]\nf[3], 2, dtype=float64\n"
+    "f[0], inf -> RuntimeError: linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an identity\n"
+    "i[3]<4 -> NotImplementedError: linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long");
+TS_OP(
+    linalg_matrix_norm,
+    "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "The norm of matrices.", kNorm, &matrix_norm_name,
+    "f[3,2]\nf[3,2], 'nuc'\nf[2,3,2], 'nuc', [0, 2], True\nc[2,2], 'nuc'\nc[2,2]\n"
+    "f[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.\n"
+    "f[3] -> RuntimeError: linalg.matrix_norm: The input tensor A must have at least 2 dimensions.\n"
+    "f[2,2], 'fro', [0, 0] -> RuntimeError: linalg.matrix_norm: dims must be different. Got (0, 0)");
+TS_OP(
+    linalg_matrix_norm,
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "The norm of matrices.", kNorm, &matrix_norm_number,
+    "f[3,2], 2\nf[3,2], -2\nf[3,2], 1\nf[3,2], -1\nf[3,2], inf\nf[2,3,2], inf, [1, 2], True\nf[2,3,2], 2, [0, 2], True\nc[2,2], 2\n"
+    "f[2,2], 3 -> RuntimeError: linalg.matrix_norm: Order 3 not supported.");
+TS_OP(
+    linalg_norm,
+    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "The norm of a vector or a matrix.", kNorm, &norm_number,
+    "f[3,4]\nf[2,3,2]\nf[3], 1\nf[3,2], 2\nf[3,2], 1, 0\nf[3,2], None, [0, 1], True\n"
+    "f[2,2,2], 2 -> RuntimeError: linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got 3D.\n"
+    "f[2,2,2], 2, [0, 1, 2] -> RuntimeError: linalg.norm: If dim is specified, it must be of length 1 or 2. Got [0, 1, 2]");
+TS_OP(
+    linalg_norm,
+    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "The norm of a matrix.", kNorm, &norm_name, "f[3,2], 'nuc'\nf[3,2], 'fro'\nf[2,3,2], 'nuc', [0, 1]");
+TS_OP(
+    linalg_cond, "linalg_cond(Tensor self, Scalar? p=None) -> Tensor", "The condition number.",
+    kLinalg | kOut | kLayoutMatters, &cond_number,
+    "f[3,3]\nf[3,2]\nf[3,2], -2\nf[3,3], 1\nf[3,3], inf\nf[0,0]\nc[2,2]\n"
+    "f[3], 2 -> RuntimeError: linalg.cond: The input tensor must have at least 2 dimensions.\n"
+    "f[2,2], 3 -> ValueError: linalg.cond got an invalid norm type: 3\n"
+    "f[3,2], 1 -> RuntimeError: linalg.cond(ord=1): A must be batches of square matrices, but they are 3 by 2 matrices");
 TS_OP(linalg_cond, "linalg_cond.p_str(Tensor self, str p) -> Tensor", "The condition number.",
       kLinalg | kOut | kLayoutMatters, &cond_name,
       "f[3,3], 'fro'\nf[2,2], 'nuc'\nf[2,2], 'x' -> ValueError: linalg.cond got an invalid norm type: x");

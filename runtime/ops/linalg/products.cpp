@@ -47,7 +47,9 @@ Tensor multi_dot(const TensorList& given) {
   TensorList factors = given;
   if (given.front().dim() == 1) factors.front() = unsqueeze(given.front(), 0);
   if (given.back().dim() == 1) factors.back() = unsqueeze(given.back(), -1);
-  static const auto type_name = [](DType t) { return name(t) == std::string("float32") ? "float" : name(t) == std::string("float64") ? "double" : name(t); };
+  static const auto type_name = [](DType t) {
+    return name(t) == std::string("float32") ? "float" : name(t) == std::string("float64") ? "double" : name(t);
+  };
   for (size_t i = 0; i < n; i++) {
     check(factors[i].dim() == 2, TensorErrorKind::Runtime, "multi_dot(): tensor ", i, " must be 2D but got ",
           factors[i].dim(), 'D');
@@ -55,8 +57,9 @@ Tensor multi_dot(const TensorList& given) {
           "multi_dot(): all tensors must have be the same dtype but tensor 0 is ", type_name(factors[0].dtype()),
           " and tensor ", i, ' ', type_name(factors[i].dtype()));
     if (i > 0)
-      check(factors[i - 1].sizes()[1] == factors[i].sizes()[0], TensorErrorKind::Runtime, "multi_dot(): tensors ", i - 1,
-            " and ", i, " with shapes ", factors[i - 1].sizes(), " and ", factors[i].sizes(), " cannot be multiplied");
+      check(factors[i - 1].sizes()[1] == factors[i].sizes()[0], TensorErrorKind::Runtime, "multi_dot(): tensors ",
+            i - 1, " and ", i, " with shapes ", factors[i - 1].sizes(), " and ", factors[i].sizes(),
+            " cannot be multiplied");
   }
   const Tensor out = chain(factors);
   Dims shape;
@@ -150,23 +153,25 @@ Tensor tensorsolve(const Tensor& given, const Tensor& b, const std::optional<Dim
     a = movedim(a, *dims, end);
   }
   const size_t cut = size_t(std::min(b.dim(), a.dim()));
-  const Ints front = a.sizes().first(cut), back = a.sizes().drop(cut);
-  check(numel_of(back) == numel_of(front), TensorErrorKind::Runtime,
-        "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got ",
-        numel_of(back), " != ", numel_of(front));
+  const Ints back = a.sizes().drop(cut);
+  check(
+      numel_of(back) == b.numel(), TensorErrorKind::Runtime,
+      "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got ",
+      numel_of(back), " != ", b.numel());
   const int64_t size = numel_of(back);
   return reshape(linalg_solve(reshape(a, {size, size}), reshape(b, {-1})), back);
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
-TS_OP(linalg_multi_dot, "linalg_multi_dot(Tensor[] tensors) -> Tensor", "The product of a chain of matrices, in the best order.",
-      kLinalg | kOut, &multi_dot,
-      "(f[2,3], f[3,4], f[4,2])\n(f[3], f[3,2], f[2])\n(f[2,3], f[3])\n(f[2,2], f[2,5], f[5,1], f[1,4])\n"
-      "(f[2,2]) -> RuntimeError: multi_dot(): expected at least 2 tensors but got 1\n"
-      "(f[2,2], f[3,3]) -> RuntimeError: multi_dot(): tensors 0 and 1 with shapes [2, 2] and [3, 3] cannot be multiplied\n"
-      "(f[2,2], f[2], f[2,2]) -> RuntimeError: multi_dot(): tensor 1 must be 2D but got 1D");
-TS_OP(chain_matmul, "chain_matmul(Tensor[] matrices) -> Tensor", "The product of a chain of matrices, in the best order.",
-      kFunction, &chain_matmul,
+TS_OP(
+    linalg_multi_dot, "linalg_multi_dot(Tensor[] tensors) -> Tensor",
+    "The product of a chain of matrices, in the best order.", kLinalg | kOut, &multi_dot,
+    "(f[2,3], f[3,4], f[4,2])\n(f[3], f[3,2], f[2])\n(f[2,3], f[3])\n(f[2,2], f[2,5], f[5,1], f[1,4])\n"
+    "(f[2,2]) -> RuntimeError: multi_dot(): expected at least 2 tensors but got 1\n"
+    "(f[2,2], f[3,3]) -> RuntimeError: multi_dot(): tensors 0 and 1 with shapes [2, 2] and [3, 3] cannot be multiplied\n"
+    "(f[2,2], f[2], f[2,2]) -> RuntimeError: multi_dot(): tensor 1 must be 2D but got 1D");
+TS_OP(chain_matmul, "chain_matmul(Tensor[] matrices) -> Tensor",
+      "The product of a chain of matrices, in the best order.", kFunction | kOut, &chain_matmul,
       "(f[2,3], f[3,4], f[4,2])\n(f[2,3])\n(f[2,2], f[2]) -> RuntimeError: Tensor dimension is 1, expected 2 instead.");
 TS_OP(linalg_matmul, "linalg_matmul(Tensor self, Tensor other) -> Tensor", "The matrix product, batched and broadcast.",
       kLinalg | kOut, &matmul, "f[2,3], f[3,4]\nf[2,2,3], f[3]");
@@ -175,37 +180,42 @@ TS_OP(linalg_matrix_power, "linalg_matrix_power(Tensor self, int n) -> Tensor",
       "f[3,3], 3\nf[3,3], -2\nc[2,2], 2\nf[2,2], 0\nf[2,2], 1\n"
       "f[2,2].z, -1 -> RuntimeError: linalg.inv: The diagonal element 1 is zero\n"
       "f[3], 2 -> RuntimeError: linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
-TS_OP(matrix_power, "matrix_power(Tensor self, int n) -> Tensor",
-      "A square matrix times itself, n times; of the inverse for a negative n.", kBoth | kOut, &matrix_power,
-      "f[3,3], 3\nf[2,3,3], 2\ni[2,2]<4, 2\n"
-      "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices");
-TS_OP(linalg_vecdot, "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-      "The dot products of vectors along a dimension; x is conjugated.", kLinalg | kOut, &vecdot,
-      "f[2,3], f[2,3]\nf[3,2], f[3,1], dim=0\nc[2,3], c[3]\n"
-      "i[2]<3, i[2]<3 -> NotImplementedError: linalg.vecdot: Expected a floating point or complex tensor as input. Got Long");
+TS_OP(
+    matrix_power, "matrix_power(Tensor self, int n) -> Tensor",
+    "A square matrix times itself, n times; of the inverse for a negative n.", kBoth | kOut, &matrix_power,
+    "f[3,3], 3\nf[2,3,3], 2\ni[2,2]<4, 2\n"
+    "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices");
+TS_OP(
+    linalg_vecdot, "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    "The dot products of vectors along a dimension; x is conjugated.", kLinalg | kOut, &vecdot,
+    "f[2,3], f[2,3]\nf[3,2], f[3,1], dim=0\nc[2,3], c[3]\n"
+    "i[2]<3, i[2]<3 -> NotImplementedError: linalg.vecdot: Expected a floating point or complex tensor as input. Got Long");
 TS_OP(linalg_cross, "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
       "The cross product of vectors with three numbers.", kLinalg | kOut, &cross_product,
       "f[4,3], f[4,3]\nf[3,2], f[3,1], dim=0\nc[3], c[3]\n"
       "f[2,3], f[3] -> RuntimeError: linalg.cross: inputs must have the same number of dimensions.\n"
       "f[3], f[4] -> RuntimeError: linalg.cross: inputs dimension -1 must have length 3. Got 3 and 4");
-TS_OP(linalg_vander, "linalg_vander(Tensor x, *, int? N=None) -> Tensor", "The powers of each element in ascending order.",
-      kLinalg, &linalg_vander,
+TS_OP(linalg_vander, "linalg_vander(Tensor x, *, int? N=None) -> Tensor",
+      "The powers of each element in ascending order.", kLinalg, &linalg_vander,
       "f[3]\nf[2,3]\nf[2], N=4\ni[3]<4\nc[2]\nf[3], N=1 -> RuntimeError: N must be greater than 1.");
-TS_OP(vander, "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", "The powers of each element.", kFunction,
-      &vander, "f[3]\nf[3], 4\nf[3], 2, True\ni[3]<4\nf[2,2] -> RuntimeError: x must be a one-dimensional tensor.");
+TS_OP(vander, "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", "The powers of each element.",
+      kFunction, &vander,
+      "f[3]\nf[3], 4\nf[3], 2, True\ni[3]<4\nf[2,2] -> RuntimeError: x must be a one-dimensional tensor.");
 TS_OP(linalg_diagonal, "linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
       "The diagonals of matrices, a view.", kLinalg | kView, &linalg_diagonal,
       "f[3,3]\nf[2,3,4]\nf[3,4], offset=1\nf[2,3,4], dim1=0, dim2=1");
-TS_OP(linalg_tensorinv, "linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
-      "The inverse of a tensor seen as a matrix of its first and last dimensions.", kLinalg | kOut, &tensorinv,
-      "f[3,3], 1\nf[2,1,2], 1\nf[1,2,2]\n"
-      "f[2,2], 0 -> RuntimeError: Expected a strictly positive integer for 'ind', but got 0\n"
-      "f[3,2], 1 -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got 2 != 3\n"
-      "f[2,2].z, 1 -> RuntimeError: inv: The diagonal element 1 is zero");
-TS_OP(linalg_tensorsolve, "linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
-      "X with tensordot(self, X, X.ndim) equal to other.", kLinalg | kOut, &tensorsolve,
-      "f[2,1,2], f[2]\nf[1,2,2], f[1,2]\nf[1,2,2], f[2], [0]\n"
-      "f[3,3], f[3,2] -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got 1 != 9");
+TS_OP(
+    linalg_tensorinv, "linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
+    "The inverse of a tensor seen as a matrix of its first and last dimensions.", kLinalg | kOut, &tensorinv,
+    "f[3,3], 1\nf[2,1,2], 1\nf[1,2,2]\n"
+    "f[2,2], 0 -> RuntimeError: Expected a strictly positive integer for 'ind', but got 0\n"
+    "f[3,2], 1 -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got 2 != 3\n"
+    "f[2,2].z, 1 -> RuntimeError: inv: The diagonal element 1 is zero");
+TS_OP(
+    linalg_tensorsolve, "linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+    "X with tensordot(self, X, X.ndim) equal to other.", kLinalg | kOut, &tensorsolve,
+    "f[2,1,2], f[2]\nf[1,2,2], f[1,2]\nf[1,2,2], f[2], [0]\n"
+    "f[3,3], f[3,2] -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got 1 != 6");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -98,8 +98,8 @@ struct HouseholderProduct {
     check(a.dim() - tau.dim() == 1, TensorErrorKind::Runtime, name,
           "Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.dim(),
           " and input.ndim is equal to ", a.dim());
-    check(tau.sizes().first(size_t(tau.dim()) - 1) == a.sizes().first(size_t(a.dim()) - 2), TensorErrorKind::Runtime, name,
-          "Expected batch dimensions of tau to be equal to input.shape[:-2], but got ",
+    check(tau.sizes().first(size_t(tau.dim()) - 1) == a.sizes().first(size_t(a.dim()) - 2), TensorErrorKind::Runtime,
+          name, "Expected batch dimensions of tau to be equal to input.shape[:-2], but got ",
           tau.sizes().first(size_t(tau.dim()) - 1));
     check(a.dtype() == tau.dtype(), TensorErrorKind::Runtime, name, "tau dtype ", scalar_type_name(tau.dtype()),
           " does not match input dtype ", scalar_type_name(a.dtype()));
@@ -129,7 +129,8 @@ struct Ormqr {
     const int64_t d = left ? -2 : -1;
     check(c.size(d) >= tau.size(-1), TensorErrorKind::Runtime, name, "other.shape[", d,
           "] must be greater than or equal to tau.shape[-1]");
-    check(c.size(d) == rows(a), TensorErrorKind::Runtime, name, "other.shape[", d, "] must be equal to input.shape[-2]");
+    check(c.size(d) == rows(a), TensorErrorKind::Runtime, name, "other.shape[", d,
+          "] must be equal to input.shape[-2]");
     check(tau.size(-1) == std::min(c.size(d), columns(a)), TensorErrorKind::Runtime, name,
           "tau.shape[-1] must be equal to min(other.shape[", d, "], input.shape[-1])");
     check(a.dim() - tau.dim() == 1, TensorErrorKind::Runtime, name,
@@ -156,7 +157,9 @@ struct Ormqr {
                      .b = out.data_ptr(),
                      .values = factors.data_ptr(),
                      .left = left,
-                     .op = !adjoint ? 'N' : is_complex(out.dtype()) ? 'C' : 'T'});
+                     .op = !adjoint                  ? 'N'
+                           : is_complex(out.dtype()) ? 'C'
+                                                     : 'T'});
   }
   // C Q is (Q^H C^H)^H.
   static void grad(Tensor& out, const Tensor& a, const Tensor& tau, const Tensor& c, bool left, bool adjoint) {
@@ -213,24 +216,27 @@ struct Qr {
     multiply_out(q, tau);
   }
   static void grad(Tensor& q, Tensor& r, const Tensor& a, const std::string& mode) {
-    record_all({mode == "r" ? nullptr : &q, &r}, "LinalgQrBackward0", {&a}, Kept<2>{{saved_result(q, 0), saved_result(r, 1)}}, [mode](Sweep& s) {
-      check(mode != "r", TensorErrorKind::Runtime,
-            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
-            "mode='reduced') if you are going to differentiate through linalg.qr.");
-      const Tensor q = s.kept(0), r = s.kept(1), gq = s.g(0), gr = s.g(1);
-      const int64_t m = rows(q), n = columns(r), k = columns(q);
-      check(mode != "complete" || m <= n, TensorErrorKind::Runtime,
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
-      s.give(0, [&] {
-        if (m >= n) return deep_gradient(gq, gr, q, r);
-        // A = [X Y] = Q [U V]: Y is Q V, so Q hears of it too.
-        const Tensor u = narrow(r, -1, 0, k), v = narrow(r, -1, k, n - k);
-        if (!gr.defined()) return cat({deep_gradient(gq, gr, q, u), zeros_like(matmul(q, v))}, -1);
-        const Tensor gu = narrow(gr, -1, 0, k), gv = narrow(gr, -1, k, n - k);
-        const Tensor more = matmul(matmul(q, v), mH(gv));
-        return cat({deep_gradient(sum_of(gq, more), gu, q, u), matmul(q, gv)}, -1);
-      });
-    });
+    record_all(
+        {mode == "r" ? nullptr : &q, &r}, "LinalgQrBackward0", {&a}, Kept<2>{{saved_result(q, 0), saved_result(r, 1)}},
+        [mode](Sweep& s) {
+          check(
+              mode != "r", TensorErrorKind::Runtime,
+              "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
+              "mode='reduced') if you are going to differentiate through linalg.qr.");
+          const Tensor q = s.kept(0), r = s.kept(1), gq = s.g(0), gr = s.g(1);
+          const int64_t m = rows(q), n = columns(r), k = columns(q);
+          check(mode != "complete" || m <= n, TensorErrorKind::Runtime,
+                "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
+          s.give(0, [&] {
+            if (m >= n) return deep_gradient(gq, gr, q, r);
+            // A = [X Y] = Q [U V]: Y is Q V, so Q hears of it too.
+            const Tensor u = narrow(r, -1, 0, k), v = narrow(r, -1, k, n - k);
+            if (!gr.defined()) return cat({deep_gradient(gq, gr, q, u), zeros_like(matmul(q, v))}, -1);
+            const Tensor gu = narrow(gr, -1, 0, k), gv = narrow(gr, -1, k, n - k);
+            const Tensor more = matmul(matmul(q, v), mH(gv));
+            return cat({deep_gradient(sum_of(gq, more), gu, q, u), matmul(q, gv)}, -1);
+          });
+        });
   }
 };
 
@@ -238,25 +244,27 @@ constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(geqrf, "geqrf(Tensor self) -> (Tensor a, Tensor tau)", "R and the reflectors of Q as LAPACK's geqrf leaves them.",
       kBoth | kOut | kNoGrad, Geqrf,
       "f[3,3]\nf[4,2]\nf[2,2,4]\nc[3,2]\nf[3] -> RuntimeError: torch.geqrf: input must have at least 2 dimensions.");
-TS_OP(linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
-      "Q with orthonormal columns and R upper triangular, with A equal to Q @ R.", kLinalg | kOut, Qr,
-      "f[3,3]\nf[4,2]\nf[2,4]\nf[2,3,2]\nf[2,4], 'complete'\nc[2,2]\nc[3,2]\nc[2,3]\nf[3,0]\nf[0,3]\n"
-      "f[3] -> RuntimeError: linalg.qr: The input tensor A must have at least 2 dimensions.\n"
-      "f[2,2], 'x' -> RuntimeError: qr received unrecognized mode 'x' but expected one of 'reduced' (default), 'r', or 'complete'");
-TS_OP(linalg_householder_product, "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
-      "The first columns of a product of Householder reflectors.", kLinalg | kOut, HouseholderProduct,
-      "f[4,3], f[3]\nf[4,3], f[2]\nf[2,3,2], f[2,2]\nc[3,2], c[2]\n"
-      "f[3], f[3] -> RuntimeError: torch.linalg.householder_product: input must have at least 2 dimensions.\n"
-      "f[2,3], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]\n"
-      "f[3,2], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]");
+TS_OP(
+    linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+    "Q with orthonormal columns and R upper triangular, with A equal to Q @ R.", kLinalg | kOut, Qr,
+    "f[3,3]\nf[4,2]\nf[2,4]\nf[2,3,2]\nf[2,4], 'complete'\nc[2,2]\nc[3,2]\nc[2,3]\nf[3,0]\nf[0,3]\n"
+    "f[3] -> RuntimeError: linalg.qr: The input tensor A must have at least 2 dimensions.\n"
+    "f[2,2], 'x' -> RuntimeError: qr received unrecognized mode 'x' but expected one of 'reduced' (default), 'r', or 'complete'");
+TS_OP(
+    linalg_householder_product, "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+    "The first columns of a product of Householder reflectors.", kLinalg | kOut, HouseholderProduct,
+    "f[4,3], f[3]\nf[4,3], f[2]\nf[2,3,2], f[2,2]\nc[3,2], c[2]\n"
+    "f[3], f[3] -> RuntimeError: torch.linalg.householder_product: input must have at least 2 dimensions.\n"
+    "f[2,3], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]\n"
+    "f[3,2], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]");
 TS_OP(orgqr, "orgqr(Tensor self, Tensor input2) -> Tensor", "As torch.linalg.householder_product.", kBoth | kOut,
       HouseholderProduct, "f[3,3], f[3]");
-TS_OP(ormqr,
-      "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
-      "A matrix multiplied by a product of Householder reflectors.", kBoth | kOut, Ormqr,
-      "f[3,2], f[2], f[3,2]\nf[3,2], f[2], f[2,3], False\nf[3,2], f[2], f[3,2], True, True\nc[3,2], c[2], c[2,3], False, True\n"
-      "f[3,2], f[2], f[2,2] -> RuntimeError: torch.ormqr: other.shape[-2] must be equal to input.shape[-2]\n"
-      "f[3,2], f[2], f[3] -> RuntimeError: torch.ormqr: other must have at least 2 dimensions.");
+TS_OP(
+    ormqr, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
+    "A matrix multiplied by a product of Householder reflectors.", kBoth | kOut, Ormqr,
+    "f[3,2], f[2], f[3,2]\nf[3,2], f[2], f[2,3], False\nf[3,2], f[2], f[3,2], True, True\nc[3,2], c[2], c[2,3], False, True\n"
+    "f[3,2], f[2], f[2,2] -> RuntimeError: torch.ormqr: other.shape[-2] must be equal to input.shape[-2]\n"
+    "f[3,2], f[2], f[3] -> RuntimeError: torch.ormqr: other must have at least 2 dimensions.");
 
 }  // namespace
 }  // namespace tessera::tensor

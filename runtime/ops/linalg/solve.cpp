@@ -33,8 +33,8 @@ struct SolveEx {
     const Dims batch = broadcast_shapes(batch_of(a), batch_of(right));
     const Dims sizes = vector ? batch + Ints{rows(right)} : batch + Ints{rows(right), columns(right)};
     return {left ? column_major(sizes, b.dtype(), b.device()) : Meta(sizes, b),
-            column_major(a.sizes(), a.dtype(), a.device()),
-            Meta(batch_of(a) + Ints{rows(a)}, kInt32, a.device()), Meta(batch_of(a), kInt32, a.device())};
+            column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a) + Ints{rows(a)}, kInt32, a.device()),
+            Meta(batch_of(a), kInt32, a.device())};
   }
   static void run(const Tensor& x, const Tensor& lu, const Tensor& pivots, const Tensor& info, const Tensor& a,
                   const Tensor& b, bool left, bool) {
@@ -60,7 +60,9 @@ struct SolveEx {
                         .dtype = x.dtype(),
                         .batch = numel_of(batch),
                         .n = rows(lu),
-                        .k = vector ? 1 : left ? columns(b) : rows(b),
+                        .k = vector ? 1
+                             : left ? columns(b)
+                                    : rows(b),
                         .a = factors.data_ptr(),
                         .b = direct.data_ptr(),
                         .pivots = exchanged.data<int32_t>(),
@@ -225,7 +227,8 @@ struct Slogdet {
                Kept<2>{{SavedTensor(a), saved_result(sign, 0)}}, [](Sweep& s) {
                  s.give(0, [&] {
                    const Tensor a = s.kept(0);
-                   Tensor factor = s.g(1).defined() ? to_dtype(s.g(1), a.dtype()) : zeros(batch_of(a), a.dtype(), a.device());
+                   Tensor factor =
+                       s.g(1).defined() ? to_dtype(s.g(1), a.dtype()) : zeros(batch_of(a), a.dtype(), a.device());
                    if (is_complex(a.dtype()) && s.g(0).defined()) {
                      const Tensor turn = imag(conj(s.g(0)) * s.kept(1));
                      factor = factor - complex(zeros_like(turn), turn);
@@ -290,13 +293,16 @@ struct SolveTriangular {
 };
 
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& b, const Tensor& a, bool upper, bool transposed, bool unit) {
-  check(b.dim() >= 2, TensorErrorKind::Runtime, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ",
-        b.dim(), " dimensions instead");
-  check(a.dim() >= 2, TensorErrorKind::Runtime, "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ",
-        a.dim(), " dimensions instead");
+  check(b.dim() >= 2, TensorErrorKind::Runtime,
+        "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ", b.dim(),
+        " dimensions instead");
+  check(a.dim() >= 2, TensorErrorKind::Runtime,
+        "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ", a.dim(),
+        " dimensions instead");
   check_square(a, "triangular_solve");
-  check(rows(a) == rows(b), TensorErrorKind::Runtime, "Incompatible matrix sizes for triangular_solve: each A matrix is ",
-        rows(a), " by ", columns(a), " but each b matrix is ", rows(b), " by ", columns(b));
+  check(rows(a) == rows(b), TensorErrorKind::Runtime,
+        "Incompatible matrix sizes for triangular_solve: each A matrix is ", rows(a), " by ", columns(a),
+        " but each b matrix is ", rows(b), " by ", columns(b));
   const Tensor x = linalg_solve_triangular(transposed ? mT(a) : a, b, upper != transposed, true, unit);
   const Tensor same = expand(a, batch_of(x) + Ints{rows(a), rows(a)});
   const Tensor turned = mT(same);
@@ -324,35 +330,42 @@ std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a) { return apply<InvEx>(
 namespace {
 
 constexpr uint32_t kBoth = kFunction | kMethod;
-#define TS_SQUARE_ERRORS(NAME)                                                                              \
-  "f[3] -> RuntimeError: " NAME ": The input tensor A must have at least 2 dimensions.\n"                   \
-  "f[2,3] -> RuntimeError: " NAME ": A must be batches of square matrices, but they are 2 by 3 matrices\n" \
+#define TS_SQUARE_ERRORS(NAME)                                             \
+  "f[3] -> RuntimeError: " NAME                                            \
+  ": The input tensor A must have at least 2 dimensions.\n"                \
+  "f[2,3] -> RuntimeError: " NAME                                          \
+  ": A must be batches of square matrices, but they are 2 by 3 matrices\n" \
   "i[2,2]<3 -> NotImplementedError: " NAME ": Expected a floating point or complex tensor as input. Got Long"
 
-TS_OP(linalg_solve_ex,
-      "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
-      "X with A @ X equal to B, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &solve_ex,
-      "f[3,3], f[3,2]\n"
-      "f[2,2].z, f[2,2], check_errors=True -> RuntimeError: torch.linalg.solve_ex: The solver failed because the input matrix is singular.");
-TS_OP(linalg_solve, "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
-      "X with A @ X equal to B, or X @ A unless left.", kLinalg | kOut, &linalg_solve,
-      "f[3,3], f[3,2]\nf[3,3], f[3]\nf[2,3,3], f[2,3]\nf[2,3,3], f[3,1]\nf[3,3], f[2,3,1]\nf[3,3], f[2,3], left=False\n"
-      "f[3,3].t, f[3,2]\nc[2,2], c[2,1]\nc[2,2], c[1,2], left=False\nf[0,0], f[0,2]\nf[0,3,3], f[0,3,1]\n"
-      "f[2,2].z, f[2,2] -> RuntimeError: torch.linalg.solve: The solver failed because the input matrix is singular.\n"
-      "f[2,2,2].z, f[2,2] -> RuntimeError: torch.linalg.solve: (Batch element 0): The solver failed because\n"
-      "f[2,2], f[3,2] -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)\n"
-      "f[2,2], f[2,3], left=False -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation XA = B (2x2 and 2x3)\n"
-      "f[2,2], i[2,2]<3 -> RuntimeError: linalg.solve: Expected A and B to have the same dtype, but found A of type Float and B of type Long instead");
-TS_OP(linalg_inv_ex, "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-      "The inverse, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &inv_ex,
-      "f[3,3]\n"
-      "f[2,2].z, check_errors=True -> RuntimeError: linalg.inv_ex: The diagonal element 1 is zero, the inversion could not be");
-TS_OP(linalg_inv, "linalg_inv(Tensor A) -> Tensor", "The inverse of square matrices.", kLinalg | kOut, &linalg_inv,
-      "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,3,3]\n"
-      "f[2,2].z -> RuntimeError: linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is singular.\n"
-      "f[2,2,2].z -> RuntimeError: linalg.inv: (Batch element 0): The diagonal element 1 is zero\n" TS_SQUARE_ERRORS(
-          "linalg.inv"));
-TS_OP(inverse, "inverse(Tensor self) -> Tensor", "The inverse of square matrices.", kBoth | kOut, &linalg_inv, "f[3,3]");
+TS_OP(
+    linalg_solve_ex,
+    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
+    "X with A @ X equal to B, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &solve_ex,
+    "f[3,3], f[3,2]\n"
+    "f[2,2].z, f[2,2], check_errors=True -> RuntimeError: torch.linalg.solve_ex: The solver failed because the input matrix is singular.");
+TS_OP(
+    linalg_solve, "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+    "X with A @ X equal to B, or X @ A unless left.", kLinalg | kOut, &linalg_solve,
+    "f[3,3], f[3,2]\nf[3,3], f[3]\nf[2,3,3], f[2,3]\nf[2,3,3], f[3,1]\nf[3,3], f[2,3,1]\nf[3,3], f[2,3], left=False\n"
+    "f[3,3].t, f[3,2]\nc[2,2], c[2,1]\nc[2,2], c[1,2], left=False\nf[0,0], f[0,2]\nf[0,3,3], f[0,3,1]\n"
+    "f[2,2].z, f[2,2] -> RuntimeError: torch.linalg.solve: The solver failed because the input matrix is singular.\n"
+    "f[2,2,2].z, f[2,2] -> RuntimeError: torch.linalg.solve: (Batch element 0): The solver failed because\n"
+    "f[2,2], f[3,2] -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)\n"
+    "f[2,2], f[2,3], left=False -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation XA = B (2x2 and 2x3)\n"
+    "f[2,2], i[2,2]<3 -> RuntimeError: linalg.solve: Expected A and B to have the same dtype, but found A of type Float and B of type Long instead");
+TS_OP(
+    linalg_inv_ex, "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    "The inverse, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &inv_ex,
+    "f[3,3]\n"
+    "f[2,2].z, check_errors=True -> RuntimeError: linalg.inv_ex: The diagonal element 1 is zero, the inversion could not be");
+TS_OP(
+    linalg_inv, "linalg_inv(Tensor A) -> Tensor", "The inverse of square matrices.", kLinalg | kOut, &linalg_inv,
+    "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,3,3]\n"
+    "f[2,2].z -> RuntimeError: linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is singular.\n"
+    "f[2,2,2].z -> RuntimeError: linalg.inv: (Batch element 0): The diagonal element 1 is zero\n" TS_SQUARE_ERRORS(
+        "linalg.inv"));
+TS_OP(inverse, "inverse(Tensor self) -> Tensor", "The inverse of square matrices.", kBoth | kOut, &linalg_inv,
+      "f[3,3]");
 TS_OP(linalg_det, "linalg_det(Tensor A) -> Tensor", "The determinant.", kLinalg | kOut, Det,
       "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,2,2]\n" TS_SQUARE_ERRORS("linalg.det"));
 TS_OP(det, "det(Tensor self) -> Tensor", "The determinant.", kBoth, &det, "f[3,3]");
@@ -363,19 +376,21 @@ TS_OP(slogdet, "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
       "The sign of the determinant and the logarithm of its absolute value.", kBoth | kOut, &slogdet, "f[3,3]");
 TS_OP(logdet, "logdet(Tensor self) -> Tensor", "The logarithm of the determinant; NaN where that is negative.", kBoth,
       &logdet, "f[3,3].s\nc[2,2]\nf[2,3,3].s\n" TS_SQUARE_ERRORS("logdet"));
-TS_OP(linalg_solve_triangular,
-      "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
-      "X with A @ X equal to B (X @ A unless left), A triangular.", kLinalg | kOut, SolveTriangular,
-      "f[3,3], f[3,2], upper=True\nf[3,3], f[3,2], upper=False, unitriangular=True\nf[3,3].t, f[2,3], upper=True, left=False\n"
-      "f[2,3,3], f[3,1], upper=False\nf[3,3], f[2,3,1], upper=True\nc[2,2], c[2,1], upper=True\nf[0,0], f[0,2], upper=True\n"
-      "f[3,3], f[3], upper=True -> RuntimeError: linalg.solve_triangular: The input tensor B must have at least 2 dimensions.\n"
-      "f[3,3], f[2,2], upper=True -> RuntimeError: linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B (3x3 and 2x2)");
-TS_OP(triangular_solve,
-      "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-      "X with A @ X equal to self, A triangular; and A.", kBoth | kOut, &triangular_solve,
-      "f[3,2], f[3,3]\nf[3,2], f[3,3], False, True\n"
-      "f[3], f[3,3] -> RuntimeError: torch.triangular_solve: Expected b to have at least 2 dimensions, but it has 1 dimensions instead\n"
-      "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for triangular_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2");
+TS_OP(
+    linalg_solve_triangular,
+    "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
+    "X with A @ X equal to B (X @ A unless left), A triangular.", kLinalg | kOut, SolveTriangular,
+    "f[3,3], f[3,2], upper=True\nf[3,3], f[3,2], upper=False, unitriangular=True\nf[3,3].t, f[2,3], upper=True, left=False\n"
+    "f[2,3,3], f[3,1], upper=False\nf[3,3], f[2,3,1], upper=True\nc[2,2], c[2,1], upper=True\nf[0,0], f[0,2], upper=True\n"
+    "f[3,3], f[3], upper=True -> RuntimeError: linalg.solve_triangular: The input tensor B must have at least 2 dimensions.\n"
+    "f[3,3], f[2,2], upper=True -> RuntimeError: linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B (3x3 and 2x2)");
+TS_OP(
+    triangular_solve,
+    "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    "X with A @ X equal to self, A triangular; and A.", kBoth | kOut, &triangular_solve,
+    "f[3,2], f[3,3]\nf[3,2], f[3,3], False, True\n"
+    "f[3], f[3,3] -> RuntimeError: torch.triangular_solve: Expected b to have at least 2 dimensions, but it has 1 dimensions instead\n"
+    "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for triangular_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2");
 #undef TS_SQUARE_ERRORS
 
 }  // namespace

@@ -37,7 +37,8 @@ void run_svd(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& a
               .job = job},
              info);
   check_info(info, "linalg.svd", [](int64_t code) {
-    if (code < 0) return std::string("The algorithm failed to converge because the input matrix contained non-finite values.");
+    if (code < 0)
+      return std::string("The algorithm failed to converge because the input matrix contained non-finite values.");
     return text(
         "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular values (error code: ",
         code, ").");
@@ -105,8 +106,8 @@ struct Svd {
 };
 
 std::tuple<Tensor, Tensor, Tensor> torch_svd(const Tensor& a, bool some, bool vectors) {
-  check(a.dim() >= 2, TensorErrorKind::Runtime, "linalg.svd: input should have at least 2 dimensions, but has ", a.dim(),
-        " dimensions instead");
+  check(a.dim() >= 2, TensorErrorKind::Runtime, "linalg.svd: input should have at least 2 dimensions, but has ",
+        a.dim(), " dimensions instead");
   if (!vectors) {
     const Dims batch = batch_of(a);
     return {zeros(batch + Ints{rows(a), rows(a)}, a.dtype(), a.device()), linalg_svdvals(a),
@@ -154,12 +155,14 @@ struct Pinv {
   static Meta shape(const Tensor& a, const MaybeTensor&, const MaybeTensor&, bool hermitian) {
     const DType type = a.dtype();
     check(is_differentiable(type) && !is_half(type) && a.dim() >= 2, TensorErrorKind::Runtime, "linalg.pinv(",
-          scalar_type_name(type), "{", a.sizes(), "}): expected a tensor with 2 or more dimensions of float, double, cfloat "
+          scalar_type_name(type), "{", a.sizes(),
+          "}): expected a tensor with 2 or more dimensions of float, double, cfloat "
           "or cdouble types");
     if (hermitian) check_square(a, "linalg.eigh");
     return {batch_of(a) + Ints{columns(a), rows(a)}, a};
   }
-  static void run(const Tensor& out, const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol, bool hermitian) {
+  static void run(const Tensor& out, const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol,
+                  bool hermitian) {
     if (a.numel() == 0) return;
     const Tolerances tolerances(a, atol, rtol, "linalg.pinv");
     const auto inverses = [&](const Tensor& s, const Tensor& counts) {
@@ -175,9 +178,7 @@ struct Pinv {
   }
   static void grad(Tensor& out, const Tensor& a, const MaybeTensor&, const MaybeTensor&, bool) {
     record(out, "LinalgPinvBackward0", {&a}, Kept<2>{{SavedTensor(a), SavedTensor(out, true)}}, [](Sweep& sweep) {
-      sweep.give(0, [&] {
-        return pseudo_inverse_gradient(sweep.g(), sweep.kept(0), sweep.kept(1));
-      });
+      sweep.give(0, [&] { return pseudo_inverse_gradient(sweep.g(), sweep.kept(0), sweep.kept(1)); });
     });
   }
 };
@@ -209,7 +210,8 @@ Tensor pseudo_inverse(const Tensor& a, const MaybeTensor& atol, const MaybeTenso
 
 namespace {
 
-Tensor pinv_numbers(const Tensor& a, const std::optional<double>& atol, const std::optional<double>& rtol, bool hermitian) {
+Tensor pinv_numbers(const Tensor& a, const std::optional<double>& atol, const std::optional<double>& rtol,
+                    bool hermitian) {
   return pseudo_inverse(a, as_tensor(atol, a), as_tensor(rtol, a), hermitian);
 }
 // A cut-off alone is relative.
@@ -231,7 +233,8 @@ Tensor rank_of(const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol
   const Tensor s = hermitian ? abs(linalg_eigvalsh(a)) : linalg_svdvals(a);
   return sum(tolerances.counting(s), Dims{-1});
 }
-Tensor rank_numbers(const Tensor& a, const std::optional<double>& atol, const std::optional<double>& rtol, bool hermitian) {
+Tensor rank_numbers(const Tensor& a, const std::optional<double>& atol, const std::optional<double>& rtol,
+                    bool hermitian) {
   return rank_of(a, as_tensor(atol, a), as_tensor(rtol, a), hermitian);
 }
 // A tolerance alone is absolute.
@@ -269,8 +272,7 @@ struct Polar {
         const Tensor right = symmetric_sylvester(h, gw);
         Tensor g = matmul(u, right - mH(right));
         if (gh.defined()) g = g + matmul(u, gh);
-        if (gu.defined() && rows(u) > columns(u))
-          g = g + linalg_solve(h, gu - matmul(u, matmul(mH(u), gu)), false);
+        if (gu.defined() && rows(u) > columns(u)) g = g + linalg_solve(h, gu - matmul(u, matmul(mH(u), gu)), false);
         return g;
       });
     });
@@ -278,47 +280,56 @@ struct Polar {
 };
 
 constexpr uint32_t kBoth = kFunction | kMethod;
-TS_OP(linalg_svd, "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-      "U, S and Vh with A equal to U @ diag(S) @ Vh.", kLinalg | kOut, Svd,
-      "f[3,3]\nf[4,2], False\nf[2,4], False\nf[2,2,3], False\nf[0,3]\nf[2,0,3]\nf[0,0]\n"
-      "f[3] -> RuntimeError: linalg.svd: The input tensor A must have at least 2 dimensions.\n"
-      "i[2,2]<3 -> NotImplementedError: linalg.svd: Expected a floating point or complex tensor as input. Got Long\n"
-      "f[2,2], driver='gesvd' -> RuntimeError: torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+TS_OP(
+    linalg_svd, "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+    "U, S and Vh with A equal to U @ diag(S) @ Vh.", kLinalg | kOut, Svd,
+    "f[3,3]\nf[4,2], False\nf[2,4], False\nf[2,2,3], False\nf[0,3]\nf[2,0,3]\nf[0,0]\n"
+    "f[3] -> RuntimeError: linalg.svd: The input tensor A must have at least 2 dimensions.\n"
+    "i[2,2]<3 -> NotImplementedError: linalg.svd: Expected a floating point or complex tensor as input. Got Long\n"
+    "f[2,2], driver='gesvd' -> RuntimeError: torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
 TS_OP(linalg_svdvals, "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", "The singular values, descending.",
       kLinalg | kOut, &linalg_svdvals, "f[3,3]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[0,3]");
 TS_OP(svd, "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
       "U, S and V with self equal to U @ diag(S) @ V.mH.", kBoth | kOut, &torch_svd,
       "f[3,3]\nf[4,2]\nf[2,3], True, False\n"
       "f[3] -> RuntimeError: linalg.svd: input should have at least 2 dimensions, but has 1 dimensions instead");
-TS_OP(linalg_pinv, "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
-      "The pseudo-inverse.", kLinalg | kOut, Pinv,
-      "f[3,3]\nf[4,2]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[3,3].s, hermitian=True\nf[3,0]\n"
-      "f[3] -> RuntimeError: linalg.pinv(Float{[3]}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types\n"
-      "f[2,3], hermitian=True -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices");
-TS_OP(linalg_pinv, "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
+TS_OP(
+    linalg_pinv,
+    "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
+    "The pseudo-inverse.", kLinalg | kOut, Pinv,
+    "f[3,3]\nf[4,2]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[3,3].s, hermitian=True\nf[3,0]\n"
+    "f[3] -> RuntimeError: linalg.pinv(Float{[3]}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types\n"
+    "f[2,3], hermitian=True -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices");
+TS_OP(linalg_pinv,
+      "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
       "The pseudo-inverse.", kLinalg | kOut, &pinv_numbers, "f[3,2], atol=0.1\nf[3,2], rtol=0.01");
 TS_OP(linalg_pinv, "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", "The pseudo-inverse.",
       kLinalg | kOut, &pinv_rcond, "f[3,2], 0.001");
 TS_OP(linalg_pinv, "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
       "The pseudo-inverse.", kLinalg | kOut | kNoGrad, &pinv_rcond_tensor, "f[3,2], p[]");
-TS_OP(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor", "The pseudo-inverse.", kBoth, &pinverse, "f[3,2]");
-TS_OP(linalg_matrix_rank,
-      "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
-      "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_of,
-      "f[3,3]\nf[2,4,2]\nc[3,2]\nf[3,3].s, hermitian=True\nf[0,3]\nf[2,0,3]\n"
-      "f[3] -> RuntimeError: torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.\n"
-      "f[2,2], atol=c[] -> RuntimeError: torch.linalg.matrix_rank: atol tensor of complex type is not supported. Got ComplexFloat");
-TS_OP(linalg_matrix_rank,
-      "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
-      "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_numbers, "f[3,3], atol=0.1\nf[3,3], rtol=0.5");
+TS_OP(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor", "The pseudo-inverse.", kBoth, &pinverse,
+      "f[3,2]");
+TS_OP(
+    linalg_matrix_rank,
+    "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
+    "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_of,
+    "f[3,3]\nf[2,4,2]\nc[3,2]\nf[3,3].s, hermitian=True\nf[0,3]\nf[2,0,3]\n"
+    "f[3] -> RuntimeError: torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.\n"
+    "f[2,2], atol=c[] -> RuntimeError: torch.linalg.matrix_rank: atol tensor of complex type is not supported. Got ComplexFloat");
+TS_OP(
+    linalg_matrix_rank,
+    "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
+    "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_numbers,
+    "f[3,3], atol=0.1\nf[3,3], rtol=0.5");
 TS_OP(linalg_matrix_rank, "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
       "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_tol, "f[3,3], 0.5");
 TS_OP(linalg_matrix_rank, "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
       "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_tol_tensor, "f[2,3,3], p[2]");
-TS_OP(linalg_polar, "linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
-      "U with orthonormal columns and H Hermitian with A equal to U @ H.", kLinalg | kOut, Polar,
-      "f[3,3]\nf[4,2]\nc[2,2]\nc[3,2]\nf[2,3,2]\n"
-      "f[2,3] -> RuntimeError: linalg.polar: input must have at least as many rows as columns, but got 2 by 3 matrices");
+TS_OP(
+    linalg_polar, "linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
+    "U with orthonormal columns and H Hermitian with A equal to U @ H.", kLinalg | kOut, Polar,
+    "f[3,3]\nf[4,2]\nc[2,2]\nc[3,2]\nf[2,3,2]\n"
+    "f[2,3] -> RuntimeError: linalg.polar: input must have at least as many rows as columns, but got 2 by 3 matrices");
 
 }  // namespace
 }  // namespace tessera::tensor
