@@ -8,6 +8,7 @@
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/lapack.h"
+#include "backends/cpu/linalg_small.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/ops/linalg/lapack_call.h"
@@ -62,7 +63,8 @@ void cholesky(const LapackCall& c, int64_t i, int&) {
   const char uplo = c.upper ? 'U' : 'L';
   T* a = nth<T>(c.a, i, c.n * c.n);
   int info = 0;
-  call<T>(Routine::potrf, &uplo, &s.n, a, &s.n, &info, kLetter);
+  if (!c.upper && c.n <= small::kLargest) info = small::cholesky(c.n, a);
+  else call<T>(Routine::potrf, &uplo, &s.n, a, &s.n, &info, kLetter);
   for (int64_t j = 0; j < c.n; j++) {
     T* column = a + j * c.n;
     if (c.upper) std::fill(column + j + 1, column + c.n, T(0));
@@ -100,17 +102,25 @@ void cholesky_inverse(const LapackCall& c, int64_t i, int&) {
 template <class T>
 void lu(const LapackCall& c, int64_t i, int&) {
   const Sizes s(c);
+  T* a = nth<T>(c.a, i, c.m * c.n);
+  int32_t* pivots = c.pivots + i * s.least;
   int info = 0;
-  call<T>(Routine::getrf, &s.m, &s.n, nth<T>(c.a, i, c.m * c.n), &s.m, c.pivots + i * s.least, &info);
+  if (std::max(c.m, c.n) <= small::kLargest) info = small::lu(c.m, c.n, a, pivots);
+  else call<T>(Routine::getrf, &s.m, &s.n, a, &s.m, pivots, &info);
   c.info[i] = info;
 }
 
 template <class T>
 void lu_solve(const LapackCall& c, int64_t i, int&) {
   const Sizes s(c);
+  T *a = nth<T>(c.a, i, c.n * c.n), *b = nth<T>(c.b, i, c.n * c.k);
+  int32_t* pivots = c.pivots + i * c.n;
   int info = 0;
-  call<T>(Routine::getrs, &c.op, &s.n, &s.k, nth<T>(c.a, i, c.n * c.n), &s.n, c.pivots + i * c.n,
-          nth<T>(c.b, i, c.n * c.k), &s.n, &info, kLetter);
+  if (c.n > small::kLargest)
+    return call<T>(Routine::getrs, &c.op, &s.n, &s.k, a, &s.n, pivots, b, &s.n, &info, kLetter);
+  for (int64_t column = 0; column < c.k; column++, b += c.n)
+    if (c.op == 'N') small::lu_solve(c.n, a, pivots, b);
+    else small::lu_solve_transposed(c.n, a, pivots, b, c.op == 'C');
 }
 
 template <class T>
