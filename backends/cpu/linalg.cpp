@@ -173,21 +173,21 @@ void ldl_solve(const LapackCall& c, int64_t i, int&) {
 template <class T>
 void qr(const LapackCall& c, int64_t i, int& length) {
   const Sizes s(c);
+  T *a = nth<T>(c.a, i, c.m * c.n), *tau = nth<T>(c.values, i, s.least);
+  if (std::max(c.m, c.n) <= small::kLargest && small::is_moderate(c.m * c.n, a)) return small::qr(c.m, c.n, a, tau);
   int info = 0;
-  with_workspace<T>(length, [&](T* work, int* size) {
-    call<T>(Routine::geqrf, &s.m, &s.n, nth<T>(c.a, i, c.m * c.n), &s.m, nth<T>(c.values, i, s.least), work, size,
-            &info);
-  });
+  with_workspace<T>(length,
+                    [&](T* work, int* size) { call<T>(Routine::geqrf, &s.m, &s.n, a, &s.m, tau, work, size, &info); });
 }
 
 template <class T>
 void reflectors(const LapackCall& c, int64_t i, int& length) {
   const Sizes s(c);
+  T *a = nth<T>(c.a, i, c.m * c.n), *tau = nth<T>(c.values, i, c.k);
+  if (c.m <= small::kLargest) return small::reflectors(c.m, c.n, c.k, a, tau);
   int info = 0;
-  with_workspace<T>(length, [&](T* work, int* size) {
-    call<T>(Routine::orgqr, &s.m, &s.n, &s.k, nth<T>(c.a, i, c.m * c.n), &s.m, nth<T>(c.values, i, c.k), work, size,
-            &info);
-  });
+  with_workspace<T>(
+      length, [&](T* work, int* size) { call<T>(Routine::orgqr, &s.m, &s.n, &s.k, a, &s.m, tau, work, size, &info); });
 }
 
 template <class T>

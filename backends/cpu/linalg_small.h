@@ -114,4 +114,70 @@ int cholesky(int64_t n, T* a) {
   return 0;
 }
 
+// ---- reflectors ----
+
+/// Whether sums of squares neither overflow nor vanish: else LAPACK, which scales.
+template <class T>
+bool is_moderate(int64_t count, const T* a) {
+  double largest = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const double size = double(magnitude(a[i]));
+    if (!(size < 1e100)) return false;
+    largest = std::max(largest, size);
+  }
+  return largest == 0 || largest > 1e-100;
+}
+
+/// Rows from..m of a column <- (I - tau v v^H) of it, v the column `reflector` with 1 at `from`.
+template <class T>
+void apply_reflector(int64_t from, int64_t m, const T* v, T tau, T* column) {
+  T along = column[from];
+  for (int64_t r = from + 1; r < m; r++) along += times(adjoint(v[r]), column[r]);
+  along = times(along, tau);
+  column[from] -= along;
+  for (int64_t r = from + 1; r < m; r++) column[r] -= times(v[r], along);
+}
+
+/// a (m x n) <- R above, reflectors below the diagonal; tau their factors.
+template <class T>
+void qr(int64_t m, int64_t n, T* a, T* tau) {
+  using Real = decltype(std::real(T()));
+  for (int64_t j = 0; j < std::min(m, n); j++) {
+    T* column = a + j * m;
+    const double re = double(std::real(column[j])), im = double(std::imag(column[j]));
+    double below = im * im;
+    for (int64_t r = j + 1; r < m; r++) below += double(std::norm(std::complex<double>(column[r])));
+    tau[j] = 0;
+    if (below == 0) continue;
+    const double beta = -std::copysign(std::sqrt(re * re + below), re);
+    const std::complex<double> factor((beta - re) / beta, -im / beta),
+        scale = 1.0 / std::complex<double>(re - beta, im);
+    if constexpr (std::is_floating_point_v<T>) {
+      tau[j] = T(factor.real());
+      for (int64_t r = j + 1; r < m; r++) column[r] *= T(scale.real());
+    } else {
+      tau[j] = T(factor);
+      for (int64_t r = j + 1; r < m; r++) column[r] = times(column[r], T(scale));
+    }
+    for (int64_t c = j + 1; c < n; c++) apply_reflector(j, m, column, adjoint(tau[j]), a + c * m);
+    column[j] = Real(beta);
+  }
+}
+
+/// a (m x n), of which k columns start with reflectors, <- the first n columns of their product.
+template <class T>
+void reflectors(int64_t m, int64_t n, int64_t k, T* a, const T* tau) {
+  for (int64_t c = k; c < n; c++) {
+    std::fill(a + c * m, a + (c + 1) * m, T(0));
+    a[c * m + c] = 1;
+  }
+  for (int64_t j = k - 1; j >= 0; j--) {
+    T* column = a + j * m;
+    for (int64_t c = j + 1; c < n; c++) apply_reflector(j, m, column, tau[j], a + c * m);
+    for (int64_t r = j + 1; r < m; r++) column[r] = -times(column[r], tau[j]);
+    column[j] = T(1) - tau[j];
+    std::fill(column, column + j, T(0));
+  }
+}
+
 }  // namespace tessera::tensor::cpu::small

@@ -144,6 +144,20 @@ TEST_CASE("linalg: factors put together give the matrix, for every dtype, size a
     }
 }
 
+TEST_CASE("linalg: reflectors of matrices with very large and very small elements") {
+  for (const double scale : {1e-200, 1e-30, 1.0, 1e30, 1e200})
+    for (const DType type : {kFloat64, kComplex128}) {
+      CAPTURE(scale);
+      const Tensor unit = numbers({5, 4}, 12), a = type == kFloat64 ? unit : complex(unit, numbers({5, 4}, 13));
+      const std::vector<Tensor> qr = call("linalg_qr", {a * scale});
+      CHECK(near(matmul(qr[0], qr[1]) / scale, a, 1e-12));
+      CHECK(near(matmul(adjoint(qr[0]), qr[0]), eye(4, {}, type), 1e-12));
+    }
+  const std::vector<Tensor> none = call("linalg_qr", {zeros({3, 2}, kFloat64)});
+  CHECK(near(none[0], eye(3, 2, kFloat64), 0));
+  CHECK(near(none[1], zeros({2, 2}, kFloat64), 0));
+}
+
 TEST_CASE("linalg: a matrix has the same bits alone and in a batch, for any number of threads") {
   Context& context = Context::current();
   const int threads = context.threads;
