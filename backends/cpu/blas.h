@@ -26,10 +26,10 @@ struct Blas {
   ComplexGemm zgemm = nullptr;
   /// How many threads of the pool may be in the library for one product: OPENBLAS_NUM_THREADS, or what its buffers allow.
   int most_threads = 64;
-  void* library = nullptr;     // for the routines that are looked up by name: lapack.h
-  std::string core;            // the kernel family that runs: "SkylakeX"
-  std::string version;         // "OpenBLAS 0.3.21"
-  std::string problem;         // why there is none; then every pointer is null
+  void* library = nullptr;  // for the routines that are looked up by name: lapack.h
+  std::string core;         // the kernel family that runs: "SkylakeX"
+  std::string version;      // "OpenBLAS 0.3.21"
+  std::string problem;      // why there is none; then every pointer is null
 };
 
 /// Opened by the first call, by whichever thread; never closed.

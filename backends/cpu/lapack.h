@@ -12,8 +12,9 @@ namespace tessera::tensor::cpu {
 // Names of real routines; complex numbers have heevd, ungqr and unmqr for syevd, orgqr and ormqr.
 #define TS_LAPACK_ROUTINES(R)                                                                                        \
   R(getrf)                                                                                                           \
-  R(getrs) R(potrf) R(potrs) R(potri) R(trsm) R(geqrf) R(orgqr) R(ormqr) R(gesdd) R(syevd) R(geev) R(sytrf) R(sytrs) \
-      R(hetrf) R(hetrs) R(gels) R(gelsy) R(gelsd) R(gelss)
+  R(getrs)                                                                                                           \
+  R(potrf) R(potrs) R(potri) R(trsm) R(geqrf) R(orgqr) R(ormqr) R(gesdd) R(syevd) R(geev) R(sytrf) R(sytrs) R(hetrf) \
+      R(hetrs) R(gels) R(gelsy) R(gelsd) R(gelss)
 
 enum class Routine {
 #define TS_LAPACK_NAME(NAME) NAME,
