@@ -169,6 +169,11 @@ struct LdlFactorEx {
                 .hermitian = hermitian},
                info);
   }
+  static void grad(Tensor& ld, Tensor&, Tensor&, const Tensor& a, bool, bool) {
+    record(ld, "NotImplemented", {&a}, [](Sweep&) {
+      fail(TensorErrorKind::Runtime, "derivative for aten::linalg_ldl_factor_ex is not implemented");
+    });
+  }
 };
 
 void check_ldl(const Tensor& info, const char* name) {

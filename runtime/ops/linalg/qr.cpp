@@ -26,6 +26,10 @@ struct Geqrf {
                     .a = qr.data_ptr(),
                     .values = tau.data_ptr()});
   }
+  static void grad(Tensor& qr, Tensor& tau, const Tensor& a) {
+    record_all({&qr, &tau}, "GeqrfBackward0", {&a}, Kept<0>{},
+               [](Sweep&) { fail(TensorErrorKind::NotImplemented, "the derivative for 'geqrf' is not implemented."); });
+  }
 };
 
 /// Overwrites q (m x n), whose columns start with k reflectors, by the first n columns of their product.
