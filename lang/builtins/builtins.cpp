@@ -3,6 +3,8 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/module.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
@@ -23,6 +25,13 @@ void add_builtins(Interpreter& in, Module& module) {
   for (Type* type : t.errors) {
     if (type != nullptr) set(type->name->view(), Value(type));
   }
+  module.missing = [](Interpreter& i, Module&, Str* name) { return bytes_builtin(i, name); };
+  module.names = [](Interpreter& i, Module&, Dict* into) {
+    for (const std::string_view name : {"bytes", "bytearray", "memoryview"}) {
+      Str* const key = intern(i, name);
+      dict_set_str(i, into, key, bytes_builtin(i, key));
+    }
+  };
   set("NotImplemented", in.not_implemented);
   set("Ellipsis", in.ellipsis);
   set("None", Value::none());

@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/format.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
@@ -69,6 +70,12 @@ Value chr_function(Interpreter& in, const Args& args) {
 }
 
 Value ord_function(Interpreter& in, const Args& args) {
+  if (is_bytes(args[0]) || is_byte_array(args[0])) {
+    const std::string_view bytes = bytes_of(args[0]);
+    if (bytes.size() == 1) return Value::integer(static_cast<unsigned char>(bytes[0]));
+    throw Error(ErrorKind::TypeError,
+                "ord() expected a character, but string of length " + std::to_string(bytes.size()) + " found");
+  }
   if (!is_str(args[0])) {
     throw Error(ErrorKind::TypeError, "ord() expected string of length 1, but " + name_of(in, args[0]) + " found");
   }

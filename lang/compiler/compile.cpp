@@ -256,10 +256,7 @@ void Compiler::check_set(const Symbol& s, Span span) {
 
 // What the language leaves out, named when it is compiled.
 void Compiler::refuse_name(std::string_view name, Span span) {
-  if (name != "eval" && name != "exec" && name != "compile" && name != "bytes" && name != "bytearray" &&
-      name != "memoryview" && name != "__import__" && name != "breakpoint") {
-    return;
-  }
+  if (name != "eval" && name != "exec" && name != "compile" && name != "__import__" && name != "breakpoint") return;
   const Symbol* at_module = unit_.scopes.module().find(name);
   if ((at_module != nullptr && at_module->bound) || unit_.has_star_import) return;
   throw CompileError{span, "'" + std::string(name) + "' is not supported: it is left out of the language"};

@@ -60,6 +60,7 @@ uint32_t Compiler::value(Expr& e, int want) {
     case ExprKind::kIntLiteral:
     case ExprKind::kFloatLiteral:
     case ExprKind::kStringLiteral:
+    case ExprKind::kBytesLiteral:
     case ExprKind::kImaginaryLiteral: return constant_value(fold(e), want, e.span);
     case ExprKind::kFString: return fstring(as<FString>(e), want);
     case ExprKind::kName: return name_value(as<Name>(e).name, e.span, want);

@@ -4,6 +4,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/syntax/ast.h"
+#include "lang/types/bytes.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -104,6 +105,7 @@ Value fold_node(Interpreter& in, const ast::Expr& e) {
     case K::kIntLiteral: return Value::integer(ast::as<ast::IntLiteral>(e).value);
     case K::kFloatLiteral: return Value::real(ast::as<ast::FloatLiteral>(e).value);
     case K::kStringLiteral: return string_constant(in, ast::as<ast::StringLiteral>(e).value);
+    case K::kBytesLiteral: return make_bytes(in, ast::as<ast::BytesLiteral>(e).value);
     case K::kTuple: return fold_tuple(in, ast::as<ast::Tuple>(e));
     case K::kUnary: return fold_unary(in, ast::as<ast::Unary>(e));
     case K::kBinary: return fold_binary(in, ast::as<ast::Binary>(e));

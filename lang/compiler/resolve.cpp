@@ -158,6 +158,7 @@ class NameCollector {
   void operator()(FloatLiteral&) {}
   void operator()(ImaginaryLiteral&) {}
   void operator()(StringLiteral&) {}
+  void operator()(BytesLiteral&) {}
   void operator()(FString& e) {
     for (FStringPart& part : e.parts) {
       optional(part.value);

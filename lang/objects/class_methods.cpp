@@ -144,6 +144,20 @@ Value object_init_subclass(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// What pickle and copy ask: the rules stand in copyreg, which is imported when they are needed.
+Value by_rule(Interpreter& in, const char* rule, std::initializer_list<Value> args) {
+  std::vector<Value> values(args);
+  const Value function = get_attr(in, as_value(in.import("copyreg")), intern(in, rule));
+  return call(in, function, Args{values.data(), static_cast<uint32_t>(values.size())});
+}
+Value object_getstate(Interpreter& in, const Args& args) { return by_rule(in, "_object_getstate", {args[0]}); }
+Value object_reduce(Interpreter& in, const Args& args) {
+  return by_rule(in, "_object_reduce", {args[0], Value::integer(0)});
+}
+Value object_reduce_ex(Interpreter& in, const Args& args) {
+  return by_rule(in, "_object_reduce_ex", {args[0], args[1]});
+}
+
 const NativeDef kObjectMethods[] = {
     {"__new__", object_new, ""},
     {"__repr__(self, /)", object_repr_method},
@@ -160,6 +174,9 @@ const NativeDef kObjectMethods[] = {
     {"__setattr__(self, name, value, /)", object_setattr},
     {"__delattr__(self, name, /)", object_delattr},
     {"__dir__(self, /)", object_dir},
+    {"__getstate__(self, /)", object_getstate},
+    {"__reduce__(self, /)", object_reduce},
+    {"__reduce_ex__(self, protocol: int, /)", object_reduce_ex},
 };
 
 // A function that gets its arguments as they were written, with the object (or class) in front.

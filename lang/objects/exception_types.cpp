@@ -15,6 +15,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
@@ -170,6 +171,20 @@ std::string encode_error_text(Interpreter& in, const Exception* e) {
   return "'" + str_text(in, field(e, 0)) + "' codec can't encode " + what + ": " + str_text(in, field(e, 4));
 }
 
+std::string decode_error_text(Interpreter& in, const Exception* e) {
+  const int64_t start = field(e, 2).is_int() ? field(e, 2).as_int() : 0,
+                end = field(e, 3).is_int() ? field(e, 3).as_int() : 0;
+  const std::string_view object = bytes_of(field(e, 1));
+  std::string what = "bytes in position " + std::to_string(start) + "-" + std::to_string(end - 1);
+  if (end == start + 1 && start >= 0 && start < static_cast<int64_t>(object.size())) {
+    char byte[16];
+    std::snprintf(byte, sizeof byte, "byte 0x%02x",
+                  static_cast<unsigned>(static_cast<unsigned char>(object[static_cast<size_t>(start)])));
+    what = byte + (" in position " + std::to_string(start));
+  }
+  return "'" + str_text(in, field(e, 0)) + "' codec can't decode " + what + ": " + str_text(in, field(e, 4));
+}
+
 Value exception_str(Interpreter& in, const Value& self) {
   const Exception* e = as_exception(self);
   if (is_error(in, self, ErrorKind::KeyError) && as_tuple(e->args)->size == 1) return repr(in, (*as_tuple(e->args))[0]);
@@ -182,6 +197,10 @@ Value exception_str(Interpreter& in, const Value& self) {
   if (is_error(in, self, ErrorKind::ImportError) && is_str(field(e, 0))) return e->fields[0];
   if (is_error(in, self, ErrorKind::UnicodeEncodeError) && is_str(field(e, 1)) && is_str(field(e, 4))) {
     return make_str(in, encode_error_text(in, e));
+  }
+  if (is_error(in, self, ErrorKind::UnicodeDecodeError) && is_str(field(e, 4)) &&
+      (is_bytes(field(e, 1)) || is_byte_array(field(e, 1)))) {
+    return make_str(in, decode_error_text(in, e));
   }
   return args_text(in, e);
 }

@@ -103,6 +103,11 @@ struct StringLiteral : Expr {
   std::string_view value;
 };
 
+struct BytesLiteral : Expr {  // joined and decoded likewise: any bytes
+  static constexpr ExprKind kKind = ExprKind::kBytesLiteral;
+  std::string_view value;
+};
+
 struct FString;
 
 // A piece of an f-string: either text (value is null) or a replacement field.

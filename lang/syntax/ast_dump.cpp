@@ -151,6 +151,7 @@ class Dumper {
   void operator()(const FloatLiteral& e) { note(number(e.value)); }
   void operator()(const ImaginaryLiteral& e) { note(number(e.value) + "j"); }
   void operator()(const StringLiteral& e) { note(quoted(e.value)); }
+  void operator()(const BytesLiteral& e) { note("b" + quoted(e.value)); }
   void operator()(const FString& e) {
     for (const FStringPart& part : e.parts) {
       if (part.value == nullptr) {

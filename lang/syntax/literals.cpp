@@ -38,7 +38,7 @@ double parse_double(const std::string& text) {
 // counts as ten bytes in the positions that its messages give.
 class EscapeReader {
  public:
-  EscapeReader(std::string_view body, std::string& out) : body_(body), out_(out) {}
+  EscapeReader(std::string_view body, std::string& out, bool bytes) : body_(body), out_(out), bytes_(bytes) {}
 
   std::optional<std::string> run() {
     while (at_ < body_.size() && message_.empty()) {
@@ -86,11 +86,13 @@ class EscapeReader {
       case 'r': return simple('\r');
       case 't': return simple('\t');
       case 'v': return simple('\v');
-      case 'x': return hexadecimal(2, "truncated \\xXX escape");
-      case 'u': return hexadecimal(4, "truncated \\uXXXX escape");
-      case 'U': return hexadecimal(8, "truncated \\UXXXXXXXX escape");
-      case 'N': return named();
+      case 'x': return bytes_ ? byte() : hexadecimal(2, "truncated \\xXX escape");
       default: break;
+    }
+    if (!bytes_) {
+      if (c == 'u') return hexadecimal(4, "truncated \\uXXXX escape");
+      if (c == 'U') return hexadecimal(8, "truncated \\UXXXXXXXX escape");
+      if (c == 'N') return named();
     }
     if (c >= '0' && c <= '7') return octal();
     out_ += '\\';  // not an escape: both characters stand for themselves
@@ -105,8 +107,20 @@ class EscapeReader {
       if (c < '0' || c > '7') break;
       value = value * 8 + static_cast<char32_t>(c - '0');
     }
-    append_utf8(out_, value);
+    if (bytes_) out_ += static_cast<char>(value);
+    else append_utf8(out_, value);
     take(length);
+  }
+
+  void byte() {
+    const int high = at_ + 2 < body_.size() ? digit_value(body_[at_ + 2]) : 16;
+    const int low = at_ + 3 < body_.size() ? digit_value(body_[at_ + 3]) : 16;
+    if (high == 16 || low == 16) {
+      message_ = "(value error) invalid \\x escape at position " + std::to_string(at_);
+      return;
+    }
+    out_ += static_cast<char>(high * 16 + low);
+    take(4);
   }
 
   void hexadecimal(std::size_t digits, const char* truncated) {
@@ -137,6 +151,7 @@ class EscapeReader {
 
   std::string_view body_;
   std::string& out_;
+  bool bytes_;
   std::size_t at_ = 0;
   std::uint32_t position_ = 0;
   std::string message_;
@@ -173,7 +188,11 @@ StringParts split_string(std::string_view literal) {
 }
 
 std::optional<std::string> decode_escapes(std::string_view body, std::string& out) {
-  return EscapeReader(body, out).run();
+  return EscapeReader(body, out, false).run();
+}
+
+std::optional<std::string> decode_byte_escapes(std::string_view body, std::string& out) {
+  return EscapeReader(body, out, true).run();
 }
 
 }  // namespace tessera::lang

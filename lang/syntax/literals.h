@@ -28,5 +28,7 @@ StringParts split_string(std::string_view literal);
 
 // Appends the value of `body` to `out` with escapes replaced. Answers CPython's message when an escape is malformed.
 std::optional<std::string> decode_escapes(std::string_view body, std::string& out);
+// The same for what stands in b'...': \x and octal escapes give bytes, \u, \U and \N are none.
+std::optional<std::string> decode_byte_escapes(std::string_view body, std::string& out);
 
 }  // namespace tessera::lang

@@ -95,6 +95,7 @@ class Builder {
   // Literals (parse_literals.cpp).
   ast::Expr* number(const SyntaxNode& node, bool negative = false);
   ast::Expr* strings(const SyntaxNode& node);
+  ast::Expr* bytes_literal(const SyntaxNode& node);
   void string_piece(const SyntaxNode& leaf, std::string& text);
   void format_pieces(Nodes nodes, bool raw, std::string& text, std::vector<ast::FStringPart>& parts);
   ast::FStringPart field(const SyntaxNode& node, bool raw, std::string& text);

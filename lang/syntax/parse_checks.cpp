@@ -117,6 +117,7 @@ class Checker {
   void operator()(FloatLiteral&) {}
   void operator()(ImaginaryLiteral&) {}
   void operator()(StringLiteral&) {}
+  void operator()(BytesLiteral&) {}
   void operator()(FString& e) {
     for (FStringPart& part : e.parts) check(part.value), check(part.format);
   }

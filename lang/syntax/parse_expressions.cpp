@@ -459,7 +459,8 @@ const char* expression_name(const Expr& expr) {
     case ExprKind::kIntLiteral:
     case ExprKind::kFloatLiteral:
     case ExprKind::kImaginaryLiteral:
-    case ExprKind::kStringLiteral: return "literal";
+    case ExprKind::kStringLiteral:
+    case ExprKind::kBytesLiteral: return "literal";
     case ExprKind::kFString: return "f-string expression";
     case ExprKind::kName: return "name";
     case ExprKind::kTuple: return "tuple";

@@ -1,4 +1,5 @@
 // The builder's literals: numbers, strings and f-strings. Adjacent strings are joined into one node.
+#include <algorithm>
 #include <limits>
 
 #include "lang/syntax/literals.h"
@@ -43,6 +44,18 @@ void Builder::flush(std::string& text, std::vector<FStringPart>& parts) {
   text.clear();
 }
 
+Expr* Builder::bytes_literal(const SyntaxNode& node) {
+  std::string value;
+  for (const SyntaxNode& piece : node.all()) {
+    const StringParts parts = split_string(text(piece));
+    const bool ascii = std::all_of(parts.body.begin(), parts.body.end(), [](char c) { return c >= 0; });
+    if (!ascii) refuse("bytes can only contain ASCII literal characters", span(piece));
+    if (parts.raw) value += parts.body;
+    else if (auto message = decode_byte_escapes(parts.body, value)) refuse(std::move(*message), span(piece));
+  }
+  return make<BytesLiteral>(span(node), tree_.arena().copy(std::string_view(value)));
+}
+
 Expr* Builder::strings(const SyntaxNode& node) {
   bool is_format = false;
   std::size_t bytes = 0;
@@ -51,7 +64,7 @@ Expr* Builder::strings(const SyntaxNode& node) {
     bytes += piece.kind == Syntax::token && token(piece) == Token::kBytes;
   }
   if (bytes != 0 && bytes != node.count) refuse("cannot mix bytes and nonbytes literals", span(node));
-  if (bytes != 0) refuse_feature("bytes literals are", span(node));
+  if (bytes != 0) return bytes_literal(node);
   std::string value;
   std::vector<FStringPart> parts;
   for (const SyntaxNode& piece : node.all()) {

@@ -12,6 +12,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -85,7 +86,19 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
   return found;
 }
 
+int64_t int_of_bytes(Interpreter& in, const Value& x, int base) {
+  const std::string_view bytes = bytes_of(x);
+  try {
+    return parse_int(in, bytes, base);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::ValueError) throw;
+    throw Error(ErrorKind::ValueError,
+                "invalid literal for int() with base " + std::to_string(base) + ": " + quote_bytes(bytes));
+  }
+}
+
 Value int_of(Interpreter& in, const Value& x) {
+  if (is_bytes(x) || is_byte_array(x)) return Value::integer(int_of_bytes(in, x, 10));
   if (is_str(x)) return Value::integer(parse_int(in, text_of(x), 10));
   if (x.is_int() || x.is_bool()) return Value::integer(x.as_int());
   if (x.is_float()) return Value::integer(int_from_float(in, x.as_float()));
@@ -116,6 +129,8 @@ Value int_make(Interpreter& in, Type* type, const Args& args) {
   const int64_t radix = index(in, base);
   if (radix != 0 && (radix < 2 || radix > 36))
     throw Error(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
+  if (is_bytes(args[0]) || is_byte_array(args[0]))
+    return as_type(in, type, in.types.integer, Value::integer(int_of_bytes(in, args[0], static_cast<int>(radix))));
   if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
   return as_type(in, type, in.types.integer, Value::integer(parse_int(in, text_of(args[0]), static_cast<int>(radix))));
 }
@@ -126,12 +141,23 @@ Value bool_make(Interpreter& in, Type*, const Args& args) {
   return Value::boolean(args.count == 1 && truth(in, args[0]));
 }
 
+double float_of_bytes(Interpreter& in, const Value& x) {
+  try {
+    return parse_float(in, bytes_of(x));
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::ValueError) throw;
+    throw Error(ErrorKind::ValueError, "could not convert string to float: " + repr_text(in, x));
+  }
+}
+
 Value float_make(Interpreter& in, Type* type, const Args& args) {
   refuse_keywords(in, type, in.types.real, "float", args);
   check_count("float", args, 0, 1);
   double result = 0;
   if (args.positional() == 1 && is_str(args[0])) {
     result = parse_float(in, text_of(args[0]));
+  } else if (args.positional() == 1 && (is_bytes(args[0]) || is_byte_array(args[0]))) {
+    result = float_of_bytes(in, args[0]);
   } else if (args.positional() == 1 && args[0].is_float()) {
     result = args[0].as_float();
   } else if (args.positional() == 1) {
@@ -285,6 +311,53 @@ Value int_ratio(Interpreter& in, const Args& args) {
   return make_tuple(in, {Value::integer(unboxed(args[0]).as_int()), Value::integer(1)});
 }
 
+// True: the first byte is the most significant one.
+bool is_big_endian(const Value& order) {
+  const std::string_view text = text_of(order);
+  if (text != "big" && text != "little")
+    throw Error(ErrorKind::ValueError, "byteorder must be either 'little' or 'big'");
+  return text == "big";
+}
+
+Value to_bytes(Interpreter& in, const Args& args) {
+  const int64_t value = unboxed(args[0]).as_int(), length = args[1].as_int();
+  const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
+  if (length < 0) throw Error(ErrorKind::ValueError, "length argument must be non-negative");
+  if (value < 0 && !is_signed) throw Error(ErrorKind::OverflowError, "can't convert negative int to unsigned");
+  const bool fits = length >= 8 || (length == 0 ? value == 0
+                                    : is_signed ? value >> (8 * length - 1) == (value < 0 ? -1 : 0)
+                                                : value >> 8 * length == 0);
+  if (!fits) throw Error(ErrorKind::OverflowError, "int too big to convert");
+  Bytes* out = new_bytes(in, static_cast<size_t>(length));
+  for (int64_t i = 0; i < length; ++i) {
+    const int64_t byte = i < 8 ? value >> 8 * i : value < 0 ? -1 : 0;
+    out->data()[big ? length - 1 - i : i] = static_cast<char>(byte & 255);
+  }
+  return Value::adopt(out);
+}
+
+Value from_bytes(Interpreter& in, const Args& args) {
+  const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
+  const Value source = is_bytes_like(in, args[1]) ? args[1] : call(in, Value(bytes_types(in).bytes), {args[1]});
+  const BytesLike bytes(in, source);
+  const std::string_view view = bytes.view();
+  const size_t size = view.size();
+  auto at = [&](size_t i) {
+    return static_cast<unsigned char>(view[big ? size - 1 - i : i]);
+  };  // i = 0: least significant
+  const bool negative = is_signed && size != 0 && (at(size - 1) & 0x80);
+  uint64_t value = negative ? ~uint64_t{0} : 0;
+  for (size_t i = 0; i < size && i < 8; ++i) {
+    value &= ~(uint64_t{255} << 8 * i);
+    value |= uint64_t{at(i)} << 8 * i;
+  }
+  bool fits = size < 8 || (static_cast<int64_t>(value) < 0) == negative;
+  for (size_t i = 8; i < size; ++i) fits = fits && at(i) == (negative ? 255 : 0);
+  if (!fits) throw_int_overflow("int.from_bytes()");
+  const Value number = Value::integer(static_cast<int64_t>(value));
+  return args[0].as_object() == in.types.integer ? number : call(in, args[0], {number});
+}
+
 Value is_integer(Interpreter&, const Args& args) {
   const double d = unboxed(args[0]).as_float();
   return Value::boolean(std::isfinite(d) && d == std::floor(d));
@@ -351,6 +424,10 @@ constexpr NativeDef kIntRows[] = {
     {"bit_count(self, /)", bit_count, "Number of ones in the binary representation of the absolute value."},
     {"conjugate(self, /)", as_plain_int, "Returns self."},
     {"as_integer_ratio(self, /)", int_ratio, "A pair of integers whose ratio is the number."},
+    {"to_bytes(self, /, length: int = 1, byteorder: str = 'big', *, signed: bool = False)", to_bytes,
+     "The number as bytes."},
+    {"from_bytes(cls, /, bytes, byteorder: str = 'big', *, signed: bool = False)", from_bytes,
+     "The number that bytes stand for."},
     {"__int__(self, /)", as_plain_int, ""},
     {"__index__(self, /)", as_plain_int, ""},
     {"__float__(self, /)", as_float, ""},

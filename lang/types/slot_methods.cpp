@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
@@ -73,12 +74,18 @@ void add(Interpreter& in, Type* type, const char* signature, NativeFn function) 
   in.add_methods(type, &row, 1);
 }
 
+bool is_bytes_type(Interpreter& in, const Type* type) {
+  const BytesTypes* made = in.shared->bytes;
+  return made != nullptr && (type == made->bytes || type == made->byte_array);
+}
+
 template <BinaryOp kOp>
 void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, const char* reflected,
                 const char* inplace) {
   if (!(wanted & 1u << static_cast<int>(kOp))) return;
   add(in, type, name, m_binary<kOp, false>);
-  const bool sequence = type == in.types.str || type == in.types.list || type == in.types.tuple;
+  const bool sequence =
+      type == in.types.str || is_bytes_type(in, type) || type == in.types.list || type == in.types.tuple;
   if (!(sequence && kOp == BinaryOp::Add)) add(in, type, reflected, m_binary<kOp, true>);
   if (type->slots.inplace != nullptr) add(in, type, inplace, m_inplace<kOp>);
 }
@@ -91,7 +98,7 @@ uint32_t operators_of(Interpreter& in, const Type* type) {
   using enum BinaryOp;
   const uint32_t sets = bit(And) | bit(Or) | bit(Sub) | bit(Xor);
   const uint32_t arithmetic = bit(Add) | bit(Sub) | bit(Mul) | bit(TrueDiv) | bit(Pow);
-  if (type == t.str) return bit(Add) | bit(Mul) | bit(Mod);
+  if (type == t.str || is_bytes_type(in, type)) return bit(Add) | bit(Mul) | bit(Mod);
   if (type == t.list || type == t.tuple) return bit(Add) | bit(Mul);
   if (type == t.dict) return bit(Or);
   if (type == t.set || type == t.frozenset || type == t.dict_keys || type == t.dict_items) return sets;

@@ -7,6 +7,8 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/core/bind.h"
+#include "lang/types/bytes.h"
+#include "lang/types/codec.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/iterators.h"
@@ -268,9 +270,7 @@ Value format_map(Interpreter& in, const Args& args) {
   return make_str(in, brace_format(in, text_of(args[0]), Value(), args[1]));
 }
 
-Value encode(Interpreter&, const Args&) {
-  throw Error(ErrorKind::NotImplementedError, "str.encode() gives bytes, which this language does not have");
-}
+Value encode(Interpreter& in, const Args& args) { return encode_text(in, args[0], text_of(args[1]), text_of(args[2])); }
 
 // A str of a script subclass: the text copied into an object of that type.
 Value as_subclass(Interpreter& in, Type* type, Value text) {
@@ -286,30 +286,34 @@ Value as_subclass(Interpreter& in, Type* type, Value text) {
 }
 
 Value make_from(Interpreter& in, Type* type, const Args& args) {
+  constexpr std::string_view kNames[] = {"object", "encoding", "errors"};
   const uint32_t given = args.positional();
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    const std::string_view name = text_of(args.keyword_names->items[i]);
-    if (name == "object") return as_subclass(in, type, str(in, args[given + i]));
-    if (name != "encoding" && name != "errors") {
-      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for str()");
-    }
-  }
-  if (given == 0) return as_subclass(in, type, in.shared->empty_str);
   if (given > 3)
     throw Error(ErrorKind::TypeError, "str() takes at most 3 arguments (" + std::to_string(given) + " given)");
-  for (uint32_t i = 1; i < given; ++i) {
-    if (!is_str(args[i])) {
-      throw Error(ErrorKind::TypeError, std::string("str() argument '") + (i == 1 ? "encoding" : "errors") +
-                                            "' must be str, not " +
-                                            (args[i].is_none() ? "None" : std::string(type_name(in, args[i]))));
-    }
+  Value found[3];
+  for (uint32_t i = 0; i < given; ++i) found[i] = args[i];
+  for (uint32_t i = given; i < args.count; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i - given]);
+    const auto* at = std::find(std::begin(kNames), std::end(kNames), name);
+    if (at == std::end(kNames))
+      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for str()");
+    found[at - std::begin(kNames)] = args[i];
   }
-  if (given > 1 || args.count > given) {
-    throw Error(ErrorKind::TypeError, is_str(args[0]) ? std::string("decoding str is not supported")
-                                                      : "decoding to str: need a bytes-like object, " +
-                                                            std::string(type_name(in, args[0])) + " found");
+  for (int i = 1; i < 3; ++i) {
+    if (found[i].is_undefined() || is_str(found[i])) continue;
+    throw Error(ErrorKind::TypeError, "str() argument '" + std::string(kNames[i]) + "' must be str, not " +
+                                          (found[i].is_none() ? "None" : std::string(type_name(in, found[i]))));
   }
-  return as_subclass(in, type, str(in, args[0]));
+  if (found[0].is_undefined()) return as_subclass(in, type, in.shared->empty_str);
+  if (found[1].is_undefined() && found[2].is_undefined()) return as_subclass(in, type, str(in, found[0]));
+  if (is_str(found[0])) throw Error(ErrorKind::TypeError, "decoding str is not supported");
+  if (!is_bytes_like(in, found[0])) {
+    throw Error(ErrorKind::TypeError,
+                "decoding to str: need a bytes-like object, " + std::string(type_name(in, found[0])) + " found");
+  }
+  return as_subclass(in, type,
+                     decode_text(in, BytesLike(in, found[0]), found[1].is_undefined() ? "utf-8" : text_of(found[1]),
+                                 found[2].is_undefined() ? "strict" : text_of(found[2])));
 }
 
 constexpr NativeDef kRows[] = {
@@ -323,7 +327,7 @@ constexpr NativeDef kRows[] = {
     {"maketrans(x, y=..., z=..., /)", maketrans, "A translation table for str.translate()."},
     {"format(self, /, *args, **kwargs)", format_method, "A formatted version, with substitutions from the arguments."},
     {"format_map(self, mapping, /)", format_map, "A formatted version, with substitutions from a mapping."},
-    {"encode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", encode, "Not supported: there are no bytes."},
+    {"encode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", encode, "The text as bytes."},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes_parts.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/list.h"
@@ -37,7 +38,7 @@ namespace {
 // Where the values of a % come from: a tuple in order, one value, or a mapping by name.
 class PercentValues {
  public:
-  PercentValues(Interpreter& in, const Value& values) : in_(in), values_(values) {}
+  PercentValues(Interpreter& in, const Value& values, bool bytes) : in_(in), values_(values), bytes_(bytes) {}
 
   Value next() {
     if (is_tuple(values_)) {
@@ -52,21 +53,25 @@ class PercentValues {
   Value by_name(std::string_view name) {
     if (!is_mapping()) throw Error(ErrorKind::TypeError, "format requires a mapping");
     used_ = 1;
-    return get_item(in_, values_, make_str(in_, name));
+    return get_item(in_, values_, bytes_ ? make_bytes(in_, name) : make_str(in_, name));
   }
 
   void finish() {
     const bool left = is_tuple(values_) ? used_ < as_tuple(values_)->size : used_ == 0 && !is_mapping();
-    if (left) throw Error(ErrorKind::TypeError, "not all arguments converted during string formatting");
+    if (left) {
+      throw Error(ErrorKind::TypeError, bytes_ ? "not all arguments converted during bytes formatting"
+                                               : "not all arguments converted during string formatting");
+    }
   }
 
  private:
   bool is_mapping() const {
-    return values_.is_object() && !is_tuple(values_) && !is_str(values_) &&
-           values_.as_object()->type->slots.get_item != nullptr;
+    return values_.is_object() && !is_tuple(values_) && !is_str(values_) && !is_bytes(values_) &&
+           !is_byte_array(values_) && values_.as_object()->type->slots.get_item != nullptr;
   }
   Interpreter& in_;
   const Value& values_;
+  bool bytes_;
   size_t used_ = 0;
 };
 
@@ -140,6 +145,36 @@ std::string format_text(const std::string& text, const Directive& d) {
   return padded(text, length, d);
 }
 
+std::string format_bytes(Interpreter& in, const Value& value, const Directive& d) {
+  std::string text;
+  const Value method = value.is_object() && !is_bytes(value) && !is_byte_array(value)
+                           ? type_lookup(value.as_object()->type, intern(in, "__bytes__"))
+                           : Value();
+  if (is_bytes_like(in, value)) {
+    text = BytesLike(in, value).view();
+  } else if (!method.is_undefined()) {
+    text = BytesLike(in, call(in, method, {value})).view();
+  } else {
+    throw Error(ErrorKind::TypeError, "%b requires a bytes-like object, or an object that implements __bytes__, not '" +
+                                          std::string(type_name(in, value)) + "'");
+  }
+  if (d.precision >= 0 && static_cast<size_t>(d.precision) < text.size()) text.resize(static_cast<size_t>(d.precision));
+  return padded(text, text.size(), d);
+}
+
+std::string format_byte(Interpreter& in, const Value& value, const Directive& d) {
+  std::string out;
+  if (is_bytes(value) || is_byte_array(value)) {
+    out = bytes_of(value);
+  } else if (is_index(in, value)) {
+    const int64_t byte = index(in, value);
+    if (byte < 0 || byte > 255) throw Error(ErrorKind::OverflowError, "%c arg not in range(256)");
+    out = static_cast<char>(byte);
+  }
+  if (out.size() != 1) throw Error(ErrorKind::TypeError, "%c requires an integer in range(256) or a single byte");
+  return padded(out, 1, d);
+}
+
 std::string format_char(Interpreter& in, const Value& value, const Directive& d) {
   std::string out;
   if (is_str(value)) {
@@ -160,8 +195,8 @@ std::string format_char(Interpreter& in, const Value& value, const Directive& d)
 
 class PercentFormatter {
  public:
-  PercentFormatter(Interpreter& in, std::string_view text, const Value& values)
-      : in_(in), text_(text), values_(in, values) {}
+  PercentFormatter(Interpreter& in, std::string_view text, const Value& values, bool bytes = false)
+      : in_(in), text_(text), values_(in, values, bytes), bytes_(bytes) {}
 
   std::string run() {
     while (at_ < text_.size()) {
@@ -250,8 +285,16 @@ class PercentFormatter {
     const size_t where = at_;
     const bool bare = at_ == start_;
     const char* p = text_.data() + at_;
-    const uint32_t type = decode_char(p);
+    const uint32_t type = bytes_ ? static_cast<unsigned char>(*p++) : decode_char(p);
     at_ = static_cast<size_t>(p - text_.data());
+    if (bytes_ && (type == 's' || type == 'b')) {
+      out_ += format_bytes(in_, value(), d);
+      return;
+    }
+    if (bytes_ && (type == 'r' || type == 'c')) {
+      out_ += type == 'c' ? format_byte(in_, value(), d) : format_text(escape_non_ascii(repr_text(in_, value())), d);
+      return;
+    }
     switch (type) {
       case '%':
         if (!bare) break;
@@ -276,7 +319,8 @@ class PercentFormatter {
       default: break;
     }
     char code[48];
-    std::snprintf(code, sizeof code, "' (0x%x) at index %zu", type, count_chars(text_.substr(0, where)));
+    std::snprintf(code, sizeof code, "' (0x%x) at index %zu", type,
+                  bytes_ ? where : count_chars(text_.substr(0, where)));
     std::string shown;
     append_char(shown, type >= 32 && type < 127 ? type : '?');
     value_error("unsupported format character '" + shown + code);
@@ -285,6 +329,7 @@ class PercentFormatter {
   Interpreter& in_;
   std::string_view text_;
   PercentValues values_;
+  bool bytes_;
   size_t at_ = 0;
   size_t start_ = 0;  // of the directive, behind its %
   std::string out_;
@@ -453,6 +498,10 @@ class BraceFormatter {
 
 Value percent_format(Interpreter& in, std::string_view text, const Value& values) {
   return make_str(in, PercentFormatter(in, text, values).run());
+}
+
+std::string percent_format_bytes(Interpreter& in, std::string_view text, const Value& values) {
+  return PercentFormatter(in, text, values, true).run();
 }
 
 std::string brace_format(Interpreter& in, std::string_view text, const Value& args, const Value& kwargs) {

@@ -3,6 +3,7 @@
 
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/set.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -104,6 +105,7 @@ void make_value_types(Interpreter& in) {
 void drop_shared_objects(Interpreter& in) noexcept {
   std::vector<Value> interned;
   for (const auto& [text, s] : in.shared->interned) interned.push_back(Value::adopt(s));
+  delete in.shared->bytes;
   delete in.shared;
   in.shared = nullptr;
   delete in.names;

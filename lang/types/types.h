@@ -37,11 +37,12 @@ struct SharedObjects {
   std::unordered_map<std::string_view, Str*, TextHash> interned;  // each with a count of its own
   Value empty_str, empty_tuple, empty_frozenset;
   Value chars[128];
-  Type* alias_type = nullptr;        // of list[int]
-  Type* union_type = nullptr;        // of int | None
-  std::deque<Signature> signatures;  // of native functions
-  std::vector<Object*> in_repr;      // containers whose repr is being made, for [...]
-  uint32_t native_depth = 0;         // of recursion through C++ (RecursionGuard)
+  Type* alias_type = nullptr;          // of list[int]
+  Type* union_type = nullptr;          // of int | None
+  struct BytesTypes* bytes = nullptr;  // made when first asked for (bytes.h)
+  std::deque<Signature> signatures;    // of native functions
+  std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]
+  uint32_t native_depth = 0;           // of recursion through C++ (RecursionGuard)
 };
 
 // Keeps C++ recursion over nested data (repr, ==, hash, sort …) from running out of stack: RecursionError instead.

@@ -10,6 +10,7 @@
 #include "lang/objects/exception_group.h"
 #include "lang/objects/module.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
@@ -42,7 +43,7 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
 enum class PatternKind : uint8_t { Neither, Sequence, Mapping };
 
 PatternKind pattern_kind(Interpreter& in, const Value& v) {
-  if (!v.is_object() || is_str(v)) return PatternKind::Neither;
+  if (!v.is_object() || is_str(v) || is_bytes(v) || is_byte_array(v)) return PatternKind::Neither;
   const BuiltinTypes& t = in.types;
   for (const Type* base : v.as_object()->type->mro) {
     if (base == t.list || base == t.tuple || base == t.range) return PatternKind::Sequence;
@@ -86,7 +87,8 @@ bool matches_itself(Interpreter& in, const Type* type) {
   for (const Type* own : {t.boolean, t.integer, t.real, t.str, t.list, t.tuple, t.dict, t.set, t.frozenset}) {
     if (type->is_subtype_of(own)) return true;
   }
-  return false;
+  const BytesTypes* const made = in.shared->bytes;
+  return made != nullptr && (type->is_subtype_of(made->bytes) || type->is_subtype_of(made->byte_array));
 }
 
 [[noreturn]] void too_many_patterns(const Type* type, uint64_t allowed, uint64_t given) {

@@ -17,12 +17,21 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/types/bytes.h"
 #include "lang/vm/call.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
 namespace {
+
+// The builtin classes that are made when they are first named. False: it is none of them.
+bool add_late_builtin(Interpreter& in, Dict* builtins, Str* name) {
+  const Value made = bytes_builtin(in, name);
+  if (made.is_undefined()) return false;
+  dict_set_str(in, builtins, name, made);
+  return true;
+}
 
 std::string name_of_type(Interpreter& in, const Value& value) { return std::string(type_name(in, value)); }
 
@@ -36,6 +45,7 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, I
   cache.builtins = at < 0;
   if (cache.builtins) {
     at = dict_find_str(builtins, name);
+    if (at < 0 && add_late_builtin(in, builtins, name)) at = dict_find_str(builtins, name);
     if (at < 0) {
       cache.site.version = 0;
       throw_name_error(in, name);
@@ -76,6 +86,7 @@ void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& n
   }
   if (found == nullptr) found = dict_get_str(frame->function->globals, name);
   if (found == nullptr) found = dict_get_str(builtins, name);
+  if (found == nullptr && add_late_builtin(in, builtins, name)) found = dict_get_str(builtins, name);
   if (found == nullptr) throw_name_error(in, name);
   target = *found;
 }

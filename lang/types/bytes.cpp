@@ -1,0 +1,228 @@
+// The memory of bytes and bytearray, what counts as bytes-like, and how the types come into being.
+#include "lang/types/bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
+#include "lang/types/bytes_parts.h"
+#include "lang/types/number.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+
+namespace tessera::lang {
+namespace {
+
+constexpr size_t kLongest = size_t{1} << 62;
+
+template <class T>
+Type* make_type(Interpreter& in, const char* name, void (*destroy)(Interpreter&, Object*), uint32_t flags) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "builtins";
+  spec.size = sizeof(T);
+  spec.flags = flags;
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy;
+  return type;
+}
+
+}  // namespace
+
+BytesTypes& make_bytes_types(Interpreter& in) {
+  BytesTypes& types = *(in.shared->bytes = new BytesTypes());
+  types.bytes = make_type<Bytes>(in, "bytes", destroy_bytes, 0);
+  types.byte_array = make_type<ByteArray>(in, "bytearray", destroy_byte_array, 0);
+  types.memory_view = make_type<MemoryView>(in, "memoryview", destroy_memory_view, kFinalType);
+  bytes_slots(in, types);
+  types.bytes->make = make_bytes_from;
+  types.byte_array->make = make_byte_array_from;
+  for (Type* type : {types.bytes, types.byte_array}) {
+    bytes_search_methods(in, type);
+    bytes_text_methods(in, type);
+  }
+  byte_array_methods(in, types.byte_array);
+  memory_view_methods(in, types.memory_view);
+  for (Type* type : {types.bytes, types.byte_array, types.memory_view}) slot_methods(in, type);
+  return types;
+}
+
+Value bytes_builtin(Interpreter& in, const Str* name) {
+  const std::string_view text = name->view();
+  if (text == "bytes") return Value(bytes_types(in).bytes);
+  if (text == "bytearray") return Value(bytes_types(in).byte_array);
+  if (text == "memoryview") return Value(bytes_types(in).memory_view);
+  return Value();
+}
+
+void add_buffer_source(Interpreter& in, void (*destroy)(Interpreter&, Object*), BufferSource get) {
+  bytes_types(in).sources.push_back({destroy, get});
+}
+
+// --- memory
+
+Bytes* new_bytes(Interpreter& in, size_t size, Type* type) {
+  if (size > kLongest) throw Error(ErrorKind::MemoryError, std::string());
+  Bytes* b = make_object<Bytes>(in, type != nullptr ? type : bytes_types(in).bytes, size + 1);
+  b->size = size;
+  b->data()[size] = 0;
+  return b;
+}
+
+Value make_bytes(Interpreter& in, std::string_view bytes) {
+  Bytes* b = new_bytes(in, bytes.size());
+  if (!bytes.empty()) std::memcpy(b->data(), bytes.data(), bytes.size());
+  return Value::adopt(b);
+}
+
+void destroy_bytes(Interpreter& in, Object* self) {
+  Bytes* b = static_cast<Bytes*>(self);
+  free_object(in, b, b->size + 1);
+}
+
+Value make_byte_array(Interpreter& in, std::string_view bytes, Type* type) {
+  Value made = Value::adopt(make_object<ByteArray>(in, type != nullptr ? type : bytes_types(in).byte_array));
+  byte_array_append(in, as_byte_array(made), bytes);
+  return made;
+}
+
+void destroy_byte_array(Interpreter& in, Object* self) {
+  ByteArray* a = static_cast<ByteArray*>(self);
+  if (a->data != nullptr) in.deallocate(a->data, a->capacity);
+  free_object(in, a);
+}
+
+void check_resizable(const ByteArray* array) {
+  if (array->exports != 0) throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");
+}
+
+void byte_array_resize(Interpreter& in, ByteArray* array, size_t size) {
+  if (size == array->size) return;
+  check_resizable(array);
+  if (size > kLongest) throw Error(ErrorKind::MemoryError, std::string());
+  if (size > array->capacity || size < array->capacity / 4) {
+    const size_t capacity = size > array->size ? size + size / 8 + 16 : size + 16;
+    array->data = static_cast<char*>(in.reallocate(array->data, array->capacity, capacity));
+    array->capacity = capacity;
+  }
+  if (size > array->size) std::memset(array->data + array->size, 0, size - array->size);
+  array->size = size;
+}
+
+void byte_array_append(Interpreter& in, ByteArray* array, std::string_view bytes) {
+  if (bytes.empty()) return;
+  const size_t old = array->size;
+  // Its own bytes may be what is appended, and move.
+  const bool inside = bytes.data() >= array->data && bytes.data() < array->data + old;
+  const size_t at = inside ? static_cast<size_t>(bytes.data() - array->data) : 0;
+  byte_array_resize(in, array, old + bytes.size());
+  std::memmove(array->data + old, inside ? array->data + at : bytes.data(), bytes.size());
+}
+
+// --- bytes-like
+
+bool find_buffer(Interpreter& in, const Value& value, Buffer& out) {
+  if (!value.is_object() || value.as_object()->kind != ObjectKind::Native) return false;
+  const auto destroy = value.as_object()->type->slots.destroy;
+  if (destroy == destroy_bytes) {
+    out.data = as_bytes(value)->data();
+    out.size = as_bytes(value)->size;
+    return true;
+  }
+  if (destroy == destroy_byte_array) {
+    ByteArray* a = as_byte_array(value);
+    out = {a->data, a->size, false, 'B', 1, &a->exports};
+    return true;
+  }
+  if (destroy == destroy_memory_view) {
+    MemoryView* v = as_memory_view(value);
+    if (v->owner.is_undefined())
+      throw Error(ErrorKind::ValueError, "operation forbidden on released memoryview object");
+    if (!v->contiguous()) return false;
+    out = {v->data, static_cast<size_t>(v->items()) * v->item_size, v->readonly, v->format, v->item_size, &v->exports};
+    return true;
+  }
+  if (in.shared->bytes == nullptr) return false;
+  for (const BytesTypes::Source& source : in.shared->bytes->sources) {
+    if (source.destroy == destroy) return source.get(value, out);
+  }
+  return false;
+}
+
+bool is_bytes_like(Interpreter& in, const Value& value) {
+  Buffer buffer;
+  return is_memory_view(value) || find_buffer(in, value, buffer);
+}
+
+BytesLike::BytesLike(Interpreter& in, const Value& value) {
+  Buffer buffer;
+  if (find_buffer(in, value, buffer)) {
+    view_ = {buffer.data, buffer.size};
+  } else if (is_memory_view(value)) {
+    copy_ = memory_view_bytes(as_memory_view(value));
+    view_ = copy_;
+  } else {
+    throw Error(ErrorKind::TypeError,
+                "a bytes-like object is required, not '" + std::string(type_name(in, value)) + "'");
+  }
+}
+
+PinnedBuffer::PinnedBuffer(Interpreter& in, const Value& value, bool writable) : owner_(value) {
+  if (!find_buffer(in, value, buffer_)) {
+    if (is_memory_view(value)) throw Error(ErrorKind::BufferError, "memoryview: underlying buffer is not C-contiguous");
+    throw Error(ErrorKind::TypeError,
+                "a bytes-like object is required, not '" + std::string(type_name(in, value)) + "'");
+  }
+  if (writable && buffer_.readonly) {
+    throw Error(ErrorKind::TypeError,
+                "a read-write bytes-like object is required, not '" + std::string(type_name(in, value)) + "'");
+  }
+  if (buffer_.exports != nullptr) ++*buffer_.exports;
+}
+
+PinnedBuffer::~PinnedBuffer() {
+  if (buffer_.exports != nullptr) --*buffer_.exports;
+}
+
+// --- small steps
+
+bool is_index(Interpreter& in, const Value& value) {
+  const Value plain = unboxed(value);
+  if (plain.is_int() || plain.is_bool()) return true;
+  return plain.is_object() && !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
+}
+
+unsigned char byte_value(Interpreter& in, const Value& value, const char* out_of_range) {
+  const int64_t byte = value.is_int() ? value.as_int() : index(in, value);
+  if (byte < 0 || byte > 255) throw Error(ErrorKind::ValueError, out_of_range);
+  return static_cast<unsigned char>(byte);
+}
+
+std::string quote_bytes(std::string_view bytes) {
+  const bool doubled = bytes.find('\'') != bytes.npos && bytes.find('"') == bytes.npos;
+  const char mark = doubled ? '"' : '\'';
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string out = "b";
+  out.reserve(bytes.size() + 3);
+  out += mark;
+  for (const char c : bytes) {
+    const unsigned char u = static_cast<unsigned char>(c);
+    if (c == mark || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\t' || c == '\n' || c == '\r') {
+      out += c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\r";
+    } else if (u < 0x20 || u >= 0x7f) {
+      out += "\\x";
+      out += kDigits[u >> 4];
+      out += kDigits[u & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out += mark;
+}
+
+}  // namespace tessera::lang

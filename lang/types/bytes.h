@@ -1,0 +1,158 @@
+// bytes, bytearray and memoryview.
+//
+// A bytes object is a header with its bytes behind it; a bytearray owns a block that grows; a memoryview refers to what
+// another object holds and keeps that from moving. The three types and their methods are made when a script first names
+// one of them or a native first makes one: programs that touch no bytes do not pay for them.
+//
+// What gives its memory to others (a `Buffer`) counts its takers in `exports`, and refuses to change its size meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/core/make_object.h"
+#include "lang/core/object.h"
+#include "lang/core/value.h"
+#include "lang/types/types.h"
+
+namespace tessera::lang {
+
+struct Bytes : Object {
+  int64_t hash = 0;  // 0: not computed yet
+  size_t size = 0;
+
+  char* data() noexcept { return reinterpret_cast<char*>(this) + type->instance_size; }
+  std::string_view view() noexcept { return {data(), size}; }
+};
+
+struct ByteArray : Object {
+  char* data = nullptr;
+  size_t size = 0, capacity = 0;
+  uint32_t exports = 0;
+
+  std::string_view view() const noexcept { return {data, size}; }
+};
+
+// Memory of an object, one item behind the other.
+struct Buffer {
+  char* data = nullptr;
+  size_t size = 0;  // in bytes
+  bool readonly = true;
+  char format = 'B';
+  uint32_t item_size = 1;
+  uint32_t* exports = nullptr;  // null: it never moves
+};
+
+struct MemoryView : GcObject {
+  Value owner;  // Undefined: released
+  char* data = nullptr;
+  char format = 'B';
+  bool readonly = true;
+  uint32_t item_size = 1;
+  uint32_t exports = 0;                 // views of this view
+  uint32_t* pinned = nullptr;           // the owner's count
+  std::vector<int64_t> shape, strides;  // strides in bytes
+  int64_t hash = 0;
+
+  int64_t items() const noexcept;
+  bool contiguous() const noexcept;
+};
+
+using BufferSource = bool (*)(const Value& value, Buffer& out);
+
+struct BytesTypes {
+  Type *bytes, *byte_array, *memory_view, *iterator;
+  struct Source {
+    void (*destroy)(Interpreter& in, Object* self);  // tells the layout
+    BufferSource get;
+  };
+  std::vector<Source> sources;  // other objects with memory to show: array.array
+};
+
+BytesTypes& make_bytes_types(Interpreter& in);
+inline BytesTypes& bytes_types(Interpreter& in) {
+  return in.shared->bytes != nullptr ? *in.shared->bytes : make_bytes_types(in);
+}
+// The class that a builtin name stands for, or Undefined: `bytes`, `bytearray`, `memoryview`.
+Value bytes_builtin(Interpreter& in, const Str* name);
+// The object layout that `destroy` belongs to has memory to show.
+void add_buffer_source(Interpreter& in, void (*destroy)(Interpreter& in, Object* self), BufferSource get);
+
+void destroy_bytes(Interpreter& in, Object* self);
+void destroy_byte_array(Interpreter& in, Object* self);
+void destroy_memory_view(Interpreter& in, Object* self);
+inline bool has_layout(const Value& v, void (*destroy)(Interpreter& in, Object* self)) noexcept {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Native && v.as_object()->type->slots.destroy == destroy;
+}
+inline bool is_bytes(const Value& v) noexcept { return has_layout(v, destroy_bytes); }
+inline bool is_byte_array(const Value& v) noexcept { return has_layout(v, destroy_byte_array); }
+inline bool is_memory_view(const Value& v) noexcept { return has_layout(v, destroy_memory_view); }
+inline Bytes* as_bytes(const Value& v) noexcept { return static_cast<Bytes*>(v.as_object()); }
+inline ByteArray* as_byte_array(const Value& v) noexcept { return static_cast<ByteArray*>(v.as_object()); }
+inline MemoryView* as_memory_view(const Value& v) noexcept { return static_cast<MemoryView*>(v.as_object()); }
+
+// Of a bytes or bytearray.
+inline std::string_view bytes_of(const Value& v) noexcept {
+  return is_bytes(v) ? as_bytes(v)->view() : as_byte_array(v)->view();
+}
+
+Value make_bytes(Interpreter& in, std::string_view bytes);
+Bytes* new_bytes(Interpreter& in, size_t size, Type* type = nullptr);  // to be filled in
+Value make_byte_array(Interpreter& in, std::string_view bytes, Type* type = nullptr);
+void byte_array_resize(Interpreter& in, ByteArray* array,
+                       size_t size);  // new bytes are zero; BufferError when exported
+void byte_array_append(Interpreter& in, ByteArray* array, std::string_view bytes);
+void check_resizable(const ByteArray* array);
+
+// The memory of a bytes-like object that lies in one piece; false: it is none.
+bool find_buffer(Interpreter& in, const Value& value, Buffer& out);
+bool is_bytes_like(Interpreter& in, const Value& value);
+
+// The bytes of a bytes-like object, good until a script runs; "a bytes-like object is required, not 'str'". A view with
+// gaps is copied.
+class BytesLike {
+ public:
+  BytesLike(Interpreter& in, const Value& value);
+  BytesLike(const BytesLike&) = delete;
+  BytesLike& operator=(const BytesLike&) = delete;
+  std::string_view view() const noexcept { return view_; }
+  operator std::string_view() const noexcept { return view_; }
+
+ private:
+  std::string_view view_;
+  std::string copy_;
+};
+
+// Memory that a native keeps while scripts may run: the owner may not change its size meanwhile.
+class PinnedBuffer {
+ public:
+  PinnedBuffer(Interpreter& in, const Value& value, bool writable);
+  ~PinnedBuffer();
+  PinnedBuffer(const PinnedBuffer&) = delete;
+  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+  const Buffer& get() const noexcept { return buffer_; }
+  std::string_view view() const noexcept { return {buffer_.data, buffer_.size}; }
+
+ private:
+  Value owner_;
+  Buffer buffer_;
+};
+
+Value make_memory_view(Interpreter& in, const Value& owner);
+std::string memory_view_bytes(const MemoryView* view);  // row by row
+// One item by its format character (native sizes), and the width of one; 0: unknown.
+uint32_t format_width(char format) noexcept;
+Value load_item(Interpreter& in, char format, const char* from);
+void store_item(Interpreter& in, char format, const Value& value, char* to);
+
+// A byte from an int-like: ValueError with these words when it is out of range.
+unsigned char byte_value(Interpreter& in, const Value& value,
+                         const char* out_of_range = "byte must be in range(0, 256)");
+bool is_index(Interpreter& in, const Value& value);
+std::string quote_bytes(std::string_view bytes);
+// Hexadecimal digits with a separator (Undefined: none) between groups of bytes.
+std::string hex_text(std::string_view bytes, const Value& separator, int64_t group);
+
+}  // namespace tessera::lang

@@ -1,0 +1,24 @@
+// The parts of the bytes types, one per file.
+#pragma once
+
+#include "lang/core/interpreter.h"
+#include "lang/types/bytes.h"
+
+namespace tessera::lang {
+
+void bytes_slots(Interpreter& in, BytesTypes& types);
+void bytes_search_methods(Interpreter& in, Type* type);  // find, split, strip ...; of bytes and bytearray alike
+void bytes_text_methods(Interpreter& in, Type* type);    // join, case, padding, hex, decode ...
+void byte_array_methods(Interpreter& in, Type* type);    // what changes it
+void memory_view_methods(Interpreter& in, Type* type);
+Value make_bytes_from(Interpreter& in, Type* type, const Args& args);
+Value make_byte_array_from(Interpreter& in, Type* type, const Args& args);
+
+// What a method of bytes or bytearray gives: the same of the two as `self`, never a subclass.
+Value bytes_alike(Interpreter& in, const Value& self, std::string_view bytes);
+// The items of an iterable of ints, as a bytearray.
+Value bytes_from_items(Interpreter& in, const Value& iterable, const char* out_of_range);
+// b'format' % values.
+std::string percent_format_bytes(Interpreter& in, std::string_view text, const Value& values);
+
+}  // namespace tessera::lang

@@ -1,0 +1,453 @@
+// bytes and bytearray in operators, comparisons, indexing and iteration; both constructors.
+#include <algorithm>
+#include <cstring>
+
+#include "lang/core/error.h"
+#include "lang/core/names.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/class.h"
+#include "lang/types/bytes_parts.h"
+#include "lang/types/codec.h"
+#include "lang/types/iterators.h"
+#include "lang/types/number.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
+#include "lang/types/setup.h"
+#include "lang/types/str.h"
+#include "lang/types/text_search.h"
+#include "lang/types/tuple.h"
+
+namespace tessera::lang {
+namespace {
+
+Value repr_slot(Interpreter& in, const Value& self) {
+  if (is_bytes(self)) return make_str(in, quote_bytes(as_bytes(self)->view()));
+  return make_str(
+      in, std::string(self.as_object()->type->name->view()) + "(" + quote_bytes(as_byte_array(self)->view()) + ")");
+}
+
+int64_t hash_slot(Interpreter&, const Value& self) {
+  Bytes* b = as_bytes(self);
+  if (b->hash == 0) b->hash = hash_text(b->view());
+  return b->hash;
+}
+
+int64_t length_slot(Interpreter&, const Value& self) { return static_cast<int64_t>(bytes_of(self).size()); }
+
+Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (is_memory_view(other) ? op != CompareOp::Eq && op != CompareOp::Ne : !is_bytes_like(in, other))
+    return in.not_implemented;
+  if (is_memory_view(other)) return compare(in, op, other, self);
+  const BytesLike right(in, other);
+  const std::string_view left = bytes_of(self);
+  if (op == CompareOp::Eq) return Value::boolean(left == right.view());
+  if (op == CompareOp::Ne) return Value::boolean(left != right.view());
+  const int order = left.compare(right.view());
+  return Value::boolean(order_holds(op, order < 0 ? -1 : order > 0));
+}
+
+size_t repeated_size(size_t size, int64_t times) {
+  if (times <= 0 || size == 0) return 0;
+  const unsigned __int128 whole = static_cast<unsigned __int128>(size) * static_cast<uint64_t>(times);
+  if (whole > (size_t{1} << 62)) throw Error(ErrorKind::MemoryError, std::string());
+  return static_cast<size_t>(whole);
+}
+
+void fill_repeated(char* to, std::string_view part, size_t size) {
+  if (size == 0) return;
+  if (part.size() == 1) {
+    std::memset(to, part[0], size);
+    return;
+  }
+  for (size_t at = 0; at < size; at += part.size()) std::memmove(to + at, part.data(), part.size());
+}
+
+Value repeat(Interpreter& in, const Value& self, int64_t times) {
+  const size_t size = repeated_size(bytes_of(self).size(), times);
+  if (is_bytes(self)) {
+    Bytes* out = new_bytes(in, size);
+    fill_repeated(out->data(), bytes_of(self), size);
+    return Value::adopt(out);
+  }
+  Value made = make_byte_array(in, {});
+  byte_array_resize(in, as_byte_array(made), size);
+  fill_repeated(as_byte_array(made)->data, bytes_of(self), size);
+  return made;
+}
+
+Value concat(Interpreter& in, const Value& self, const Value& other) {
+  if (!is_bytes_like(in, other)) {
+    throw Error(ErrorKind::TypeError,
+                "can't concat " + std::string(type_name(in, other)) + " to " + std::string(type_name(in, self)));
+  }
+  const BytesLike right(in, other);
+  const std::string_view left = bytes_of(self);
+  if (is_byte_array(self)) {
+    Value made = make_byte_array(in, left);
+    byte_array_append(in, as_byte_array(made), right);
+    return made;
+  }
+  Bytes* out = new_bytes(in, left.size() + right.view().size());
+  std::memcpy(out->data(), left.data(), left.size());
+  if (!right.view().empty()) std::memcpy(out->data() + left.size(), right.view().data(), right.view().size());
+  return Value::adopt(out);
+}
+
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+  int64_t times;
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, self, times);
+  if (reflected) return in.not_implemented;
+  if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
+  if (op == BinaryOp::Add) return concat(in, self, other);
+  if (op == BinaryOp::Mod) {
+    const std::string format(bytes_of(self));
+    return bytes_alike(in, self, percent_format_bytes(in, format, other));
+  }
+  return in.not_implemented;
+}
+
+Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  ByteArray* a = as_byte_array(self);
+  int64_t times;
+  if (op == BinaryOp::Add) {
+    if (!is_bytes_like(in, other)) {
+      throw Error(ErrorKind::TypeError,
+                  "can't concat " + std::string(type_name(in, other)) + " to " + std::string(type_name(in, self)));
+    }
+    byte_array_append(in, a, BytesLike(in, other));
+    return self;
+  }
+  if (op != BinaryOp::Mul || !repetition_count(in, other, times)) return in.not_implemented;
+  const size_t old = a->size, size = repeated_size(old, times);
+  byte_array_resize(in, a, size);
+  for (size_t at = old; at < size; at += old) std::memcpy(a->data + at, a->data, old);
+  return self;
+}
+
+// --- indexing
+
+int64_t position(Interpreter& in, const Value& self, const Value& key) {
+  int64_t i = index_of_key(in, key, is_bytes(self) ? "byte" : "bytearray");
+  const int64_t size = length_slot(in, self);
+  if (i < 0) i += size;
+  if (i < 0 || i >= size)
+    throw Error(ErrorKind::IndexError, is_bytes(self) ? "index out of range" : "bytearray index out of range");
+  return i;
+}
+
+Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  if (!is_slice(key)) {
+    const int64_t at = position(in, self, key);
+    return Value::integer(static_cast<unsigned char>(bytes_of(self)[static_cast<size_t>(at)]));
+  }
+  const SliceParts parts = unpack_slice(in, as_slice(key));
+  const std::string_view bytes = bytes_of(self);
+  const SliceIndices r = adjust_slice(parts, static_cast<int64_t>(bytes.size()));
+  if (r.step == 1) {
+    if (static_cast<size_t>(r.count) == bytes.size() && self.as_object()->type == bytes_types(in).bytes) return self;
+    return bytes_alike(in, self, bytes.substr(static_cast<size_t>(r.start), static_cast<size_t>(r.count)));
+  }
+  std::string out(static_cast<size_t>(r.count), '\0');
+  int64_t at = r.start;
+  for (char& c : out) {
+    c = bytes[static_cast<size_t>(at)];
+    at += r.step;
+  }
+  return bytes_alike(in, self, out);
+}
+
+// a[from:from + removed] = bytes
+void replace_range(Interpreter& in, ByteArray* a, size_t from, size_t removed, std::string_view bytes) {
+  const size_t tail = a->size - from - removed;
+  if (bytes.size() > removed) {
+    byte_array_resize(in, a, a->size + bytes.size() - removed);
+    std::memmove(a->data + from + bytes.size(), a->data + from + removed, tail);
+  } else if (bytes.size() < removed) {
+    check_resizable(a);
+    std::memmove(a->data + from + bytes.size(), a->data + from + removed, tail);
+    byte_array_resize(in, a, from + bytes.size() + tail);
+  }
+  if (!bytes.empty()) std::memcpy(a->data + from, bytes.data(), bytes.size());
+}
+
+void delete_slice(Interpreter& in, ByteArray* a, SliceIndices r) {
+  if (r.count == 0) return;
+  if (r.step < 0) {
+    r.start += (r.count - 1) * r.step;
+    r.step = -r.step;
+  }
+  if (r.step == 1) return replace_range(in, a, static_cast<size_t>(r.start), static_cast<size_t>(r.count), {});
+  check_resizable(a);
+  size_t to = static_cast<size_t>(r.start);
+  int64_t next = r.start, left = r.count;
+  for (size_t i = to; i < a->size; ++i) {
+    if (left > 0 && static_cast<int64_t>(i) == next) {
+      next += r.step;
+      --left;
+    } else {
+      a->data[to++] = a->data[i];
+    }
+  }
+  byte_array_resize(in, a, to);
+}
+
+void set_slice(Interpreter& in, const Value& self, const Slice* slice, const Value& value) {
+  std::string fresh;
+  if (is_bytes_like(in, value)) {
+    fresh = BytesLike(in, value).view();
+  } else if (unboxed(value).is_int() || unboxed(value).is_bool() || is_str(value) || !is_iterable(in, value)) {
+    throw Error(ErrorKind::TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)");
+  } else {
+    fresh = bytes_of(bytes_from_items(in, value, "byte must be in range(0, 256)"));
+  }
+  const SliceParts parts = unpack_slice(in, slice);
+  ByteArray* a = as_byte_array(self);
+  const SliceIndices r = adjust_slice(parts, static_cast<int64_t>(a->size));
+  if (r.step == 1) {
+    replace_range(in, a, static_cast<size_t>(r.start), static_cast<size_t>(r.count), fresh);
+  } else if (fresh.empty()) {
+    delete_slice(in, a, r);
+  } else if (fresh.size() != static_cast<size_t>(r.count)) {
+    throw Error(ErrorKind::ValueError, "attempt to assign bytes of size " + std::to_string(fresh.size()) +
+                                           " to extended slice of size " + std::to_string(r.count));
+  } else {
+    int64_t at = r.start;
+    for (const char c : fresh) {
+      a->data[at] = c;
+      at += r.step;
+    }
+  }
+}
+
+void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  if (is_slice(key)) return set_slice(in, self, as_slice(key), value);
+  position(in, self, key);
+  const unsigned char byte = byte_value(in, value);
+  as_byte_array(self)->data[position(in, self, key)] = static_cast<char>(byte);
+}
+
+void del_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  ByteArray* a = as_byte_array(self);
+  if (!is_slice(key)) return replace_range(in, a, static_cast<size_t>(position(in, self, key)), 1, {});
+  const SliceParts parts = unpack_slice(in, as_slice(key));
+  delete_slice(in, a, adjust_slice(parts, static_cast<int64_t>(a->size)));
+}
+
+bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
+  if (is_index(in, item)) {
+    const char byte = static_cast<char>(byte_value(in, item));
+    return bytes_of(self).find(byte) != std::string_view::npos;
+  }
+  const BytesLike part(in, item);
+  return find_text(bytes_of(self), part) != kNowhere;
+}
+
+// --- iteration
+
+struct BytesIterator : GcObject {
+  Value sequence;  // Undefined: exhausted
+  size_t index = 0;
+};
+
+BytesIterator* iterator_of(const Value& v) { return static_cast<BytesIterator*>(v.as_object()); }
+
+Value iter_slot(Interpreter& in, const Value& self) {
+  BytesIterator* it = make_object<BytesIterator>(in, bytes_types(in).iterator);
+  it->sequence = self;
+  return Value::adopt(it);
+}
+
+bool next_slot(Interpreter&, const Value& self, Value& out) {
+  BytesIterator* it = iterator_of(self);
+  if (it->sequence.is_undefined()) return false;
+  const std::string_view bytes = bytes_of(it->sequence);
+  if (it->index >= bytes.size()) {
+    const Value gone = std::move(it->sequence);
+    return false;
+  }
+  out = Value::integer(static_cast<unsigned char>(bytes[it->index++]));
+  return true;
+}
+
+Value length_hint(Interpreter&, const Args& args) {
+  const BytesIterator* it = iterator_of(args[0]);
+  if (it->sequence.is_undefined()) return Value::integer(0);
+  const size_t size = bytes_of(it->sequence).size();
+  return Value::integer(size > it->index ? static_cast<int64_t>(size - it->index) : 0);
+}
+
+constexpr NativeDef kHintRows[] = {
+    {"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
+
+Type* make_iterator_type(Interpreter& in) {
+  NativeTypeSpec spec;
+  spec.name = "bytes_iterator";
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Iterator;
+  spec.size = sizeof(BytesIterator);
+  spec.flags = kFinalType;
+  Type* type = in.new_type(spec);
+  type->make = refuse_to_make;
+  type->slots.destroy = destroy_plain<BytesIterator>;
+  type->slots.iter = [](Interpreter&, const Value& self) { return self; };
+  type->slots.next = next_slot;
+  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(static_cast<BytesIterator*>(self)->sequence); };
+  add_rows(in, type, kHintRows);
+  return type;
+}
+
+// --- constructors
+
+Value encoded(Interpreter& in, const Value& text, const Value& encoding, const Value& errors) {
+  return encode_text(in, text, encoding.is_undefined() ? "utf-8" : text_of(encoding),
+                     errors.is_undefined() ? "strict" : text_of(errors));
+}
+
+struct MakeArguments {
+  Value source, encoding, errors;
+};
+
+MakeArguments read_arguments(Interpreter& in, const char* name, const Args& args) {
+  constexpr std::string_view kNames[] = {"source", "encoding", "errors"};
+  const uint32_t given = args.positional();
+  if (args.count > 3) throw_error(ErrorKind::TypeError, "%s() takes at most 3 arguments (%u given)", name, args.count);
+  Value found[3];
+  for (uint32_t i = 0; i < given; ++i) found[i] = args[i];
+  for (uint32_t k = given; k < args.count; ++k) {
+    const std::string_view keyword = text_of(args.keyword_names->items[k - given]);
+    const auto* at = std::find(std::begin(kNames), std::end(kNames), keyword);
+    if (at == std::end(kNames))
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(keyword).c_str(),
+                  name);
+    Value& place = found[at - std::begin(kNames)];
+    if (!place.is_undefined()) {
+      throw_error(ErrorKind::TypeError, "argument for %s() given by name ('%s') and position (%d)", name,
+                  std::string(keyword).c_str(), static_cast<int>(at - std::begin(kNames)) + 1);
+    }
+    place = args[k];
+  }
+  for (int i = 1; i < 3; ++i) {
+    if (found[i].is_undefined() || is_str(found[i])) continue;
+    throw_error(ErrorKind::TypeError, "%s() argument '%s' must be str, not %s", name, kNames[i].data(),
+                found[i].is_none() ? "None" : std::string(type_name(in, found[i])).c_str());
+  }
+  return {found[0], found[1], found[2]};
+}
+
+}  // namespace
+
+Value bytes_from_items(Interpreter& in, const Value& iterable, const char* out_of_range) {
+  Value made = make_byte_array(in, {});
+  for_each(in, iterable, [&](const Value& item) {
+    const char byte = static_cast<char>(byte_value(in, item, out_of_range));
+    byte_array_append(in, as_byte_array(made), {&byte, 1});
+  });
+  return made;
+}
+
+namespace {
+
+// A bytes-like object with the bytes of the constructors' arguments.
+Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArguments& a) {
+  const Value& source = a.source;
+  if (!source.is_undefined() && is_str(source)) {
+    if (a.encoding.is_undefined() && a.errors.is_undefined())
+      throw Error(ErrorKind::TypeError, "string argument without an encoding");
+    return encoded(in, source, a.encoding, a.errors);
+  }
+  if (!a.encoding.is_undefined()) throw Error(ErrorKind::TypeError, "encoding without a string argument");
+  if (!a.errors.is_undefined()) throw Error(ErrorKind::TypeError, "errors without a string argument");
+  if (source.is_undefined()) return make_bytes(in, {});
+  if (is_index(in, source)) {
+    const int64_t size = index(in, source);
+    if (size < 0) throw Error(ErrorKind::ValueError, "negative count");
+    Bytes* zeros = new_bytes(in, static_cast<size_t>(size));
+    std::memset(zeros->data(), 0, zeros->size);
+    return Value::adopt(zeros);
+  }
+  if (is_bytes_like(in, source)) return source;
+  if (!is_iterable(in, source)) {
+    throw_error(ErrorKind::TypeError, "cannot convert '%s' object to %s", std::string(type_name(in, source)).c_str(),
+                name);
+  }
+  const bool fixed = std::string_view(name) == "bytes";
+  return bytes_from_items(in, source, fixed ? "bytes must be in range(0, 256)" : "byte must be in range(0, 256)");
+}
+
+// What an object's own __bytes__ gives; Undefined: it has none.
+Value own_bytes(Interpreter& in, const Value& source) {
+  if (!source.is_object() || is_str(source)) return Value();
+  const Value method = type_lookup(source.as_object()->type, intern(in, "__bytes__"));
+  if (method.is_undefined()) return Value();
+  Value answer = call(in, method, {source});
+  if (!is_bytes(answer)) {
+    throw_error(ErrorKind::TypeError, "__bytes__ returned non-bytes (type %s)",
+                std::string(type_name(in, answer)).c_str());
+  }
+  return answer;
+}
+
+void fill_byte_array(Interpreter& in, const Value& self, const MakeArguments& a) {
+  ByteArray* array = as_byte_array(self);
+  const Value from = bytes_from_arguments(in, "bytearray", a);
+  if (from.is(self)) return;
+  byte_array_resize(in, array, 0);
+  byte_array_append(in, array, BytesLike(in, from));
+}
+
+Value byte_array_init(Interpreter& in, const Args& args) {
+  fill_byte_array(in, args[0], {args[1], args[2], args[3]});
+  return Value::none();
+}
+
+constexpr NativeDef kInitRows[] = {
+    {"__init__(self, source=..., encoding: str = ..., errors: str = ...)", byte_array_init, "Initialize self."}};
+
+}  // namespace
+
+Value make_bytes_from(Interpreter& in, Type* type, const Args& args) {
+  const MakeArguments a = read_arguments(in, "bytes", args);
+  Value from;
+  if (a.encoding.is_undefined() && a.errors.is_undefined()) from = own_bytes(in, a.source);
+  if (from.is_undefined()) from = bytes_from_arguments(in, "bytes", a);
+  if (type == bytes_types(in).bytes && from.as_object()->type == type) return from;
+  const BytesLike bytes(in, from);
+  Bytes* made = new_bytes(in, bytes.view().size(), type);
+  if (made->size != 0) std::memcpy(made->data(), bytes.view().data(), made->size);
+  return Value::adopt(made);
+}
+
+Value make_byte_array_from(Interpreter& in, Type* type, const Args& args) {
+  Value made = make_byte_array(in, {}, type);
+  const Value& init = type_lookup(type, in.names->init);
+  const bool script = init.is_object() && init.as_object()->kind == ObjectKind::Function;
+  if (!script) fill_byte_array(in, made, read_arguments(in, "bytearray", args));
+  return made;
+}
+
+Value bytes_alike(Interpreter& in, const Value& self, std::string_view bytes) {
+  return is_bytes(self) ? make_bytes(in, bytes) : make_byte_array(in, bytes);
+}
+
+void bytes_slots(Interpreter& in, BytesTypes& types) {
+  types.iterator = make_iterator_type(in);
+  for (Type* type : {types.bytes, types.byte_array}) {
+    TypeSlots& s = type->slots;
+    s.repr = repr_slot;
+    s.length = length_slot;
+    s.compare = compare_slot;
+    s.binary = binary_slot;
+    s.get_item = get_item_slot;
+    s.contains = contains_slot;
+    s.iter = iter_slot;
+  }
+  types.bytes->slots.hash = hash_slot;
+  TypeSlots& s = types.byte_array->slots;
+  s.hash = nullptr;
+  s.inplace = inplace_slot;
+  s.set_item = set_item_slot;
+  s.del_item = del_item_slot;
+  add_rows(in, types.byte_array, kInitRows);
+}
+
+}  // namespace tessera::lang
