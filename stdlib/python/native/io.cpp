@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -11,6 +12,8 @@
 #include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/types/bytes.h"
+#include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/python/native/text_codec.h"
@@ -20,13 +23,13 @@ namespace {
 
 constexpr size_t kBlock = 1 << 16;
 
-enum class Place : uint8_t { Disk, Memory, In, Out, Error };
+enum class Place : uint8_t { Disk, Memory, In, Out, Error, Stream };
 
 struct File : Object {
   Place place = Place::Memory;
   int fd = -1;
   bool closed = false, readable = true, writable = true, owns_fd = true, line_buffered = false, at_end = false,
-       appends = false;
+       appends = false, write_through = false;
   Value name;
   std::string mode, encoding_name = "UTF-8", newline;  // newline: what "\n" becomes when written
   Encoding encoding = Encoding::Utf8;
@@ -37,6 +40,7 @@ struct File : Object {
   size_t at = 0;
   int64_t consumed = 0;  // bytes of the file that `text` up to `at` stands for, when nothing was translated
   std::string pending;   // not written yet
+  Value buffer;          // the binary file below: of a Stream, or once it was asked for
 };
 
 File* file_of(const Value& v) { return static_cast<File*>(v.as_object()); }
@@ -56,6 +60,11 @@ int write_pending(File* f) {
 }
 
 void flush(Interpreter& in, File* f) {
+  if (f->place == Place::Stream) {
+    if (!f->pending.empty()) call_method(in, f->buffer, intern(in, "write"), {make_bytes(in, f->pending)});
+    f->pending.clear();
+    return;
+  }
   if (f->place != Place::Disk || f->pending.empty()) return;
   if (const int code = write_pending(f)) {
     f->pending.clear();
@@ -122,10 +131,16 @@ bool fill(Interpreter& in, File* f) {
   if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
   std::string block(kBlock, '\0');
   ssize_t got;
-  do {
-    got = read(f->fd, block.data(), block.size());
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) throw_os_error(in, errno);
+  if (f->place == Place::Stream) {
+    const Value bytes = call_method(in, f->buffer, intern(in, "read"), {Value::integer(kBlock)});
+    block = BytesLike(in, bytes).view();
+    got = static_cast<ssize_t>(block.size());
+  } else {
+    do {
+      got = read(f->fd, block.data(), block.size());
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) throw_os_error(in, errno);
+  }
   try {
     f->decoder->decode(std::string_view(block.data(), static_cast<size_t>(got)), got == 0, f->text);
   } catch (const DecodeFailure& failure) {
@@ -277,7 +292,7 @@ void encode_into(Interpreter&, File* f, std::string_view text) {
 void write_disk(Interpreter& in, File* f, std::string_view text) {
   if (!f->text.empty() || f->at_end) {
     // Reading went ahead: go back to where the script stands.
-    lseek(f->fd, f->consumed, SEEK_SET);
+    if (f->place == Place::Disk) lseek(f->fd, f->consumed, SEEK_SET);
     forget_read(f);
     f->decoder.reset();
     f->at_end = false;
@@ -290,6 +305,7 @@ void write_disk(Interpreter& in, File* f, std::string_view text) {
     encode_into(in, f, changed);
   }
   f->consumed += static_cast<int64_t>(text.size());
+  if (f->write_through) return flush(in, f);
   if (f->pending.size() >= kBlock || (f->line_buffered && text.find('\n') != std::string_view::npos)) flush(in, f);
 }
 
@@ -330,10 +346,15 @@ Value file_writelines(Interpreter& in, const Args& args) {
 Value file_flush(Interpreter& in, const Args& args) {
   check_open(self_of(args));
   flush(in, self_of(args));
+  if (self_of(args)->place == Place::Stream) call_method(in, self_of(args)->buffer, intern(in, "flush"));
   return Value::none();
 }
 
 Value file_close(Interpreter& in, const Args& args) {
+  if (File* f = self_of(args); f->place == Place::Stream && !f->closed) {
+    flush(in, f);
+    call_method(in, f->buffer, intern(in, "close"));
+  }
   if (const int code = close_file(self_of(args))) throw_os_error(in, code);
   return Value::none();
 }
@@ -363,13 +384,16 @@ Value file_seek(Interpreter& in, const Args& args) {
   if (whence < 0 || whence > 2)
     throw_error(ErrorKind::ValueError, "invalid whence (%lld, should be 0, 1 or 2)", static_cast<long long>(whence));
   if (f->place == Place::Memory) return memory_seek(in, f, offset, whence);
-  if (f->place != Place::Disk) throw_unsupported(in, "underlying stream is not seekable");
+  if (f->place != Place::Disk && f->place != Place::Stream) throw_unsupported(in, "underlying stream is not seekable");
   if (whence == 1 && offset != 0) throw_unsupported(in, "can't do nonzero cur-relative seeks");
   if (whence == 2 && offset != 0) throw_unsupported(in, "can't do nonzero end-relative seeks");
   if (whence == 0 && offset < 0)
     throw_error(ErrorKind::ValueError, "negative seek position %lld", static_cast<long long>(offset));
   flush(in, f);
-  const int64_t place = whence == 1 ? f->consumed : lseek(f->fd, offset, whence == 2 ? SEEK_END : SEEK_SET);
+  const int64_t place = whence == 1 ? f->consumed
+                        : f->place == Place::Stream
+                            ? index(in, call_method(in, f->buffer, intern(in, "seek"), {args[1], args[2]}))
+                            : lseek(f->fd, offset, whence == 2 ? SEEK_END : SEEK_SET);
   if (place < 0) throw_os_error(in, errno);
   if (whence == 1) return Value::integer(place);
   forget_read(f);
@@ -382,7 +406,7 @@ Value file_seek(Interpreter& in, const Args& args) {
 Value file_tell(Interpreter& in, const Args& args) {
   File* f = self_of(args);
   check_open(f);
-  if (f->place == Place::Disk) return Value::integer(f->consumed);
+  if (f->place == Place::Disk || f->place == Place::Stream) return Value::integer(f->consumed);
   if (f->place != Place::Memory) throw_unsupported(in, "underlying stream is not seekable");
   const size_t inside = std::min(f->at, f->text.size());
   return Value::integer(
@@ -447,6 +471,23 @@ Value file_closed(Interpreter&, const Args& args) { return Value::boolean(self_o
 Value file_name(Interpreter&, const Args& args) { return self_of(args)->name; }
 Value file_mode(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->mode); }
 Value file_encoding(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->encoding_name); }
+// The binary file below.
+Value file_buffer(Interpreter& in, const Args& args) {
+  File* f = self_of(args);
+  if (!f->buffer.is_undefined()) return f->buffer;
+  flush(in, f);
+  if (f->place == Place::Disk) {
+    BinaryOptions options;
+    options.fd = f->fd;
+    options.owns_fd = false;
+    options.kind = f->appends ? 'a' : f->readable ? 'r' : 'w';
+    options.plus = f->readable && f->writable;
+    options.name = f->name;
+    return f->buffer = make_binary_file(in, options);
+  }
+  return f->buffer = make_standard_binary(in, f->fd);
+}
+
 Value file_newlines(Interpreter&, const Args&) { return Value::none(); }
 Value file_reconfigure(Interpreter&, const Args&) { return Value::none(); }
 Value file_errors(Interpreter& in, const Args& args) {
@@ -494,25 +535,26 @@ Value memory_init(Interpreter& in, const Args& args) {
 
 struct Mode {
   char kind = 'r';
-  bool plus = false;
+  bool plus = false, binary = false;
 };
 
 Mode parse_mode(const std::string& text) {
-  int kinds = 0, pluses = 0, others = 0;
+  int kinds = 0, pluses = 0, texts = 0;
   Mode mode;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (text.find(c, i + 1) != std::string::npos || std::string_view("rwxabt+").find(c) == std::string_view::npos) {
       throw_error(ErrorKind::ValueError, "invalid mode: '%s'", text.c_str());
     }
-    if (c == 'b') throw Error(ErrorKind::ValueError, "binary files are not supported: the language has no bytes");
+    if (c == 'b') mode.binary = true;
     if (c == '+') ++pluses;
-    else if (c == 't') ++others;
-    else {
+    else if (c == 't') ++texts;
+    else if (c != 'b') {
       ++kinds;
       mode.kind = c;
     }
   }
+  if (mode.binary && texts != 0) throw Error(ErrorKind::ValueError, "can't have text and binary mode at once");
   if (kinds != 1) {
     throw Error(ErrorKind::ValueError,
                 kinds == 0 ? "Must have exactly one of create/read/write/append mode and at most one plus"
@@ -552,33 +594,82 @@ void set_text_options(Interpreter& in, File* f, const Value& encoding, const Val
   f->translate = false;
 }
 
-void open_path(Interpreter& in, File* f, const Value& path, const Mode& mode) {
+// Answers the descriptor; `shown` becomes the path as text.
+int open_path(Interpreter& in, const Value& path, const Mode& mode, Value& shown) {
   Value text = path;
-  if (!is_str(path)) {
+  if (is_bytes(path)) {
+    text = make_str_lossy(in, bytes_of(path));
+  } else if (!is_str(path)) {
     const Value method = find_attr(in, path, intern(in, "__fspath__"));
     if (method.is_undefined()) {
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
                   std::string(type_of(in, path)->name->view()).c_str());
     }
     text = call(in, method);
-    f->name = text;
+    shown = text;
   }
   const std::string name(text_argument(in, text, "path"));
   if (name.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
-  f->fd = open(name.c_str(), open_flags(mode) | O_CLOEXEC, 0666);
-  if (f->fd < 0) throw_os_error(in, errno, name);
+  const int fd = open(name.c_str(), open_flags(mode) | O_CLOEXEC, 0666);
+  if (fd < 0) throw_os_error(in, errno, name);
   struct stat s {};
-  if (fstat(f->fd, &s) == 0 && S_ISDIR(s.st_mode)) {
-    close(f->fd);
-    f->fd = -1;
+  if (fstat(fd, &s) == 0 && S_ISDIR(s.st_mode)) {
+    close(fd);
     throw_os_error(in, EISDIR, name);
   }
+  return fd;
+}
+
+Value open_binary(Interpreter& in, const Args& args, const Mode& mode) {
+  static constexpr const char* kTextOptions[] = {"encoding", "errors", "newline"};
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (args[3 + i].is_none()) continue;
+    throw_error(ErrorKind::ValueError, "binary mode doesn't take %s %s argument", i == 2 ? "a" : "an", kTextOptions[i]);
+  }
+  BinaryOptions options;
+  options.kind = mode.kind;
+  options.plus = mode.plus;
+  options.buffered = !(args[2].is_int() && args[2].as_int() == 0);
+  options.name = args[0];
+  if (args[0].is_int()) {
+    options.fd = static_cast<int>(args[0].as_int());
+    options.owns_fd = truth(in, args[6]);
+    if (fcntl(options.fd, F_GETFD) < 0) throw_os_error(in, errno);
+  } else {
+    options.fd = open_path(in, args[0], mode, options.name);
+  }
+  return make_binary_file(in, options);
+}
+
+// TextIOWrapper(buffer, ...)
+Value make_wrapper(Interpreter& in, Type* type, const Args& args) {
+  const Value* const buffer = make_argument(args, 0, "buffer");
+  if (buffer == nullptr)
+    throw Error(ErrorKind::TypeError, "TextIOWrapper() missing required argument 'buffer' (pos 1)");
+  auto option = [&](uint32_t index, const char* name) {
+    const Value* given = make_argument(args, index, name);
+    return given == nullptr ? Value::none() : *given;
+  };
+  Value made = Value::adopt(make_object<File>(in, type));
+  File* f = file_of(made);
+  f->place = Place::Stream;
+  f->buffer = *buffer;
+  f->name = find_attr(in, *buffer, intern(in, "name"));
+  if (f->name.is_undefined()) f->name = Value::none();
+  set_text_options(in, f, option(1, "encoding"), option(2, "errors"), option(3, "newline"));
+  f->line_buffered = truth(in, option(4, "line_buffering"));
+  f->write_through = truth(in, option(5, "write_through"));
+  f->readable = truth(in, call_method(in, *buffer, intern(in, "readable")));
+  f->writable = truth(in, call_method(in, *buffer, intern(in, "writable")));
+  return made;
 }
 
 Value open_file(Interpreter& in, const Args& args) {
   require(in.limits.files, "files");
   const std::string mode_text(text_argument(in, args[1], "open() argument 'mode'"));
   const Mode mode = parse_mode(mode_text);
+  if (mode.binary) return open_binary(in, args, mode);
+  if (args[2].is_int() && args[2].as_int() == 0) throw Error(ErrorKind::ValueError, "can't have unbuffered text I/O");
   Value made = Value::adopt(make_object<File>(in, static_cast<Type*>(args.callee->data)));
   File* f = file_of(made);
   f->place = Place::Disk;
@@ -594,7 +685,7 @@ Value open_file(Interpreter& in, const Args& args) {
     f->owns_fd = truth(in, args[6]);
     if (fcntl(f->fd, F_GETFD) < 0) throw_os_error(in, errno);
   } else {
-    open_path(in, f, args[0], mode);
+    f->fd = open_path(in, args[0], mode, f->name);
   }
   f->closed = false;
   f->line_buffered = (args[2].is_int() && args[2].as_int() == 1) || isatty(f->fd) == 1;
@@ -660,17 +751,33 @@ Type* make_file_type(Interpreter& in, std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+// The types of binary files are made when the first of them is named or needed.
+Value late_type(Interpreter& in, Module& module, Str* name) {
+  static constexpr std::string_view kNames[] = {"BufferedReader", "BufferedWriter", "BufferedRandom", "FileIO",
+                                                "BytesIO"};
+  if (std::find(std::begin(kNames), std::end(kNames), name->view()) == std::end(kNames)) return Value();
+  add_binary_files(in, module);
+  return *dict_get_str(module.dict, name);
+}
+
+}  // namespace
+
 void fill_io(Interpreter& in, Module& module) {
+  module.missing = late_type;
   Type* file = make_file_type(in, "TextIOWrapper");
   file->slots.repr = file_repr;
   in.add_property(file, "name", file_name);
   in.add_property(file, "mode", file_mode);
+  in.add_property(file, "buffer", file_buffer);
+  file->make = make_wrapper;
   // Functions reach the type through their closure; types live as long as the interpreter.
   set_member(
       in, module, "open",
       in.new_function(
           "open(file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None)",
-          "Open a text file.", open_file, file));
+          "Open a file.", open_file, file));
   set_member(in, module, "standard_stream",
              in.new_function("standard_stream(which, /)", "stdin, stdout or stderr.", standard_stream, file));
   set_member(in, module, "TextIOWrapper", Value(file));

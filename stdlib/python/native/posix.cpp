@@ -1,18 +1,21 @@
 // _posix: the system calls behind os, os.path, shutil.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -258,7 +261,85 @@ Value system_names(Interpreter& in, const Args&) {
            make_str_lossy(in, names.version), make_str_lossy(in, names.machine)});
 }
 
+// --- bytes
+
+Value random_bytes(Interpreter& in, const Args& args) {
+  const int64_t size = int_argument(in, args[0]);
+  if (size < 0) throw Error(ErrorKind::ValueError, "negative argument not allowed");
+  Bytes* made = new_bytes(in, static_cast<size_t>(size));
+  const Value held = Value::adopt(made);
+  for (size_t done = 0; done < made->size;) {
+    const ssize_t got = getrandom(made->data() + done, std::min<size_t>(made->size - done, 1 << 20), 0);
+    if (got < 0 && errno != EINTR) throw_os_error(in, errno);
+    if (got > 0) done += static_cast<size_t>(got);
+  }
+  return held;
+}
+
+Value open_descriptor(Interpreter& in, const Args& args) {
+  files(in);
+  const std::string path = path_argument(in, args[0]);
+  const int fd = open(path.c_str(), static_cast<int>(int_argument(in, args[1])) | O_CLOEXEC,
+                      static_cast<mode_t>(int_argument(in, args[2])));
+  if (fd < 0) throw_os_error(in, errno, path);
+  return Value::integer(fd);
+}
+
+Value close_descriptor(Interpreter& in, const Args& args) {
+  files(in);
+  if (close(static_cast<int>(int_argument(in, args[0]))) != 0) throw_os_error(in, errno);
+  return Value::none();
+}
+
+Value read_descriptor(Interpreter& in, const Args& args) {
+  files(in);
+  const int64_t size = int_argument(in, args[1]);
+  if (size < 0) throw_os_error(in, EINVAL);
+  Bytes* made = new_bytes(in, static_cast<size_t>(size));
+  const Value held = Value::adopt(made);
+  ssize_t got;
+  do {
+    got = read(static_cast<int>(int_argument(in, args[0])), made->data(), made->size);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) throw_os_error(in, errno);
+  return static_cast<size_t>(got) == made->size ? held
+                                                : make_bytes(in, made->view().substr(0, static_cast<size_t>(got)));
+}
+
+Value write_descriptor(Interpreter& in, const Args& args) {
+  files(in);
+  const int fd = static_cast<int>(int_argument(in, args[0]));
+  const BytesLike bytes(in, args[1]);
+  ssize_t put;
+  do {
+    put = write(fd, bytes.view().data(), bytes.view().size());
+  } while (put < 0 && errno == EINTR);
+  if (put < 0) throw_os_error(in, errno);
+  return Value::integer(put);
+}
+
+Value seek_descriptor(Interpreter& in, const Args& args) {
+  files(in);
+  const off_t place = lseek(static_cast<int>(int_argument(in, args[0])), int_argument(in, args[1]),
+                            static_cast<int>(int_argument(in, args[2])));
+  if (place < 0) throw_os_error(in, errno);
+  return Value::integer(place);
+}
+
+Value sync_descriptor(Interpreter& in, const Args& args) {
+  files(in);
+  if (fsync(static_cast<int>(int_argument(in, args[0]))) != 0) throw_os_error(in, errno);
+  return Value::none();
+}
+
 const NativeDef kFunctions[] = {
+    {"urandom(size, /)", random_bytes, "Random bytes of the system."},
+    {"open(path, flags, mode=511)", open_descriptor, "Open a file; answers its number."},
+    {"close(fd)", close_descriptor, "Close a file by its number."},
+    {"read(fd, length, /)", read_descriptor, "Read up to length bytes."},
+    {"write(fd, data, /)", write_descriptor, "Write bytes; answers how many."},
+    {"lseek(fd, position, whence, /)", seek_descriptor, "Go to a place of a file."},
+    {"fsync(fd)", sync_descriptor, "Wait until a file is on its disk."},
     {"stat(path, follow_symlinks, /)", status, "What the system knows of a file."},
     {"listdir(path, /)", list_directory, "The names in a folder."},
     {"getcwd()", current_directory, "The current folder."},

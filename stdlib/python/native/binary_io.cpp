@@ -1,0 +1,641 @@
+// _io: binary files and BytesIO. One object for all of them: what differs is where the bytes come from and go to, and
+// what may be done with them. A disk file's position is its own (`position`): the system's is set before each transfer that
+// needs it elsewhere. What was read ahead stands in `ahead` from `at` on; what is not written yet in `pending`.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "lang/core/host.h"
+#include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/types/bytes.h"
+#include "stdlib/python/native/binary_io.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+constexpr size_t kBlock = 1 << 16;
+
+enum class Place : uint8_t { Disk, Memory, In, Out, Error };
+
+struct BinaryFile : Object {
+  Place place = Place::Memory;
+  int fd = -1;
+  bool closed = false, readable = true, writable = true, owns_fd = true, appends = false, buffered = true,
+       seekable = true;
+  Value name;
+  std::string mode;
+  std::string ahead, pending;
+  size_t at = 0;
+  int64_t position = 0;  // of the script, in a disk file or in memory
+  int64_t system = 0;    // where the system stands in a disk file
+  Value memory;          // a bytearray: the content of a BytesIO
+
+  size_t left() const { return ahead.size() - at; }
+};
+
+BinaryFile* file_of(const Value& v) { return static_cast<BinaryFile*>(v.as_object()); }
+BinaryFile* self_of(const Args& args) { return file_of(args[0]); }
+ByteArray* memory_of(const BinaryFile* f) { return as_byte_array(f->memory); }
+
+[[noreturn]] void throw_unsupported(Interpreter& in, const char* message) {
+  const Value error_class = get_attr(in, Value(in.import("io")), intern(in, "UnsupportedOperation"));
+  throw Thrown(call(in, error_class, {make_str(in, message)}));
+}
+
+void check_open(const BinaryFile* f, const char* what = nullptr) {
+  if (!f->closed) return;
+  if (what == nullptr || f->place == Place::Memory)
+    throw Error(ErrorKind::ValueError, f->buffered || f->place == Place::Memory ? "I/O operation on closed file."
+                                                                                : "I/O operation on closed file");
+  throw_error(ErrorKind::ValueError, "%s of closed file", what);
+}
+
+void check_readable(Interpreter& in, BinaryFile* f, const char* what) {
+  check_open(f, what);
+  if (!f->readable) throw_unsupported(in, f->buffered ? what : "File not open for reading");
+}
+
+// --- the system's side
+
+// Answers errno.
+int go_to(BinaryFile* f, int64_t where) {
+  if (!f->seekable || f->system == where) return 0;
+  if (lseek(f->fd, where, SEEK_SET) < 0) return errno;
+  f->system = where;
+  return 0;
+}
+
+int write_pending(BinaryFile* f) {
+  size_t done = 0;
+  int code = f->pending.empty() || f->appends ? 0 : go_to(f, f->position - static_cast<int64_t>(f->pending.size()));
+  while (code == 0 && done < f->pending.size()) {
+    const ssize_t put = write(f->fd, f->pending.data() + done, f->pending.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) code = errno;
+    else done += static_cast<size_t>(put), f->system += put;
+  }
+  if (f->appends && done != 0 && f->seekable) f->position = f->system = lseek(f->fd, 0, SEEK_CUR);
+  f->pending.clear();
+  return code;
+}
+
+void flush(Interpreter& in, BinaryFile* f) {
+  if (f->place != Place::Disk || f->pending.empty()) return;
+  if (const int code = write_pending(f)) throw_os_error(in, code);
+}
+
+int close_file(BinaryFile* f) {
+  if (f->closed) return 0;
+  int code = 0;
+  if (f->place == Place::Disk) {
+    code = write_pending(f);
+    if (f->owns_fd && close(f->fd) != 0 && code == 0) code = errno;
+    f->fd = -1;
+  }
+  f->closed = true;
+  return code;
+}
+
+void destroy_file(Interpreter& in, Object* self) {
+  close_file(static_cast<BinaryFile*>(self));
+  free_object(in, static_cast<BinaryFile*>(self));
+}
+
+// One read of the system into `to`; answers how many bytes came, 0 at the end.
+size_t read_system(Interpreter& in, BinaryFile* f, char* to, size_t size) {
+  if (const int code = go_to(f, f->position)) throw_os_error(in, code);
+  ssize_t got;
+  do {
+    got = read(f->fd, to, size);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) throw_os_error(in, errno);
+  f->system += got;
+  return static_cast<size_t>(got);
+}
+
+size_t take_ahead(BinaryFile* f, char* to, size_t size) {
+  const size_t taken = std::min(size, f->left());
+  std::memcpy(to, f->ahead.data() + f->at, taken);
+  f->at += taken;
+  f->position += static_cast<int64_t>(taken);
+  if (f->at == f->ahead.size()) f->ahead.clear(), f->at = 0;
+  return taken;
+}
+
+// Fills `ahead` with one more block; false at the end. The system stands behind what is ahead.
+bool fill(Interpreter& in, BinaryFile* f) {
+  flush(in, f);
+  f->ahead.erase(0, f->at);
+  f->at = 0;
+  if (f->place == Place::In) {
+    std::string line;
+    if (!in.host().read_line || !in.host().read_line(line)) return false;
+    if (line.empty() || line.back() != '\n') line += '\n';
+    f->ahead += line;
+    return true;
+  }
+  const size_t old = f->ahead.size();
+  if (const int code = go_to(f, f->position + static_cast<int64_t>(old))) throw_os_error(in, code);
+  f->ahead.resize(old + kBlock);
+  ssize_t got;
+  do {
+    got = read(f->fd, f->ahead.data() + old, kBlock);
+  } while (got < 0 && errno == EINTR);
+  f->ahead.resize(old + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (got < 0) throw_os_error(in, errno);
+  f->system += got;
+  return got != 0;
+}
+
+void drop_ahead(BinaryFile* f) {
+  f->ahead.clear();
+  f->at = 0;
+}
+
+// Reads up to `size` bytes into `to`, asking the system as often as it gives something. `once`: as a raw file does.
+size_t read_some(Interpreter& in, BinaryFile* f, char* to, size_t size, bool once) {
+  if (f->place == Place::Memory) {
+    const std::string_view bytes = memory_of(f)->view();
+    const size_t from = std::min(static_cast<size_t>(f->position), bytes.size()),
+                 taken = std::min(size, bytes.size() - from);
+    if (taken != 0) std::memcpy(to, bytes.data() + from, taken);
+    f->position += static_cast<int64_t>(taken);
+    return taken;
+  }
+  flush(in, f);
+  size_t done = take_ahead(f, to, size);
+  while (done < size && !(once && done != 0)) {
+    if (f->place == Place::In || (f->buffered && size - done < kBlock)) {
+      if (!fill(in, f)) break;
+      done += take_ahead(f, to + done, size - done);
+      continue;
+    }
+    const size_t got = read_system(in, f, to + done, size - done);
+    if (got == 0) break;
+    done += got;
+    f->position += static_cast<int64_t>(got);
+  }
+  return done;
+}
+
+// How many bytes there are from here to the end; SIZE_MAX: nobody knows.
+size_t rest_of(BinaryFile* f) {
+  if (f->place == Place::Memory) {
+    const size_t size = memory_of(f)->size, from = std::min(static_cast<size_t>(f->position), size);
+    return size - from;
+  }
+  struct stat s {};
+  if (f->place != Place::Disk || fstat(f->fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_size == 0) return SIZE_MAX;
+  return s.st_size > f->position ? static_cast<size_t>(s.st_size - f->position) : f->left();
+}
+
+// Of a pipe or a terminal: as it comes.
+Value read_unknown(Interpreter& in, BinaryFile* f, size_t size, bool once) {
+  Value all = make_byte_array(in, {});
+  std::string block(kBlock, '\0');
+  while (size > 0) {
+    const size_t got = read_some(in, f, block.data(), std::min(size, block.size()), once);
+    if (got == 0) break;
+    byte_array_append(in, as_byte_array(all), std::string_view(block).substr(0, got));
+    size -= got;
+    if (once) break;
+  }
+  return make_bytes(in, bytes_of(all));
+}
+
+Value read_bytes(Interpreter& in, BinaryFile* f, int64_t count, bool once) {
+  flush(in, f);
+  const size_t rest = rest_of(f), wanted = count < 0 ? SIZE_MAX : static_cast<size_t>(count);
+  if (rest == SIZE_MAX) return read_unknown(in, f, wanted, once && count >= 0);
+  Bytes* made = new_bytes(in, std::min(wanted, rest));
+  const Value held = Value::adopt(made);
+  const size_t got = read_some(in, f, made->data(), made->size, once && count >= 0);
+  return got == made->size ? held : make_bytes(in, made->view().substr(0, got));
+}
+
+int64_t count_argument(Interpreter& in, const Value& v) { return v.is_none() ? -1 : int_argument(in, v); }
+
+Value file_read(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_readable(in, f, "read");
+  const int64_t count = count_argument(in, args[1]);
+  if (count < -1 && f->buffered && f->place != Place::Memory)
+    throw Error(ErrorKind::ValueError, "read length must be non-negative or -1");
+  return read_bytes(in, f, count, !f->buffered);
+}
+
+Value file_read1(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_readable(in, f, f->place == Place::Memory ? "read" : "read1");
+  const int64_t count = count_argument(in, args[1]);
+  return read_bytes(in, f, count < 0 && f->place != Place::Memory ? static_cast<int64_t>(kBlock) : count, true);
+}
+
+Value file_readall(Interpreter& in, const Args& args) {
+  check_readable(in, self_of(args), "read");
+  return read_bytes(in, self_of(args), -1, false);
+}
+
+Value file_readinto(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_readable(in, f, f->place == Place::Memory ? "read" : "readinto");
+  Buffer buffer;
+  if (!find_buffer(in, args[1], buffer) || buffer.readonly) {
+    throw_error(ErrorKind::TypeError, "%s() argument must be read-write bytes-like object, not %s",
+                std::string(args.callee->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
+  }
+  const PinnedBuffer pinned(in, args[1], true);
+  const size_t got = read_some(in, f, pinned.get().data, pinned.get().size, !f->buffered);
+  return Value::integer(static_cast<int64_t>(got));
+}
+
+Value file_peek(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_readable(in, f, "peek");
+  if (f->left() == 0) fill(in, f);
+  return make_bytes(in, std::string_view(f->ahead).substr(f->at));
+}
+
+// --- lines
+
+Value memory_line(Interpreter& in, BinaryFile* f, int64_t limit) {
+  const std::string_view bytes = memory_of(f)->view();
+  const std::string_view rest = bytes.substr(std::min(static_cast<size_t>(f->position), bytes.size()));
+  size_t size = rest.find('\n');
+  size = size == rest.npos ? rest.size() : size + 1;
+  if (limit >= 0) size = std::min(size, static_cast<size_t>(limit));
+  f->position += static_cast<int64_t>(size);
+  return make_bytes(in, rest.substr(0, size));
+}
+
+Value read_line(Interpreter& in, BinaryFile* f, int64_t limit) {
+  if (f->place == Place::Memory) return memory_line(in, f, limit);
+  flush(in, f);
+  size_t searched = 0;
+  const size_t most = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
+  for (;;) {
+    const size_t end = f->ahead.find('\n', f->at + searched);
+    size_t size = end == std::string::npos ? f->left() : end + 1 - f->at;
+    if (end != std::string::npos || size >= most || (searched = size, !fill(in, f))) {
+      size = std::min({size, most, f->left()});
+      Value line = make_bytes(in, std::string_view(f->ahead).substr(f->at, size));
+      f->at += size;
+      f->position += static_cast<int64_t>(size);
+      return line;
+    }
+  }
+}
+
+Value file_readline(Interpreter& in, const Args& args) {
+  check_readable(in, self_of(args), self_of(args)->place == Place::Memory ? "read" : "readline");
+  return read_line(in, self_of(args), count_argument(in, args[1]));
+}
+
+Value file_readlines(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_readable(in, f, "read");
+  const int64_t hint = count_argument(in, args[1]);
+  Value list = make_list(in);
+  for (int64_t total = 0; hint <= 0 || total < hint;) {
+    Value line = read_line(in, f, -1);
+    if (as_bytes(line)->size == 0) break;
+    total += static_cast<int64_t>(as_bytes(line)->size);
+    list_append(in, as_list(list), std::move(line));
+  }
+  return list;
+}
+
+Value file_iter(Interpreter&, const Value& self) {
+  check_open(file_of(self));
+  return self;
+}
+
+bool file_next(Interpreter& in, const Value& self, Value& out) {
+  check_readable(in, file_of(self), "read");
+  out = read_line(in, file_of(self), -1);
+  return as_bytes(out)->size != 0;
+}
+
+// --- writing
+
+void write_memory(Interpreter& in, BinaryFile* f, std::string_view bytes) {
+  ByteArray* memory = memory_of(f);
+  check_resizable(memory);
+  if (bytes.empty()) return;
+  const size_t from = static_cast<size_t>(f->position);
+  const std::string copy =
+      bytes.data() >= memory->data && bytes.data() < memory->data + memory->size ? std::string(bytes) : std::string();
+  if (from + bytes.size() > memory->size) byte_array_resize(in, memory, from + bytes.size());
+  std::memcpy(memory->data + from, copy.empty() ? bytes.data() : copy.data(), bytes.size());
+  f->position += static_cast<int64_t>(bytes.size());
+}
+
+void write_disk(Interpreter& in, BinaryFile* f, std::string_view bytes) {
+  if (!f->ahead.empty()) drop_ahead(f);
+  f->pending.append(bytes);
+  f->position += static_cast<int64_t>(bytes.size());
+  if (f->pending.size() >= kBlock || !f->buffered) flush(in, f);
+}
+
+Value file_write(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  if (f->closed && f->buffered && f->place != Place::Memory) throw Error(ErrorKind::ValueError, "write to closed file");
+  check_open(f);
+  if (!f->writable) throw_unsupported(in, f->buffered ? "write" : "File not open for writing");
+  const BytesLike bytes(in, args[1]);
+  const size_t size = bytes.view().size();
+  switch (f->place) {
+    case Place::Memory: write_memory(in, f, bytes); break;
+    case Place::Out:
+      if (in.host().write_out) in.host().write_out(bytes);
+      break;
+    case Place::Error:
+      if (in.host().write_error) in.host().write_error(bytes);
+      break;
+    default: write_disk(in, f, bytes); break;
+  }
+  return Value::integer(static_cast<int64_t>(size));
+}
+
+Value file_writelines(Interpreter& in, const Args& args) {
+  const Value write = get_attr(in, args[0], intern(in, "write"));
+  for_each(in, args[1], [&](Value line) { call(in, write, {std::move(line)}); });
+  return Value::none();
+}
+
+Value file_flush(Interpreter& in, const Args& args) {
+  check_open(self_of(args), "flush");
+  flush(in, self_of(args));
+  return Value::none();
+}
+
+Value file_close(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  if (f->place == Place::Memory && !f->closed) {
+    if (memory_of(f)->exports != 0)
+      throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");
+    byte_array_resize(in, memory_of(f), 0);
+  }
+  if (const int code = close_file(f)) throw_os_error(in, code);
+  return Value::none();
+}
+
+// --- positions
+
+Value memory_seek(BinaryFile* f, int64_t offset, int64_t whence) {
+  if (whence == 0 && offset < 0)
+    throw_error(ErrorKind::ValueError, "negative seek value %lld", static_cast<long long>(offset));
+  if (whence < 0 || whence > 2)
+    throw_error(ErrorKind::ValueError, "invalid whence (%lld, should be 0, 1 or 2)", static_cast<long long>(whence));
+  const int64_t base = whence == 0 ? 0 : whence == 1 ? f->position : static_cast<int64_t>(memory_of(f)->size);
+  int64_t place;
+  if (__builtin_add_overflow(base, offset, &place)) throw Error(ErrorKind::OverflowError, "new position too large");
+  f->position = std::max<int64_t>(place, 0);
+  return Value::integer(f->position);
+}
+
+Value file_seek(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_open(f, "seek");
+  const int64_t offset = int_argument(in, args[1]), whence = int_argument(in, args[2]);
+  if (f->place == Place::Memory) return memory_seek(f, offset, whence);
+  if (f->place != Place::Disk || !f->seekable) throw_unsupported(in, "File or stream is not seekable.");
+  if (whence < 0 || whence > 2)
+    throw_error(ErrorKind::ValueError, "whence value %lld unsupported", static_cast<long long>(whence));
+  flush(in, f);
+  const int64_t wanted = whence == 1 ? f->position + offset : offset;
+  // Inside of what was read ahead nothing needs to be read again.
+  const int64_t first = f->position - static_cast<int64_t>(f->at);
+  if (whence != 2 && wanted >= first && wanted <= first + static_cast<int64_t>(f->ahead.size()) && !f->ahead.empty()) {
+    f->at = static_cast<size_t>(wanted - first);
+    f->position = wanted;
+    return Value::integer(wanted);
+  }
+  const int64_t place = lseek(f->fd, wanted, whence == 2 ? SEEK_END : SEEK_SET);
+  if (place < 0) throw_os_error(in, errno);
+  drop_ahead(f);
+  f->position = f->system = place;
+  return Value::integer(place);
+}
+
+Value file_tell(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_open(f);
+  if (f->place > Place::Memory || !f->seekable) throw_unsupported(in, "File or stream is not seekable.");
+  return Value::integer(f->position);
+}
+
+Value file_truncate(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_open(f, "truncate");
+  if (!f->writable) throw_unsupported(in, f->buffered ? "truncate" : "File not open for writing");
+  const int64_t size = args[1].is_none() ? f->position : int_argument(in, args[1]);
+  if (f->place == Place::Memory) {
+    if (size < 0) throw_error(ErrorKind::ValueError, "negative size value %lld", static_cast<long long>(size));
+    check_resizable(memory_of(f));
+    if (static_cast<size_t>(size) < memory_of(f)->size) byte_array_resize(in, memory_of(f), static_cast<size_t>(size));
+    return Value::integer(size);
+  }
+  flush(in, f);
+  if (f->place != Place::Disk || ftruncate(f->fd, size) != 0)
+    throw_os_error(in, f->place != Place::Disk ? EINVAL : errno);
+  drop_ahead(f);
+  return Value::integer(size);
+}
+
+// --- the rest
+
+Value file_fileno(Interpreter& in, const Args& args) {
+  check_open(self_of(args));
+  if (self_of(args)->place == Place::Memory) throw_unsupported(in, "fileno");
+  return Value::integer(self_of(args)->fd);
+}
+Value file_isatty(Interpreter&, const Args& args) {
+  check_open(self_of(args));
+  return Value::boolean(self_of(args)->fd >= 0 && isatty(self_of(args)->fd) == 1);
+}
+Value file_readable(Interpreter&, const Args& args) {
+  check_open(self_of(args));
+  return Value::boolean(self_of(args)->readable);
+}
+Value file_writable(Interpreter&, const Args& args) {
+  check_open(self_of(args));
+  return Value::boolean(self_of(args)->writable);
+}
+Value file_seekable(Interpreter&, const Args& args) {
+  check_open(self_of(args));
+  return Value::boolean(self_of(args)->place <= Place::Memory && self_of(args)->seekable);
+}
+Value file_enter(Interpreter&, const Args& args) {
+  check_open(self_of(args));
+  return args[0];
+}
+Value file_exit(Interpreter& in, const Args& args) {
+  call(in, get_attr(in, args[0], intern(in, "close")));
+  return Value::none();
+}
+Value file_closed(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->closed); }
+Value file_name(Interpreter&, const Args& args) { return self_of(args)->name; }
+Value file_mode(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->mode); }
+Value file_raw(Interpreter&, const Args& args) { return args[0]; }
+
+Value file_repr(Interpreter& in, const Value& self) {
+  const BinaryFile* f = file_of(self);
+  std::string text = "<_io." + std::string(f->type->name->view()) + " name=" + repr_text(in, f->name);
+  if (!f->buffered) text += " mode='" + f->mode + "' closefd=" + (f->owns_fd ? "True" : "False");
+  return make_str(in, text + ">");
+}
+
+// --- BytesIO
+
+Value memory_getvalue(Interpreter& in, const Args& args) {
+  check_open(self_of(args));
+  return make_bytes(in, memory_of(self_of(args))->view());
+}
+Value memory_getbuffer(Interpreter& in, const Args& args) {
+  check_open(self_of(args));
+  return make_memory_view(in, self_of(args)->memory);
+}
+
+void set_initial(Interpreter& in, BinaryFile* f, const Value* bytes) {
+  f->memory = make_byte_array(in, {});
+  f->position = 0;
+  f->closed = false;
+  if (bytes != nullptr && !bytes->is_none()) byte_array_append(in, memory_of(f), BytesLike(in, *bytes));
+}
+
+Value make_memory(Interpreter& in, Type* type, const Args& args) {
+  Value made = Value::adopt(make_object<BinaryFile>(in, type));
+  file_of(made)->name = Value::none();
+  set_initial(in, file_of(made), has_script_init(in, type) ? nullptr : make_argument(args, 0, "initial_bytes"));
+  return made;
+}
+
+Value memory_init(Interpreter& in, const Args& args) {
+  set_initial(in, self_of(args), &args[1]);
+  return Value::none();
+}
+
+const NativeDef kMethods[] = {
+    {"read(self, size=-1, /)", file_read, "Read up to size bytes, or all."},
+    {"readinto(self, buffer, /)", file_readinto, "Read into a buffer; answers how many bytes came."},
+    {"readline(self, size=-1, /)", file_readline, "Read a line with its end."},
+    {"readlines(self, hint=-1, /)", file_readlines, "Read all lines."},
+    {"write(self, bytes, /)", file_write, "Write bytes; answers how many."},
+    {"writelines(self, lines, /)", file_writelines, "Write several bytes objects."},
+    {"flush(self)", file_flush, "Write what is waiting."},
+    {"close(self)", file_close, "Flush and close."},
+    {"seek(self, offset, whence=0, /)", file_seek, "Go to a place."},
+    {"tell(self)", file_tell, "The current place."},
+    {"truncate(self, size=None, /)", file_truncate, "Cut off the rest."},
+    {"fileno(self)", file_fileno, "The number of the file."},
+    {"isatty(self)", file_isatty, "Is it a terminal?"},
+    {"readable(self)", file_readable, "May it be read?"},
+    {"writable(self)", file_writable, "May it be written?"},
+    {"seekable(self)", file_seekable, "Has it places?"},
+    {"__enter__(self)", file_enter},
+    {"__exit__(self, *exc_info)", file_exit},
+};
+
+const NativeDef kBufferedMethods[] = {
+    {"read1(self, size=-1, /)", file_read1, "Read what is there, with at most one call of the system."},
+    {"readinto1(self, buffer, /)", file_readinto, "Read into a buffer."},
+};
+const NativeDef kPeekMethods[] = {{"peek(self, size=0, /)", file_peek, "What comes next, without taking it."}};
+const NativeDef kRawMethods[] = {{"readall(self)", file_readall, "Read all."}};
+const NativeDef kMemoryMethods[] = {
+    {"__init__(self, initial_bytes=None)", memory_init},
+    {"getvalue(self)", memory_getvalue, "All bytes."},
+    {"getbuffer(self)", memory_getbuffer, "A view of the bytes."},
+};
+
+Type* make_file_type(Interpreter& in, Module& module, std::string_view name) {
+  NativeTypeSpec spec;
+  spec.name = name;
+  spec.module = "_io";
+  spec.size = sizeof(BinaryFile);
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_file;
+  type->slots.iter = file_iter;
+  type->slots.next = file_next;
+  in.add_methods(type, kMethods, std::size(kMethods));
+  in.add_property(type, "closed", file_closed);
+  if (name != "BytesIO") {
+    type->slots.repr = file_repr;
+    in.add_property(type, "name", file_name);
+    in.add_property(type, "mode", file_mode);
+  }
+  if (name != "FileIO") in.add_methods(type, kBufferedMethods, std::size(kBufferedMethods));
+  if (name != "FileIO" && name != "BytesIO") in.add_property(type, "raw", file_raw);
+  set_member(in, module, name, Value(type));
+  return type;
+}
+
+Type* type_for(Interpreter& in, const BinaryFile* f, bool plus) {
+  const Value module(in.import("_io"));
+  const char* const name = !f->buffered  ? "FileIO"
+                           : plus        ? "BufferedRandom"
+                           : f->readable ? "BufferedReader"
+                                         : "BufferedWriter";
+  return static_cast<Type*>(get_attr(in, module, intern(in, name)).as_object());
+}
+
+}  // namespace
+
+Value make_binary_file(Interpreter& in, const BinaryOptions& options) {
+  BinaryFile shape;
+  shape.buffered = options.buffered;
+  shape.readable = options.kind == 'r' || options.plus;
+  Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, options.plus)));
+  BinaryFile* f = file_of(made);
+  f->place = Place::Disk;
+  f->fd = options.fd;
+  f->owns_fd = options.owns_fd;
+  f->name = options.name;
+  f->buffered = options.buffered;
+  f->readable = shape.readable;
+  f->writable = options.kind != 'r' || options.plus;
+  f->appends = options.kind == 'a';
+  f->mode = options.kind == 'x' ? "xb" : options.kind == 'a' ? "ab" : f->readable ? "rb" : "wb";
+  if (options.plus) f->mode += '+';
+  const int64_t here = lseek(f->fd, 0, f->appends ? SEEK_END : SEEK_CUR);
+  f->seekable = here >= 0;
+  f->position = f->system = std::max<int64_t>(here, 0);
+  return made;
+}
+
+Value make_standard_binary(Interpreter& in, int which) {
+  static constexpr const char* kNames[] = {"<stdin>", "<stdout>", "<stderr>"};
+  BinaryFile shape;
+  shape.readable = which == 0;
+  Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, false)));
+  BinaryFile* f = file_of(made);
+  f->place = which == 0 ? Place::In : which == 1 ? Place::Out : Place::Error;
+  f->fd = which;
+  f->owns_fd = false;
+  f->name = make_str(in, kNames[which]);
+  f->mode = which == 0 ? "rb" : "wb";
+  f->readable = which == 0;
+  f->writable = which != 0;
+  return made;
+}
+
+void add_binary_files(Interpreter& in, Module& module) {
+  for (const std::string_view name : {"BufferedReader", "BufferedWriter", "BufferedRandom"}) {
+    Type* type = make_file_type(in, module, name);
+    in.add_methods(type, kPeekMethods, name == "BufferedWriter" ? 0 : 1);
+  }
+  in.add_methods(make_file_type(in, module, "FileIO"), kRawMethods, std::size(kRawMethods));
+  Type* memory = make_file_type(in, module, "BytesIO");
+  memory->make = make_memory;
+  in.add_methods(memory, kMemoryMethods, std::size(kMemoryMethods));
+}
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,23 @@
+// Binary files, for the module _io.
+#pragma once
+
+#include "lang/core/interpreter.h"
+#include "lang/core/value.h"
+#include "stdlib/namespaces.h"
+
+namespace tessera::stdlib {
+
+struct BinaryOptions {
+  int fd = -1;
+  bool owns_fd = true;
+  char kind = 'r';  // r, w, x or a
+  bool plus = false, buffered = true;
+  Value name;
+};
+
+// A file object around an open descriptor.
+Value make_binary_file(Interpreter& in, const BinaryOptions& options);
+Value make_standard_binary(Interpreter& in, int which);  // the `buffer` of stdin, stdout or stderr
+void add_binary_files(Interpreter& in, Module& module);  // the types, into _io
+
+}  // namespace tessera::stdlib
