@@ -178,7 +178,7 @@ def emulate_natives():
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
     for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback",
-                 "datetime", "_strptime", "csv"):
+                 "datetime", "_strptime", "csv", "zlib", "struct", "binascii", "hashlib", "hmac", "copyreg", "_codecs"):
         NATIVE_BELOW.add(name)
 
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "stdlib/python/native/sha512.h"
+#include "stdlib/python/native/digest.h"
 
 namespace tessera::stdlib {
 
@@ -43,10 +43,11 @@ void Mersenne::seed(uint64_t value) {
 
 // The bytes are a number, most significant first; its 32-bit digits go in least significant first.
 void Mersenne::seed_text(std::string_view utf8) {
-  uint8_t digest[64];
-  sha512(utf8, digest);
+  const std::unique_ptr<Digest> sha512 = make_digest("sha512");
+  sha512->update(utf8);
+  const std::string digest = sha512->digest(0);
   std::vector<uint8_t> bytes(utf8.begin(), utf8.end());
-  bytes.insert(bytes.end(), digest, digest + 64);
+  bytes.insert(bytes.end(), digest.begin(), digest.end());
   std::vector<uint32_t> key((bytes.size() + 3) / 4, 0);
   for (size_t i = 0; i < bytes.size(); ++i)
     key[i / 4] |= static_cast<uint32_t>(bytes[bytes.size() - 1 - i]) << (8 * (i % 4));

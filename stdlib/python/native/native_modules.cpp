@@ -27,6 +27,10 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("cmath", fill_cmath);
   in.add_native_module("_traceback", fill_traceback);
   in.add_native_module("_weakref", fill_weakref);
+  in.add_native_module("_struct", fill_struct);
+  in.add_native_module("_zlib", fill_zlib);
+  in.add_native_module("_hashlib", fill_hashlib);
+  in.add_native_module("_binascii", fill_binascii);
 }
 
 }  // namespace tessera::stdlib

@@ -31,6 +31,10 @@ void fill_gc(Interpreter& in, Module& module);
 void fill_cmath(Interpreter& in, Module& module);
 void fill_traceback(Interpreter& in, Module& module);
 void fill_weakref(Interpreter& in, Module& module);
+void fill_struct(Interpreter& in, Module& module);
+void fill_zlib(Interpreter& in, Module& module);
+void fill_hashlib(Interpreter& in, Module& module);
+void fill_binascii(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
 void add_native_modules(Interpreter& in);
