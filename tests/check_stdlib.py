@@ -170,7 +170,7 @@ def emulate_natives():
         return compare(tuple([getattr(a, n) for n in names]), tuple([getattr(b, n) for n in names]))
 
     import _collections
-    add_module("_collections", deque=_collections.deque, _tuplegetter=_collections._tuplegetter,
+    add_module("_collections", deque=_collections.deque, _tuplegetter=_collections._tuplegetter, _count_elements=_collections._count_elements,
                _tuplemaker=lambda size, function: function)
     add_module("_dataclasses", assign=assign, values=lambda obj, names: tuple([getattr(obj, name) for name in names]),
                initialise=lambda *args: False, ordered=ordered)
@@ -178,7 +178,7 @@ def emulate_natives():
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
     for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback",
-                 "datetime", "_strptime", "csv", "zlib", "struct", "binascii", "hashlib", "hmac", "copyreg", "_codecs"):
+                 "datetime", "_strptime", "csv", "zlib", "struct", "binascii", "hashlib", "hmac", "copyreg", "_codecs", "importlib"):
         NATIVE_BELOW.add(name)
 
 

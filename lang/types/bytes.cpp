@@ -8,6 +8,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes_parts.h"
+#include "lang/types/dict.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -46,6 +47,7 @@ BytesTypes& make_bytes_types(Interpreter& in) {
   byte_array_methods(in, types.byte_array);
   memory_view_methods(in, types.memory_view);
   for (Type* type : {types.bytes, types.byte_array, types.memory_view}) slot_methods(in, type);
+  dict_set_str(in, types.byte_array->attributes, in.names->hash, Value::none());
   return types;
 }
 

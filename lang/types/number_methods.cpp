@@ -338,6 +338,7 @@ Value to_bytes(Interpreter& in, const Args& args) {
 
 Value from_bytes(Interpreter& in, const Args& args) {
   const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
+  if (is_str(args[1])) throw Error(ErrorKind::TypeError, "cannot convert 'str' object to bytes");
   const Value source = is_bytes_like(in, args[1]) ? args[1] : call(in, Value(bytes_types(in).bytes), {args[1]});
   const BytesLike bytes(in, source);
   const std::string_view view = bytes.view();

@@ -11,6 +11,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/types/bytes.h"
 #include "lang/types/range.h"
 #include "lang/types/sequence.h"
 #include "stdlib/python/native/native_modules.h"
@@ -139,6 +140,8 @@ void extend_with(Interpreter& in, Array* a, const Value& self, const Value& iter
   for_each(in, iterable, [&](const Value& v) { append_item(in, a, v); });
 }
 
+void add_bytes(Interpreter& in, Array* a, const Value& value);
+
 // --- making
 
 const ItemKind& kind_of(Interpreter& in, const Value& code) {
@@ -165,7 +168,9 @@ Value make_array(Interpreter& in, Type* type, const Args& args) {
     if (is_str(args[1]) && a->items->code != 'u') {
       throw_error(ErrorKind::TypeError, "cannot use a str to initialize an array with typecode '%c'", a->items->code);
     }
-    if (is_array(made, args[1])) {
+    if (is_bytes(args[1]) || is_byte_array(args[1])) {
+      add_bytes(in, a, args[1]);
+    } else if (is_array(made, args[1])) {
       Array* const source = array_of(args[1]);
       for (size_t i = 0; i < source->size(); ++i) append_item(in, a, load(in, source, i));
     } else {
@@ -472,6 +477,23 @@ Value array_byteswap(Interpreter&, const Args& args) {
 
 Value array_tolist(Interpreter& in, const Args& args) { return to_list(in, self_of(args)); }
 
+Value array_tobytes(Interpreter& in, const Args& args) {
+  const std::vector<unsigned char>& bytes = self_of(args)->bytes;
+  return make_bytes(in, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+void add_bytes(Interpreter& in, Array* a, const Value& value) {
+  const BytesLike more(in, value);
+  if (more.view().size() % a->items->size != 0)
+    throw Error(ErrorKind::ValueError, "bytes length not a multiple of item size");
+  a->bytes.insert(a->bytes.end(), more.view().begin(), more.view().end());
+}
+
+Value array_frombytes(Interpreter& in, const Args& args) {
+  add_bytes(in, self_of(args), args[1]);
+  return Value::none();
+}
+
 Value array_tounicode(Interpreter& in, const Args& args) {
   if (self_of(args)->items->code != 'u')
     throw Error(ErrorKind::ValueError, "tounicode() may only be called on unicode type arrays");
@@ -498,6 +520,8 @@ const NativeDef kMethods[] = {
     {"count(self, v, /)", array_count, "How many items equal v."},
     {"reverse(self)", array_reverse, "Turn around in place."},
     {"byteswap(self)", array_byteswap, "Reverse the bytes of every item."},
+    {"tobytes(self)", array_tobytes, "The items as they stand in memory."},
+    {"frombytes(self, buffer, /)", array_frombytes, "Add items from bytes, as they stand in memory."},
     {"tolist(self)", array_tolist, "The items as a list."},
     {"tounicode(self)", array_tounicode, "The items as a text."},
     {"__copy__(self)", array_copy},

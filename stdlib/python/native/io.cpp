@@ -84,8 +84,20 @@ int close_file(File* f) {
   return code;
 }
 
+// A wrapper takes its stream with it; what that says has no listener.
+void close_stream(Interpreter& in, File* f) noexcept {
+  try {
+    flush(in, f);
+    call_method(in, f->buffer, intern(in, "close"));
+  } catch (...) {
+    f->pending.clear();
+  }
+}
+
 void destroy_file(Interpreter& in, Object* self) {
-  close_file(static_cast<File*>(self));
+  File* f = static_cast<File*>(self);
+  if (f->place == Place::Stream && !f->closed) close_stream(in, f);
+  close_file(f);
   free_object(in, static_cast<File*>(self));
 }
 

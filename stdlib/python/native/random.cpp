@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "lang/core/make_object.h"
+#include "lang/types/bytes.h"
 #include "stdlib/python/native/mersenne.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -47,6 +48,8 @@ Value seed(Interpreter& in, const Args& args) {
     seed_anew(twister);
   } else if (is_str(a)) {
     twister.seed_text(text_of(a));
+  } else if (is_bytes(a) || is_byte_array(a)) {
+    twister.seed_text(bytes_of(a));
   } else if (a.is_int() || a.is_bool()) {
     const int64_t value = a.as_int();
     twister.seed(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
