@@ -170,7 +170,8 @@ def emulate_natives():
         return compare(tuple([getattr(a, n) for n in names]), tuple([getattr(b, n) for n in names]))
 
     import _collections
-    add_module("_collections", deque=_collections.deque, _tuplegetter=_collections._tuplegetter, _count_elements=_collections._count_elements,
+    add_module("_collections", deque=_collections.deque, _tuplegetter=_collections._tuplegetter,
+               _count_elements=_collections._count_elements,
                _tuplemaker=lambda size, function: function)
     add_module("_dataclasses", assign=assign, values=lambda obj, names: tuple([getattr(obj, name) for name in names]),
                initialise=lambda *args: False, ordered=ordered)

@@ -108,13 +108,19 @@ void destroy_file(Interpreter& in, Object* self) {
   free_object(in, static_cast<BinaryFile*>(self));
 }
 
+// read() that goes on after a signal, unless that asked the program to stop.
+ssize_t read_descriptor(Interpreter& in, int fd, char* to, size_t size) {
+  for (;;) {
+    const ssize_t got = read(fd, to, size);
+    if (got >= 0 || errno != EINTR) return got;
+    stop_if_asked(in);
+  }
+}
+
 // One read of the system into `to`; answers how many bytes came, 0 at the end.
 size_t read_system(Interpreter& in, BinaryFile* f, char* to, size_t size) {
   if (const int code = go_to(f, f->position)) throw_os_error(in, code);
-  ssize_t got;
-  do {
-    got = read(f->fd, to, size);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got = read_descriptor(in, f->fd, to, size);
   if (got < 0) throw_os_error(in, errno);
   f->system += got;
   return static_cast<size_t>(got);
@@ -143,13 +149,10 @@ bool fill(Interpreter& in, BinaryFile* f) {
   }
   const size_t old = f->ahead.size();
   if (const int code = go_to(f, f->position + static_cast<int64_t>(old))) throw_os_error(in, code);
-  f->ahead.resize(old + kBlock);
-  ssize_t got;
-  do {
-    got = read(f->fd, f->ahead.data() + old, kBlock);
-  } while (got < 0 && errno == EINTR);
-  f->ahead.resize(old + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  std::string block(kBlock, '\0');
+  const ssize_t got = read_descriptor(in, f->fd, block.data(), kBlock);
   if (got < 0) throw_os_error(in, errno);
+  f->ahead.append(block, 0, static_cast<size_t>(got));
   f->system += got;
   return got != 0;
 }

@@ -1,4 +1,6 @@
 // _hashlib: digests as objects.
+#include <algorithm>
+
 #include "lang/core/make_object.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/digest.h"
@@ -20,7 +22,12 @@ void destroy_hash(Interpreter& in, Object* self) { free_object(in, static_cast<H
 void update_with(Interpreter& in, Digest& digest, const Value& data) {
   if (is_str(data)) throw Error(ErrorKind::TypeError, "Strings must be encoded before hashing");
   if (!is_bytes_like(in, data)) throw Error(ErrorKind::TypeError, "object supporting the buffer API required");
-  digest.update(BytesLike(in, data).view());
+  constexpr size_t kStep = 1 << 22;
+  const BytesLike bytes(in, data);
+  for (std::string_view left = bytes.view(); !left.empty(); left.remove_prefix(std::min(kStep, left.size()))) {
+    digest.update(left.substr(0, kStep));
+    stop_if_asked(in);
+  }
 }
 
 Value wrap(Interpreter& in, Type* type, std::string_view name, std::unique_ptr<Digest> digest) {

@@ -50,6 +50,11 @@ bool has_script_init(Interpreter& in, const Type* type);
 // PermissionError unless the host grants it; `what` as in "reading files".
 void require(bool granted, const char* what);
 
+// In loops that may take long: KeyboardInterrupt when somebody has asked the program to stop.
+inline void stop_if_asked(Interpreter& in) {
+  if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
+}
+
 // A row for the types whose classes may be written with parameters: partial[int].
 Value class_get_item(Interpreter& in, const Args& args);
 inline constexpr NativeDef kClassGetItem = {"__class_getitem__(cls, item, /)", class_get_item, "See PEP 585."};
