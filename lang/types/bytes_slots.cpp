@@ -114,6 +114,8 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
       throw Error(ErrorKind::TypeError,
                   "can't concat " + std::string(type_name(in, other)) + " to " + std::string(type_name(in, self)));
     }
+    if (other.is(self) && a->size != 0)  // as CPython has it: what is added holds the memory still
+      throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");
     byte_array_append(in, a, BytesLike(in, other));
     return self;
   }
@@ -223,7 +225,8 @@ void set_item_slot(Interpreter& in, const Value& self, const Value& key, const V
   if (is_slice(key)) return set_slice(in, self, as_slice(key), value);
   position(in, self, key);
   const unsigned char byte = byte_value(in, value);
-  as_byte_array(self)->data[position(in, self, key)] = static_cast<char>(byte);
+  const int64_t at = position(in, self, key);  // once more: the value's __index__ may have changed the length
+  as_byte_array(self)->data[at] = static_cast<char>(byte);
 }
 
 void del_item_slot(Interpreter& in, const Value& self, const Value& key) {

@@ -153,7 +153,8 @@ void set_item_slot(Interpreter& in, const Value& self, const Value& key, const V
   if (item_place(in, self, key) == nullptr) throw Error(ErrorKind::TypeError, "memoryview: invalid slice key");
   char item[8];
   store_item(in, view_of(self)->format, value, item);
-  std::memcpy(item_place(in, self, key), item, view_of(self)->item_size);
+  char* const place = item_place(in, self, key);
+  std::memcpy(place, item, view_of(self)->item_size);  // view_of: the key's __index__ may have released the view
 }
 
 void del_item_slot(Interpreter&, const Value& self, const Value&) {

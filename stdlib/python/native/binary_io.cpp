@@ -168,7 +168,7 @@ size_t read_some(Interpreter& in, BinaryFile* f, char* to, size_t size, bool onc
     const std::string_view bytes = memory_of(f)->view();
     const size_t from = std::min(static_cast<size_t>(f->position), bytes.size()),
                  taken = std::min(size, bytes.size() - from);
-    if (taken != 0) std::memcpy(to, bytes.data() + from, taken);
+    if (taken != 0) std::memmove(to, bytes.data() + from, taken);  // the buffer may be a view of this very memory
     f->position += static_cast<int64_t>(taken);
     return taken;
   }
