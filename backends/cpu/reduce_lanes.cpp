@@ -165,16 +165,52 @@ struct Floats : Numbers<Op, T, In> {
 
   // ---- columns ----
 
-  /// total[j] = combine(total[j], `rows` rows from the identity on). 128 bytes of a row at a time, then numbers.
+  /// `rows` rows of kMany Wides from the identity on join the totals. Rows are far apart: what lies together is read
+  /// together.
+  template <int kMany>
+  static TS_WIDE_INLINE void add_rows_of_many(T* total, const In* x, int64_t stride, int64_t rows, double p_value) {
+    const Lane<T> p(p_value);
+    Wide<T> sums[kMany];
+#pragma GCC unroll kUnroll
+    for (int w = 0; w < kMany; w++) sums[w] = Wide<T>(Base::identity());
+    for (int64_t i = 0; i < rows; i++, x += stride) {
+#pragma GCC unroll kUnroll
+      for (int w = 0; w < kMany; w++) {
+#pragma GCC unroll kUnroll
+        for (int k = 0; k < Wide<T>::kParts; k++) {
+          const Lane<T> element = load_lane(x + w * kColumns + k * kLanes);
+          sums[w].part[k] = Op::combine(Lane<T>(sums[w].part[k]), Op::map(element, p)).v;
+        }
+      }
+    }
+#pragma GCC unroll kUnroll
+    for (int w = 0; w < kMany; w++)
+      store_wide(merged(load_wide<T>(total + w * kColumns), sums[w]), total + w * kColumns);
+  }
+  /// total[j] = combine(total[j], `rows` rows from the identity on). As many bytes of a row at a time as eight registers
+  /// hold, then 128, then numbers.
   static void add_block(T* total, const In* x, int64_t stride, int64_t rows, int64_t width, double p) {
-    const Wide<T> zero(Base::identity());
+    constexpr int kMany = std::max(1, 8 / Wide<T>::kParts);
     int64_t j = 0;
-    for (; j + kColumns <= width; j += kColumns)
-      store_wide(merged(load_wide<T>(total + j), add_rows(zero, x + j, stride, rows, p)), total + j);
+    for (; j + kMany * kColumns <= width; j += kMany * kColumns)
+      add_rows_of_many<kMany>(total + j, x + j, stride, rows, p);
+    for (; j + kColumns <= width; j += kColumns) add_rows_of_many<1>(total + j, x + j, stride, rows, p);
     if (j == width) return;
+    if constexpr (kMasks && std::is_same_v<T, In>) {  // a register that leaves out what is behind the end
+      const Tag<T> d;
+      for (; j < width; j += kLanes) {
+        const auto mask = hn::FirstN(d, size_t(std::min<int64_t>(kLanes, width - j)));
+        Lane<T> sum(Base::identity());
+        for (int64_t i = 0; i < rows; i++)
+          sum = Op::combine(sum, Op::map(Lane<T>(hn::MaskedLoad(mask, d, x + i * stride + j)), Lane<T>(p)));
+        const Lane<T> before = hn::MaskedLoad(mask, d, total + j);
+        hn::BlendedStore(Op::combine(before, sum).v, mask, d, total + j);
+      }
+      return;
+    }
     T rest[size_t(kColumns)];
     std::fill(rest, rest + (width - j), Base::identity());
-    for (int64_t i = 0; i < rows; i++) add(rest, x + i * stride + j, width - j, p);
+    for (int64_t i = 0; i < rows; i++) Base::add(rest, x + i * stride + j, width - j, p);
     merge(total + j, rest, width - j);
   }
   static void cascade(T* total, const void* x_given, int64_t stride, int64_t rows, int64_t width, double p) {

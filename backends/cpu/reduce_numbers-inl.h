@@ -24,6 +24,9 @@ using namespace number_math;
 #ifdef TS_REDUCE_LANES
 using namespace tessera::tensor::cpu::HWY_NAMESPACE::m;
 using number_math::maximum, number_math::minimum;
+#if HWY_TARGET == HWY_SCALAR
+using tessera::tensor::cpu::HWY_NAMESPACE::m::maximum, tessera::tensor::cpu::HWY_NAMESPACE::m::minimum;
+#else
 // `a` is the total, and the chain of totals is what takes time: here it is one instruction and a choice. Max and Min give
 // their second operand on x86 when one is NaN, either NaN elsewhere: a NaN in the total stays.
 template <class T>
@@ -34,6 +37,7 @@ template <class T>
 HWY_INLINE Lane<T> minimum(Lane<T> a, Lane<T> b) {
   return select(is_nan(b), b, Lane<T>(hn::Min(b.v, a.v)));
 }
+#endif
 #endif
 }  // namespace m
 #define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, ...)      \

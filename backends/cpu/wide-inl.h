@@ -118,8 +118,12 @@ struct Add {
 struct Most {  // NaN wins
   template <class T>
   static HWY_INLINE Lane<T> of(Lane<T> total, Lane<T> x) {
+#if HWY_TARGET == HWY_SCALAR
+    return m::maximum(total, x);
+#else
     // Max gives its second operand on x86 when one is NaN, either NaN elsewhere: a NaN in total stays.
     return m::select(m::is_nan(x), x, Lane<T>(hn::Max(x.v, total.v)));
+#endif
   }
   template <class T>
   static HWY_INLINE T of(T total, T x) {
