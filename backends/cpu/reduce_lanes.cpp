@@ -32,9 +32,12 @@ struct Floats : Numbers<Op, T, In> {
   static void add(T* total, const void* x_given, int64_t width, double p_value) {
     const In* x = static_cast<const In*>(x_given);
     const Lane<T> p(p_value);
-    each_lane<T>(width, [&](int64_t j, int n) TS_LANES {
+    constexpr bool kConverts = !std::is_same_v<T, In>;  // then single elements are the quickest end
+    const int64_t whole = kConverts ? width / kLanes * kLanes : width;
+    each_lane<T>(whole, [&](int64_t j, int n) TS_LANES {
       store_lane(Op::combine(load_lane(total + j, n), Op::map(load_lane(x + j, n), p)), total + j, n);
     });
+    if (whole < width) Base::add(total + whole, x + whole, width - whole, p_value);
   }
   static void merge(T* total, const T* other, int64_t width) {
     each_lane<T>(width, [&](int64_t j, int n) TS_LANES {

@@ -38,6 +38,26 @@ namespace tessera::tensor::cpu::HWY_NAMESPACE {
 // Loops over the registers of a Wide are written out, but not the 32 turns of a processor without vectors.
 inline constexpr int kUnroll = HWY_TARGET == HWY_SCALAR ? 1 : 8;
 
+// Where an instruction leaves elements out, no byte beyond an end is touched; elsewhere (Highway reads all there) ends go
+// through a buffer.
+inline constexpr bool kMasks = HWY_TARGET <= HWY_AVX2;
+#if HWY_TARGET <= HWY_AVX2
+#define TS_ENDS(T)                                                  \
+  HWY_INLINE Lane<T> load_lane(const T* p, int count) {             \
+    const Tag<T> d;                                                 \
+    if (count == int(hn::Lanes(d))) return load_lane(p);            \
+    return hn::MaskedLoad(hn::FirstN(d, size_t(count)), d, p);      \
+  }                                                                 \
+  HWY_INLINE void store_lane(Lane<T> x, T* p, int count) {          \
+    const Tag<T> d;                                                 \
+    if (count == int(hn::Lanes(d))) store_lane(x, p);               \
+    else hn::BlendedStore(x.v, hn::FirstN(d, size_t(count)), d, p); \
+  }
+TS_ENDS(float)
+TS_ENDS(double)
+#undef TS_ENDS
+#endif
+
 template <class T>
 struct Wide {
   using Element = T;
@@ -147,9 +167,7 @@ TS_WIDE_INLINE void store_wide(Wide<T> x, Out* p) {
 #pragma GCC unroll kUnroll
   for (int k = 0; k < Wide<T>::kParts; k++) store_lane(Lane<T>(x.part[k]), p + k * Wide<T>::kLanes);
 }
-// The ends of lines: rare, so they are not part of the loops that ask for them. Where an instruction leaves elements out,
-// no byte beyond the end is touched; elsewhere (Highway reads all there) they go through a buffer.
-inline constexpr bool kMasks = HWY_TARGET <= HWY_AVX2;
+// The ends of lines: rare, so they are not part of the loops that ask for them.
 template <class T>
 HWY_INLINE size_t lanes_of_part(int k, int count) {
   return size_t(std::clamp(count - k * Wide<T>::kLanes, 0, Wide<T>::kLanes));
