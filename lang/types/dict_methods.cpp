@@ -220,9 +220,18 @@ Value view_iter(Interpreter& in, const Value& self) {
   return dict_iter_of(in, held(self), kKind);
 }
 
+// OrderedDict's views are called odict_keys and so on: its class says so in `_view_prefix`.
+std::string view_name(Interpreter& in, const Value& view) {
+  const std::string name(view.as_object()->type->name->view());
+  const Type* kind = held(view).as_object()->type;
+  if (kind == in.types.dict) return name;
+  const Value& prefix = type_lookup(kind, intern(in, "_view_prefix"));
+  return is_str(prefix) ? std::string(as_str(prefix)->view()) + name : name;
+}
+
 Value view_repr(Interpreter& in, const Value& self) {
   const ReprMark mark(in, self.as_object());
-  const std::string name(self.as_object()->type->name->view());
+  const std::string name = view_name(in, self);
   if (mark.again()) return make_str(in, "...");
   return make_str(in, name + "(" + repr_text(in, list_from(in, self)) + ")");
 }
