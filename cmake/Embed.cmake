@@ -1,5 +1,12 @@
 # Turns the .tsr files of stdlib/ into one generated .cpp: the table that stdlib/embedded.h declares.
 # The generated file is rebuilt when one of the scripts, the list of them or the generator changes.
+find_path(ZLIB_INCLUDE zlib.h REQUIRED)
+find_library(ZLIB_LIBRARY NAMES libz.a z REQUIRED)  # the archive, where there is one: the program then needs no libz
+add_executable(embed_modules EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/embed_modules.cpp)
+target_compile_features(embed_modules PRIVATE cxx_std_20)
+target_include_directories(embed_modules SYSTEM PRIVATE ${ZLIB_INCLUDE})
+target_link_libraries(embed_modules PRIVATE ${ZLIB_LIBRARY})
+
 function(tessera_embed out root)
   set(generated ${CMAKE_BINARY_DIR}/generated/embedded_modules.cpp)
   set(list_file ${CMAKE_BINARY_DIR}/generated/embedded_modules.txt)
@@ -9,9 +16,8 @@ function(tessera_embed out root)
   file(CONFIGURE OUTPUT ${list_file} CONTENT "${lines}\n" @ONLY)  # touched only when the list changes
   add_custom_command(
     OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${root} -DLIST=${list_file} -DOUT=${generated}
-            -P ${PROJECT_SOURCE_DIR}/cmake/WriteEmbedded.cmake
-    DEPENDS ${scripts} ${list_file} ${PROJECT_SOURCE_DIR}/cmake/WriteEmbedded.cmake
+    COMMAND embed_modules ${root} ${list_file} ${generated}
+    DEPENDS ${scripts} ${list_file} embed_modules
     COMMENT "Embedding stdlib/*.tsr"
     VERBATIM)
   set(${out} ${generated} PARENT_SCOPE)

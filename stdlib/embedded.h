@@ -2,23 +2,27 @@
 // stdlib/python/json.tsr is module "json", stdlib/torch/nn/__init__.tsr is package "torch.nn".
 #pragma once
 
-#include <iterator>
+#include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tessera::stdlib {
 
 struct EmbeddedModule {
-  std::string_view name;  // "torch.optim.sgd"
-  std::string_view path;  // "stdlib/torch/optim/sgd.tsr", as tracebacks show it
-  std::string_view text;
+  std::string_view name;    // "torch.optim.sgd"
+  std::string_view path;    // "stdlib/torch/optim/sgd.tsr", as tracebacks show it
+  std::string_view packed;  // the text as zlib compresses it
+  std::size_t size;         // of the text, in bytes
   bool is_package;
 };
 
-// All of them, in a fixed order.
+// All of them, in the order of their names.
 std::span<const EmbeddedModule> embedded_modules();
 
 // Null when there is none of that name.
 const EmbeddedModule* find_embedded(std::string_view name);
+
+std::string text_of(const EmbeddedModule& module);
 
 }  // namespace tessera::stdlib

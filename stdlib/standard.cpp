@@ -7,12 +7,12 @@
 namespace tessera::stdlib {
 namespace {
 
-const std::string_view* embedded_text(std::string_view name, std::string& path, bool& is_package) {
+std::optional<std::string> embedded_text(std::string_view name, std::string& path, bool& is_package) {
   const EmbeddedModule* module = find_embedded(name);
-  if (module == nullptr) return nullptr;
+  if (module == nullptr) return {};
   path = module->path;
   is_package = module->is_package;
-  return &module->text;
+  return text_of(*module);
 }
 
 }  // namespace

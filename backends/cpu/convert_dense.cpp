@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/convert_dense.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
 #include <limits>
 #include "backends/cpu/convert.h"
 #include "hwy/highway.h"

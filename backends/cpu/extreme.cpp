@@ -7,6 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/extreme.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
 #include "backends/cpu/parallel_2d.h"
 #include "backends/cpu/scan.h"
 #include "backends/cpu/wide-inl.h"

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
 #include "hwy/highway.h"
 
 #ifndef TESSERA_GEMM_DIRECT_ONCE

@@ -5,6 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/loss.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
 #include "backends/cpu/line-inl.h"
 #include "backends/cpu/row_types.h"
 #include "hwy/highway.h"

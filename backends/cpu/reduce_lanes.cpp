@@ -5,6 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce_lanes.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
 #define TS_REDUCE_LANES
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"

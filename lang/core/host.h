@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@ struct Host {
   std::function<void(std::string_view)> write_out;
   std::function<void(std::string_view)> write_error;
   std::function<bool(std::string& line)> read_line;
-  // The text of a module that is embedded in the program, or null. `path` is what tracebacks show.
-  std::function<const std::string_view*(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+  // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
+  std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
 };
 
 }  // namespace tessera::lang

@@ -154,7 +154,7 @@ Module* Modules::load(std::string_view name, Module* parent) {
   std::string path;
   bool is_package = false;
   if (in_.host().embedded_module) {
-    if (const std::string_view* text = in_.host().embedded_module(name, path, is_package)) {
+    if (const std::optional<std::string> text = in_.host().embedded_module(name, path, is_package)) {
       return load_source(name, *text, path, is_package);
     }
   }

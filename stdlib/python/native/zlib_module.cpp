@@ -1,5 +1,4 @@
-// _zlib: deflate and inflate by the system's libz, which is opened when the module is first used.
-#include <dlfcn.h>
+// _zlib: deflate and inflate by zlib.
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,51 +11,6 @@
 
 namespace tessera::stdlib {
 namespace {
-
-// The functions that are used, found by name.
-struct Library {
-  decltype(&::deflateInit2_) deflate_init = nullptr;
-  decltype(&::deflate) deflate = nullptr;
-  decltype(&::deflateEnd) deflate_end = nullptr;
-  decltype(&::deflateCopy) deflate_copy = nullptr;
-  decltype(&::deflateSetDictionary) deflate_dictionary = nullptr;
-  decltype(&::inflateInit2_) inflate_init = nullptr;
-  decltype(&::inflate) inflate = nullptr;
-  decltype(&::inflateEnd) inflate_end = nullptr;
-  decltype(&::inflateCopy) inflate_copy = nullptr;
-  decltype(&::inflateSetDictionary) inflate_dictionary = nullptr;
-  decltype(&::adler32) adler32 = nullptr;
-  decltype(&::crc32) crc32 = nullptr;
-  decltype(&::zlibVersion) version = nullptr;
-  bool complete = false;
-};
-
-template <class F>
-bool find(void* library, const char* name, F& out) {
-  out = reinterpret_cast<F>(dlsym(library, name));
-  return out != nullptr;
-}
-
-Library open_library() {
-  Library z;
-  void* library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) library = dlopen("libz.so", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return z;
-  z.complete = find(library, "deflateInit2_", z.deflate_init) && find(library, "deflate", z.deflate) &&
-               find(library, "deflateEnd", z.deflate_end) && find(library, "deflateCopy", z.deflate_copy) &&
-               find(library, "deflateSetDictionary", z.deflate_dictionary) &&
-               find(library, "inflateInit2_", z.inflate_init) && find(library, "inflate", z.inflate) &&
-               find(library, "inflateEnd", z.inflate_end) && find(library, "inflateCopy", z.inflate_copy) &&
-               find(library, "inflateSetDictionary", z.inflate_dictionary) && find(library, "adler32", z.adler32) &&
-               find(library, "crc32", z.crc32) && find(library, "zlibVersion", z.version);
-  return z;
-}
-
-const Library& library() {
-  static const Library opened = open_library();  // of the process, as the plugins are
-  if (!opened.complete) throw Error(ErrorKind::ImportError, "the zlib library (libz.so.1) cannot be opened");
-  return opened;
-}
 
 [[noreturn]] void throw_zlib(Interpreter& in, const z_stream& stream, int code, const char* what) {
   std::string text = "Error " + std::to_string(code) + " " + what;
@@ -82,7 +36,7 @@ Stream* stream_of(const Value& v) { return static_cast<Stream*>(v.as_object()); 
 Stream* self_of(const Args& args) { return stream_of(args[0]); }
 
 void end_stream(Stream* s) {
-  if (s->open) s->deflates ? library().deflate_end(&s->z) : library().inflate_end(&s->z);
+  if (s->open) s->deflates ? ::deflateEnd(&s->z) : ::inflateEnd(&s->z);
   s->open = false;
 }
 
@@ -119,9 +73,9 @@ int run(Interpreter& in, Stream* s, std::string_view& input, int mode, ByteArray
     s->z.next_out = reinterpret_cast<Bytef*>(out->data + old);
     s->z.avail_out = static_cast<uInt>(room);
     const bool last = part == input.size();
-    code = s->deflates ? library().deflate(&s->z, last ? mode : Z_NO_FLUSH) : library().inflate(&s->z, Z_SYNC_FLUSH);
+    code = s->deflates ? ::deflate(&s->z, last ? mode : Z_NO_FLUSH) : ::inflate(&s->z, Z_SYNC_FLUSH);
     if (code == Z_NEED_DICT && !s->dictionary.empty()) {
-      code = library().inflate_dictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
+      code = ::inflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
                                           static_cast<uInt>(s->dictionary.size()));
     }
     input.remove_prefix(part - s->z.avail_in);
@@ -134,14 +88,14 @@ int run(Interpreter& in, Stream* s, std::string_view& input, int mode, ByteArray
 
 void open_deflate(Interpreter& in, Stream* s, int level, int method, int wbits, int memory, int strategy) {
   const int code =
-      library().deflate_init(&s->z, level, method, wbits, memory, strategy, ZLIB_VERSION, sizeof(z_stream));
+      ::deflateInit2_(&s->z, level, method, wbits, memory, strategy, ZLIB_VERSION, sizeof(z_stream));
   if (code == Z_STREAM_ERROR) throw Error(ErrorKind::ValueError, "Invalid initialization option");
   if (code != Z_OK) throw_zlib(in, s->z, code, "while compressing data");
   s->open = true;
 }
 
 void open_inflate(Interpreter& in, Stream* s, int wbits) {
-  const int code = library().inflate_init(&s->z, wbits, ZLIB_VERSION, sizeof(z_stream));
+  const int code = ::inflateInit2_(&s->z, wbits, ZLIB_VERSION, sizeof(z_stream));
   if (code == Z_STREAM_ERROR) throw Error(ErrorKind::ValueError, "Invalid initialization option");
   if (code != Z_OK) throw_zlib(in, s->z, code, "while preparing to decompress data");
   s->open = true;
@@ -163,7 +117,7 @@ Value compress(Interpreter& in, const Args& args) {
   const PinnedBuffer data(in, args[0], false);
   Stream* s = stream_of(stream);
   const int code =
-      library().deflate_init(&s->z, level, Z_DEFLATED, wbits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, sizeof(z_stream));
+      ::deflateInit2_(&s->z, level, Z_DEFLATED, wbits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, sizeof(z_stream));
   if (code == Z_STREAM_ERROR) {
     const Value error_class = get_attr(in, Value(in.import("zlib")), intern(in, "error"));
     throw Thrown(call(in, error_class, {make_str(in, "Bad compression level")}));
@@ -202,8 +156,8 @@ Value checksum(Interpreter& in, const Args& args, F&& step) {
   } while (!left.empty());
   return Value::integer(static_cast<int64_t>(sum & 0xffffffffu));
 }
-Value adler32_of(Interpreter& in, const Args& args) { return checksum(in, args, library().adler32); }
-Value crc32_of(Interpreter& in, const Args& args) { return checksum(in, args, library().crc32); }
+Value adler32_of(Interpreter& in, const Args& args) { return checksum(in, args, ::adler32); }
+Value crc32_of(Interpreter& in, const Args& args) { return checksum(in, args, ::crc32); }
 
 Value compressobj(Interpreter& in, const Args& args) {
   Value made = new_stream(in, true);
@@ -212,7 +166,7 @@ Value compressobj(Interpreter& in, const Args& args) {
                small_int(in, args[4]));
   if (args[5].is_none()) return made;
   const BytesLike words(in, args[5]);
-  const int code = library().deflate_dictionary(&s->z, reinterpret_cast<const Bytef*>(words.view().data()),
+  const int code = ::deflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(words.view().data()),
                                                 static_cast<uInt>(words.view().size()));
   if (code != Z_OK) throw Error(ErrorKind::ValueError, "Invalid dictionary");
   return made;
@@ -226,7 +180,7 @@ Value decompressobj(Interpreter& in, const Args& args) {
   if (args[1].is_none()) return made;
   s->dictionary = BytesLike(in, args[1]).view();
   if (wbits >= 0 || s->dictionary.empty()) return made;
-  library().inflate_dictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
+  ::inflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
                                static_cast<uInt>(s->dictionary.size()));
   return made;
 }
@@ -304,7 +258,7 @@ Value copy_stream(Interpreter& in, const Args& args) {
   if (!from->open) throw Error(ErrorKind::ValueError, "Inconsistent stream state");
   Value made = new_stream(in, from->deflates);
   Stream* to = stream_of(made);
-  const int code = from->deflates ? library().deflate_copy(&to->z, &from->z) : library().inflate_copy(&to->z, &from->z);
+  const int code = from->deflates ? ::deflateCopy(&to->z, &from->z) : ::inflateCopy(&to->z, &from->z);
   if (code != Z_OK) throw_zlib(in, from->z, code, "while copying a stream");
   to->open = true;
   to->eof = from->eof;
@@ -358,7 +312,7 @@ void fill_zlib(Interpreter& in, Module& module) {
   in.add_property(type, "unused_data", [](Interpreter&, const Args& a) { return self_of(a)->unused; });
   in.add_property(type, "unconsumed_tail", [](Interpreter&, const Args& a) { return self_of(a)->tail; });
   in.add_property(type, "eof", [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->eof); });
-  set_member(in, module, "ZLIB_RUNTIME_VERSION", make_str(in, library().version()));
+  set_member(in, module, "ZLIB_RUNTIME_VERSION", make_str(in, ::zlibVersion()));
 }
 
 }  // namespace tessera::stdlib
