@@ -8,6 +8,7 @@
 #endif
 
 #include "backends/cpu/lane-inl.h"
+#include "backends/cpu/special_math.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -92,6 +93,10 @@ HWY_INLINE Lane<T> pow_dx(Lane<T> g, Lane<T> x, Lane<T> y) {
 template <class T>
 HWY_INLINE Lane<T> pow_dy(Lane<T> g, Lane<T> x, Lane<T> y, Lane<T> result) {
   return g * where((x == Lane<T>(0.0)) & (y >= Lane<T>(0.0)), 0.0, result * m::log(x));
+}
+template <class T>
+HWY_INLINE Lane<T> digamma(Lane<T> x) {
+  return m::each(x, [](T e) { return T(special::digamma(double(e))); });
 }
 template <class T>
 HWY_INLINE Lane<T> gelu_tanh_dx(Lane<T> x) {

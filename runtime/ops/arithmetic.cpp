@@ -353,7 +353,7 @@ const OpRegistration clip_tensor_op{
 const OpRegistration round_op{"round",
                               "round.decimals(Tensor self, *, int decimals) -> Tensor",
                               "Rounded to a number of decimals.",
-                              kAll,
+                              kAll | kSpecial,
                               box<&round_decimals>,
                               {},
                               1,

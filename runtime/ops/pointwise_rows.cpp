@@ -8,6 +8,7 @@
 #include "runtime/ops/grad_probe.h"
 #include "runtime/ops/op.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/special.h"
 
 namespace tessera::tensor {
 

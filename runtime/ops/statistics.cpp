@@ -209,8 +209,9 @@ Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool
 constexpr uint32_t kBoth = kFunction | kMethod;
 constexpr uint32_t kSummed = kFunction | kMethod | kLayoutMatters;
 
-TS_OP(var, "var(Tensor self, bool unbiased=True) -> Tensor", "The variance of all elements.", kSummed, &var_unbiased,
-      "f[3,4]\nf[4], False\nc[3,2]\ni[3]<4 -> NotImplementedError: std and var only support floating point and complex dtypes");
+TS_OP(
+    var, "var(Tensor self, bool unbiased=True) -> Tensor", "The variance of all elements.", kSummed, &var_unbiased,
+    "f[3,4]\nf[4], False\nc[3,2]\ni[3]<4 -> NotImplementedError: std and var only support floating point and complex dtypes");
 TS_OP(var, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
       "The variance over dim.", kSummed, &var_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
 TS_OP(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
@@ -250,7 +251,7 @@ TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False)
       "The Frobenius or the nuclear norm.", kSummed, &norm_name,
       "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.");
 TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-      "log(sum(exp(x))) without overflow.", kFunction | kMethod | kOut, LogSumExp,
+      "log(sum(exp(x))) without overflow.", kFunction | kMethod | kSpecial | kOut, LogSumExp,
       "f[3,4], 1\nf[3,4], 0, True\nf[3,4,2], [0, 2]\nf[3,40,2], 1\nc[3,4], 1\ni[3]<4, 0\n"
       "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 

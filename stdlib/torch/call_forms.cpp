@@ -21,10 +21,18 @@ constexpr Row kRows[] = {
     {"eq ne lt le gt ge greater greater_equal less less_equal not_equal fmod copysign floor_divide true_divide multiply",
      "Tensor self, Tensor other\n"
      "Tensor self, Scalar other"},
-    {"bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift remainder xlogy float_power",
+    {"bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift remainder xlogy float_power "
+     "special_zeta special_xlog1py",
      "Tensor self, Tensor other\n"
      "Scalar self, Tensor other\n"
      "Tensor self, Scalar other"},
+    {"special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v "
+     "special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u "
+     "special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h "
+     "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p",
+     "Tensor x, Tensor n\n"
+     "Scalar x, Tensor n\n"
+     "Tensor x, Scalar n"},
     {"pow",
      "Tensor self, Tensor exponent\n"
      "Scalar self, Tensor exponent\n"
@@ -63,6 +71,10 @@ constexpr Row kRows[] = {
      "Tensor self, Tensor end, Tensor weight\n"
      "Tensor self, Tensor end, Scalar weight"},
     {"heaviside", "Tensor self, Tensor values"},
+    {"isin",
+     "Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False\n"
+     "Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False\n"
+     "Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False"},
     {"copy_",
      "Tensor self, Tensor other, bool non_blocking=False\n"
      "!"},
