@@ -62,6 +62,21 @@ void fill_random(const char* record_name, const Tensor& self, const F& fill) {
   rebase_history(handle, std::move(node));
 }
 
+constexpr double kPi = 3.14159265358979323846;
+
+// As C calls the numbers, in the words of a refusal.
+const char* c_type_name(DType t) {
+  switch (t) {
+    case DType::Bool: return "bool";
+    case DType::UInt8: return "unsigned char";
+    case DType::Int8: return "signed char";
+    case DType::Int16: return "short int";
+    case DType::Int32: return "int";
+    case DType::Int64: return "long int";
+    default: return scalar_type_name(t);
+  }
+}
+
 template <class F>
 void with_float_type(DType t, const char* op, F&& f) {
   switch (t) {
@@ -125,6 +140,48 @@ void exponential_(const Tensor& self, double rate, Generator* generator) {
     with_float_type(t.dtype(), "exponential_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(draw_exponential(g, rate)); });
+    });
+  });
+}
+
+void cauchy_(const Tensor& self, double median, double sigma, Generator* generator) {
+  check(sigma > 0, TensorErrorKind::Runtime, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
+  check(
+      is_floating(self.dtype()), TensorErrorKind::Runtime,
+      "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified ",
+      c_type_name(self.dtype()));
+  Generator& g = generator_or_default(generator);
+  fill_random("CauchyBackward0", self, [&](const Tensor& t) {
+    with_float_type(t.dtype(), "cauchy_cpu", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      each_in_memory_order<T>(
+          t, [&](T& x) { x = convert_element<T>(median + sigma * std::tan(kPi * (g.unit64() - 0.5))); });
+    });
+  });
+}
+
+void log_normal_(const Tensor& self, double mean, double std, Generator* generator) {
+  check(std > 0, TensorErrorKind::Runtime, "log_normal_ expects std > 0.0, but found std=", std);
+  Generator& g = generator_or_default(generator);
+  fill_random("LogNormalBackward0", self, [&](const Tensor& t) {
+    with_float_type(t.dtype(), "log_normal_cpu", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(std::exp(g.normal() * std + mean)); });
+    });
+  });
+}
+
+// The number of the first success.
+void geometric_(const Tensor& self, double p, Generator* generator) {
+  check(p > 0 && p < 1, TensorErrorKind::Runtime, "geometric_ expects p to be in (0, 1), but got p=", p);
+  check(!is_bool(self.dtype()) && !is_complex(self.dtype()), TensorErrorKind::NotImplemented,
+        "\"geometric_cpu\" not implemented for '", scalar_type_name(self.dtype()), "'");
+  Generator& g = generator_or_default(generator);
+  const double log_failure = std::log(1 - p);
+  fill_random("GeometricBackward0", self, [&](const Tensor& t) {
+    with_type(t.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(std::ceil(std::log(g.unit64()) / log_failure)); });
     });
   });
 }
@@ -258,6 +315,13 @@ void normal_kernel(OpCall& c) {
   normal_(target(c), Unbox<double>::get(c, 1), Unbox<double>::get(c, 2), Unbox<Generator*>::get(c, 3));
 }
 void exponential_kernel(OpCall& c) { exponential_(target(c), Unbox<double>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
+void cauchy_kernel(OpCall& c) {
+  cauchy_(target(c), Unbox<double>::get(c, 1), Unbox<double>::get(c, 2), Unbox<Generator*>::get(c, 3));
+}
+void log_normal_kernel(OpCall& c) {
+  log_normal_(target(c), Unbox<double>::get(c, 1), Unbox<double>::get(c, 2), Unbox<Generator*>::get(c, 3));
+}
+void geometric_kernel(OpCall& c) { geometric_(target(c), Unbox<double>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
 void random_kernel(OpCall& c) { random_(target(c), 0, std::nullopt, Unbox<Generator*>::get(c, 1)); }
 void random_to_kernel(OpCall& c) { random_(target(c), 0, Unbox<int64_t>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
 void random_from_kernel(OpCall& c) {
@@ -316,6 +380,15 @@ TS_KERNEL(normal_, "normal_(Tensor self, float mean=0, float std=1, *, Generator
           "Fills with normal numbers.", kFill, &normal_kernel, "f[3], 1, 2");
 TS_KERNEL(exponential_, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
           "Fills with exponential numbers.", kFill, &exponential_kernel, "f[3], 2");
+TS_KERNEL(cauchy_, "cauchy_(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor",
+          "Fills with numbers of a Cauchy distribution.", kFill, &cauchy_kernel,
+          "f[3], -1, 2\nf[3], 0, -1 -> RuntimeError: cauchy_ expects sigma > 0.0, but found sigma=-1");
+TS_KERNEL(log_normal_, "log_normal_(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor",
+          "Fills with exponentials of normal numbers.", kFill, &log_normal_kernel,
+          "f[3], 1, 2\nf[3], 0, -1 -> RuntimeError: log_normal_ expects std > 0.0, but found std=-1");
+TS_KERNEL(geometric_, "geometric_(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+          "Fills with numbers of trials up to the first success.", kFill, &geometric_kernel,
+          "f[3], 0.3\ni[3]<2, 0.5\nf[3], 1 -> RuntimeError: geometric_ expects p to be in (0, 1), but got p=1");
 TS_KERNEL(random_, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
           "Fills with integers that the dtype holds exactly.", kFill, &random_kernel, "f[3]");
 TS_KERNEL(random_, "random_.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
