@@ -102,8 +102,7 @@ std::vector<uint8_t> Generator::state() const {
 
 void Generator::set_state(std::span<const uint8_t> bytes) {
   StateBytes s;
-  check(bytes.size() == sizeof s, TensorErrorKind::Runtime,
-        "Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState of size ", sizeof s,
+  check(bytes.size() == sizeof s, TensorErrorKind::Runtime, "Expected a CPUGeneratorImplState of size ", sizeof s,
         " but found the input RNG state size to be ", bytes.size());
   std::memcpy(&s, bytes.data(), sizeof s);
   const bool fresh = s.left == 1 && s.next == 0;

@@ -141,13 +141,26 @@ Generator& generator_of(const Value& v) {
   return static_cast<Generator&>(*static_cast<GeneratorObject*>(v.as_object())->generator);
 }
 
-Value make_generator(Interpreter& in, Type* type, const Args&) {
+Value make_generator(Interpreter& in, Type* type, const Args& args) {
+  if (args.count > 0 && !args[0].is_none()) {
+    Device device;
+    in_torch(in, args, [&] {
+      if (!to_device(in, args[0], device))
+        throw Error(ErrorKind::TypeError, "Generator(): argument 'device' (position 1) must be torch.device, not " +
+                                              std::string(type_name(in, args[0])));
+    });
+    if (!device.is_cpu())
+      throw Error(ErrorKind::RuntimeError,
+                  std::string("Device type ") + name(device.type) + " has no generator of its own");
+  }
   auto* object = make_object<GeneratorObject>(in, type);
   object->generator = make_counted<Generator>();
   return Value::adopt(object);
 }
 
 Value generator_manual_seed(Interpreter& in, const Args& args) {
+  if (!args[1].is_int() && !args[1].is_bool())
+    throw Error(ErrorKind::RuntimeError, "manual_seed expected a long, but got " + std::string(type_name(in, args[1])));
   generator_of(args[0]).manual_seed(static_cast<uint64_t>(index(in, args[1])));
   return args[0];
 }
@@ -158,6 +171,42 @@ Value generator_initial_seed(Interpreter&, const Args& args) {
 
 Value generator_seed(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(generator_of(args[0]).seed()));
+}
+
+Value generator_get_state(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    const std::vector<uint8_t> bytes = generator_of(args[0]).state();
+    return wrap_tensor(in, Tensor::from_values(bytes, {static_cast<int64_t>(bytes.size())}));
+  });
+}
+
+Value generator_set_state(Interpreter& in, const Args& args) {
+  if (!is_tensor(torch_state(in), args[1]))
+    throw Error(ErrorKind::TypeError, "expected a torch.ByteTensor, but got " + std::string(type_name(in, args[1])));
+  const Tensor& state = expect_tensor(in, args[1], "new_state");
+  return in_torch(in, args, [&] {
+    check(state.dtype() == kUInt8 && state.is_contiguous(), TensorErrorKind::Type,
+          "RNG state must be a torch.ByteTensor");
+    generator_of(args[0]).set_state({state.data<uint8_t>(), static_cast<size_t>(state.numel())});
+    return args[0];
+  });
+}
+
+Value generator_clone_state(Interpreter& in, const Args& args) {
+  auto* object = make_object<GeneratorObject>(in, torch_state(in).generator);
+  const Value copy = Value::adopt(object);
+  object->generator = make_counted<Generator>();
+  generator_of(copy).set_state(generator_of(args[0]).state());
+  return copy;
+}
+
+Value generator_graphsafe(Interpreter&, const Args& args) {
+  throw Error(ErrorKind::NotImplementedError,
+              std::string(args.callee->name->view()) + " is not supported in this Generator");
+}
+
+Value generator_offset(Interpreter&, const Args&) {
+  throw Error(ErrorKind::RuntimeError, "CPU Generator does not use offset");
 }
 
 Value generator_repr(Interpreter& in, const Value& self) {
@@ -172,6 +221,13 @@ const NativeDef kGeneratorMethods[] = {
     {"manual_seed(self, seed)", generator_manual_seed, "Sets the seed and answers the generator."},
     {"initial_seed(self)", generator_initial_seed, "The seed that it was given."},
     {"seed(self)", generator_seed, "Takes a seed from the system and answers it."},
+    {"get_state(self)", generator_get_state, "Its state as bytes."},
+    {"set_state(self, new_state)", generator_set_state, "Goes on from a state that get_state gave."},
+    {"clone_state(self)", generator_clone_state, "Another generator in the same state."},
+    {"graphsafe_get_state(self)", generator_graphsafe},
+    {"graphsafe_set_state(self, state)", generator_graphsafe},
+    {"get_offset(self)", generator_offset},
+    {"set_offset(self, offset)", generator_offset},
 };
 
 Value tag_repr(Interpreter& in, const Value& self) {

@@ -265,6 +265,36 @@ Value new_tensor(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] { return wrap_tensor(in, tensor_from_data(in, args[1], dtype, device, true)); });
 }
 
+// The constructor of old: sizes make an uninitialised tensor, torch.Tensor(2, 3), a sequence one of its values.
+Value legacy_tensor(Interpreter& in, const Value* items, uint32_t count, DType dtype) {
+  const Value first = count > 0 ? items[0] : Value();
+  if (count == 1 && (first.is_float() || first.is_none() || first.is_bool()))
+    throw Error(ErrorKind::TypeError, "new(): data must be a sequence (got " + std::string(type_name(in, first)) + ")");
+  if (count == 1 && !first.is_int() && !(first.is_object() && first.as_object()->type == torch_state(in).size))
+    return wrap_tensor(
+        in, tensor_from_data(in, first, torch_state(in).dtypes[static_cast<int>(dtype)], Value::none(), true));
+  std::vector<int64_t> sizes;
+  if (count == 0) sizes.push_back(0);
+  else if (count == 1 && !first.is_int()) to_ints(in, first, sizes);
+  else
+    for (uint32_t i = 0; i < count; ++i) sizes.push_back(index(in, items[i]));
+  return wrap_tensor(in, Tensor::empty(sizes, dtype));
+}
+
+Value new_of_old(Interpreter& in, const Args& args) {
+  const Tensor& self = self_of(args);
+  const Tuple* items = as_tuple(args[1]);
+  return in_torch(in, args, [&] {
+    if (!args[3].is_none()) {
+      const Value sizes = args[3];
+      std::vector<int64_t> shape;
+      to_ints(in, sizes, shape);
+      return wrap_tensor(in, Tensor::empty(shape, self.dtype()));
+    }
+    return legacy_tensor(in, items->items, items->size, self.dtype());
+  });
+}
+
 Value is_same_size(Interpreter& in, const Args& args) {
   return Value::boolean(self_of(args).sizes() == expect_tensor(in, args[1], "other").sizes());
 }
@@ -363,6 +393,8 @@ const NativeDef kMethods[] = {
     {"_remove_hook(self, id: int)", remove_tensor_hook},
     {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
      "A tensor of data with this dtype."},
+    {"new(self, *args, device=None, size=None)", new_of_old,
+     "A tensor of this dtype: of sizes, or of a sequence's values."},
     {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
     {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
     {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
@@ -370,23 +402,8 @@ const NativeDef kMethods[] = {
 };
 
 Value make_tensor(Interpreter& in, Type*, const Args& args) {
-  // torch.Tensor(2, 3) makes an uninitialised tensor of that size, torch.Tensor([1, 2]) one of these values.
-  return in_torch(in, args, [&] {
-    const Value float_type = torch_state(in).dtypes[static_cast<int>(torch_state(in).context.default_dtype)];
-    const bool number = args.count == 1 && (args[0].is_float() || args[0].is_none() || args[0].is_bool());
-    if (number)
-      throw Error(ErrorKind::TypeError,
-                  "new(): data must be a sequence (got " + std::string(type_name(in, args[0])) + ")");
-    if (args.count == 1 && !args[0].is_int() &&
-        !(args[0].is_object() && args[0].as_object()->type == torch_state(in).size))
-      return wrap_tensor(in, tensor_from_data(in, args[0], float_type, Value::none(), true));
-    std::vector<int64_t> sizes;
-    if (args.count == 0) sizes.push_back(0);
-    else if (args.count == 1 && !args[0].is_int()) to_ints(in, args[0], sizes);
-    else
-      for (uint32_t i = 0; i < args.count; ++i) sizes.push_back(index(in, args[i]));
-    return wrap_tensor(in, Tensor::empty(sizes, torch_state(in).context.default_dtype));
-  });
+  return in_torch(in, args,
+                  [&] { return legacy_tensor(in, args.values, args.count, torch_state(in).context.default_dtype); });
 }
 
 }  // namespace
