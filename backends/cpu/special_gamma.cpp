@@ -43,7 +43,7 @@ double digamma(double x) {
 // Ten terms and more one by one, then the rest as an integral with corrections.
 double zeta(double s, double q) {
   if (s == 1) return kInf;
-  if (!(s >= 1)) return kNaN;
+  if (s < 1) return kNaN;
   if (q <= 0) {
     if (q == std::floor(q)) return kInf;
     if (s != std::floor(s)) return kNaN;  // the power of a negative number

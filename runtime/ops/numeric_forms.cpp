@@ -75,7 +75,7 @@ struct IsIn {
     for (const Tensor* t : {&elements, &tests})
       check(!is_bool(t->dtype()) && !is_complex(t->dtype()), TensorErrorKind::NotImplemented,
             "Unsupported input type encountered for isin(): ", scalar_type_name(t->dtype()));
-    return {elements.sizes(), kBool, elements.device()};
+    return {elements.sizes(), kBool, (elements.is_wrapped_number() ? tests : elements).device()};
   }
   static void run(const Tensor& out, const Tensor& elements, const Tensor& tests, bool, bool invert) {
     if (tests.numel() == 0) return fill_into(out, invert);

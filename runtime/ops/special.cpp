@@ -339,9 +339,16 @@ TS_BINARY(gcd, Two<SpecialId::gcd>, kAll | kNoGrad, "The greatest common divisor
 TS_BINARY(lcm, Two<SpecialId::lcm>, kAll | kNoGrad, "The least common multiple.",
           "i[3]<9, i[3,1]<9\nf[2], f[2] -> NotImplementedError: \"lcm_cpu\" not implemented for 'Float'");
 
+template <SpecialId id>
+Tensor at_number(Scalar x, const Tensor& n) {
+  return apply<Two<id>>(Tensor::wrapped_number(x), n);
+}
+
 #define TS_POLYNOMIAL(NAME, DOC)                                                                                   \
   TS_OP(special_##NAME, "special_" #NAME "(Tensor x, Tensor n) -> Tensor", DOC, kSpec | kNumberOperands | kNoGrad, \
-        Two<SpecialId::special_##NAME>, "f[3,4], i[4]<9\ni[3]<4, i[3]<4")
+        Two<SpecialId::special_##NAME>, "f[3,4], i[4]<9\ni[3]<4, i[3]<4");                                         \
+  TS_OP(special_##NAME, "special_" #NAME ".x_scalar(Scalar x, Tensor n) -> Tensor", DOC, kSpec | kNoGrad,          \
+        &at_number<SpecialId::special_##NAME>, "0.3, i[4]<9")
 TS_POLYNOMIAL(chebyshev_polynomial_t, "The Chebyshev polynomial of the first kind, of degree n.");
 TS_POLYNOMIAL(chebyshev_polynomial_u, "The Chebyshev polynomial of the second kind, of degree n.");
 TS_POLYNOMIAL(chebyshev_polynomial_v, "The Chebyshev polynomial of the third kind, of degree n.");
