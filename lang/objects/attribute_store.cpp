@@ -135,7 +135,13 @@ Value attribute_names(Interpreter& in, const Value& object) {
   const Value names = make_dict(in);
   if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
     Module* const module = static_cast<Module*>(object.as_object());
-    add_keys(in, as_dict(names), module->dict);
+    // A module that is written in the language may say itself what it has (PEP 562).
+    if (const Value* own = dict_get_text(module->dict, "__dir__")) {
+      const Value told = list_from(in, call(in, *own));
+      for (const Value& name : *as_list(told)) dict_set(in, as_dict(names), name, Value::none());
+    } else {
+      add_keys(in, as_dict(names), module->dict);
+    }
     if (module->names != nullptr) module->names(in, *module, as_dict(names));
   } else {
     Type* type = is_type(object) ? as_type(object) : type_of(in, object);
