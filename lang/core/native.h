@@ -82,8 +82,8 @@ struct NativeFunction : Object {
   bool takes_class;  // of the owner's methods: __new__ and class methods, whose first argument is a class
   const char* doc;
   std::string (*describe)(const NativeFunction* self) = nullptr;  // makes the doc of those that have no text for it
-  void* data = nullptr;           // what it was made with
-  void (*drop)(void*) = nullptr;  // frees data, where the function owns it
+  void* data = nullptr;                                           // what it was made with
+  void (*drop)(void*) = nullptr;                                  // frees data, where the function owns it
 
   NativeFunction() = default;
   NativeFunction(const NativeFunction&) = delete;

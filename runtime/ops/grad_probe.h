@@ -41,7 +41,8 @@ using Join = Probe<(BitsOf<A>::value | ... | kComputed)>;
 TS_PROBE(+)
 TS_PROBE(-)
 TS_PROBE(*)
-TS_PROBE(/) TS_PROBE(==) TS_PROBE(!=) TS_PROBE(<) TS_PROBE(<=) TS_PROBE(>) TS_PROBE(>=) TS_PROBE(&) TS_PROBE(|)
+TS_PROBE(/)
+TS_PROBE(==) TS_PROBE(!=) TS_PROBE(<) TS_PROBE(<=) TS_PROBE(>) TS_PROBE(>=) TS_PROBE(&) TS_PROBE(|)
 #undef TS_PROBE
     template <unsigned B>
     constexpr Probe<B | kComputed> operator-(Probe<B>) {

@@ -161,7 +161,8 @@ TensorList meshgrid(const TensorList& tensors, const std::string& indexing) {
   for (const Tensor& t : given) {
     check(t.dim() <= 1, TensorErrorKind::Runtime,
           "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.dim());
-    check(t.dtype() == given[0].dtype(), TensorErrorKind::Runtime, "meshgrid expects all tensors to have the same dtype");
+    check(t.dtype() == given[0].dtype(), TensorErrorKind::Runtime,
+          "meshgrid expects all tensors to have the same dtype");
     shape.push_back(t.numel());
   }
   TensorList out;

@@ -410,7 +410,8 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const int count = row.arity;
   if (id == k_abs && in[0].is_tensor() && is_complex(in[0].tensor().dtype())) [[unlikely]]
     return given(out, complex_abs(in[0].tensor()));
-  if (id == k_lerp && any_complex(in, count)) [[unlikely]] return given(out, complex_lerp(in));
+  if (id == k_lerp && any_complex(in, count)) [[unlikely]]
+    return given(out, complex_lerp(in));
   Plan plan;
   Device device = device_of(in, count);
   decide_types(id, row, in, count, params, plan);
@@ -418,7 +419,8 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     check_operands(id, row, in, plan);
   Scalar fitted[2];
   if (row.params) params = fit_params(id, row, params, plan, fitted);
-  if (orders_uint64(id, plan.common)) [[unlikely]] return given(out, run_ordered(id, row, in, params));
+  if (orders_uint64(id, plan.common)) [[unlikely]]
+    return given(out, run_ordered(id, row, in, params));
   decide_shape(in, count, plan);
   Dims broadcast;
   Ints sizes;

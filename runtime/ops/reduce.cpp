@@ -384,16 +384,16 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
         "f[0,3], 0 -> IndexError: " #NAME "(): Expected reduction dim 0 to have non-zero size.")
 #define TS_SHOW_DimOrAll(NAME, DOC)                                                                                   \
   TS_OP(NAME, #NAME "(Tensor self, int? dim=None) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA dim_only>, \
-        "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0");                                                                             \
+        "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0");                                                                            \
   TS_OP(NAME, #NAME ".dim_IntList(Tensor self, int[] dim) -> Tensor", DOC, kBoth | kNoGrad,                           \
         Form<r_##NAME TS_COMMA dims_only>, "b[3,4], [0, 1]\nf[2,3,4], [0, 2]\ni[2]<2, []")
-#define TS_SHOW_Truth(NAME, DOC)                                                                             \
-  TS_OP(NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA whole>,          \
-        "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                                                       \
-  TS_OP(NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC, kBoth | kNoGrad | kOut, \
-        Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1");                       \
-  TS_OP(NAME, #NAME ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", DOC,                \
-        kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dims_as_given>,                                       \
+#define TS_SHOW_Truth(NAME, DOC)                                                                                      \
+  TS_OP(NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA whole>,                   \
+        "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                                                                \
+  TS_OP(NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC, kBoth | kNoGrad | kOut,          \
+        Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1");                                \
+  TS_OP(NAME, #NAME ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", DOC, kBoth | kNoGrad | kOut, \
+        Form<r_##NAME TS_COMMA dims_as_given>,                                                                        \
         "b[3,4], [0, 1]\ni[2,3,4]<2, [0, 2], True\nf[3,4], []\nb[3,4], None, True")
 #define TS_COMMA ,
 #define REDUCE(NAME, CLASS, SHOWN, DOC, ...) TS_SHOW_##SHOWN(NAME, DOC);

@@ -269,7 +269,8 @@ TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=Fa
       "Between which boundaries each value lies.", kFunction | kNoGrad, &bucketize,
       "f[3,2], f{0,1,2.5,4}\n"
       "f[3], f[2,2] -> RuntimeError: boundaries tensor must be 1 dimension, but got dim(2)");
-TS_OP(bucketize, "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+TS_OP(bucketize,
+      "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
       "Between which boundaries a value lies.", kFunction | kNoGrad, &bucketize_number, "1.5, f{0,1,2.5,4}");
 TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
       "How often each number from 0 on occurs.", kBoth | kNoGrad | kDataDependent, &bincount,

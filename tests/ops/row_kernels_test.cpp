@@ -51,7 +51,8 @@ TEST_CASE("rows: a row's sum does not depend on the rows beside it") {
   for (const DType dtype : {kFloat32, kFloat64, kFloat16, kBFloat16})
     for (const int64_t n : {5, 8, 15, 40, 100, 257, 1000, 1027}) {
       const Tensor x = to_dtype(pattern({37, n}), dtype), together = sum(x, Dims{1});
-      for (int64_t i = 0; i < 37; i++) CHECK(same_bits(sum(select(x, 0, i), Dims{0}), contiguous(select(together, 0, i))));
+      for (int64_t i = 0; i < 37; i++)
+        CHECK(same_bits(sum(select(x, 0, i), Dims{0}), contiguous(select(together, 0, i))));
     }
 }
 

@@ -108,7 +108,8 @@ TEST_CASE("messages are PyTorch's") {
   CHECK(
       message_of([&] { mean(i); }) ==
       "RuntimeError: mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long");
-  CHECK(message_of([&] { bitwise_and(a, a); }) == "NotImplementedError: \"bitwise_and_cpu\" not implemented for 'Float'");
+  CHECK(message_of([&] { bitwise_and(a, a); }) ==
+        "NotImplementedError: \"bitwise_and_cpu\" not implemented for 'Float'");
   CHECK(message_of([&] {
           Operand in[] = {i, 1.5};
           run_pointwise_inplace(pointwise::k_add, in);
