@@ -1,6 +1,7 @@
 #include "stdlib/standard.h"
 
 #include "stdlib/embedded.h"
+#include "stdlib/numpy/native/random_module.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/torch/torch_module.h"
 
@@ -21,6 +22,7 @@ void add_standard_library(Interpreter& in) {
   if (!in.host().embedded_module) in.host().embedded_module = embedded_text;
   add_native_modules(in);
   add_torch_modules(in);
+  add_numpy_modules(in);
 }
 
 std::unique_ptr<Interpreter> make_interpreter(Host host, Limits limits) {

@@ -3,6 +3,7 @@
 // Making one takes two walks: the first finds the shape (along the first items, as PyTorch does) and the dtype, the
 // second writes the elements and refuses what does not fit the shape.
 #include "lang/core/protocol.h"
+#include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/range.h"
@@ -48,8 +49,12 @@ class Reader {
     if (is_sequence(data)) return;  // deeper than the first items: refused when written
     if (is_str(data)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
     Scalar number;
-    if (is_boxed_number(data, number))  // numpy's float64 keeps its precision
-      return see(number.category(type_name(in_, data) == "float64" ? kFloat64 : state_.context.default_dtype));
+    if (is_boxed_number(data, number)) {  // numpy's scalars keep their precision
+      for (int i = 0; i < kDTypeCount; ++i)
+        if (type_name(in_, data) == name(static_cast<DType>(i))) return see(static_cast<DType>(i));
+      return see(number.category(state_.context.default_dtype));
+    }
+    if (is_numpy_bool(data)) return see(kBool);
     throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + std::string(type_name(in_, data)));
   }
 
@@ -75,6 +80,10 @@ class Reader {
   void see(DType t) {
     dtype = seen ? promote_types(dtype, t) : t;
     seen = true;
+  }
+
+  bool is_numpy_bool(const Value& v) {
+    return v.is_object() && v.as_object()->kind == ObjectKind::Instance && type_name(in_, v) == "bool";
   }
 
   bool is_boxed_number(const Value& v, Scalar& out) {
@@ -107,10 +116,61 @@ class Reader {
       else throw Error(ErrorKind::TypeError, "must be real number, not complex");
     }
     if (is_boxed_number(v, number)) return stored<T>(number);
+    if (is_numpy_bool(v)) return convert_element<T>(truth(in_, v));
     if (is_sequence(v) && !is_floating(dtype))
       throw Error(ErrorKind::TypeError,
                   "'" + std::string(type_name(in_, v)) + "' object cannot be interpreted as an integer");
     throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in_, v)));
+  }
+
+  Interpreter& in_;
+  const TorchState& state_;
+};
+
+bool is_array(Interpreter& in, const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Instance && type_name(in, v) == "ndarray";
+}
+
+// Arrays, deques and whatever else has a length and items become lists, at any depth; the arrays' dtypes decide then.
+class Unfolder {
+ public:
+  Unfolder(Interpreter& in, const TorchState& state) : in_(in), state_(state) {}
+
+  Value operator()(const Value& data, size_t depth = 0) {
+    if (!data.is_object() || depth > kMaxDims || is_tensor(state_, data) || is_str(data)) return data;
+    if (is_array(in_, data)) {
+      const Tensor& t = expect_tensor(in_, data, "data");
+      dtype = found ? promote_types(dtype, t.dtype()) : t.dtype();
+      found = true;
+      return tensor_to_list(in_, t);
+    }
+    if (is_sequence(data)) return of_items(data, depth);
+    if (is_range(data) || is_items_object(data)) return of_items(list_from(in_, data), depth);
+    return data;
+  }
+
+  bool found = false;
+  DType dtype = kFloat64;
+
+ private:
+  bool is_items_object(const Value& v) {
+    if (is_dict(v) || v.as_object()->kind == ObjectKind::Boxed) return false;
+    const Type* type = v.as_object()->type;
+    return !type_lookup(type, intern(in_, "__len__")).is_undefined() &&
+           !type_lookup(type, intern(in_, "__getitem__")).is_undefined();
+  }
+
+  Value of_items(const Value& data, size_t depth) {
+    Value changed;
+    for (size_t i = 0; i < items_of(data).size(); ++i) {
+      const Value item = items_of(data)[i];
+      if (!item.is_object()) continue;
+      const Value unfolded = (*this)(item, depth + 1);
+      if (unfolded.is_object() && unfolded.as_object() == item.as_object()) continue;
+      if (changed.is_undefined()) changed = list_from(in_, data);
+      if (i < as_list(changed)->size) as_list(changed)->items[i] = unfolded;
+    }
+    return changed.is_undefined() ? data : changed;
   }
 
   Interpreter& in_;
@@ -154,9 +214,7 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
   Device device = state.context.default_device;
   const bool has_device =
       !device_value.is_none() && !device_value.is_undefined() && to_device(in, device_value, device);
-  const bool is_array =
-      data.is_object() && data.as_object()->kind == ObjectKind::Instance && type_name(in, data) == "ndarray";
-  if (is_tensor(state, data) || is_array) {
+  if (is_tensor(state, data) || is_array(in, data)) {
     const Tensor& t = expect_tensor(in, data, "data");
     GradMode no_grad(false);
     return tensor_to(t, has_dtype ? wanted : t.dtype(), has_device ? device : t.device(), copy);
@@ -165,9 +223,11 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
   const bool plain = !has_dtype && state.context.default_dtype == kFloat32 && is_sequence(data);
   if (!plain || !read_floats(data, result)) {
     Reader reader(in, state);
-    const Value items = is_range(data) ? list_from(in, data) : data;
+    Unfolder unfold(in, state);
+    const Value items = unfold(data);
     reader.find_shape(items);
     if (has_dtype) reader.dtype = wanted;
+    else if (unfold.found) reader.dtype = unfold.dtype, reader.seen = true;
     else reader.find_dtype(items);
     if (!has_dtype && !reader.seen) reader.dtype = state.context.default_dtype;
     result = Tensor::empty(reader.shape, reader.dtype);

@@ -15,6 +15,7 @@ class Mersenne {
   void seed(uint64_t value);              // an int's absolute value
   void seed_text(std::string_view utf8);  // a str: the text followed by its SHA-512, as one big number
   void seed_words(const uint32_t* key, size_t count);
+  void seed_plain(uint32_t value) { start(value); }  // without mixing: NumPy's way
 
   uint32_t next();
   double real();                  // [0, 1) with 53 bits

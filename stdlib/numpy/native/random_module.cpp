@@ -1,0 +1,237 @@
+// numpy._random.Draws: a generator that fills tensors. Shapes, ranges and names of arguments are the scripts' part.
+#include "stdlib/numpy/native/random_module.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "lang/core/make_object.h"
+#include "stdlib/numpy/native/draws.h"
+#include "stdlib/python/native/support.h"
+#include "stdlib/torch/state.h"
+
+namespace tessera::stdlib {
+namespace {
+
+struct DrawsObject : Object {
+  std::unique_ptr<Draws> draws;
+};
+
+Draws& draws_of(const Args& args) { return *static_cast<DrawsObject*>(args[0].as_object())->draws; }
+
+void destroy_draws(Interpreter& in, Object* self) { free_object(in, static_cast<DrawsObject*>(self)); }
+
+Value make_draws(Interpreter& in, Type* type, const Args& args) {
+  const Value* legacy = make_argument(args, 0, "legacy");
+  DrawsObject* made = make_object<DrawsObject>(in, type);
+  Value result = Value::adopt(made);
+  made->draws = std::make_unique<Draws>(legacy != nullptr && truth(in, *legacy));
+  return result;
+}
+
+// The contiguous tensor that a method fills.
+template <class T>
+std::span<T> elements(Interpreter& in, const Value& v, DType dtype) {
+  const Tensor& t = expect_tensor(in, v, "out");
+  if (t.dtype() != dtype || !t.is_contiguous())
+    throw Error(ErrorKind::ValueError, "out must be a contiguous tensor of " + std::string(name(dtype)));
+  return {static_cast<T*>(t.data_ptr()), static_cast<size_t>(t.numel())};
+}
+
+void poll(Interpreter& in) {
+  if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
+}
+
+template <class T, class F>
+Value fill(Interpreter& in, const Value& v, DType dtype, F&& draw) {
+  const std::span<T> out = elements<T>(in, v, dtype);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if ((i & 0xFFFF) == 0xFFFF) poll(in);
+    out[i] = draw();
+  }
+  return v;
+}
+
+Value seed(Interpreter& in, const Args& args) {
+  const int64_t value = int_argument(in, args[1]);
+  if (!draws_of(args).legacy()) throw Error(ErrorKind::TypeError, "this generator is seeded by words");
+  draws_of(args).seed(static_cast<uint32_t>(value));
+  return Value::none();
+}
+
+Value seed_words(Interpreter& in, const Args& args) {
+  if (!is_list(args[1])) throw Error(ErrorKind::TypeError, "words must be a list");
+  std::vector<uint32_t> words;
+  for (uint32_t i = 0; i < as_list(args[1])->size; ++i)
+    words.push_back(static_cast<uint32_t>(int_argument(in, as_list(args[1])->items[i])));
+  if (words.empty()) throw Error(ErrorKind::ValueError, "Seed must be non-empty");
+  draws_of(args).seed_words(words);
+  return Value::none();
+}
+
+Value fresh_words(Interpreter& in, const Args&) {
+  uint32_t words[4];
+  const int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  const bool good = file >= 0 && read(file, words, sizeof words) == static_cast<ssize_t>(sizeof words);
+  if (file >= 0) close(file);
+  const auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  if (!good) words[0] = static_cast<uint32_t>(now), words[1] = static_cast<uint32_t>(now >> 32), words[2] = words[3] = 0;
+  const Value list = make_list(in, 4);
+  for (const uint32_t word : words) list_append(in, as_list(list), Value::integer(word));
+  return list;
+}
+
+Value derived_words(Interpreter& in, const Args& args) {
+  std::vector<uint32_t> entropy, words(static_cast<size_t>(int_argument(in, args[1])));
+  for (uint32_t i = 0; is_list(args[0]) && i < as_list(args[0])->size; ++i)
+    entropy.push_back(static_cast<uint32_t>(int_argument(in, as_list(args[0])->items[i])));
+  seed_sequence(entropy, words);
+  const Value list = make_list(in, words.size());
+  for (const uint32_t word : words) list_append(in, as_list(list), Value::integer(word));
+  return list;
+}
+
+Value real(Interpreter& in, const Args& args) {
+  return fill<double>(in, args[1], kFloat64, [&draws = draws_of(args)] { return draws.real(); });
+}
+
+Value normal(Interpreter& in, const Args& args) {
+  return fill<double>(in, args[1], kFloat64, [&draws = draws_of(args)] { return draws.normal(); });
+}
+
+Value exponential(Interpreter& in, const Args& args) {
+  return fill<double>(in, args[1], kFloat64, [&draws = draws_of(args)] { return draws.exponential(); });
+}
+
+Value gamma(Interpreter& in, const Args& args) {
+  const double shape = real_argument(in, args[2]);
+  return fill<double>(in, args[1], kFloat64, [&draws = draws_of(args), shape] { return draws.gamma(shape); });
+}
+
+Value beta(Interpreter& in, const Args& args) {
+  const double a = real_argument(in, args[2]), b = real_argument(in, args[3]);
+  return fill<double>(in, args[1], kFloat64, [&draws = draws_of(args), a, b] { return draws.beta(a, b); });
+}
+
+Value poisson(Interpreter& in, const Args& args) {
+  const double mean = real_argument(in, args[2]);
+  return fill<int64_t>(in, args[1], kInt64, [&draws = draws_of(args), mean] { return draws.poisson(mean); });
+}
+
+Value binomial(Interpreter& in, const Args& args) {
+  const int64_t count = int_argument(in, args[2]);
+  const double chance = real_argument(in, args[3]);
+  return fill<int64_t>(in, args[1], kInt64,
+                       [&draws = draws_of(args), count, chance] { return draws.binomial(count, chance); });
+}
+
+Value geometric(Interpreter& in, const Args& args) {
+  const double chance = real_argument(in, args[2]);
+  return fill<int64_t>(in, args[1], kInt64, [&draws = draws_of(args), chance] { return draws.geometric(chance); });
+}
+
+Value integers(Interpreter& in, const Args& args) {
+  const std::span<int64_t> out = elements<int64_t>(in, args[1], kInt64);
+  const uint64_t low = static_cast<uint64_t>(int_argument(in, args[2]));
+  const uint64_t last = static_cast<uint64_t>(int_argument(in, args[3])) - low;
+  const std::span<uint64_t> words(reinterpret_cast<uint64_t*>(out.data()), out.size());
+  draws_of(args).integers(last, static_cast<int>(int_argument(in, args[4])), words);
+  for (uint64_t& word : words) word += low;
+  return args[1];
+}
+
+// Swaps the elements of a list or of a flat int64 tensor, the last `size - first` of them final.
+Value shuffle(Interpreter& in, const Args& args) {
+  Draws& draws = draws_of(args);
+  const size_t first = static_cast<size_t>(int_argument(in, args[2]));
+  if (is_list(args[1])) {
+    List& list = *as_list(args[1]);
+    for (uint32_t i = list.size; i-- > first;) std::swap(list.items[i], list.items[draws.interval(i)]);
+    return Value::none();
+  }
+  const std::span<int64_t> items = elements<int64_t>(in, args[1], kInt64);
+  for (size_t i = items.size(); i-- > first;) std::swap(items[i], items[draws.interval(i)]);
+  return Value::none();
+}
+
+// Floyd's way to some of many without repetition.
+Value sample(Interpreter& in, const Args& args) {
+  Draws& draws = draws_of(args);
+  const std::span<int64_t> out = elements<int64_t>(in, args[1], kInt64);
+  const int64_t population = int_argument(in, args[2]), count = static_cast<int64_t>(out.size());
+  std::vector<bool> taken(static_cast<size_t>(population));
+  for (int64_t j = population - count; j < population; ++j) {
+    int64_t drawn = static_cast<int64_t>(draws.interval(static_cast<uint64_t>(j)));
+    if (taken[static_cast<size_t>(drawn)]) drawn = j;
+    taken[static_cast<size_t>(drawn)] = true;
+    out[static_cast<size_t>(j - population + count)] = drawn;
+  }
+  return args[1];
+}
+
+Value get_state(Interpreter& in, const Args& args) {
+  Draws& draws = draws_of(args);
+  if (draws.twister() == nullptr) throw Error(ErrorKind::TypeError, "only a Mersenne Twister has this state");
+  std::vector<Value> state;
+  for (size_t i = 0; i < Mersenne::kWords; ++i) state.push_back(Value::integer(draws.twister()->state()[i]));
+  state.push_back(Value::integer(draws.twister()->position()));
+  state.push_back(Value::integer(draws.has_spare));
+  state.push_back(Value::real(draws.has_spare ? draws.spare : 0.0));
+  return make_tuple_moving(in, state.data(), state.size());
+}
+
+Value set_state(Interpreter& in, const Args& args) {
+  Draws& draws = draws_of(args);
+  if (draws.twister() == nullptr || !is_tuple(args[1]) || as_tuple(args[1])->size != Mersenne::kWords + 3)
+    throw Error(ErrorKind::ValueError, "state vector is the wrong size");
+  const Tuple& state = *as_tuple(args[1]);
+  uint32_t words[Mersenne::kWords];
+  for (size_t i = 0; i < Mersenne::kWords; ++i) words[i] = static_cast<uint32_t>(int_argument(in, state[i]));
+  const int64_t position = int_argument(in, state[Mersenne::kWords]);
+  if (position < 0 || position > static_cast<int64_t>(Mersenne::kWords))
+    throw Error(ErrorKind::ValueError, "invalid state");
+  draws.twister()->set_state(words, static_cast<uint32_t>(position));
+  draws.has_spare = int_argument(in, state[Mersenne::kWords + 1]) != 0;
+  draws.spare = real_argument(in, state[Mersenne::kWords + 2]);
+  return Value::none();
+}
+
+const NativeDef kMethods[] = {
+    {"seed(self, value, /)", seed, "Start again from one number."},
+    {"seed_words(self, words, /)", seed_words, "Start again from 32-bit words."},
+    {"real(self, out, /)", real, "Numbers of [0, 1)."},
+    {"normal(self, out, /)", normal, "Standard normal numbers."},
+    {"exponential(self, out, /)", exponential, "Standard exponential numbers."},
+    {"gamma(self, out, shape, /)", gamma, "Standard gamma numbers."},
+    {"beta(self, out, a, b, /)", beta, "Beta numbers."},
+    {"poisson(self, out, mean, /)", poisson, "Poisson numbers."},
+    {"binomial(self, out, count, chance, /)", binomial, "Binomial numbers."},
+    {"geometric(self, out, chance, /)", geometric, "Geometric numbers."},
+    {"integers(self, out, low, last, width, /)", integers, "Whole numbers, the last one included."},
+    {"shuffle(self, items, first, /)", shuffle, "Shuffle a list or a flat int64 tensor."},
+    {"sample(self, out, population, /)", sample, "Different whole numbers below one."},
+    {"get_state(self)", get_state, "The twister's words, its position and the normal number kept."},
+    {"set_state(self, state, /)", set_state, "Go back to a state."},
+};
+
+void fill_numpy_random(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "Draws";
+  spec.module = "numpy._random";
+  spec.size = sizeof(DrawsObject);
+  spec.doc = "Random numbers out of a seed.";
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_draws;
+  type->make = make_draws;
+  in.add_methods(type, kMethods, std::size(kMethods));
+  set_member(in, module, "Draws", Value(type));
+  in.def(module, "fresh_words()", "Words that no seed decides.", fresh_words);
+  in.def(module, "derived_words(entropy, count)", "The words of a SeedSequence.", derived_words);
+}
+
+}  // namespace
+
+void add_numpy_modules(Interpreter& in) { in.add_native_module("numpy._random", fill_numpy_random); }
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,98 @@
+#include "stdlib/numpy/native/ziggurat.h"
+
+#include <cmath>
+
+namespace tessera::stdlib {
+namespace {
+
+constexpr int kLayers = 256;
+constexpr long double kNormalEnd = 3.6541528853610087963519472518L;
+constexpr long double kExponentialEnd = 7.6971174701310497140446280481L;
+
+// Layers of equal area under a falling curve, built from the outermost inwards. A draw is an integer below `scale`:
+// times `width` it is a point in its layer, and below `inside` that point is under the curve for sure.
+struct Layers {
+  uint64_t inside[kLayers];
+  double width[kLayers], height[kLayers];
+
+  template <class Curve, class Inverse>
+  Layers(long double end, long double tail, long double scale, Curve curve, Inverse inverse) {
+    const long double area = end * curve(end) + tail;
+    const long double base = area / curve(end);
+    inside[0] = static_cast<uint64_t>(end / base * scale);
+    inside[1] = 0;
+    width[0] = static_cast<double>(base / scale);
+    width[kLayers - 1] = static_cast<double>(end / scale);
+    height[0] = 1;
+    height[kLayers - 1] = static_cast<double>(curve(end));
+    long double outer = end;
+    for (int i = kLayers - 2; i >= 1; --i) {
+      const long double inner = inverse(area / outer + curve(outer));
+      inside[i + 1] = static_cast<uint64_t>(inner / outer * scale);
+      width[i] = static_cast<double>(inner / scale);
+      height[i] = static_cast<double>(curve(inner));
+      outer = inner;
+    }
+  }
+
+  double between(uint64_t layer, double part) const { return (height[layer - 1] - height[layer]) * part + height[layer]; }
+};
+
+long double normal_curve(long double x) { return std::exp(-0.5L * x * x); }
+long double normal_inverse(long double y) { return std::sqrt(-2 * std::log(y)); }
+long double exponential_curve(long double x) { return std::exp(-x); }
+long double exponential_inverse(long double y) { return -std::log(y); }
+
+const Layers& normal_layers() {
+  static const Layers layers(kNormalEnd, std::sqrt(std::acos(-1.0L) / 2) * std::erfc(kNormalEnd / std::sqrt(2.0L)),
+                             0x1p52L, normal_curve, normal_inverse);
+  return layers;
+}
+
+const Layers& exponential_layers() {
+  static const Layers layers(kExponentialEnd, std::exp(-kExponentialEnd), 0x1p53L, exponential_curve,
+                             exponential_inverse);
+  return layers;
+}
+
+// Marsaglia's way into the tail: two exponentials.
+double normal_tail(BitSource& bits, bool negative) {
+  constexpr double kEnd = static_cast<double>(kNormalEnd), kInverse = 0.27366123732975827203338247596;
+  for (;;) {
+    const double x = -kInverse * std::log1p(-bits.real());
+    const double y = -std::log1p(-bits.real());
+    if (y + y > x * x) return negative ? -(kEnd + x) : kEnd + x;
+  }
+}
+
+}  // namespace
+
+double ziggurat_normal(BitSource& bits) {
+  const Layers& layers = normal_layers();
+  for (;;) {
+    uint64_t word = bits.next64();
+    const uint64_t layer = word & 0xFF;
+    word >>= 8;
+    const uint64_t size = word >> 1 & 0x000FFFFFFFFFFFFFU;
+    double x = static_cast<double>(size) * layers.width[layer];
+    if (word & 1) x = -x;
+    if (size < layers.inside[layer]) return x;
+    if (layer == 0) return normal_tail(bits, size >> 8 & 1);
+    if (layers.between(layer, bits.real()) < std::exp(-0.5 * x * x)) return x;
+  }
+}
+
+double ziggurat_exponential(BitSource& bits) {
+  const Layers& layers = exponential_layers();
+  for (;;) {
+    uint64_t word = bits.next64() >> 3;
+    const uint64_t layer = word & 0xFF;
+    word >>= 8;
+    const double x = static_cast<double>(word) * layers.width[layer];
+    if (word < layers.inside[layer]) return x;
+    if (layer == 0) return static_cast<double>(kExponentialEnd) - std::log1p(-bits.real());
+    if (layers.between(layer, bits.real()) < std::exp(-x)) return x;
+  }
+}
+
+}  // namespace tessera::stdlib
