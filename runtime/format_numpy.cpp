@@ -290,6 +290,14 @@ std::string numpy_repr(const ArrayView& a) {
     for (size_t i = 0; i < a.sizes.size(); i++) out += (i ? ", " : "") + std::to_string(a.sizes[i]);
     out += ")";
   }
+  const bool cut = count > kThreshold;  // what is left out takes the shape along
+  if (cut) {
+    std::string shape = "shape=(";
+    for (size_t i = 0; i < a.sizes.size(); i++) shape += (i ? ", " : "") + std::to_string(a.sizes[i]);
+    shape += a.sizes.size() == 1 ? ",)" : ")";
+    const size_t line = out.size() - (out.rfind('\n') + 1);
+    out += (int64_t(line + shape.size()) + 3 > kLineWidth ? ",\n      " : ", ") + shape;
+  }
   if (implied) return out + ")";
   out += ",";
   const std::string dtype = std::string("dtype=") + name(a.dtype) + ")";

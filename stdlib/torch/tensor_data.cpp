@@ -109,14 +109,14 @@ class Reader {
     if (v.is_bool()) return convert_element<T>(v.as_bool());
     if (is_tensor(state_, v)) return stored<T>(tensor_of(v).item());
     Scalar number;
+    if (is_boxed_number(v, number)) return stored<T>(number);
+    if (is_numpy_bool(v)) return convert_element<T>(truth(in_, v));
     if (to_scalar(v, number)) {  // complex
       if constexpr (is_complex_type<T> || std::is_same_v<T, bool>) return number.to<T>();
       else if constexpr (std::is_integral_v<T>)
         throw Error(ErrorKind::TypeError, "'complex' object cannot be interpreted as an integer");
       else throw Error(ErrorKind::TypeError, "must be real number, not complex");
     }
-    if (is_boxed_number(v, number)) return stored<T>(number);
-    if (is_numpy_bool(v)) return convert_element<T>(truth(in_, v));
     if (is_sequence(v) && !is_floating(dtype))
       throw Error(ErrorKind::TypeError,
                   "'" + std::string(type_name(in_, v)) + "' object cannot be interpreted as an integer");

@@ -189,7 +189,11 @@ Value type(Interpreter& in, const Args& args) {
                 scalar_type_name(t.dtype()) + "Tensor");
   DType dtype;
   if (to_dtype(in, args[1], dtype)) return converted(in, args, dtype, t.device(), false);
-  const std::string wanted = is_str(args[1]) ? std::string(text_of(args[1])) : str_text(in, args[1]);
+  // The functions of those names stand for their types too: t.type(torch.LongTensor).
+  const Value function_name = is_str(args[1]) ? Value() : find_attr(in, args[1], intern(in, "__name__"));
+  const std::string wanted = is_str(args[1])          ? std::string(text_of(args[1]))
+                             : is_str(function_name) ? "torch." + std::string(text_of(function_name))
+                                                     : str_text(in, args[1]);
   for (int i = 0; i < kDTypeCount; ++i) {
     const std::string old_name = std::string("torch.") + scalar_type_name(static_cast<DType>(i)) + "Tensor";
     if (wanted == old_name) return converted(in, args, static_cast<DType>(i), t.device(), false);

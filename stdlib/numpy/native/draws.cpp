@@ -179,6 +179,14 @@ void Draws::integers(uint64_t last, int width, std::span<uint64_t> out) {
 }
 
 uint64_t Draws::interval(uint64_t last) {
+  const uint64_t mask = mask_of(last);
+  for (;;) {
+    const uint64_t drawn = (last <= 0xFFFFFFFFU ? bits_->next32() : bits_->next64()) & mask;
+    if (drawn <= last) return drawn;
+  }
+}
+
+uint64_t Draws::integer(uint64_t last) {
   uint64_t drawn = 0;
   integers(last, 64, {&drawn, 1});
   return drawn;

@@ -29,7 +29,8 @@ class Draws {
 
   // Whole numbers from 0 to `last`; `width` is the element size in bits, for small ones share a 32-bit draw.
   void integers(uint64_t last, int width, std::span<uint64_t> out);
-  uint64_t interval(uint64_t last);  // what shuffling draws
+  uint64_t integer(uint64_t last);
+  uint64_t interval(uint64_t last);  // what shuffling draws: under a mask, in either generator
 
   // The normal number that the polar method made besides the one it gave.
   bool has_spare = false;

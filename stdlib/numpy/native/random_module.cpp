@@ -141,17 +141,20 @@ Value integers(Interpreter& in, const Args& args) {
   return args[1];
 }
 
-// Swaps the elements of a list or of a flat int64 tensor, the last `size - first` of them final.
+// Swaps the elements of a list or of a flat int64 tensor, the last `size - first` of them final. choice() has its own
+// way to draw their places.
 Value shuffle(Interpreter& in, const Args& args) {
   Draws& draws = draws_of(args);
   const size_t first = static_cast<size_t>(int_argument(in, args[2]));
+  const bool for_choice = truth(in, args[3]);
+  const auto place = [&](uint64_t last) { return for_choice ? draws.integer(last) : draws.interval(last); };
   if (is_list(args[1])) {
     List& list = *as_list(args[1]);
-    for (uint32_t i = list.size; i-- > first;) std::swap(list.items[i], list.items[draws.interval(i)]);
+    for (uint32_t i = list.size; i-- > first;) std::swap(list.items[i], list.items[place(i)]);
     return Value::none();
   }
   const std::span<int64_t> items = elements<int64_t>(in, args[1], kInt64);
-  for (size_t i = items.size(); i-- > first;) std::swap(items[i], items[draws.interval(i)]);
+  for (size_t i = items.size(); i-- > first;) std::swap(items[i], items[place(i)]);
   return Value::none();
 }
 
@@ -162,7 +165,7 @@ Value sample(Interpreter& in, const Args& args) {
   const int64_t population = int_argument(in, args[2]), count = static_cast<int64_t>(out.size());
   std::vector<bool> taken(static_cast<size_t>(population));
   for (int64_t j = population - count; j < population; ++j) {
-    int64_t drawn = static_cast<int64_t>(draws.interval(static_cast<uint64_t>(j)));
+    int64_t drawn = static_cast<int64_t>(draws.integer(static_cast<uint64_t>(j)));
     if (taken[static_cast<size_t>(drawn)]) drawn = j;
     taken[static_cast<size_t>(drawn)] = true;
     out[static_cast<size_t>(j - population + count)] = drawn;
@@ -209,7 +212,7 @@ const NativeDef kMethods[] = {
     {"binomial(self, out, count, chance, /)", binomial, "Binomial numbers."},
     {"geometric(self, out, chance, /)", geometric, "Geometric numbers."},
     {"integers(self, out, low, last, width, /)", integers, "Whole numbers, the last one included."},
-    {"shuffle(self, items, first, /)", shuffle, "Shuffle a list or a flat int64 tensor."},
+    {"shuffle(self, items, first, for_choice=False, /)", shuffle, "Shuffle a list or a flat int64 tensor."},
     {"sample(self, out, population, /)", sample, "Different whole numbers below one."},
     {"get_state(self)", get_state, "The twister's words, its position and the normal number kept."},
     {"set_state(self, state, /)", set_state, "Go back to a state."},
