@@ -63,7 +63,8 @@ bool to_scalar(const Value& v, Scalar& out) {
   else if (v.is_object() && is_complex(*v.as_object()->type->owner, v)) {
     const auto* z = static_cast<const Complex*>(v.as_object());
     out = Scalar(std::complex<double>(z->real, z->imag));
-  } else if (v.is_object() && v.as_object()->kind == ObjectKind::Boxed) {  // an int, float or str with a class of its own
+  } else if (v.is_object() &&
+             v.as_object()->kind == ObjectKind::Boxed) {  // an int, float or str with a class of its own
     return to_scalar(static_cast<const Boxed*>(v.as_object())->value, out);
   } else return false;
   return true;

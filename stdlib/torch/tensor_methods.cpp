@@ -191,7 +191,7 @@ Value type(Interpreter& in, const Args& args) {
   if (to_dtype(in, args[1], dtype)) return converted(in, args, dtype, t.device(), false);
   // The functions of those names stand for their types too: t.type(torch.LongTensor).
   const Value function_name = is_str(args[1]) ? Value() : find_attr(in, args[1], intern(in, "__name__"));
-  const std::string wanted = is_str(args[1])          ? std::string(text_of(args[1]))
+  const std::string wanted = is_str(args[1])         ? std::string(text_of(args[1]))
                              : is_str(function_name) ? "torch." + std::string(text_of(function_name))
                                                      : str_text(in, args[1]);
   for (int i = 0; i < kDTypeCount; ++i) {

@@ -64,7 +64,8 @@ void Pcg64::step() {
 
 uint64_t Pcg64::next64() {
   step();
-  return std::rotr(static_cast<uint64_t>(state_ >> 64) ^ static_cast<uint64_t>(state_), static_cast<int>(state_ >> 122));
+  return std::rotr(static_cast<uint64_t>(state_ >> 64) ^ static_cast<uint64_t>(state_),
+                   static_cast<int>(state_ >> 122));
 }
 
 uint32_t Pcg64::next32() {

@@ -8,9 +8,10 @@ namespace {
 
 // log(gamma(x)) by Stirling's series, the argument moved over seven first.
 double log_gamma(double x) {
-  constexpr double kTerms[] = {8.333333333333333e-02,  -2.777777777777778e-03, 7.936507936507937e-04, -5.952380952380952e-04,
-                               8.417508417508418e-04,  -1.917526917526918e-03, 6.410256410256410e-03, -2.955065359477124e-02,
-                               1.796443723688307e-01,  -1.39243221690590e+00};
+  constexpr double kTerms[] = {8.333333333333333e-02,  -2.777777777777778e-03, 7.936507936507937e-04,
+                               -5.952380952380952e-04, 8.417508417508418e-04,  -1.917526917526918e-03,
+                               6.410256410256410e-03,  -2.955065359477124e-02, 1.796443723688307e-01,
+                               -1.39243221690590e+00};
   if (x == 1.0 || x == 2.0) return 0.0;
   const int64_t steps = x < 7.0 ? static_cast<int64_t>(7 - x) : 0;
   double moved = x + static_cast<double>(steps);
@@ -152,8 +153,8 @@ int64_t Draws::binomial_by_rejection(int64_t count, double chance) {
 
 int64_t Draws::geometric(double chance) {
   if (chance < 0.333333333333333333333333) {
-    const double drawn = std::ceil(legacy_ ? std::log(1.0 - real()) / std::log(1 - chance)
-                                           : -exponential() / std::log1p(-chance));
+    const double drawn =
+        std::ceil(legacy_ ? std::log(1.0 - real()) / std::log(1 - chance) : -exponential() / std::log1p(-chance));
     return drawn >= 9.2e18 ? INT64_MAX : static_cast<int64_t>(drawn);
   }
   const double q = 1.0 - chance, u = real();

@@ -76,7 +76,8 @@ Value fresh_words(Interpreter& in, const Args&) {
   const bool good = file >= 0 && read(file, words, sizeof words) == static_cast<ssize_t>(sizeof words);
   if (file >= 0) close(file);
   const auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  if (!good) words[0] = static_cast<uint32_t>(now), words[1] = static_cast<uint32_t>(now >> 32), words[2] = words[3] = 0;
+  if (!good)
+    words[0] = static_cast<uint32_t>(now), words[1] = static_cast<uint32_t>(now >> 32), words[2] = words[3] = 0;
   const Value list = make_list(in, 4);
   for (const uint32_t word : words) list_append(in, as_list(list), Value::integer(word));
   return list;

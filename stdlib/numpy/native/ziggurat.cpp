@@ -6,7 +6,7 @@ namespace tessera::stdlib {
 namespace {
 
 constexpr int kLayers = 256;
-constexpr long double kNormalEnd = 3.6541528853610087963519472518L;
+constexpr double kNormalEnd = 3.6541528853610087963519472518;
 constexpr long double kExponentialEnd = 7.6971174701310497140446280481L;
 
 // Layers of equal area under a falling curve, built from the outermost inwards. A draw is an integer below `scale`:
@@ -15,19 +15,18 @@ struct Layers {
   uint64_t inside[kLayers];
   double width[kLayers], height[kLayers];
 
-  template <class Curve, class Inverse>
-  Layers(long double end, long double tail, long double scale, Curve curve, Inverse inverse) {
-    const long double area = end * curve(end) + tail;
-    const long double base = area / curve(end);
+  template <class Real, class Curve, class Inverse>
+  Layers(Real end, Real area, Real scale, Curve curve, Inverse inverse) {
+    const Real base = area / curve(end);
     inside[0] = static_cast<uint64_t>(end / base * scale);
     inside[1] = 0;
     width[0] = static_cast<double>(base / scale);
     width[kLayers - 1] = static_cast<double>(end / scale);
     height[0] = 1;
     height[kLayers - 1] = static_cast<double>(curve(end));
-    long double outer = end;
+    Real outer = end;
     for (int i = kLayers - 2; i >= 1; --i) {
-      const long double inner = inverse(area / outer + curve(outer));
+      const Real inner = inverse(area / outer + curve(outer));
       inside[i + 1] = static_cast<uint64_t>(inner / outer * scale);
       width[i] = static_cast<double>(inner / scale);
       height[i] = static_cast<double>(curve(inner));
@@ -35,29 +34,32 @@ struct Layers {
     }
   }
 
-  double between(uint64_t layer, double part) const { return (height[layer - 1] - height[layer]) * part + height[layer]; }
+  double between(uint64_t layer, double part) const {
+    return (height[layer - 1] - height[layer]) * part + height[layer];
+  }
 };
 
-long double normal_curve(long double x) { return std::exp(-0.5L * x * x); }
-long double normal_inverse(long double y) { return std::sqrt(-2 * std::log(y)); }
+double normal_curve(double x) { return std::exp(-0.5 * x * x); }
+double normal_inverse(double y) { return std::sqrt(-2.0 * std::log(y)); }
 long double exponential_curve(long double x) { return std::exp(-x); }
 long double exponential_inverse(long double y) { return -std::log(y); }
 
 const Layers& normal_layers() {
-  static const Layers layers(kNormalEnd, std::sqrt(std::acos(-1.0L) / 2) * std::erfc(kNormalEnd / std::sqrt(2.0L)),
-                             0x1p52L, normal_curve, normal_inverse);
+  // In double precision: the rounding of its steps shows in the last digit of the widths that others have.
+  constexpr double kArea = 0.004928673233974652;
+  static const Layers layers(kNormalEnd, kArea, 0x1p52, normal_curve, normal_inverse);
   return layers;
 }
 
 const Layers& exponential_layers() {
-  static const Layers layers(kExponentialEnd, std::exp(-kExponentialEnd), 0x1p53L, exponential_curve,
-                             exponential_inverse);
+  const long double area = (kExponentialEnd + 1) * std::exp(-kExponentialEnd);
+  static const Layers layers(kExponentialEnd, area, 0x1p53L, exponential_curve, exponential_inverse);
   return layers;
 }
 
 // Marsaglia's way into the tail: two exponentials.
 double normal_tail(BitSource& bits, bool negative) {
-  constexpr double kEnd = static_cast<double>(kNormalEnd), kInverse = 0.27366123732975827203338247596;
+  constexpr double kEnd = kNormalEnd, kInverse = 0.27366123732975827203338247596;
   for (;;) {
     const double x = -kInverse * std::log1p(-bits.real());
     const double y = -std::log1p(-bits.real());
