@@ -34,11 +34,17 @@ Value dtype_itemsize(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(item_size(dtype_of(args[0]))));
 }
 
+// To pickle a dtype is its name in torch.
+Value dtype_reduce(Interpreter& in, const Args& args) { return make_str(in, name(dtype_of(args[0]))); }
+
+const NativeDef kDTypeMethods[] = {{"__reduce__(self)", dtype_reduce}};
+
 void make_dtypes(Interpreter& in, TorchState& state) {
   state.dtype = in.new_type({.name = "dtype", .module = "torch", .size = sizeof(DTypeObject), .flags = kFinalType});
   state.dtype->slots.destroy = destroy<DTypeObject>;
   state.dtype->slots.repr = dtype_repr;
   state.dtype->slots.hash = identity_hash;
+  in.add_methods(state.dtype, kDTypeMethods, std::size(kDTypeMethods));
   in.add_property(state.dtype, "is_floating_point", dtype_is_floating);
   in.add_property(state.dtype, "is_complex", dtype_is_complex);
   in.add_property(state.dtype, "is_signed", dtype_is_signed);
@@ -90,6 +96,15 @@ Value make_device(Interpreter& in, Type*, const Args& args) {
     return wrap_device(in, device);
   });
 }
+
+Value device_reduce(Interpreter& in, const Args& args) {
+  const Device d = device_of(args[0]);
+  const Value type = make_str(in, name(d.type));
+  return make_tuple(in, {Value(torch_state(in).device),
+                         d.index < 0 ? make_tuple(in, {type}) : make_tuple(in, {type, Value::integer(d.index)})});
+}
+
+const NativeDef kDeviceMethods[] = {{"__reduce__(self)", device_reduce}};
 
 // Size -------------------------------------------------------------------------------------------------------------
 
@@ -234,7 +249,12 @@ Value tag_repr(Interpreter& in, const Value& self) {
   return make_str(in, static_cast<TagObject*>(self.as_object())->text);
 }
 
-const NativeDef kSizeMethods[] = {{"numel(self)", size_numel, "The product of the sizes."}};
+Value size_reduce(Interpreter& in, const Args& args) {
+  return make_tuple(in, {Value(torch_state(in).size), make_tuple(in, {tuple_from(in, args[0])})});
+}
+
+const NativeDef kSizeMethods[] = {{"numel(self)", size_numel, "The product of the sizes."},
+                                  {"__reduce__(self)", size_reduce}};
 
 }  // namespace
 
@@ -248,6 +268,7 @@ void make_small_types(Interpreter& in, TorchState& state) {
   state.device->slots.compare = device_compare;
   state.device->slots.hash = device_hash;
   state.device->make = make_device;
+  in.add_methods(state.device, kDeviceMethods, std::size(kDeviceMethods));
   in.add_property(state.device, "type", device_type_name);
   in.add_property(state.device, "index", device_index);
 

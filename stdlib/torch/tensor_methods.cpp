@@ -72,6 +72,18 @@ Value storage(Interpreter& in, const Args& args) {
               {flat});
 }
 
+// The same as bytes.
+Value untyped_storage(Interpreter& in, const Args& args) {
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), intern(in, "_untyped")),
+              {args[0]});
+}
+
+// How pickle writes a tensor; the words are in the language, since they are names that other programs read.
+Value reduce(Interpreter& in, const Args& args) {
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch._utils"))), intern(in, "_reduce_tensor")),
+              {args[0]});
+}
+
 // Numbers ----------------------------------------------------------------------------------------------------------
 
 // float(t), int(t): the same as item(), refused with other words.
@@ -382,7 +394,7 @@ const NativeDef kMethods[] = {
     {"size(self, dim=None)", size, "The sizes, or one of them."},
     {"stride(self, dim=None)", stride, "How many elements to the next one along each dimension."},
     {"storage(self)", storage, "The memory that the tensor looks at."},
-    {"untyped_storage(self)", storage, "The memory that the tensor looks at."},
+    {"untyped_storage(self)", untyped_storage, "The memory that the tensor looks at."},
     {"is_contiguous(self, *, memory_format=None)", is_contiguous, "Whether the elements lie row by row without gaps."},
     {"__reversed__(self)", reversed},
     {"cpu(self, *, memory_format=None)", cpu, "The tensor on the CPU."},
@@ -403,6 +415,7 @@ const NativeDef kMethods[] = {
     {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
     {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
     {"__deepcopy__(self, memo)", deep_copy},
+    {"__reduce_ex__(self, protocol)", reduce, "What pickle writes."},
 };
 
 Value make_tensor(Interpreter& in, Type*, const Args& args) {

@@ -13,6 +13,7 @@
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
 
 namespace tessera::stdlib {
@@ -205,7 +206,11 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
 };
 
 const char* const kSubmodules[] = {"_C",   "_ops", "_script",  "nn",     "optim",  "utils",   "autograd",
-                                   "cuda", "fft",  "backends", "linalg", "random", "special", "storage"};
+                                   "cuda", "fft",  "backends", "linalg", "random", "special", "storage", "serialization", "_utils"};
+
+// Names of the package that stand in one of its modules.
+const std::pair<std::string_view, const char*> kElsewhere[] = {
+    {"save", "torch.serialization"}, {"load", "torch.serialization"}, {"frombuffer", "torch.storage"}};
 
 Value tag(Interpreter& in, const char* text) {
   auto* object = make_object<TagObject>(in, torch_state(in).tag);
@@ -230,6 +235,9 @@ Value missing_in_torch(Interpreter& in, Module&, Str* name) {
   for (const char* submodule : kSubmodules)
     if (text == submodule) return Value(static_cast<Object*>(in.import("torch." + std::string(text))));
   if (text.starts_with("__")) return Value();
+  for (const auto& [each, module] : kElsewhere)
+    if (text == each) return find_attr(in, Value(static_cast<Object*>(in.import(module))), name);
+  if (text.ends_with("Storage")) return find_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), name);
   return find_attr(in, Value(static_cast<Object*>(in.import("torch._script"))), name);
 }
 
@@ -237,6 +245,7 @@ void names_of_torch(Interpreter& in, Module&, Dict* names) {
   const auto add = [&](std::string_view name) { dict_set_str(in, names, intern(in, name), Value::none()); };
   for (const std::string& name : names_in_namespace(*find_namespace("torch"))) add(name);
   for (const char* submodule : kSubmodules) add(submodule);
+  for (const auto& [each, module] : kElsewhere) add(each);
   dict_for_each(in.import("torch._script")->dict, [&](const Value& key, const Value&) {
     if (!text_of(key).starts_with("_")) add(text_of(key));
   });
@@ -286,6 +295,7 @@ void fill_c(Interpreter& in, Module& module) {
   in.import("torch");
   add_graph_functions(in, module);
   add_c_functions(in, module);
+  add_memory_functions(in, module);
 }
 
 void fill_ops(Interpreter& in, Module& module) {

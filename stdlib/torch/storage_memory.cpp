@@ -1,0 +1,208 @@
+// The memory of tensors as bytes: what readers and writers of files move in one piece, without a look at the elements.
+//
+// A storage is handed to scripts as a flat uint8 tensor over all of it (`torch.storage` makes its classes of that).
+// Everything that makes a tensor of numbers found in a file goes through `tensor_on`, which believes none of them.
+#include "stdlib/torch/storage_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "lang/types/bytes.h"
+#include "runtime/autograd/engine.h"
+#include "stdlib/python/native/support.h"
+#include "stdlib/torch/convert.h"
+
+namespace tessera::stdlib {
+namespace {
+
+// What a memoryview of a tensor's memory holds on to.
+struct TensorMemory : Object {
+  Tensor tensor;
+};
+
+void destroy_memory(Interpreter& in, Object* self) { free_object(in, static_cast<TensorMemory*>(self)); }
+
+bool memory_buffer(const Value& value, Buffer& out) {
+  auto* memory = static_cast<TensorMemory*>(value.as_object());
+  out.size = memory->tensor.nbytes();
+  // An empty tensor may have no address; a buffer of no bytes shall still have one.
+  out.data = out.size == 0 ? reinterpret_cast<char*>(memory) : static_cast<char*>(memory->tensor.data_ptr());
+  out.readonly = false;
+  return true;
+}
+
+const Tensor& host_bytes(Interpreter& in, const Value& value) {
+  const Tensor& t = expect_tensor(in, value, "memory");
+  if (!t.device().is_cpu() || !t.is_contiguous())
+    throw Error(ErrorKind::RuntimeError, "the bytes of a tensor can be had on the CPU, of one that lies in one piece");
+  return t;
+}
+
+// A view of the memory of a contiguous tensor on the CPU. Writing there is writing the tensor.
+Value memory_of(Interpreter& in, const Args& args) {
+  const Tensor& t = host_bytes(in, args[0]);
+  const Value type = get_attr(in, Value(static_cast<Object*>(in.import("torch._C"))), intern(in, "_Memory"));
+  auto* memory = make_object<TensorMemory>(in, static_cast<Type*>(type.as_object()));
+  const Value owner = Value::adopt(memory);
+  memory->tensor = t;
+  return make_memory_view(in, owner);
+}
+
+// The storage of a tensor, from its first byte to its last.
+Value storage_of(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    const Tensor alias = detached_alias(expect_tensor(in, args[0], "tensor"));
+    Storage& storage = alias.storage();
+    const int64_t bytes = static_cast<int64_t>(storage.bytes()), one = 1;
+    return wrap_tensor(in, Tensor::adopt(TensorImpl::create_view(&storage, static_cast<char*>(storage.data()),
+                                                                 {&bytes, 1}, {&one, 1}, kUInt8)));
+  });
+}
+
+// A storage of its own over some bytes of another one, which stays alive as long.
+Value part_of(Interpreter& in, const Args& args) {
+  const Tensor& whole = host_bytes(in, args[0]);
+  const int64_t start = int_argument(in, args[1]), size = int_argument(in, args[2]);
+  const int64_t bytes = static_cast<int64_t>(whole.nbytes());
+  if (start < 0 || size < 0 || start > bytes || size > bytes - start)
+    throw Error(ErrorKind::ValueError, "the part lies outside of the storage");
+  return in_torch(in, args, [&] {
+    return wrap_tensor(in, Tensor::from_blob(static_cast<char*>(whole.data_ptr()) + start, {&size, 1}, kUInt8,
+                                             [whole](void*) {}));
+  });
+}
+
+// How many elements from the first one a layout reaches; -1: more than a number holds, or a step is negative.
+int64_t reach(Ints sizes, Ints strides) {
+  int64_t last = 0;
+  for (const int64_t size : sizes)
+    if (size == 0) return 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t step = 0;
+    if (strides[i] < 0 || __builtin_mul_overflow(sizes[i] - 1, strides[i], &step) ||
+        __builtin_add_overflow(last, step, &last))
+      return -1;
+  }
+  return last == INT64_MAX ? -1 : last + 1;
+}
+
+bool countable(Ints sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(count, size == 0 ? 1 : size, &count)) return false;
+  int64_t bytes = 0;
+  return !__builtin_mul_overflow(count, 16, &bytes);
+}
+
+// A bool is a byte of 0 or 1; others are written only where there are some, so that mapped pages stay as they are.
+void make_bools(char* data, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (static_cast<unsigned char>(data[i]) > 1) data[i] = 1;
+}
+
+// A tensor over a storage, from a byte on. ValueError where any element lies outside; None where the memory is not
+// aligned for the elements: then the caller copies.
+Value tensor_on(Interpreter& in, const Args& args) {
+  const Tensor& base = expect_tensor(in, args[0], "storage");
+  DType dtype = kUInt8;
+  std::vector<int64_t> sizes, strides;
+  if (!to_dtype(in, args[1], dtype) || !to_ints(in, args[3], sizes) || !to_ints(in, args[4], strides))
+    throw Error(ErrorKind::TypeError, "a tensor needs a dtype, sizes and strides that are ints");
+  const int64_t offset = int_argument(in, args[2]), width = static_cast<int64_t>(item_size(dtype));
+  const int64_t bytes = static_cast<int64_t>(base.nbytes());
+  if (sizes.size() != strides.size() || sizes.size() > 64 || !countable(sizes))
+    throw Error(ErrorKind::ValueError, "the sizes and strides of a tensor do not fit together");
+  const int64_t needed = reach(sizes, strides);
+  if (offset < 0 || offset > bytes || needed < 0 || needed > (bytes - offset) / width)
+    throw Error(ErrorKind::ValueError, "a tensor of " + shape_str(sizes) + " from byte " + std::to_string(offset) +
+                                           " on lies outside of its storage of " + std::to_string(bytes) + " bytes");
+  char* data = static_cast<char*>(base.data_ptr()) + offset;
+  const int64_t alignment = is_complex(dtype) ? width / 2 : width;
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment) != 0) return Value::none();
+  if (dtype == kBool && base.device().is_cpu()) make_bools(data, needed);
+  return in_torch(in, args, [&] {
+    return wrap_tensor(in, Tensor::adopt(TensorImpl::create_view(&base.storage(), data, sizes, strides, dtype)));
+  });
+}
+
+// A flat uint8 tensor that shares the memory of a bytes-like object, which may not change its size meanwhile. What may
+// not be written is copied: a tensor can always be written.
+Value from_buffer(Interpreter& in, const Args& args) {
+  auto pinned = std::make_shared<PinnedBuffer>(in, args[0], false);
+  const Buffer& buffer = pinned->get();
+  const int64_t size = static_cast<int64_t>(buffer.size);
+  return in_torch(in, std::span<const Value>(), [&] {
+    if (!buffer.readonly)
+      return wrap_tensor(in, Tensor::from_blob(buffer.data, {&size, 1}, kUInt8, [pinned](void*) {}));
+    Tensor copy = Tensor::empty({&size, 1}, kUInt8);
+    if (size != 0) std::memcpy(copy.data_ptr(), buffer.data, buffer.size);
+    return wrap_tensor(in, std::move(copy));
+  });
+}
+
+class Descriptor {
+ public:
+  Descriptor(Interpreter& in, const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) throw_os_error(in, errno, path);
+  }
+  ~Descriptor() { close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// The bytes of a file as a flat uint8 tensor. Pages come when they are looked at; what is written stays in memory.
+Value map_file(Interpreter& in, const Args& args) {
+  require(in.limits.files, "files");
+  const std::string path(text_argument(in, args[0], "path"));
+  if (path.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
+  const Descriptor file(in, path);
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) throw_os_error(in, errno, path);
+  if (!S_ISREG(status.st_mode)) throw_os_error(in, S_ISDIR(status.st_mode) ? EISDIR : ENODEV, path);
+  const int64_t size = status.st_size;
+  return in_torch(in, std::span<const Value>(), [&] {
+    if (size == 0) return wrap_tensor(in, Tensor::empty({&size, 1}, kUInt8));
+    const size_t bytes = static_cast<size_t>(size);
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
+    if (data == MAP_FAILED) throw_os_error(in, errno, path);
+    return wrap_tensor(in, Tensor::from_blob(data, {&size, 1}, kUInt8, [bytes](void* mapped) { munmap(mapped, bytes); }));
+  });
+}
+
+Type* make_memory_type(Interpreter& in) {
+  Type* type =
+      in.new_type({.name = "_Memory", .module = "torch._C", .size = sizeof(TensorMemory), .flags = kFinalType});
+  type->slots.destroy = destroy_memory;
+  add_buffer_source(in, destroy_memory, memory_buffer);
+  return type;
+}
+
+}  // namespace
+
+void add_memory_functions(Interpreter& in, Module& module) {
+  set_member(in, module, "_Memory", Value(make_memory_type(in)));
+  const struct {
+    const char* signature;
+    NativeFn function;
+  } rows[] = {
+      {"_memory(tensor)", memory_of},
+      {"_storage(tensor)", storage_of},
+      {"_storage_part(storage, start, size)", part_of},
+      {"_tensor_on(storage, dtype, offset, size, stride)", tensor_on},
+      {"_from_buffer(buffer)", from_buffer},
+      {"_map_file(path)", map_file},
+  };
+  for (const auto& row : rows) in.def(module, row.signature, "", row.function);
+}
+
+}  // namespace tessera::stdlib

@@ -1,0 +1,11 @@
+// The memory of tensors as bytes, for the parts of torch that read and write files.
+#pragma once
+
+#include "lang/objects/module.h"
+#include "stdlib/torch/state.h"
+
+namespace tessera::stdlib {
+
+void add_memory_functions(Interpreter& in, Module& module);
+
+}  // namespace tessera::stdlib
