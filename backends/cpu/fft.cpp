@@ -5,6 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/fft.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
 
 #include "backends/cpu/fft_line-inl.h"
 #include "backends/cpu/fft_line.h"
