@@ -20,6 +20,7 @@ namespace tessera::tensor {
 
 class Generator;        // runtime/random.h
 class DeviceGenerator;  // runtime/device/generator.h
+class SavedTensorHooks;  // runtime/autograd/node.h
 
 /// The current stream of each CUDA device; null, the default one, until another is set.
 class CurrentStreams {
@@ -53,6 +54,7 @@ class Context {
   bool grad_enabled = true;
   bool inference_mode = false;
   bool anomaly_mode = false;
+  bool anomaly_checks_nan = true;
   bool deterministic = false;
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
@@ -73,6 +75,11 @@ class Context {
     if (cancel.load(std::memory_order_relaxed)) [[unlikely]]
       throw_cancelled();
   }
+
+  /// What packs the tensors that ops save for backward; null: they are kept as they are.
+  SavedTensorHooks* saved_hooks = nullptr;
+  /// Where the program stands, for the nodes made in anomaly mode.
+  std::function<std::string()> forward_trace;
 
   /// Receives UserWarning texts; empty: they go to stderr.
   std::function<void(const std::string&)> warning_sink;

@@ -53,7 +53,8 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
   if (elements == 0) contiguous_strides(shape);  // which of an empty tensor need not fit
   const int64_t count = int64_t(elements);
   if (bytes <= kInlineBytes && device.is_cpu()) [[likely]] {
-    Account* account = Context::current().account;
+    const Context& context = Context::current();
+    Account* account = context.account;
     size_t block_bytes = kDataAt + bytes;
     char* block = static_cast<char*>(host::allocate(block_bytes, *account));
     auto* impl = new (block) TensorImpl(dtype, device);
@@ -63,6 +64,7 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
     storage->block_bytes_ = block_bytes;
     impl->data = block + kDataAt;
     impl->storage = impl->home = storage;
+    if (context.inference_mode) [[unlikely]] impl->flags |= kInference;
     impl->set_contiguous(shape, count);
     return impl;
   }
@@ -80,6 +82,7 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
   impl->data = static_cast<char*>(storage->data());
   impl->storage = storage;
   impl->home = nullptr;
+  if (Context::current().inference_mode) impl->flags |= kInference;
   impl->set_contiguous(shape, count);
   return impl;
 }
@@ -184,7 +187,9 @@ Tensor Tensor::wrapped_number(Scalar value) {
 Tensor Tensor::view_of(Ints sizes, Ints strides, int64_t offset) const {
   int64_t bytes = saturated_mul(offset, int64_t(item_size(dtype())));
   if (bytes < INT64_MIN / 2 || bytes > INT64_MAX / 2) bytes = 0;  // so far away lies only what has no element
-  return adopt(TensorImpl::create_view(impl_->storage, impl_->data + bytes, sizes, strides, dtype()));
+  Tensor view = adopt(TensorImpl::create_view(impl_->storage, impl_->data + bytes, sizes, strides, dtype()));
+  view.impl_->flags |= impl_->flags & TensorImpl::kInference;
+  return view;
 }
 
 Scalar Tensor::item() const {

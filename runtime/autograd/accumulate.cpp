@@ -41,6 +41,12 @@ bool may_be_kept(const Tensor& grad, const Tensor& leaf) {
 void AccumulateGrad::backward(const TensorList& grad_outputs, TensorList&) {
   const Tensor& arrived = grad_outputs[0];
   if (!arrived.defined()) return;
+  take(arrived);
+  const auto hooks = autograd_meta(leaf_).accumulated_hooks;  // a hook may remove itself
+  for (const auto& [id, run] : hooks) run(leaf_);
+}
+
+void AccumulateGrad::take(const Tensor& arrived) {
   Tensor& grad = autograd_meta(leaf_).grad;
   if (Context::current().grad_enabled) {
     grad = grad.defined() ? add(grad, arrived) : clone(arrived);

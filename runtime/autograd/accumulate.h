@@ -16,6 +16,8 @@ class AccumulateGrad final : public Node {
   const Tensor& leaf() const { return leaf_; }
 
  private:
+  void take(const Tensor& arrived);
+
   Tensor leaf_;
 };
 

@@ -34,11 +34,12 @@ class Engine {
     if (!edge.node) return;
     Task& task = tasks_[visit(edge.node.get())];
     roots_.push_back(edge.node);
-    task.needed = true;
+    task.needed = task.is_end = true;
     if (capture) task.captures.push_back({edge.output, uint32_t(captured_.size() - 1)});
   }
 
   void run() {
+    const Running running(pass_, limited_);
     for (size_t i = 0; i < tasks_.size(); i++) count_edges(i);
     if (limited_) mark_needed();
     for (Start& s : starts_) receive(s.task, s.output, std::move(s.grad));
@@ -54,6 +55,15 @@ class Engine {
   TensorList& captured() { return captured_; }
 
  private:
+  // Says which sweep runs while it does.
+  struct Running {
+    Running(uint64_t id, bool limited) : before(current) { current = {id, limited}; }
+    ~Running() { current = before; }
+    inline static thread_local Sweeping current;
+    Sweeping before;
+  };
+  friend Sweeping tessera::tensor::current_sweep();
+
   struct Capture {
     uint32_t output, slot;
   };
@@ -63,6 +73,7 @@ class Engine {
     uint32_t outer_task;
     uint32_t waiting = 0;  // edges whose gradient has not arrived
     bool needed = false, queued = false;
+    bool is_end = false;  // an input: the sweep goes on behind it only if that leads to another one
     TensorList grads;
     std::vector<Capture> captures;
   };
@@ -73,7 +84,7 @@ class Engine {
 
   uint32_t visit(Node* node) {
     if (node->pass_ == pass_) return node->task_;
-    tasks_.push_back({node, node->pass_, node->task_, 0, false, false, {}, {}});
+    tasks_.push_back({node, node->pass_, node->task_, 0, false, false, false, {}, {}});
     node->pass_ = pass_;
     node->task_ = uint32_t(tasks_.size() - 1);
     return node->task_;
@@ -124,7 +135,7 @@ class Engine {
     Node* node = tasks_[at].node;
     TensorList grads = std::move(tasks_[at].grads);
     grads.resize(std::max<size_t>(grads.size(), node->outputs));
-    run_hooks(node, grads);
+    if (!limited_ || tasks_[at].needed) run_hooks(node, grads);
     for (const Capture& capture : tasks_[at].captures) captured_[capture.slot] = grads[capture.output];
     TensorList results(node->edges.size());
     if (wants_run(tasks_[at], grads)) call(node, grads, results);
@@ -140,7 +151,7 @@ class Engine {
   bool wants_run(const Task& task, const TensorList& grads) const {
     const bool only_captured = !task.captures.empty() && task.node->edges.empty();
     if (only_captured || (limited_ && !task.needed)) return false;
-    if (limited_ && !task.captures.empty() && !leads_on(*task.node)) return false;
+    if (task.is_end && !task.node->edges.empty() && !leads_on(*task.node)) return false;
     if (task.node->runs_without_gradients) return true;
     return std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   }
@@ -149,12 +160,64 @@ class Engine {
                        [&](const Edge& e) { return e.node && tasks_[e.node->task_].needed; });
   }
 
-  void call(Node* node, const TensorList& grads, TensorList& results) {
+  void call(Node* node, TensorList& grads, TensorList& results) {
     const GradMode mode(grad_mode_);
-    node->backward(grads, results);
+    if (node->hooks && !node->hooks->before.empty()) run_pre_hooks(*node, grads);
+    const bool watched = node->hooks && !node->hooks->after.empty();
+    const TensorList given = watched ? grads : TensorList();
+    if (Context::current().anomaly_mode) [[unlikely]] call_watched(*node, grads, results);
+    else node->backward(grads, results);
+    if (watched) run_post_hooks(*node, results, given);
     if (keep_graph_) return;
     node->release_saved();
     node->released = true;
+  }
+
+  // Under anomaly mode an error says where the forward part was.
+  static void call_watched(Node& node, const TensorList& grads, TensorList& results) {
+    try {
+      node.backward(grads, results);
+      if (Context::current().anomaly_checks_nan) check_nan(node, results);
+    } catch (...) {
+      warn_of_failure(node);
+      throw;
+    }
+  }
+  static void check_nan(const Node& node, const TensorList& results) {
+    const GradMode no_grad(false);
+    for (size_t i = 0; i < results.size(); i++) {
+      const Tensor& g = results[i];
+      if (!g.defined() || !is_differentiable(g.dtype())) continue;
+      check(!any(isnan(g)).item().to_bool(), TensorErrorKind::Runtime, "Function '", node.name,
+            "' returned nan values in its ", i, "th output.");
+    }
+  }
+  static void warn_of_failure(const Node& node) {
+    if (node.hooks && !node.hooks->forward_trace.empty())
+      Context::current().warn(text("Error detected in ", node.name,
+                                   ". Traceback of forward call that caused the error:\n", node.hooks->forward_trace));
+    else
+      Context::current().warn(text("Error detected in ", node.name,
+                                   ". No forward pass information available. Enable detect anomaly during forward pass "
+                                   "for more information."));
+  }
+
+  static void run_pre_hooks(const Node& node, TensorList& grads) {
+    const auto hooks = node.hooks->before;  // a hook may remove itself
+    for (const auto& [id, hook] : hooks)
+      if (TensorList changed = hook(grads); !changed.empty()) take_changed(grads, std::move(changed));
+  }
+  static void run_post_hooks(const Node& node, TensorList& results, const TensorList& grads) {
+    const auto hooks = node.hooks->after;
+    for (const auto& [id, hook] : hooks)
+      if (TensorList changed = hook(results, grads); !changed.empty()) take_changed(results, std::move(changed));
+  }
+  static void take_changed(TensorList& grads, TensorList changed) {
+    check(changed.size() == grads.size(), TensorErrorKind::Runtime,
+          "hooks have returned an incorrect number of values (got ", changed.size(), ", but expected ", grads.size(),
+          ")");
+    for (size_t i = 0; i < grads.size(); i++)
+      grads[i] = grads[i].defined() ? hook_result(grads[i], std::move(changed[i])) : std::move(changed[i]);
   }
 
   // Functions that scripts hung on the results of this node, then the results that keep their gradient.
@@ -196,8 +259,13 @@ std::string size_text(Ints sizes) {
   return s + "])";
 }
 
-Tensor first_gradient(const TensorList& roots, const TensorList& grads, size_t i) {
-  const Tensor& root = roots[i];
+Tensor first_gradient(const GraphPoints& roots, const TensorList& grads, size_t i) {
+  const Tensor& root = roots[i].tensor;
+  if (!root.defined()) {  // an edge alone has no shape that a 1 could have
+    check(i < grads.size() && grads[i].defined(), TensorErrorKind::Runtime,
+          "grad can be implicitly created only for scalar outputs");
+    return grads[i];
+  }
   if (i >= grads.size() || !grads[i].defined()) {
     check(!root.requires_grad() || root.numel() == 1, TensorErrorKind::Runtime,
           "grad can be implicitly created only for scalar outputs");
@@ -211,11 +279,11 @@ Tensor first_gradient(const TensorList& roots, const TensorList& grads, size_t i
   return grads[i];
 }
 
-void add_roots(Engine& engine, const TensorList& roots, const TensorList& grads) {
+void add_roots(Engine& engine, const GraphPoints& roots, const TensorList& grads) {
   TensorList firsts;
   for (size_t i = 0; i < roots.size(); i++) firsts.push_back(first_gradient(roots, grads, i));
   for (size_t i = 0; i < roots.size(); i++) {
-    const Edge edge = gradient_edge(roots[i]);
+    const Edge edge = roots[i].edge();
     check(edge.node.get() != nullptr, TensorErrorKind::Runtime, "element ", i,
           " of tensors does not require grad and does not have a grad_fn");
     engine.add_root(edge, std::move(firsts[i]));
@@ -224,18 +292,29 @@ void add_roots(Engine& engine, const TensorList& roots, const TensorList& grads)
 
 }  // namespace
 
+GraphPoints graph_points(const TensorList& tensors) {
+  GraphPoints points;
+  for (const Tensor& t : tensors) points.push_back({t, {}});
+  return points;
+}
+
 void backward(const TensorList& roots, const TensorList& grads, bool retain_graph, bool create_graph,
               const TensorList& inputs) {
+  backward(graph_points(roots), grads, retain_graph, create_graph, graph_points(inputs));
+}
+
+void backward(const GraphPoints& roots, const TensorList& grads, bool retain_graph, bool create_graph,
+              const GraphPoints& inputs) {
   Engine engine(retain_graph || create_graph, create_graph);
   {
     const GradMode mode(create_graph);
     add_roots(engine, roots, grads);
   }
   for (size_t i = 0; i < inputs.size(); i++) {
-    const Edge edge = gradient_edge(inputs[i]);
+    const Edge edge = inputs[i].edge();
     check(edge.node.get() != nullptr, TensorErrorKind::Runtime,
           "One of the differentiated Tensors does not require grad");
-    if (!is_leaf(inputs[i])) retain_grad(inputs[i]);
+    if (inputs[i].tensor.defined() && !is_leaf(inputs[i].tensor)) retain_grad(inputs[i].tensor);
     engine.add_input(edge, false);
   }
   engine.run();
@@ -243,23 +322,31 @@ void backward(const TensorList& roots, const TensorList& grads, bool retain_grap
 
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs, bool retain_graph,
                 bool create_graph, bool allow_unused) {
+  return grad(graph_points(outputs), graph_points(inputs), grad_outputs, retain_graph, create_graph, allow_unused);
+}
+
+TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const TensorList& grad_outputs,
+                bool retain_graph, bool create_graph, bool allow_unused) {
   check(!inputs.empty(), TensorErrorKind::Value, "grad requires non-empty inputs.");
   Engine engine(retain_graph || create_graph, create_graph);
   {
     const GradMode mode(create_graph);
     add_roots(engine, outputs, grad_outputs);
   }
-  for (const Tensor& input : inputs) {
-    check(input.requires_grad(), TensorErrorKind::Runtime, "One of the differentiated Tensors does not require grad");
-    engine.add_input(gradient_edge(input), true);
+  for (const GraphPoint& input : inputs) {
+    const Edge edge = input.edge();
+    check(bool(edge.node), TensorErrorKind::Runtime, "One of the differentiated Tensors does not require grad");
+    engine.add_input(edge, true);
   }
   engine.run();
-  for (const Tensor& g : engine.captured())
-    check(
-        g.defined() || allow_unused, TensorErrorKind::Runtime,
-        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
+  for (size_t i = 0; i < inputs.size(); i++)
+    check(engine.captured()[i].defined() || allow_unused, TensorErrorKind::Runtime, "The differentiated Tensor at index ",
+          i,
+          " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
   return std::move(engine.captured());
 }
+
+Sweeping current_sweep() { return Engine::Running::current; }
 
 bool is_leaf(const Tensor& t) { return !t.requires_grad() || !grad_fn_of(t); }
 
@@ -271,6 +358,8 @@ void set_requires_grad(const Tensor& t, bool requires_grad) {
         "require differentiation use var_no_grad = var.detach().");
     return;
   }
+  check(!requires_grad || !(t.impl()->flags & TensorImpl::kInference) || Context::current().inference_mode,
+        TensorErrorKind::Runtime, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   check(!requires_grad || is_differentiable(t.dtype()), TensorErrorKind::Runtime,
         "only Tensors of floating point and complex dtype can require gradients");
   if (requires_grad) t.impl()->flags |= TensorImpl::kRequiresGrad;
@@ -288,11 +377,15 @@ void retain_grad(const Tensor& t) {
   meta.retains_grad = true;
 }
 
+uint64_t new_hook_id() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 uint64_t add_hook(const Tensor& t, TensorHook hook) {
-  static std::atomic<uint64_t> last_id{0};
   check(t.requires_grad(), TensorErrorKind::Runtime,
         "cannot register a hook on a tensor that doesn't require gradient");
-  const uint64_t id = ++last_id;
+  const uint64_t id = new_hook_id();
   AutogradMeta& meta = autograd_meta(t);
   if (const CountedPtr<Node> node = grad_fn_of(t)) {
     if (!node->hooks) node->hooks = std::make_unique<NodeHooks>();
@@ -306,8 +399,37 @@ uint64_t add_hook(const Tensor& t, TensorHook hook) {
 void remove_hook(const Tensor& t, uint64_t id) {
   AutogradMeta& meta = autograd_meta(t);
   std::erase_if(meta.hooks, [&](const auto& hook) { return hook.first == id; });
+  std::erase_if(meta.accumulated_hooks, [&](const auto& hook) { return hook.first == id; });
   if (meta.grad_fn && meta.grad_fn->hooks)
     std::erase_if(meta.grad_fn->hooks->hooks, [&](const NodeHooks::Hook& hook) { return hook.id == id; });
+}
+
+uint64_t add_accumulated_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook) {
+  check(leaf.requires_grad(), TensorErrorKind::Runtime,
+        "cannot register a hook on a tensor that doesn't require gradient");
+  check(is_leaf(leaf), TensorErrorKind::Runtime,
+        "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  const uint64_t id = new_hook_id();
+  autograd_meta(leaf).accumulated_hooks.emplace_back(id, std::move(hook));
+  return id;
+}
+
+uint64_t add_pre_hook(Node& node, NodePreHook hook) {
+  const uint64_t id = new_hook_id();
+  node.own_hooks().before.emplace_back(id, std::move(hook));
+  return id;
+}
+
+uint64_t add_post_hook(Node& node, NodePostHook hook) {
+  const uint64_t id = new_hook_id();
+  node.own_hooks().after.emplace_back(id, std::move(hook));
+  return id;
+}
+
+void remove_hook(Node& node, uint64_t id) {
+  if (!node.hooks) return;
+  std::erase_if(node.hooks->before, [&](const auto& hook) { return hook.first == id; });
+  std::erase_if(node.hooks->after, [&](const auto& hook) { return hook.first == id; });
 }
 
 Tensor detached(const Tensor& t) { return t.view_of(t.sizes(), t.strides()); }

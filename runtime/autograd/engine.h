@@ -13,6 +13,25 @@ void backward(const TensorList& roots, const TensorList& grads = {}, bool retain
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {},
                 bool retain_graph = false, bool create_graph = false, bool allow_unused = false);
 
+/// Where a sweep starts or ends: a tensor, or an edge of the graph without one.
+struct GraphPoint {
+  Tensor tensor;
+  Edge place;
+  Edge edge() const { return tensor.defined() ? gradient_edge(tensor) : place; }
+};
+using GraphPoints = std::vector<GraphPoint>;
+void backward(const GraphPoints& roots, const TensorList& grads, bool retain_graph, bool create_graph,
+              const GraphPoints& inputs);
+TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const TensorList& grad_outputs,
+                bool retain_graph, bool create_graph, bool allow_unused);
+
+/// The sweep that this thread is in.
+struct Sweeping {
+  uint64_t id = 0;       // 0: none
+  bool limited = false;  // to the way to some inputs
+};
+Sweeping current_sweep();
+
 bool is_leaf(const Tensor& t);
 void set_requires_grad(const Tensor& t, bool requires_grad);
 /// Keeps the gradient of a tensor that is no leaf in its `.grad` too.
@@ -20,6 +39,11 @@ void retain_grad(const Tensor& t);
 /// Calls the hook with each gradient of t; what it returns (if defined) takes the gradient's place. The answer removes it.
 uint64_t add_hook(const Tensor& t, TensorHook hook);
 void remove_hook(const Tensor& t, uint64_t id);
+/// Calls the hook with the leaf whenever its `.grad` has taken up a gradient. remove_hook takes it away again.
+uint64_t add_accumulated_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
+uint64_t add_pre_hook(Node& node, NodePreHook hook);
+uint64_t add_post_hook(Node& node, NodePostHook hook);
+void remove_hook(Node& node, uint64_t id);
 
 /// The same elements outside the graph, sharing memory and version.
 Tensor detached(const Tensor& t);

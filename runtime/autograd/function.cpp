@@ -1,5 +1,7 @@
 #include "runtime/autograd/function.h"
 
+#include <algorithm>
+
 #include "runtime/ops.h"
 
 namespace tessera::tensor {
@@ -70,10 +72,30 @@ std::string type_text(const Tensor& t) {
   return (t.device().is_cuda() ? "torch.cuda." : "torch.") + type + "Tensor";
 }
 
+bool contains(const TensorList& list, const Tensor& t) {
+  return std::any_of(list.begin(), list.end(), [&](const Tensor& each) { return each.defined() && each.same(t); });
+}
+
+// The history of an output that is an input, changed.
+void write_history(Tensor& t, const CountedPtr<Node>& node, uint32_t output, size_t outputs) {
+  const AutogradMeta* meta = t.impl()->autograd;
+  check(!t.requires_grad() || (meta && meta->grad_fn), TensorErrorKind::Runtime,
+        "a leaf Variable that requires grad has been used in an in-place operation.");
+  t.bump_version();
+  if (!meta || !meta->view_base.defined()) return set_history(t, node, output);
+  check(outputs == 1, TensorErrorKind::Runtime,
+        "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+        "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input "
+        "is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting "
+        "it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+        "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.");
+  rebase_history(t, node);
+}
+
 }  // namespace
 
 CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
-                                 const TensorList& saved, FunctionBackward backward) {
+                                 const TensorList& saved, FunctionBackward backward, const TensorList& written) {
   auto node = make_counted<FunctionNode>(std::move(name), std::move(backward));
   for (const Tensor& input : inputs) {
     node->add_input(input);
@@ -81,14 +103,22 @@ CountedPtr<Node> record_function(std::string name, const TensorList& inputs, Ten
                                            : InputInfo{});
   }
   node->outputs = uint32_t(outputs.size());
-  for (uint32_t i = 0; i < outputs.size(); i++)
-    if (outputs[i].defined()) set_history(outputs[i], node, i);
+  for (uint32_t i = 0; i < outputs.size(); i++) {
+    if (!outputs[i].defined()) continue;
+    if (contains(written, outputs[i])) write_history(outputs[i], node, i, outputs.size());
+    else set_history(outputs[i], node, i);
+  }
   for (const Tensor& t : saved) {
-    bool is_result = false;
-    for (const Tensor& output : outputs) is_result = is_result || (t.defined() && t.same(output));
-    node->saved.emplace_back(t, is_result);
+    node->saved.emplace_back(t, t.defined() && contains(outputs, t));
   }
   return node;
+}
+
+TensorList saved_of(Node& node) {
+  TensorList list;
+  if (auto* function = dynamic_cast<FunctionNode*>(&node))
+    for (const SavedTensor& s : function->saved) list.push_back(s.get(&node));
+  return list;
 }
 
 FunctionBackward* function_of(Node& node) {

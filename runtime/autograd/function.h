@@ -16,8 +16,12 @@ using FunctionBackward = std::function<TensorList(const TensorList& grads, const
 /// `outputs` become results of a node called `name`, and `backward` is called when their gradients are there (undefined:
 /// nothing flowed into an output). Undefined inputs stand for arguments that were no tensors; undefined outputs, and inputs
 /// that come back as outputs, get no history. A saved output is kept without its node, so that no cycle holds the graph.
+/// `written` are inputs that the function has changed in place: as outputs they keep their identity and go on from here.
 CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
-                                 const TensorList& saved, FunctionBackward backward);
+                                 const TensorList& saved, FunctionBackward backward, const TensorList& written = {});
+
+/// What record_function was given to save, as it is now. Nothing for other nodes.
+TensorList saved_of(Node& node);
 
 /// The backward of a node that record_function made; null for others. For collectors that look for cycles through it.
 FunctionBackward* function_of(Node& node);

@@ -98,8 +98,15 @@ bool any_needs_grad(const TensorList& inputs) {
   return false;
 }
 
+void remember_forward(Node& node) {
+  const Context& context = Context::current();
+  if (!context.anomaly_mode || !context.forward_trace) [[likely]] return;
+  if (!node.hooks || node.hooks->forward_trace.empty()) node.own_hooks().forward_trace = context.forward_trace();
+}
+
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output) {
   if (!is_differentiable(out.dtype())) return;
+  remember_forward(*node);
   AutogradMeta& meta = autograd_meta(out);
   meta.grad_fn = std::move(node);
   meta.output = output;
@@ -111,13 +118,43 @@ void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output) {
 
 SavedTensor::SavedTensor(const Tensor& t, bool is_result) : is_result_(is_result), empty_(!t.defined()) {
   if (empty_) return;
+  check(!(t.impl()->flags & TensorImpl::kInference), TensorErrorKind::Runtime,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+        "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+        "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   version_ = t.version();
   if (!is_result) {
     tensor_ = t;
+    if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]] pack(*hooks);
     return;
   }
   if (const AutogradMeta* meta = t.impl()->autograd) output_ = meta->output;
   tensor_ = t.view_of(t.sizes(), t.strides());
+  if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]] pack(*hooks);
+}
+
+// Outside of the constructor's inline part: hooks are rare.
+void SavedTensor::pack(SavedTensorHooks& hooks) {
+  const GradMode no_grad(false);
+  const uint32_t before = tensor_.version();
+  packed_ = hooks.pack(tensor_);
+  check(tensor_.version() == before, TensorErrorKind::Runtime,
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+        "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+        "to perform in-place operations on the input to a pack hook.");
+  if (!is_result_ && tensor_.requires_grad()) packed_->edge_ = gradient_edge(tensor_);
+  tensor_.reset();
+}
+
+Tensor SavedTensor::unpacked(Node* owner) const {
+  const CountedPtr<PackedTensor> packed = packed_;  // unpacking may free the graph
+  Tensor t = packed->unpack();
+  const Edge edge = is_result_ ? Edge{CountedPtr<Node>::share(owner), output_} : packed->edge_;
+  if (!edge.node || !Context::current().grad_enabled) return t;
+  if (t.impl()->autograd && gradient_edge(t).node == edge.node) return t;
+  t = t.view_of(t.sizes(), t.strides());
+  set_history(t, edge.node, edge.output);
+  return t;
 }
 
 void SavedTensor::fail_changed(const Node* owner) const {
@@ -135,10 +172,11 @@ void SavedTensor::fail_changed(const Node* owner) const {
           ? "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed "
             "in there or anywhere later. Good luck!"
           : "enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True).");
+            "torch.autograd.set_detect_anomaly(True, check_nan=False).");
 }
 
 Tensor SavedTensor::get(Node* owner) const {
+  if (packed_) return unpacked(owner);
   if (!tensor_.defined()) {
     check(
         empty_, TensorErrorKind::Runtime,

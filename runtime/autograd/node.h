@@ -68,6 +68,10 @@ class EdgeList {
 
 using TensorHook = std::function<Tensor(const Tensor&)>;
 
+/// See (and may replace, by a list of the same length) what a node is given, or what it has computed from that.
+using NodePreHook = std::function<TensorList(const TensorList& grad_outputs)>;
+using NodePostHook = std::function<TensorList(const TensorList& grad_inputs, const TensorList& grad_outputs)>;
+
 /// What few nodes have: functions that see (and may replace) the gradient of a result, and tensors that keep theirs.
 struct NodeHooks {
   struct Hook {
@@ -77,6 +81,10 @@ struct NodeHooks {
   };
   std::vector<Hook> hooks;
   std::vector<AutogradMeta*> retained;
+  std::vector<std::pair<uint64_t, NodePreHook>> before;
+  std::vector<std::pair<uint64_t, NodePostHook>> after;
+  std::string forward_trace;        // where the node was made, under anomaly mode
+  CountedPtr<Counted> host_record;  // what a host keeps with the node
 };
 
 class Node : public Counted {
@@ -99,6 +107,10 @@ class Node : public Counted {
   void add_input(const Tensor& input);
   void add_edge(Edge edge);
   bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
+  NodeHooks& own_hooks() {
+    if (!hooks) hooks = std::make_unique<NodeHooks>();
+    return *hooks;
+  }
 
   const char* name;  // "AddBackward0"
   /// Larger than that of every node behind an edge, whatever thread made it. A clock of each thread that add_edge sets
@@ -119,6 +131,23 @@ class Node : public Counted {
   uint32_t task_ = 0;
 };
 
+/// A saved tensor as the hooks of its context keep it, and what ties it to the graph when it comes back.
+class PackedTensor : public Counted {
+ public:
+  virtual Tensor unpack() = 0;
+
+ private:
+  friend class SavedTensor;
+  Edge edge_;
+};
+
+/// Takes the place of the tensors that ops save while it is the context's saved_hooks.
+class SavedTensorHooks {
+ public:
+  virtual ~SavedTensorHooks() = default;
+  virtual CountedPtr<PackedTensor> pack(const Tensor& t) = 0;
+};
+
 /// A tensor kept for backward. Remembers the version; get() throws PyTorch's "one of the variables needed for gradient
 /// computation has been modified by an inplace operation" when it changed. A saved *result* is kept without
 /// its own node (that would be a cycle); get(node) puts it back.
@@ -127,13 +156,17 @@ class SavedTensor {
   SavedTensor() = default;
   explicit SavedTensor(const Tensor& t, bool is_result = false);
   Tensor get(Node* owner) const;
-  bool saved() const { return tensor_.defined(); }
-  void reset() { tensor_.reset(); }
+  bool saved() const { return tensor_.defined() || packed_; }
+  void reset() { tensor_.reset(), packed_ = nullptr; }
+  /// Saves by these hooks from now on.
+  void pack(SavedTensorHooks& hooks);
 
  private:
   [[noreturn]] void fail_changed(const Node* owner) const;
+  Tensor unpacked(Node* owner) const;
 
   Tensor tensor_;
+  CountedPtr<PackedTensor> packed_;  // instead of the tensor
   uint32_t version_ = 0;
   uint32_t output_ = 0;
   bool is_result_ = false;
@@ -152,6 +185,7 @@ struct AutogradMeta {
   bool one_of_several_views = false;                   // of split, unbind, chunk: may not be written
   Tensor view_base;                                    // for differentiable views: the tensor that owns the history
   std::vector<std::pair<uint64_t, TensorHook>> hooks;  // of a leaf; others have theirs on the node
+  std::vector<std::pair<uint64_t, std::function<void(const Tensor&)>>> accumulated_hooks;  // of a leaf, after .grad is set
 };
 
 /// The tensor's record, made if there is none.
@@ -168,6 +202,8 @@ inline bool needs_grad(const Tensors&... inputs) {
   return ((inputs.defined() && inputs.requires_grad()) || ...) && Context::current().grad_enabled;
 }
 bool any_needs_grad(const TensorList& inputs);
+/// In anomaly mode: notes where the program stands as the place that made the node.
+void remember_forward(Node& node);
 
 /// Makes `out` the node's result number `output`. Results that are not floating stay outside.
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output = 0);

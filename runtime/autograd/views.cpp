@@ -108,6 +108,7 @@ void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, u
   meta.view_version = view.version();
   meta.one_of_several_views = one_of_several || (from && from->one_of_several_views);
   if (!node) return;
+  remember_forward(*node);
   meta.grad_fn = std::move(node);
   meta.output = output;
   view.impl()->flags |= TensorImpl::kRequiresGrad;

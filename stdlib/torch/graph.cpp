@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "lang/core/protocol.h"
+#include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/function.h"
+#include "stdlib/torch/graph_hooks.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -15,9 +17,11 @@ struct NodeObject : Object {
   CountedPtr<Node> node;
 };
 
-Node& node_of(const Value& v) { return *static_cast<NodeObject*>(v.as_object())->node; }
-
-void destroy(Interpreter& in, Object* self) { free_object(in, static_cast<NodeObject*>(self)); }
+void destroy(Interpreter& in, Object* self) {
+  Node& node = *static_cast<NodeObject*>(self)->node;
+  if (NodeRecord* record = find_node_record(node)) record->object = nullptr;
+  free_object(in, static_cast<NodeObject*>(self));
+}
 
 Value repr_node(Interpreter& in, const Value& self) {
   char address[32];
@@ -25,7 +29,23 @@ Value repr_node(Interpreter& in, const Value& self) {
   return make_str(in, std::string("<") + node_of(self).name + " object at " + address + ">");
 }
 
-Value name(Interpreter& in, const Args& args) { return make_str(in, node_of(args[0]).name); }
+// Only nodes of custom functions have it, and leaves' accumulators the other.
+Value saved_tensors(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] { return wrap_list(in, saved_of(node_of(args[0]))); });
+}
+Value variable(Interpreter& in, const Args& args) {
+  const auto* leaf = dynamic_cast<AccumulateGrad*>(&node_of(args[0]));
+  return leaf ? wrap_tensor(in, leaf->leaf()) : Value::none();
+}
+
+Value sequence(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(node_of(args[0]).sequence));
+}
+
+Value name(Interpreter& in, const Args& args) {
+  Node& node = node_of(args[0]);
+  return make_str(in, dynamic_cast<AccumulateGrad*>(&node) ? "torch::autograd::AccumulateGrad" : node.name);
+}
 
 Value next_functions(Interpreter& in, const Args& args) {
   const Node& node = node_of(args[0]);
@@ -50,19 +70,23 @@ Value compare_nodes(Interpreter& in, CompareOp op, const Value& self, const Valu
 }
 
 // A type for each operation, as PyTorch has: type(y.grad_fn).__name__ is "MulBackward0".
-Type* node_type(Interpreter& in, const char* name_of_node) {
+Type* node_type(Interpreter& in, const char* name_of_node, bool is_function, bool is_leaf) {
   auto& known = torch_state(in).node_types;
   for (const auto& [known_name, type] : known)
     if (known_name == name_of_node) return type;
   Type* type = in.new_type(
-      {.name = name_of_node, .module = "torch.autograd.graph", .size = sizeof(NodeObject), .flags = kFinalType});
+      {.name = name_of_node, .module = is_function ? "torch.autograd.function" : "builtins", .size = sizeof(NodeObject), .flags = kFinalType});
   known.emplace_back(name_of_node, type);
   type->slots.destroy = destroy;
   type->slots.repr = repr_node;
   type->slots.hash = hash_node;
   type->slots.compare = compare_nodes;
-  const NativeDef rows[] = {{"name(self)", name, "The operation's name."}};
-  in.add_methods(type, rows, 1);
+  const NativeDef rows[] = {{"name(self)", name, "The operation's name."},
+                            {"_sequence_nr(self)", sequence, "A number that is larger than that of older nodes."}};
+  in.add_methods(type, rows, 2);
+  add_node_hooks(in, type);
+  if (is_function) in.add_property(type, "saved_tensors", saved_tensors);
+  if (is_leaf) in.add_property(type, "variable", variable);
   in.add_property(type, "next_functions", next_functions);
   return type;
 }
@@ -74,17 +98,47 @@ TensorList tensors_of(Interpreter& in, const Value& v) {
   return list;
 }
 
+// A tensor, or a GradientEdge: a tuple of a node and the number of its result.
+GraphPoints points_of(Interpreter& in, const Value& v) {
+  GraphPoints points;
+  if (v.is_none()) return points;
+  for (const Value& item : *as_tuple(v)) {
+    if (is_tensor(torch_state(in), item)) {
+      points.push_back({tensor_of(item), {}});
+      continue;
+    }
+    const Value node = get_attr(in, item, intern(in, "node")), output = get_attr(in, item, intern(in, "output_nr"));
+    points.push_back({{}, {CountedPtr<Node>::share(&node_of(node)), static_cast<uint32_t>(output.as_int())}});
+  }
+  return points;
+}
+
+Value gradient_edge_of(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    const Edge edge = gradient_edge(expect_tensor(in, args[0], "tensor"));
+    if (!edge.node)
+      throw Error(ErrorKind::RuntimeError,
+                  "It is not possible to get the gradient edge for a Tensor that does not require gradients");
+    return make_tuple(in, {wrap_node(in, edge.node), Value::integer(edge.output)});
+  });
+}
+
+Value sweep(Interpreter& in, const Args&) {
+  const Sweeping now = current_sweep();
+  return make_tuple(in, {Value::integer(static_cast<int64_t>(now.id)), Value::boolean(now.limited)});
+}
+
 Value run_backward(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    backward(tensors_of(in, args[0]), tensors_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
-             tensors_of(in, args[4]));
+    backward(points_of(in, args[0]), tensors_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
+             points_of(in, args[4]));
     return Value::none();
   });
 }
 
 Value run_grad(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    return wrap_list(in, grad(tensors_of(in, args[0]), tensors_of(in, args[1]), tensors_of(in, args[2]),
+    return wrap_list(in, grad(points_of(in, args[0]), points_of(in, args[1]), tensors_of(in, args[2]),
                               truth(in, args[3]), truth(in, args[4]), truth(in, args[5])));
   });
 }
@@ -98,19 +152,20 @@ Value run_record(Interpreter& in, const Args& args) {
       return std::any_of(list.begin(), list.end(),
                          [&](const Tensor& other) { return other.defined() && other.same(t); });
     };
-    const TensorList plain = tensors_of(in, args[5]);
+    const TensorList plain = tensors_of(in, args[5]), written = tensors_of(in, args[6]);
     TensorList outputs = tensors_of(in, args[2]);
     const Value results = wrap_list(in, outputs);
     for (size_t i = 0; i < outputs.size(); ++i) {
       Value& result = as_tuple(results)->items[i];
       if (!outputs[i].defined()) continue;
-      if (given(inputs, outputs[i])) tensor_of(result) = outputs[i] = detached(outputs[i]);
+      if (given(written, outputs[i])) result = as_tuple(args[2])->items[i];
+      else if (given(inputs, outputs[i])) tensor_of(result) = outputs[i] = detached(outputs[i]);
       else result = as_tuple(args[2])->items[i];  // the script's own object: the collector sees cycles through it
       if (given(plain, outputs[i])) outputs[i] = Tensor();
       else track_tensor(in, result);
     }
     record_function(std::string(text_of(args[0])), inputs, outputs, tensors_of(in, args[3]),
-                    ScriptBackward{&in, args[4]});
+                    ScriptBackward{&in, args[4]}, written);
     return results;
   });
 }
@@ -120,22 +175,9 @@ Value set_grad_mode(Interpreter& in, const Args& args) {
   torch_state(in).context.grad_enabled = truth(in, args[0]);
   return Value::none();
 }
-Value inference(Interpreter& in, const Args&) { return Value::boolean(torch_state(in).context.inference_mode); }
-// Inference mode is grad mode off as well; leaving it puts both back.
-Value set_inference(Interpreter& in, const Args& args) {
-  Context& context = torch_state(in).context;
-  const bool on = truth(in, args[0]);
-  if (on != context.inference_mode) context.grad_enabled = !on;
-  context.inference_mode = on;
-  return Value::none();
-}
-Value anomaly(Interpreter& in, const Args&) { return Value::boolean(torch_state(in).context.anomaly_mode); }
-Value set_anomaly(Interpreter& in, const Args& args) {
-  torch_state(in).context.anomaly_mode = truth(in, args[0]);
-  return Value::none();
-}
-
 }  // namespace
+
+Node& node_of(const Value& v) { return *static_cast<NodeObject*>(v.as_object())->node; }
 
 Value wrap_list(Interpreter& in, const TensorList& list) {
   Tuple* tuple = new_tuple(in, list.size());
@@ -146,25 +188,28 @@ Value wrap_list(Interpreter& in, const TensorList& list) {
 }
 
 Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
-  auto* object = make_object<NodeObject>(in, node_type(in, node->name));
+  NodeRecord& record = node_record(*node);
+  if (record.object) return Value(record.object);
+  const bool is_function = function_of(*node) != nullptr, is_leaf = dynamic_cast<AccumulateGrad*>(node.get()) != nullptr;
+  auto* object = make_object<NodeObject>(in, node_type(in, node->name, is_function, is_leaf));
   object->node = std::move(node);
+  record.object = object;
   return Value::adopt(object);
 }
 
 void add_graph_functions(Interpreter& in, Module& module) {
+  add_hook_functions(in, module);
+  in.def(module, "_sweep()", "", sweep);
+  in.def(module, "_gradient_edge(tensor)", "", gradient_edge_of);
   in.def(module, "_backward(roots: tuple, grads: tuple, retain_graph, create_graph, inputs)", "", run_backward);
   in.def(module, "_grad(outputs: tuple, inputs: tuple, grads: tuple, retain_graph, create_graph, allow_unused)", "",
          run_grad);
   in.def(module,
          "_record_function(name: str, inputs: tuple, outputs: tuple, saved: tuple, backward: callable, "
-         "non_differentiable: tuple)",
+         "non_differentiable: tuple, dirty: tuple)",
          "", run_record);
   in.def(module, "_grad_enabled()", "", grad_enabled);
   in.def(module, "_set_grad_enabled(mode)", "", set_grad_mode);
-  in.def(module, "_inference_mode()", "", inference);
-  in.def(module, "_set_inference_mode(mode)", "", set_inference);
-  in.def(module, "_anomaly_mode()", "", anomaly);
-  in.def(module, "_set_anomaly_mode(mode)", "", set_anomaly);
 }
 
 }  // namespace tessera::stdlib

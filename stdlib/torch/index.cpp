@@ -4,6 +4,7 @@
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "runtime/ops/indexing.h"
+#include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
 
 namespace tessera::stdlib {
@@ -70,6 +71,7 @@ Value get_tensor_item(Interpreter& in, const Value& self, const Value& key) {
 }
 
 void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  in_torch(in, self, [&] { check_may_write(tensor_of(self)); });
   const TorchState& state = torch_state(in);
   const Value operands[] = {self, value};
   in_torch(in, operands, [&] {

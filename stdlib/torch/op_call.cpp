@@ -2,6 +2,7 @@
 
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
+#include "stdlib/torch/autocast.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/return_types.h"
 
@@ -62,6 +63,7 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
   const bool inplace = function.is_inplace || bound.inplace;
   const Value* const self = inplace ? find_self(state, args, bound) : nullptr;
   const std::span<Tensor> out = inplace ? std::span(&tensor_of(*self), 1) : std::span(bound.out);
+  for (const Tensor& t : out) check_may_write(t);
   OpCall call{binder.entry(), state.context, {bound.args(), binder.size()}, out, {}};
   binder.entry().kernel(call);
   if (inplace) return *self;
@@ -94,10 +96,24 @@ std::string doc_of(const OpFunction& function) {
 
 }  // namespace
 
+void refuse_write() {
+  check(Context::current().inference_mode, TensorErrorKind::Runtime,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+        "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
+}
+
+// Also ops that have no form of their own that makes a new tensor: copy_.
+static bool writes_self(const OpFunction& function) {
+  return function.is_inplace || (function.name.ends_with('_') && !function.name.ends_with("__"));
+}
+
 Value call_op(Interpreter& in, OpFunction& function, const Args& args) {
   TorchState& state = torch_state(in);
   return in_torch(in, args, [&]() -> Value {
     Value result;
+    if (state.autocast.any && call_autocast(in, function, args, result)) return result;
+    if (args.count > 0 && is_tensor(state, args[0]) && is_inference(tensor_of(args[0])) && writes_self(function))
+      refuse_write();
     const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
     if (plain && call_fast(in, state, function, args, result)) return result;
     BoundCall bound;

@@ -15,6 +15,13 @@ Value call_op(Interpreter& in, OpFunction& function, const Args& args);
 // For natives that end in an op: calls it by its name in the registry, whatever it is shown as.
 Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args);
 
+// Tensors of inference mode are written only there.
+void refuse_write();
+inline bool is_inference(const Tensor& t) { return t.defined() && (t.impl()->flags & TensorImpl::kInference); }
+inline void check_may_write(const Tensor& t) {
+  if (is_inference(t)) [[unlikely]] refuse_write();
+}
+
 // Fast pointers of several overloads together: what a call with plain operands may take.
 FastPaths merge_fast_paths(std::span<const OpEntry* const> entries);
 

@@ -4,6 +4,7 @@
 // into the language's Error.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -39,6 +40,15 @@ struct GeneratorObject : Object {
   CountedPtr<Counted> generator;
 };
 
+struct SavedHooksStack;  // graph_hooks.cpp
+
+// What torch.autocast has set, one place for each kind of device.
+struct AutocastModes {
+  bool any = false;  // one of them is on: all that a call asks
+  bool cpu = false, cuda = false, cache = true;
+  DType cpu_dtype = kBFloat16, cuda_dtype = kFloat16;
+};
+
 struct TorchState {
   static constexpr size_t kRecentSizes = 16;  // a power of two
 
@@ -50,6 +60,8 @@ struct TorchState {
   const OpEntry* unary_ops[3] = {};    // by UnaryOp
   const OpEntry* compare_ops[6] = {};  // by CompareOp
   const OpEntry* reciprocal = nullptr;
+  AutocastModes autocast;
+  std::shared_ptr<SavedHooksStack> saved_hooks;
   std::unordered_map<std::string, Value> ops_by_name;       // function objects of call_op_by_name
   Value recent_sizes[kRecentSizes];                         // torch.Size objects to hand out again, see wrap_size
   std::vector<std::pair<std::string, Type*>> return_types;  // torch.return_types.max …

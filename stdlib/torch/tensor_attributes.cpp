@@ -26,7 +26,11 @@ Value itemsize(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype())));
 }
 Value nbytes(Interpreter&, const Args& args) { return Value::integer(static_cast<int64_t>(self_of(args).nbytes())); }
-Value version(Interpreter&, const Args& args) { return Value::integer(self_of(args).version()); }
+Value version(Interpreter&, const Args& args) {
+  if (self_of(args).impl()->flags & TensorImpl::kInference)
+    throw Error(ErrorKind::RuntimeError, "Inference tensors do not track version counter.");
+  return Value::integer(self_of(args).version());
+}
 Value requires_grad(Interpreter&, const Args& args) { return Value::boolean(self_of(args).requires_grad()); }
 Value is_leaf_tensor(Interpreter&, const Args& args) { return Value::boolean(is_leaf(self_of(args))); }
 Value layout(Interpreter& in, const Args&) {

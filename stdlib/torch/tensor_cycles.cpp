@@ -38,6 +38,39 @@ Tensor ScriptHook::operator()(const Tensor& grad) const {
   return hook_result(grad, tensor_of(result), hook_name(*in, function));
 }
 
+namespace {
+
+TensorList changed_by(Interpreter& in, const Value& hook, const Value& result, size_t expected) {
+  if (result.is_none()) return {};
+  const TorchState& state = torch_state(in);
+  if (is_tensor(state, result) && expected == 1) return {tensor_of(result)};
+  if (!result.is_object() || !result.as_object()->type->is_subtype_of(in.types.tuple))
+    throw Error(ErrorKind::TypeError,
+                "expected tuple, but hook returned '" + std::string(type_name(in, result)) + "'");
+  if (as_tuple(result)->size != expected)
+    throw Error(ErrorKind::RuntimeError, "hook '" + hook_name(in, hook) +
+                                             "' has returned an incorrect number of values (got " +
+                                             std::to_string(as_tuple(result)->size) + ", but expected " +
+                                             std::to_string(expected) + ")");
+  TensorList list;
+  for (const Value& item : *as_tuple(result))
+    list.push_back(item.is_none() ? Tensor() : expect_tensor(in, item, "hook's result"));
+  return list;
+}
+
+}  // namespace
+
+TensorList ScriptNodePreHook::operator()(const TensorList& grads) const {
+  return changed_by(*in, function, call(*in, function, {wrap_list(*in, grads)}), grads.size());
+}
+
+TensorList ScriptNodeHook::operator()(const TensorList& results, const TensorList& grads) const {
+  const Value given[] = {wrap_list(*in, results), wrap_list(*in, grads)};
+  return changed_by(*in, function, call(*in, function, Args{given, 2, nullptr, nullptr}), results.size());
+}
+
+void ScriptLeafHook::operator()(const Tensor& leaf) const { call(*in, function, {wrap_tensor(*in, leaf)}); }
+
 TensorList ScriptBackward::operator()(const TensorList& grads, const TensorList& saved) const {
   const Value given[] = {wrap_list(*in, grads), wrap_list(*in, saved)};
   const Value answer = call(*in, function, Args{given, 2, nullptr, nullptr});
@@ -59,10 +92,16 @@ void traverse_tensor(Object* self, Visitor& visitor) {
   const AutogradMeta* meta = own_record(self);
   if (meta == nullptr) return;
   for (const auto& [id, hook] : meta->hooks) visit_hook(hook, visitor);
+  for (const auto& [id, hook] : meta->accumulated_hooks)
+    if (const auto* script = hook.target<ScriptLeafHook>()) visitor(script->function);
   Node* node = own_node(*meta);
   if (node == nullptr) return;
   if (node->hooks) {
     for (const NodeHooks::Hook& hook : node->hooks->hooks) visit_hook(hook.run, visitor);
+    for (const auto& [id, hook] : node->hooks->before)
+      if (const auto* script = hook.target<ScriptNodePreHook>()) visitor(script->function);
+    for (const auto& [id, hook] : node->hooks->after)
+      if (const auto* script = hook.target<ScriptNodeHook>()) visitor(script->function);
   }
   if (const FunctionBackward* function = function_of(*node)) {
     if (const auto* script = function->target<ScriptBackward>()) visitor(script->function);
@@ -74,9 +113,15 @@ void clear_tensor(Interpreter&, Object* self) {
   AutogradMeta* meta = own_record(self);
   if (meta == nullptr) return;
   const auto hooks = std::exchange(meta->hooks, {});
+  const auto accumulated_hooks = std::exchange(meta->accumulated_hooks, {});
   Node* node = own_node(*meta);
   if (node == nullptr) return;
-  const auto node_hooks = node->hooks ? std::exchange(node->hooks->hooks, {}) : std::vector<NodeHooks::Hook>();
+  const std::unique_ptr<NodeHooks> node_hooks = std::make_unique<NodeHooks>();
+  if (node->hooks) {
+    node_hooks->hooks.swap(node->hooks->hooks);
+    node_hooks->before.swap(node->hooks->before);
+    node_hooks->after.swap(node->hooks->after);
+  }
   if (FunctionBackward* function = function_of(*node); function != nullptr && function->target<ScriptBackward>()) {
     const FunctionBackward dropped =
         std::exchange(*function, [](const TensorList&, const TensorList&) { return TensorList(); });

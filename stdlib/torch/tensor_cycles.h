@@ -24,6 +24,23 @@ struct ScriptBackward {
   TensorList operator()(const TensorList& grads, const TensorList& saved) const;
 };
 
+// Of a node: what it was given, or that and what came out.
+struct ScriptNodePreHook {
+  Interpreter* in;
+  Value function;
+  TensorList operator()(const TensorList& grads) const;
+};
+struct ScriptNodeHook {
+  Interpreter* in;
+  Value function;
+  TensorList operator()(const TensorList& results, const TensorList& grads) const;
+};
+struct ScriptLeafHook {
+  Interpreter* in;
+  Value function;
+  void operator()(const Tensor& leaf) const;
+};
+
 void track_tensor(Interpreter& in, const Value& tensor);
 
 // For the type's table.

@@ -267,6 +267,19 @@ Value register_hook(Interpreter& in, const Args& args) {
               {args[0], Value::integer(static_cast<int64_t>(id))});
 }
 
+Value register_leaf_hook(Interpreter& in, const Args& args) {
+  const uint64_t id =
+      in_torch(in, args, [&] { return add_accumulated_hook(self_of(args), ScriptLeafHook{&in, args[1]}); });
+  track_tensor(in, args[0]);
+  const Value script(static_cast<Object*>(in.import("torch._script")));
+  return call(in, get_attr(in, script, intern(in, "_TensorHookHandle")),
+              {args[0], Value::integer(static_cast<int64_t>(id))});
+}
+
+Value is_inference(Interpreter&, const Args& args) {
+  return Value::boolean(self_of(args).impl()->flags & TensorImpl::kInference);
+}
+
 Value remove_tensor_hook(Interpreter&, const Args& args) {
   remove_hook(self_of(args), static_cast<uint64_t>(args[1].as_int()));
   return Value::none();
@@ -406,6 +419,9 @@ const NativeDef kMethods[] = {
      "Gathers gradients in the leaves that this tensor was computed from."},
     {"requires_grad_(self, requires_grad=True)", requires_grad_inplace, "Sets whether gradients flow to it."},
     {"register_hook(self, hook: callable)", register_hook, "Calls the hook with the gradient when it is computed."},
+    {"register_post_accumulate_grad_hook(self, hook: callable)", register_leaf_hook,
+     "Calls the hook with the leaf after .grad has taken up a gradient."},
+    {"is_inference(self)", is_inference, "Whether it was made in inference mode."},
     {"_remove_hook(self, id: int)", remove_tensor_hook},
     {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
      "A tensor of data with this dtype."},

@@ -66,7 +66,8 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   if (is_tensor(state, other)) {
     return in_torch(in, operands, [&] {
       const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
-      if (entry->fast.binary == nullptr) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
+      const bool cast = op == BinaryOp::MatMul && state.autocast.any;
+      if (entry->fast.binary == nullptr || cast) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
       return wrap_tensor(in, entry->fast.binary(tensor_of(left), tensor_of(right), reuse));
     });
   }
@@ -85,6 +86,7 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr || !entry->has(kInplace)) return in.not_implemented;
   const Value operands[] = {self, other};
+  in_torch(in, self, [&] { check_may_write(tensor_of(self)); });
   Scalar number;
   if (is_tensor(state, other) && entry->fast.binary_inplace != nullptr) {
     in_torch(in, operands, [&] { entry->fast.binary_inplace(tensor_of(self), tensor_of(other)); });

@@ -9,6 +9,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/plan.h"
 #include "runtime/random.h"
+#include "stdlib/torch/autocast.h"
 #include "stdlib/torch/c_module.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
@@ -206,7 +207,8 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
 };
 
 const char* const kSubmodules[] = {"_C",   "_ops", "_script",  "nn",     "optim",  "utils",   "autograd",
-                                   "cuda", "fft",  "backends", "linalg", "random", "special", "storage", "serialization", "_utils"};
+                                   "cuda", "fft",  "backends", "linalg", "random", "special", "storage",
+                                   "amp",  "func", "profiler", "distributions", "serialization", "_utils"};
 
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
@@ -294,6 +296,7 @@ void fill_torch(Interpreter& in, Module& module) {
 void fill_c(Interpreter& in, Module& module) {
   in.import("torch");
   add_graph_functions(in, module);
+  add_autocast_functions(in, module);
   add_c_functions(in, module);
   add_memory_functions(in, module);
 }

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <thread>
 
@@ -73,7 +74,7 @@ TEST_CASE("the messages are PyTorch's") {
   CHECK(message_of([&] { zero_(x); }) == "a leaf Variable that requires grad is being used in an in-place operation.");
   CHECK(message_of([&] {
           grad({sum(x)}, {leaf({1}, {1})});
-        }).starts_with("One of the differentiated Tensors appears to not have been used"));
+        }).starts_with("The differentiated Tensor at index 0 appears to not have been used"));
 }
 
 TEST_CASE("a saved tensor that was written is noticed") {
@@ -84,7 +85,7 @@ TEST_CASE("a saved tensor that was written is noticed") {
       message_of([&] { backward({sum(y)}); }) ==
       "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.DoubleTensor [2]], which is "
       "output 0 of SqrtBackward0, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that "
-      "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).");
+      "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).");
 }
 
 TEST_CASE("a second derivative") {
@@ -242,4 +243,117 @@ TEST_CASE("a gradient that a function or a hook returns has to fit") {
   add_hook(z, [](const Tensor&) { return ones({1}, kFloat32); });
   CHECK(message_of([&] { backward({z * 1.0}); }) ==
         "hook has changed the type of value (was torch.DoubleTensor got torch.FloatTensor)");
+}
+
+namespace {
+
+size_t bytes_in_use() { return mallinfo2().uordblks; }
+
+// What a graph of a million nodes may leave behind: free lists have an end, and the first run fills them.
+template <class F>
+void leaves_nothing(F&& run) {
+  run();
+  const size_t before = bytes_in_use();
+  for (int i = 0; i < 3; i++) run();
+  CHECK(bytes_in_use() <= before + (size_t{1} << 16));
+}
+
+struct KeptTwice final : PackedTensor {
+  explicit KeptTwice(Tensor t) : tensor(std::move(t)) {}
+  Tensor unpack() override { return tensor * 0.5; }
+  Tensor tensor;
+};
+struct Doubling final : SavedTensorHooks {
+  CountedPtr<PackedTensor> pack(const Tensor& t) override {
+    packed++;
+    return make_counted<KeptTwice>(t * 2.0);
+  }
+  int packed = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a chain of a million nodes is swept and freed without recursion, and leaves no bytes") {
+  const Tensor x = leaf({1}, {1});
+  leaves_nothing([&] {
+    Tensor y = x;
+    for (int i = 0; i < 1'000'000; i++) y = y * 1.0;
+    backward({y});
+  });
+  CHECK(grad_of(x) == V{4});
+}
+
+TEST_CASE("a graph of shared parts runs each node once and leaves no bytes") {
+  const Tensor x = leaf({1}, {1});
+  leaves_nothing([&] {
+    Tensor y = x;
+    for (int i = 0; i < 200'000; i++) y = (y + y) * 0.5;
+    backward({y});
+  });
+  CHECK(grad_of(x) == V{4});
+  leaves_nothing([&] {  // never swept
+    Tensor y = x;
+    for (int i = 0; i < 200'000; i++) y = (y + y) * 0.5;
+  });
+}
+
+TEST_CASE("saved tensors go through the hooks of their context") {
+  Doubling hooks;
+  const Tensor x = leaf({2, 3}, {2});
+  Context::current().saved_hooks = &hooks;
+  const Tensor y = x * x, z = exp(x);
+  Context::current().saved_hooks = nullptr;
+  CHECK(hooks.packed == 3);
+  CHECK(numbers(grad({sum(y)}, {x})[0]) == V{4, 6});
+  CHECK(numbers(grad({sum(z)}, {x})[0]) == numbers(z));
+}
+
+TEST_CASE("hooks of nodes see and replace what goes in and out") {
+  const Tensor x = leaf({2, 3}, {2});
+  const Tensor y = x * 3.0;
+  Node& node = *grad_fn_of(y);
+  const uint64_t id = add_pre_hook(node, [](const TensorList& g) { return TensorList{g[0] * 2.0}; });
+  add_post_hook(node, [](const TensorList& results, const TensorList& grads) {
+    CHECK(numbers(grads[0]) == V{2, 2});
+    TensorList changed = results;
+    changed[0] = results[0] + 1.0;
+    return changed;
+  });
+  int accumulated = 0;
+  add_accumulated_hook(x, [&](const Tensor& t) { accumulated += int(grad_of(t)[0]); });
+  backward({sum(y)}, {}, true);
+  CHECK(grad_of(x) == V{7, 7});
+  CHECK(accumulated == 7);
+  remove_hook(node, id);
+}
+
+TEST_CASE("anomaly mode raises on the first NaN and says where the node was made") {
+  Context& context = Context::current();
+  std::string warned;
+  context.warning_sink = [&](const std::string& message) { warned = message; };
+  context.forward_trace = [] { return std::string("here"); };
+  context.anomaly_mode = true;
+  const Tensor x = leaf({0, 1}, {2});
+  const auto sweep = [&] { backward({sum(sqrt(x) * 0.0)}); };
+  CHECK(message_of(sweep) == "Function 'SqrtBackward0' returned nan values in its 0th output.");
+  CHECK(warned == "Error detected in SqrtBackward0. Traceback of forward call that caused the error:\nhere");
+  context.anomaly_checks_nan = false;
+  CHECK(message_of(sweep) == "");
+  context.anomaly_mode = false;
+  context.anomaly_checks_nan = true;
+  context.forward_trace = nullptr;
+  context.warning_sink = nullptr;
+}
+
+TEST_CASE("what inference mode makes stays outside of the tape") {
+  Context::current().inference_mode = true;
+  const Tensor made = Tensor::from_values(V{1, 2}, {2});
+  const Tensor large = Tensor::empty({1000}, kFloat32);
+  Context::current().inference_mode = false;
+  CHECK((large.impl()->flags & TensorImpl::kInference) != 0);
+  const Tensor x = leaf({1, 2}, {2});
+  CHECK(message_of([&] { made * x; }).starts_with("Inference tensors cannot be saved for backward."));
+  CHECK(message_of([&] { set_requires_grad(made, true); })
+            .starts_with("Setting requires_grad=True on inference tensor outside InferenceMode"));
+  CHECK((made + x).requires_grad());
 }
