@@ -165,7 +165,8 @@ class Engine {
     if (node->hooks && !node->hooks->before.empty()) run_pre_hooks(*node, grads);
     const bool watched = node->hooks && !node->hooks->after.empty();
     const TensorList given = watched ? grads : TensorList();
-    if (Context::current().anomaly_mode) [[unlikely]] call_watched(*node, grads, results);
+    if (Context::current().anomaly_mode) [[unlikely]]
+      call_watched(*node, grads, results);
     else node->backward(grads, results);
     if (watched) run_post_hooks(*node, results, given);
     if (keep_graph_) return;
@@ -340,8 +341,8 @@ TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const Ten
   }
   engine.run();
   for (size_t i = 0; i < inputs.size(); i++)
-    check(engine.captured()[i].defined() || allow_unused, TensorErrorKind::Runtime, "The differentiated Tensor at index ",
-          i,
+    check(engine.captured()[i].defined() || allow_unused, TensorErrorKind::Runtime,
+          "The differentiated Tensor at index ", i,
           " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
   return std::move(engine.captured());
 }
@@ -359,7 +360,8 @@ void set_requires_grad(const Tensor& t, bool requires_grad) {
     return;
   }
   check(!requires_grad || !(t.impl()->flags & TensorImpl::kInference) || Context::current().inference_mode,
-        TensorErrorKind::Runtime, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+        TensorErrorKind::Runtime,
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   check(!requires_grad || is_differentiable(t.dtype()), TensorErrorKind::Runtime,
         "only Tensors of floating point and complex dtype can require gradients");
   if (requires_grad) t.impl()->flags |= TensorImpl::kRequiresGrad;
@@ -407,8 +409,7 @@ void remove_hook(const Tensor& t, uint64_t id) {
 uint64_t add_accumulated_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook) {
   check(leaf.requires_grad(), TensorErrorKind::Runtime,
         "cannot register a hook on a tensor that doesn't require gradient");
-  check(is_leaf(leaf), TensorErrorKind::Runtime,
-        "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  check(is_leaf(leaf), TensorErrorKind::Runtime, "post accumulate grad hooks cannot be registered on non-leaf tensors");
   const uint64_t id = new_hook_id();
   autograd_meta(leaf).accumulated_hooks.emplace_back(id, std::move(hook));
   return id;

@@ -83,12 +83,13 @@ void write_history(Tensor& t, const CountedPtr<Node>& node, uint32_t output, siz
         "a leaf Variable that requires grad has been used in an in-place operation.");
   t.bump_version();
   if (!meta || !meta->view_base.defined()) return set_history(t, node, output);
-  check(outputs == 1, TensorErrorKind::Runtime,
-        "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
-        "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input "
-        "is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting "
-        "it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
-        "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.");
+  check(
+      outputs == 1, TensorErrorKind::Runtime,
+      "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+      "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input "
+      "is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting "
+      "it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+      "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.");
   rebase_history(t, node);
 }
 

@@ -100,7 +100,8 @@ bool any_needs_grad(const TensorList& inputs) {
 
 void remember_forward(Node& node) {
   const Context& context = Context::current();
-  if (!context.anomaly_mode || !context.forward_trace) [[likely]] return;
+  if (!context.anomaly_mode || !context.forward_trace) [[likely]]
+    return;
   if (!node.hooks || node.hooks->forward_trace.empty()) node.own_hooks().forward_trace = context.forward_trace();
 }
 
@@ -125,12 +126,14 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result) : is_result_(is_result
   version_ = t.version();
   if (!is_result) {
     tensor_ = t;
-    if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]] pack(*hooks);
+    if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]]
+      pack(*hooks);
     return;
   }
   if (const AutogradMeta* meta = t.impl()->autograd) output_ = meta->output;
   tensor_ = t.view_of(t.sizes(), t.strides());
-  if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]] pack(*hooks);
+  if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]]
+    pack(*hooks);
 }
 
 // Outside of the constructor's inline part: hooks are rare.

@@ -12,12 +12,24 @@ namespace {
 
 // What PyTorch does with an op's tensors on a CPU.
 const char* const kLower[] = {
-    "_addmm_activation", "addbmm",           "addmm",
-    "baddbmm",           "bmm",              "conv1d",
-    "conv2d",            "conv3d",           "conv_tbc",
-    "conv_transpose1d",  "conv_transpose2d", "conv_transpose3d",
-    "linalg_vecdot",     "linear",           "matmul",
-    "mm",                "prelu",            "scaled_dot_product_attention",
+    "_addmm_activation",
+    "addbmm",
+    "addmm",
+    "baddbmm",
+    "bmm",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "linalg_vecdot",
+    "linear",
+    "matmul",
+    "mm",
+    "prelu",
+    "scaled_dot_product_attention",
 };
 const char* const kFloat32Ops[] = {
     "adaptive_avg_pool3d",
@@ -219,9 +231,9 @@ Value get_autocast(Interpreter& in, const Args& args) {
   const TorchState& state = torch_state(in);
   const AutocastModes& modes = state.autocast;
   const bool cuda = is_cuda_name(args[0]);
-  return make_tuple(in, {Value::boolean(cuda ? modes.cuda : modes.cpu),
-                         state.dtypes[static_cast<int>(cuda ? modes.cuda_dtype : modes.cpu_dtype)],
-                         Value::boolean(modes.cache)});
+  return make_tuple(
+      in, {Value::boolean(cuda ? modes.cuda : modes.cpu),
+           state.dtypes[static_cast<int>(cuda ? modes.cuda_dtype : modes.cpu_dtype)], Value::boolean(modes.cache)});
 }
 
 Value set_autocast(Interpreter& in, const Args& args) {

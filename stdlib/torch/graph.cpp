@@ -74,8 +74,10 @@ Type* node_type(Interpreter& in, const char* name_of_node, bool is_function, boo
   auto& known = torch_state(in).node_types;
   for (const auto& [known_name, type] : known)
     if (known_name == name_of_node) return type;
-  Type* type = in.new_type(
-      {.name = name_of_node, .module = is_function ? "torch.autograd.function" : "builtins", .size = sizeof(NodeObject), .flags = kFinalType});
+  Type* type = in.new_type({.name = name_of_node,
+                            .module = is_function ? "torch.autograd.function" : "builtins",
+                            .size = sizeof(NodeObject),
+                            .flags = kFinalType});
   known.emplace_back(name_of_node, type);
   type->slots.destroy = destroy;
   type->slots.repr = repr_node;
@@ -190,7 +192,8 @@ Value wrap_list(Interpreter& in, const TensorList& list) {
 Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
   NodeRecord& record = node_record(*node);
   if (record.object) return Value(record.object);
-  const bool is_function = function_of(*node) != nullptr, is_leaf = dynamic_cast<AccumulateGrad*>(node.get()) != nullptr;
+  const bool is_function = function_of(*node) != nullptr,
+             is_leaf = dynamic_cast<AccumulateGrad*>(node.get()) != nullptr;
   auto* object = make_object<NodeObject>(in, node_type(in, node->name, is_function, is_leaf));
   object->node = std::move(node);
   record.object = object;

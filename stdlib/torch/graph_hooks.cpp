@@ -69,8 +69,9 @@ struct PackedValue final : PackedTensor {
   Tensor unpack() override {
     const Value result = call(*in, unpack_hook, {value});
     if (!is_tensor(torch_state(*in), result))
-      throw Error(ErrorKind::TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type " +
-                                            std::string(type_name(*in, result)));
+      throw Error(ErrorKind::TypeError,
+                  "Output of saved tensor unpack_hook expected to be a Tensor but got result of type " +
+                      std::string(type_name(*in, result)));
     return tensor_of(result);
   }
 
@@ -131,8 +132,7 @@ Value pop_saved_hooks(Interpreter& in, const Args&) {
 // Answers what was said before.
 Value refuse_saved_hooks(Interpreter& in, const Args& args) {
   SavedHooksStack& stack = hooks_stack(in);
-  if (!args[0].is_none() && !stack.hooks.empty())
-    throw Error(ErrorKind::RuntimeError, std::string(text_of(args[0])));
+  if (!args[0].is_none() && !stack.hooks.empty()) throw Error(ErrorKind::RuntimeError, std::string(text_of(args[0])));
   const Value before = stack.refusal.is_undefined() ? Value::none() : stack.refusal;
   stack.refusal = args[0];
   return before;

@@ -19,7 +19,8 @@ Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args);
 void refuse_write();
 inline bool is_inference(const Tensor& t) { return t.defined() && (t.impl()->flags & TensorImpl::kInference); }
 inline void check_may_write(const Tensor& t) {
-  if (is_inference(t)) [[unlikely]] refuse_write();
+  if (is_inference(t)) [[unlikely]]
+    refuse_write();
 }
 
 // Fast pointers of several overloads together: what a call with plain operands may take.

@@ -45,13 +45,11 @@ TensorList changed_by(Interpreter& in, const Value& hook, const Value& result, s
   const TorchState& state = torch_state(in);
   if (is_tensor(state, result) && expected == 1) return {tensor_of(result)};
   if (!result.is_object() || !result.as_object()->type->is_subtype_of(in.types.tuple))
-    throw Error(ErrorKind::TypeError,
-                "expected tuple, but hook returned '" + std::string(type_name(in, result)) + "'");
+    throw Error(ErrorKind::TypeError, "expected tuple, but hook returned '" + std::string(type_name(in, result)) + "'");
   if (as_tuple(result)->size != expected)
-    throw Error(ErrorKind::RuntimeError, "hook '" + hook_name(in, hook) +
-                                             "' has returned an incorrect number of values (got " +
-                                             std::to_string(as_tuple(result)->size) + ", but expected " +
-                                             std::to_string(expected) + ")");
+    throw Error(ErrorKind::RuntimeError,
+                "hook '" + hook_name(in, hook) + "' has returned an incorrect number of values (got " +
+                    std::to_string(as_tuple(result)->size) + ", but expected " + std::to_string(expected) + ")");
   TensorList list;
   for (const Value& item : *as_tuple(result))
     list.push_back(item.is_none() ? Tensor() : expect_tensor(in, item, "hook's result"));
