@@ -210,6 +210,10 @@ const char* const kSubmodules[] = {"_C",   "_ops", "_script",  "nn",     "optim"
                                    "cuda", "fft",  "backends", "linalg", "random", "special", "storage",
                                    "amp",  "func", "profiler", "distributions", "serialization", "_utils"};
 
+// What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
+// other place.
+const char* const kScriptParts[] = {"torch._script", "torch._compositions"};
+
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"}, {"frombuffer", "torch.storage"}};
@@ -240,7 +244,10 @@ Value missing_in_torch(Interpreter& in, Module&, Str* name) {
   for (const auto& [each, module] : kElsewhere)
     if (text == each) return find_attr(in, Value(static_cast<Object*>(in.import(module))), name);
   if (text.ends_with("Storage")) return find_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), name);
-  return find_attr(in, Value(static_cast<Object*>(in.import("torch._script"))), name);
+  for (const char* part : kScriptParts)
+    if (const Value found = find_attr(in, Value(static_cast<Object*>(in.import(part))), name); !found.is_undefined())
+      return found;
+  return Value();
 }
 
 void names_of_torch(Interpreter& in, Module&, Dict* names) {
@@ -248,9 +255,10 @@ void names_of_torch(Interpreter& in, Module&, Dict* names) {
   for (const std::string& name : names_in_namespace(*find_namespace("torch"))) add(name);
   for (const char* submodule : kSubmodules) add(submodule);
   for (const auto& [each, module] : kElsewhere) add(each);
-  dict_for_each(in.import("torch._script")->dict, [&](const Value& key, const Value&) {
-    if (!text_of(key).starts_with("_")) add(text_of(key));
-  });
+  for (const char* part : kScriptParts)
+    dict_for_each(in.import(part)->dict, [&](const Value& key, const Value&) {
+      if (!text_of(key).starts_with("_")) add(text_of(key));
+    });
 }
 
 // Every op by its name in the registry, also those that are shown nowhere.
