@@ -2,10 +2,12 @@
 # The generated file is rebuilt when one of the scripts, the list of them or the generator changes.
 find_path(ZLIB_INCLUDE zlib.h REQUIRED)
 find_library(ZLIB_LIBRARY NAMES libz.a z REQUIRED)  # the archive, where there is one: the program then needs no libz
-add_executable(embed_modules EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/embed_modules.cpp)
-target_compile_features(embed_modules PRIVATE cxx_std_20)
-target_include_directories(embed_modules SYSTEM PRIVATE ${ZLIB_INCLUDE})
-target_link_libraries(embed_modules PRIVATE ${ZLIB_LIBRARY})
+foreach(tool embed_modules embed_text)
+  add_executable(${tool} EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/${tool}.cpp)
+  target_compile_features(${tool} PRIVATE cxx_std_20)
+  target_include_directories(${tool} SYSTEM PRIVATE ${ZLIB_INCLUDE})
+  target_link_libraries(${tool} PRIVATE ${ZLIB_LIBRARY})
+endforeach()
 
 function(tessera_embed out root)
   set(generated ${CMAKE_BINARY_DIR}/generated/embedded_modules.cpp)
@@ -19,6 +21,19 @@ function(tessera_embed out root)
     COMMAND embed_modules ${root} ${list_file} ${generated}
     DEPENDS ${scripts} ${list_file} embed_modules
     COMMENT "Embedding stdlib/*.tsr"
+    VERBATIM)
+  set(${out} ${generated} PARENT_SCOPE)
+endfunction()
+
+# One text as an .inc file of the build's generated/ (cmake/embed_text.cpp): `out` is its path.
+function(tessera_embed_text out file)
+  get_filename_component(name ${file} NAME_WE)
+  set(generated ${CMAKE_BINARY_DIR}/generated/${name}.inc)
+  add_custom_command(
+    OUTPUT ${generated}
+    COMMAND embed_text ${file} ${generated}
+    DEPENDS ${file} embed_text
+    COMMENT "Embedding ${name}"
     VERBATIM)
   set(${out} ${generated} PARENT_SCOPE)
 endfunction()

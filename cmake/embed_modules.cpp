@@ -1,13 +1,9 @@
 // embed_modules ROOT LIST OUT: writes the .tsr files that LIST names as one .cpp, each compressed: the texts are a tenth of
 // the program otherwise. Runs while building.
-#include <zlib.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <string>
 #include <vector>
+
+#include "embed.h"
 
 namespace {
 
@@ -31,33 +27,6 @@ Module module_of(const std::string& file, const std::string& root) {
   return m;
 }
 
-std::string read(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string compressed(const std::string& text) {
-  uLongf size = compressBound(text.size());
-  std::string out(size, '\0');
-  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), 9);
-  out.resize(size);
-  return out;
-}
-
-// A string literal: octal escapes of three digits never run into what follows them.
-std::string literal(const std::string& bytes) {
-  std::string out = "\"";
-  for (const unsigned char c : bytes) {
-    if (c >= 32 && c < 127 && c != '"' && c != '\\' && c != '?') out += char(c);
-    else {
-      char escape[5];
-      std::snprintf(escape, sizeof escape, "\\%03o", c);
-      out += escape;
-    }
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,8 +41,8 @@ int main(int argc, char** argv) {
          "namespace tessera::stdlib {\nnamespace {\n\nusing namespace std::string_view_literals;\n\n"
          "constexpr EmbeddedModule kModules[] = {\n";
   for (const Module& m : modules) {
-    const std::string text = read(m.file);
-    out << "{\"" << m.name << "\"sv, \"stdlib/" << m.path << "\"sv, " << literal(compressed(text)) << "sv, "
+    const std::string text = embed::read(m.file);
+    out << "{\"" << m.name << "\"sv, \"stdlib/" << m.path << "\"sv, " << embed::literal(embed::compressed(text)) << "sv, "
         << text.size() << ", " << (m.is_package ? "true" : "false") << "},\n";
   }
   out << "};\n\n}  // namespace\n\nstd::span<const EmbeddedModule> embedded_modules() { return kModules; }\n\n"

@@ -1,6 +1,8 @@
-// One long text of "NAME;code\n" lines that is searched from its beginning: names are rare, and a table of pointers would
-// cost every start of the program its relocation.
+// One long text of "NAME;code\n" lines (character_names.txt, compressed in the program) that is searched from its beginning:
+// names are rare, and a table of pointers would cost every start of the program its relocation.
 #include "lang/syntax/character_names.h"
+
+#include <zlib.h>
 
 #include <charconv>
 #include <string>
@@ -9,10 +11,18 @@ namespace tessera::lang {
 
 namespace {
 
-constexpr char kText[] = "\n"
-#include "lang/syntax/character_names.inc"
-    ;
-constexpr std::string_view kNames(kText, sizeof kText - 1);
+#include "generated/character_names.inc"
+
+// The text, with a line's end before the first name too. Read again at the first name that anybody asks for.
+const std::string& names() {
+  static const std::string text = [] {
+    std::string out(1 + kPackedTextSize, '\n');
+    uLongf size = kPackedTextSize;
+    uncompress(reinterpret_cast<Bytef*>(out.data() + 1), &size, reinterpret_cast<const Bytef*>(kPacked), sizeof kPacked - 1);
+    return out;
+  }();
+  return text;
+}
 
 constexpr std::string_view kIdeograph = "CJK UNIFIED IDEOGRAPH-";
 
@@ -34,9 +44,9 @@ std::optional<char32_t> character_named(std::string_view name) {
     return code && *code >= 0x4e00 && *code <= 0x9fff ? code : std::nullopt;
   }
   wanted += ';';
-  const size_t at = kNames.find(wanted);
-  if (at == std::string_view::npos) return std::nullopt;
-  return code_at(kNames.substr(at + wanted.size(), 8));
+  const size_t at = names().find(wanted);
+  if (at == std::string::npos) return std::nullopt;
+  return code_at(std::string_view(names()).substr(at + wanted.size(), 8));
 }
 
 }  // namespace tessera::lang
