@@ -1,6 +1,7 @@
 #include "stdlib/standard.h"
 
 #include "stdlib/embedded.h"
+#include "stdlib/matplotlib/native/canvas.h"
 #include "stdlib/numpy/native/random_module.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/torch/torch_module.h"
@@ -23,6 +24,7 @@ void add_standard_library(Interpreter& in) {
   add_native_modules(in);
   add_torch_modules(in);
   add_numpy_modules(in);
+  add_matplotlib_modules(in);
 }
 
 std::unique_ptr<Interpreter> make_interpreter(Host host, Limits limits) {
