@@ -1,8 +1,8 @@
 // The skeleton of kernels over lines of numbers (softmax, norms, losses and their gradients): load, lanes, fold, lanes.
 //
 // A kernel is written once, as a function of a line: fold() makes a statistic of it, map() runs along it. A Row is a
-// line in one piece of memory; Columns are 32 neighbouring lines, each `inner` apart from element to element. A
-// statistic is a Wide either way: of a Row with the same number in all places, of Columns with one number a line.
+// line in one piece of memory; Columns are 32 lines side by side, element i of all of them together, `step` behind i - 1.
+// A statistic is a Wide either way: of a Row with the same number in all places, of Columns with one number a line.
 #if defined(TESSERA_LINE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_LINE_INL_H
 #undef TESSERA_LINE_INL_H
@@ -11,6 +11,7 @@
 #endif
 
 #include "backends/cpu/parallel_2d.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/wide-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,7 +38,7 @@ inline constexpr int64_t kFoldBlock = 64;
 
 template <class T>
 struct Row {
-  static constexpr bool kColumns = false;
+  static constexpr int64_t step = 1;
   int64_t start, n, line;  // line: its number
 
   template <class Combine, class F>
@@ -65,6 +66,14 @@ struct Row {
     for (; i + kSize <= n; i += kSize) f(Place<T>{start + i, i, int(kSize)});
     if (i < n) f(Place<T>{start + i, i, int(n - i)});
   }
+  /// f of a statistic: of one register, as all hold the same.
+  template <class F>
+  static HWY_INLINE Wide<T> apply_to_statistic(const F& f, Wide<T> x) {
+    const Lane<T> y = f(Lane<T>(x.part[0]));
+#pragma GCC unroll kUnroll
+    for (auto& part : x.part) part = y.v;
+    return x;
+  }
   /// One number of a tensor with one a line.
   template <class In>
   HWY_INLINE Wide<T> load_statistic(const In* tensor) const {
@@ -82,10 +91,11 @@ struct Row {
   }
 };
 
+/// Lines side by side in a buffer (each_line makes it): Wides one behind the other. `count`: how many of them are lines.
 template <class T>
 struct Columns {
-  static constexpr bool kColumns = true;
-  int64_t start, n, line, step;  // line: the first one's number; step: from one element to the next
+  static constexpr int64_t step = Wide<T>::kSize;
+  int64_t start, n, line;  // line: the first one's number
   int count;
 
   template <class Combine, class F>
@@ -94,14 +104,18 @@ struct Columns {
     for (int64_t i = 0; i < n;) {
       Wide<T> block(identity);
       for (const int64_t end = std::min(n, i + kFoldBlock); i < end; i++)
-        block = combine<Combine>(block, f(Place<T>{start + i * step, i, count}));
+        block = combine<Combine>(block, f(Place<T>{start + i * step, i, int(step)}));
       total = combine<Combine>(total, block);
     }
     return total;
   }
   template <class F>
   HWY_INLINE void map(const F& f) const {
-    for (int64_t i = 0; i < n; i++) f(Place<T>{start + i * step, i, count});
+    for (int64_t i = 0; i < n; i++) f(Place<T>{start + i * step, i, int(step)});
+  }
+  template <class F>
+  static HWY_INLINE Wide<T> apply_to_statistic(const F& f, Wide<T> x) {
+    return apply<T>(f, x);
   }
   template <class In>
   HWY_INLINE Wide<T> load_statistic(const In* tensor) const {
@@ -111,23 +125,69 @@ struct Columns {
   HWY_INLINE void store_statistic(Wide<T> x, Out* tensor) const {
     store_wide(x, tensor + line, count);
   }
-  HWY_INLINE Wide<T> load_along(const T* tensor, const Place<T>& at) const { return Wide<T>(tensor[at.along]); }
 };
 
-/// kernel(line) for every line of contiguous [outer, n, inner], shared out to threads.
-template <class T, class Kernel>
-void each_line(int64_t outer, int64_t n, int64_t inner, const Kernel& kernel) {
+/// Neighbouring lines that are copied together: enough for runs that the processor foresees, few enough for its cache.
+inline int64_t columns_together(int64_t n) { return std::clamp<int64_t>(kTileGrain / n, 64, 1024) / 32 * 32; }
+/// From one Columns of a buffer to the next: an odd number of Wides, or they would meet in the same places of a cache.
+template <class T>
+int64_t columns_apart(int64_t n) {
+  return (n | 1) * Wide<T>::kSize;
+}
+/// `count` neighbouring lines of n elements, each `inner` apart, into a buffer of Columns, and back.
+template <class T, class In>
+HWY_NOINLINE void read_columns(const In* in, int64_t n, int64_t inner, int64_t count, T* buffer) {
   constexpr int64_t kSize = Wide<T>::kSize;
-  if (inner == 1) {
-    parallel_2d(outer, 1, 1, n, [&](const Tile& t) TS_TILE {
-      for (int64_t o = t.outer_begin; o < t.outer_end; o++) kernel(Row<T>{o * n, n, o});
-    });
-    return;
+  for (int64_t i = 0; i < n; i++, in += inner) {
+    T* to = buffer + i * kSize;
+    int64_t j = 0;
+    for (; j + kSize <= count; j += kSize, to += columns_apart<T>(n)) store_wide(load_wide<T>(in + j), to);
+    if (j < count) store_wide(load_end<T>(in + j, int(count - j)), to);
   }
-  parallel_2d(outer, inner, kSize, n, [&](const Tile& t) TS_TILE {
+}
+template <class T, class Out>
+HWY_NOINLINE void write_columns(const T* buffer, int64_t n, int64_t inner, int64_t count, Out* out) {
+  constexpr int64_t kSize = Wide<T>::kSize;
+  for (int64_t i = 0; i < n; i++, out += inner) {
+    const T* from = buffer + i * kSize;
+    const int64_t ahead = i + 2 < n ? 2 * inner : 0;  // stores wait for their cache lines one after the other
+    int64_t j = 0;
+    for (; j + kSize <= count; j += kSize, from += columns_apart<T>(n)) {
+      __builtin_prefetch(out + ahead + j, 1);
+      __builtin_prefetch(out + ahead + j + kSize / 2, 1);
+      store_wide(load_wide<T>(from), out + j);
+    }
+    if (j < count) store_end(load_wide<T>(from), out + j, int(count - j));
+  }
+}
+
+/// kernel(row) for every row of n elements, shared out to threads.
+template <class T, class Kernel>
+void each_row(int64_t rows, int64_t n, const Kernel& kernel) {
+  parallel_2d(rows, 1, 1, n, [&](const Tile& t) TS_TILE {
+    for (int64_t r = t.outer_begin; r < t.outer_end; r++) kernel(Row<T>{r * n, n, r});
+  });
+}
+/// kernel(line, in, out) for every line of contiguous tensors [outer, n, inner]: a Row of the tensors themselves, or Columns
+/// of copies, as lines whose elements lie apart come slowly from memory and meet in the same places of a cache. `out` may
+/// be the memory of in[0], or null.
+template <class T, class In, size_t kInputs, class Kernel>
+void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out, const Kernel& kernel) {
+  if (inner == 1) return each_row<T>(outer, n, [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
+  constexpr int64_t kSize = Wide<T>::kSize;
+  parallel_2d(outer, inner, columns_together(n), n, [&](const Tile& t) TS_TILE {
+    const int64_t count = t.inner_end - t.inner_begin, apart = columns_apart<T>(n);
+    const int64_t size = (count + kSize - 1) / kSize * apart;
+    const Scratch<T> buffer{int64_t(kInputs) * size};
+    const T* copies[kInputs];
+    for (size_t k = 0; k < kInputs; k++) copies[k] = buffer.data() + int64_t(k) * size;
     for (int64_t o = t.outer_begin; o < t.outer_end; o++) {
-      const int64_t j = t.inner_begin;
-      kernel(Columns<T>{o * n * inner + j, n, o * inner + j, inner, int(t.inner_end - j)});
+      const int64_t place = o * n * inner + t.inner_begin, first = o * inner + t.inner_begin;
+      for (size_t k = 0; k < kInputs; k++)
+        read_columns(in[k] + place, n, inner, count, buffer.data() + int64_t(k) * size);
+      for (int64_t j = 0; j < count; j += kSize)
+        kernel(Columns<T>{j / kSize * apart, n, first + j, int(std::min(kSize, count - j))}, copies, buffer.data());
+      if (out) write_columns(buffer.data(), n, inner, count, out + place);
     }
   });
 }

@@ -28,14 +28,16 @@ void cross_entropy_lines(const CrossEntropyCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
     using T = decltype(tag);
-    const In* x = static_cast<const In*>(c.x);
+    const In* const inputs[] = {static_cast<const In*>(c.x)};
     const T* weight = static_cast<const T*>(c.weight);
     T *loss = static_cast<T*>(c.loss), *log_totals = static_cast<T*>(c.log_totals), *counts = static_cast<T*>(c.counts);
     const T lowest = -std::numeric_limits<T>::infinity();
-    each_line<T>(c.outer, c.classes, c.inner, [&](const auto& line) TS_LANES {
+    const auto kernel = [&](const auto& line, const auto& in, const void*) TS_LANES {
+      const auto x = in[0];
       const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(x); });
       const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(x) - most); });
-      line.store_statistic(log(total) + most, log_totals);
+      line.store_statistic(line.apply_to_statistic([](Lane<T> a) TS_LANES { return log_of(a); }, total) + most,
+                           log_totals);
       for (int64_t k = 0; k < lines_of(line); k++) {
         const int64_t number = line.line + k, target = c.target[number];
         if (target == c.ignore_index) {
@@ -43,11 +45,12 @@ void cross_entropy_lines(const CrossEntropyCall& c) {
           continue;
         }
         if (target < 0 || target >= c.classes) fail(TensorErrorKind::Index, "Target ", target, " is out of bounds.");
-        const T at_target = convert_element<T>(x[line.start + k + target * c.inner]);
+        const T at_target = convert_element<T>(x[line.start + k + target * line.step]);
         counts[number] = weight ? weight[target] : T(1);
         loss[number] = counts[number] * (log_totals[number] - at_target);
       }
-    });
+    };
+    each_line<T>(c.outer, c.classes, c.inner, inputs, static_cast<In*>(nullptr), kernel);
   });
 }
 
@@ -55,20 +58,25 @@ void cross_entropy_grad_lines(const CrossEntropyGradCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
     using T = decltype(tag);
-    const In* x = static_cast<const In*>(c.x);
-    In* out = static_cast<In*>(c.out);
+    const In* const inputs[] = {static_cast<const In*>(c.x)};
     const T *log_totals = static_cast<const T*>(c.log_totals), *scales = static_cast<const T*>(c.scale);
-    each_line<T>(c.outer, c.classes, c.inner, [&](const auto& line) TS_LANES {
+    const auto kernel = [&](const auto& line, const auto& in, auto* out) TS_LANES {
+      const auto x = in[0];
+      using Out = std::remove_pointer_t<decltype(out)>;
+      T at_target[Wide<T>::kSize] = {};  // read before the results come, which may lie where x does
+      const auto place_of = [&](int64_t k) { return line.start + k + c.target[line.line + k] * line.step; };
+      const auto is_ignored = [&](int64_t k) { return c.target[line.line + k] == c.ignore_index; };
+      for (int64_t k = 0; k < lines_of(line); k++)
+        if (!is_ignored(k)) at_target[k] = convert_element<T>(x[place_of(k)]);
       const Wide<T> log_total = line.load_statistic(log_totals), scale = line.load_statistic(scales);
       line.map([&](Place<T> at) TS_LANES { at.store(exp(at.load(x) - log_total) * scale, out); });
       for (int64_t k = 0; k < lines_of(line); k++) {
-        const int64_t number = line.line + k, target = c.target[number];
-        if (target == c.ignore_index) continue;
-        const int64_t at = line.start + k + target * c.inner;
-        const T p = std::exp(convert_element<T>(x[at]) - log_totals[number]);
-        out[at] = convert_element<In>((p - T(1)) * scales[number]);
+        if (is_ignored(k)) continue;
+        const T p = std::exp(at_target[k] - log_totals[line.line + k]);
+        out[place_of(k)] = convert_element<Out>((p - T(1)) * scales[line.line + k]);
       }
-    });
+    };
+    each_line<T>(c.outer, c.classes, c.inner, inputs, static_cast<In*>(c.out), kernel);
   });
 }
 

@@ -27,7 +27,7 @@ void layer_norm_rows(const LayerNormCall& c) {
     const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
     T *means = static_cast<T*>(c.mean), *inverses = static_cast<T*>(c.inverse);
     const Wide<T> one_nth(T(1) / T(c.n)), eps{T(c.eps)};
-    each_line<T>(c.rows, c.n, 1, [&](const auto& line) TS_LANES {
+    each_row<T>(c.rows, c.n, [&](const Row<T>& line) TS_LANES {
       const Wide<T> mean = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(x); }) * one_nth;
       const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
         const Wide<T> d = at.load(x) - mean;

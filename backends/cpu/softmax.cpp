@@ -21,65 +21,78 @@ HWY_INLINE Wide<T> finite_or_zero(Wide<T> x) {
   return apply<T>([](Lane<T> a) HWY_ATTR { return m::select(m::is_inf(a), Lane<T>(0.0), a); }, x);
 }
 
-// Floats of lines of halves that are kept at once: half of a first-level cache.
-inline constexpr int64_t kLongestKept = 4096;
-template <class T, int64_t kSize>
-struct Kept {
-  T e[kSize];
-};
-template <class T>
-struct Kept<T, 0> {};
+template <class Line, class T>
+HWY_INLINE Wide<T> log_of_total(const Line& line, Wide<T> total) {
+  return line.apply_to_statistic([](Lane<T> a) TS_LANES { return log_of(a); }, total);
+}
 
+// The exponentials wait in the result; a half would lose what the quotient needs, so they wait beside it.
+template <class Line, class T, class Out>
+HWY_INLINE void softmax_line(const Line& line, bool logarithm, const T* in, Out* out) {
+  const T lowest = -std::numeric_limits<T>::infinity();
+  const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); });
+  if (logarithm) {
+    const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(in) - most); });
+    const Wide<T> log_total = log_of_total(line, total);
+    return line.map([&](Place<T> at) TS_LANES { at.store(at.load(in) - most - log_total, out); });
+  }
+  const Wide<T> scale = Wide<T>(T(1)) / line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+    const Wide<T> e = exp(at.load(in) - most);
+    at.store(e, out);
+    return e;
+  });
+  line.map([&](Place<T> at) TS_LANES { at.store(at.load(out) * scale, out); });
+}
+template <class T, class Half>
+HWY_INLINE void softmax_line(const Row<T>& line, bool logarithm, const Half* in, Half* out) {
+  const Scratch<T> numbers(line.n + Wide<T>::kSize);
+  const auto put = [&](Wide<T> x, Place<T> at) TS_LANES { store_wide(x, numbers.data() + at.along); };
+  const auto get = [&](Place<T> at) TS_LANES { return load_wide<T>(numbers.data() + at.along); };
+  const T lowest = -std::numeric_limits<T>::infinity();
+  const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES {
+    const Wide<T> x = at.load(in);
+    put(x, at);
+    return x;
+  });
+  const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+    const Wide<T> x = get(at) - most, e = exp(x);
+    put(logarithm ? x : e, at);
+    return e;
+  });
+  if (logarithm) {
+    const Wide<T> log_total = log_of_total(line, total);
+    return line.map([&](Place<T> at) TS_LANES { at.store(get(at) - log_total, out); });
+  }
+  const Wide<T> scale = Wide<T>(T(1)) / total;
+  line.map([&](Place<T> at) TS_LANES { at.store(get(at) * scale, out); });
+}
 void softmax_lines(const SoftmaxCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
-    using T = decltype(tag);
-    const In* in = static_cast<const In*>(c.in);
-    In* out = static_cast<In*>(c.out);
-    const T lowest = -std::numeric_limits<T>::infinity();
-    each_line<T>(c.outer, c.size, c.inner, [&](const auto& line) TS_LANES {
-      const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); });
-      const auto power = [&](Place<T> at) TS_LANES { return exp(at.load(in) - most); };
-      if (c.logarithm) {
-        const Wide<T> log_total = log(line.template fold<Add>(T(0), power));
-        line.map([&](Place<T> at) TS_LANES { at.store(at.load(in) - most - log_total, out); });
-        return;
-      }
-      // The exponentials wait in the result; a half would lose what the quotient needs, so they wait beside it.
-      constexpr bool kKeep = std::is_same_v<In, T>;
-      Kept<T, kKeep ? 0 : kLongestKept> kept;
-      const int64_t apart = line.kColumns ? Wide<T>::kSize : 1;
-      const bool beside = !kKeep && c.size * apart <= kLongestKept - Wide<T>::kSize;
-      const Wide<T> scale = Wide<T>(T(1)) / line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
-        const Wide<T> e = power(at);
-        if constexpr (kKeep) at.store(e, out);
-        else if (beside) store_wide(e, kept.e + at.along * apart);
-        return e;
-      });
-      line.map([&](Place<T> at) TS_LANES {
-        if constexpr (kKeep) at.store(at.load(out) * scale, out);
-        else at.store((beside ? load_wide<T>(kept.e + at.along * apart) : power(at)) * scale, out);
-      });
-    });
+    const In* const inputs[] = {static_cast<const In*>(c.in)};
+    each_line<decltype(tag)>(c.outer, c.size, c.inner, inputs, static_cast<In*>(c.out),
+                             [&](const auto& line, const auto& in, auto* out)
+                                 TS_LANES { softmax_line(line, c.logarithm, in[0], out); });
   });
 }
 
+template <class T, class Line, class In, class Out>
+HWY_INLINE void softmax_grad_line(const Line& line, bool logarithm, const In* g, const In* y, Out* out) {
+  if (logarithm) {
+    const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g); });
+    return line.map([&](Place<T> at) TS_LANES { at.store(at.load(g) - exp(at.load(y)) * total, out); });
+  }
+  const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g) * at.load(y); });
+  line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - total) * at.load(y), out); });
+}
 void softmax_grad_lines(const SoftmaxGradCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
     using T = decltype(tag);
-    const In *g = static_cast<const In*>(c.g), *y = static_cast<const In*>(c.y);
-    In* out = static_cast<In*>(c.out);
-    each_line<T>(c.outer, c.size, c.inner, [&](const auto& line) TS_LANES {
-      if (c.logarithm) {
-        const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g); });
-        line.map([&](Place<T> at) TS_LANES { at.store(at.load(g) - exp(at.load(y)) * total, out); });
-      } else {
-        const Wide<T> total =
-            line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g) * at.load(y); });
-        line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - total) * at.load(y), out); });
-      }
-    });
+    const In* const inputs[] = {static_cast<const In*>(c.g), static_cast<const In*>(c.y)};
+    each_line<T>(c.outer, c.size, c.inner, inputs, static_cast<In*>(c.out),
+                 [&](const auto& line, const auto& in, auto* out)
+                     TS_LANES { softmax_grad_line<T>(line, c.logarithm, in[0], in[1], out); });
   });
 }
 
@@ -87,16 +100,17 @@ void logsumexp_lines(const LogSumExpCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
     using T = decltype(tag);
-    const In* in = static_cast<const In*>(c.in);
-    In* out = static_cast<In*>(c.out);
+    const In* const inputs[] = {static_cast<const In*>(c.in)};
+    In* results = static_cast<In*>(c.out);
     const T lowest = -std::numeric_limits<T>::infinity();
-    each_line<T>(c.outer, c.size, c.inner, [&](const auto& line) TS_LANES {
-      const Wide<T> most =
-          finite_or_zero(line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); }));
-      const Wide<T> total =
-          line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(in) - most); });
-      line.store_statistic(log(total) + most, out);
-    });
+    each_line<T>(c.outer, c.size, c.inner, inputs, static_cast<In*>(nullptr),
+                 [&](const auto& line, const auto& in, const void*) TS_LANES {
+                   const Wide<T> most = finite_or_zero(
+                       line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in[0]); }));
+                   const Wide<T> total =
+                       line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(in[0]) - most); });
+                   line.store_statistic(log_of_total(line, total) + most, results);
+                 });
   });
 }
 

@@ -100,24 +100,44 @@ TS_WIDE(-)
 TS_WIDE(*)
 TS_WIDE(/)
 #undef TS_WIDE
-// Not inlined: one copy of these serves all kernels, and a call is nothing beside 32 exponentials.
+#if HWY_TARGET <= HWY_AVX3
+// Times a power of two, by the instruction that also makes what is no normal number any more, rounded once.
+HWY_INLINE Lane<float> times_power_of_two(Lane<float> x, Lane<float> n) {
+  return hn::Vec<Tag<float>>{_mm512_scalef_ps(x.v.raw, n.v.raw)};
+}
+HWY_INLINE Lane<double> times_power_of_two(Lane<double> x, Lane<double> n) {
+  return hn::Vec<Tag<double>>{_mm512_scalef_pd(x.v.raw, n.v.raw)};
+}
+/// m::exp, bit by bit, with a few instructions less: few enough to be part of every loop.
+template <class T>
+HWY_INLINE Wide<T> exp(Wide<T> x) {
+  using K = m::ExpConstants<T>;
+  constexpr double kMagic = sizeof(T) == 4 ? 0x1.8p23 : 0x1.8p52;  // leaves the nearest integer in the lowest bits
+  return apply<T>(
+      [](Lane<T> a) TS_LANES {
+        a = m::at_least(m::at_most(a, K::kTop), K::kBottom);
+        const Lane<T> n = m::mul_add(a, 1.44269504088896340736, kMagic) - Lane<T>(kMagic);
+        const Lane<T> r = m::mul_add(n, -K::kLn2Low, m::mul_add(n, -K::kLn2High, a));
+        return times_power_of_two(m::exp_reduced(r), n);
+      },
+      x);
+}
+#else
+// Not inlined: one copy serves all kernels, and a call is nothing beside 32 exponentials.
 template <class T>
 HWY_NOINLINE void exp_inplace(Wide<T>& x) {
   x = apply<T>([](Lane<T> a) TS_LANES { return m::exp(a); }, x);
-}
-template <class T>
-HWY_NOINLINE void log_inplace(Wide<T>& x) {
-  x = apply<T>([](Lane<T> a) TS_LANES { return m::log(a); }, x);
 }
 template <class T>
 HWY_INLINE Wide<T> exp(Wide<T> x) {
   exp_inplace(x);
   return x;
 }
+#endif
+/// Not inlined either: a line has one.
 template <class T>
-HWY_INLINE Wide<T> log(Wide<T> x) {
-  log_inplace(x);
-  return x;
+HWY_NOINLINE Lane<T> log_of(Lane<T> x) {
+  return m::log(x);
 }
 template <class T>
 HWY_INLINE Wide<T> sqrt(Wide<T> x) {
@@ -225,6 +245,29 @@ HWY_INLINE Wide<T> first_of(Wide<T> x, int count, T rest) {
   return count == Wide<T>::kSize ? x : fill_end(x, count, rest);
 }
 /// All elements folded into one: halves onto each other, the same pairs for every instruction set.
+#if HWY_TARGET <= HWY_AVX2
+template <class Combine, class T>
+HWY_INLINE T fold_elements(Wide<T> x) {
+#pragma GCC unroll kUnroll
+  for (int half = Wide<T>::kParts / 2; half; half /= 2)
+#pragma GCC unroll kUnroll
+    for (int k = 0; k < half; k++) x.part[k] = Combine::of(Lane<T>(x.part[k]), Lane<T>(x.part[k + half])).v;
+  const Tag<T> d;
+  auto v = x.part[0];
+  const auto with = [&](decltype(v) upper) TS_LANES { v = Combine::of(Lane<T>(v), Lane<T>(upper)).v; };
+  with(hn::ConcatUpperUpper(d, v, v));
+#if HWY_TARGET <= HWY_AVX3
+  with(hn::SwapAdjacentBlocks(v));
+#endif
+  if constexpr (sizeof(T) == 4) {
+    with(hn::Shuffle1032(v));
+    with(hn::Shuffle2301(v));
+  } else {
+    with(hn::Shuffle01(v));
+  }
+  return hn::GetLane(v);
+}
+#else
 template <class Combine, class T>
 HWY_NOINLINE T fold_elements(Wide<T> x) {
 #pragma GCC unroll kUnroll
@@ -239,6 +282,7 @@ HWY_NOINLINE T fold_elements(Wide<T> x) {
     for (int k = 0; k < half; k++) one[k] = Combine::of(one[k], one[k + half]);
   return one[0];
 }
+#endif
 
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
