@@ -11,10 +11,13 @@
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
 #include "hwy/highway.h"
+#include "runtime/ops/reduce_ids.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
+
+using reduction::ReduceClass;
 
 template <class Op, class In>
 struct Integers : Numbers<Op, int64_t, In> {
@@ -50,10 +53,17 @@ struct Integers : Numbers<Op, int64_t, In> {
   }
 };
 
+/// Rows for floating elements only have none; no integer is NaN.
+template <class Op, class In, ReduceClass kClass>
+ReduceKernels<int64_t> kernels() {
+  if constexpr (kClass == ReduceClass::Float) return {};
+  else if constexpr (std::is_same_v<Op, rows::Row_nansum>) return Integers<rows::Row_sum, In>::table();
+  else return Integers<Op, In>::table();
+}
 template <class In>
 const ReduceKernels<int64_t>* reductions() {
   static const ReduceKernels<int64_t> kTable[] = {
-#define REDUCE(NAME, ...) Integers<rows::Row_##NAME, In>::table(),
+#define REDUCE(NAME, CLASS, ...) kernels<rows::Row_##NAME, In, ReduceClass::CLASS>(),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };

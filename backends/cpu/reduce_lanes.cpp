@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
-using reduction::ReduceClass, reduction::ReduceShown;
+using reduction::ReduceShown;
 
 template <class Op, class T, class In>
 struct Floats : Numbers<Op, T, In> {
@@ -244,25 +244,47 @@ struct Floats : Numbers<Op, T, In> {
   }
 };
 
-/// Halves of what sums and compares; the rare others are converted before.
-template <class T, class In>
-constexpr bool is_native(ReduceClass row_class, ReduceShown shown) {
-  return std::is_same_v<T, In> ||
-         (shown != ReduceShown::Hidden && row_class != ReduceClass::Bool && row_class != ReduceClass::Count);
-}
-template <class Op, class T, class In, bool kNative>
-ReduceKernels<T> kernels() {
-  if constexpr (kNative) {
-    return Floats<Op, T, In>::table();
-  } else {
+// What programs are full of has kernels for every instruction set and for halves. The code of the others is ten times as
+// much: AVX-512 takes AVX2's, and halves are converted before.
+template <class Op, class... Others>
+constexpr bool is_one_of = (std::is_same_v<Op, Others> || ...);
+template <class Op>
+constexpr bool kEveryday = is_one_of<Op, rows::Row_sum, rows::Row_mean, rows::Row_amax, rows::Row_amin, rows::Row_norm2,
+                                     rows::Row_sum_squares>;
+constexpr bool kHalves = HWY_TARGET != HWY_SCALAR;
+
+/// The row that adds up as Op does: what becomes of the totals is all that differs.
+template <class Op>
+struct Totals {
+  using Row = Op;
+};
+template <>
+struct Totals<rows::Row_mean> {
+  using Row = rows::Row_sum;
+};
+template <>
+struct Totals<rows::Row_sum_squares> {
+  using Row = rows::Row_norm2;
+};
+
+template <class Op, class T, class In, ReduceShown kShown>
+ReduceKernels<T> kernels([[maybe_unused]] reduction::Id id) {
+  if constexpr (!std::is_same_v<T, In> && (!kHalves || !kEveryday<Op> || kShown == ReduceShown::Hidden)) {
     return {};
+#if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2)
+  } else if constexpr (!kEveryday<Op>) {
+    return N_AVX2::reductions<T, In>()[id];
+#endif
+  } else {
+    ReduceKernels<T> table = Floats<typename Totals<Op>::Row, T, In>::table();
+    table.finish = Floats<Op, T, In>::finish;
+    return table;
   }
 }
 template <class T, class In>
 const ReduceKernels<T>* reductions() {
   static const ReduceKernels<T> kTable[] = {
-#define REDUCE(NAME, CLASS, SHOWN, ...) \
-  kernels<rows::Row_##NAME, T, In, is_native<T, In>(ReduceClass::CLASS, ReduceShown::SHOWN)>(),
+#define REDUCE(NAME, CLASS, SHOWN, ...) kernels<rows::Row_##NAME, T, In, ReduceShown::SHOWN>(reduction::r_##NAME),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };
