@@ -208,7 +208,7 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
 
 const char* const kSubmodules[] = {"_C",   "_ops", "_script",  "nn",     "optim",  "utils",   "autograd",
                                    "cuda", "fft",  "backends", "linalg", "random", "special", "storage",
-                                   "amp",  "func", "profiler", "distributions", "serialization", "_utils"};
+                                   "amp",  "accelerator", "func", "profiler", "distributions", "serialization", "_utils"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
