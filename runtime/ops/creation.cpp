@@ -193,11 +193,12 @@ struct Linspace {
     fill_from_host(out, [&](auto tag, auto* p) {
       using T = typename decltype(tag)::type;
       using Step = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
-      // From both ends, in the dtype's own precision, as PyTorch does: the last element is exactly `end`.
+      // From both ends, in the dtype's own precision with one rounding, as PyTorch does: the last element is exactly `end`.
       const Step a = Step(start.to_double()), b = Step(end.to_double());
       const Step step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
       for (int64_t i = 0; i < steps; i++)
-        p[i] = convert_element<T>(i < steps / 2 ? a + step * Step(i) : steps == 1 ? a : b - step * Step(steps - i - 1));
+        p[i] = convert_element<T>(i < steps / 2 || steps == 1 ? std::fma(step, Step(i), a)
+                                                              : std::fma(-step, Step(steps - i - 1), b));
     });
   }
 };

@@ -54,7 +54,7 @@ Tensor bernoulli(const Tensor& self, Generator* generator) { return apply<Bernou
 
 namespace {
 
-// Indices of the largest weight / exponential: a draw without replacement in one pass.
+// Indices of the largest weight / exponential: a draw without replacement in one pass, and that of a single one.
 template <class T>
 void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
   std::vector<T> keys(n);
@@ -112,7 +112,7 @@ struct Multinomial {
       for (int64_t r = 0; r < rows; r++) {
         check_weights(w + r * n, n);
         int64_t* to = drawn.data<int64_t>() + r * count;
-        replacement ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
+        replacement && count > 1 ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
       }
     };
     if (weights.dtype() == kFloat64) draw(weights.data<double>());
