@@ -482,7 +482,10 @@ Value file_exit(Interpreter& in, const Args& args) { return file_close(in, args)
 Value file_closed(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->closed); }
 Value file_name(Interpreter&, const Args& args) { return self_of(args)->name; }
 Value file_mode(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->mode); }
-Value file_encoding(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->encoding_name); }
+Value file_encoding(Interpreter& in, const Args& args) {
+  const File* f = self_of(args);
+  return f->place == Place::Memory ? Value::none() : make_str(in, f->encoding_name);
+}
 // The binary file below.
 Value file_buffer(Interpreter& in, const Args& args) {
   File* f = self_of(args);
@@ -503,6 +506,7 @@ Value file_buffer(Interpreter& in, const Args& args) {
 Value file_newlines(Interpreter&, const Args&) { return Value::none(); }
 Value file_reconfigure(Interpreter&, const Args&) { return Value::none(); }
 Value file_errors(Interpreter& in, const Args& args) {
+  if (self_of(args)->place == Place::Memory) return Value::none();
   const OnError on_error = self_of(args)->on_error;
   return make_str(in, on_error == OnError::Strict ? "strict" : on_error == OnError::Ignore ? "ignore" : "replace");
 }
