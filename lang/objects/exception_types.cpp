@@ -220,10 +220,14 @@ Type* os_error_class(Interpreter& in, int64_t number) {
     case 1:
     case 13: return error_type(in, ErrorKind::PermissionError);
     case 2: return error_type(in, ErrorKind::FileNotFoundError);
+    case 3: return in.named_type("ProcessLookupError");
     case 4: return error_type(in, ErrorKind::InterruptedError);
+    case 10: return in.named_type("ChildProcessError");
+    case 11: return in.named_type("BlockingIOError");
     case 17: return error_type(in, ErrorKind::FileExistsError);
     case 20: return error_type(in, ErrorKind::NotADirectoryError);
     case 21: return error_type(in, ErrorKind::IsADirectoryError);
+    case 32: return in.named_type("BrokenPipeError");
     case 110: return error_type(in, ErrorKind::TimeoutError);
     default: return error_type(in, ErrorKind::OSError);
   }

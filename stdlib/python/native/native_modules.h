@@ -10,6 +10,7 @@ void fill_math(Interpreter& in, Module& module);
 void fill_time(Interpreter& in, Module& module);
 void fill_sys(Interpreter& in, Module& module);
 void fill_posix(Interpreter& in, Module& module);
+void fill_processes(Interpreter& in, Module& module);
 void fill_random(Interpreter& in, Module& module);
 void fill_regex(Interpreter& in, Module& module);
 void fill_json(Interpreter& in, Module& module);
