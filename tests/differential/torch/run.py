@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Runs calls of ops with tsr and with PyTorch, drawn from PyTorch's own table of ops, and reports where they differ.
+
+    run.py --tsr build/release/tsr --peer PYTHON                    a few calls of each op
+    run.py --tsr TSR --peer PYTHON --full                           at least 30,000 calls
+    run.py ... --op linalg.solve --calls 200 --seed 3               one op
+    run.py ... --keep FOLDER                                        keeps calls and PyTorch's output; the next time they are read from there
+    run.py ... --only N --keep FOLDER                               shows one call with both outputs
+
+The last line is `N passed, N failed`. listed.py holds the differences that are meant, with a reason each.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+import compare
+from listed import reason_for
+
+HERE = pathlib.Path(__file__).resolve().parent
+PRELUDE = (HERE / 'prelude.tsr').read_text(encoding='utf-8')
+BATCH = 800
+
+
+def execute(command, path, seconds):
+    """What a file prints, and how it ended."""
+    environment = dict(os.environ, PYTHONUTF8='1', PYTHONWARNINGS='ignore', OMP_NUM_THREADS='1', MKL_NUM_THREADS='1')
+    try:
+        done = subprocess.run(command + [str(path)], env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
+        out, status, err = done.stdout, done.returncode, done.stderr.decode('utf-8', 'replace').strip()
+    except subprocess.TimeoutExpired as e:
+        out, status, err = e.stdout or b'', 'no end', ''
+    return out.decode('utf-8', 'replace'), status, err.split('\n')[-1][:200]
+
+
+def run_all(command, lines, folder, name, seconds=120):
+    """{number: lines printed} for calls {number: text}; what kills the process is told and left out, the rest runs again."""
+    found, rest = {}, dict(lines)
+    while rest:
+        path = folder / f'{name}.tsr'
+        path.write_text(PRELUDE + '\n\n' + '\n'.join(rest.values()) + '\n', encoding='utf-8')
+        text, status, err = execute(command, path, seconds)
+        got = compare.outputs(text)
+        if status == 0:
+            found.update(got)
+            break
+        if not got:
+            return {n: [f'[{status}: {err}]'] for n in rest}    # not even the first: the file is refused
+        last = list(got)[-1]
+        found.update(got)
+        found[last] = [f'\tcrash\t{status}: {err}']
+        rest = {n: t for n, t in rest.items() if n > last}
+    return found
+
+
+class Run:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.tsr = [os.path.abspath(options.tsr)]
+        self.peer = [options.peer]
+
+    def drawn(self, part):
+        """The calls of a part, drawn by PyTorch's Python or kept from the last time."""
+        path = self.folder / f'calls{part}.jsonl'
+        if not path.exists():
+            more = ['--op', self.options.op] if self.options.op else ['--part', f'{part}/{self.options.parts}']
+            done = subprocess.run(self.peer + [str(HERE / 'make.py'), '--calls', str(self.options.calls), '--seed', str(self.options.seed)] + more,
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                print(f'part {part}: the drawing of calls ended with {done.returncode}: {done.stderr[-2000:]}', file=sys.stderr)
+            path.write_text(done.stdout, encoding='utf-8')
+        records = [json.loads(line) for line in path.read_text(encoding='utf-8').splitlines() if line.startswith('{')]
+        for i, r in enumerate(records):
+            r['n'] = part * 100000 + i
+            r['text'] = r['text'].replace('%d', str(r['n']), 1)
+        return records
+
+    def part(self, part):
+        records = self.drawn(part)
+        failures = []
+        for at in range(0, len(records), BATCH):
+            some = records[at:at + BATCH]
+            lines = {r['n']: r['text'] for r in some}
+            kept = self.folder / f'theirs{part}_{at}.json'
+            if kept.exists():
+                theirs = {int(n): v for n, v in json.loads(kept.read_text()).items()}
+            else:
+                theirs = run_all(self.peer, lines, self.folder, f'theirs{part}')
+                kept.write_text(json.dumps(theirs))
+            ours = run_all(self.tsr, lines, self.folder, f'ours{part}')
+            for r in some:
+                found = compare.difference(ours.get(r['n'], ['\tcrash\tno output']), theirs.get(r['n'], []))
+                if found and not any('\tcrash\t' in line for line in theirs.get(r['n'], [])):
+                    failures.append((r, *found))
+        return len(records), failures
+
+
+def report(groups, folder):
+    """The findings of each family, most frequent first."""
+    by_family = defaultdict(list)
+    for (family, *_), found in groups.items():
+        by_family[family].append(found)
+    for family, lists in by_family.items():
+        count = Counter(f[0]['op'] for found in lists for f in found)
+        lists.sort(key=lambda found: (-count[found[0][0]['op']], found[0][0]['op'], -len(found)))
+        with open(folder / f'{family}.txt', 'w', encoding='utf-8') as out:
+            print(f'{sum(count.values())} calls differ: ' + ', '.join(f'{op} {n}' for op, n in count.most_common()) + '\n', file=out)
+            for found in lists:
+                r, kind, path, ours, theirs = min(found, key=lambda f: len(f[0]['text']))
+                ours, theirs = compare.excerpt(kind, ours, theirs)
+                dtypes = ','.join(sorted({f[0]['dtype'] for f in found}))
+                print(f'{len(found)}x {r["op"]} [{dtypes}] {r["how"]} {kind} {path}: {r["brief"][:200]}  #{r["n"]}\n'
+                      f'    tsr:     {ours}\n    PyTorch: {theirs}', file=out)
+
+
+def show(run, number):
+    for part in range(run.options.parts):
+        for r in run.drawn(part):
+            if r['n'] == number:
+                print(r['text'], '\n')
+                for name, command in (('tsr', run.tsr), ('PyTorch', run.peer)):
+                    print('---', name, *run_all(command, {number: r['text']}, run.folder, f'one_{name}').get(number, []), sep='\n')
+                return 0
+    print('no such call')
+    return 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--tsr', required=True)
+    parser.add_argument('--peer', default=os.environ.get('PEER', 'python3'))
+    parser.add_argument('--op')
+    parser.add_argument('--calls', type=int, default=2, help='calls of each op')
+    parser.add_argument('--full', action='store_true')
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--parts', type=int, default=2)
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--keep')
+    parser.add_argument('--only', type=int)
+    parser.add_argument('--report', help='a folder for the findings of each family')
+    options = parser.parse_args()
+    if options.full:
+        options.calls, options.parts = max(options.calls, 52), 8
+    if options.op:
+        options.parts = 1
+    if subprocess.run([options.peer, '-c', 'import torch'], capture_output=True).returncode != 0:
+        print(f'skipped: {options.peer} has no PyTorch\n0 passed, 0 failed')
+        return 0
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(options.keep or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        run = Run(options, folder)
+        if options.only is not None:
+            return show(run, options.only)
+        total, groups, meant = 0, defaultdict(list), Counter()
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for count, failures in pool.map(run.part, range(options.parts)):
+                total += count
+                for f in failures:
+                    r, kind, path, ours, theirs = f
+                    reason = reason_for(r, kind, ours, theirs)
+                    if reason:
+                        meant[reason] += 1
+                        continue
+                    texts = (compare.general(ours), compare.general(theirs)) if 'error' in kind or 'crash' in kind else ()
+                    groups[r['family'], r['op'], kind, *texts].append(f)
+        where = pathlib.Path(options.report or temporary)
+        where.mkdir(parents=True, exist_ok=True)
+        report(groups, where)
+        if not options.report:
+            for path in sorted(where.glob('*.txt')):
+                print(f'--- {path.stem}', path.read_text(encoding='utf-8'), sep='\n')
+        for reason, count in meant.items():
+            print(f'{count} meant: {reason}')
+        failed = sum(map(len, groups.values()))
+        print(f'{total - failed} passed, {failed} failed')
+        return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
