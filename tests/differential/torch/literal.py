@@ -27,7 +27,7 @@ def span(t):
 
 
 def tensor(t):
-    if t.layout is not torch.strided or t.is_quantized or t.dtype not in DTYPES or type(t) not in (torch.Tensor, torch.nn.Parameter):
+    if t.layout is not torch.strided or t.device.type != 'cpu' or t.is_quantized or t.dtype not in DTYPES or type(t) not in (torch.Tensor, torch.nn.Parameter):
         raise Unwritable(str(t.dtype))
     flags = ', True' if t.requires_grad else ''
     t = t.detach()

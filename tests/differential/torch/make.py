@@ -64,7 +64,7 @@ def write(template, args, kwargs, extra=''):
     rest = ', '.join([v for i, v in enumerate(values) if i not in used] + keywords + ([extra] if extra else []))
     text = template.replace('{*}', rest)
     for i in used:
-        text = text.replace('{' + str(i) + '}', values[i])
+        text = text.replace('{' + str(i) + '}', values[i] if values[i][0].isalpha() or values[i][0] in '([' else f'({values[i]})')
     return written, text
 
 
@@ -142,8 +142,7 @@ class Op:
         if op.name in BARE:
             return self.record('bare', args, kwargs)
         if kind.startswith('mutated'):
-            args, kwargs = mutate.mutated(args, kwargs, dice)
-            return self.record('', args, kwargs, tag='mutated')
+            return self.record('', *mutate.mutated(args, kwargs, dice), tag='mutated')
         if kind == 'out':
             if not op.supports_out or '{0}.' in self.template:
                 return None
@@ -184,7 +183,7 @@ class Op:
             tries += 1
             try:
                 got = self.draw()
-            except Unwritable:
+            except (Unwritable, RuntimeError):   # a tensor with no text, or one that cannot be changed that way
                 continue
             if got:
                 made += 1
