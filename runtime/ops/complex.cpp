@@ -66,7 +66,7 @@ namespace {
 
 struct ConjPhysical {
   static constexpr bool in_place = true;
-  static Meta shape(const Tensor& self) { return {self.sizes(), self}; }
+  static Meta shape(const Tensor& self) { return {self.sizes(), self.dtype(), self.device(), dense_strides(self)}; }
   static void run(const Tensor& out, const Tensor& self) {
     if (!out.same(self)) copy_into(out, self);
     if (!is_complex(out.dtype())) return;

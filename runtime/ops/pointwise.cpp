@@ -1,5 +1,6 @@
 // From operands to a kernel call: promotion, shape, result, loop, record. Cheap tests come first, since on four
 // elements this function is the cost of the op.
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/pointwise.h"
 
 #include <algorithm>
@@ -432,7 +433,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const bool record = wants_grad(row, in, plan.result);
   Tensor result;
   if (out) {
-    check_out_dtype(plan.result, *out);
+    check_out_type(row.name, plan.result, out->dtype());
     result = *out;
     resize_output(result, sizes);
     check_no_internal_overlap(result);

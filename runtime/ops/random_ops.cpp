@@ -7,6 +7,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -79,19 +80,6 @@ void fill_random(const char* record_name, const Tensor& self, const F& fill) {
 }
 
 constexpr double kPi = 3.14159265358979323846;
-
-// As C calls the numbers, in the words of a refusal.
-const char* c_type_name(DType t) {
-  switch (t) {
-    case DType::Bool: return "bool";
-    case DType::UInt8: return "unsigned char";
-    case DType::Int8: return "signed char";
-    case DType::Int16: return "short int";
-    case DType::Int32: return "int";
-    case DType::Int64: return "long int";
-    default: return scalar_type_name(t);
-  }
-}
 
 template <class F>
 void with_float_type(DType t, const char* op, F&& f) {

@@ -5,6 +5,8 @@
 
 #include "runtime/ops/entry.h"
 #include "runtime/ops.h"
+#include "runtime/ops/out_types.h"
+#include "runtime/ops/views.h"
 #include "runtime/random.h"
 
 namespace tessera::tensor {
@@ -177,6 +179,15 @@ Generator* Unbox<Generator*>::get(const OpCall& c, size_t i) {
   return static_cast<Generator*>(c.args[i].object());
 }
 
+namespace {
+
+void check_castable(DType result, DType self) {
+  check(can_cast(result, self), TensorErrorKind::Runtime, "result type ", scalar_type_name(result),
+        " can't be cast to the desired output type ", scalar_type_name(self));
+}
+
+}  // namespace
+
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (i >= c.out.size()) {
@@ -189,15 +200,17 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       c.results.emplace_back(out);
       continue;
     }
-    check(can_cast(results[i].dtype(), out.dtype()), TensorErrorKind::Runtime, "result type ",
-          scalar_type_name(results[i].dtype()), " can't be cast to the desired output type ",
-          scalar_type_name(out.dtype()));
+    if (c.is_inplace()) check_castable(results[i].dtype(), out.dtype());
+    else check_out_type(c.entry.name, results[i].dtype(), out.dtype());
     if (c.is_inplace()) {
       check(out.sizes() == results[i].sizes(), TensorErrorKind::Runtime, "output with shape ", out.sizes(),
             " doesn't match the broadcast shape ", results[i].sizes());
       copy_(out, results[i]);
     } else {
+      const bool other_shape = out.sizes() != results[i].sizes();
       resize_output(out, results[i].sizes());
+      if (other_shape && gives_out_strides(c.entry.name))
+        if (const Dims strides = dense_strides(results[i]); !strides.empty()) out.impl()->set_layout(out.sizes(), strides);
       copy_into(out, results[i]);
     }
     c.results.emplace_back(out);
@@ -293,8 +306,7 @@ void check_out(const OpCall& c, bool recorded) {
 }
 
 void check_inplace_result(const Tensor& self, const Meta& meta) {
-  check(can_cast(meta.dtype, self.dtype()), TensorErrorKind::Runtime, "result type ", scalar_type_name(meta.dtype),
-        " can't be cast to the desired output type ", scalar_type_name(self.dtype()));
+  check_castable(meta.dtype, self.dtype());
   check(self.sizes() == Ints(meta.sizes), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", meta.sizes);
 }

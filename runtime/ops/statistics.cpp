@@ -242,7 +242,7 @@ TS_OP(nanmean, "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, Sc
       "f[3,4]\n"
       "f[3,4], [0]");
 TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-      "The smallest and the largest.", kBoth, &aminmax,
+      "The smallest and the largest.", kBoth | kOut, &aminmax,
       "f[3,4]\n"
       "f[3,4], dim=1, keepdim=True");
 TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed,

@@ -67,7 +67,7 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
   OpCall call{binder.entry(), state.context, {bound.args(), binder.size()}, out, {}};
   binder.entry().kernel(call);
   if (inplace) return *self;
-  if (!bound.out_value.is_undefined()) return bound.out_value;
+  if (!bound.out_value.is_undefined()) return wrap_given(in, binder.entry(), bound.out_value);
   if (call.results.size() != 1)
     return call.results.empty() ? Value::none() : wrap_results(in, binder.entry(), call.results);
   Tensor* const result = std::get_if<Tensor>(&call.results[0]);

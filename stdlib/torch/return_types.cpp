@@ -24,12 +24,14 @@ Value repr_named(Interpreter& in, const Value& self) {
   return make_str(in, text);
 }
 
-Type* named_type_for(Interpreter& in, const OpEntry& entry) {
+// `given`: of a call with out=, whose results have a type of their own.
+Type* named_type_for(Interpreter& in, const OpEntry& entry, bool given) {
   TorchState& state = torch_state(in);
+  const std::string wanted = std::string(entry.name) + (given ? "_out" : "");
   for (const auto& [name, type] : state.return_types)
-    if (name == entry.name) return type;
+    if (name == wanted) return type;
   NativeTypeSpec spec;
-  spec.name = entry.name;
+  spec.name = wanted;
   spec.module = "torch.return_types";
   spec.kind = ObjectKind::Tuple;
   spec.size = sizeof(Tuple);
@@ -47,7 +49,7 @@ Type* named_type_for(Interpreter& in, const OpEntry& entry) {
                  make_property(in, getter, Value::none(), Value::none(), Value::none()));
   }
   dict_set_str(in, type->attributes, intern(in, "__match_args__"), make_tuple(in, names.data(), names.size()));
-  state.return_types.emplace_back(entry.name, type);
+  state.return_types.emplace_back(wanted, type);
   return type;
 }
 
@@ -56,9 +58,18 @@ Type* named_type_for(Interpreter& in, const OpEntry& entry) {
 Value wrap_results(Interpreter& in, const OpEntry& entry, const Results& results) {
   const auto& schema = entry.schema().results;
   const bool named = schema.size() == results.size() && !schema[0].name.empty();
-  Tuple* tuple = new_tuple(in, results.size(), named ? named_type_for(in, entry) : nullptr);
+  Tuple* tuple = new_tuple(in, results.size(), named ? named_type_for(in, entry, false) : nullptr);
   const Value holder = Value::adopt(tuple);
   for (size_t i = 0; i < results.size(); ++i) tuple->items[i] = wrap_result(in, results[i]);
+  return holder;
+}
+
+Value wrap_given(Interpreter& in, const OpEntry& entry, const Value& out) {
+  const auto& schema = entry.schema().results;
+  if (!is_tuple(out) || schema.size() < 2 || schema.size() != as_tuple(out)->size || schema[0].name.empty()) return out;
+  Tuple* tuple = new_tuple(in, schema.size(), named_type_for(in, entry, true));
+  const Value holder = Value::adopt(tuple);
+  for (size_t i = 0; i < schema.size(); ++i) tuple->items[i] = as_tuple(out)->items[i];
   return holder;
 }
 

@@ -5,6 +5,8 @@
 
 namespace tessera::stdlib {
 
+// What a call with out= answers: the tensors of a tuple, with their names.
+Value wrap_given(Interpreter& in, const OpEntry& entry, const Value& out);
 Value wrap_results(Interpreter& in, const OpEntry& entry, const Results& results);
 
 }  // namespace tessera::stdlib

@@ -31,10 +31,9 @@ struct CholeskyEx {
     record(l, "LinalgCholeskyExBackward0", {&a}, keep(ResultOf{l}), [upper](Sweep& s) {
       s.give(0, [&] {
         const Tensor factor = upper ? mH(s.kept(0)) : s.kept(0), g = upper ? mH(s.g()) : s.g();
-        const Tensor inner = with_diagonal_scaled(tril(matmul(mH(factor), g)), 0.5);
-        const Tensor half = linalg_solve_triangular(mH(factor), inner, true);
-        const Tensor whole = linalg_solve_triangular(factor, half, false, false);
-        return (whole + mH(whole)) * 0.5;
+        const Tensor lower = tril(matmul(mH(factor), g));
+        const Tensor inner = (lower + mH(tril(lower, -1))) * 0.5;  // complex diagonals stay as they are
+        return linalg_solve_triangular(factor, linalg_solve_triangular(mH(factor), inner, true), false, false);
       });
     });
   }

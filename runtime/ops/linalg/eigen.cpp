@@ -183,12 +183,12 @@ struct MatrixSqrth {
   }
   static void run(const Tensor& x, const Tensor& a) {
     const auto [l, v] = linalg_eigh(a);
-    copy_into(x, matmul(scale_columns(v, sqrt(l)), mH(v)));
+    copy_into(x, matmul(scale_columns(v, sqrt(maximum(l, zeros_like(l)))), mH(v)));  // of the nearest matrix that has a root
   }
   // X X = A: X dX + dX X = dA.
   static void grad(Tensor& x, const Tensor& a) {
     record(x, "LinalgMatrixSqrthBackward0", {&a}, keep(ResultOf{x}),
-           [](Sweep& s) { s.give(0, [&] { return symmetric_sylvester(s.kept(0), s.g()); }); });
+           [](Sweep& s) { s.give(0, [&] { return symmetric_sylvester(s.kept(0), (s.g() + mH(s.g())) * 0.5); }); });
   }
 };
 
@@ -232,7 +232,7 @@ TS_OP(linalg_eigvals, "linalg_eigvals(Tensor self) -> Tensor", "The eigenvalues,
       "f[2,3] -> RuntimeError: linalg.eigvals: A must be batches of square matrices, but they are 2 by 3 matrices");
 TS_OP(
     linalg_matrix_sqrth, "linalg_matrix_sqrth(Tensor self) -> Tensor",
-    "The positive definite square root of a Hermitian positive definite matrix.", kLinalg | kOut, MatrixSqrth,
+    "The positive definite square root of a Hermitian positive definite matrix.", kLinalg, MatrixSqrth,
     "f[3,3].s\nc[2,2].s\nf[2,3,3].s\n"
     "f[2,3] -> RuntimeError: linalg.matrix_sqrth: A must be batches of square matrices, but they are 2 by 3 matrices");
 

@@ -1,0 +1,18 @@
+// How PyTorch refuses the dtype of a tensor that is to take a result.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/tensor.h"
+
+namespace tessera::tensor {
+
+/// Throws unless `out` may take results of dtype `result` of the op of that name: most ops convert where can_cast allows it,
+/// some want the very dtype, and each family says so in words of its own.
+void check_out_type(std::string_view op, DType result, DType out);
+/// Does an out= tensor of this op take over the strides of its result when it is resized?
+bool gives_out_strides(std::string_view op);
+/// "long int": as C++ calls the numbers, in the words of some refusals.
+const char* c_type_name(DType t);
+
+}  // namespace tessera::tensor
