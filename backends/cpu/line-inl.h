@@ -43,6 +43,11 @@ struct Row {
 
   template <class Combine, class F>
   HWY_INLINE Wide<T> fold(T identity, const F& f) const {
+    return Wide<T>(fold_elements<Combine>(fold_in_places<Combine>(identity, f)));
+  }
+  /// What is left is 32 totals, each of every 32nd element.
+  template <class Combine, class F>
+  HWY_INLINE Wide<T> fold_in_places(T identity, const F& f) const {
     constexpr int64_t kSize = Wide<T>::kSize;
     const int64_t whole = n / kSize * kSize;
     Wide<T> total(identity);
@@ -56,7 +61,7 @@ struct Row {
       const int count = int(n - whole);
       total = combine<Combine>(total, first_of(f(Place<T>{start + whole, whole, count}), count, identity));
     }
-    return Wide<T>(fold_elements<Combine>(total));
+    return total;
   }
   // What is left of a Wide comes by itself, here and above: the loop has no ends to look for then.
   template <class F>
@@ -91,7 +96,7 @@ struct Row {
   }
 };
 
-/// Lines side by side in a buffer (each_line makes it): Wides one behind the other. `count`: how many of them are lines.
+/// Lines side by side in a buffer (each_columns makes it): Wides one behind the other. `count`: how many of them are lines.
 template <class T>
 struct Columns {
   static constexpr int64_t step = Wide<T>::kSize;
@@ -168,12 +173,12 @@ void each_row(int64_t rows, int64_t n, const Kernel& kernel) {
     for (int64_t r = t.outer_begin; r < t.outer_end; r++) kernel(Row<T>{r * n, n, r});
   });
 }
-/// kernel(line, in, out) for every line of contiguous tensors [outer, n, inner]: a Row of the tensors themselves, or Columns
-/// of copies, as lines whose elements lie apart come slowly from memory and meet in the same places of a cache. `out` may
-/// be the memory of in[0], or null.
+/// kernel(columns, in, out) for neighbouring lines of contiguous tensors [outer, n, inner]: Columns of copies, as lines whose
+/// elements lie apart come slowly from memory and meet in the same places of a cache. `out` may be the memory of in[0],
+/// and null outside.
 template <class T, class In, size_t kInputs, class Kernel>
-void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out, const Kernel& kernel) {
-  if (inner == 1) return each_row<T>(outer, n, [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
+void each_columns(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out,
+                  const Kernel& kernel) {
   constexpr int64_t kSize = Wide<T>::kSize;
   parallel_2d(outer, inner, columns_together(n), n, [&](const Tile& t) TS_TILE {
     const int64_t count = t.inner_end - t.inner_begin, apart = columns_apart<T>(n);
@@ -190,6 +195,13 @@ void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kI
       if (out) write_columns(buffer.data(), n, inner, count, out + place);
     }
   });
+}
+
+/// kernel(line, in, out) for every line: Rows of the tensors themselves where elements are neighbours, else Columns.
+template <class T, class In, size_t kInputs, class Kernel>
+void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out, const Kernel& kernel) {
+  if (inner == 1) return each_row<T>(outer, n, [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
+  each_columns<T>(outer, n, inner, in, out, kernel);
 }
 
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE

@@ -18,6 +18,20 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
+/// A row of a group norm from its statistics: each of its channels has one weight and one bias.
+template <class T, class In>
+HWY_NOINLINE void by_channel(const LayerNormCall& c, const Row<T>& line, const Wide<T>& mean, const Wide<T>& inverse,
+                             const In* x, In* out) {
+  const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
+  const int64_t size = c.n / c.row_channels, first = line.line * c.row_channels % c.channels;
+  for (int64_t k = 0; k < c.row_channels; k++) {
+    const Wide<T> scale = weight ? inverse * Wide<T>(weight[first + k]) : inverse;
+    const Wide<T> shift(bias ? bias[first + k] : T(0));
+    Row<T>{line.start + k * size, size, 0}.map([&](Place<T> at)
+                                                   TS_LANES { at.store((at.load(x) - mean) * scale + shift, out); });
+  }
+}
+
 void layer_norm_rows(const LayerNormCall& c) {
   with_row_type(c.dtype, [&](auto in_tag, auto tag) {
     using In = decltype(in_tag);
@@ -34,14 +48,15 @@ void layer_norm_rows(const LayerNormCall& c) {
         return d * d;
       });
       const Wide<T> inverse = Wide<T>(T(1)) / sqrt(squares * one_nth + eps);
+      if (means) line.store_statistic(mean, means);
+      if (inverses) line.store_statistic(inverse, inverses);
+      if (c.channels) return by_channel(c, line, mean, inverse, x, out);
       line.map([&](Place<T> at) TS_LANES {
         Wide<T> y = (at.load(x) - mean) * inverse;
         if (weight) y = y * line.load_along(weight, at);
         if (bias) y = y + line.load_along(bias, at);
         at.store(y, out);
       });
-      if (means) line.store_statistic(mean, means);
-      if (inverses) line.store_statistic(inverse, inverses);
     });
   });
 }

@@ -1,8 +1,9 @@
-// Normalisation as one op: over the last dimensions of each item, or over the batch in each channel.
+// Normalisation as one op: over the last dimensions of each item, groups of its channels, or the batch in each channel.
 #include "runtime/ops/norm_layers.h"
 
 #include <algorithm>
 
+#include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
@@ -11,6 +12,8 @@ namespace tessera::tensor {
 
 constinit Kernel<LayerNormCall> layer_norm_kernel("native_layer_norm");
 constinit Kernel<LayerNormGradCall> layer_norm_grad_kernel("native_layer_norm_backward");
+constinit Kernel<BatchNormCall> batch_norm_kernel("native_batch_norm");
+constinit Kernel<BatchNormGradCall> batch_norm_grad_kernel("native_batch_norm_backward");
 
 namespace {
 
@@ -40,6 +43,8 @@ Tensor scaled(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 DType arithmetic_of(DType t) { return t == kFloat64 ? kFloat64 : kFloat32; }
 const void* data_or_null(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
 void* data_to_fill(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
+Tensor dense(const Tensor& t, DType dtype) { return t.defined() ? contiguous(to_dtype(t, dtype)) : t; }
+Tensor dense(const MaybeTensor& t, DType dtype) { return dense(given(t), dtype); }
 
 Dims last_dims(const Tensor& x, size_t count) {
   Dims dims;
@@ -75,8 +80,7 @@ struct LayerNorm {
   static void run(const Tensor& out, const Tensor& mean, const Tensor& inverse, const Tensor& input, const Dims&,
                   const MaybeTensor& weight, const MaybeTensor& bias, double eps) {
     if (out.numel() == 0) return;
-    const auto dense = [&](const MaybeTensor& t) { return t ? contiguous(to_dtype(*t, mean.dtype())) : Tensor(); };
-    const Tensor x = contiguous(input), w = dense(weight), b = dense(bias);
+    const Tensor x = contiguous(input), w = dense(weight, mean.dtype()), b = dense(bias, mean.dtype());
     layer_norm_kernel(input.device(),
                       {input.dtype(), x.data_ptr(), data_or_null(w), data_or_null(b), out.data_ptr(), mean.data_ptr(),
                        inverse.data_ptr(), mean.numel(), x.numel() / mean.numel(), eps});
@@ -96,7 +100,7 @@ struct LayerNorm {
   static void by_kernel(Sweep& s, const Dims& normal) {
     const Tensor x = contiguous(s.kept(0)), weight = s.kept(1), mean = s.kept(2), inverse = s.kept(3);
     const Tensor g = contiguous(to_dtype(s.g(), x.dtype()));
-    const Tensor w = weight.defined() ? contiguous(to_dtype(weight, mean.dtype())) : weight;
+    const Tensor w = dense(weight, mean.dtype());
     Tensor dx, dweight, dbias;
     if (s.needs(0)) dx = Tensor::empty(x.sizes(), x.dtype(), x.device());
     if (s.needs(1)) dweight = zeros(normal, mean.dtype(), x.device());
@@ -125,6 +129,84 @@ struct LayerNorm {
 Tensor layer_norm(const Tensor& input, Ints shape, const MaybeTensor& weight, const MaybeTensor& bias, double eps) {
   return std::get<0>(apply<LayerNorm>(input, Dims(shape), weight, bias, eps));
 }
+
+namespace {
+
+/// Layer norm of the groups of an item's channels, with a weight and a bias for each channel; the mean and
+/// 1 / sqrt(var + eps) of each group, [items, groups].
+struct GroupNorm {
+  static constexpr TypeRule types{kFloatTypes, "GroupNormKernelImpl"};
+
+  static std::array<Meta, 3> shape(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+                                   int64_t items, int64_t channels, int64_t size, int64_t groups, double) {
+    check(groups > 0, TensorErrorKind::Runtime, "Expected num groups to be greater than 0, got ", groups);
+    check(channels % groups == 0, TensorErrorKind::Runtime,
+          "Expected number of channels in input to be divisible by num_groups, but got input of shape ", input.sizes(),
+          " and num_groups=", groups);
+    for (const MaybeTensor* t : {&weight, &bias})
+      check(!*t || ((*t)->dim() == 1 && (*t)->numel() == channels), TensorErrorKind::Runtime, "Expected ",
+            t == &weight ? "weight" : "bias",
+            " to be a vector of size equal to the number of channels in input, but got ",
+            t == &weight ? "weight" : "bias", " of shape ", *t ? (*t)->sizes() : Ints(), " and input of shape ",
+            input.sizes());
+    check(
+        std::min({items, channels, size}) >= 0 && input.numel() == checked_mul(checked_mul(items, channels), size),
+        TensorErrorKind::Runtime,
+        "Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error message be improved?  If so, "
+        "please report an enhancement request to PyTorch.)");
+    const Meta statistic(Dims{items, groups}, arithmetic_of(input.dtype()), input.device());
+    return {Meta(input.sizes(), input), statistic, statistic};
+  }
+  static void run(const Tensor& out, const Tensor& mean, const Tensor& inverse, const Tensor& input,
+                  const MaybeTensor& weight, const MaybeTensor& bias, int64_t, int64_t channels, int64_t,
+                  int64_t groups, double eps) {
+    if (out.numel() == 0) return;
+    const Tensor x = contiguous(input), w = dense(weight, mean.dtype()), b = dense(bias, mean.dtype());
+    layer_norm_kernel(input.device(),
+                      {input.dtype(), x.data_ptr(), data_or_null(w), data_or_null(b), out.data_ptr(), mean.data_ptr(),
+                       inverse.data_ptr(), mean.numel(), x.numel() / mean.numel(), eps, channels, channels / groups});
+  }
+  static void grad(Tensor& out, Tensor& mean, Tensor& inverse, const Tensor& input, const MaybeTensor& weight_given,
+                   const MaybeTensor& bias_given, int64_t items, int64_t channels, int64_t size, int64_t groups,
+                   double eps) {
+    const Tensor weight = given(weight_given), bias = given(bias_given);
+    record(out, "NativeGroupNormBackward0", {&input, &weight, &bias}, keep(input, weight, mean, inverse),
+           [by_channel = Dims{items, channels, size}, by_group = Dims{items, groups, channels / groups * size},
+            eps](Sweep& s) {
+             const Tensor x = s.kept(0), weight = s.kept(1), g = reshape(s.g(), by_channel);
+             const Tensor gw = weight.defined() ? g * reshape(weight, {1, by_channel[1], 1}) : g;
+             if (Context::current().grad_enabled) {
+               const Normalised n(reshape(x, by_group), {2}, eps);
+               s.give(0, [&] { return reshape(normalised_gradient(reshape(gw, by_group), n, Dims{2}), x.sizes()); });
+               s.give(1, [&] { return sum(g * reshape(n.value, by_channel), Dims{0, 2}); });
+             } else {
+               s.give(0, [&] { return of_input(contiguous(to_dtype(gw, x.dtype())), contiguous(x), s); });
+               s.give(1, [&] { return of_weight(g, reshape(x, by_channel), s, by_group[1]); });
+             }
+             s.give(2, [&] { return sum(g, Dims{0, 2}); });
+           });
+  }
+
+ private:
+  static Tensor of_input(const Tensor& g, const Tensor& x, Sweep& s) {
+    const Tensor mean = s.kept(2), inverse = s.kept(3), dx = Tensor::empty(x.sizes(), x.dtype(), x.device());
+    if (x.numel())
+      layer_norm_grad_kernel(x.device(),
+                             {x.dtype(), g.data_ptr(), x.data_ptr(), nullptr, mean.data_ptr(), inverse.data_ptr(),
+                              dx.data_ptr(), nullptr, nullptr, mean.numel(), x.numel() / mean.numel()});
+    return dx;
+  }
+  // sum(g (x - mean) inverse), from two sums for each channel of an item.
+  static Tensor of_weight(const Tensor& g, const Tensor& x, Sweep& s, int64_t groups) {
+    const int64_t items = x.sizes()[0], channels = x.sizes()[1];
+    const Dims split{items, groups, channels / groups}, one{items, groups, 1};
+    const Tensor gx = reshape(sum(g * x, Dims{2}), split), total = reshape(sum(g, Dims{2}), split);
+    const Tensor along = (gx - total * reshape(s.kept(2), one)) * reshape(s.kept(3), one);
+    return to_dtype(reshape(sum(along, Dims{0}), {channels}), s.kept(1).dtype());
+  }
+};
+
+}  // namespace
 
 namespace {
 
@@ -171,6 +253,8 @@ struct BatchNorm {
                   const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                   const MaybeTensor& running_var, bool training, double momentum, double eps) {
     const Channels c(input);
+    if (has_kernel(input))
+      return by_kernel(out, centre, inverse, input, weight, bias, running_mean, running_var, training, momentum, eps);
     Tensor normal;
     if (training) {
       const Tensor average = mean(input, c.others, true);
@@ -191,6 +275,7 @@ struct BatchNorm {
     const Tensor weight = given(weight_given), bias = given(bias_given);
     record(out, "NativeBatchNormBackward0", {&input, &weight, &bias}, keep(input, weight, centre, inverse),
            [c = Channels(input), eps, training](Sweep& s) {
+             if (!Context::current().grad_enabled && has_kernel(s.kept(0))) return by_kernel(s, c, training);
              const Tensor x = s.kept(0), w = c.spread(s.kept(1)), inverse = s.kept(3);
              const Tensor g = w.defined() ? s.g() * w : s.g();
              if (!training) {
@@ -203,6 +288,44 @@ struct BatchNorm {
              }
              s.give(2, [&] { return sum(s.g(), c.others); });
            });
+  }
+
+ private:
+  /// Elsewhere it is made of other ops.
+  static bool has_kernel(const Tensor& x) {
+    return batch_norm_kernel.has(x.device().type) && arithmetic_of(x.dtype()) == x.dtype() && x.numel() > 0;
+  }
+  static void by_kernel(const Tensor& out, const Tensor& centre, const Tensor& inverse, const Tensor& input,
+                        const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
+                        const MaybeTensor& running_var, bool training, double momentum, double eps) {
+    const Channels c(input);
+    const Tensor x = contiguous(input), w = dense(weight, x.dtype()), b = dense(bias, x.dtype());
+    Tensor variance;
+    if (training && running_var) variance = Tensor::empty({c.shape[1]}, x.dtype(), x.device());
+    if (!training) copy_into(centre, c.spread(*running_mean)), copy_into(inverse, rsqrt(c.spread(*running_var) + eps));
+    const int64_t items = x.sizes()[0];
+    batch_norm_kernel(x.device(),
+                      {x.dtype(), x.data_ptr(), data_or_null(w), data_or_null(b), out.data_ptr(), centre.data_ptr(),
+                       data_to_fill(variance), inverse.data_ptr(), items, c.shape[1], c.count / items, training, eps});
+    if (!training) return;
+    move_towards(running_mean, reshape(centre, {c.shape[1]}), momentum);
+    if (running_var) move_towards(running_var, variance * (double(c.count) / double(c.count - 1)), momentum);
+  }
+  static void by_kernel(Sweep& s, const Channels& c, bool training) {
+    const Tensor x = contiguous(s.kept(0)), weight = s.kept(1), mean = s.kept(2), inverse = s.kept(3);
+    const Tensor g = contiguous(to_dtype(s.g(), x.dtype())), w = dense(weight, x.dtype());
+    const auto wanted = [&](size_t input, Ints sizes) {
+      return s.needs(input) ? Tensor::empty(sizes, x.dtype(), x.device()) : Tensor();
+    };
+    const Dims each{c.shape[1]};
+    const Tensor dx = wanted(0, x.sizes()), dweight = wanted(1, each), dbias = wanted(2, each);
+    const int64_t items = x.sizes()[0];
+    batch_norm_grad_kernel(x.device(), {x.dtype(), g.data_ptr(), x.data_ptr(), data_or_null(w), mean.data_ptr(),
+                                        inverse.data_ptr(), data_to_fill(dx), data_to_fill(dweight),
+                                        data_to_fill(dbias), items, c.shape[1], c.count / items, training});
+    s.give(0, [&] { return dx; });
+    s.give(1, [&] { return to_dtype(dweight, weight.dtype()); });
+    s.give(2, [&] { return dbias; });
   }
 };
 
@@ -231,6 +354,29 @@ TS_OP(
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
     "layer_norm, with the mean of each row and 1 / sqrt(var + eps).", kFunction, LayerNorm,
     "f[3,4], [4], f[4], f[4], 1e-05\nf[2,3,40], [40], None, None, 1e-05");
+TS_OP(
+    group_norm,
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+    "Normalises groups of channels of each item.", kFunction,
+    +[](const Tensor& x, int64_t groups, const MaybeTensor& w, const MaybeTensor& b, double eps, bool) {
+      wrap_dim(1, x.dim());
+      int64_t size = 1;
+      for (const int64_t s : x.sizes().drop(2)) size *= s;
+      return std::get<0>(apply<GroupNorm>(x, w, b, x.sizes()[0], x.sizes()[1], size, groups, eps));
+    },
+    "f[3,4], 2, f[4], f[4]\nf[2,4,5], 2, None, f[4]\nf[2,4,3,11], 1, f[4], None, 0.1\n"
+    "f[2,4,3], 3 -> RuntimeError: Expected number of channels in input to be divisible by num_groups, but got input of "
+    "shape [2, 4, 3] and num_groups=3\n"
+    "f[2,4,3], 0 -> RuntimeError: Expected num groups to be greater than 0, got 0\n"
+    "f[2,4,3], 2, f[3] -> RuntimeError: Expected weight to be a vector of size equal to the number of channels in "
+    "input, but got weight of shape [3] and input of shape [2, 4, 3]\n"
+    "f[4], 2 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+TS_OP(
+    native_group_norm,
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    "group_norm, with the mean of each group and 1 / sqrt(var + eps).", kFunction, GroupNorm,
+    "f[2,4,3], f[4], None, 2, 4, 3, 2, 1e-05\n"
+    "f[2,4,3], None, None, 2, 4, 4, 2, 1e-05 -> RuntimeError: Expected X.numel() == N * C * HxW to be true");
 TS_OP(
     batch_norm,
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool "

@@ -10,13 +10,15 @@
 namespace tessera::tensor {
 
 /// Layer norm of `rows` contiguous rows of n elements of `dtype`. weight, bias, mean and inverse (1 / sqrt(var + eps), one
-/// a row) have the type of the arithmetic: float32 for halves. All four may be null.
+/// a row) have the type of the arithmetic: float32 for halves. All four may be null. Of group norm, weight and bias have
+/// one number for each of `channels` channels, of which a row holds `row_channels`, one behind the other.
 struct LayerNormCall {
   DType dtype;
   const void *x, *weight, *bias;
   void *out, *mean, *inverse;
   int64_t rows, n;
   double eps;
+  int64_t channels = 0, row_channels = 0;
   Launch launch{};
 };
 extern Kernel<LayerNormCall> layer_norm_kernel;
@@ -30,6 +32,31 @@ struct LayerNormGradCall {
   Launch launch{};
 };
 extern Kernel<LayerNormGradCall> layer_norm_grad_kernel;
+
+/// Batch norm of contiguous [items, channels, size] in float32 or float64: over items and size, with weight and bias (or
+/// null) for each channel. In training mean, variance (may be null) and inverse, 1 / sqrt(variance + eps), are results;
+/// else mean and inverse are given.
+struct BatchNormCall {
+  DType dtype;
+  const void *x, *weight, *bias;
+  void *out, *mean, *variance, *inverse;
+  int64_t items, channels, size;
+  bool training;
+  double eps;
+  Launch launch{};
+};
+extern Kernel<BatchNormCall> batch_norm_kernel;
+
+/// Its gradients; those that are null are not wanted.
+struct BatchNormGradCall {
+  DType dtype;
+  const void *g, *x, *weight, *mean, *inverse;
+  void *dx, *dweight, *dbias;
+  int64_t items, channels, size;
+  bool training;
+  Launch launch{};
+};
+extern Kernel<BatchNormGradCall> batch_norm_grad_kernel;
 
 using MaybeTensor = std::optional<Tensor>;
 

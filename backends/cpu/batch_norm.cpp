@@ -1,0 +1,125 @@
+// Batch norm and its gradient, channel by channel: the mean, then the squares of what is left of it (nothing cancels), then
+// the result, while the channel is in the cache.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/batch_norm.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
+#include "backends/cpu/line-inl.h"
+#include "backends/cpu/row_types.h"
+#include "hwy/highway.h"
+#include "runtime/ops/norm_layers.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+
+/// A line in several pieces of memory, each `apart` from the one before: a channel of a batch of images.
+template <class T>
+struct Runs {
+  int64_t start, size, line, runs, apart;
+
+  Row<T> run(int64_t k) const { return {start + k * apart, size, line}; }
+  template <class Combine, class F>
+  HWY_INLINE Wide<T> fold(T identity, const F& f) const {
+    Wide<T> total(identity);
+    for (int64_t k = 0; k < runs; k++)
+      total = combine<Combine>(total, run(k).template fold_in_places<Combine>(identity, f));
+    return Wide<T>(fold_elements<Combine>(total));
+  }
+  template <class F>
+  HWY_INLINE void map(const F& f) const {
+    for (int64_t k = 0; k < runs; k++) run(k).map(f);
+  }
+  template <class In>
+  HWY_INLINE Wide<T> load_statistic(const In* tensor) const {
+    return run(0).load_statistic(tensor);
+  }
+  template <class Out>
+  HWY_INLINE void store_statistic(Wide<T> x, Out* tensor) const {
+    run(0).store_statistic(x, tensor);
+  }
+};
+
+/// kernel(channel, in, out) for every channel of [items, channels, size]: Runs, or Columns where each run is one element and
+/// there are vectors.
+template <class T, class Call, size_t kInputs, class Kernel>
+void each_channel(const Call& c, const T* const (&in)[kInputs], T* out, const Kernel& kernel) {
+  if constexpr (HWY_TARGET != HWY_SCALAR)
+    if (c.size == 1) return each_columns<T>(1, c.items, c.channels, in, out, kernel);
+  parallel_2d(c.channels, 1, 1, c.items * c.size, [&](const Tile& t) TS_TILE {
+    for (int64_t k = t.outer_begin; k < t.outer_end; k++)
+      kernel(Runs<T>{k * c.size, c.size, k, c.items, c.channels * c.size}, in, out);
+  });
+}
+
+template <class T>
+void batch_norm_of(const BatchNormCall& c) {
+  const T* const inputs[] = {static_cast<const T*>(c.x)};
+  const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
+  T *means = static_cast<T*>(c.mean), *variances = static_cast<T*>(c.variance), *inverses = static_cast<T*>(c.inverse);
+  const Wide<T> one_nth(T(1) / T(c.items * c.size)), eps{T(c.eps)};
+  each_channel(c, inputs, static_cast<T*>(c.out), [&](const auto& line, const auto& in, T* out) TS_LANES {
+    const T* x = in[0];
+    Wide<T> mean, inverse;
+    if (c.training) {
+      mean = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(x); }) * one_nth;
+      const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+        const Wide<T> d = at.load(x) - mean;
+        return d * d;
+      });
+      inverse = Wide<T>(T(1)) / sqrt(squares * one_nth + eps);
+      line.store_statistic(mean, means);
+      line.store_statistic(inverse, inverses);
+      if (variances) line.store_statistic(squares * one_nth, variances);
+    } else {
+      mean = line.load_statistic(means), inverse = line.load_statistic(inverses);
+    }
+    const Wide<T> scale = weight ? inverse * line.load_statistic(weight) : inverse;
+    const Wide<T> shift = bias ? line.load_statistic(bias) : Wide<T>(T(0));
+    line.map([&](Place<T> at) TS_LANES { at.store((at.load(x) - mean) * scale + shift, out); });
+  });
+}
+void batch_norm_lines(const BatchNormCall& c) {
+  c.dtype == kFloat64 ? batch_norm_of<double>(c) : batch_norm_of<float>(c);
+}
+
+template <class T>
+void batch_norm_grad_of(const BatchNormGradCall& c) {
+  const T* const inputs[] = {static_cast<const T*>(c.g), static_cast<const T*>(c.x)};
+  const T *weight = static_cast<const T*>(c.weight), *means = static_cast<const T*>(c.mean);
+  const T* inverses = static_cast<const T*>(c.inverse);
+  T *dweight = static_cast<T*>(c.dweight), *dbias = static_cast<T*>(c.dbias);
+  const Wide<T> one_nth(T(1) / T(c.items * c.size));
+  each_channel(c, inputs, static_cast<T*>(c.dx), [&](const auto& line, const auto& in, T* out) TS_LANES {
+    const T *g = in[0], *x = in[1];
+    const Wide<T> mean = line.load_statistic(means), inverse = line.load_statistic(inverses);
+    const auto normal = [&](Place<T> at) TS_LANES { return (at.load(x) - mean) * inverse; };
+    const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g); });
+    const Wide<T> along = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g) * normal(at); });
+    if (dbias) line.store_statistic(total, dbias);
+    if (dweight) line.store_statistic(along, dweight);
+    if (!c.dx) return;
+    const Wide<T> scale = weight ? inverse * line.load_statistic(weight) : inverse;
+    const Wide<T> left = c.training ? one_nth : Wide<T>(T(0));  // given statistics do not depend on x
+    const Wide<T> g_mean = total * left, gx_mean = along * left;
+    line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - g_mean - normal(at) * gx_mean) * scale, out); });
+  });
+}
+void batch_norm_grad_lines(const BatchNormGradCall& c) {
+  c.dtype == kFloat64 ? batch_norm_grad_of<double>(c) : batch_norm_grad_of<float>(c);
+}
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+namespace {
+TS_ROW_KERNEL(batch_norm_kernel, BatchNormCall, batch_norm_lines)
+TS_ROW_KERNEL(batch_norm_grad_kernel, BatchNormGradCall, batch_norm_grad_lines)
+}  // namespace
+}  // namespace tessera::tensor::cpu
+#endif
