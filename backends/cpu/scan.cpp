@@ -29,13 +29,14 @@ void rows(const T* x, T* y, int64_t n, bool backwards) {
   using A = Accumulator<T>;
   A total[kCount];
   for (A& t : total) t = kProduct ? 1 : 0;
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t at = backwards ? n - 1 - i : i;
+  const int64_t step = backwards ? -1 : 1;
+  if (backwards) x += n - 1, y += n - 1;
+  for (int64_t i = 0; i < n; i++, x += step, y += step) {
 // All loads come before the stores: rows of 4096 bytes and the like would seem to the processor to be the same memory.
 #pragma GCC unroll 8
-    for (int r = 0; r < kCount; r++) total[r] = next<kProduct>(total[r], convert_element<A>(x[r * n + at]));
+    for (int r = 0; r < kCount; r++) total[r] = next<kProduct>(total[r], convert_element<A>(x[r * n]));
 #pragma GCC unroll 8
-    for (int r = 0; r < kCount; r++) y[r * n + at] = convert_element<T>(total[r]);
+    for (int r = 0; r < kCount; r++) y[r * n] = convert_element<T>(total[r]);
   }
 }
 
@@ -64,8 +65,10 @@ void scan(const AlongCall& c) {
       T* y = static_cast<T*>(c.out);
       int64_t o = t.outer_begin;
       if (c.inner == 1) {
-        for (; o + kRows <= t.outer_end; o += kRows)
-          rows<T, kProduct, kRows>(x + o * c.n, y + o * c.n, c.n, c.backwards);
+        for (; o + kRows <= t.outer_end; o += kRows) {
+          if constexpr (std::is_same_v<T, float>) scan_eight_rows(x + o * c.n, y + o * c.n, c.n, kProduct, c.backwards);
+          else rows<T, kProduct, kRows>(x + o * c.n, y + o * c.n, c.n, c.backwards);
+        }
         for (; o < t.outer_end; o++) rows<T, kProduct, 1>(x + o * c.n, y + o * c.n, c.n, c.backwards);
         return;
       }

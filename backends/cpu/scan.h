@@ -7,4 +7,7 @@ namespace tessera::tensor::cpu {
 
 void extreme_along(const AlongCall& call);
 
+/// Running sums or products of eight contiguous rows of n elements, one below the other.
+void scan_eight_rows(const float* x, float* y, int64_t n, bool product, bool backwards);
+
 }  // namespace tessera::tensor::cpu
