@@ -80,24 +80,39 @@ struct Floats : Numbers<Op, T, In> {
 
   // ---- rows ----
 
+  /// Of n elements: whole rows of the cascade, those in whole units, and those in whole blocks behind these.
+  struct Cut {
+    int64_t n, rows, step, in_units, in_blocks;
+    explicit Cut(int64_t length) : n(length), rows(n / kColumns), step(cascade_step(rows)) {
+      in_units = rows / (step * step) * (step * step);
+      in_blocks = (rows - in_units) / step * step;
+    }
+  };
   /// The columns that are left of a row's cascade, and of the groups behind its last whole cascade row. `units`: as `unit`
   /// made them, or null.
-  static HWY_INLINE void columns_of(T* columns, const T* units, const In* x, int64_t n, double p) {
-    const int64_t rows = n / kColumns, step = cascade_step(rows), unit_rows = step * step;
+  static HWY_INLINE void columns_of(T* columns, const T* units, const In* x, const Cut& cut, double p) {
     const Wide<T> zero(Base::identity());
-    int64_t done = 0;
-    Wide<T> level2 = zero, level3 = zero;
-    for (int64_t u = 0; done + unit_rows <= rows; done += unit_rows) {
-      level2 =
-          merged(level2, units ? load_wide<T>(units + u * kColumns) : unit_of(x + done * kColumns, unit_rows, step, p));
-      if (++u % step == 0) level3 = merged(level3, level2), level2 = zero;
+    const int64_t done = cut.in_units + cut.in_blocks;
+    Wide<T> level2, level3;
+    if (cut.in_units) add_units(level2, level3, units, x, cut, p);
+    const Wide<T> level1 = unit_of(x + cut.in_units * kColumns, cut.in_blocks, cut.step, p);
+    Wide<T> total = add_rows(zero, x + done * kColumns, kColumns, cut.rows - done, p);
+    if (done) total = merged(total, level1);
+    if (cut.in_units) total = merged(merged(total, level2), level3);
+    fold_groups(columns, total, x, cut.rows * kColumns, cut.n, p);
+  }
+  /// Of long rows only, so it is no part of the loop over rows.
+  static HWY_NOINLINE void add_units(Wide<T>& level2, Wide<T>& level3, const T* units, const In* x, const Cut& cut,
+                                     double p) {
+    const Wide<T> zero(Base::identity());
+    const int64_t unit_rows = cut.step * cut.step;
+    level2 = level3 = zero;
+    for (int64_t u = 0; u * unit_rows < cut.in_units;) {
+      const Wide<T> unit =
+          units ? load_wide<T>(units + u * kColumns) : unit_of(x + u * unit_rows * kColumns, unit_rows, cut.step, p);
+      level2 = merged(level2, unit);
+      if (++u % cut.step == 0) level3 = merged(level3, level2), level2 = zero;
     }
-    const int64_t blocks = (rows - done) / step * step;
-    const Wide<T> level1 = unit_of(x + done * kColumns, blocks, step, p);
-    Wide<T> total = add_rows(zero, x + (done + blocks) * kColumns, kColumns, rows - done - blocks, p);
-    if (rows >= step) total = merged(total, level1);
-    if (done) total = merged(merged(total, level2), level3);
-    fold_groups(columns, total, x, rows * kColumns, n, p);
   }
   /// The groups from x[i] on join the first one of the total, then its other three do.
   static HWY_INLINE void fold_groups(T* columns, const Wide<T>& total, const In* x, int64_t i, int64_t n, double p) {
@@ -130,7 +145,7 @@ struct Floats : Numbers<Op, T, In> {
   }
   static HWY_NOINLINE T row(const T* units, const In* x, int64_t n, double p) {
     alignas(64) T columns[size_t(kGroup)];
-    columns_of(columns, units, x, n, p);
+    columns_of(columns, units, x, Cut(n), p);
     T result = Base::identity();
     for (int64_t i = n / kGroup * kGroup; i < n; i++) result = Base::combine(result, Base::mapped(x[i], p));
     for (int64_t k = 0; k < kGroup; k++) result = Base::combine(result, columns[k]);
@@ -140,13 +155,14 @@ struct Floats : Numbers<Op, T, In> {
   static void rows_together(T* out, const In* x, int64_t stride, int64_t n, int64_t count, double p_value) {
     const Lane<T> p(p_value);
     const int64_t whole = n / kGroup * kGroup;
+    const Cut cut(n);
     alignas(64) T columns[size_t(kGroup)], turned[2 * size_t(kGroup)][kTogether];
     const auto rest = turned + kGroup;
     if (count % kLanes)
       for (auto& line : turned) std::fill(line + count, line + kTogether, T(0));
     for (int64_t r = 0; r < count; r++) {
       const In* row = x + r * stride;
-      columns_of(columns, nullptr, row, n, p_value);
+      columns_of(columns, nullptr, row, cut, p_value);
       for (int64_t k = 0; k < kGroup; k++) turned[k][r] = columns[k];
       for (int64_t k = whole; k < n; k++) rest[k - whole][r] = convert_element<T>(row[k]);
     }
