@@ -2,13 +2,15 @@
 //
 // A call becomes a nest of loops over places: dimensions of size 1 dropped, neighbours that are one run merged. The
 // innermost loops are tight: a strip of places, each with one element or with one row that no index varies over.
-// Threads share one dimension of the nest. Reading may share any; writing only one in which different places are
-// different elements whatever the indices say, so that equal indices meet in one thread, in order.
+// Threads share one dimension of the nest. Reading may share any, and so may writing one number everywhere: whoever comes
+// last writes the same. Other writing only one in which different places are different elements whatever the indices say,
+// so that equal indices meet in one thread, in order.
 #include <algorithm>
 #include <complex>
 #include <cstring>
 #include <mutex>
 
+#include "backends/cpu/convert.h"
 #include "backends/cpu/threads.h"
 #include "runtime/ops/index_kernel.h"
 
@@ -38,6 +40,7 @@ inline T combined(T a, T b) {
 template <Mode kMode, class T>
 inline void move(T& self, T& value) {
   if constexpr (kMode == Mode::Read) value = self;
+  else if constexpr (kMode == Mode::Write && sizeof(T) <= 8) __atomic_store(&self, &value, __ATOMIC_RELAXED);
   else if constexpr (kMode == Mode::Write) self = value;
   else self = combined<kMode>(self, value);
 }
@@ -173,6 +176,8 @@ inline void run_row(T* self, T* value, int64_t n, const Level& row) {
                   size_t(n) * sizeof(T));
     return;
   }
+  if constexpr (kMode == Mode::Write)
+    if (row.self == 1 && row.value == 0) return repeat_element(self, value, n, sizeof(T));
   for (int64_t i = 0; i < n; i++) move<kMode>(self[i * row.self], value[i * row.value]);
 }
 
@@ -197,6 +202,8 @@ class IndexLoop {
     const Level& strip = nest_.strip();
     is_vector_ = nest_.indices == 1 && c.negative == IndexCall::Negative::Refuse && c.step[0] == 1 && strip.self == 0 &&
                  strip.value == 1 && strip.index[0] == 1;
+    is_one_value_ = kMode == Mode::Write && sizeof(T) <= 8 &&
+                    std::all_of(nest_.levels, nest_.levels + nest_.count, [](const Level& l) { return l.value == 0; });
   }
 
   void run() {
@@ -220,7 +227,7 @@ class IndexLoop {
   int shared_level() const {
     for (int d = 0; d < nest_.count; d++) {
       const Level& level = nest_.levels[d];
-      const bool apart = kMode == Mode::Read || level.self != 0;
+      const bool apart = kMode == Mode::Read || is_one_value_ || level.self != 0;
       if (apart && level.size >= (nest_.row && d == nest_.count - 1 ? 256 : 8)) return d;
     }
     return -1;
@@ -276,7 +283,7 @@ class IndexLoop {
 
   const IndexCall& c_;
   const Nest nest_;
-  bool is_vector_;
+  bool is_vector_, is_one_value_;
   std::mutex fault_mutex_;
   Fault fault_;
 };

@@ -5,10 +5,12 @@
 // jumps, longer ones through a radix sort by bytes, the lowest first, which leaves out bytes that are the same everywhere.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "backends/cpu/order_key.h"
 #include "backends/cpu/sort.h"
 #include "backends/cpu/threads.h"
+#include "runtime/context.h"
 #include "runtime/ops/sorting.h"
 
 namespace tessera::tensor::cpu {
@@ -55,18 +57,39 @@ struct Networks {
 };
 constexpr Networks kNetworks;
 
-template <class Record>
+// kRows rows at once, their records side by side.
+template <int kRows, class Record>
 void sort_short(Record* records, int n) {
   const Exchange *e = &kNetworks.exchanges[size_t(kNetworks.start[size_t(n)])],
                  *end = e + (kNetworks.start[size_t(n) + 1] - kNetworks.start[size_t(n)]);
   for (; e != end; e++) {
-    const Record a = records[e->low], b = records[e->high];
-    records[e->low] = a < b ? a : b;
-    records[e->high] = a < b ? b : a;
+    Record *const low = records + e->low * kRows, *const high = records + e->high * kRows;
+    Record a[kRows], b[kRows];  // read before anything is written: the compiler does not know that they lie apart
+    for (int r = 0; r < kRows; r++) a[r] = low[r], b[r] = high[r];
+    for (int r = 0; r < kRows; r++) low[r] = a[r] < b[r] ? a[r] : b[r];
+    for (int r = 0; r < kRows; r++) high[r] = a[r] < b[r] ? b[r] : a[r];
   }
 }
 
+// The order of the keys of kRows rows. A key of 32 bits and a place make a number that a double holds: of these every
+// processor compares several at once. Looking for the narrowest record would take longer than the exchanges.
+template <int kRows, class Key>
+void order_short(const Key* keys, int n, int64_t* index) {
+  constexpr bool kNarrow = sizeof(Key) == 4;
+  using Record = std::conditional_t<kNarrow, double, uint128>;
+  using Number = std::conditional_t<kNarrow, int64_t, uint128>;
+  Record records[kShort * kRows];
+  for (int r = 0; r < kRows; r++)
+    for (int i = 0; i < n; i++) records[i * kRows + r] = Record(Number(keys[r * n + i]) * kShort + Number(i));
+  sort_short<kRows>(records, n);
+  for (int r = 0; r < kRows; r++)
+    for (int i = 0; i < n; i++) index[r * n + i] = int64_t(Number(records[i * kRows + r]) % kShort);
+}
+
 // ---- long rows ----
+
+constexpr int64_t kPartGrain = 65536;
+constexpr int kMostParts = 16;
 
 // Sorts by `bits` bits from bit `low` on, kDigitBits in a pass. Returns which of the two buffers holds the result.
 template <int kDigitBits, class Record>
@@ -89,64 +112,77 @@ Record* sort_digits(Record* records, Record* other, int64_t n, int low, int bits
   return records;
 }
 
+// f(part, begin, end) for the parts of [0, n), each on a thread of its own if there is one.
+template <class F>
+void for_parts(int64_t n, int parts, const F& f) {
+  const auto body = [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; p++) f(p, n * p / parts, n * (p + 1) / parts);
+  };
+  run_split(parts, {.grain = 1, .tasks = true}, RangeBody(body));
+}
+
+// The same by several threads: each counts and moves the records of its part, behind those of the parts before it.
+template <class Record>
+Record* sort_digits_in_parts(Record* records, Record* other, int64_t n, int low, int bits, int parts) {
+  constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
+  std::vector<std::array<int64_t, kDigits>> counts(static_cast<size_t>(parts));
+  for (const int end = low + bits; low < end; low += kDigitBits) {
+    const auto digit = [low](Record r) { return size_t(r >> low) % kDigits; };
+    for_parts(n, parts, [&](int64_t p, int64_t first, int64_t last) {
+      auto& count = counts[size_t(p)];
+      count.fill(0);
+      for (int64_t i = first; i < last; i++) count[digit(records[i])]++;
+    });
+    int64_t before = 0;
+    for (size_t d = 0; d < kDigits; d++)
+      for (auto& count : counts) before += std::exchange(count[d], before);
+    for_parts(n, parts, [&](int64_t p, int64_t first, int64_t last) {
+      auto& place = counts[size_t(p)];
+      for (int64_t i = first; i < last; i++) other[place[digit(records[i])]++] = records[i];
+    });
+    std::swap(records, other);
+  }
+  return records;
+}
+
 // Wider digits save passes, as long as they are few in number beside the records.
 template <class Record>
-Record* sort_radix(Record* records, Record* other, int64_t n, int low, int bits) {
+Record* sort_radix(Record* records, Record* other, int64_t n, int low, int bits, int parts) {
+  if (parts > 1) return sort_digits_in_parts(records, other, n, low, bits, parts);
   if (n >= 1 << 15) return sort_digits<11>(records, other, n, low, bits);
   return sort_digits<8>(records, other, n, low, bits);
 }
 
-// ---- rows ----
-
-template <class T>
-class RowSorter {
+// Sorts keys; `index` gets where each came from.
+template <class Key>
+class KeySorter {
  public:
-  using Key = OrderKey<T>;
+  explicit KeySorter(int parts) : parts_(parts) {}
 
-  explicit RowSorter(const SortCall& call) : call_(call), flip_(call.descending ? ~Key(0) : Key(0)) {}
-
-  void sort(int64_t row) {
-    const int64_t n = call_.size;
-    const T* in = static_cast<const T*>(call_.in) + row * n;
-    if (n <= kShort) return sort_few(row, in);
+  void sort(Key* keys, int64_t* index, int64_t n) {
     Key least = ~Key(0), most = 0;
-    for (int64_t i = 0; i < n; i++) {
-      const Key key = order_key(in[i]) ^ flip_;
-      least = std::min(least, key), most = std::max(most, key);
-    }
-    const int key_bits = std::bit_width(Key(most - least));
-    const bool exact = keys_tell_all(in, n);
-    const int place_bits = std::bit_width(uint64_t(n - 1));
-    if (key_bits + place_bits <= 32 && place_bits < 32) sort_as<uint32_t>(row, in, least, key_bits, place_bits, exact);
-    else if (key_bits + place_bits <= 64) sort_as<uint64_t>(row, in, least, key_bits, place_bits, exact);
-    else sort_as<uint128>(row, in, least, key_bits, 64, exact);
+    for (int64_t i = 0; i < n; i++) least = std::min(least, keys[i]), most = std::max(most, keys[i]);
+    const int key_bits = std::bit_width(Key(most - least)), place_bits = std::bit_width(uint64_t(n - 1));
+    if (key_bits + place_bits <= 32 && place_bits < 32) sort_as<uint32_t>(keys, index, n, least, key_bits, place_bits);
+    else if (key_bits + place_bits <= 64) sort_as<uint64_t>(keys, index, n, least, key_bits, place_bits);
+    else sort_as<uint128>(keys, index, n, least, key_bits, 64);
   }
 
  private:
-  // Looking for the narrowest record would take longer than the exchanges.
-  void sort_few(int64_t row, const T* in) {
-    using Record = std::conditional_t<sizeof(Key) == 8, uint128, uint64_t>;
-    constexpr int kPlaceBits = std::bit_width(unsigned(kShort - 1));
-    const int n = int(call_.size);
-    Record records[kShort];
-    for (int i = 0; i < n; i++) records[i] = Record(Key(order_key(in[i]) ^ flip_)) << kPlaceBits | Record(i);
-    sort_short(records, n);
-    T* out = static_cast<T*>(call_.out) + row * n;
-    int64_t* index = call_.index + row * n;
-    for (int i = 0; i < n; i++) {
-      index[i] = int64_t(records[i] % kShort);
-      out[i] = in[index[i]];
-    }
-  }
-
   template <class Record>
-  void sort_as(int64_t row, const T* in, Key least, int key_bits, int place_bits, bool exact) {
-    const int64_t n = call_.size;
+  void sort_as(Key* keys, int64_t* index, int64_t n, Key least, int key_bits, int place_bits) {
     Record* records = scratch<Record>(2 * n);
-    for (int64_t i = 0; i < n; i++)
-      records[i] = Record(Key((order_key(in[i]) ^ flip_) - least)) << place_bits | Record(i);
-    if (key_bits) records = sort_radix(records, records + n, n, place_bits, key_bits);
-    write(row, in, records, least, place_bits, exact);
+    parallel_for(n, kPartGrain, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) records[i] = Record(Key(keys[i] - least)) << place_bits | Record(i);
+    });
+    if (key_bits) records = sort_radix(records, records + n, n, place_bits, key_bits, parts_);
+    const uint64_t places = place_bits == 64 ? ~uint64_t(0) : (uint64_t(1) << place_bits) - 1;
+    parallel_for(n, kPartGrain, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        index[i] = int64_t(uint64_t(records[i]) & places);
+        keys[i] = Key(Key(records[i] >> place_bits) + least);
+      }
+    });
   }
 
   template <class Record>
@@ -156,22 +192,65 @@ class RowSorter {
     return static_cast<Record*>(scratch_.data_ptr());
   }
 
-  template <class Record>
-  void write(int64_t row, const T* in, const Record* records, Key least, int place_bits, bool exact) {
+  const int parts_;
+  Tensor scratch_;
+};
+
+// ---- rows ----
+
+template <class T>
+class RowSorter {
+ public:
+  using Key = OrderKey<T>;
+
+  // Threads that have no row of their own share a long one.
+  explicit RowSorter(const SortCall& call)
+      : call_(call),
+        flip_(call.descending ? ~Key(0) : Key(0)),
+        keys_of_(call.rows > 1 ? 1 : std::min({Context::current().threads, int(call.size / kPartGrain), kMostParts})) {}
+
+  void sort(int64_t begin, int64_t end) {
+    if (call_.size <= kShort) {
+      if constexpr (sizeof(Key) == 4)
+        for (; begin + 8 <= end; begin += 8) sort_few<8>(begin);
+      for (; begin < end; begin++) sort_few<1>(begin);
+    }
+    for (; begin < end; begin++) sort_many(begin);
+  }
+
+ private:
+  const T* in(int64_t row) const { return static_cast<const T*>(call_.in) + row * call_.size; }
+  T* out(int64_t row) const { return static_cast<T*>(call_.out) + row * call_.size; }
+  int64_t* index(int64_t row) const { return call_.index + row * call_.size; }
+
+  template <int kRows>
+  void sort_few(int64_t row) {
+    const int n = int(call_.size);
+    Key keys[kShort * kRows] = {};
+    for (int i = 0; i < n * kRows; i++) keys[i] = order_key(in(row)[i]) ^ flip_;
+    order_short<kRows>(keys, n, index(row));
+    for (int r = 0; r < kRows; r++)
+      for (int i = 0; i < n; i++) out(row)[r * n + i] = in(row + r)[index(row)[r * n + i]];
+  }
+
+  void sort_many(int64_t row) {
     const int64_t n = call_.size;
-    T* out = static_cast<T*>(call_.out) + row * n;
-    const uint64_t places = place_bits == 64 ? ~uint64_t(0) : (uint64_t(1) << place_bits) - 1;
-    int64_t* index = call_.index + row * n;
-    for (int64_t i = 0; i < n; i++) index[i] = int64_t(uint64_t(records[i]) & places);
-    if (exact)
-      for (int64_t i = 0; i < n; i++) out[i] = element_of<T>(Key(Key(records[i] >> place_bits) + least) ^ flip_);
+    if (!keys_.defined()) keys_ = Tensor::empty({n}, sizeof(Key) == 8 ? kFloat64 : kFloat32);
+    Key* keys = static_cast<Key*>(keys_.data_ptr());
+    const T* from = in(row);
+    T* to = out(row);
+    for (int64_t i = 0; i < n; i++) keys[i] = order_key(from[i]) ^ flip_;
+    keys_of_.sort(keys, index(row), n);
+    if (keys_tell_all(from, n))
+      for (int64_t i = 0; i < n; i++) to[i] = element_of<T>(keys[i] ^ flip_);
     else
-      for (int64_t i = 0; i < n; i++) out[i] = in[index[i]];
+      for (int64_t i = 0; i < n; i++) to[i] = from[index(row)[i]];
   }
 
   const SortCall& call_;
   const Key flip_;
-  Tensor scratch_;
+  KeySorter<Key> keys_of_;
+  Tensor keys_;
 };
 
 }  // namespace
@@ -179,10 +258,8 @@ class RowSorter {
 void sort_rows(const SortCall& c) {
   with_type(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_for(c.rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.size, 1)), [&](int64_t begin, int64_t end) {
-      RowSorter<T> sorter(c);
-      for (int64_t row = begin; row < end; row++) sorter.sort(row);
-    });
+    parallel_for(c.rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.size, 1)),
+                 [&](int64_t begin, int64_t end) { RowSorter<T>(c).sort(begin, end); });
   });
 }
 

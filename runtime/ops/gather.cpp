@@ -186,9 +186,15 @@ Tensor take(const Tensor& self, const Tensor& index) { return apply<Take>(self, 
 
 namespace {
 
-// Along a dimension, and only there, an index counts modulo the size.
+// Along a dimension, and only there, an index counts modulo the size. That none needs it is seen sooner than divided, where
+// the answer is at hand.
 Tensor within(const Tensor& indices, int64_t size) {
-  return size ? remainder(Operand(indices), Operand(size)) : indices;
+  if (size == 0 || indices.numel() == 0) return indices;
+  if (indices.device().is_cpu()) {
+    const GradMode no_grad(false);
+    if (min(indices).item().to_int() >= 0 && max(indices).item().to_int() < size) return indices;
+  }
+  return remainder(Operand(indices), Operand(size));
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {

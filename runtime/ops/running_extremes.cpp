@@ -5,9 +5,13 @@
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/pointwise_functions.h"
+#include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<RunningExtremeCall> running_extreme_kernel("running_extreme");
+
 namespace {
 
 /// Item by item: a new one takes the lead if it is at least as good; NaN beats all.
@@ -21,25 +25,26 @@ struct RunningExtreme {
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given) {
     if (self.dim() == 0) return copy_into(values, self), fill_into(index, 0);
+    if (self.numel() == 0) return;
     const int64_t dim = wrap_dim(dim_given, self.dim());
-    Tensor best, place;
-    for (int64_t i = 0; i < self.sizes()[dim]; i++) {
-      const Tensor item = select(self, dim, i), here = full({}, i, kInt64, self.device());
-      if (!best.defined()) {
-        best = item, place = expand(here, item.sizes());
-      } else {
-        const Tensor taken = logical_or(kLargest ? item >= best : item <= best, isnan(item));
-        best = where(taken, Operand(item), Operand(best));
-        place = where(taken, Operand(here), Operand(place));
-      }
-      copy_into(select(values, dim, i), best), copy_into(select(index, dim, i), place);
-    }
+    const Tensor in = contiguous(self), to = memory_for(values), places = memory_for(index);
+    const int64_t outer = numel_of(self.sizes().first(size_t(dim))), n = self.size(dim);
+    running_extreme_kernel(
+        self.device(), RunningExtremeCall{kLargest, self.dtype(), in.data_ptr(), to.data_ptr(), places.data<int64_t>(),
+                                          outer, n, self.numel() / (outer * n)});
+    if (!to.same(values)) copy_into(values, to);
+    if (!places.same(index)) copy_into(index, places);
   }
   static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t dim) {
     record(values, kLargest ? "CummaxBackward0" : "CumminBackward0", {&self}, keep(index),
            [dim, sizes = Dims(self.sizes())](Sweep& s) {
              s.give(0, [&] { return scatter_add(zeros(sizes, s.g().dtype(), s.g().device()), dim, s.kept(0), s.g()); });
            });
+  }
+
+ private:
+  static Tensor memory_for(const Tensor& result) {
+    return result.is_contiguous() ? result : Tensor::empty(result.sizes(), result.dtype(), result.device());
   }
 };
 

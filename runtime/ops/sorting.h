@@ -73,6 +73,30 @@ struct SearchCall {
 };
 extern Kernel<SearchCall> search_kernel;
 
+/// How often each number below kSmall occurs, and in out[kSmall] the largest of all, as unsigned: a negative one is above
+/// every other.
+struct CountSmallCall {
+  static constexpr int64_t kSmall = 4096;
+  const int64_t* in;
+  int64_t n;
+  int64_t* out;  // kSmall + 1 zeros
+  Launch launch{};
+};
+extern Kernel<CountSmallCall> count_small_kernel;
+
+/// The largest (smallest) element so far along a dimension and where it stands, the last of equal ones; NaN beats all.
+/// All are outer x n x inner without gaps.
+struct RunningExtremeCall {
+  bool largest;
+  DType dtype;
+  const void* in;
+  void* out;
+  int64_t* index;
+  int64_t outer, n, inner;
+  Launch launch{};
+};
+extern Kernel<RunningExtremeCall> running_extreme_kernel;
+
 using ValuesAndIndices = std::tuple<Tensor, Tensor>;
 
 ValuesAndIndices sort(const Tensor& self, int64_t dim = -1, bool descending = false);

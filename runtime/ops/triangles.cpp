@@ -1,16 +1,19 @@
-// The triangles of matrices.
+#include "runtime/ops/triangles.h"
+
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
-#include "runtime/ops/masks.h"
 #include "runtime/ops/views.h"
+#include "runtime/plan.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<TriangleCall> triangle_kernel("triangle");
+
 namespace {
 
-// Row and column say what is kept; the kernel is that of masked fills.
 template <bool kLower>
 struct Triangle {
   static constexpr bool in_place = true;
@@ -20,10 +23,14 @@ struct Triangle {
     return Meta(self.sizes(), self);
   }
   static void run(const Tensor& out, const Tensor& self, int64_t diagonal) {
+    if (out.numel() == 0) return;
+    check_no_partial_overlap(out, self);
+    const Tensor in = contiguous(self),
+                 to = out.is_contiguous() ? out : Tensor::empty(out.sizes(), self.dtype(), self.device());
     const int64_t rows = self.size(-2), columns = self.size(-1);
-    const Tensor row = reshape(arange(0, rows, 1, kInt64, self.device()), {rows, 1}) + diagonal;
-    const Tensor column = arange(0, columns, 1, kInt64, self.device());
-    fill_where(out, self, kLower ? row < column : row > column, Tensor::scalar(0, self.dtype(), self.device()));
+    triangle_kernel(self.device(), TriangleCall{kLower, diagonal, self.dtype(), in.impl()->data, to.impl()->data,
+                                                self.numel() / (rows * columns), rows, columns});
+    if (!to.same(out)) copy_into(out, to);
   }
   static void grad(Tensor& out, const Tensor& self, int64_t diagonal) {
     record(out, kLower ? "TrilBackward0" : "TriuBackward0", {&self},

@@ -12,6 +12,7 @@
 namespace tessera::tensor {
 
 constinit Kernel<SearchCall> search_kernel("searchsorted");
+constinit Kernel<CountSmallCall> count_small_kernel("count_small");
 
 namespace {
 
@@ -194,11 +195,24 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bo
   return apply<Search>(boundaries, self, as_int32, right, Side(), OptionalTensor());
 }
 
+// Counts of small numbers, found in one reading; nothing if there is one that is not small.
+Tensor small_counts(const Tensor& self, int64_t minlength) {
+  constexpr int64_t kSmall = CountSmallCall::kSmall;
+  if (minlength > kSmall || self.dim() != 1 || self.numel() == 0) return Tensor();
+  const Tensor in = contiguous(to_dtype(self, kInt64)), counts = zeros({kSmall + 1}, kInt64, self.device());
+  count_small_kernel(self.device(), CountSmallCall{in.data<int64_t>(), in.numel(), counts.data<int64_t>()});
+  const int64_t most = select(counts, 0, kSmall).item().to_int();
+  if (most < 0 || most >= kSmall) return Tensor();
+  return clone(narrow(counts, 0, 0, std::max(minlength, most + 1)));
+}
+
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
   refuse_meta(self, "bincount");
   check(is_integral(self.dtype()), TensorErrorKind::NotImplemented, "\"bincount_cpu\" not implemented for '",
         scalar_type_name(self.dtype()), "'");
   check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
+  if (!weights)
+    if (const Tensor counts = small_counts(self, minlength); counts.defined()) return counts;
   const auto [low, high] = self.numel() && self.dim() == 1
                                ? std::pair(min(self).item().to_int(), max(self).item().to_int())
                                : std::pair(int64_t(self.dim() == 1 ? 0 : -1), int64_t(-1));

@@ -1,0 +1,76 @@
+// What has been met so far: counts of small numbers, and the best element of a line with its place.
+#include <algorithm>
+#include <mutex>
+
+#include "backends/cpu/order_key.h"
+#include "backends/cpu/parallel_2d.h"
+#include "runtime/ops/sorting.h"
+
+namespace tessera::tensor::cpu {
+namespace {
+
+// Two tables in turn: equal numbers one after the other do not wait for each other. Threads add up whole numbers, in any order.
+void count_small(const CountSmallCall& c) {
+  constexpr int64_t kSmall = CountSmallCall::kSmall;
+  std::mutex mutex;
+  parallel_for(c.n, 65536, [&](int64_t begin, int64_t end) {
+    uint32_t counts[2][kSmall] = {};
+    uint64_t most = 0;
+    for (int64_t i = begin; i < end; i++) {
+      const uint64_t x = uint64_t(c.in[i]);
+      most = std::max(most, x);
+      if (x < uint64_t(kSmall)) counts[i % 2][x]++;
+    }
+    const std::lock_guard lock(mutex);
+    for (int64_t k = 0; k < kSmall; k++) c.out[k] += int64_t(counts[0][k]) + counts[1][k];
+    c.out[kSmall] = int64_t(std::max(most, uint64_t(c.out[kSmall])));
+  });
+}
+
+constexpr int64_t kStrip = 512;
+
+// The best of some lines so far. NaN has the highest key in both directions.
+template <class T>
+struct Leader {
+  OrderKey<T> key = 0;
+  int64_t place = 0;
+  T value{};
+
+  void meet(T x, int64_t at, OrderKey<T> flip) {
+    OrderKey<T> k = order_key(x) ^ flip;
+    if constexpr (!std::is_integral_v<T>) k = float(x) != float(x) ? ~OrderKey<T>(0) : k;
+    if (k >= key) key = k, place = at, value = x;
+  }
+};
+
+// Elements [first, first + count) of the inner dimension, side by side.
+template <class T>
+void run_strip(const RunningExtremeCall& c, int64_t outer, int64_t first, int64_t count) {
+  const OrderKey<T> flip = c.largest ? 0 : ~OrderKey<T>(0);
+  Leader<T> leaders[kStrip];
+  for (int64_t i = 0; i < c.n; i++) {
+    const int64_t at = (outer * c.n + i) * c.inner + first;
+    const T* in = static_cast<const T*>(c.in) + at;
+    T* out = static_cast<T*>(c.out) + at;
+    for (int64_t j = 0; j < count; j++) {
+      leaders[j].meet(in[j], i, flip);
+      out[j] = leaders[j].value, c.index[at + j] = leaders[j].place;
+    }
+  }
+}
+
+void run_extreme(const RunningExtremeCall& c) {
+  with_type<kRealTypes | kWideUnsignedTypes>(c.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
+      for (int64_t o = t.outer_begin; o < t.outer_end; o++)
+        run_strip<T>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
+    });
+  });
+}
+
+const KernelRegistration<CountSmallCall> register_counts{count_small_kernel, DeviceType::Cpu, count_small};
+const KernelRegistration<RunningExtremeCall> register_extreme{running_extreme_kernel, DeviceType::Cpu, run_extreme};
+
+}  // namespace
+}  // namespace tessera::tensor::cpu
