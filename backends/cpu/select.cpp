@@ -9,9 +9,15 @@
 namespace tessera::tensor::cpu {
 namespace {
 
+template <class Key>
+struct NthKey {
+  Key key;
+  int64_t which, equal;  // of the equal ones, and how many they are
+};
+
 // Counts the keys by their leading bits, keeps those of the bucket that the n-th one lies in, and again. Changes `keys`.
 template <class Key>
-Key nth_key(Key* keys, int64_t n, int64_t nth) {
+NthKey<Key> nth_key(Key* keys, int64_t n, int64_t nth) {
   constexpr int kBits = 10;
   constexpr int64_t kFew = 128;
   int64_t counts[1 << kBits];
@@ -23,7 +29,7 @@ Key nth_key(Key* keys, int64_t n, int64_t nth) {
     for (int64_t i = 0; i < n; i++) counts[size_t((keys[i] - least) >> shift)]++;
     Key bucket = 0;
     for (; nth >= counts[size_t(bucket)]; bucket++) nth -= counts[size_t(bucket)];
-    if (shift == 0) return Key(least + bucket);
+    if (shift == 0) return {Key(least + bucket), nth, counts[size_t(bucket)]};
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
       const Key key = keys[i];
@@ -32,8 +38,9 @@ Key nth_key(Key* keys, int64_t n, int64_t nth) {
     }
     n = kept;
   }
-  std::nth_element(keys, keys + nth, keys + n);
-  return keys[nth];
+  std::sort(keys, keys + n);
+  const auto [first, last] = std::equal_range(keys, keys + n, keys[nth]);
+  return {*first, keys + nth - first, last - first};
 }
 
 // Where quickselect with a median of three leaves the nth element, when others equal it.
@@ -100,10 +107,8 @@ class RowSelect {
       for (int64_t i = 0; i < n; i++) broken |= keys[i] == ~Key(0);
       if (broken) return occurrence(in, ~Key(0), 0);
     }
-    const Key key = nth_key(keys, n, call_.nth);
-    int64_t below = 0, equal = 0;
-    for (int64_t i = 0; i < n; i++) below += order_key(in[i]) < key, equal += order_key(in[i]) == key;
-    if (equal == 1 || median) return occurrence(in, key, call_.nth - below);
+    const auto [key, which, equal] = nth_key(keys, n, call_.nth);
+    if (equal == 1 || median) return occurrence(in, key, which);
     return quickselect_place(in, n, call_.nth);
   }
   static int64_t occurrence(const T* in, Key key, int64_t which) {

@@ -105,6 +105,9 @@ struct EdgePad {
   }
   static void run(const Tensor& out, const Tensor& self, Ints pad, const std::string& mode) {
     const Padding p(self, pad);
+    if (const auto thin = [](int64_t n) { return n >= 0 && n <= 16; };
+        std::all_of(p.before.begin(), p.before.end(), thin) && std::all_of(p.after.begin(), p.after.end(), thin))
+      return surround(out, self, p, mode);
     Tensor from = self;
     for (size_t d = 0; d < self.sizes().size(); d++)
       if (p.before[d] || p.after[d])
@@ -136,6 +139,24 @@ struct EdgePad {
   }
 
  private:
+  // Self goes to the middle of the result, and from there item by item outwards, the last dimension first.
+  static void surround(const Tensor& out, const Tensor& self, const Padding& p, const std::string& mode) {
+    Tensor middle = out;
+    const auto inner = [&](const Tensor& t, size_t d) { return narrow(t, int64_t(d), p.before[d], self.sizes()[d]); };
+    for (size_t d = 0; d < self.sizes().size(); d++) middle = inner(middle, d);
+    copy_into(middle, self);
+    for (size_t d = self.sizes().size(); d-- > 0;) {
+      Tensor filled = out;
+      for (size_t outer = 0; outer < d; outer++) filled = inner(filled, outer);
+      const int64_t size = self.sizes()[d];
+      for (int64_t i = 0; i < out.sizes()[d]; i++) {
+        if (i == p.before[d]) i += size;
+        if (i == out.sizes()[d]) break;
+        copy_into(select(filled, int64_t(d), i),
+                  select(filled, int64_t(d), p.before[d] + mirrored(i - p.before[d], size, mode)));
+      }
+    }
+  }
   static void check_circle(const Padding& p, size_t d, int64_t size) {
     check(p.before[d] <= size && p.after[d] <= size, TensorErrorKind::Runtime,
           "Padding value causes wrapping around more than once.");

@@ -1,4 +1,4 @@
-// Products said with mm, bmm and outer, and distances: sentences of other ops, which their derivatives follow.
+// Products said with mm, bmm and outer: sentences of other ops, which their derivatives follow.
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
@@ -58,13 +58,6 @@ Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
 }
 Tensor vdot(const Tensor& a, const Tensor& b) { return dot(conj(a), b); }
 Tensor dist(const Tensor& a, const Tensor& b, Scalar p) { return norm(a - b, p); }
-Tensor cdist(const Tensor& a, const Tensor& b, double p, optional<int64_t>) {
-  check(a.dim() >= 2 && b.dim() >= 2, TensorErrorKind::Runtime,
-        "cdist only supports at least 2D tensors, X1 got: ", a.dim(), "D");
-  check(a.size(-1) == b.size(-1), TensorErrorKind::Runtime,
-        "X1 and X2 must have the same number of columns. X1: ", a.size(-1), " X2: ", b.size(-1));
-  return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, Dims{-1});
-}
 
 TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth, &inner,
       "f[2,3], f[4,3]\n"
@@ -90,10 +83,6 @@ TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
 TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist,
       "f[2,3], f[3]\n"
       "f[4], f[4], 3");
-TS_OP(cdist, "cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
-      "The p-norm between each pair of rows.", kFunction, &cdist,
-      "f[3,2], f[4,2]\n"
-      "f[2,3,2], f[2,2,2], 1");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -233,11 +233,13 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
   if (size == 0) return clone(input);
   check(min(repeats).item().to_int() >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
   checked_mul(max(repeats).item().to_int(), size);  // what overflows here could not be allocated either
-  // Item i stands where its run ends: the place of every copy is found among these ends.
+  // Each copy is of the item that as many runs have ended before.
   const Tensor ends = cumsum(repeats, 0);
   const int64_t total = select(ends, 0, size - 1).item().to_int();
   check(!output_size || *output_size == total, TensorErrorKind::Runtime, "allocated size does not match required size");
-  return index_select(input, dim, searchsorted(ends, arange(0, total, 1, kInt64, self.device()), true));
+  const Tensor marks = zeros({total + 1}, kInt64, self.device());
+  index_put_(marks, {narrow(ends, 0, 0, size - 1)}, ones({}, kInt64, self.device()), true);
+  return index_select(input, dim, cumsum(narrow(marks, 0, 0, total), 0));
 }
 Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
                              std::optional<int64_t> output_size) {

@@ -1,12 +1,13 @@
 // Draws by tensors of probabilities, weights, means: each element of the result follows its own.
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/random_ops.h"
+#include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -57,13 +58,12 @@ namespace {
 // Indices of the largest weight / exponential: a draw without replacement in one pass, and that of a single one.
 template <class T>
 void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
-  std::vector<T> keys(n);
-  std::vector<int64_t> order(n);
-  for (auto& key : keys) key = convert_element<T>(draw_exponential(g, 1.0));
-  for (int64_t i = 0; i < n; i++) keys[i] = T(weights[i] / keys[i]);
-  std::iota(order.begin(), order.end(), int64_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return keys[a] > keys[b]; });
-  std::copy(order.begin(), order.begin() + count, out);
+  const Tensor keys = Tensor::empty({n}, dtype_of<T>);
+  T* key = keys.data<T>();
+  for (int64_t i = 0; i < n; i++) key[i] = convert_element<T>(draw_exponential(g, 1.0));
+  for (int64_t i = 0; i < n; i++) key[i] = T(weights[i] / key[i]);
+  const Tensor order = argsort(keys, 0, true);
+  std::copy_n(order.data<int64_t>(), count, out);
 }
 
 template <class T>
@@ -79,15 +79,13 @@ void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t
   }
 }
 
+// Asked of all at once, so that the loop becomes vectors.
 template <class T>
 void check_weights(const T* w, int64_t n) {
-  double total = 0;
-  for (int64_t i = 0; i < n; i++) {
-    check(std::isfinite(double(w[i])) && w[i] >= 0, TensorErrorKind::Runtime,
-          "probability tensor contains either `inf`, `nan` or element < 0");
-    total += double(w[i]);
-  }
-  check(total > 0, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
+  bool valid = true, any = false;
+  for (int64_t i = 0; i < n; i++) valid &= w[i] >= 0 && w[i] <= std::numeric_limits<T>::max(), any |= w[i] > 0;
+  check(valid, TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
+  check(any, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
 struct Multinomial {
