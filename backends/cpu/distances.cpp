@@ -1,19 +1,24 @@
-// The p-norms of the differences of rows. Each is added up in eight lanes whatever the processor has, and by one thread.
-#include "runtime/ops/distances.h"
+// The p-norms of the differences of rows. Each is added up in eight lanes whatever the processor has, and by one thread. The
+// compiler makes vectors of the lanes; sums of squares and of absolute values are worth a version for wider ones.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/distances.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
+#include "hwy/highway.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/threads.h"
+#include "runtime/ops/distances.h"
 
-namespace tessera::tensor::cpu {
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
 enum class Norm { Count, Sum, Euclid, Most, Power };
-
-Norm norm_of(double p) {
-  return p == 0 ? Norm::Count : p == 1 ? Norm::Sum : p == 2 ? Norm::Euclid : std::isinf(p) ? Norm::Most : Norm::Power;
-}
 
 template <Norm kNorm, class T>
 inline T met(T total, T x, T y, T p) {
@@ -40,37 +45,64 @@ T distance(const T* x, const T* y, int64_t n, T p) {
   return kNorm == Norm::Power ? std::pow(lanes[0], 1 / p) : lanes[0];
 }
 
+/// From one row to `count` others.
 template <Norm kNorm, class T>
-void measure(const DistanceCall& c) {
-  const T *const a = static_cast<const T*>(c.a), *const b = static_cast<const T*>(c.b);
-  T* const out = static_cast<T*>(c.out);
-  const int64_t n = c.rows_a, grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, c.rows_b * (c.width + 8)));
-  parallel_for(c.batches * n, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-      // Without b the rows after this one; what rows before it have written are that many more each.
-      const T* other = b ? b + i / n * c.rows_b * c.width : a + (i + 1) * c.width;
-      T* to = out + (b ? i * c.rows_b : i * n - i * (i + 1) / 2);
-      const int64_t count = b ? c.rows_b : n - 1 - i;
-      for (int64_t j = 0; j < count; j++)
-        to[j] = distance<kNorm>(a + i * c.width, other + j * c.width, c.width, T(c.p));
-    }
-  });
+void measure_row(const T* x, const T* others, int64_t count, int64_t width, T* to, T p) {
+  for (int64_t j = 0; j < count; j++) to[j] = distance<kNorm>(x, others + j * width, width, p);
 }
 
 template <class T>
-void measure_rows(const DistanceCall& c) {
-  switch (norm_of(c.p)) {
-    case Norm::Count: return measure<Norm::Count, T>(c);
-    case Norm::Sum: return measure<Norm::Sum, T>(c);
-    case Norm::Euclid: return measure<Norm::Euclid, T>(c);
-    case Norm::Most: return measure<Norm::Most, T>(c);
-    case Norm::Power: return measure<Norm::Power, T>(c);
-  }
+void measure_row_by(double p, const T* x, const T* others, int64_t count, int64_t width, T* to) {
+  if (p == 1) return measure_row<Norm::Sum>(x, others, count, width, to, T(p));
+  if (p == 2) return measure_row<Norm::Euclid>(x, others, count, width, to, T(p));
+#if HWY_TARGET == HWY_STATIC_TARGET
+  if (p == 0) return measure_row<Norm::Count>(x, others, count, width, to, T(p));
+  if (std::isinf(p)) return measure_row<Norm::Most>(x, others, count, width, to, T(p));
+  measure_row<Norm::Power>(x, others, count, width, to, T(p));
+#endif
 }
 
-void measure_all(const DistanceCall& c) { c.dtype == kFloat64 ? measure_rows<double>(c) : measure_rows<float>(c); }
+void floats(double p, const float* x, const float* others, int64_t count, int64_t width, float* to) {
+  measure_row_by(p, x, others, count, width, to);
+}
+void doubles(double p, const double* x, const double* others, int64_t count, int64_t width, double* to) {
+  measure_row_by(p, x, others, count, width, to);
+}
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+namespace {
+
+HWY_EXPORT(floats);
+HWY_EXPORT(doubles);
+
+template <class T, class F>
+void measure(const DistanceCall& c, F measure_row) {
+  const T *const a = static_cast<const T*>(c.a), *const b = static_cast<const T*>(c.b);
+  T* const out = static_cast<T*>(c.out);
+  const int64_t n = c.rows_a, others = b ? c.rows_b : n;
+  parallel_for(c.batches * n, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, others * (c.width + 8))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; i++) {
+                   const T* x = a + i * c.width;
+                   if (b) measure_row(c.p, x, b + i / n * c.rows_b * c.width, c.rows_b, c.width, out + i * c.rows_b);
+                   else measure_row(c.p, x, x + c.width, n - 1 - i, c.width, out + i * n - i * (i + 1) / 2);
+                 }
+               });
+}
+
+void measure_all(const DistanceCall& c) {
+  const bool plain = c.p == 1 || c.p == 2;
+  if (c.dtype == kFloat32) measure<float>(c, plain ? &HWY_DYNAMIC_DISPATCH(floats) : &HWY_STATIC_DISPATCH(floats));
+  else measure<double>(c, plain ? &HWY_DYNAMIC_DISPATCH(doubles) : &HWY_STATIC_DISPATCH(doubles));
+}
 
 const KernelRegistration<DistanceCall> registration{distance_kernel, DeviceType::Cpu, measure_all};
 
 }  // namespace
 }  // namespace tessera::tensor::cpu
+#endif

@@ -11,19 +11,18 @@ namespace {
 
 // Two tables in turn: equal numbers one after the other do not wait for each other. Threads add up whole numbers, in any order.
 void count_small(const CountSmallCall& c) {
-  constexpr int64_t kSmall = CountSmallCall::kSmall;
+  constexpr uint64_t kSmall = CountSmallCall::kSmall;
   std::mutex mutex;
   parallel_for(c.n, 65536, [&](int64_t begin, int64_t end) {
-    uint32_t counts[2][kSmall] = {};
-    uint64_t most = 0;
-    for (int64_t i = begin; i < end; i++) {
-      const uint64_t x = uint64_t(c.in[i]);
-      most = std::max(most, x);
-      if (x < uint64_t(kSmall)) counts[i % 2][x]++;
+    uint32_t even[kSmall + 1] = {}, odd[kSmall + 1] = {};  // the last one is for all that are not small
+    int64_t i = begin;
+    for (; i + 2 <= end; i += 2) {
+      const uint64_t x = uint64_t(c.in[i]), y = uint64_t(c.in[i + 1]);
+      even[std::min(x, kSmall)]++, odd[std::min(y, kSmall)]++;
     }
+    if (i < end) even[std::min(uint64_t(c.in[i]), kSmall)]++;
     const std::lock_guard lock(mutex);
-    for (int64_t k = 0; k < kSmall; k++) c.out[k] += int64_t(counts[0][k]) + counts[1][k];
-    c.out[kSmall] = int64_t(std::max(most, uint64_t(c.out[kSmall])));
+    for (uint64_t k = 0; k <= kSmall; k++) c.out[k] += int64_t(even[k]) + odd[k];
   });
 }
 
@@ -59,12 +58,27 @@ void run_strip(const RunningExtremeCall& c, int64_t outer, int64_t first, int64_
   }
 }
 
+template <class T>
+void run_line(const RunningExtremeCall& c, int64_t outer) {
+  const OrderKey<T> flip = c.largest ? 0 : ~OrderKey<T>(0);
+  const T* in = static_cast<const T*>(c.in) + outer * c.n;
+  T* out = static_cast<T*>(c.out) + outer * c.n;
+  int64_t* index = c.index + outer * c.n;
+  Leader<T> leader;
+  for (int64_t i = 0; i < c.n; i++) {
+    leader.meet(in[i], i, flip);
+    out[i] = leader.value, index[i] = leader.place;
+  }
+}
+
 void run_extreme(const RunningExtremeCall& c) {
-  with_type<kRealTypes | kWideUnsignedTypes>(c.dtype, [&](auto tag) {
+  with_type<RunningExtremeCall::kTypes>(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
-      for (int64_t o = t.outer_begin; o < t.outer_end; o++)
-        run_strip<T>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
+      for (int64_t o = t.outer_begin; o < t.outer_end; o++) {
+        if (c.inner == 1) run_line<T>(c, o);
+        else run_strip<T>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
+      }
     });
   });
 }

@@ -27,11 +27,15 @@ struct RunningExtreme {
     if (self.dim() == 0) return copy_into(values, self), fill_into(index, 0);
     if (self.numel() == 0) return;
     const int64_t dim = wrap_dim(dim_given, self.dim());
-    const Tensor in = contiguous(self), to = memory_for(values), places = memory_for(index);
+    const DType type = RunningExtremeCall::kTypes.has(self.dtype()) ? self.dtype()
+                       : is_floating(self.dtype())                  ? kFloat32
+                                                                    : kInt64;
+    const Tensor in = contiguous(to_dtype(self, type)), to = memory_for(values, type),
+                 places = memory_for(index, kInt64);
     const int64_t outer = numel_of(self.sizes().first(size_t(dim))), n = self.size(dim);
     running_extreme_kernel(
-        self.device(), RunningExtremeCall{kLargest, self.dtype(), in.data_ptr(), to.data_ptr(), places.data<int64_t>(),
-                                          outer, n, self.numel() / (outer * n)});
+        self.device(), RunningExtremeCall{kLargest, type, in.data_ptr(), to.data_ptr(), places.data<int64_t>(), outer,
+                                          n, self.numel() / (outer * n)});
     if (!to.same(values)) copy_into(values, to);
     if (!places.same(index)) copy_into(index, places);
   }
@@ -43,8 +47,9 @@ struct RunningExtreme {
   }
 
  private:
-  static Tensor memory_for(const Tensor& result) {
-    return result.is_contiguous() ? result : Tensor::empty(result.sizes(), result.dtype(), result.device());
+  static Tensor memory_for(const Tensor& result, DType type) {
+    return result.is_contiguous() && result.dtype() == type ? result
+                                                            : Tensor::empty(result.sizes(), type, result.device());
   }
 };
 

@@ -68,23 +68,25 @@ void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int6
 
 template <class T>
 void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
-  std::vector<T> sums(n);
+  const Tensor memory = Tensor::empty({n}, dtype_of<T>);
+  T* sums = memory.data<T>();
   T total = 0;
   for (int64_t i = 0; i < n; i++) sums[i] = total = T(total + weights[i]);
-  for (auto& s : sums) s = T(s / total);
+  for (int64_t i = 0; i < n; i++) sums[i] = T(sums[i] / total);
   sums[n - 1] = 1;
   for (int64_t k = 0; k < count; k++) {
     const double u = g.unit64();
-    out[k] = std::lower_bound(sums.begin(), sums.end(), u, [](T s, double x) { return double(s) < x; }) - sums.begin();
+    out[k] = std::lower_bound(sums, sums + n, u, [](T s, double x) { return double(s) < x; }) - sums;
   }
 }
 
 // Asked of all at once, so that the loop becomes vectors.
 template <class T>
 void check_weights(const T* w, int64_t n) {
-  bool valid = true, any = false;
-  for (int64_t i = 0; i < n; i++) valid &= w[i] >= 0 && w[i] <= std::numeric_limits<T>::max(), any |= w[i] > 0;
-  check(valid, TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
+  int invalid = 0, any = 0;
+  for (int64_t i = 0; i < n; i++)
+    invalid |= int(!(w[i] >= 0)) | int(!(w[i] <= std::numeric_limits<T>::max())), any |= int(w[i] > 0);
+  check(!invalid, TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
   check(any, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 

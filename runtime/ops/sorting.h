@@ -73,8 +73,7 @@ struct SearchCall {
 };
 extern Kernel<SearchCall> search_kernel;
 
-/// How often each number below kSmall occurs, and in out[kSmall] the largest of all, as unsigned: a negative one is above
-/// every other.
+/// How often each number below kSmall occurs, and in out[kSmall] how many there are that are negative or not so small.
 struct CountSmallCall {
   static constexpr int64_t kSmall = 4096;
   const int64_t* in;
@@ -87,6 +86,7 @@ extern Kernel<CountSmallCall> count_small_kernel;
 /// The largest (smallest) element so far along a dimension and where it stands, the last of equal ones; NaN beats all.
 /// All are outer x n x inner without gaps.
 struct RunningExtremeCall {
+  static constexpr DTypeSet kTypes = DTypeSet(kFloat32) | kFloat64 | kInt64 | DType::UInt64;
   bool largest;
   DType dtype;
   const void* in;

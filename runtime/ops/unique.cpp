@@ -195,15 +195,15 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bo
   return apply<Search>(boundaries, self, as_int32, right, Side(), OptionalTensor());
 }
 
-// Counts of small numbers, found in one reading; nothing if there is one that is not small.
+// Counts of many small numbers, found in one reading; nothing if there are few, or one that is not small.
 Tensor small_counts(const Tensor& self, int64_t minlength) {
   constexpr int64_t kSmall = CountSmallCall::kSmall;
-  if (minlength > kSmall || self.dim() != 1 || self.numel() == 0) return Tensor();
+  if (minlength > kSmall || self.dim() != 1 || self.numel() < 2 * kSmall) return Tensor();
   const Tensor in = contiguous(to_dtype(self, kInt64)), counts = zeros({kSmall + 1}, kInt64, self.device());
   count_small_kernel(self.device(), CountSmallCall{in.data<int64_t>(), in.numel(), counts.data<int64_t>()});
-  const int64_t most = select(counts, 0, kSmall).item().to_int();
-  if (most < 0 || most >= kSmall) return Tensor();
-  return clone(narrow(counts, 0, 0, std::max(minlength, most + 1)));
+  if (select(counts, 0, kSmall).item().to_int()) return Tensor();
+  const int64_t length = select(nonzero(counts), 0, -1).item().to_int() + 1;
+  return clone(narrow(counts, 0, 0, std::max(minlength, length)));
 }
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
