@@ -16,6 +16,8 @@ using DenseRun = void (*)(void* to, const void* from, int64_t n);
 DenseRun dense_converter(DType to, DType from);
 /// to[i] = from[-i] for i < n, elements of `size` bytes.
 void copy_backwards(void* to, const void* from, int64_t n, size_t size);
+/// memcpy by stores that do not read the line before; ordered for other threads by hwy::FlushStream.
+void copy_past_caches(void* to, const void* from, int64_t bytes);
 /// to[i] = *value for i < n, elements of `size` bytes.
 void repeat_element(void* to, const void* value, int64_t n, size_t size);
 

@@ -1,4 +1,4 @@
-// Runs of memory in reverse order, and of one element repeated, for every instruction set.
+// Runs of memory in reverse order, past the caches, and of one element repeated, for every instruction set.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
@@ -62,6 +62,17 @@ void copy_backwards(void* to, const void* from, int64_t n, size_t size) {
   }
 }
 
+void copy_past_caches(void* to_v, const void* from_v, int64_t bytes) {
+  const hn::ScalableTag<uint8_t> d;
+  const int64_t lanes = int64_t(hn::Lanes(d)), ahead = -reinterpret_cast<intptr_t>(to_v) & (lanes - 1);
+  auto* to = static_cast<uint8_t*>(to_v);
+  const auto* from = static_cast<const uint8_t*>(from_v);
+  int64_t i = std::min(bytes, ahead);
+  std::memcpy(to, from, size_t(i));
+  for (; i + lanes <= bytes; i += lanes) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+  std::memcpy(to + i, from + i, size_t(bytes - i));
+}
+
 template <class T>
 void repeat(void* to_v, const void* value, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -97,11 +108,15 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::tensor::cpu {
 namespace {
 HWY_EXPORT(copy_backwards);
+HWY_EXPORT(copy_past_caches);
 HWY_EXPORT(repeat_element);
 }  // namespace
 
 void copy_backwards(void* to, const void* from, int64_t n, size_t size) {
   HWY_DYNAMIC_DISPATCH(copy_backwards)(to, from, n, size);
+}
+void copy_past_caches(void* to, const void* from, int64_t bytes) {
+  HWY_DYNAMIC_DISPATCH(copy_past_caches)(to, from, bytes);
 }
 void repeat_element(void* to, const void* value, int64_t n, size_t size) {
   HWY_DYNAMIC_DISPATCH(repeat_element)(to, value, n, size);

@@ -1,21 +1,20 @@
 // Pointwise calls on the host. A dense call whose operands have the dtypes that the kernel reads goes straight to it;
 // anything else (strides, mixed dtypes) goes through tiles: operands are gathered and converted into buffers that
-// stay in the first-level cache, the same kernel runs on them, and the result is converted back. A result too large for
-// any cache goes past them.
+// stay in the first-level cache, the same kernel runs on them, and the result is converted back. A transposed operand is
+// turned strip by strip into such a buffer. A result too large for any cache goes past them.
 #include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_table.h"
 #include "backends/cpu/threads.h"
+#include "backends/cpu/transpose.h"
 #include "backends/cpu/walk.h"
+#include "hwy/cache_control.h"
 #include "runtime/ops/pointwise_rows.h"
 
-#include <unistd.h>
-
 #include <bit>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -47,30 +46,43 @@ bool in_place(const Job& job, int k) {
   return job.loop.dtype[k] == job.takes[k] && (k == 0 ? step == 1 : uint64_t(step) <= 1);
 }
 
-// A store that does not read the line before: a result that no cache holds costs two thirds of the traffic.
-void store_past_caches(void* to_v, int64_t, const void* from_v, int64_t bytes_each, int64_t n) {
-  char* to = static_cast<char*>(to_v);
-  const char* from = static_cast<const char*>(from_v);
-  size_t bytes = size_t(n * bytes_each);
-#ifdef __SSE2__
-  const size_t head = std::min(bytes, size_t(-reinterpret_cast<intptr_t>(to) & 63));
-  std::memcpy(to, from, head);
-  to += head, from += head, bytes -= head;
-  for (; bytes >= 64; to += 64, from += 64, bytes -= 64)
-    for (int i = 0; i < 64; i += 16)
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-#endif
-  std::memcpy(to, from, bytes);
+// A result that no cache holds costs two thirds of the traffic so.
+void store_past_caches(void* to, int64_t, const void* from, int64_t bytes_each, int64_t n) {
+  copy_past_caches(to, from, n * bytes_each);
 }
 
+#ifdef __SSE2__
+// What one processor can use of the last cache: the C library adds up those of all dies.
+int64_t cache_bytes() {
+  int64_t kib = 0;
+  if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re")) {
+    if (std::fscanf(file, "%" SCNd64 "K", &kib) != 1) kib = 0;
+    std::fclose(file);
+  }
+  return std::max<int64_t>(kib, 16384) * 1024;
+}
+
+// Bytes of an operand, an element that is read again and again counted once.
+int64_t bytes_of(const Loop& loop, int k) {
+  int64_t bytes = int64_t(item_size(loop.dtype[k]));
+  for (int d = 0; d < loop.ndim; d++)
+    if (loop.strides[k][d] != 0) bytes *= loop.sizes[d];
+  return bytes;
+}
+#endif
+
+// True for a result that no cache would hold to its end, beside what is read.
 bool goes_past_caches(const Job& job) {
 #ifdef __SSE2__
-  static const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t(16) << 20);
+  static const int64_t cache = cache_bytes();
   const Loop& loop = job.loop;
-  if (loop.numel * int64_t(item_size(loop.dtype[0])) <= cache || !in_place(job, 0)) return false;
-  for (int k = 1; k < loop.operands; k++)
+  int64_t bytes = bytes_of(loop, 0);
+  if (bytes <= cache / 4 || !in_place(job, 0)) return false;
+  for (int k = 1; k < loop.operands; k++) {
     if (loop.data[k] == loop.data[0]) return false;  // the line is read anyway
-  return true;
+    bytes += bytes_of(loop, k);
+  }
+  return bytes > cache;
 #else
   return false;
 #endif
@@ -108,9 +120,67 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
     w.advance(run.n);
     begin += run.n;
   }
-#ifdef __SSE2__
-  if (store == store_past_caches) _mm_sfence();
-#endif
+  if (store == store_past_caches) hwy::FlushStream();
+}
+
+// Operands whose neighbours lie along dimension 1, as a transposed matrix's do, are turned into buffers, a strip of rows at
+// a time; all others are read where they are.
+struct Strips {
+  static constexpr int kMost = 2;
+  static constexpr int64_t kColumns = 128, kBuffer = 16384;
+  int turned[kMost], count = 0;
+  int64_t rows, in_plane, all;
+
+  /// Leaves count at 0 where operands lie otherwise.
+  explicit Strips(const Job& job) {
+    const Loop& loop = job.loop;
+    if (loop.ndim < 2 || !in_place(job, 0)) return;
+    int found = 0;
+    int64_t size = 1;
+    for (int k = 1; k < loop.operands; k++) {
+      if (in_place(job, k)) continue;
+      if (loop.strides[k][0] == 0 || loop.strides[k][1] != 1 || found == kMost) return;
+      turned[found++] = k;
+      size = std::max(size, int64_t(item_size(job.takes[k])));
+    }
+    count = found;
+    rows = kBuffer / kColumns / size;
+    in_plane = (loop.sizes[1] + rows - 1) / rows;
+    all = loop.numel / (loop.sizes[0] * loop.sizes[1]) * in_plane;
+  }
+};
+
+void run_strips(const Job& job, const Strips& strips, int64_t begin, int64_t end) {
+  const Loop& loop = job.loop;
+  alignas(64) char buffers[Strips::kMost][Strips::kBuffer];
+  const auto transposer = [&](int t) { return Transposer(job.takes[strips.turned[t]], loop.dtype[strips.turned[t]]); };
+  const Transposer turn[Strips::kMost] = {transposer(0), transposer(strips.count - 1)};
+  Run run;
+  run.params = job.params;
+  for (int k = 1; k < loop.operands; k++) run.step[k - 1] = loop.strides[k][0] == 0 ? 0 : 1;
+  for (; begin < end; begin++) {
+    const int64_t row = begin % strips.in_plane * strips.rows, rows = std::min(strips.rows, loop.sizes[1] - row);
+    const Walker w(loop, (begin / strips.in_plane * loop.sizes[1] + row) * loop.sizes[0]);
+    for (int64_t c = 0; c < loop.sizes[0]; c += Strips::kColumns) {
+      run.n = std::min(Strips::kColumns, loop.sizes[0] - c);
+      char* at[kMaxOperands];
+      int64_t next[kMaxOperands];
+      for (int k = 0; k < loop.operands; k++) {
+        const int64_t size = int64_t(item_size(loop.dtype[k]));
+        at[k] = w.at(k) + c * loop.strides[k][0] * size, next[k] = loop.strides[k][1] * size;
+      }
+      for (int t = 0; t < strips.count; t++) {
+        const int k = strips.turned[t];
+        turn[t]({buffers[t], Strips::kColumns, at[k], loop.strides[k][0], run.n, rows});
+        at[k] = buffers[t], next[k] = Strips::kColumns * int64_t(item_size(job.takes[k]));
+      }
+      for (int64_t r = 0; r < rows; r++) {
+        run.out = at[0] + r * next[0];
+        for (int k = 1; k < loop.operands; k++) run.in[k - 1] = at[k] + r * next[k];
+        job.kernel(run);
+      }
+    }
+  }
 }
 
 // Short rows: a tile gathers several.
@@ -203,6 +273,12 @@ void pointwise(const PointwiseCall& call) {
     run.out = loop.data[0];
     for (int k = 1; k < loop.operands; k++) run.in[k - 1] = loop.data[k], run.step[k - 1] = loop.strides[k][0];
     job.kernel(run);
+    return;
+  }
+  const Strips strips(job);
+  if (long_rows && strips.count > 0) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / (strips.rows * loop.sizes[0]));
+    parallel_for(strips.all, grain, [&](int64_t begin, int64_t end) { run_strips(job, strips, begin, end); });
     return;
   }
   parallel_for(loop.numel, kGrain,

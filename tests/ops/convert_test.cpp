@@ -8,6 +8,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_functions.h"
+#include "runtime/ops/views.h"
 
 using namespace tessera::tensor;
 
@@ -62,10 +63,42 @@ TEST_CASE("where on a mask, for every size of element, with numbers and broadcas
     }
 }
 
+TEST_CASE("transposed operands give what their copies give") {
+  const auto same = [](const Tensor& a, const Tensor& b) {
+    const Tensor x = contiguous(a), y = contiguous(b);
+    return a.dtype() == b.dtype() && std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
+  };
+  for (const DType type : {kBool, kInt16, kInt64, kBFloat16, kFloat32, kFloat64, kComplex64, kComplex128})
+    for (const auto& [rows, columns] :
+         {std::pair<int64_t, int64_t>{4, 64}, {33, 32}, {100, 131}, {2, 300}, {257, 40}, {700, 129}})
+      for (const int64_t planes : {1, 3}) {
+        INFO(std::string(name(type)), " ", planes, "x", rows, "x", columns);
+        const auto values = [&, rows = rows, columns = columns](int64_t first, int64_t period, DType as) {
+          const Tensor x = remainder(arange(first, first + planes * rows * columns, 1, kInt64), Scalar(period));
+          return transpose(to_dtype(reshape(x, {planes, columns, rows}), as), 1, 2);
+        };
+        const Tensor x = values(0, 113, type), y = contiguous(values(5, 97, type)), z = values(3, 101, type);
+        const Tensor mask = values(0, 3, kBool), dx = contiguous(x), dz = contiguous(z);
+        const Tensor row = select(select(y, 0, 0), 0, 0);
+        CHECK(same(x + y, dx + y));
+        CHECK(same(y + x, y + dx));
+        CHECK(same(row + x, row + dx));
+        CHECK(same(eq(x, y), eq(dx, y)));
+        CHECK(same(where(mask, y, x), where(contiguous(mask), y, dx)));
+        CHECK(same(where(contiguous(mask), x, z), where(contiguous(mask), dx, dz)));
+        CHECK(same(y * values(0, 50, kInt16), y * contiguous(values(0, 50, kInt16))));
+        Tensor sum = clone(y);
+        add_(sum, x);
+        CHECK(same(sum, dx + y));
+      }
+}
+
 TEST_CASE("a result larger than the caches") {
   const int64_t n = (int64_t(40) << 20) / 4 + 13;  // 40 MiB and a remainder
   const Tensor x = full({n}, 1.5, kFloat32), y = full({n}, 2.0, kFloat32);
   const Tensor z = x + y, part = z.view_of({100}, {1}, n - 100);
   for (int64_t i = 0; i < 100; i++) CHECK(part.data<float>()[i] == 3.5f);
   CHECK(sum(z).item().to_double() == doctest::Approx(3.5 * double(n)));
+  const Tensor above = z.view_of({n - 1}, {1}, 1) > x.view_of({n - 1}, {1}, 1);  // a result of another alignment
+  CHECK(sum(above).item().to_int() == n - 1);
 }
