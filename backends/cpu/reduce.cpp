@@ -8,6 +8,7 @@
 #include "backends/cpu/parallel_2d.h"
 #include "backends/cpu/reduce_table.h"
 #include "runtime/device/backend.h"
+#include "runtime/ops/reduce_ids.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -21,6 +22,94 @@ int64_t line_offset(int64_t i, int dims, const int64_t* sizes, const int64_t* st
   }
   return offset;
 }
+
+/// Where the elements of a result begin.
+const char* result_start(const ReduceCall& c, int64_t result, int64_t item) {
+  if (c.kept == 0) return c.in;
+  const int64_t first = result % c.kept_sizes[0] * c.kept_strides[0];
+  return c.in + item * (first + line_offset(result / c.kept_sizes[0], c.kept, c.kept_sizes, c.kept_strides));
+}
+
+/// Of n lines side by side at a distance: how many of the first are one cascade; the others are four.
+template <class T>
+int64_t single_cascades(const ReduceCall& c, int64_t distance, int64_t n) {
+  if (distance == 1 && n >= kRowGroup<T>) return n / kRowColumns<T> * kRowColumns<T>;
+  return c.reduced_strides[0] < distance ? 0 : n / 4 * 4;
+}
+
+// ---- few elements ----
+
+constexpr int64_t kFew = 16;
+
+/// Less than a strip has to gather or a cascade to climb: what the call costs is then what all of it costs.
+template <class T>
+bool is_few(const ReduceCall& c) {
+  const int64_t length = c.reduced_sizes[0];
+  return c.in_dtype == dtype_of<T> && c.out_dtype == dtype_of<T> && c.reduced == 1 && length > 0 && length < kFew &&
+         c.kept_numel <= kFew && (c.reduced_strides[0] != 1 || length < kRowGroup<T>);
+}
+/// What Reduction::columns makes of single columns: the same additions in the same order. `sum` adds elements at a
+/// distance to nothing and totals to each other.
+template <class T, class Sum>
+void reduce_few(const ReduceCall& c, T* totals, const Sum& sum) {
+  const int64_t width = c.kept ? c.kept_sizes[0] : 1, distance = c.kept ? c.kept_strides[0] : 0;
+  const int64_t whole = single_cascades<T>(c, distance, width), length = c.reduced_sizes[0];
+  const int64_t stride = c.reduced_strides[0], rows = length / 4;
+  for (int64_t r = 0; r < c.kept_numel; r++) {
+    const T* x = reinterpret_cast<const T*>(result_start(c, r, sizeof(T)));
+    if (r % width < whole) {
+      totals[r] = sum.every(x, stride, length);
+      continue;
+    }
+    T total = sum.every(x, 4 * stride, rows);
+    for (int64_t i = rows * 4; i < length; i++) sum.add(total, x + i * stride);
+    for (int64_t k = 1; k < 4 && rows > 0; k++) total = sum.combine(total, sum.every(x + k * stride, 4 * stride, rows));
+    totals[r] = total;
+  }
+}
+
+template <class T>
+struct AnySum {
+  const ReduceKernels<T>& kernel;
+  double p;
+  void add(T& total, const T* x) const { kernel.add(&total, x, 1, p); }
+  T combine(T a, T b) const { return kernel.combine(a, b); }
+  T every(const T* x, int64_t step, int64_t n) const {
+    T total = kernel.identity;
+    for (int64_t i = 0; i < n; i++) add(total, x + i * step);
+    return total;
+  }
+};
+/// Sums and means, which are asked for most, without a call for each element.
+template <class T>
+struct PlainSum {
+  static void add(T& total, const T* x) { total += *x; }
+  static T combine(T a, T b) { return a + b; }
+  static T every(const T* x, int64_t step, int64_t n) {
+    T total = 0;
+    for (int64_t i = 0; i < n; i++) total += x[i * step];
+    return total;
+  }
+};
+
+template <class T>
+void run_few(const ReduceCall& c, const ReduceKernels<T>* (*kernels)(DType)) {
+  T* const totals = reinterpret_cast<T*>(c.out);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (c.op == reduction::r_sum || c.op == reduction::r_mean) {
+      reduce_few(c, totals, PlainSum<T>());
+      if (c.op == reduction::r_mean)
+        for (int64_t r = 0; r < c.kept_numel; r++) totals[r] /= T(c.reduced_numel);
+      return;
+    }
+  }
+  const ReduceKernels<T>& kernel = kernels(dtype_of<T>)[c.op];
+  const double p = c.param.to_double();
+  reduce_few(c, totals, AnySum<T>{kernel, p});
+  kernel.finish(totals, c.kept_numel, double(c.reduced_numel), p);
+}
+
+// ---- all others ----
 
 template <class T>
 class Reduction {
@@ -44,7 +133,6 @@ class Reduction {
     }
     const int64_t group = call_.in_dtype == kFloat16 || call_.in_dtype == kBFloat16 ? 16 : kRowGroup<T>;
     if (stride_ == 1 && length_ >= group) run_rows();
-    else if (is_few()) run_few();
     else run_columns();
   }
 
@@ -52,12 +140,7 @@ class Reduction {
   static const ReduceKernels<T>* native(const ReduceKernels<T>* table, int op) {
     return table && table[op].rows ? &table[op] : nullptr;
   }
-  const char* result_start(int64_t result) const {
-    if (call_.kept == 0) return call_.in;
-    const int64_t first = result % call_.kept_sizes[0] * call_.kept_strides[0];
-    return call_.in + item_ * (first + line_offset(result / call_.kept_sizes[0], call_.kept, call_.kept_sizes,
-                                                   call_.kept_strides));
-  }
+  const char* result_start(int64_t result) const { return cpu::result_start(call_, result, item_); }
   int64_t line_start(int64_t line) const {
     return line_offset(line, call_.reduced, call_.reduced_sizes, call_.reduced_strides);
   }
@@ -127,16 +210,11 @@ class Reduction {
 
   // ---- columns ----
 
-  /// Of n lines side by side at a distance: how many of the first are one cascade; the others are four.
-  int64_t single_cascades(int64_t distance, int64_t n) const {
-    if (distance == 1 && n >= kRowGroup<T>) return n / kRowColumns<T> * kRowColumns<T>;
-    return stride_ < distance ? 0 : n / 4 * 4;
-  }
-
   void run_columns() const {
     const int64_t width = call_.kept ? call_.kept_sizes[0] : 1, distance = call_.kept ? call_.kept_strides[0] : 0;
-    const int64_t whole = lines_ > 1 ? 0 : single_cascades(distance, width);
-    const int64_t whole_lines = lines_ > 1 ? single_cascades(call_.reduced_strides[1], call_.reduced_sizes[1]) : 0;
+    const int64_t whole = lines_ > 1 ? 0 : single_cascades<T>(call_, distance, width);
+    const int64_t whole_lines =
+        lines_ > 1 ? single_cascades<T>(call_, call_.reduced_strides[1], call_.reduced_sizes[1]) : 0;
     const bool direct = native_ && distance == 1;
     const int64_t strip = direct ? kReduceStrip / 2 : std::clamp<int64_t>(kGathered / length_, 1, kRowColumns<T>);
     parallel_2d(call_.kept_numel / width, width, strip, call_.reduced_numel, [&](const Tile& tile) {
@@ -179,33 +257,6 @@ class Reduction {
     }
   }
 
-  // ---- few elements ----
-
-  /// Less than a strip has to gather or a cascade to climb: what the call costs is then what all of it costs.
-  bool is_few() const { return native_ == &kernel_ && lines_ == 1 && length_ < kFew && call_.kept_numel <= kFew; }
-  void run_few() const {
-    const int64_t width = call_.kept ? call_.kept_sizes[0] : 1, distance = call_.kept ? call_.kept_strides[0] : 0;
-    const int64_t whole = single_cascades(distance, width);
-    T totals[kFew];
-    for (int64_t r = 0; r < call_.kept_numel; r++) totals[r] = few(result_start(r), r % width < whole);
-    put(0, totals, call_.kept_numel);
-  }
-  /// What columns() makes of one column: the same additions in the same order.
-  T few(const char* x, bool one) const {
-    if (one) return every(x, 1, length_);
-    const int64_t rows = length_ / 4;
-    T total = every(x, 4, rows);
-    for (int64_t i = rows * 4; i < length_; i++) kernel_.add(&total, x + i * stride_ * item_, 1, p_);
-    for (int64_t k = 1; k < 4 && rows > 0; k++) total = kernel_.combine(total, every(x + k * stride_ * item_, 4, rows));
-    return total;
-  }
-  T every(const char* x, int64_t step, int64_t rows) const {
-    T total = kernel_.identity;
-    for (int64_t i = 0; i < rows; i++) kernel_.add(&total, x + i * step * stride_ * item_, 1, p_);
-    return total;
-  }
-
-  static constexpr int64_t kFew = 16;
   static constexpr int64_t kGathered = 65536;  // elements copied together at once: they stay in the second-level cache
 
   const ReduceCall& call_;
@@ -217,11 +268,17 @@ class Reduction {
   const int64_t length_, stride_, lines_;  // of the innermost reduced dimension, and how many of these
 };
 
+template <class T>
+void reduce_as(const ReduceCall& call, const ReduceKernels<T>* (*kernels)(DType)) {
+  if (is_few<T>(call)) run_few<T>(call, kernels);
+  else Reduction<T>(call, kernels).run();
+}
+
 void reduce(const ReduceCall& call) {
   switch (call.compute) {
-    case DType::Float32: return Reduction<float>(call, float_reductions).run();
-    case DType::Float64: return Reduction<double>(call, double_reductions).run();
-    default: return Reduction<int64_t>(call, int64_reductions).run();
+    case DType::Float32: return reduce_as<float>(call, float_reductions);
+    case DType::Float64: return reduce_as<double>(call, double_reductions);
+    default: return reduce_as<int64_t>(call, int64_reductions);
   }
 }
 

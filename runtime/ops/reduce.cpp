@@ -56,10 +56,15 @@ namespace {
 
 // ---- rows ----
 
+struct NodeName {
+  char text[32] = {};
+};
+
 struct ReduceRow {
   const char* name;
   ReduceClass row_class;
-  std::string nodes[2];  // of the whole tensor, along dims
+  ReduceShown shown;
+  NodeName nodes[2];  // of the whole tensor, along dims
   Tensor (*formula)(const Tensor& g, const Tensor& x, const Tensor& y, double n, double p);
   unsigned reads;  // 1: x, 2: y
 };
@@ -76,21 +81,24 @@ struct ReduceRow {
 #undef REDUCE
 
 /// "count_nonzero" as the tape has it: "CountNonzeroBackward0".
-std::string node_name(std::string_view name, char number) {
-  std::string out;
+constexpr NodeName node_name(std::string_view name, char number) {
+  NodeName out;
+  size_t n = 0;
   bool upper = true;
   for (const char c : name) {
-    if (c != '_') out += upper ? char(c - 'a' + 'A') : c;
+    if (c != '_') out.text[n++] = upper ? char(c - 'a' + 'A') : c;
     upper = c == '_';
   }
-  return out + "Backward" + number;
+  for (const char c : std::string_view("Backward")) out.text[n++] = c;
+  out.text[n] = number;
+  return out;
 }
 
 template <class D>
-ReduceRow make_row(const char* name, ReduceClass row_class, ReduceShown shown) {
+constexpr ReduceRow make_row(const char* name, ReduceClass row_class, ReduceShown shown) {
   using R = decltype(D::of(probe::Probe<16>{}, probe::Probe<1>{}, probe::Probe<2>{}, 1.0, 1.0));
   const bool two = shown == ReduceShown::AllOrDims || shown == ReduceShown::AllOrDim;
-  ReduceRow row{name, row_class, {node_name(name, '0'), node_name(name, two ? '1' : '0')}, nullptr, 0};
+  ReduceRow row{name, row_class, shown, {node_name(name, '0'), node_name(name, two ? '1' : '0')}, nullptr, 0};
   if constexpr (!std::is_same_v<R, NoGrad>) {
     row.formula = [](const Tensor& g, const Tensor& x, const Tensor& y, double n, double p) -> Tensor {
       return D::of(g, x, y, n, p);
@@ -100,14 +108,12 @@ ReduceRow make_row(const char* name, ReduceClass row_class, ReduceShown shown) {
   return row;
 }
 
-const ReduceRow& row_of(int id) {
-  static const ReduceRow kRows[] = {
+constexpr ReduceRow kRows[] = {
 #define REDUCE(NAME, CLASS, SHOWN, ...) make_row<D_##NAME>(#NAME, ReduceClass::CLASS, ReduceShown::SHOWN),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
-  };
-  return kRows[id];
-}
+};
+constexpr const ReduceRow& row_of(int id) { return kRows[id]; }
 
 // ---- dtypes and dims ----
 
@@ -120,8 +126,8 @@ DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime, "mean(): could not infer output dtype. ",
-        dtype ? "Optional" : "Input",
+  check(id != r_mean || is_differentiable(given), TensorErrorKind::NotImplemented,
+        "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;
 }
@@ -279,7 +285,7 @@ void record_into(int id, Tensor& out, const Request& r) {
   if (!row.formula || !is_differentiable(out.dtype())) return;
   Kept<2> kept{
       {row.reads & 1 ? SavedTensor(r.x) : SavedTensor(), row.reads & 2 ? SavedTensor(out, true) : SavedTensor()}};
-  const char* node = r.node ? r.node : row.nodes[0].c_str();
+  const char* node = r.node ? r.node : row.nodes[0].text;
   record(out, node, {&r.x}, std::move(kept),
          [&row, shape = Dims(r.x.sizes()), type = r.x.dtype(), mask = r.mask, p = r.param](Sweep& s) {
            s.give(0, [&] {
@@ -322,7 +328,7 @@ struct Form<kId, Make> {
 Request over(int id, const Tensor& x, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
   const ReduceRow& row = row_of(id);
   if (row.row_class == ReduceClass::Keep) check_not_empty(row.name, x, dim);
-  return {x, dim_mask(x, dim), keepdim, dtype, 0, row.nodes[dim ? 1 : 0].c_str()};
+  return {x, dim_mask(x, dim), keepdim, dtype, 0, row.nodes[dim ? 1 : 0].text};
 }
 Request whole_typed(int id, const Tensor& x, MaybeType dtype) { return over(id, x, {}, false, dtype); }
 Request whole(int id, const Tensor& x) { return over(id, x, {}, false, {}); }
@@ -403,6 +409,17 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
 }  // namespace
 
 // ---- C++ functions ----
+
+int reduction::along_id(std::string_view name) {
+  for (int id = 0; id < kReduceCount; id++) {
+    const ReduceShown shown = kRows[id].shown;
+    if (name == kRows[id].name) return shown == ReduceShown::Hidden || shown == ReduceShown::DimOrAll ? -1 : id;
+  }
+  return -1;
+}
+Tensor reduction::reduce_along(int id, const Tensor& x, const MaybeDims& dim, bool keepdim) {
+  return reduce(id, over(id, x, dim, keepdim, {}));
+}
 
 #define TS_FUNCTION_Hidden(NAME)
 #define TS_FUNCTION(NAME)                                                             \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "runtime/ops/op.h"
 #include "runtime/ops/reduce_ids.h"
@@ -36,6 +37,11 @@ void run_into(int id, const Tensor& out, const Request& request);
 void record_into(int id, Tensor& out, const Request& request);
 /// All three.
 Tensor reduce(int id, const Request& request);
+
+/// The row behind a function that is called as f(x), f(x, dim) and f(x, dim, keepdim); -1: there is none.
+int along_id(std::string_view name);
+/// Such a call.
+Tensor reduce_along(int id, const Tensor& x, const MaybeDims& dim, bool keepdim);
 
 }  // namespace reduction
 }  // namespace tessera::tensor

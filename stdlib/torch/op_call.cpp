@@ -2,6 +2,7 @@
 
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/ops/reduce.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/return_types.h"
@@ -41,6 +42,27 @@ bool call_fast(Interpreter& in, const TorchState& state, OpFunction& function, c
   if (!takes_numbers(function) || !to_scalar(args[1], number)) return false;
   if (function.is_inplace) fast.scalar_inplace(x, number), result = args[0];
   else result = wrap_tensor(in, fast.tensor_scalar(x, number, 0));
+  return true;
+}
+
+// x.sum(), x.sum(1), x.sum(dim=1, keepdim=True).
+bool call_reduction(Interpreter& in, const TorchState& state, const OpFunction& function, const Args& args,
+                    Value& result) {
+  const uint32_t given = args.positional();
+  if (given == 0 || given > 3 || !is_tensor(state, args[0])) return false;
+  const Value* dim = given > 1 ? &args[1] : nullptr;
+  const Value* keepdim = given > 2 ? &args[2] : nullptr;
+  for (uint32_t i = given; i < args.count; ++i) {
+    const std::string_view name = as_str(args.keyword_names->items[i - given])->view();
+    const Value*& place = name == "dim" ? dim : keepdim;
+    if (place != nullptr || (name != "dim" && name != "keepdim")) return false;
+    place = &args[i];
+  }
+  if (keepdim != nullptr && (dim == nullptr || !keepdim->is_bool())) return false;
+  if (dim != nullptr && !dim->is_int()) return false;
+  const MaybeDims dims = dim ? MaybeDims(Dims{dim->as_int()}) : MaybeDims();
+  const bool keep = keepdim != nullptr && keepdim->as_bool();
+  result = wrap_tensor(in, reduction::reduce_along(function.reduction, tensor_of(args[0]), dims, keep));
   return true;
 }
 
@@ -116,6 +138,7 @@ Value call_op(Interpreter& in, OpFunction& function, const Args& args) {
       refuse_write();
     const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
     if (plain && call_fast(in, state, function, args, result)) return result;
+    if (function.reduction >= 0 && call_reduction(in, state, function, args, result)) return result;
     BoundCall bound;
     for (const Binder& binder : binders_of(in, function)) {
       if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
@@ -143,6 +166,7 @@ FastPaths merge_fast_paths(std::span<const OpEntry* const> entries) {
 
 Value make_op_function(Interpreter& in, OpFunction function) {
   function.fast = merge_fast_paths(function.entries);
+  if (!function.entries.empty()) function.reduction = reduction::along_id(function.entries.front()->name);
   const bool is_method = function.is_method;
   auto owned = std::make_unique<OpFunction>(std::move(function));
   const Value made = in.new_function(owned->name.c_str(), "", call_op_function, owned.get(),
