@@ -230,6 +230,13 @@ Value numpy(Interpreter& in, const Args& args) {
 // Autograd ---------------------------------------------------------------------------------------------------------
 
 Value backward_from(Interpreter& in, const Args& args) {
+  if (args[1].is_none() && args[4].is_none()) {  // as every training step calls it
+    in_torch(in, args, [&] {
+      const bool create = truth(in, args[3]);
+      backward({self_of(args)}, {}, args[2].is_none() ? create : truth(in, args[2]), create);
+    });
+    return Value::none();
+  }
   const Value autograd = Value(static_cast<Object*>(in.import("torch.autograd")));
   return call(in, get_attr(in, autograd, intern(in, "backward")),
               {args[0], args[1], args[2], args[3], Value::none(), args[4]});
