@@ -23,6 +23,7 @@ constexpr int64_t kGrain = int64_t(1) << 18;  // small products of a batch that 
 constexpr int64_t kWorthCutting = int64_t(1) << 21;
 constexpr int64_t kLargestSlice = int64_t(1) << 29;  // some 15 ms: how long a cancelled product may go on
 constexpr int64_t kVectorGrain = int64_t(1) << 16;   // elements of a matrix that a vector is multiplied with
+constexpr int64_t kDotBlock = int64_t(1) << 14;      // of vectors, where they are not long
 
 template <class T>
 constexpr bool in_library = std::is_same_v<T, float> || std::is_same_v<T, double> ||
@@ -93,30 +94,44 @@ void matrix_vector(const MatrixVector<T>& whole) {
             }));
 }
 
-// A long row times a column: blocks of fixed length, whose sums are added in order.
+// A row times a column: blocks whose length depends on theirs alone, and whose sums are added in order.
 template <class T>
 void dot(const GemmCall& c, const T* a, const T* b, T* out) {
   const int64_t a_step = c.transpose_a ? c.lda : 1, b_step = c.transpose_b ? 1 : c.ldb;
-  const int64_t blocks = (c.k + kVectorGrain - 1) / kVectorGrain;
-  const Scratch<T> sums(blocks);
-  run_split(
-      blocks, {.grain = 1, .most_threads = blas().most_threads}, RangeBody([&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; i++) {
-          const int64_t first = i * kVectorGrain, n = std::min(kVectorGrain, c.k - first);
-          sums.data()[i] = 0;
-          library_gemv(MatrixVector<T>{a_step != 1, a_step == 1 ? 1 : n, a_step == 1 ? n : 1, a_step == 1 ? n : a_step,
-                                       a + first * a_step, b + first * b_step, b_step, sums.data() + i, 1.0, 1.0});
-        }
-      }));
+  const int64_t length = std::clamp((c.k / 16 + 1023) / 1024 * 1024, kDotBlock, 4 * kDotBlock);
+  const auto block = [&](int64_t i) -> T {
+    const int64_t first = i * length, n = std::min(length, c.k - first);
+    if (a_step == 1 && b_step == 1) return dot_product(a + first, b + first, n);
+    T sum = 0;
+    library_gemv(MatrixVector<T>{a_step != 1, a_step == 1 ? 1 : n, a_step == 1 ? n : 1, a_step == 1 ? n : a_step,
+                                 a + first * a_step, b + first * b_step, b_step, &sum, 1.0, 1.0});
+    return sum;
+  };
+  const int64_t blocks = (c.k + length - 1) / length;
   T sum = 0;
-  for (int64_t i = 0; i < blocks; i++) sum += sums.data()[i];
+  if (blocks == 1) {
+    sum = block(0);
+  } else {
+    const Scratch<T> sums(blocks);
+    run_split(blocks, {.grain = length < 2 * kDotBlock ? 2 : 1, .most_threads = blas().most_threads},
+              RangeBody([&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; i++) sums.data()[i] = block(i);
+              }));
+    for (int64_t i = 0; i < blocks; i++) sum += sums.data()[i];
+  }
   *out = T(c.alpha) * sum + (c.beta == 0 ? T(0) : T(c.beta) * *out);
+}
+
+/// A row and a column whose elements are neighbours need neither the library nor a copy.
+bool is_plain_dot(const GemmCall& c) {
+  return c.m == 1 && c.n == 1 && c.batch == 1 && c.k > 0 && !(c.transpose_a && c.lda != 1) &&
+         (c.transpose_b || c.ldb == 1);
 }
 
 // True when the product was one: of a matrix and a column, or of a row and a matrix.
 template <class T>
 bool try_matrix_vector(const GemmCall& c, const T* a, const T* b, T* out) {
-  if (c.n == 1 && c.m == 1 && c.k >= 2 * kVectorGrain) {
+  if (c.n == 1 && c.m == 1 && c.k >= 2 * kDotBlock) {
     dot(c, a, b, out);
     return true;
   }
@@ -286,6 +301,8 @@ bool fits_library(const GemmCall& c) { return std::max({c.m, c.n, c.k, c.lda, c.
 
 template <class T>
 void product(const GemmCall& c) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_plain_dot(c)) return dot(c, static_cast<const T*>(c.a), static_cast<const T*>(c.b), static_cast<T*>(c.c));
   if (is_small_product(c)) {
     const int64_t work = c.m * c.n * c.k;
     return parallel_for(c.batch, std::max<int64_t>(1, kGrain / work),

@@ -153,6 +153,31 @@ void direct(const GemmCall& c, const int64_t* starts) {
 void direct_float(const GemmCall& c, const int64_t* starts) { direct<float>(c, starts); }
 void direct_double(const GemmCall& c, const int64_t* starts) { direct<double>(c, starts); }
 
+/// The sum of products of two runs, in eight chains: as many as the multipliers have in flight.
+template <class T>
+T dot_of(const T* a, const T* b, int64_t n) {
+  const hn::ScalableTag<T> d;
+  constexpr int kChains = 8;
+  const int64_t width = int64_t(hn::Lanes(d));
+  hn::Vec<decltype(d)> sums[kChains];
+  HWY_UNROLL(kChains)
+  for (int c = 0; c < kChains; c++) sums[c] = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + kChains * width <= n; i += kChains * width) {
+    HWY_UNROLL(kChains)
+    for (int c = 0; c < kChains; c++)
+      sums[c] = hn::MulAdd(hn::LoadU(d, a + i + c * width), hn::LoadU(d, b + i + c * width), sums[c]);
+  }
+  for (; i + width <= n; i += width) sums[0] = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), sums[0]);
+  for (int half = kChains / 2; half > 0; half /= 2)
+    for (int c = 0; c < half; c++) sums[c] = hn::Add(sums[c], sums[c + half]);
+  T total = hn::GetLane(hn::SumOfLanes(d, sums[0]));
+  for (; i < n; i++) total += a[i] * b[i];
+  return total;
+}
+float dot_float(const float* a, const float* b, int64_t n) { return dot_of(a, b, n); }
+double dot_double(const double* a, const double* b, int64_t n) { return dot_of(a, b, n); }
+
 }  // namespace
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -163,6 +188,8 @@ HWY_EXPORT(range_float);
 HWY_EXPORT(range_double);
 HWY_EXPORT(direct_float);
 HWY_EXPORT(direct_double);
+HWY_EXPORT(dot_float);
+HWY_EXPORT(dot_double);
 
 bool is_small_product(const GemmCall& c) {
   const int64_t work = c.m * c.n * c.k, row = c.n * int64_t(item_size(c.dtype));
@@ -180,5 +207,7 @@ void direct_rows(const GemmCall& c, const int64_t* starts) {
   else HWY_DYNAMIC_DISPATCH(direct_double)(c, starts);
 }
 void direct_product(const GemmCall& c) { direct_rows(c, nullptr); }
+float dot_product(const float* a, const float* b, int64_t n) { return HWY_DYNAMIC_DISPATCH(dot_float)(a, b, n); }
+double dot_product(const double* a, const double* b, int64_t n) { return HWY_DYNAMIC_DISPATCH(dot_double)(a, b, n); }
 }  // namespace tessera::tensor::cpu
 #endif

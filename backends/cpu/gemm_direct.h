@@ -18,5 +18,8 @@ inline constexpr int64_t kPaddedTo = 64;
 void direct_product(const GemmCall& call);
 /// The same where row p of b begins at b + starts[p].
 void direct_rows(const GemmCall& call, const int64_t* starts);
+/// The sum of a[i] * b[i], on this thread.
+float dot_product(const float* a, const float* b, int64_t n);
+double dot_product(const double* a, const double* b, int64_t n);
 
 }  // namespace tessera::tensor::cpu

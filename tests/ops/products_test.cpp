@@ -120,6 +120,15 @@ TEST_CASE("a long dot product, of neighbours and of every third element") {
   }
 }
 
+TEST_CASE("a dot product of any length") {
+  for (DType dtype : {kFloat32, kFloat64})
+    for (int64_t n : {1, 3, 16, 17, 100, 127, 129, 1000, 5001, 40000, 70001}) {
+      const Tensor a = values({n}, dtype), b = values({n}, dtype, 2);
+      INFO(n);
+      CHECK(furthest(dot(a, b), sum(exact(a) * exact(b))) < (dtype == kFloat64 ? 1e-9 : 0.02));
+    }
+}
+
 TEST_CASE("what was in the memory of a result does not reach it") {
   for (int64_t n : {1, 5, 200}) {
     { const Tensor dirty = full({200, n}, NAN); }
