@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,17 +29,18 @@ BATCH = 800
 
 
 def execute(command, path, seconds):
-    """What a file prints, and how it ended."""
+    """What a file prints, and how it ended; the limit is of processor time, for the machine may be busy."""
     environment = dict(os.environ, PYTHONUTF8='1', PYTHONWARNINGS='ignore', OMP_NUM_THREADS='1', MKL_NUM_THREADS='1')
     try:
-        done = subprocess.run(command + [str(path)], env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
+        done = subprocess.run(command + [str(path)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)), timeout=20 * seconds)
         out, status, err = done.stdout, done.returncode, done.stderr.decode('utf-8', 'replace').strip()
     except subprocess.TimeoutExpired as e:
         out, status, err = e.stdout or b'', 'no end', ''
     return out.decode('utf-8', 'replace'), status, err.split('\n')[-1][:200]
 
 
-def run_all(command, lines, folder, name, seconds=120):
+def run_all(command, lines, folder, name, seconds=40):
     """{number: lines printed} for calls {number: text}; what kills the process is told and left out, the rest runs again."""
     found, rest = {}, dict(lines)
     while rest:
@@ -49,8 +51,13 @@ def run_all(command, lines, folder, name, seconds=120):
         if status == 0:
             found.update(got)
             break
+        if not got and len(rest) > 1:                           # not even the first: a line is refused before all run
+            items = list(rest.items())
+            for half in (items[:len(items) // 2], items[len(items) // 2:]):
+                found.update(run_all(command, dict(half), folder, name, seconds))
+            break
         if not got:
-            return {n: [f'[{status}: {err}]'] for n in rest}    # not even the first: the file is refused
+            got = {n: [] for n in rest}
         last = list(got)[-1]
         found.update(got)
         found[last] = [f'\tcrash\t{status}: {err}']
@@ -173,6 +180,12 @@ def main():
         where = pathlib.Path(options.report or temporary)
         where.mkdir(parents=True, exist_ok=True)
         report(groups, where)
+        with open(where / 'findings.jsonl', 'w', encoding='utf-8') as out:
+            for found in groups.values():
+                for r, kind, path, ours, theirs in found:
+                    ours, theirs = compare.excerpt(kind, ours, theirs)
+                    row = {k: r[k] for k in ('n', 'family', 'op', 'dtype', 'how', 'tag', 'brief')}
+                    print(json.dumps({**row, 'kind': kind, 'path': path, 'ours': ours, 'theirs': theirs}), file=out)
         if not options.report:
             for path in sorted(where.glob('*.txt')):
                 print(f'--- {path.stem}', path.read_text(encoding='utf-8'), sep='\n')
