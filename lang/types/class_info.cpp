@@ -67,6 +67,11 @@ constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
                                                  "operator.methodcaller",
                                                  "re.Match",
                                                  "re.Pattern",
+                                                 "torch.Size",
+                                                 "torch._C.Generator",
+                                                 "torch.device",
+                                                 "torch.dtype",
+                                                 "torch.layout",
                                                  "types.SimpleNamespace"};
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 
 namespace tessera::tensor {
 namespace {
@@ -146,6 +147,19 @@ Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy) {
   return out;
 }
 
+Tensor to_format(const Tensor& self, DType type, bool copy, const MemoryFormat& format) {
+  const Dims strides = strides_in(self, format);
+  if (!copy && type == self.dtype() && (*format == "torch.preserve_format" || lies_in(self, strides))) return self;
+  Tensor out = Tensor::empty(self.sizes(), type, self.device());
+  if (!strides.empty()) out.impl()->set_layout(self.sizes(), strides);
+  copy_into(out, self);
+  if (needs_grad(self) && is_differentiable(type)) {
+    if (type == self.dtype()) record_copy(out, self);
+    else record_conversion(out, self);
+  }
+  return out;
+}
+
 Tensor to_dtype(const Tensor& self, DType dtype) { return to(self, dtype, {}); }
 Tensor to_device(const Tensor& self, Device device) { return to(self, {}, device); }
 
@@ -177,24 +191,36 @@ const OpRegistration fill_op{"fill_",
                              "f[2,3], 1.5"};
 const OpRegistration zero_op{
     "zero_", "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, {}, 0, "f[2,3]"};
-Tensor clone_like(const Tensor& self, std::optional<Dims>) { return clone(self); }
-Tensor contiguous_like(const Tensor& self, std::optional<Dims>) { return contiguous(self); }
+Tensor clone_in(const Tensor& self, const MemoryFormat& format) {
+  return format ? to_format(self, self.dtype(), true, format) : clone(self);
+}
+Tensor contiguous_in(const Tensor& self, const MemoryFormat& format) {
+  const bool preserve = format && *format == "torch.preserve_format";
+  check(!preserve || self.is_contiguous(), TensorErrorKind::Runtime,
+        "preserve memory format is unsupported by the contiguous operator");
+  return format ? to_format(self, self.dtype(), false, format) : contiguous(self);
+}
 TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "A copy of self, recorded.",
-      kFunction | kMethod, &clone_like,
+      kFunction | kMethod, &clone_in,
       "f[2,3]\n"
       "f[3,2].t");
 TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-      "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_like, "f[3,2].t");
+      "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_in, "f[3,2].t");
 
-#define TS_CAST(NAME, TYPE)                                               \
-  Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); } \
-  const OpRegistration cast_op_##NAME{#NAME,                              \
-                                      #NAME "(Tensor self) -> Tensor",    \
-                                      "Self as torch." #TYPE ".",         \
-                                      kMethod,                            \
-                                      box<&cast_##NAME>,                  \
-                                      FastPaths{&cast_##NAME},            \
-                                      0,                                  \
+Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
+  return format ? to_format(self, dtype, false, format) : to_dtype(self, dtype);
+}
+
+#define TS_CAST(NAME, TYPE)                                                                                  \
+  Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); }                                    \
+  Tensor cast_in_##NAME(const Tensor& self, const MemoryFormat& format) { return cast(self, TYPE, format); } \
+  const OpRegistration cast_op_##NAME{#NAME,                                                                 \
+                                      #NAME "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",  \
+                                      "Self as torch." #TYPE ".",                                            \
+                                      kMethod,                                                               \
+                                      box<&cast_in_##NAME>,                                                  \
+                                      FastPaths{&cast_##NAME},                                               \
+                                      0,                                                                     \
                                       "f[2,3]"};
 TS_CAST(float, kFloat32)
 TS_CAST(double, kFloat64)

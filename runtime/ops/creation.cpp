@@ -6,6 +6,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -73,35 +74,64 @@ Dims order_in_memory(const Tensor& t) {
 }  // namespace
 
 Dims dense_strides(const Tensor& like) {
-  if (like.is_contiguous()) return {};
+  if (like.is_contiguous()) {  // strides of dimensions of size 1, or of no elements, are kept too
+    const Dims rows = contiguous_strides(like.sizes());
+    return Ints(rows) == like.strides() ? Dims() : Dims(like.strides());
+  }
   const Dims order = order_in_memory(like);
   Dims strides(order.size());
   int64_t step = 1;
+  bool is_dense = true;
   for (size_t i = order.size(); i-- > 0;) {
+    const int64_t size = like.sizes()[order[i]];
     strides[order[i]] = step;
-    step *= like.sizes()[order[i]];
+    is_dense &= size == 1 || like.strides()[order[i]] == step;
+    step *= size;
   }
+  return is_dense ? Dims(like.strides()) : strides;
+}
+
+Dims strides_in(const Tensor& like, const MemoryFormat& format) {
+  if (!format || *format == "torch.preserve_format") return dense_strides(like);
+  if (*format == "torch.contiguous_format") return {};
+  const int64_t rank = *format == "torch.channels_last" ? 4 : 5;
+  check(like.dim() == rank, TensorErrorKind::Runtime, "required rank ", rank, " tensor to use channels_last",
+        rank == 4 ? "" : "_3d", " format");
+  Dims strides(like.sizes());  // batch, place, channel
+  int64_t step = strides[1] = 1;
+  step *= like.size(1);
+  for (int64_t d = rank - 1; d > 1; d--) strides[d] = step, step *= like.size(d);
+  strides[0] = step;
   return strides;
+}
+
+bool lies_in(const Tensor& t, const Dims& strides) {
+  if (strides.empty()) return t.is_contiguous();
+  for (int64_t d = 0; d < t.dim(); d++)
+    if (t.size(d) != 1 && t.strides()[d] != strides[d]) return false;
+  return true;
 }
 
 namespace {
 
-Meta like_meta(const Tensor& like, MaybeType dtype, MaybeDevice device) {
+Meta like_meta(const Tensor& like, MaybeType dtype, MaybeDevice device, const MemoryFormat& format) {
   const Device place = device.value_or(like.device());
-  return {like.sizes(), dtype.value_or(like.dtype()), place, place == like.device() ? dense_strides(like) : Dims()};
+  const bool same = place == like.device() || format;
+  return {like.sizes(), dtype.value_or(like.dtype()), place, same ? strides_in(like, format) : Dims()};
 }
 
 template <class Content>
 struct Like {
-  static Meta shape(const Tensor& self, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
-    return like_meta(self, t, d);
+  static Meta shape(const Tensor& self, MaybeType t, const NoLayout&, MaybeDevice d, Ignored, const MemoryFormat& f) {
+    return like_meta(self, t, d, f);
   }
   static void run(const Tensor& out, const auto&...) { Content::fill(out); }
 };
 
 struct FullLike {
-  static Meta shape(const Tensor& self, const Scalar&, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
-    return like_meta(self, t, d);
+  static Meta shape(const Tensor& self, const Scalar&, MaybeType t, const NoLayout&, MaybeDevice d, Ignored,
+                    const MemoryFormat& f) {
+    return like_meta(self, t, d, f);
   }
   static void run(const Tensor& out, const Tensor&, const Scalar& value, const auto&...) { fill_into(out, value); }
 };
@@ -250,6 +280,10 @@ template <class Op, class... A>
 Tensor make(MaybeType dtype, MaybeDevice device, const A&... args) {
   return apply<Op>(args..., dtype, NoLayout(), device, Ignored());
 }
+template <class Op, class... A>
+Tensor make_like(MaybeType dtype, MaybeDevice device, const A&... args) {
+  return apply<Op>(args..., dtype, NoLayout(), device, Ignored(), MemoryFormat());
+}
 
 }  // namespace
 
@@ -276,16 +310,16 @@ Tensor eye(int64_t n, std::optional<int64_t> m, MaybeType dtype, MaybeDevice dev
   return make<Eye>(dtype, device, n, m.value_or(n));
 }
 Tensor empty_like(const Tensor& like, MaybeType dtype, MaybeDevice device) {
-  return make<Like<Unset>>(dtype, device, like);
+  return make_like<Like<Unset>>(dtype, device, like);
 }
 Tensor full_like(const Tensor& like, Scalar value, MaybeType dtype, MaybeDevice device) {
-  return make<FullLike>(dtype, device, like, value);
+  return make_like<FullLike>(dtype, device, like, value);
 }
 Tensor zeros_like(const Tensor& like, MaybeType dtype, MaybeDevice device) {
-  return make<Like<Constant<0>>>(dtype, device, like);
+  return make_like<Like<Constant<0>>>(dtype, device, like);
 }
 Tensor ones_like(const Tensor& like, MaybeType dtype, MaybeDevice device) {
-  return make<Like<Constant<1>>>(dtype, device, like);
+  return make_like<Like<Constant<1>>>(dtype, device, like);
 }
 
 Tensor empty_like_strided(const Tensor& like, DType dtype) {
@@ -369,13 +403,14 @@ TS_OP(eye, "eye.m(int n, int m, *, " TS_OPTIONS ") -> Tensor", "Ones on the diag
       Eye,
       "2, 3\n"
       "3, 0");
-TS_OP(empty_like, "empty_like(Tensor self, *, " TS_OPTIONS ") -> Tensor",
+TS_OP(empty_like, "empty_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
       "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, Like<Unset>, "f[2,3]");
-TS_OP(zeros_like, "zeros_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Zeros in self's shape, dtype and device.",
-      kMake, Like<Constant<0>>, "f[2,3]");
-TS_OP(ones_like, "ones_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Ones in self's shape, dtype and device.",
-      kMake, Like<Constant<1>>, "f[3,2].t");
-TS_OP(full_like, "full_like(Tensor self, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor",
+TS_OP(zeros_like, "zeros_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
+      "Zeros in self's shape, dtype and device.", kMake, Like<Constant<0>>, "f[2,3]");
+TS_OP(ones_like, "ones_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
+      "Ones in self's shape, dtype and device.", kMake, Like<Constant<1>>, "f[3,2].t");
+TS_OP(full_like,
+      "full_like(Tensor self, Scalar fill_value, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
       "One value in self's shape, dtype and device.", kMake, FullLike,
       "f[2,3], 2.5\n"
       "i[2]<3, 2");

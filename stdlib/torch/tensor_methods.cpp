@@ -54,7 +54,6 @@ Value data_ptr(Interpreter&, const Args& args) {
   const Tensor& t = self_of(args);
   return Value::integer(t.device().is_meta() ? 0 : static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data_ptr())));
 }
-Value is_contiguous(Interpreter&, const Args& args) { return Value::boolean(self_of(args).is_contiguous()); }
 Value is_floating_point(Interpreter&, const Args& args) { return Value::boolean(is_floating(self_of(args).dtype())); }
 Value is_complex_tensor(Interpreter&, const Args& args) { return Value::boolean(is_complex(self_of(args).dtype())); }
 Value get_device(Interpreter&, const Args& args) {
@@ -135,9 +134,24 @@ Value as_bool(Interpreter& in, const Args& args) { return Value::boolean(truth(i
 
 // Conversions ------------------------------------------------------------------------------------------------------
 
-Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy) {
+const char* memory_format(Interpreter& in, const Value& v) {
+  if (v.is_none()) return nullptr;
+  if (!v.is_object() || v.as_object()->type != torch_state(in).tag)
+    throw Error(ErrorKind::TypeError,
+                "memory_format must be a torch.memory_format, not " + std::string(type_name(in, v)));
+  return static_cast<TagObject*>(v.as_object())->text;
+}
+
+Value is_contiguous(Interpreter& in, const Args& args) {
+  const char* const format = args.count > 1 ? memory_format(in, args[1]) : nullptr;
+  return Value::boolean(format ? tensor_lies_in(self_of(args), format) : self_of(args).is_contiguous());
+}
+
+Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy,
+                const char* format = nullptr) {
   return in_torch(in, args[0], [&] {
-    Tensor result = tensor_to(self_of(args), dtype, device, copy);
+    const Tensor& self = self_of(args);
+    Tensor result = format ? tensor_to(self, dtype, device, copy, format) : tensor_to(self, dtype, device, copy);
     return result.same(self_of(args)) ? args[0] : wrap_tensor(in, std::move(result));
   });
 }
@@ -148,6 +162,7 @@ Value to(Interpreter& in, const Args& args) {
     DType dtype = self_of(args).dtype();
     Device device = self_of(args).device();
     bool copy = false;
+    const char* format = nullptr;
     uint32_t flags = 0;  // positional non_blocking, then copy
     const uint32_t positional = args.positional();
     for (uint32_t i = 1; i < positional; ++i) {
@@ -168,14 +183,15 @@ Value to(Interpreter& in, const Args& args) {
       if (name == "device" && (none || to_device(in, args[i], device))) continue;
       if (name == "copy") copy = truth(in, args[i]);
       else if (name == "other" || name == "tensor") dtype = expect_tensor(in, args[i], "other").dtype();
-      else if (name != "non_blocking" && name != "memory_format")
+      else if (name == "memory_format") format = memory_format(in, args[i]);
+      else if (name != "non_blocking")
         throw Error(ErrorKind::TypeError,
                     "to() received an invalid combination of arguments - got (" + std::string(name) + "=" +
                         std::string(type_name(in, args[i])) +
                         ", ), but expected one of:\n"
                         " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n");
     }
-    return converted(in, args, dtype, device, copy);
+    return converted(in, args, dtype, device, copy, format);
   });
 }
 
@@ -275,8 +291,9 @@ Value register_hook(Interpreter& in, const Args& args) {
 }
 
 Value register_leaf_hook(Interpreter& in, const Args& args) {
-  const uint64_t id =
-      in_torch(in, args, [&] { return add_accumulated_hook(self_of(args), ScriptLeafHook{&in, args[1]}); });
+  const uint64_t id = in_torch(in, args, [&] {
+    return add_accumulated_hook(self_of(args), ScriptLeafHook{&in, args[1]});
+  });
   track_tensor(in, args[0]);
   const Value script(static_cast<Object*>(in.import("torch._script")));
   return call(in, get_attr(in, script, intern(in, "_TensorHookHandle")),

@@ -206,13 +206,14 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
     {"int", kInt32},     {"short", kInt16},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
 };
 
-const char* const kSubmodules[] = {"_C",   "_ops", "_script",  "nn",     "optim",  "utils",   "autograd",
-                                   "cuda", "fft",  "backends", "linalg", "random", "special", "storage",
-                                   "amp",  "accelerator", "func", "profiler", "distributions", "serialization", "_utils"};
+const char* const kSubmodules[] = {
+    "_C",   "_ops",        "_script",  "nn",       "optim",         "utils",         "autograd",
+    "cuda", "fft",         "backends", "linalg",   "random",        "special",       "storage",
+    "amp",  "accelerator", "func",     "profiler", "distributions", "serialization", "_utils"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
-const char* const kScriptParts[] = {"torch._script", "torch._compositions"};
+const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies"};
 
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {

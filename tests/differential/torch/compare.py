@@ -53,7 +53,7 @@ def same_values(ours, theirs, dtype):
     return True
 
 
-def difference(ours, theirs):
+def difference(ours, theirs, nodes=False):
     """The most important difference of two lists of lines, as (kind, path, our text, their text); None where there is none."""
     if ours == theirs:
         return None
@@ -62,7 +62,7 @@ def difference(ours, theirs):
     for key in {**b, **a}:
         path, kind = key
         x, y = a.get(key), b.get(key)
-        if x == y:
+        if x == y or kind == 'grad_fn' and not nodes:
             continue
         if kind == 'values' and x is not None and y is not None:
             dtype = b.get((path, 'dtype'), 'torch.float64').replace('torch.', '')
