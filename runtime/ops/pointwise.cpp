@@ -14,6 +14,7 @@
 #include "runtime/ops/pointwise_grad.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
+#include "runtime/ops/result_layout.h"
 
 namespace tessera::tensor {
 namespace {
@@ -216,18 +217,20 @@ void decide_shape(const Operand* in, int count, Plan& plan) {
   if (plan.widest && plan.widest->dim() == 0) plan.dense = true;
 }
 
-// The strides that PyTorch would give a fresh result: those of the inputs when they agree and have no gaps.
+// Row-major operands give row-major results; of others, and of none at all, result_strides knows.
 Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Device device, bool dense) {
-  if (dense) return Tensor::empty(sizes, dtype, device);
-  const Tensor* like = nullptr;
+  Tensor out = Tensor::empty(sizes, dtype, device);
+  if (dense && out.numel()) return out;
+  const Tensor* operands[kMaxOperands] = {};
+  bool rows = out.numel() != 0;
   for (int k = 0; k < count; k++) {
-    if (!in[k].is_tensor() || in[k].tensor().dim() == 0) continue;
-    const Tensor& t = in[k].tensor();
-    if (t.sizes() != sizes || (like && like->strides() != t.strides())) return Tensor::empty(sizes, dtype, device);
-    like = &t;
+    operands[k] = in[k].is_tensor() ? &in[k].tensor() : nullptr;
+    rows &= !operands[k] || operands[k]->is_contiguous();
   }
-  if (!like || like->is_contiguous()) return Tensor::empty(sizes, dtype, device);
-  return empty_like_strided(*like, dtype);
+  if (rows) return out;
+  if (const Dims strides = result_strides({operands, size_t(count)}, sizes); !strides.empty())
+    out.impl()->set_layout(sizes, strides);
+  return out;
 }
 
 // ---- the call ----
