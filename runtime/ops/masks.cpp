@@ -52,9 +52,6 @@ void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const
   masked_fill_kernel(out.device(), MaskedFillCall{loop});
 }
 
-namespace {
-
-// PyTorch names C++ types in these two messages.
 const char* cpp_name(DType t) {
   switch (t) {
     case DType::Bool: return "bool";
@@ -72,6 +69,8 @@ const char* cpp_name(DType t) {
     default: return name(t);
   }
 }
+
+namespace {
 
 Meta filled_shape(const Tensor& self, const Tensor& mask) {
   check(mask.dtype() == kBool, TensorErrorKind::Runtime,

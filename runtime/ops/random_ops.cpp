@@ -6,7 +6,9 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/masks.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 
@@ -20,7 +22,8 @@ namespace {
 // stride to the smallest.
 class MemoryOrder {
  public:
-  [[gnu::noinline]] explicit MemoryOrder(const Tensor& t) : sizes_(t.sizes()), strides_(t.strides()), order_(sizes_.size()), at_(order_.size(), 0) {
+  [[gnu::noinline]] explicit MemoryOrder(const Tensor& t)
+      : sizes_(t.sizes()), strides_(t.strides()), order_(sizes_.size()), at_(order_.size(), 0) {
     std::iota(order_.begin(), order_.end(), size_t(0));
     std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return strides_[a] > strides_[b]; });
   }
@@ -79,6 +82,9 @@ void fill_random(const char* record_name, const Tensor& self, const F& fill) {
   rebase_history(handle, std::move(node));
 }
 
+// Complex numbers are drawn as their parts in turn.
+Tensor parts_of(const Tensor& t) { return is_complex(t.dtype()) ? view_as_real(t) : t; }
+
 constexpr double kPi = 3.14159265358979323846;
 
 template <class F>
@@ -98,7 +104,8 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
   check(from <= to, TensorErrorKind::Runtime, "uniform_ expects to return a [from, to) range, but found from=", from,
         " > to=", to);
   Generator& g = generator_or_default(generator);
-  fill_random("UniformBackward0", self, [&](const Tensor& t) {
+  fill_random("UniformBackward0", self, [&](const Tensor& given) {
+    const Tensor t = parts_of(given);
     with_float_type(t.dtype(), "check_uniform_bounds", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T lowest = convert_element<T>(from), highest = convert_element<T>(to);
@@ -113,7 +120,9 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
 void normal_(const Tensor& self, double mean, double std, Generator* generator) {
   check(std >= 0.0, TensorErrorKind::Runtime, "normal expects std >= 0.0, but found std ", std);
   Generator& g = generator_or_default(generator);
-  fill_random("NormalBackward0", self, [&](const Tensor& t) {
+  fill_random("NormalBackward0", self, [&](const Tensor& given) {
+    const Tensor t = parts_of(given);
+    if (is_complex(given.dtype())) std /= std::sqrt(2.0);  // the parts share the variance
     with_float_type(t.dtype(), "normal_kernel_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       if (t.numel() >= kNormalBlock && t.is_contiguous()) {
@@ -154,7 +163,7 @@ void cauchy_(const Tensor& self, double median, double sigma, Generator* generat
   check(
       is_floating(self.dtype()), TensorErrorKind::Runtime,
       "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified ",
-      c_type_name(self.dtype()));
+      cpp_name(self.dtype()));
   Generator& g = generator_or_default(generator);
   fill_random("CauchyBackward0", self, [&](const Tensor& t) {
     with_float_type(t.dtype(), "cauchy_cpu", [&](auto tag) {

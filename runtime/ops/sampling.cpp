@@ -164,7 +164,7 @@ void record_nothing(Tensor& out, const char* name, const Tensor& input) {
 }
 
 struct NormalBoth {
-  static constexpr TypeRule types{kFloatTypes, "normal_kernel_cpu"};
+  static constexpr TypeRule types{kFloatTypes | kComplexTypes, "normal_kernel_cpu"};
   static Meta shape(const Tensor& mean, const Tensor& std, Generator*) {
     check_std(std);
     return Meta(broadcast_shapes(mean.sizes(), std.sizes()), mean);
@@ -181,7 +181,7 @@ struct NormalBoth {
   }
 };
 struct NormalMean {
-  static constexpr TypeRule types{kFloatTypes, "normal_kernel_cpu"};
+  static constexpr TypeRule types{kFloatTypes | kComplexTypes, "normal_kernel_cpu"};
   static Meta shape(const Tensor& mean, double std, Generator*) {
     check_std(std);
     return Meta(mean.sizes(), mean);
@@ -192,7 +192,7 @@ struct NormalMean {
   }
 };
 struct NormalStd {
-  static constexpr TypeRule types{kFloatTypes, "normal_kernel_cpu"};
+  static constexpr TypeRule types{kFloatTypes | kComplexTypes, "normal_kernel_cpu"};
   static Meta shape(double, const Tensor& std, Generator*) {
     check_std(std);
     return Meta(std.sizes(), std);
@@ -215,6 +215,7 @@ TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? gener
       "Normal numbers, each with its own mean and std.", kDraw, NormalBoth,
       "f[3], p[3]\n"
       "f[3,1], p[2]\n"
+      "c[2], p[2]\n"
       "f[2], f{1,-1} -> RuntimeError: normal expects all elements of std >= 0.0\n"
       "f[2], c[2] -> RuntimeError: normal expects standard deviation to be non-complex\n"
       "f[2], p[3] -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)");
