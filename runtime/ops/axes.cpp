@@ -273,6 +273,10 @@ TS_OP(unsqueeze_, "unsqueeze_(Tensor self, int dim) -> Tensor", "unsqueeze, of t
       &unsqueeze_in_place, "f[2,3], 1");
 TS_OP(transpose_, "transpose_(Tensor self, int dim0, int dim1) -> Tensor", "transpose, of the tensor itself.", kMethod,
       &transpose_in_place, "f[2,3], 0, 1");
+TS_OP(swapaxes_, "swapaxes_(Tensor self, int axis0, int axis1) -> Tensor", "swapaxes, of the tensor itself.", kMethod,
+      &transpose_in_place, "f[2,3], 0, 1");
+TS_OP(swapdims_, "swapdims_(Tensor self, int dim0, int dim1) -> Tensor", "swapdims, of the tensor itself.", kMethod,
+      &transpose_in_place, "f[2,3], 0, 1");
 TS_OP(t_, "t_(Tensor self) -> Tensor", "t, of the tensor itself.", kMethod, &t_in_place, "f[2,3]");
 
 }  // namespace

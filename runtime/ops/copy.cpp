@@ -232,6 +232,8 @@ TS_CAST(char, kInt8)
 TS_CAST(short, kInt16)
 TS_CAST(int, kInt32)
 TS_CAST(long, kInt64)
+TS_CAST(cfloat, kComplex64)
+TS_CAST(cdouble, kComplex128)
 #undef TS_CAST
 
 }  // namespace

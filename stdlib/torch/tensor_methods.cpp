@@ -403,6 +403,7 @@ const NativeDef kPlainMethods[] = {
     {"element_size", element_size, "Bytes of an element."},
     {"storage_offset", storage_offset, "Where the first element stands in the storage, in elements."},
     {"data_ptr", data_ptr, "The address of the first element."},
+    {"const_data_ptr", data_ptr, "The address of the first element."},
     {"is_floating_point", is_floating_point, "Whether the elements are floating-point numbers."},
     {"is_complex", is_complex_tensor, "Whether the elements are complex numbers."},
     {"get_device", get_device, "The device's index, -1 for the CPU."},
@@ -417,6 +418,15 @@ const NativeDef kPlainMethods[] = {
     {"detach_", detach_inplace, "Takes this tensor out of autograd."},
     {"retain_grad", retain_grad_method, "Keeps .grad although this is no leaf."},
 };
+
+// Methods that are functions of torch written in the language.
+const char* const kScriptMethods[] = {"apply_",    "dense_dim", "dim_order", "histogram",   "is_pinned",  "is_shared",
+                                      "is_signed", "map_",      "nanmedian", "narrow_copy", "sparse_dim", "to_dense"};
+
+Value call_script(Interpreter& in, const Args& args) {
+  const Value module(static_cast<Object*>(in.import("torch._rarely")));
+  return call(in, get_attr(in, module, args.callee->name), args);
+}
 
 Value call_plain(Interpreter& in, const Args& args) {
   const std::string method = "TensorBase." + std::string(args.callee->name->view()) + "() takes no ";
@@ -475,6 +485,11 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
     const Value method = in.new_function(row.signature, row.doc, call_plain, const_cast<NativeDef*>(&row));
     static_cast<NativeFunction*>(method.as_object())->owner = type;
     dict_set_str(in, type->attributes, intern(in, row.signature), method);
+  }
+  for (const char* name : kScriptMethods) {
+    const Value method = in.new_function(name, "", call_script);
+    static_cast<NativeFunction*>(method.as_object())->owner = type;
+    dict_set_str(in, type->attributes, intern(in, name), method);
   }
   const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;

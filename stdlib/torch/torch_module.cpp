@@ -207,17 +207,19 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
 };
 
 const char* const kSubmodules[] = {
-    "_C",   "_ops",        "_script",  "nn",       "optim",         "utils",         "autograd",
-    "cuda", "fft",         "backends", "linalg",   "random",        "special",       "storage",
-    "amp",  "accelerator", "func",     "profiler", "distributions", "serialization", "_utils"};
+    "_C",       "_ops",          "_script",       "nn",     "optim",   "utils",   "autograd", "cuda",
+    "fft",      "backends",      "linalg",        "random", "special", "storage", "amp",      "func",
+    "profiler", "distributions", "serialization", "_utils", "testing",
+    "accelerator"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
-const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies"};
+const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies", "torch._rarely"};
 
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
-    {"save", "torch.serialization"}, {"load", "torch.serialization"}, {"frombuffer", "torch.storage"}};
+    {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
+    {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"}};
 
 Value tag(Interpreter& in, const char* text) {
   auto* object = make_object<TagObject>(in, torch_state(in).tag);
@@ -289,7 +291,8 @@ void fill_torch(Interpreter& in, Module& module) {
   set(in, module, "dtype", type_value(state.dtype));
   set(in, module, "Generator", type_value(state.generator));
   set(in, module, "default_generator", state.default_generator);
-  for (const char* text : {"torch.strided", "torch.contiguous_format", "torch.preserve_format", "torch.channels_last"})
+  for (const char* text : {"torch.strided", "torch.contiguous_format", "torch.preserve_format", "torch.channels_last",
+                           "torch.channels_last_3d"})
     set(in, module, std::string_view(text).substr(6), tag(in, text));
   set(in, module, "inf", Value::real(HUGE_VAL));
   set(in, module, "nan", Value::real(NAN));
