@@ -20,15 +20,40 @@ Tensor inner(const Tensor& a, const Tensor& b) {
   for (const int64_t s : b.sizes().first(size_t(b.dim() - 1))) shape.push_back(s);
   return reshape(mm(reshape(a, {-1, a.size(-1)}), t(reshape(b, {-1, b.size(-1)}))), shape);
 }
+// Where beta is 0, NaN and infinities of self stay out.
+Tensor scaled_sum(const Tensor& self, const Scalar& beta, const Tensor& product, const Scalar& alpha) {
+  const Tensor part = alpha.to_double() == 1.0 ? product : product * alpha;
+  if (is_bool(self.dtype())) return beta.to_double() == 0.0 ? part : self | part;
+  if (beta.to_double() == 1.0) return self + part;
+  return (beta.to_double() == 0.0 ? zeros_like(self) : self * beta) + part;
+}
+bool is_whole(const Tensor& t) { return !is_floating(t.dtype()) && !is_complex(t.dtype()); }
+// Integers are scaled by integers: a fraction is cut off, as the product of matrices does.
+Scalar scale_of(const Tensor& self, const Scalar& s) {
+  return is_whole(self) && is_floating(s.category(kFloat32)) ? Scalar(int64_t(s.to_double())) : s;
+}
+void check_whole(const Tensor& self, const Scalar& beta, const Scalar& alpha) {
+  const bool whole = is_whole(self);
+  check(!whole || !is_floating(beta.category(kFloat32)), TensorErrorKind::Runtime,
+        "For integral input tensors, argument beta must not be a floating point number.");
+  check(!whole || !is_floating(alpha.category(kFloat32)), TensorErrorKind::Runtime,
+        "For integral input tensors, argument alpha must not be a floating point number.");
+}
 Tensor addmv(const Tensor& self, const Tensor& m, const Tensor& v, Scalar beta, Scalar alpha) {
-  return self * beta + mv(m, v) * alpha;
+  check(m.dim() == 2 && v.dim() == 1 && self.dim() <= 1, TensorErrorKind::Runtime,
+        "vector + matrix @ vector expected, got ", self.dim(), ", ", m.dim(), ", ", v.dim());
+  check(m.size(1) == v.size(0) && (self.numel() == m.size(0) || self.numel() == 1), TensorErrorKind::Runtime,
+        "size mismatch, got input (", self.dim() ? self.size(0) : 1, "), mat (", m.size(0), "x", m.size(1), "), vec (",
+        v.size(0), ")");
+  return scaled_sum(self, scale_of(self, beta), mv(m, v), scale_of(self, alpha));
 }
 Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-  return self * beta + outer(a, b) * alpha;
+  check_whole(self, beta, alpha);
+  return scaled_sum(self, beta, outer(a, b), alpha);
 }
 Tensor addbmm(const Tensor& self, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
   check(a.dim() == 3 && b.dim() == 3, TensorErrorKind::Runtime, "batch1 must be a 3D tensor");
-  return self * beta + sum(bmm(a, b), Dims{0}) * alpha;
+  return scaled_sum(self, scale_of(self, beta), sum(bmm(a, b), Dims{0}), scale_of(self, alpha));
 }
 Tensor kron(const Tensor& a_given, const Tensor& b_given) {
   Tensor a = a_given, b = b_given;
@@ -67,13 +92,14 @@ TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vec
       "f[3], f[3]\nc[3], c[3]");
 TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth, &outer, "f[3], f[2]");
 TS_OP(addmv, "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * (mat @ vec).", kBoth, &addmv,
+      "beta * self + alpha * (mat @ vec).", kBoth | kInplace | kOut, &addmv,
       "f[2], f[2,3], f[3], beta=0.5, alpha=2\n"
       "f[], f[2,3], f[3]");
 TS_OP(addr, "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * outer(vec1, vec2).", kBoth, &addr, "f[3,2], f[3], f[2], beta=0.5, alpha=2");
+      "beta * self + alpha * outer(vec1, vec2).", kBoth | kInplace | kOut, &addr,
+      "f[3,2], f[3], f[2], beta=0.5, alpha=2");
 TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      "beta * self + alpha * the sum of batched products.", kBoth, &addbmm,
+      "beta * self + alpha * the sum of batched products.", kBoth | kInplace | kOut, &addbmm,
       "f[2,4], f[3,2,2], f[3,2,4], beta=0.5, alpha=2");
 TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth, &kron, "f[2,3], f[3,2]");
 TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
