@@ -231,7 +231,9 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
     shape[0] = weight.numel();
     w = reshape(weight, shape);
   }
-  return where(gt(x, 0), x, w * x);
+  Tensor out = where(gt(x, 0), x, w * x);
+  if (needs_grad(out)) grad_fn_of(out)->name = "PreluKernelBackward0";
+  return out;
 }
 Tensor pow_number(Scalar base, const Tensor& exponent) { return pow(base, exponent); }
 

@@ -8,6 +8,7 @@
 #include "runtime/device/generator.h"
 #include "runtime/device/memory.h"
 #include "lang/core/protocol.h"
+#include "runtime/autograd/node.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
 #include "runtime/random.h"
@@ -198,7 +199,18 @@ struct Row {
   NativeFn function;
 };
 
+// A composition that is one op in PyTorch: its last step takes that op's name.
+Value name_step(Interpreter&, const Args& args) {
+  static constexpr const char* kNames[] = {"DivBackward1", "EmbeddingBagBackward0", "ViewBackward0"};
+  const Tensor& t = tensor_argument(args);
+  if (needs_grad(t) && grad_fn_of(t))
+    for (const char* name : kNames)
+      if (text_of(args[1]) == name) grad_fn_of(t)->name = name;
+  return args[0];
+}
+
 const Row kRows[] = {
+    {"_name_step(tensor: Tensor, name: str)", name_step},
     {"_numpy_str(tensor: Tensor)", numpy_text},
     {"_numpy_repr(tensor: Tensor)", numpy_representation},
     {"_shortest_float(tensor: Tensor)", shortest_float},
