@@ -330,13 +330,16 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (da == 1 && db == 1) return dot(a, b);
   if (da == 2 && db == 1) return mv(a, b);
   if (da == 1 && db == 2) return squeeze(mm(unsqueeze(a, 0), b), 0);
-  if (da == 3 && db == 3 && a.sizes()[0] == b.sizes()[0]) return bmm(a, b);
+  if (da == 3 && db == 3 && a.sizes()[0] == b.sizes()[0]) {
+    const Tensor product = bmm(a, b);
+    return product.requires_grad() ? unsafe_view(product, product.sizes()) : product;  // PyTorch's graph has both nodes
+  }
   if (da >= 3 && db <= 2) {  // all rows of a in one product
     Tensor rows = reshape(a, {rows_of(a), a.size(-1)});
     Tensor flat = db == 1 ? mv(rows, b) : mm(rows, b);
     Dims shape(a.sizes().first(size_t(da - 1)));
     if (db == 2) shape.push_back(b.sizes()[1]);
-    return view(flat, shape);
+    return unsafe_view(flat, shape);
   }
   Tensor left = da == 1 ? unsqueeze(a, 0) : a, right = db == 1 ? unsqueeze(b, 1) : b;
   Ints ls = left.sizes(), rs = right.sizes();
@@ -351,7 +354,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Dims shape = batch;
   if (da > 1) shape.push_back(left.size(-2));
   if (db > 1) shape.push_back(right.size(-1));
-  return view(product, shape);
+  return unsafe_view(product, shape);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -360,7 +363,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
       Dims shape(x.sizes());
       Tensor flat = linear(reshape(x, {rows_of(x), x.size(-1)}), weight, bias);
       shape.back() = weight.sizes()[0];
-      return view(flat, shape);
+      return unsafe_view(flat, shape);
     }
     Tensor product = matmul(x, weight.dim() == 2 ? transpose(weight, 0, 1) : weight);
     return bias.defined() ? add(product, bias) : product;

@@ -95,10 +95,10 @@ namespace {
 
 using namespace pointwise;
 
-// PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y and 2 ** x are PowBackward1.
+// PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y PowBackward1, 2 ** x PowBackward2.
 const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
   const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
-  if (id == k_pow && !number_second) return "PowBackward1";
+  if (id == k_pow && !number_second) return number_first ? "PowBackward2" : "PowBackward1";
   if (id == k_remainder && !number_second) return "RemainderBackward1";
   if (id == k_fmod && !number_second) return "FmodBackward1";
   if (number_first && id == k_sub) return "RsubBackward1";

@@ -77,7 +77,7 @@ const char* backward_name(std::string_view op) {
   bool upper = true;
   for (char c : op) {
     if (c != '_') out += upper ? char(std::toupper(c)) : c;
-    upper = c == '_';
+    upper = c == '_' || (std::isdigit(c) && op == "log1p");
   }
   out += name.starts_with("clamp_") ? "Backward1" : "Backward0";
   static auto* names = new std::deque<std::string>;  // they live as long as the program, and a leak checker sees where

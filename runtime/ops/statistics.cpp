@@ -37,7 +37,7 @@ Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", scalar_type_name(x.dtype()));
   const int id = norm_row(p.to_double());
   const MaybeType type = id == r_count_nonzero ? MaybeType(x.dtype()) : MaybeType();
-  return reduce(id, {x, dim_mask(x, dim), keepdim, type, p.to_double(), "NormBackward1"});
+  return reduce(id, {x, dim_mask(x, dim), keepdim, type, p.to_double(), "LinalgVectorNormBackward0"});
 }
 
 // ---- variance ----

@@ -77,7 +77,7 @@ struct ViewAs {
 struct ReshapeAlias {
   static View shape(const Tensor&, const Dims& size, const Dims& stride) { return {size, stride}; }
   static CountedPtr<Node> grad(const Tensor&, const Tensor& self, const Dims&, const Dims&) {
-    return view_node("ReshapeAliasBackward0", self,
+    return view_node("ViewBackward0", self,
                      [sizes = Dims(self.sizes())](const Tensor& g) { return reshape(g, sizes); });
   }
 };
@@ -115,7 +115,8 @@ struct Expand {
   }
 };
 
-// A node that only gives its gradient the input's shape back.
+}  // namespace
+
 Tensor unsafe_view(const Tensor& self, Ints shape) {
   Tensor out = self.view_of(shape, contiguous_strides(shape));
   if (needs_grad(self))
@@ -123,8 +124,6 @@ Tensor unsafe_view(const Tensor& self, Ints shape) {
            [sizes = Dims(self.sizes())](Sweep& s) { s.give(0, [&] { return reshape(s.g(), sizes); }); });
   return out;
 }
-
-}  // namespace
 
 Tensor as_strided(const Tensor& self, Ints size, Ints stride, std::optional<int64_t> storage_offset) {
   return apply<AsStrided>(self, size, stride, storage_offset);

@@ -14,6 +14,8 @@ Dims dense_strides(const Tensor& like);
 Tensor as_strided(const Tensor& self, Ints size, Ints stride, std::optional<int64_t> storage_offset = {});
 Tensor view(const Tensor& self, Ints size);
 Tensor reshape(const Tensor& self, Ints shape);
+// The same elements in another shape, as a tensor of its own rather than a view: only for results that nobody else holds.
+Tensor unsafe_view(const Tensor& self, Ints shape);
 Tensor flatten(const Tensor& self, int64_t start_dim = 0, int64_t end_dim = -1);
 Tensor unflatten(const Tensor& self, int64_t dim, Ints sizes);
 Tensor expand(const Tensor& self, Ints size);

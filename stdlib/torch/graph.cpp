@@ -189,6 +189,31 @@ Value wrap_list(Interpreter& in, const TensorList& list) {
   return holder;
 }
 
+// Operations of PyTorch that are compositions here: their last node carries the name that PyTorch shows.
+constexpr const char* kComposed[] = {
+    "SmoothL1LossBackward0",
+    "HuberLossBackward0",
+    "BinaryCrossEntropyWithLogitsBackward0",
+    "SoftMarginLossBackward0",
+    "MultiMarginLossBackward0",
+    "MultilabelMarginLossBackward0",
+    "GluBackward0",
+    "RreluWithNoiseBackward0",
+    "NativeGroupNormBackward0",
+    "PixelShuffleBackward0",
+    "PixelUnshuffleBackward0",
+    "MkldnnRnnLayerBackward0",
+    "TransposeBackward1",
+};
+
+Value name_composition(Interpreter&, const Args& args) {
+  const Tensor& result = tensor_of(args[0]);
+  if (const auto node = grad_fn_of(result))
+    for (const char* known : kComposed)
+      if (text_of(args[1]) == known) node->name = known;
+  return args[0];
+}
+
 Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
   NodeRecord& record = node_record(*node);
   if (record.object) return Value(record.object);
@@ -204,6 +229,7 @@ void add_graph_functions(Interpreter& in, Module& module) {
   add_hook_functions(in, module);
   in.def(module, "_sweep()", "", sweep);
   in.def(module, "_gradient_edge(tensor)", "", gradient_edge_of);
+  in.def(module, "_composed_as(tensor: Tensor, name: str)", "", name_composition);
   in.def(module, "_backward(roots: tuple, grads: tuple, retain_graph, create_graph, inputs)", "", run_backward);
   in.def(module, "_grad(outputs: tuple, inputs: tuple, grads: tuple, retain_graph, create_graph, allow_unused)", "",
          run_grad);
