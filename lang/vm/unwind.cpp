@@ -8,8 +8,11 @@
 
 #include "lang/core/cycles.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/protocol.h"
+#include "lang/core/signals.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
+#include "lang/objects/module.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
 
@@ -118,6 +121,10 @@ void VirtualMachine::safe_point() {
   if (wanted & 2) {
     in_.interrupt.fetch_and(~2u);
     throw_uncatchable(in_, ErrorKind::KeyboardInterrupt, "cancelled by the host");
+  }
+  if (wanted & kSignalArrived) {
+    in_.interrupt.fetch_and(~kSignalArrived);
+    call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});
   }
   if (wanted & 1) {
     in_.interrupt.fetch_and(~1u);

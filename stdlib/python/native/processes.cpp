@@ -1,16 +1,19 @@
-// _processes: child processes by fork, pipes to them, and files that are memory only.
+// _processes: child processes by fork, other programs, pipes to them, signals, and files that are memory only.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
+#include "lang/core/signals.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -85,7 +88,102 @@ Value signal_text(Interpreter& in, const Args& args) {
   return make_str(in, text == nullptr ? "" : text);
 }
 
+// Texts as C wants them: an array of pointers that ends with a null one.
+class TextArray {
+ public:
+  TextArray(Interpreter& in, const Value& list) {
+    const Value items = list_from(in, list);
+    for (const Value& item : *as_list(items)) texts_.emplace_back(text_argument(in, item, "element"));
+    for (std::string& text : texts_) pointers_.push_back(text.data());
+    pointers_.push_back(nullptr);
+  }
+  char** data() { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<char*> pointers_;
+};
+
+// Another program in a process of its own: its words, its environment ("NAME=value") or None, its folder or None, and
+// what becomes its files 0, 1 and 2 (-1: ours).
+Value spawn_program(Interpreter& in, const Args& args) {
+  processes(in);
+  TextArray words(in, args[0]);
+  const bool inherits = args[1].is_none();
+  TextArray environment(in, inherits ? make_list(in) : args[1]);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (int i = 0; i < 3; ++i) {
+    const int given = small(in, args[3 + i]);
+    if (given >= 0) posix_spawn_file_actions_adddup2(&files, given, i);
+  }
+  if (!args[2].is_none())
+    posix_spawn_file_actions_addchdir_np(&files, std::string(text_argument(in, args[2], "cwd")).c_str());
+  // What this program does with signals is its own affair.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t reset;
+  sigemptyset(&reset);
+  sigaddset(&reset, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &reset);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = 0;
+  const int failed = posix_spawnp(&pid, words.data()[0], &files, &attributes, words.data(),
+                                  inherits ? environ : environment.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) throw_os_error(in, failed, words.data()[0]);
+  return Value::integer(pid);
+}
+
+// A handler of the system can reach nothing but globals: which signals have come, and the flag that stops the program at its
+// next safe point, where the handlers of the script run.
+std::atomic<uint64_t> arrived{0};
+std::atomic<std::atomic<uint32_t>*> flag{nullptr};
+
+void note_signal(int number) {
+  arrived.fetch_or(uint64_t{1} << number);
+  if (auto* bits = flag.load()) bits->fetch_or(kSignalArrived);
+}
+
+struct sigaction current_action(int number) {
+  struct sigaction action {};
+  sigaction(number, nullptr, &action);
+  return action;
+}
+
+// What a signal does: 0 the system's own, 1 nothing, 2 a handler of the script, 3 what it did when this program began.
+Value set_signal(Interpreter& in, const Args& args) {
+  processes(in);
+  const int number = small(in, args[0]);
+  const int64_t way = int_argument(in, args[1]);
+  flag.store(&in.interrupt);
+  struct sigaction action {};
+  action.sa_handler = way == 0 ? SIG_DFL : way == 1 ? SIG_IGN : note_signal;
+  static const struct sigaction interrupting = current_action(SIGINT);  // before anything is changed
+  checked(in, sigaction(number, way == 3 ? &interrupting : &action, nullptr));
+  return Value::none();
+}
+
+// A list of those that came since it was asked last.
+Value take_signals(Interpreter& in, const Args&) {
+  const uint64_t bits = arrived.exchange(0);
+  const Value answer = make_list(in);
+  for (int i = 0; i < 64; ++i)
+    if (bits >> i & 1) list_append(in, as_list(answer), Value::integer(i));
+  return answer;
+}
+
+Value set_alarm(Interpreter& in, const Args& args) {
+  processes(in);
+  return Value::integer(alarm(static_cast<unsigned>(small(in, args[0]))));
+}
+
 const NativeDef kFunctions[] = {
+    {"spawn(words, environment, folder, input, output, errors, /)", spawn_program, "Start another program."},
+    {"set_signal(number, way, /)", set_signal, "What a signal does."},
+    {"take_signals()", take_signals, "Which signals came."},
+    {"alarm(seconds, /)", set_alarm, "Send SIGALRM to this process, later."},
     {"fork()", fork_process, "Start a copy of this process: 0 there, its number here."},
     {"kill(pid, signal, /)", kill_process, "Send a signal to a process."},
     {"waitpid(pid, options, /)", wait_for_process, "Wait for the end of a child process."},
