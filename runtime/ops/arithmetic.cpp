@@ -196,7 +196,8 @@ bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool e
 }
 Tensor logit(const Tensor& given, std::optional<double> eps) {
   Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
-  Tensor p = eps ? clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
+  // Not a clamp: at the bounds themselves the derivative is that between them.
+  Tensor p = eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x;
   return log(p / (1.0 - p));
 }
 Tensor sinc(const Tensor& x) {
@@ -216,7 +217,8 @@ Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<doub
 }
 Tensor celu(const Tensor& x, Scalar alpha) {
   double a = alpha.to_double();
-  return where(gt(x, 0), x, expm1(x / a) * a);
+  const Tensor below = le(x, 0);
+  return where(below, expm1(where(below, x, 0.0) / a) * a, x);  // what is not chosen stays finite: 0 * inf is NaN
 }
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   check(weight.dim() <= 1, TensorErrorKind::Runtime,
@@ -226,7 +228,8 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
         " and channel size = ", channels, ".");
   Tensor w = weight;
-  if (weight.numel() != 1 && x.dim() > 2) {  // one for each channel, which is dimension 1
+  if (x.dim() == 0) w = reshape(weight, {});
+  else if (weight.numel() != 1 && x.dim() > 2) {  // one for each channel, which is dimension 1
     Dims shape(size_t(x.dim()) - 1, 1);
     shape[0] = weight.numel();
     w = reshape(weight, shape);

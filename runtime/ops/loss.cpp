@@ -109,8 +109,6 @@ namespace {
 void check_target(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight) {
   check(self.dim() > 0, TensorErrorKind::Runtime,
         "Expected floating point type for target with class probabilities, got ", scalar_type_name(target.dtype()));
-  check(target.dtype() == kInt64 || target.dtype() == kUInt8, TensorErrorKind::Runtime,
-        "expected target dtype to be Long or Byte, but got ", scalar_type_name(target.dtype()));
   const size_t n = self.sizes().size();
   if (n == 1) {
     check(target.dim() == 0 || (target.dim() == 1 && target.sizes()[0] == 1), TensorErrorKind::Value,
@@ -134,6 +132,8 @@ void check_target(const Tensor& self, const Tensor& target, const std::optional<
   check(!weight || (weight->dim() == 1 && weight->numel() == classes), TensorErrorKind::Runtime,
         "weight tensor should be defined either for all ", classes,
         " classes or no classes but got weight tensor of shape: ", weight ? weight->sizes() : Ints());
+  check(target.dtype() == kInt64 || target.dtype() == kUInt8, TensorErrorKind::Runtime,
+        "expected target dtype to be Long or Byte, but got ", scalar_type_name(target.dtype()));
 }
 
 void check_classes(const Tensor& self, const Tensor& target, int64_t ignore_index) {

@@ -242,7 +242,7 @@ struct BatchNorm {
         check((*t)->numel() == c.shape[1], TensorErrorKind::Runtime,
               t == &running_mean || t == &running_var ? "running_mean" : "weight", " should contain ", c.shape[1],
               " elements not ", (*t)->numel());
-    check(!training || c.count > 1, TensorErrorKind::Value,
+    check(!training || c.count != 1, TensorErrorKind::Value,
           "Expected more than 1 value per channel when training, got input size torch.Size(", input.sizes(), ")");
     check(training || (running_mean && running_var), TensorErrorKind::Runtime,
           "running_mean must be defined in evaluation mode");
@@ -253,6 +253,10 @@ struct BatchNorm {
                   const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                   const MaybeTensor& running_var, bool training, double momentum, double eps) {
     const Channels c(input);
+    if (training && c.count == 0) {  // of an empty batch nothing is learned
+      fill_into(centre, 0.0), fill_into(inverse, 0.0);
+      return;
+    }
     if (has_kernel(input))
       return by_kernel(out, centre, inverse, input, weight, bias, running_mean, running_var, training, momentum, eps);
     Tensor normal;
@@ -390,6 +394,7 @@ TS_OP(
     "f[2,3,2,2], f[3], None, f[3]:float32, p[3]:float32, False, 0.1, 1e-05\n"
     "f[1,3], None, None, None, None, True, 0.1, 1e-05 -> ValueError: Expected more than 1 value per channel when "
     "training, got input size torch.Size([1, 3])\n"
+    "f[0,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
     "f[4,3], None, None, None, None, False, 0.1, 1e-05 -> RuntimeError: running_mean must be defined in evaluation "
     "mode\n"
     "f[4,3], f[2], None, None, None, True, 0.1, 1e-05 -> RuntimeError: weight should contain 3 elements not 2\n"

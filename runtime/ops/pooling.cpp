@@ -32,9 +32,12 @@ void check_pool_numbers(const Window& w) {
       check(x == int32_t(x), TensorErrorKind::Runtime, "value cannot be converted to type int without overflow");
 }
 
-void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t columns, const char* name) {
-  check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime, name,
-        ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
+void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t columns) {
+  const Ints sizes = self.sizes();
+  bool empty = false;  // besides a batch of none
+  for (size_t d = self.dim() == 4; d < sizes.size(); d++) empty |= sizes[d] == 0;
+  check((self.dim() == 3 || self.dim() == 4) && !empty, TensorErrorKind::Runtime,
+        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
   for (int d = 0; d < 2; d++) {
     check(w.kernel[d] > 0 && w.stride[d] > 0, TensorErrorKind::Runtime, w.kernel[d] > 0 ? "stride" : "kernel size",
           " should be greater than zero, but got kH: ", w.kernel[0], " kW: ", w.kernel[1]);
@@ -49,12 +52,12 @@ void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t colum
         std::max<int64_t>(columns, 0), "). Output size is too small");
 }
 
-Dims pooled_shape(const Tensor& self, const Window& w, bool ceil_mode, const char* name) {
+Dims pooled_shape(const Tensor& self, const Window& w, bool ceil_mode) {
   check_pool_numbers(w);
   check_steps(w);
-  check(self.dim() >= 3, TensorErrorKind::Runtime, "non-empty 3D or 4D (batch mode) tensor expected for input");
+  (void)self.size(-3);  // says what is wrong with fewer dimensions
   const int64_t rows = w.out_size(0, self.size(-2), ceil_mode), columns = w.out_size(1, self.size(-1), ceil_mode);
-  check_pool(self, w, rows, columns, name);
+  check_pool(self, w, rows, columns);
   Dims shape(self.sizes());
   shape[shape.size() - 2] = rows, shape[shape.size() - 1] = columns;
   return shape;
@@ -70,7 +73,9 @@ struct MaxPool {
   static constexpr TypeRule types{kRealTypes - kBool, "max_pool2d"};
   static std::array<Meta, 2> shape(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation,
                                    bool ceil_mode) {
-    const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, dilation), ceil_mode, "max_pool2d");
+    check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
+          "non-empty 3D or 4D (batch mode) tensor expected for input");
+    const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, dilation), ceil_mode);
     return {Meta(sizes, self), Meta(sizes, kInt64, self.device())};
   }
   static void run(const Tensor& out, const Tensor& index, const Tensor& self, Ints kernel, Ints stride, Ints padding,
@@ -113,7 +118,7 @@ struct AvgPool {
   static Meta shape(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool,
                     const Divisor& divisor) {
     check(!divisor || *divisor != 0, TensorErrorKind::Runtime, "divisor must be not zero");
-    return Meta(pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode, "avg_pool2d"), self);
+    return Meta(pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode), self);
   }
   static void run(const Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool,
                   bool with_padding, const Divisor& divisor) {

@@ -91,7 +91,7 @@ TS_OP(
 TS_OP(
     corrcoef, "corrcoef(Tensor self) -> Tensor", "The correlation coefficients of the rows.", kBoth | kLayoutMatters,
     &corrcoef,
-    "f[3,4]\nf[5]\nc[2,5]\ni[2,4]<9\n"
+    "f[3,5]\nf[5]\nc[2,5]\ni[2,4]<9\n"
     "f[2,2,2] -> RuntimeError: corrcoef(): expected input to have two or fewer dimensions but got an input with 3 dimensions");
 TS_OP(renorm, "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
       "Parts along dim scaled down to a largest p-norm.", kBoth | kInplace | kOut, &renorm,
