@@ -25,16 +25,18 @@ def parameters(dtype, only_matrices):
         made.append(nn.Parameter(torch.arange(count).mul(7 + k).remainder(11).sub(5).div(4).to(dtype).reshape(shape)))
     return made
 
-def loss_of(params):
+def loss_of(params, sign):
     total = 0.0
     for k, p in enumerate(params):
         total = total + ((p - 0.3 * k) ** 2).sum() * (k + 1) / 4 + p.cos().sum()
-    return total
+    return total * sign
 
 def five(optimizer, params, way, scheduler=None):
+    sign = -1 if optimizer.param_groups[0].get('maximize') else 1  # bounded on the side that is sought
+
     def closure():
         optimizer.zero_grad()
-        loss = loss_of(params)
+        loss = loss_of(params, sign)
         loss.backward()
         return loss
     for step in range(5):
