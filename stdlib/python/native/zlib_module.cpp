@@ -157,6 +157,18 @@ Value checksum(Interpreter& in, const Args& args, F&& step) {
   return Value::integer(static_cast<int64_t>(sum & 0xffffffffu));
 }
 Value adler32_of(Interpreter& in, const Args& args) { return checksum(in, args, ::adler32); }
+
+// CRC-32C, the other polynomial, which records of event files carry.
+uLong crc32c(uLong sum, const Bytef* data, uInt size) {
+  uint32_t crc = ~static_cast<uint32_t>(sum);
+  for (uInt i = 0; i < size; ++i) {
+    crc ^= data[i];
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+  }
+  return ~crc;
+}
+
+Value crc32c_of(Interpreter& in, const Args& args) { return checksum(in, args, crc32c); }
 Value crc32_of(Interpreter& in, const Args& args) { return checksum(in, args, ::crc32); }
 
 Value compressobj(Interpreter& in, const Args& args) {
@@ -272,6 +284,7 @@ const NativeDef kFunctions[] = {
     {"compress(data, /, level=-1, wbits=15)", compress, "The data, compressed."},
     {"decompress(data, /, wbits=15, bufsize=16384)", decompress, "The data that was compressed."},
     {"adler32(data, value=1, /)", adler32_of, "The Adler-32 checksum."},
+    {"crc32c(data, value=0, /)", crc32c_of, "The CRC-32C checksum."},
     {"crc32(data, value=0, /)", crc32_of, "The CRC-32 checksum."},
     {"compressobj(level=-1, method=8, wbits=15, memLevel=8, strategy=0, zdict=None)", compressobj,
      "An object that compresses part after part."},
