@@ -4,7 +4,8 @@
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/masks.h"
+#include "runtime/ops/memory_format.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -25,11 +26,12 @@ Tensor whole_memory(const Tensor& t) {
 }
 
 // What does not fit gets memory of its own, with what was there; views of the old memory keep that.
-Tensor resize_in_place(const Tensor& self, Ints size, const NoLayout&) {
+Tensor resize_in_place(const Tensor& self, Ints size, const MemoryFormat& format) {
   check(!self.requires_grad(), TensorErrorKind::Runtime, "cannot resize variables that require grad");
   for (const int64_t s : size) check(s >= 0, TensorErrorKind::Runtime, "numel: integer multiplication overflow");
   if (self.sizes() == size) return self;
-  const Dims strides = contiguous_strides(size);
+  Dims strides = format ? strides_in(Tensor::empty(size, self.dtype(), Device(DeviceType::Meta)), format) : Dims();
+  if (strides.empty()) strides = contiguous_strides(size);
   const int64_t item = int64_t(item_size(self.dtype()));
   const int64_t bytes = storage_bytes_needed(size, strides, self.offset(), item);
   if (bytes > int64_t(self.storage().bytes())) {
@@ -40,8 +42,8 @@ Tensor resize_in_place(const Tensor& self, Ints size, const NoLayout&) {
   self.impl()->set_layout(size, strides);
   return self;
 }
-Tensor resize_as_in_place(const Tensor& self, const Tensor& like, const NoLayout&) {
-  return resize_in_place(self, like.sizes(), {});
+Tensor resize_as_in_place(const Tensor& self, const Tensor& like, const MemoryFormat& format) {
+  return resize_in_place(self, like.sizes(), format);
 }
 
 Tensor set_to(const Tensor& self, const Tensor& source) {

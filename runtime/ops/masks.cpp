@@ -3,6 +3,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/index_along.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
@@ -50,24 +51,6 @@ void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const
   Loop loop;
   make_loop(loop, operands, 4);
   masked_fill_kernel(out.device(), MaskedFillCall{loop});
-}
-
-const char* cpp_name(DType t) {
-  switch (t) {
-    case DType::Bool: return "bool";
-    case DType::UInt8: return "unsigned char";
-    case DType::Int8: return "signed char";
-    case DType::Int16: return "short int";
-    case DType::Int32: return "int";
-    case DType::Int64: return "long int";
-    case DType::Float32: return "float";
-    case DType::Float64: return "double";
-    case DType::Float16: return "c10::Half";
-    case DType::BFloat16: return "c10::BFloat16";
-    case DType::Complex64: return "c10::complex<float>";
-    case DType::Complex128: return "c10::complex<double>";
-    default: return name(t);
-  }
 }
 
 namespace {

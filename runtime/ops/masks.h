@@ -5,8 +5,6 @@
 
 namespace tessera::tensor {
 
-/// The dtype as C++ calls it, in the words of some refusals.
-const char* cpp_name(DType t);
 /// How many elements are not zero; waits for the device. The tensor is row-major without gaps.
 int64_t count_set(const Tensor& dense);
 /// values = the rows of `self` where the mask is set, or the reverse. All three row-major without gaps; the mask's

@@ -128,8 +128,8 @@ void check_out_type(std::string_view op, DType result, DType out) {
     switch (rule.text[++i]) {
       case 'R': text += scalar_type_name(result); break;
       case 'O': text += scalar_type_name(out); break;
-      case 'r': text += c_type_name(result); break;
-      case 'o': text += c_type_name(out); break;
+      case 'r': text += cpp_name(result); break;
+      case 'o': text += cpp_name(out); break;
       default: text += shown(op);
     }
   }
@@ -138,7 +138,7 @@ void check_out_type(std::string_view op, DType result, DType out) {
 
 bool gives_out_strides(std::string_view op) { return rule_of(op).text == kStructured; }
 
-const char* c_type_name(DType t) {
+const char* cpp_name(DType t) {
   switch (t) {
     case DType::Bool: return "bool";
     case DType::UInt8: return "unsigned char";

@@ -13,6 +13,6 @@ void check_out_type(std::string_view op, DType result, DType out);
 /// Does an out= tensor of this op take over the strides of its result when it is resized?
 bool gives_out_strides(std::string_view op);
 /// "long int": as C++ calls the numbers, in the words of some refusals.
-const char* c_type_name(DType t);
+const char* cpp_name(DType t);
 
 }  // namespace tessera::tensor

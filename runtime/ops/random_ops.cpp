@@ -8,7 +8,6 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/masks.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 

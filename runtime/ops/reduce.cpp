@@ -126,7 +126,7 @@ DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(id != r_mean || is_differentiable(given), TensorErrorKind::NotImplemented,
+  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime,
         "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;

@@ -203,6 +203,7 @@ constexpr const char* kComposed[] = {
     "PixelShuffleBackward0",
     "PixelUnshuffleBackward0",
     "MkldnnRnnLayerBackward0",
+    "StackBackward0",
     "TransposeBackward1",
 };
 
