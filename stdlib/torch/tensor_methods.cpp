@@ -428,12 +428,15 @@ Value call_script(Interpreter& in, const Args& args) {
   return call(in, get_attr(in, module, args.callee->name), args);
 }
 
-Value call_plain(Interpreter& in, const Args& args) {
+[[noreturn]] void refuse_plain(const Args& args) {
   const std::string method = "TensorBase." + std::string(args.callee->name->view()) + "() takes no ";
-  if (args.keyword_names != nullptr && args.keyword_names->size != 0)
-    throw Error(ErrorKind::TypeError, method + "keyword arguments");
-  if (args.count != 1)
-    throw Error(ErrorKind::TypeError, method + "arguments (" + std::to_string(args.count - 1) + " given)");
+  const bool keywords = args.keyword_names != nullptr && args.keyword_names->size != 0;
+  throw Error(ErrorKind::TypeError,
+              method + (keywords ? "keyword arguments" : "arguments (" + std::to_string(args.count - 1) + " given)"));
+}
+
+Value call_plain(Interpreter& in, const Args& args) {
+  if (args.count != 1) refuse_plain(args);
   return static_cast<const NativeDef*>(args.callee->data)->function(in, args);
 }
 
