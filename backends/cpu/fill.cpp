@@ -14,6 +14,8 @@ void fill(const FillCall& call) {
   with_type<kAllTypes>(loop.dtype[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T value = call.value.to<T>();
+    if (loop.ndim == 1 && loop.numel <= kGrain && loop.strides[0][0] == 1)
+      return repeat_element(loop.data[0], &value, loop.numel, sizeof(T));
     parallel_for(loop.numel, kGrain, [&](int64_t begin, int64_t end) {
       Walker w(loop, begin);
       while (begin < end) {

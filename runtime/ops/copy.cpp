@@ -85,7 +85,15 @@ void fill_into(const Tensor& to, Scalar given) {
   if (to.numel() == 0) return;
   const Tensor* operands[] = {&to};
   Loop loop;
-  make_loop(loop, operands, 1);
+  if (to.is_contiguous()) {
+    loop.operands = 1;
+    loop.numel = loop.sizes[0] = to.numel();
+    loop.strides[0][0] = 1;
+    loop.data[0] = static_cast<char*>(to.data_ptr());
+    loop.dtype[0] = to.dtype();
+  } else {
+    make_loop(loop, operands, 1);
+  }
   fill_kernel(to.device(), FillCall{loop, value});
 }
 
