@@ -3,11 +3,15 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/join.h"
-#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+Tensor atan2(const Operand& x, const Operand& y);  // rows of pointwise.def
+Tensor cos(const Tensor& x);
+Tensor hypot(const Operand& x, const Operand& y);
+
 namespace {
 
 Tensor view_with_type(const Tensor& self, Ints sizes, Ints strides, DType type) {

@@ -4,11 +4,12 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
-#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+Tensor logaddexp(const Operand& x, const Operand& y);  // a row of pointwise.def
 
 constinit Kernel<RunningExtremeCall> running_extreme_kernel("running_extreme");
 

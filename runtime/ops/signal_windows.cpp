@@ -4,10 +4,12 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/join.h"
-#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+Tensor cos(const Tensor& x);  // a row of pointwise.def
+
 namespace {
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

@@ -7,7 +7,6 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/fft.h"
 #include "runtime/ops/norm_layers.h"
-#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
