@@ -126,13 +126,23 @@ void divide_rounding(OpCall& c) {
   const std::string mode = Unbox<std::string>::get(c, 2);
   check(mode == "trunc" || mode == "floor", TensorErrorKind::Runtime,
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", mode, "'");
-  run_row(c, mode == "floor" ? k_floor_divide : k_trunc_divide, in);
+  if (mode == "trunc") return run_row(c, k_trunc_divide, in);
+  run_row(c, k_floor_divide, in);
+  const auto is_recorded = [&](const Operand& o) { return o.is_tensor() && needs_grad(o.tensor()); };
+  if (!c.out.empty() || !(is_recorded(in[0]) || is_recorded(in[1]))) return;
+  Tensor result = std::get<Tensor>(c.results[0]);  // rounded: a derivative of zeros
+  const Tensor x = in[0].as_tensor(), y = in[1].as_tensor();
+  record(result, "DivBackward3", {&x, &y}, [a = Dims(x.sizes()), b = Dims(y.sizes())](Sweep& s) {
+    s.give(0, [&] { return zeros(a, s.g().dtype(), s.g().device()); });
+    s.give(1, [&] { return zeros(b, s.g().dtype(), s.g().device()); });
+  });
+  c.results[0] = result;
 }
 
 void where_boxed(OpCall& c) {
   Scalar nx, ny;
   Operand x = operand_of(c, 1, nx), y = operand_of(c, 2, ny);
-  c.results.emplace_back(where(c.tensor(0), x, y));
+  return_value(c, where(c.tensor(0), x, y));
 }
 void where_method(OpCall& c) {  // x.where(condition, other)
   Scalar ny;
@@ -163,6 +173,9 @@ void clamp_boxed(OpCall& c) {
   }
   return_value(c, result);
 }
+
+Tensor clamp_min_tensor(const Tensor& x, const Tensor& min) { return maximum(x, min); }
+Tensor clamp_max_tensor(const Tensor& x, const Tensor& max) { return minimum(x, max); }
 
 Tensor round_decimals(const Tensor& x, int64_t decimals) {
   const int64_t places = std::clamp<int64_t>(decimals, -400, 400);  // beyond the powers that a double has
@@ -313,7 +326,7 @@ const OpRegistration true_divide_op{"true_divide",
 const OpRegistration where_op{"where",
                               "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
                               "self where condition is true, other elsewhere.",
-                              kFunction | kNumberOperands,
+                              kFunction | kNumberOperands | kOut,
                               where_boxed,
                               {},
                               0,
@@ -346,6 +359,22 @@ const OpRegistration clamp_tensor_op{"clamp",
                                      1,
                                      "f[3,4], f[4], g[4]\n"
                                      "f[3], max=g[3]"};
+const OpRegistration clamp_min_op{"clamp_min",
+                                  "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+                                  "At least min.",
+                                  kAll,
+                                  box<&clamp_min_tensor>,
+                                  {},
+                                  1,
+                                  "f[3,4], g[4]"};
+const OpRegistration clamp_max_op{"clamp_max",
+                                  "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+                                  "At most max.",
+                                  kAll,
+                                  box<&clamp_max_tensor>,
+                                  {},
+                                  1,
+                                  "f[3,4], g[4]"};
 const OpRegistration clip_op{"clip",      "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
                              "As clamp.", kAll,
                              clamp_boxed, {},

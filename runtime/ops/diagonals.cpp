@@ -46,7 +46,7 @@ Tensor trace(const Tensor& self) {
 }
 
 TS_OP(diag, "diag(Tensor self, int diagonal=0) -> Tensor", "A matrix with that diagonal, or the diagonal of a matrix.",
-      kBoth, &diag,
+      kBoth | kOut, &diag,
       "f[3]\n"
       "f[3,4]\n"
       "f[3,4], 1");

@@ -55,7 +55,7 @@ Tensor cumulative_trapezoid_dx(const Tensor& y, Scalar dx, int64_t dim) {
 }
 
 TS_OP(diff, "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-      "Differences of neighbours.", kBoth, &diff,
+      "Differences of neighbours.", kBoth | kOut, &diff,
       "f[2,4]\n"
       "f[4], 2\n"
       "f[2,3], prepend=f[2,1], append=f[2,2]");

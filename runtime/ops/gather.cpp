@@ -255,7 +255,7 @@ TS_OP(take, "take(Tensor self, Tensor index) -> Tensor", "Elements by their plac
       "f[4], i{4} -> IndexError: out of range: tried to access index 4 on a tensor of 4 elements.\n"
       "f[0], i{0} -> IndexError: take(): tried to take from an empty tensor");
 TS_OP(take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", "gather that broadcasts.",
-      kBoth, &take_along_dim,
+      kBoth | kOut, &take_along_dim,
       "f[3,4], i[3,1]<4, 1\n"
       "f[3,4], i[5]<12\n"
       "f[3], i{-1,3,-4}, 0\n"

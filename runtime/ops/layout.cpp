@@ -94,7 +94,8 @@ Tensor empty_permuted(Ints size, Ints physical_layout, MaybeType dtype, const No
   for (int64_t i = dims; i-- > 0;) {
     const int64_t d = physical_layout[i];
     check(d >= 0 && d < dims, TensorErrorKind::Runtime, "Dimension out of range (expected to be between 0 and ",
-          dims - 1, ", but got ", d, " at index ", i, ").  NB: negative dims not currently supported; file an issue if you want it.");
+          dims - 1, ", but got ", d, " at index ", i,
+          ").  NB: negative dims not currently supported; file an issue if you want it.");
     check(!seen[size_t(d)], TensorErrorKind::Runtime, "Duplicate dim not allowed");
     seen[size_t(d)] = true;
     strides[d] = step;
@@ -110,16 +111,18 @@ Tensor view_as_type(const Tensor& self, DType dtype) {
   Dims sizes(self.sizes()), strides(self.strides());
   if (old != now) {
     const auto how = [&] {
-      return text("to view ", scalar_type_name(self.dtype()), " as ", scalar_type_name(dtype), " (different element sizes)");
+      return text("to view ", scalar_type_name(self.dtype()), " as ", scalar_type_name(dtype),
+                  " (different element sizes)");
     };
     check(self.dim() > 0, TensorErrorKind::Runtime, "self.dim() cannot be 0 ", how());
-    check(strides.back() == 1, TensorErrorKind::Runtime, "self.stride(-1) must be 1 ", how(), ", but got ", strides.back());
+    check(strides.back() == 1, TensorErrorKind::Runtime, "self.stride(-1) must be 1 ", how(), ", but got ",
+          strides.back());
     const int64_t ratio = old > now ? old / now : now / old;
     const auto fits = [&](int64_t n) { return old > now || n % ratio == 0; };
-    check(fits(sizes.back()), TensorErrorKind::Runtime, "self.size(-1) must be divisible by ", ratio, " ", how(), ", but got ",
-          sizes.back());
-    check(fits(self.offset()), TensorErrorKind::Runtime, "self.storage_offset() must be divisible by ", ratio, " ", how(),
-          ", but got ", self.offset());
+    check(fits(sizes.back()), TensorErrorKind::Runtime, "self.size(-1) must be divisible by ", ratio, " ", how(),
+          ", but got ", sizes.back());
+    check(fits(self.offset()), TensorErrorKind::Runtime, "self.storage_offset() must be divisible by ", ratio, " ",
+          how(), ", but got ", self.offset());
     sizes.back() = old > now ? sizes.back() * ratio : sizes.back() / ratio;
     for (int64_t d = 0; d + 1 < self.dim(); d++) {
       check(fits(strides[d]), TensorErrorKind::Runtime, "self.stride(", d, ") must be divisible by ", ratio, " ", how(),
@@ -134,30 +137,33 @@ Tensor view_as_type(const Tensor& self, DType dtype) {
 constexpr uint32_t kHere = kMethod | kNoGrad, kMake = kNoGrad | kUninitialised;
 TS_OP(resize_, "resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor",
       "The tensor itself in another size, whose elements are those that lie first in memory.",
-      kHere | kSizes | kLayoutMatters,
-      &resize_in_place,
+      kHere | kSizes | kLayoutMatters, &resize_in_place,
       "f[2,3], [2, 2]\n"
       "f[2], [2, -1] -> RuntimeError: numel: integer multiplication overflow");
 TS_OP(resize_as_, "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
       "resize_, to the size of another.", kFunction | kHere | kLayoutMatters, &resize_as_in_place, "f[2,3], f[4]");
-TS_OP(set_, "set_.source_Tensor(Tensor self, Tensor source) -> Tensor", "Makes it look at the memory of another.", kHere,
-      &set_to,
+TS_OP(set_, "set_.source_Tensor(Tensor self, Tensor source) -> Tensor", "Makes it look at the memory of another.",
+      kHere, &set_to,
       "f[2,3], f[2]\n"
       "f[2], i[2]<3 -> RuntimeError: Could not set tensor of type long int to a tensor of type float");
-TS_OP(set_,
-      "set_.source_Tensor_storage_offset(Tensor self, Tensor source, int storage_offset, int[] size, int[] stride=[]) -> Tensor",
-      "Makes it look at a part of the memory of another.", kHere | kLayoutMatters, &set_to_part, "f[2,3], f[6], 1, [2, 2]");
+TS_OP(
+    set_,
+    "set_.source_Tensor_storage_offset(Tensor self, Tensor source, int storage_offset, int[] size, int[] stride=[]) -> Tensor",
+    "Makes it look at a part of the memory of another.", kHere | kLayoutMatters, &set_to_part,
+    "f[2,3], f[6], 1, [2, 2]");
 TS_OP(set_, "set_(Tensor self) -> Tensor", "Makes it empty.", kHere, &set_to_nothing, "f[2,3]");
 TS_OP(is_set_to, "is_set_to(Tensor self, Tensor tensor) -> bool", "Whether both look at the same elements.", kHere,
       &is_set_to, "f[2], f[2]");
 TS_OP(as_strided_, "as_strided_(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-      "as_strided, of the tensor itself.", kFunction | kHere | kLayoutMatters, &as_strided_in_place, "f[2,3], [2], [3], 1");
+      "as_strided, of the tensor itself.", kFunction | kHere | kLayoutMatters, &as_strided_in_place,
+      "f[2,3], [2], [3], 1");
 TS_OP(empty_strided, "empty_strided(int[] size, int[] stride, *, " TS_OPTIONS ") -> Tensor",
       "A tensor of the given strides whose elements are not set.", kFunction | kMake, &empty_strided,
       "[2, 3], [1, 2]\n"
       "[2, 3], [1] -> RuntimeError: dimensionality of sizes (2) must match dimensionality of strides (1)");
 TS_OP(new_empty_strided, "new_empty_strided(Tensor self, int[] size, int[] stride, *, " TS_OPTIONS ") -> Tensor",
-      "Unset, of self's dtype and device, of the given strides.", kMethod | kMake, &new_empty_strided, "f[2], [2, 3], [1, 2]");
+      "Unset, of self's dtype and device, of the given strides.", kMethod | kMake, &new_empty_strided,
+      "f[2], [2, 3], [1, 2]");
 TS_OP(empty_permuted, "empty_permuted(int[] size, int[] physical_layout, *, " TS_OPTIONS ") -> Tensor",
       "An unset tensor whose dimensions lie in memory in the given order.", kFunction | kMake, &empty_permuted,
       "[2, 3, 4], [0, 2, 1]\n"

@@ -84,13 +84,15 @@ Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
 Tensor vdot(const Tensor& a, const Tensor& b) { return dot(conj(a), b); }
 Tensor dist(const Tensor& a, const Tensor& b, Scalar p) { return norm(a - b, p); }
 
-TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth, &inner,
+TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth | kOut,
+      &inner,
       "f[2,3], f[4,3]\n"
       "f[3], f[3]\n"
       "f[2,3], f[2] -> RuntimeError: inner() the last dimension must match on both input tensors");
-TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors; self conjugated.", kBoth, &vdot,
-      "f[3], f[3]\nc[3], c[3]");
-TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth, &outer, "f[3], f[2]");
+TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors; self conjugated.", kBoth | kOut,
+      &vdot, "f[3], f[3]\nc[3], c[3]");
+TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth | kOut, &outer,
+      "f[3], f[2]");
 TS_OP(addmv, "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * (mat @ vec).", kBoth | kInplace | kOut, &addmv,
       "f[2], f[2,3], f[3], beta=0.5, alpha=2\n"
@@ -101,9 +103,10 @@ TS_OP(addr, "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scala
 TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * the sum of batched products.", kBoth | kInplace | kOut, &addbmm,
       "f[2,4], f[3,2,2], f[3,2,4], beta=0.5, alpha=2");
-TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth, &kron, "f[2,3], f[3,2]");
+TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth | kOut, &kron,
+      "f[2,3], f[3,2]");
 TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-      "The cross product of vectors with three numbers.", kBoth, &cross,
+      "The cross product of vectors with three numbers.", kBoth | kOut, &cross,
       "f[4,3], f[4,3], 1\n"
       "f[3,2], f[3,2]");
 TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist,

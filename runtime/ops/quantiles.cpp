@@ -88,14 +88,14 @@ struct Histc {
 
 TS_OP(quantile,
       "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-      "The q-th quantiles.", kBoth, &quantile,
+      "The q-th quantiles.", kBoth | kOut, &quantile,
       "f[3,4], p[2]\n"
       "f[3], g[2] -> RuntimeError: quantile() q values must be in the range [0, 1]\n"
       "f[3,4], p[2], 1, True");
 TS_OP(
     quantile,
     "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-    "The q-th quantile.", kBoth, &quantile_number,
+    "The q-th quantile.", kBoth | kOut, &quantile_number,
     "f[3,4], 0.3\n"
     "f[3,4], 0.6, 0, interpolation='nearest'\n"
     "f[3], 1.5 -> RuntimeError: quantile() q must be in the range [0, 1]");

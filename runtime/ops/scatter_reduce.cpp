@@ -190,7 +190,29 @@ Tensor reduced(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   return apply<ScatterReduce>(self, dim, index, src, std::string(kNames[int(rule)]), include_self);
 }
 
+// scatter(..., reduce=): 'add' or 'multiply'.
+std::string rule_of_scatter(const std::string& reduce) {
+  check(reduce == "add" || reduce == "multiply", TensorErrorKind::Runtime,
+        "reduce argument must be either add or multiply.");
+  return reduce == "add" ? "sum" : "prod";
+}
+Tensor scatter_combined(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                        const std::string& reduce) {
+  return apply<ScatterReduce>(self, dim, index, src, rule_of_scatter(reduce), true);
+}
+Tensor scatter_number_combined(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+                               const std::string& reduce) {
+  return scatter_combined(self, dim, index, full(index.sizes(), value, self.dtype(), self.device()), reduce);
+}
+
 constexpr uint32_t kWrites = kFunction | kMethod | kInplace | kOut;
+TS_OP(scatter, "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+      "Adds or multiplies elements to their index along a dimension.", kWrites, &scatter_combined,
+      "f[3,4], 1, i[3,4]<4, f[3,4], reduce='add'\n"
+      "f[3], 0, i{0}, f[1], reduce='x' -> RuntimeError: reduce argument must be either add or multiply.");
+TS_OP(scatter, "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+      "Adds or multiplies a number to places along a dimension.", kWrites, &scatter_number_combined,
+      "f[3,4], 1, i[3,2]<4, 1.5, reduce='multiply'");
 TS_OP(
     scatter_reduce,
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",

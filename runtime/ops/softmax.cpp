@@ -88,7 +88,7 @@ Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype) 
 
 namespace {
 
-constexpr uint32_t kFlags = kFunction | kMethod | kSpecial;
+constexpr uint32_t kFlags = kFunction | kMethod | kSpecial | kOut;
 #define TS_SAMPLES(NAME)                                                                       \
   "f[3,4], 1\nf[3,4], 0\nf[2,3,40], -1\nf[2,33,3], 1\nf[], 0\nf[0,3], 1\ni[3]<4, 0, float32\n" \
   "i[3]<4, 0 -> NotImplementedError: \"" NAME                                                  \

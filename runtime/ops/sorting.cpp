@@ -281,7 +281,7 @@ TS_OP(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tenso
       "The indices that sort a dimension.", kBoth | kNoGrad, &argsort, "f[3,5]\ni[3,5]<4, 0, True");
 TS_OP(argsort, "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
       "The indices that sort a dimension.", kBoth | kNoGrad, &argsort_stable, "i[20]<4, stable=True");
-TS_OP(msort, "msort(Tensor self) -> Tensor", "Sorted along the first dimension.", kBoth, &msort, "f[4,3]");
+TS_OP(msort, "msort(Tensor self) -> Tensor", "Sorted along the first dimension.", kBoth | kOut, &msort, "f[4,3]");
 TS_OP(topk,
       "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
       "The k largest items of a dimension.", kBoth | kOut, Topk,

@@ -245,10 +245,10 @@ TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (T
       "The smallest and the largest.", kBoth | kOut, &aminmax,
       "f[3,4]\n"
       "f[3,4], dim=1, keepdim=True");
-TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed,
+TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed | kOut,
       &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
 TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
-      "The Frobenius or the nuclear norm.", kSummed, &norm_name,
+      "The Frobenius or the nuclear norm.", kSummed | kOut, &norm_name,
       "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.");
 TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
       "log(sum(exp(x))) without overflow.", kFunction | kMethod | kSpecial | kOut, LogSumExp,

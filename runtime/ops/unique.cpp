@@ -69,7 +69,7 @@ Tensor rows_along(const Tensor& self, int64_t dim) {
   for (int64_t d = 0; self.numel() == 0 && d < self.dim(); d++)
     check(d == dim || self.sizes()[d] != 0, TensorErrorKind::Runtime,
           "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
-  const Tensor first = contiguous(transpose(self, 0, dim));
+  const Tensor first = contiguous(movedim(self, {dim}, {0}));
   const int64_t n = first.sizes()[0];
   return reshape(first, {n, n ? first.numel() / n : 0});
 }
@@ -257,7 +257,7 @@ TS_OP(
     searchsorted,
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, "
     "Tensor? sorter=None) -> Tensor",
-    "Where each value would go among sorted ones.", kFunction | kNoGrad, Search,
+    "Where each value would go among sorted ones.", kFunction | kNoGrad | kOut, Search,
     "f{0,1,2.5,4}, f[3,2]\n"
     "i{1,3,3,7}, i[5]<9, right=True\n"
     "f{0,1}, f[2], out_int32=True\n"
@@ -278,14 +278,14 @@ TS_OP(
     searchsorted,
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, "
     "Tensor? sorter=None) -> Tensor",
-    "Where a value would go among sorted ones.", kFunction | kNoGrad, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
+    "Where a value would go among sorted ones.", kFunction | kNoGrad | kOut, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
 TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Between which boundaries each value lies.", kFunction | kNoGrad, &bucketize,
+      "Between which boundaries each value lies.", kFunction | kNoGrad | kOut, &bucketize,
       "f[3,2], f{0,1,2.5,4}\n"
       "f[3], f[2,2] -> RuntimeError: boundaries tensor must be 1 dimension, but got dim(2)");
 TS_OP(bucketize,
       "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Between which boundaries a value lies.", kFunction | kNoGrad, &bucketize_number, "1.5, f{0,1,2.5,4}");
+      "Between which boundaries a value lies.", kFunction | kNoGrad | kOut, &bucketize_number, "1.5, f{0,1,2.5,4}");
 TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
       "How often each number from 0 on occurs.", kBoth | kNoGrad | kDataDependent, &bincount,
       "i[30]<7\n"

@@ -54,7 +54,8 @@ Form form_of(const OpFunction& function, const OpEntry& entry, const OpSchema& s
     const bool takes_out = own ? entry.has(kOut)
                                : std::any_of(function.entries.begin(), function.entries.end(),
                                              [](const OpEntry* each) { return each->has(kOut); });
-    if (takes_out && !function.is_inplace && !function.is_method)
+    const bool says_so = function.name == "where";  // its forms differ in that
+    if (takes_out && !says_so && !function.is_inplace && !function.is_method)
       add_option(form, "out", ArgKind::Tensor, several ? "tuple of Tensors" : "Tensor", "None");
   };
   bool out_added = false;
