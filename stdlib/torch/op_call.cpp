@@ -4,6 +4,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/ops/reduce.h"
 #include "stdlib/torch/autocast.h"
+#include "stdlib/torch/op_example.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/return_types.h"
 
@@ -113,6 +114,8 @@ std::string doc_of(const OpFunction& function) {
     if (last || std::string_view(function.entries[i + 1]->doc) != entry.doc)
       text += "\n" + std::string(entry.doc) + (last ? "" : "\n\n");
   }
+  if (!is_differentiable(function)) text += "\nNo gradient is defined.";
+  if (const std::string example = op_example(function); !example.empty()) text += "\n\n" + example;
   return text;
 }
 
