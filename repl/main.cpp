@@ -4,12 +4,16 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "lang/core/interpreter.h"
 #include "lang/syntax/source.h"
@@ -51,6 +55,16 @@ std::optional<std::string> read_script(const std::string& path, std::string& pro
 
 std::string read_stdin() { return std::string(std::istreambuf_iterator<char>(std::cin), {}); }
 
+// The program's own folder first, then those of PYTHONPATH.
+void set_search_path(Interpreter& in, const std::string& folder) {
+  std::vector<std::string> folders{folder};
+  const char* given = std::getenv("PYTHONPATH");
+  std::istringstream list(given == nullptr ? "" : given);
+  for (std::string each; std::getline(list, each, ':');)
+    if (!each.empty()) folders.push_back(each);
+  in.search_path.insert(in.search_path.begin(), folders.begin(), folders.end());
+}
+
 int run_program(const Options& options, Terminal& terminal) {
   std::string name, text, problem, folder;
   int status = 0;
@@ -75,7 +89,7 @@ int run_program(const Options& options, Terminal& terminal) {
   std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
   interrupt_on_sigint(*in);
   in->argv = options.arguments;
-  in->search_path.insert(in->search_path.begin(), folder);
+  set_search_path(*in, folder);
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
   if (options.action == Options::Action::Dump) return run_dump(*in, terminal, source);
   status = run_main(*in, terminal, source);
@@ -95,7 +109,7 @@ int run_interactive(const Options& options, Terminal& terminal) {
   std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
   interrupt_on_sigint(*in);
   in->argv = {""};
-  in->search_path.insert(in->search_path.begin(), "");
+  set_search_path(*in, "");
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
   const int status = run_prompt(*in, terminal);
   run_exit_functions(*in, terminal);

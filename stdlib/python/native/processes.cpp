@@ -128,8 +128,8 @@ Value spawn_program(Interpreter& in, const Args& args) {
   posix_spawnattr_setsigdefault(&attributes, &reset);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, words.data()[0], &files, &attributes, words.data(),
-                                  inherits ? environ : environment.data());
+  const int failed =
+      posix_spawnp(&pid, words.data()[0], &files, &attributes, words.data(), inherits ? environ : environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) throw_os_error(in, failed, words.data()[0]);
