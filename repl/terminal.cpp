@@ -66,6 +66,7 @@ void Terminal::flush() {
 Host Terminal::host() {
   Host host;
   host.write_out = [this](std::string_view text) { write_out(text); };
+  host.flush_out = [this] { flush(); };
   host.write_error = [this](std::string_view text) { write_error(text); };
   host.read_line = [this](std::string& line) { return read_line(line); };
   return host;

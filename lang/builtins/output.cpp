@@ -66,6 +66,7 @@ Value print_function(Interpreter& in, const Args& args) {
   text += end;
   if (file.is_undefined()) {
     if (in.host().write_out) in.host().write_out(text);
+    if (truth(in, args[4]) && in.host().flush_out) in.host().flush_out();
     return Value::none();
   }
   call_method(in, file, in.names->write, {make_str(in, text)});

@@ -12,6 +12,7 @@ struct Host {
   // All may be empty: then nothing is printed, input() raises EOFError, and only embedded modules can be imported.
   std::function<void(std::string_view)> write_out;
   std::function<void(std::string_view)> write_error;
+  std::function<void()> flush_out;  // what was printed is to be seen now
   std::function<bool(std::string& line)> read_line;
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;

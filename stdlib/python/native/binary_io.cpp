@@ -87,6 +87,7 @@ int write_pending(BinaryFile* f) {
 }
 
 void flush(Interpreter& in, BinaryFile* f) {
+  if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
   if (f->place != Place::Disk || f->pending.empty()) return;
   if (const int code = write_pending(f)) throw_os_error(in, code);
 }

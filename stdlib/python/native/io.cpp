@@ -65,6 +65,7 @@ void flush(Interpreter& in, File* f) {
     f->pending.clear();
     return;
   }
+  if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
   if (f->place != Place::Disk || f->pending.empty()) return;
   if (const int code = write_pending(f)) {
     f->pending.clear();
