@@ -28,12 +28,13 @@ class Run:
     def kill_at(self, moments, start_time, after_first_step):
         """The lines of the run; None when it ended before it was killed."""
         first = self.process.stdout.readline() if after_first_step else ''
-        time.sleep(moments.uniform(0.0, start_time))
+        time.sleep(moments.uniform(0.0, min(start_time, 0.1)))
         ended = self.process.poll() is not None
         self.process.kill()
-        out, err = self.process.communicate()
+        out = self.process.stdout.read()  # communicate() would lose what readline() has read ahead
+        self.process.wait()
         if ended:
-            sys.stderr.write(err)
+            sys.stderr.write(self.process.stderr.read())
             return None
         return (first + out).splitlines()
 
@@ -65,7 +66,10 @@ def main():
                 losses.setdefault(int(step), set()).add(loss)
         whole = [line.partition(' ')[2] for line in Run(tsr, os.path.join(folder, 'whole.pt'), len(losses)).lines()]
     # A step may have been done twice, when its checkpoint was not written; never differently.
-    different = sum(losses.get(step) != {loss} for step, loss in enumerate(whole))
+    different = [(step, losses.get(step), loss) for step, loss in enumerate(whole) if losses.get(step) != {loss}]
+    for step, seen, loss in different[:5]:
+        print(f'step {step}: {seen}, in one piece {loss}', file=sys.stderr)
+    different = len(different)
     enough = len(losses) >= options.kills // 2
     print(f'{options.kills} runs killed, {len(losses)} steps done, {different} with other losses than in one piece')
     bad = failed + different + (not enough)
