@@ -231,18 +231,22 @@ def report(cases, results, problems, details):
     return 1 if failed else 0
 
 
-def has_torch(python):
-    return subprocess.run([python, '-c', 'import torch, numpy'], capture_output=True).returncode == 0
+def imports(python, modules):
+    return subprocess.run([python, '-c', f'import {modules}'], capture_output=True).returncode == 0
 
 
 def compare_examples(options, pool):
     """Each example prints the same under tsr and under CPython; those with tensors where there is a PyTorch."""
     paths = sorted((ROOT / 'scripts' / 'examples').glob('*.tsr'))
     tensors = {p for p in paths if re.search(r'^\s*(import|from) (torch|numpy)\b', p.read_text(), re.M)}
-    with_torch = next((p for p in (options.examples, '/usr/bin/python3') if has_torch(p)), None)
+    with_torch = next((p for p in (options.examples, '/usr/bin/python3') if imports(p, 'torch, numpy')), None)
     if tensors and not with_torch:
         print(f'skipped, no PyTorch to compare with: {", ".join(sorted(p.name for p in tensors))}')
         paths = [p for p in paths if p not in tensors]
+    pictures = {p for p in paths if 'import matplotlib' in p.read_text()}
+    if pictures and not imports(with_torch or options.examples, 'matplotlib'):
+        print(f'skipped, no matplotlib to compare with: {", ".join(sorted(p.name for p in pictures))}')
+        paths = [p for p in paths if p not in pictures]
     cases = [Case(p, None) for p in paths if not options.words or any(w in p.name for w in options.words)]
 
     def both(case):

@@ -1,0 +1,1 @@
+{dir}/../../../scripts/examples/gpt.tsr

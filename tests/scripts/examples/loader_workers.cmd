@@ -1,0 +1,1 @@
+{dir}/../../../scripts/examples/loader_workers.tsr
