@@ -288,7 +288,7 @@ def main():
         if options.examples:
             return compare_examples(options, pool)
         if options.python:
-            folders = ('lang', 'tensor', 'errors', 'files') if has_torch(options.python) else ('lang',)
+            folders = ('lang', 'tensor', 'errors', 'files') if imports(options.python, 'torch, numpy') else ('lang',)
             cases = [c for folder in folders for c in find_cases(options.words, SCRIPTS / folder) if c.path.suffix == '.tsr']
             results = list(pool.map(lambda c: run(c, [options.python], options.timeout, True), cases))
             problems = [judge(c, r, exact_stderr=False) for c, r in zip(cases, results)]
