@@ -237,6 +237,7 @@ void check_factors(const Tensor& a, const Scalar& beta, const Scalar& alpha) {
 
 // `bias` spread over a b, both matrices.
 struct Addmm {
+  static constexpr bool in_place = true;
   static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
     check(a.dim() == 2, TensorErrorKind::Runtime, "mat1 must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix, got ", b.dim(), "-D tensor");
@@ -250,7 +251,15 @@ struct Addmm {
   static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
     if (is_complex(out.dtype()) && (beta.is_complex() || alpha.is_complex()))
       return copy_into(out, product(a, b) * alpha + bias * beta);
-    start_with(out, bias, beta.to_double());
+    if (out.same(bias)) {
+      if (!out.is_contiguous() || &out.storage() == &a.storage() || &out.storage() == &b.storage()) {
+        const Tensor apart = Tensor::empty(out.sizes(), out.dtype(), out.device());
+        run(apart, bias, a, b, beta, alpha);
+        return copy_into(out, apart);
+      }
+    } else {
+      start_with(out, bias, beta.to_double());
+    }
     run_gemm(out, a, b, alpha.to_double(), beta.to_double());
   }
   static void grad(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
