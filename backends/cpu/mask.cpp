@@ -31,7 +31,9 @@ class Coordinates {
   Dims at_;
 };
 
-void write_places(const uint8_t* mask, int64_t first, int64_t n, Ints sizes, int64_t* out, int64_t count) {
+// `column`: from one coordinate of a place to the next.
+void write_places(const uint8_t* mask, int64_t first, int64_t n, Ints sizes, int64_t* out, int64_t count,
+                  int64_t column) {
   if (sizes.size() == 1) return for_set(mask, n, count, [&](int64_t k, int64_t i, bool) { out[k] = first + i; });
   const int64_t ndim = int64_t(sizes.size());
   Coordinates place(sizes, first);
@@ -39,10 +41,10 @@ void write_places(const uint8_t* mask, int64_t first, int64_t n, Ints sizes, int
     const int64_t row = std::min(n - i, place.row_left()), found = count_set(mask + i, row);
     const Dims& at = place.at();
     for_set(mask + i, row, found, [&](int64_t k, int64_t j, bool) {
-      for (int64_t d = 0; d < ndim - 1; d++) out[k * ndim + d] = at[d];
-      out[k * ndim + ndim - 1] = at.back() + j;
+      for (int64_t d = 0; d < ndim - 1; d++) out[d * column + k] = at[d];
+      out[(ndim - 1) * column + k] = at.back() + j;
     });
-    out += found * ndim, count -= found, i += row;
+    out += found, count -= found, i += row;
     place.advance(row);
   }
 }
@@ -57,7 +59,7 @@ void find_nonzero(const NonzeroCall& c) {
     const std::vector<int64_t> before = counts_before(in, n);
     for_blocks(in, n, [&](int64_t block, const uint8_t* mask, int64_t first, int64_t count) {
       const int64_t start = before[size_t(block)], found = before[size_t(block) + 1] - start;
-      write_places(mask, first, count, sizes, c.out + start * c.ndim, found);
+      write_places(mask, first, count, sizes, c.out + start, found, c.count);
     });
   });
 }

@@ -21,7 +21,7 @@ Tensor view_with_type(const Tensor& self, Ints sizes, Ints strides, DType type) 
 }  // namespace
 
 Tensor view_as_real(const Tensor& self) {
-  check(is_complex(self.dtype()), TensorErrorKind::Runtime, "view_as_real is only supported for complex tensors");
+  check(is_complex(self.dtype()), TensorErrorKind::Type, "view_as_real is only supported for complex tensors");
   Dims sizes(self.sizes()), strides(self.strides());
   for (auto& s : strides) s *= 2;
   sizes.push_back(2), strides.push_back(1);
@@ -31,7 +31,7 @@ Tensor view_as_real(const Tensor& self) {
 }
 
 Tensor view_as_complex(const Tensor& self) {
-  check(self.dtype() == kFloat32 || self.dtype() == kFloat64, TensorErrorKind::Runtime,
+  check(self.dtype() == kFloat32 || self.dtype() == kFloat64, TensorErrorKind::NotImplemented,
         "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
         scalar_type_name(self.dtype()));
   check(self.dim() > 0, TensorErrorKind::Runtime, "Input tensor must have one or more dimensions");
@@ -51,14 +51,14 @@ Tensor view_as_complex(const Tensor& self) {
 Tensor real(const Tensor& self) { return is_complex(self.dtype()) ? select(view_as_real(self), -1, 0) : self; }
 
 Tensor imag(const Tensor& self) {
-  check(is_complex(self.dtype()), TensorErrorKind::Runtime,
+  check(is_complex(self.dtype()), TensorErrorKind::Type,
         "imag is not implemented for tensors with non-complex dtypes.");
   return select(view_as_real(self), -1, 1);
 }
 
 Tensor complex(const Tensor& re, const Tensor& im) {
   check((re.dtype() == kFloat32 || re.dtype() == kFloat64) && (im.dtype() == kFloat32 || im.dtype() == kFloat64),
-        TensorErrorKind::Runtime, "Expected both inputs to be Half, Float or Double tensors but got ",
+        TensorErrorKind::NotImplemented, "Expected both inputs to be Half, Float or Double tensors but got ",
         scalar_type_name(re.dtype()), " and ", scalar_type_name(im.dtype()));
   check(re.dtype() == im.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(re.dtype()), " but got scalar type ", scalar_type_name(im.dtype()), " for second argument");
@@ -125,7 +125,7 @@ constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(view_as_real, "view_as_real(Tensor self) -> Tensor", "The parts as a last dimension of two, on the same memory.",
       kFunction | kView, &view_as_real,
       "c[2,3]\n"
-      "f[2] -> RuntimeError: view_as_real is only supported for complex tensors");
+      "f[2] -> TypeError: view_as_real is only supported for complex tensors");
 TS_OP(view_as_complex, "view_as_complex(Tensor self) -> Tensor",
       "Pairs in the last dimension as complex numbers, on the same memory.", kFunction | kView | kLayoutMatters,
       &view_as_complex,
@@ -136,18 +136,18 @@ TS_OP(real, "real(Tensor self) -> Tensor", "The real part, a view.", kFunction |
       "f[3]");
 TS_OP(imag, "imag(Tensor self) -> Tensor", "The imaginary part, a view.", kFunction | kProperty | kView, &imag,
       "c[2,3]\n"
-      "f[3] -> RuntimeError: imag is not implemented for tensors with non-complex dtypes.");
+      "f[3] -> TypeError: imag is not implemented for tensors with non-complex dtypes.");
 TS_OP(complex, "complex(Tensor real, Tensor imag) -> Tensor", "A complex tensor of its parts.", kFunction | kOut,
       &complex,
       "f[2,3], f[3]\n"
-      "f[2], i[2]<3 -> RuntimeError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
+      "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
 TS_OP(polar, "polar(Tensor abs, Tensor angle) -> Tensor", "A complex tensor of its absolute values and angles.",
       kFunction | kOut, &polar, "p[2,3], f[2,3]");
 TS_OP(conj, "conj(Tensor self) -> Tensor", "The complex conjugate; a real tensor itself.", kBoth, &conj,
       "c[2,3]\n"
       "f[3]");
 TS_OP(conj_physical, "conj_physical(Tensor self) -> Tensor", "The complex conjugate, computed.",
-      kBoth | kInplace | kOut, ConjPhysical,
+      kBoth | kInplace | kOut, &conj,
       "c[2,3]\n"
       "f[3]");
 TS_OP(resolve_conj, "resolve_conj(Tensor self) -> Tensor", "Self: conjugates are computed at once.", kBoth, &same,

@@ -53,7 +53,7 @@ struct CountNonzeroCall {
 };
 extern Kernel<CountNonzeroCall> count_nonzero_kernel;
 
-/// Places of the elements that are not zero, row by row, as out [count, ndim]. The elements lie row-major without gaps.
+/// Places of the elements that are not zero, row by row, as out [count, ndim], which lies column by column. The elements lie row-major without gaps.
 struct NonzeroCall {
   DType dtype;
   const void* in;

@@ -32,6 +32,7 @@ Tensor nonzero(const Tensor& self) {
   const Tensor in = contiguous(self);
   const int64_t count = count_set(in);
   const Tensor out = Tensor::empty({count, in.dim()}, kInt64, in.device());
+  out.impl()->set_layout(out.sizes(), Dims{1, count});  // column by column: each is an index of its own
   if (out.numel())
     nonzero_kernel(in.device(), NonzeroCall{in.dtype(), in.data_ptr(), int(in.dim()), in.sizes().data(), count,
                                             out.data<int64_t>()});

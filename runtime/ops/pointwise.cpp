@@ -66,17 +66,31 @@ DType promote(const Operand* in, int first, int count) {
   for (int k = 0; k < count; k++) all &= in[k].is_tensor() ? is_bool(in[k].tensor().dtype()) : in[k].scalar().is_bool();
   if (id == k_neg)
     fail(
-        TensorErrorKind::Runtime,
+        TensorErrorKind::NotImplemented,
         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
         "`logical_not()` operator instead.");
   if (all)
     fail(
-        TensorErrorKind::Runtime,
+        TensorErrorKind::NotImplemented,
         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
   fail(
-      TensorErrorKind::Runtime,
+      TensorErrorKind::NotImplemented,
       "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
       "`logical_not()` operator instead.");
+}
+
+// What PyTorch calls the kernel of a row in a refusal, where that is not the row's name.
+std::string kernel_name(std::string_view row) {
+  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"selu", "elu_cpu"},           {"gelu_erf", "GeluKernelImpl"},      {"gelu_tanh", "GeluKernelImpl"},
+      {"logsigmoid", "log_sigmoid_cpu"}, {"softshrink", "softshrink_check"}, {"bitwise_left_shift", "lshift_cpu"},
+      {"bitwise_right_shift", "rshift_cpu"}, {"erf", "erf_vml_cpu"},      {"round", "round_vml_cpu"},
+      {"lgamma", "lgamma_vml_cpu"},  {"floor", "floor_vml_cpu"},          {"ceil", "ceil_vml_cpu"},
+      {"trunc", "trunc_vml_cpu"},
+  };
+  for (const auto& [name, kernel] : kOthers)
+    if (row == name) return std::string(kernel);
+  return std::string(row) + "_cpu";
 }
 
 // Where PyTorch speaks of complex numbers in other words than "not implemented for".
@@ -89,16 +103,22 @@ const char* complex_refusal(std::string_view row) {
   if (row == "signbit") return "signbit is not implemented for complex tensors.";
   if (row == "maximum") return "maximum not implemented for complex tensors.";
   if (row == "minimum") return "minimum not implemented for complex tensors.";
-  if (row.substr(0, 6) == "clamp_") return "clamp is not supported for complex types";
+  if (row == "isposinf") return "isposinf does not support complex inputs.";
+  if (row == "isneginf") return "isneginf does not support complex inputs.";
+  if (row == "heaviside") return "heaviside is not yet implemented for complex tensors.";
+  if (row.substr(0, 6) == "clamp_" || row == "relu" || row == "relu6" || row == "hardtanh") return "clamp is not supported for complex types";
   return nullptr;
 }
 
 [[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type) {
   const char* const own_words = is_complex(type) ? complex_refusal(row.name) : nullptr;
   const std::string_view row_name = row.name;
-  const bool extreme = row_name == "maximum" || row_name == "minimum";
+  const bool extreme = row_name == "maximum" || row_name == "minimum" || row_name.starts_with("is");
+  if (is_bool(type) && row_name == "relu") fail(TensorErrorKind::NotImplemented, "Boolean inputs not supported for relu");
+  if (is_bool(type) && (row_name == "relu6" || row_name == "hardtanh"))
+    fail(TensorErrorKind::NotImplemented, "Bool inputs not supported for hardtanh");
   if (own_words) fail(extreme ? TensorErrorKind::Type : TensorErrorKind::NotImplemented, own_words);
-  fail(TensorErrorKind::NotImplemented, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(type), "'");
+  fail(TensorErrorKind::NotImplemented, '"', kernel_name(row.name), "\" not implemented for '", scalar_type_name(type), "'");
 }
 
 bool is_clamp(int id) { return id == k_clamp_min || id == k_clamp_max || id == k_clamp_both; }

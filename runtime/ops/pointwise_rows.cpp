@@ -69,6 +69,7 @@ const char* backward_name(std::string_view op) {
       {"where_", "where"},    {"gelu_erf", "gelu"},   {"gelu_tanh", "gelu"}, {"clamp_both", "clamp"},
       {"clamp_min", "clamp"}, {"clamp_max", "clamp"}, {"add_scaled", "add"}, {"square", "pow"},
       {"relu6", "hardtanh"},  {"selu", "elu"},        {"softsign", "div"},   {"logsigmoid", "log_sigmoid"},
+      {"log1p", "log1_p"},    {"rad2deg", "rad2_deg"}, {"deg2rad", "deg2_rad"},
   };
   const std::string_view name = op;
   for (auto [from, to] : kOthers)
@@ -86,10 +87,17 @@ const char* backward_name(std::string_view op) {
 
 }  // namespace
 
-/// Of the classes that compute in the promoted dtype these rows take uint16, uint32 and uint64 too, as in PyTorch.
+/// Of the classes that compute in the promoted dtype some rows take uint16, uint32 and uint64 too, others no bool, as in
+/// PyTorch; and what a network's layers are made of takes no integers.
 constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class) {
+  for (const std::string_view taker :
+       {"elu", "selu", "leaky_relu", "silu", "mish", "gelu_erf", "gelu_tanh", "softplus", "logsigmoid", "hardsigmoid",
+        "hardswish", "softshrink", "hardshrink", "hypot", "logaddexp"})
+    if (name == taker) return kFloatTypes;
+  for (const std::string_view taker : {"floor", "ceil", "trunc", "relu", "relu6", "hardtanh"})
+    if (name == taker) return kFloatTypes | kIntegralTypes | kWideUnsignedTypes;
   for (const std::string_view taker : {"mul", "maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max",
-                                       "clamp_both", "floor", "ceil", "round", "trunc", "relu", "relu6", "hardtanh"})
+                                       "clamp_both", "round"})
     if (name == taker) return types_of(row_class) | kWideUnsignedTypes;
   return types_of(row_class);
 }

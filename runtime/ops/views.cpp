@@ -110,6 +110,7 @@ struct Expand {
           ".  Tensor sizes: ", self.sizes());
     out.strides[d] = wide != old                    ? 0
                      : present                      ? self.strides()[d - extra]
+                     : self.dim() == 0              ? 0
                      : d + 1 < int64_t(size.size()) ? saturated_mul(out.sizes[d + 1], out.strides[d + 1])
                                                     : 1;
   }
@@ -179,7 +180,7 @@ namespace {
 Tensor view_as(const Tensor& self, const Tensor& other) { return view(self, other.sizes()); }
 Tensor reshape_as(const Tensor& self, const Tensor& other) { return reshape(self, other.sizes()); }
 Tensor expand_as(const Tensor& self, const Tensor& other) { return expand(self, other.sizes()); }
-Tensor ravel(const Tensor& self) { return reshape(self, {-1}); }
+Tensor ravel(const Tensor& self) { return reshape(contiguous(self), {-1}); }
 
 TS_OP(view, "view(Tensor self, int[] size) -> Tensor", "The same elements in another shape, sharing memory.",
       kMethod | kView | kSizes, ViewAs,
