@@ -207,12 +207,12 @@ constexpr uint32_t kBoth = kFunction | kMethod;
   "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n" \
   "f[0,3], 0 -> IndexError: " NAME "(): Expected reduction dim 0 to have non-zero size."
 
-TS_OP(max, "max(Tensor self) -> Tensor", "The largest element.", kBoth, &max_of_all, "f[3,4]\ni[5]<9");
-TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "As maximum.", kBoth, &maximum_of, "f[3], f[2,3]");
+TS_OP(max, "max(Tensor self) -> Tensor", "The largest element.", kBoth | kOut, &max_of_all, "f[3,4]\ni[5]<9");
+TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "As maximum.", kBoth | kOut, &maximum_of, "f[3], f[2,3]");
 TS_OP(max, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The largest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Max>, TS_EXTREME_SAMPLES("max"));
-TS_OP(min, "min(Tensor self) -> Tensor", "The smallest element.", kBoth, &min_of_all, "f[3,4]\ni[5]<9");
-TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "As minimum.", kBoth, &minimum_of, "f[3], f[2,3]");
+TS_OP(min, "min(Tensor self) -> Tensor", "The smallest element.", kBoth | kOut, &min_of_all, "f[3,4]\ni[5]<9");
+TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "As minimum.", kBoth | kOut, &minimum_of, "f[3], f[2,3]");
 TS_OP(min, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The smallest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Min>, TS_EXTREME_SAMPLES("min"));
 TS_OP(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "The index of the largest element.",

@@ -393,7 +393,7 @@ const OpRegistration round_op{"round",
                               1,
                               "f[3,4], decimals=1"};
 TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.",
-      kFunctional, &gelu,
+      kFunctional | kOut, &gelu,
       "f[3,4]\n"
       "f[4], approximate='tanh'\n"
       "f[4], approximate='x' -> RuntimeError: approximate argument must be either none or tanh.");

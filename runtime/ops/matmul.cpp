@@ -429,7 +429,7 @@ TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar bet
       "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, Baddbmm,
       "f[2,2,4], f[2,2,3], f[2,3,4], beta=0.5, alpha=2");
 TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "input @ weight.T + bias.",
-      kFunctional, &linear_op,
+      kFunctional | kOut, &linear_op,
       "f[2,3], f[4,3], f[4]\n"
       "f[3], f[4,3]\n"
       "f[2,2,3], f[4,3], f[4]");

@@ -238,7 +238,7 @@ TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=
 TS_WITH_MEAN(std_mean, true, "Standard deviation and mean.");
 TS_WITH_MEAN(var_mean, false, "Variance and mean.");
 TS_OP(nanmean, "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The mean of what is not NaN.", kBoth, &nanmean,
+      "The mean of what is not NaN.", kBoth | kOut, &nanmean,
       "f[3,4]\n"
       "f[3,4], [0]");
 TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
