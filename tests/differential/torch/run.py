@@ -68,8 +68,8 @@ def run_all(command, lines, folder, name, seconds=40):
 
 
 class Run:
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
+    def __init__(self, options, folder, texts):
+        self.options, self.folder, self.texts = options, folder, texts
         self.tsr = [os.path.abspath(options.tsr)]
         self.peer = [options.peer]
 
@@ -99,10 +99,10 @@ class Run:
             if kept.exists():
                 theirs = {int(n): v for n, v in json.loads(kept.read_text()).items()}
             else:
-                theirs = run_all(self.peer, lines, self.folder, f'theirs{part}')
+                theirs = run_all(self.peer, lines, self.texts, f'theirs{part}')
                 kept.write_text(json.dumps(theirs))
             some = [r for r in some if re.fullmatch(self.options.match, r['op'])]
-            ours = run_all(self.tsr, {r['n']: r['text'] for r in some}, self.folder, f'ours{part}')
+            ours = run_all(self.tsr, {r['n']: r['text'] for r in some}, self.texts, f'ours{part}')
             total += len(some)
             for r in some:
                 found = compare.difference(ours.get(r['n'], ['\tcrash\tno output']), theirs.get(r['n'], []), self.options.nodes)
@@ -135,7 +135,7 @@ def show(run, number):
             if r['n'] == number:
                 print(r['text'], '\n')
                 for name, command in (('tsr', run.tsr), ('PyTorch', run.peer)):
-                    print('---', name, *run_all(command, {number: r['text']}, run.folder, f'one_{name}').get(number, []), sep='\n')
+                    print('---', name, *run_all(command, {number: r['text']}, run.texts, f'one_{name}').get(number, []), sep='\n')
                 return 0
     print('no such call')
     return 1
@@ -168,7 +168,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(options.keep or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        run = Run(options, folder)
+        run = Run(options, folder, pathlib.Path(temporary))
         if options.only is not None:
             return show(run, options.only)
         total, groups, meant = 0, defaultdict(list), Counter()
