@@ -208,8 +208,10 @@ bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool e
   return all(isclose(x, y, rtol, atol, equal_nan)).item().to_bool();
 }
 Tensor logit(const Tensor& given, std::optional<double> eps) {
+  if (is_complex(given.dtype()))
+    fail(TensorErrorKind::NotImplemented, "\"logit_cpu\" not implemented for '", scalar_type_name(given.dtype()), "'");
   Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
-  // Not a clamp: at the bounds themselves the derivative is that between them.
+  // Not a clamp: at the bounds themselves the derivative is that between them, and a NaN bounds nothing.
   Tensor p = eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x;
   return log(p / (1.0 - p));
 }

@@ -12,6 +12,7 @@ constexpr uint32_t kBoth = kFunction | kMethod;
 Tensor diff(const Tensor& self, int64_t n, int64_t dim, const OptionalTensor& before, const OptionalTensor& after) {
   check(self.dim() > 0, TensorErrorKind::Runtime, "diff expects input to be at least one-dimensional");
   check(n >= 0, TensorErrorKind::Runtime, "order must be non-negative but got ", n);
+  if (n == 0) return clone(self);  // without what is put before and behind
   TensorList parts;
   if (before) parts.push_back(*before);
   parts.push_back(self);
