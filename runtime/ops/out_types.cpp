@@ -32,8 +32,6 @@ constexpr Rule kRules[] = {
     {Takes::Same, "Found dtype $O but expected $R",
      " abs absolute ceil conj_physical frac floor softshrink hardshrink gelu neg negative round sign sgn trunc fix softplus "
      "bitwise_not "},
-    {Takes::Same, "dtype $R does not match dtype of out parameter ($O)",
-     " arange linspace logspace randn rand ones zeros full empty eye "},
     {Takes::Same, "expected scalar_type $R but found $O", " cummax cummin diff logcumsumexp "},
     {Takes::Same, "expected scalar type $R but found $O", " log_sigmoid logsigmoid linalg_solve_triangular "},
     {Takes::Same, "result dtype $O does not match input dtype $R", " dot vdot matmul "},
@@ -95,7 +93,8 @@ constexpr Rule kRules[] = {
      " float_power "},
     {Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: $O", " logsumexp "},
     {Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type $O", " mean "},
-    {Takes::Anything, {}, " cumsum cumprod bernoulli eq ne lt le gt ge logical_not logical_and logical_or logical_xor "},
+    {Takes::Anything, {},
+     " arange linspace logspace ones zeros full empty eye sum prod cumsum cumprod bernoulli eq ne lt le gt ge logical_not logical_and logical_or logical_xor "},
 };
 constexpr Rule kUsual{Takes::Castable, "result type $R can't be cast to the desired output type $O", {}};
 
