@@ -59,6 +59,30 @@ Tensor to_type_of(const Tensor& a, const Tensor& like) {
                                                             : to_dtype(a, like.dtype());
 }
 
+void check_pivots(const Tensor& pivots, int64_t n, bool negatives) {
+  const int32_t* const p = pivots.data<int32_t>();
+  const auto refuse = [&](const char* sign) {
+    const char* const name = negatives ? "ldl_solve" : "lu_solve";
+    const char* const made = negatives ? "ldl_factor" : "lu_factor";
+    const char* const matrix = negatives ? "LD" : "LU";
+    if (negatives)
+      fail(TensorErrorKind::Runtime, "Pivots given to ", name, " must all satisfy |pivot| ", sign,
+           *sign == '>' ? std::string(" 1") : text(" ", matrix, ".size(-2)"), ". Did you properly pass the result of ", made, "?");
+    fail(TensorErrorKind::Runtime, "Pivots given to ", name, " must all be ", *sign == '>' ? "greater" : "smaller",
+         " or equal to ", *sign == '>' ? std::string("1") : text(matrix, ".size(-2)"),
+         ". Did you properly pass the result of ", made, "?");
+  };
+  for (int64_t i = 0; i < pivots.numel(); i++) {
+    const int64_t at = negatives ? std::abs(int64_t(p[i])) : p[i];
+    if (at < 1) refuse(">=");
+    if (at > n) refuse("<=");
+    if (p[i] > 0) continue;
+    // A block of two rows has the same negative number twice.
+    check(i % n + 1 < n && p[i + 1] == p[i], TensorErrorKind::Runtime,
+          "Pivots given to ldl_solve: a negative one must stand twice. Did you properly pass the result of ldl_factor?");
+    i++;
+  }
+}
 void check_matrix(const Tensor& a, const char* name, const char* argument) {
   check(a.dim() >= 2, TensorErrorKind::Runtime, name, ": The input tensor ", argument,
         " must have at least 2 dimensions.");

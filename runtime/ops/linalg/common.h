@@ -54,6 +54,8 @@ Tensor to_type_of(const Tensor& a, const Tensor& like);
 
 // ---- checks ----
 
+/// LAPACK exchanges rows by these numbers without a look: 1 to n, for ldl_solve also their negatives. int32, row-major.
+void check_pivots(const Tensor& pivots, int64_t n, bool negatives);
 void check_matrix(const Tensor& a, const char* name, const char* argument = "A");
 void check_square(const Tensor& a, const char* name, const char* argument = "A");
 /// Floating or complex; halves are refused too unless `halves`.

@@ -215,6 +215,7 @@ struct LdlSolve {
     const Dims all = batch(ld, b);
     const Tensor factors = as_column_major(expand(ld, all + Ints{rows(ld), rows(ld)}));
     const Tensor exchanged = contiguous(expand(to_dtype(pivots, kInt32), all + Ints{rows(ld)}));
+    check_pivots(exchanged, rows(ld), true);
     run_lapack(x, {.routine = LapackCall::LdlSolve,
                    .dtype = x.dtype(),
                    .batch = batch_count(x),

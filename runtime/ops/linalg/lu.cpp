@@ -167,6 +167,7 @@ struct LuSolve {
     copy_into(x, b);
     const Dims all = batch(lu, b);
     const Tensor exchanged = contiguous(expand(pivots, all + Ints{rows(lu)}));
+    check_pivots(exchanged, rows(lu), false);
     Tensor factors = as_column_major(expand(lu, all + Ints{rows(lu), rows(lu)}));
     const bool conjugated = !left && adjoint && is_complex(x.dtype());  // A^H X^T: neither N, T nor C of conj(A)
     if (conjugated) factors = as_column_major(conj(factors));
