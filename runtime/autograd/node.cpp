@@ -160,11 +160,18 @@ Tensor SavedTensor::unpacked(Node* owner) const {
   return t;
 }
 
+// "ExpBackward0": the node of exp, "Exp".
+static std::string_view op_of(std::string_view node) {
+  const size_t end = node.find_last_not_of("0123456789") + 1;
+  return node.substr(0, end).ends_with("Backward") ? node.substr(0, end - 8) : node;
+}
+
 void SavedTensor::fail_changed(const Node* owner) const {
   const AutogradMeta* meta = tensor_.impl()->autograd;
   const Node* maker = is_result_ ? owner : meta ? meta->grad_fn.get() : nullptr;
   std::string from;
-  if (maker) from = text(", which is output ", is_result_ || !meta ? output_ : meta->output, " of ", maker->name, ",");
+  if (maker)
+    from = text(", which is output ", is_result_ || !meta ? output_ : meta->output, " of ", op_of(maker->name), ",");
   const bool traced = Context::current().anomaly_mode;
   fail(
       TensorErrorKind::Runtime,

@@ -41,8 +41,36 @@ void check_types(const Tensor& a, const Tensor& b) {
   }
 }
 
-void check_mm_shapes(const Tensor& a, const Tensor& b) {
-  check(a.sizes()[1] == b.sizes()[0], TensorErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (",
+// The types of C++ as PyTorch's product of matrices says them.
+std::string_view element_name(DType type) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"Float", "float"},
+                                                                      {"Double", "double"},
+                                                                      {"Long", "long int"},
+                                                                      {"Int", "int"},
+                                                                      {"Short", "short int"},
+                                                                      {"Char", "signed char"},
+                                                                      {"Byte", "unsigned char"},
+                                                                      {"Bool", "bool"},
+                                                                      {"Half", "c10::Half"},
+                                                                      {"BFloat16", "c10::BFloat16"},
+                                                                      {"ComplexFloat", "c10::complex<float>"},
+                                                                      {"ComplexDouble", "c10::complex<double>"}};
+  const std::string_view name = scalar_type_name(type);
+  for (const auto& [torch, native] : kNames)
+    if (torch == name) return native;
+  return name;
+}
+
+void check_addmm_types(const Tensor& bias, const Tensor& a, const Tensor& b) {
+  check(bias.dtype() == b.dtype(), TensorErrorKind::Runtime, "self and mat2 must have the same dtype, but got ",
+        scalar_type_name(bias.dtype()), " and ", scalar_type_name(b.dtype()));
+  check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "mat1 and mat2 must have the same dtype, but got ",
+        scalar_type_name(a.dtype()), " and ", scalar_type_name(b.dtype()));
+  check_types(a, b);
+}
+
+void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
+  check(a.sizes()[1] == b.sizes()[0], TensorErrorKind::Runtime, op, ": mat1 and mat2 shapes cannot be multiplied (",
         a.sizes()[0], 'x', a.sizes()[1], " and ", b.sizes()[0], 'x', b.sizes()[1], ')');
 }
 
@@ -161,7 +189,10 @@ struct Mm {
   static Meta shape(const Tensor& a, const Tensor& b) {
     check(a.dim() == 2, TensorErrorKind::Runtime, "self must be a matrix");
     check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix");
-    check_mm_shapes(a, b);
+    check_mm_shapes("mm", a, b);
+    check(a.dtype() == b.dtype(), TensorErrorKind::Runtime,
+          "expected m1 and m2 to have the same dtype, but got: ", element_name(a.dtype()),
+          " != ", element_name(b.dtype()));
     check_types(a, b);
     return {{a.sizes()[0], b.sizes()[1]}, a};
   }
@@ -186,8 +217,8 @@ struct Mv {
   static Meta shape(const Tensor& a, const Tensor& v) {
     check(a.dim() == 2 && v.dim() == 1, TensorErrorKind::Runtime, "vector + matrix @ vector expected, got 1, ", a.dim(),
           ", ", v.dim());
-    check(a.sizes()[1] == v.sizes()[0], TensorErrorKind::Runtime, "size mismatch, got ", a.sizes()[0], ", ",
-          a.sizes()[0], 'x', a.sizes()[1], ',', v.sizes()[0]);
+    check(a.sizes()[1] == v.sizes()[0], TensorErrorKind::Runtime, "size mismatch, got input (", a.sizes()[0],
+          "), mat (", a.sizes()[0], 'x', a.sizes()[1], "), vec (", v.sizes()[0], ')');
     check_types(a, v);
     return {{a.sizes()[0]}, a};
   }
@@ -241,9 +272,8 @@ struct Addmm {
   static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
     check(a.dim() == 2, TensorErrorKind::Runtime, "mat1 must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix, got ", b.dim(), "-D tensor");
-    check_mm_shapes(a, b);
-    check(bias.dtype() == b.dtype(), TensorErrorKind::Runtime, "self and mat2 must have the same dtype");
-    check_types(a, b);
+    check_mm_shapes("addmm", a, b);
+    check_addmm_types(bias, a, b);
     check_expands(bias, {a.sizes()[0], b.sizes()[1]});
     check_factors(a, beta, alpha);
     return {{a.sizes()[0], b.sizes()[1]}, a};
@@ -286,11 +316,10 @@ struct Baddbmm {
 // x weight^T + bias, of matrices: what linear does to all rows at once.
 struct LinearRows {
   static Meta shape(const Tensor& bias, const Tensor& x, const Tensor& weight) {
-    check(x.sizes()[1] == weight.sizes()[1], TensorErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (",
-          x.sizes()[0], 'x', x.sizes()[1], " and ", weight.sizes()[1], 'x', weight.sizes()[0], ')');
-    check_types(x, weight);
-    check(bias.dtype() == x.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(x.dtype()),
-          " but found ", scalar_type_name(bias.dtype()));
+    check(x.sizes()[1] == weight.sizes()[1], TensorErrorKind::Runtime,
+          "addmm: mat1 and mat2 shapes cannot be multiplied (", x.sizes()[0], 'x', x.sizes()[1], " and ",
+          weight.sizes()[1], 'x', weight.sizes()[0], ')');
+    check_addmm_types(bias, x, weight);
     const Dims shape{x.sizes()[0], weight.sizes()[0]};
     check_expands(bias, shape);
     return {shape, x};
@@ -407,7 +436,7 @@ const OpRegistration matmul_op{
     "f[2,2,3], f[3,2]\n"
     "f[3], f[2,3,4]\n"
     "f[4,3].t, f[3,2]\n"
-    "f[2,3], f[2,3] -> RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"};
+    "f[2,3], f[2,3] -> RuntimeError: mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"};
 TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, Mm,
       "f[2,3], f[3,4]\n"
       "f[2,0], f[0,3]\n"

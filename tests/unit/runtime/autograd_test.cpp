@@ -84,7 +84,7 @@ TEST_CASE("a saved tensor that was written is noticed") {
   CHECK(
       message_of([&] { backward({sum(y)}); }) ==
       "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.DoubleTensor [2]], which is "
-      "output 0 of SqrtBackward0, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that "
+      "output 0 of Sqrt, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that "
       "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).");
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("messages are PyTorch's") {
   Tensor a = ones({2, 3}), b = ones({4, 5}), i = arange(0, 3);
   CHECK(message_of([&] { add(a, ones({4})); }) ==
         "RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
-  CHECK(message_of([&] { mm(a, b); }) == "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
+  CHECK(message_of([&] { mm(a, b); }) == "RuntimeError: mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
   CHECK(message_of([&] { sum(a, Dims{2}); }) ==
         "IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   CHECK(
