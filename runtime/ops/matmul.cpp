@@ -6,6 +6,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
@@ -39,26 +40,6 @@ void check_types(const Tensor& a, const Tensor& b) {
     check(a.dim() > 0 && b.dim() > 0, TensorErrorKind::Runtime, "both arguments to matmul need to be at least 1D");
     common_device(both, 2);
   }
-}
-
-// The types of C++ as PyTorch's product of matrices says them.
-std::string_view element_name(DType type) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"Float", "float"},
-                                                                      {"Double", "double"},
-                                                                      {"Long", "long int"},
-                                                                      {"Int", "int"},
-                                                                      {"Short", "short int"},
-                                                                      {"Char", "signed char"},
-                                                                      {"Byte", "unsigned char"},
-                                                                      {"Bool", "bool"},
-                                                                      {"Half", "c10::Half"},
-                                                                      {"BFloat16", "c10::BFloat16"},
-                                                                      {"ComplexFloat", "c10::complex<float>"},
-                                                                      {"ComplexDouble", "c10::complex<double>"}};
-  const std::string_view name = scalar_type_name(type);
-  for (const auto& [torch, native] : kNames)
-    if (torch == name) return native;
-  return name;
 }
 
 void check_addmm_types(const Tensor& bias, const Tensor& a, const Tensor& b) {
@@ -191,8 +172,8 @@ struct Mm {
     check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix");
     check_mm_shapes("mm", a, b);
     check(a.dtype() == b.dtype(), TensorErrorKind::Runtime,
-          "expected m1 and m2 to have the same dtype, but got: ", element_name(a.dtype()),
-          " != ", element_name(b.dtype()));
+          "expected m1 and m2 to have the same dtype, but got: ", cpp_name(a.dtype()),
+          " != ", cpp_name(b.dtype()));
     check_types(a, b);
     return {{a.sizes()[0], b.sizes()[1]}, a};
   }
