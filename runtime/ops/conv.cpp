@@ -6,6 +6,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/windows.h"
@@ -220,7 +221,7 @@ struct Convolution {
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     const Tensor shift = bias.value_or(Tensor());
     record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [f](Sweep& s) {
-      const Tensor g = f.image(s.g()), x = f.image(s.kept(0)), k = f.image(s.kept(1));
+      const Tensor g = f.image(s.g()), x = conj(f.image(s.kept(0))), k = conj(f.image(s.kept(1)));
       s.give(0, [&] {
         return f.original(f.transposed ? conv_product(g, k, f.window, f.groups)
                                        : conv_input_gradient(g, k, f.window, f.groups, x.sizes()));
