@@ -107,10 +107,11 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
     const Tensor t = parts_of(given);
     with_float_type(t.dtype(), "check_uniform_bounds", [&](auto tag) {
       using T = typename decltype(tag)::type;
+      const T lowest = convert_element<T>(from), highest = convert_element<T>(to);
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
         if (from == 0.0 && to == 1.0 && t.is_contiguous()) return g.fill_unit(static_cast<T*>(t.data_ptr()), t.numel());
       }
-      each_in_memory_order<T>(t, [&](T& x) { x = draw_uniform<T>(g, from, to); });
+      each_in_memory_order<T>(t, [&](T& x) { x = scale_unit<T>(draw_unit<T>(g), lowest, highest); });
     });
   });
 }
