@@ -114,7 +114,8 @@ def run(case, command, timeout, as_python=False):
         else:
             arguments = [script] + shlex.split(case.read('.args') or '')
         stdin = case.beside('.in')
-        environment = dict(os.environ, PYTHONUTF8='1', PYTHONDONTWRITEBYTECODE='1', PYTHONHASHSEED='0', COLUMNS='80')
+        environment = dict(os.environ, PYTHONUTF8='1', PYTHONDONTWRITEBYTECODE='1', PYTHONHASHSEED='0', COLUMNS='80',
+                           LSAN_OPTIONS=f'suppressions={ROOT}/tests/leaks.supp:print_suppressions=0')
         with open(stdin if stdin.exists() else os.devnull, 'rb') as given:
             try:
                 done = subprocess.run(command + arguments, cwd=work, env=environment, stdin=given,

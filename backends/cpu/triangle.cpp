@@ -16,7 +16,7 @@ void cut_rows(const TriangleCall& c) {
                  for (int64_t r = begin; r < end; r++) {
                    // The row's diagonal element is the last one of the lower triangle and the first one of the upper.
                    const int64_t diagonal = saturated_add(r % c.rows, c.diagonal);
-                   const int64_t cut = std::clamp<int64_t>(diagonal + int64_t(c.lower), 0, c.columns) * size;
+                   const int64_t cut = std::clamp<int64_t>(saturated_add(diagonal, int64_t(c.lower)), 0, c.columns) * size;
                    const int64_t first = c.lower ? 0 : cut, last = c.lower ? cut : width;
                    char* out = c.out + r * width;
                    if (c.out != c.in) std::memcpy(out + first, c.in + r * width + first, size_t(last - first));
