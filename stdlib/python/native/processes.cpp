@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,14 @@ Value checked(Interpreter& in, int64_t answer) {
 Value fork_process(Interpreter& in, const Args&) {
   processes(in);
   return checked(in, fork());
+}
+
+// This process ends when the one that made it does, however that ended.
+Value end_with_parent(Interpreter& in, const Args& args) {
+  processes(in);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != small(in, args[0])) _exit(1);  // it is gone already
+  return Value::none();
 }
 
 Value kill_process(Interpreter& in, const Args& args) {
@@ -185,6 +194,7 @@ const NativeDef kFunctions[] = {
     {"take_signals()", take_signals, "Which signals came."},
     {"alarm(seconds, /)", set_alarm, "Send SIGALRM to this process, later."},
     {"fork()", fork_process, "Start a copy of this process: 0 there, its number here."},
+    {"end_with_parent(parent, /)", end_with_parent, "End when the process of that number, which made this one, ends."},
     {"kill(pid, signal, /)", kill_process, "Send a signal to a process."},
     {"waitpid(pid, options, /)", wait_for_process, "Wait for the end of a child process."},
     {"signal_text(number, /)", signal_text, "What a signal is called."},
