@@ -198,7 +198,8 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool as_int32, bo
 // Counts of many small numbers, found in one reading; nothing if there are few, or one that is not small.
 Tensor small_counts(const Tensor& self, int64_t minlength) {
   constexpr int64_t kSmall = CountSmallCall::kSmall;
-  if (minlength > kSmall || self.dim() != 1 || self.numel() < 2 * kSmall) return Tensor();
+  if (minlength > kSmall || self.dim() != 1 || self.numel() < 2 * kSmall || !count_small_kernel.has(self.device().type))
+    return Tensor();
   const Tensor in = contiguous(to_dtype(self, kInt64)), counts = zeros({kSmall + 1}, kInt64, self.device());
   count_small_kernel(self.device(), CountSmallCall{in.data<int64_t>(), in.numel(), counts.data<int64_t>()});
   if (select(counts, 0, kSmall).item().to_int()) return Tensor();
