@@ -296,8 +296,8 @@ void randperm_kernel(OpCall& c) {
 // The *_like forms: dtype and device are self's unless given, at `at` and two further.
 Tensor fresh_like(OpCall& c, size_t at) {
   const Tensor& self = c.tensor(0);
-  return Tensor::empty(self.sizes(), Unbox<optional<DType>>::get(c, at).value_or(self.dtype()),
-                       Unbox<optional<Device>>::get(c, at + 2).value_or(self.device()));
+  const Tensor out = empty_like_strided(self, Unbox<optional<DType>>::get(c, at).value_or(self.dtype()));
+  return to_device(out, Unbox<optional<Device>>::get(c, at + 2).value_or(self.device()));
 }
 void rand_like_kernel(OpCall& c) {
   const Tensor out = fresh_like(c, 1);
@@ -347,11 +347,14 @@ void bernoulli_fill_tensor_kernel(OpCall& c) {
   Generator* generator = Unbox<Generator*>::get(c, 2);
   fill_random("BernoulliBackward1", self, [&](const Tensor& t) {
     const GradMode no_grad(false);
-    copy_into(t, bernoulli(expand(chances, t.sizes()), generator));
+    const Tensor ordered = empty_like_strided(t, chances.dtype());  // as the elements of `t` lie in memory
+    copy_into(ordered, expand(chances, t.sizes()));
+    const Tensor drawn = bernoulli(as_strided(ordered, {t.numel()}, {1}), generator);
+    copy_into(t, as_strided(drawn, t.sizes(), ordered.strides()));
   });
 }
 Tensor bernoulli_of(const Tensor& self, double p, Generator* g) {
-  const Tensor out = empty_like(self);
+  const Tensor out = Tensor::empty(self.sizes(), self.dtype(), self.device());
   bernoulli_(out, p, g);
   return out;
 }

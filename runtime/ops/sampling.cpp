@@ -133,7 +133,7 @@ Tensor dropout(const Tensor& self, double p, bool train) {
   check(is_floating(self.dtype()) || is_complex(self.dtype()), TensorErrorKind::Runtime,
         "result type Float can't be cast to the desired output type ", scalar_type_name(self.dtype()));
   if (p == 1) return self * zeros({}, self.dtype(), self.device());
-  Tensor mask = Tensor::empty(self.sizes(), self.dtype(), self.device());
+  Tensor mask = empty_like_strided(self, self.dtype());  // drawn as the elements of the input lie in memory
   {
     const GradMode no_grad(false);
     bernoulli_(mask, 1 - p);
