@@ -156,6 +156,7 @@ const Row kRows[] = {
     {"retains_grad", retains_grad, nullptr, "Whether retain_grad() was called."},
     {"grad_fn", grad_fn, nullptr, "The recorded operation that made it, or None."},
     {"grad", grad, set_grad, "The gradient that backward() gathered, or None."},
+    {"grad_dtype", dtype, nullptr, "The dtype of gradients: that of the elements."},
     {"data", data, set_data, "The same elements, outside of autograd."},
 };
 

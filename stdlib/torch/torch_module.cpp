@@ -172,7 +172,6 @@ const Row kFunctions[] = {
     {"tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)", make_tensor,
      "A tensor that holds a copy of nested lists, numbers or an array."},
     {"as_tensor(data, dtype=None, device=None)", as_tensor, "Like tensor, but without a copy where none is needed."},
-    {"asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False)", as_tensor, "Like as_tensor."},
     {"from_numpy(ndarray)", from_numpy, "A tensor that shares the memory of a numpy array."},
     {"is_tensor(obj)", is_tensor_object, "Whether obj is a tensor."},
     {"_is_ndarray(obj)", is_array_object, ""},
