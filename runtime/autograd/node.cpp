@@ -126,8 +126,8 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result) : is_result_(is_result
   version_ = t.version();
   if (!is_result) {
     tensor_ = t;
-    if (SavedTensorHooks* hooks = Context::current().saved_hooks) [[unlikely]]
-      pack(*hooks);
+    if (SavedTensorHooks* hooks = Context::current().saved_hooks; hooks && !t.is_wrapped_number()) [[unlikely]]
+      pack(*hooks);  // a number is no tensor of the script's
     return;
   }
   if (const AutogradMeta* meta = t.impl()->autograd) output_ = meta->output;
