@@ -11,6 +11,7 @@
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/standard.h"
 #include "stdlib/torch/state.h"
 #include "stdlib/torch/torch_module.h"
@@ -109,7 +110,7 @@ Tensor Ref::to_tensor() const {
   lang::Interpreter& in = Access::in(*this);
   return guarded(in, [&] {
     in.import("torch");
-    return Tensor(expect_tensor(in, Access::value(*this), "value"));
+    return tensor::resolved(expect_tensor(in, Access::value(*this), "value"));
   });
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/format_sheet.h"
 #include "runtime/ops.h"
+#include "runtime/ops/math_bits.h"
 
 namespace tessera::tensor {
 namespace {
@@ -208,7 +209,7 @@ std::string tensor_text(const Tensor& t, const FormatOptions& options) {
   if (t.device().is_meta()) {
     out += "...";
   } else {
-    const Tensor host = t.device().is_cpu() ? t : to_device(t, kCpu);
+    const Tensor host = t.device().is_cpu() ? resolved(t) : to_device(t, kCpu);
     out += tensor_body({host.data_ptr(), host.dtype(), host.sizes(), host.strides()}, options, 7);
   }
   append_suffixes(out, suffixes(t), options.linewidth);

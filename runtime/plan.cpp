@@ -119,7 +119,7 @@ void make_loop(Loop& loop, const Tensor* const* operands, int count) {
         " dimensions");
   int ndim = 0;
   for (int k = 0; k < count; k++) {
-    loop.data[k] = operands[k]->impl()->data;
+    loop.data[k] = operands[k]->bytes();
     loop.dtype[k] = operands[k]->dtype();
   }
   for (size_t i = n; i-- > 0;) {  // innermost first

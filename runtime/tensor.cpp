@@ -64,7 +64,8 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
     storage->block_bytes_ = block_bytes;
     impl->data = block + kDataAt;
     impl->storage = impl->home = storage;
-    if (context.inference_mode) [[unlikely]] impl->flags |= kInference;
+    if (context.inference_mode) [[unlikely]]
+      impl->flags |= kInference;
     impl->set_contiguous(shape, count);
     return impl;
   }
@@ -188,8 +189,19 @@ Tensor Tensor::view_of(Ints sizes, Ints strides, int64_t offset) const {
   int64_t bytes = saturated_mul(offset, int64_t(item_size(dtype())));
   if (bytes < INT64_MIN / 2 || bytes > INT64_MAX / 2) bytes = 0;  // so far away lies only what has no element
   Tensor view = adopt(TensorImpl::create_view(impl_->storage, impl_->data + bytes, sizes, strides, dtype()));
-  view.impl_->flags |= impl_->flags & TensorImpl::kInference;
+  view.impl_->flags |= impl_->flags & (TensorImpl::kInference | TensorImpl::kMathBits);
   return view;
+}
+
+// What an element stands for.
+template <class E>
+static E with_math_bits(E x, uint8_t flags) {
+  if constexpr (is_complex_type<E>)
+    if (flags & TensorImpl::kConjBit) x = std::conj(x);
+  if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>)
+    return flags & TensorImpl::kNegBit ? E(-float(x)) : x;
+  else if constexpr (std::is_same_v<E, bool>) return x;
+  else return flags & TensorImpl::kNegBit ? E(-x) : x;
 }
 
 Scalar Tensor::item() const {
@@ -203,7 +215,8 @@ Scalar Tensor::item() const {
   }
   return with_type<kAllTypes>(dtype(), [&](auto tag) -> Scalar {
     using E = typename decltype(tag)::type;
-    E x = *static_cast<const E*>(from);
+    const E stored = *static_cast<const E*>(from);
+    const E x = has_math_bits() ? with_math_bits(stored, impl_->flags) : stored;
     if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>) return Scalar(float(x));
     else return Scalar(x);
   });

@@ -5,6 +5,7 @@
 // TensorImpl, Storage and data; larger ones a small block and a storage of their own.
 #pragma once
 
+#include <cassert>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ class TensorImpl {
     kRequiresGrad = 2,   // leaf that wants a gradient, or result of a recorded op
     kWrappedNumber = 4,  // a Python number in a 0-dim tensor: weak in promotion
     kInference = 8,      // made in inference mode
+    kConjBit = 16,       // stands for the conjugates of its elements: runtime/ops/math_bits.h
+    kNegBit = 32,        // stands for their negatives
+    kMathBits = kConjBit | kNegBit,
   };
 
   RefCount refs;
@@ -133,13 +137,26 @@ class Tensor {
   /// True for a leaf that wants a gradient and for results of recorded ops.
   bool requires_grad() const { return impl_->flags & TensorImpl::kRequiresGrad; }
 
-  void* data_ptr() const { return impl_->data; }
+  bool is_conj() const { return impl_->flags & TensorImpl::kConjBit; }
+  bool is_neg() const { return impl_->flags & TensorImpl::kNegBit; }
+  /// It stands for other numbers than its memory holds: no kernel may see it.
+  bool has_math_bits() const { return impl_->flags & TensorImpl::kMathBits; }
+  uint8_t math_bits() const { return impl_->flags & TensorImpl::kMathBits; }
+  void set_math_bits(uint8_t bits) const { impl_->flags = uint8_t((impl_->flags & ~TensorImpl::kMathBits) | bits); }
+
+  /// For whoever reads or writes elements. Who only asks where they lie takes impl()->data.
+  void* data_ptr() const { return bytes(); }
+  /// The same, to be counted in.
+  char* bytes() const {
+    assert(!has_math_bits());
+    return impl_->data;
+  }
   /// The elements as T, which has to be the tensor's own type. The layout is strides()'s.
   template <class T>
   T* data() const {
     check(dtype_of<T> == dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(dtype_of<T>),
           " but found ", scalar_type_name(dtype()));
-    return reinterpret_cast<T*>(impl_->data);
+    return reinterpret_cast<T*>(bytes());
   }
   /// The one element as a number; throws for several. Waits for the device.
   Scalar item() const;

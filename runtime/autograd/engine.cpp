@@ -453,6 +453,7 @@ Tensor detached_alias(const Tensor& t) {
   Storage* storage = Storage::alias(&t.storage());
   const Tensor out = Tensor::adopt(TensorImpl::create_view(storage, t.impl()->data, t.sizes(), t.strides(), t.dtype()));
   storage->release();
+  out.set_math_bits(t.math_bits());
   return out;
 }
 
@@ -463,6 +464,7 @@ void replace_data(const Tensor& self, const Tensor& data) {
   impl->device = data.device();
   impl->set_storage(&data.storage(), data.impl()->data);
   impl->set_layout(data.sizes(), data.strides());
+  self.set_math_bits(kept.math_bits());
 }
 
 }  // namespace tessera::tensor

@@ -3,18 +3,39 @@
 #include <algorithm>
 
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 namespace {
 
-// Where a tensor's elements lie, counted from the start of the storage.
+// Where a tensor's elements lie, counted from the start of the storage, and what they stand for.
 struct Geometry {
   Dims sizes, strides;
   int64_t offset;
-  explicit Geometry(const Tensor& t) : sizes(t.sizes()), strides(t.strides()), offset(t.offset()) {}
+  DType dtype;
+  uint8_t math_bits;
+  explicit Geometry(const Tensor& t)
+      : sizes(t.sizes()), strides(t.strides()), offset(t.offset()), dtype(t.dtype()), math_bits(t.math_bits()) {}
 };
+
+// A gradient's type on the other side of view_as_real or view_as_complex.
+DType type_beside(DType type, const Geometry& here, const Geometry& there) {
+  if (is_complex(here.dtype) == is_complex(there.dtype)) return type;
+  return is_complex(there.dtype) ? complex_type(type) : real_type(type);
+}
+
+// The elements of the view in a tensor that is laid out as its base. Where the view conjugates, so does this.
+Tensor part_of(const Tensor& all, const Geometry& base, const Geometry& view) {
+  const DType type = type_beside(all.dtype(), base, view);
+  const int64_t bytes = view.offset * int64_t(item_size(type)) - base.offset * int64_t(item_size(all.dtype()));
+  const Tensor part =
+      Tensor::adopt(TensorImpl::create_view(&all.storage(), all.impl()->data + bytes, view.sizes, view.strides, type));
+  part.set_math_bits(view.math_bits ^ base.math_bits);
+  return part;
+}
 
 // Zeros with the very layout of a base, gaps and all, so that a view's geometry fits.
 Tensor zeros_laid_out(const Geometry& base, DType dtype, Device device) {
@@ -42,15 +63,20 @@ bool overlaps(const Geometry& g) {
 }
 
 // What a gradient of the view is for the base.
-Tensor spread(const Tensor& grad, const Geometry& view, const Geometry& base) {
-  Tensor out = zeros_laid_out(base, grad.dtype(), grad.device());
+Tensor spread(const Tensor& given, const Geometry& view, const Geometry& base) {
+  Tensor grad = given;
+  Tensor out = zeros_laid_out(base, type_beside(grad.dtype(), view, base), grad.device());
   if (grad.numel() == 0) return out;
   if (!overlaps(view)) {
-    Tensor part = as_strided(out, view.sizes, view.strides, view.offset - base.offset + out.offset());
-    copy_(part, grad);
+    copy_(part_of(out, base, view), grad);
     return out;
   }
   // Elements that are seen several times get the sum.
+  if (const uint8_t bits = view.math_bits ^ base.math_bits; bits != 0) {
+    grad = without_math_bits(grad);
+    grad.set_math_bits(bits);
+    grad = resolved(grad);
+  }
   Tensor flat = zeros({out.storage().bytes() ? int64_t(out.storage().bytes() / item_size(out.dtype())) : 0},
                       grad.dtype(), grad.device());
   const Tensor places = arange(0, flat.numel(), 1, kInt64, grad.device());
@@ -78,13 +104,13 @@ struct CopySlices final : Node {
     if (!inner) throw_freed();
     Tensor out = zeros_laid_out(base, g[0].dtype(), g[0].device());
     copy_(out, g[0]);
-    Tensor part = as_strided(out, view.sizes, view.strides, view.offset - base.offset + out.offset());
+    const Tensor part = part_of(out, base, view);
     TensorList results(std::max<size_t>(inner->edges.size(), 1));
     inner->backward({clone(part)}, results);
     for (size_t i = 1; i < results.size(); i++) gx[i] = results[i];
     if (!needs(0)) return;
     if (results[0].defined()) copy_(part, results[0]);
-    else zero_(part);
+    else zero_(without_math_bits(part));
     gx[0] = out;
   }
   void release_saved() override {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "runtime/checked.h"
-#include "runtime/ops/complex.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/view_ops.h"
 
 namespace tessera::tensor {
@@ -191,12 +191,12 @@ namespace {
 Tensor movedim_one(const Tensor& self, int64_t source, int64_t destination) {
   return movedim(self, {source}, {destination});
 }
-Tensor adjoint(const Tensor& self) { return conj(matrix_T(self)); }
+Tensor adjoint(const Tensor& self) { return conj_view(matrix_T(self)); }
 Tensor matrix_H(const Tensor& self) {
   check(self.dim() == 2 || self.dim() == 0, TensorErrorKind::Runtime,
         "tensor.H is only supported on matrices (2-D tensors). Got ", self.dim(), "-D tensor.",
         self.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
-  return self.dim() ? adjoint(self) : conj(self);
+  return self.dim() ? adjoint(self) : conj_view(self);
 }
 
 // unsqueeze_ and its like: the tensor itself takes the view's layout and record.
@@ -263,21 +263,21 @@ TS_OP(moveaxis, "moveaxis(Tensor self, int[] source, int[] destination) -> Tenso
       kViewMethod, &movedim, "f[2,3,4], [0, 1], [2, 0]");
 TS_OP(moveaxis, "moveaxis.int(Tensor self, int source, int destination) -> Tensor",
       "Moves a dimension to another place.", kViewMethod, &movedim_one, "f[2,3,4], 0, 2");
-TS_OP(squeeze_, "squeeze_(Tensor self) -> Tensor", "squeeze, of the tensor itself.", kMethod, &squeeze_in_place,
-      "f[2,1,3]");
-TS_OP(squeeze_, "squeeze_.dim(Tensor self, int dim) -> Tensor", "squeeze, of the tensor itself.", kMethod,
-      &squeeze_dim_in_place, "f[2,1,3], 1");
-TS_OP(squeeze_, "squeeze_.dims(Tensor self, int[] dim) -> Tensor", "squeeze, of the tensor itself.", kMethod | kSizes,
-      &squeeze_dims_in_place, "f[1,2,1,3], [0, 2]");
-TS_OP(unsqueeze_, "unsqueeze_(Tensor self, int dim) -> Tensor", "unsqueeze, of the tensor itself.", kMethod,
-      &unsqueeze_in_place, "f[2,3], 1");
-TS_OP(transpose_, "transpose_(Tensor self, int dim0, int dim1) -> Tensor", "transpose, of the tensor itself.", kMethod,
-      &transpose_in_place, "f[2,3], 0, 1");
-TS_OP(swapaxes_, "swapaxes_(Tensor self, int axis0, int axis1) -> Tensor", "swapaxes, of the tensor itself.", kMethod,
-      &transpose_in_place, "f[2,3], 0, 1");
-TS_OP(swapdims_, "swapdims_(Tensor self, int dim0, int dim1) -> Tensor", "swapdims, of the tensor itself.", kMethod,
-      &transpose_in_place, "f[2,3], 0, 1");
-TS_OP(t_, "t_(Tensor self) -> Tensor", "t, of the tensor itself.", kMethod, &t_in_place, "f[2,3]");
+TS_OP(squeeze_, "squeeze_(Tensor self) -> Tensor", "squeeze, of the tensor itself.", kMethod | kTakesMathBits,
+      &squeeze_in_place, "f[2,1,3]");
+TS_OP(squeeze_, "squeeze_.dim(Tensor self, int dim) -> Tensor", "squeeze, of the tensor itself.",
+      kMethod | kTakesMathBits, &squeeze_dim_in_place, "f[2,1,3], 1");
+TS_OP(squeeze_, "squeeze_.dims(Tensor self, int[] dim) -> Tensor", "squeeze, of the tensor itself.",
+      kMethod | kTakesMathBits | kSizes, &squeeze_dims_in_place, "f[1,2,1,3], [0, 2]");
+TS_OP(unsqueeze_, "unsqueeze_(Tensor self, int dim) -> Tensor", "unsqueeze, of the tensor itself.",
+      kMethod | kTakesMathBits, &unsqueeze_in_place, "f[2,3], 1");
+TS_OP(transpose_, "transpose_(Tensor self, int dim0, int dim1) -> Tensor", "transpose, of the tensor itself.",
+      kMethod | kTakesMathBits, &transpose_in_place, "f[2,3], 0, 1");
+TS_OP(swapaxes_, "swapaxes_(Tensor self, int axis0, int axis1) -> Tensor", "swapaxes, of the tensor itself.",
+      kMethod | kTakesMathBits, &transpose_in_place, "f[2,3], 0, 1");
+TS_OP(swapdims_, "swapdims_(Tensor self, int dim0, int dim1) -> Tensor", "swapdims, of the tensor itself.",
+      kMethod | kTakesMathBits, &transpose_in_place, "f[2,3], 0, 1");
+TS_OP(t_, "t_(Tensor self) -> Tensor", "t, of the tensor itself.", kMethod | kTakesMathBits, &t_in_place, "f[2,3]");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -3,6 +3,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
@@ -15,13 +16,19 @@ Tensor hypot(const Operand& x, const Operand& y);
 namespace {
 
 Tensor view_with_type(const Tensor& self, Ints sizes, Ints strides, DType type) {
-  return Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->data, sizes, strides, type));
+  Tensor out = Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->data, sizes, strides, type));
+  out.set_math_bits(self.math_bits());
+  return out;
 }
 
 }  // namespace
 
 Tensor view_as_real(const Tensor& self) {
   check(is_complex(self.dtype()), TensorErrorKind::Type, "view_as_real is only supported for complex tensors");
+  check(
+      !self.is_conj(), TensorErrorKind::Runtime,
+      "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view "
+      "it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.");
   Dims sizes(self.sizes()), strides(self.strides());
   for (auto& s : strides) s *= 2;
   sizes.push_back(2), strides.push_back(1);
@@ -48,12 +55,15 @@ Tensor view_as_complex(const Tensor& self) {
                      [](Sweep& s) { s.give(0, [&] { return view_as_real(s.g()); }); });
 }
 
-Tensor real(const Tensor& self) { return is_complex(self.dtype()) ? select(view_as_real(self), -1, 0) : self; }
+Tensor real(const Tensor& self) {
+  if (!is_complex(self.dtype())) return self;
+  return select(view_as_real(self.is_conj() ? conj_view(self) : self), -1, 0);
+}
 
 Tensor imag(const Tensor& self) {
   check(is_complex(self.dtype()), TensorErrorKind::Type,
         "imag is not implemented for tensors with non-complex dtypes.");
-  return select(view_as_real(self), -1, 1);
+  return select(self.is_conj() ? neg_view(view_as_real(conj_view(self))) : view_as_real(self), -1, 1);
 }
 
 Tensor complex(const Tensor& re, const Tensor& im) {
@@ -117,9 +127,7 @@ Tensor polar(const Tensor& abs, const Tensor& angle) {
 Tensor isreal(const Tensor& self) {
   return is_complex(self.dtype()) ? imag(self) == 0.0 : ones(self.sizes(), kBool, self.device());
 }
-Tensor same(const Tensor& self) { return self; }
 bool has_parts(const Tensor& self) { return is_complex(self.dtype()); }
-bool never(const Tensor&) { return false; }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(view_as_real, "view_as_real(Tensor self) -> Tensor", "The parts as a last dimension of two, on the same memory.",
@@ -137,25 +145,17 @@ TS_OP(real, "real(Tensor self) -> Tensor", "The real part, a view.", kFunction |
 TS_OP(imag, "imag(Tensor self) -> Tensor", "The imaginary part, a view.", kFunction | kProperty | kView, &imag,
       "c[2,3]\n"
       "f[3] -> TypeError: imag is not implemented for tensors with non-complex dtypes.");
-TS_OP(complex, "complex(Tensor real, Tensor imag) -> Tensor", "A complex tensor of its parts.", kFunction | kOut,
-      &complex,
-      "f[2,3], f[3]\n"
-      "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
+TS_OP(
+    complex, "complex(Tensor real, Tensor imag) -> Tensor", "A complex tensor of its parts.", kFunction | kOut,
+    &complex,
+    "f[2,3], f[3]\n"
+    "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
 TS_OP(polar, "polar(Tensor abs, Tensor angle) -> Tensor", "A complex tensor of its absolute values and angles.",
       kFunction | kOut, &polar, "p[2,3], f[2,3]");
-TS_OP(conj, "conj(Tensor self) -> Tensor", "The complex conjugate; a real tensor itself.", kBoth, &conj,
-      "c[2,3]\n"
-      "f[3]");
 TS_OP(conj_physical, "conj_physical(Tensor self) -> Tensor", "The complex conjugate, computed.",
       kBoth | kInplace | kOut, &conj,
       "c[2,3]\n"
       "f[3]");
-TS_OP(resolve_conj, "resolve_conj(Tensor self) -> Tensor", "Self: conjugates are computed at once.", kBoth, &same,
-      "c[2]");
-TS_OP(resolve_neg, "resolve_neg(Tensor self) -> Tensor", "Self: negatives are computed at once.", kBoth, &same, "f[2]");
-TS_OP(is_conj, "is_conj(Tensor self) -> bool", "False: conjugates are computed at once.", kBoth | kNoGrad, &never,
-      "c[2]");
-TS_OP(is_neg, "is_neg(Tensor self) -> bool", "False: negatives are computed at once.", kBoth | kNoGrad, &never, "f[2]");
 TS_OP(angle, "angle(Tensor self) -> Tensor", "The angle in radians; pi for negative real numbers.", kBoth | kOut,
       &angle,
       "c[2,3]\n"

@@ -15,7 +15,7 @@ Tensor real(const Tensor& self);
 Tensor imag(const Tensor& self);
 /// real + imag * 1j, both float32 or both float64.
 Tensor complex(const Tensor& real, const Tensor& imag);
-/// The conjugate; a real tensor itself.
+/// The conjugate, computed (math_bits.h has the view); a real tensor itself.
 Tensor conj(const Tensor& self);
 /// |self| as a real tensor; the derivative at 0 is 0.
 Tensor complex_abs(const Tensor& self);

@@ -4,7 +4,9 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/memory_format.h"
+#include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
 namespace {
@@ -67,11 +69,30 @@ void copy_across(const Tensor& to, const Tensor& from) {
   if (!target.same(to)) copy_into(to, target);
 }
 
+void negate(const Tensor& t) {
+  const Operand in[] = {t};
+  run_pointwise_inplace(pointwise::k_neg, in);
+}
+
+// The memory is copied, then what differs by the bits is computed in place. Another dtype is reached after the bits: the
+// negative of a uint8 is none of the float that it becomes.
+void copy_math_bits(const Tensor& to, const Tensor& from) {
+  const Tensor source = from.has_math_bits() && from.dtype() != to.dtype() ? resolve_math_bits(from) : from;
+  const Tensor target = without_math_bits(to);
+  copy_into(target, without_math_bits(source));
+  const uint8_t flips = to.math_bits() ^ source.math_bits();
+  const GradMode off(false);
+  if (flips & TensorImpl::kConjBit && is_complex(to.dtype())) negate(imag(target));
+  if (flips & TensorImpl::kNegBit) negate(target);
+}
+
 }  // namespace
 
 void copy_into(const Tensor& to, const Tensor& from) {
   check_copy(to, from);
   if (to.numel() == 0 || to.device().is_meta()) return;
+  if ((to.math_bits() | from.math_bits()) != 0) [[unlikely]]
+    return copy_math_bits(to, from);
   if (to.device() != from.device()) return copy_across(to, from);
   const Tensor* operands[] = {&to, &from};
   Loop loop;
@@ -184,7 +205,7 @@ void zero_boxed(OpCall& c) { c.results.emplace_back(zero_(c.tensor(0))); }
 const OpRegistration copy_op{"copy_",
                              "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
                              "Copies src into self, broadcast and converted.",
-                             kMethod,
+                             kMethod | kTakesMathBits,
                              copy_boxed,
                              {},
                              0,
@@ -209,11 +230,11 @@ Tensor contiguous_in(const Tensor& self, const MemoryFormat& format) {
   return format ? to_format(self, self.dtype(), false, format) : contiguous(self);
 }
 TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "A copy of self, recorded.",
-      kFunction | kMethod, &clone_in,
+      kFunction | kMethod | kTakesMathBits, &clone_in,
       "f[2,3]\n"
       "f[3,2].t");
 TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-      "Self if it is row-major without gaps, else such a copy.", kMethod, &contiguous_in, "f[3,2].t");
+      "Self if it is row-major without gaps, else such a copy.", kMethod | kTakesMathBits, &contiguous_in, "f[3,2].t");
 
 Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
   return format ? to_format(self, dtype, false, format) : to_dtype(self, dtype);
@@ -225,7 +246,7 @@ Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
   const OpRegistration cast_op_##NAME{#NAME,                                                                 \
                                       #NAME "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",  \
                                       "Self as torch." #TYPE ".",                                            \
-                                      kMethod,                                                               \
+                                      kMethod | kTakesMathBits,                                              \
                                       box<&cast_in_##NAME>,                                                  \
                                       FastPaths{&cast_##NAME},                                               \
                                       0,                                                                     \

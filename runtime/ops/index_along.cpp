@@ -32,9 +32,9 @@ void move_along(AlongDim how, const Tensor& self, const Tensor& index, Ints inde
   call.dtype = self.dtype();
   call.ndim = int(shape.size());
   call.sizes = shape.data();
-  call.self = self.impl()->data;
+  call.self = self.bytes();
   call.self_strides = self_strides.data();
-  call.values = values.impl()->data;
+  call.values = values.bytes();
   call.value_strides = values.strides().data();
   call.count = 1;
   call.index[0] = index.data<int64_t>();

@@ -9,6 +9,7 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/index_along.h"
 #include "runtime/ops/masks.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -96,9 +97,9 @@ struct Gathering {
     call.dtype = self.dtype();
     call.ndim = int(shape.size());
     call.sizes = shape.data();
-    call.self = self.impl()->data;
+    call.self = self.bytes();
     call.self_strides = self_strides.data();
-    call.values = values.impl()->data;
+    call.values = values.bytes();
     call.value_strides = values.strides().data();
     call.count = int(index.size());
     std::vector<Dims> strides(index.size());
@@ -403,7 +404,7 @@ Tensor without_leading_ones(const Tensor& value, int64_t ndim) {
 Tensor get_index(const Tensor& self, std::span<const TensorIndex> items) {
   if (items.size() == 1 && items[0].kind == TensorIndex::Kind::Int) return pick(self, 0, items[0].start, 0);
   Sliced s(self, items);
-  if (!s.indices.empty()) return index(s.view, s.indices);
+  if (!s.indices.empty()) return index(Plain(s.view), s.indices);
   return s.view.same(self) ? alias(self) : s.view;
 }
 
@@ -415,7 +416,9 @@ void set_index(const Tensor& self, std::span<const TensorIndex> items, const Ten
   if (s.indices.empty()) {
     copy_(s.view, given.sizes() == s.view.sizes() ? given : expand(given, s.view.sizes()));
   } else {
-    index_put_(s.view, s.indices, to_dtype(to_device(given, self.device()), self.dtype()));
+    const Plain whole(s.view);
+    index_put_(whole, s.indices, resolved(to_dtype(to_device(given, self.device()), self.dtype())));
+    if (s.view.has_math_bits()) copy_(s.view, whole);
   }
 }
 

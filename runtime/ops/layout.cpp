@@ -4,6 +4,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
@@ -15,8 +16,9 @@ using NoLayout = std::optional<Dims>;
 using Ignored = std::optional<bool>;
 
 void point_at(const Tensor& self, const Tensor& memory) {
-  self.impl()->set_storage(&memory.storage(), static_cast<char*>(memory.data_ptr()));
+  self.impl()->set_storage(&memory.storage(), memory.impl()->data);
   self.impl()->set_layout(memory.sizes(), memory.strides());
+  self.set_math_bits(memory.math_bits());
 }
 
 // The whole of a tensor's memory, from its first element.
@@ -35,7 +37,8 @@ Tensor resize_in_place(const Tensor& self, Ints size, const MemoryFormat& format
   const int64_t item = int64_t(item_size(self.dtype()));
   const int64_t bytes = storage_bytes_needed(size, strides, self.offset(), item);
   if (bytes > int64_t(self.storage().bytes())) {
-    const Tensor old = whole_memory(self), fresh = Tensor::empty({bytes / item}, self.dtype(), self.device());
+    const Tensor old = without_math_bits(whole_memory(self)),
+                 fresh = Tensor::empty({bytes / item}, self.dtype(), self.device());
     copy_into(fresh.view_of({old.numel()}, {1}, 0), old);
     self.impl()->set_storage(&fresh.storage(), static_cast<char*>(fresh.data_ptr()) + self.offset() * item);
   }
@@ -107,6 +110,10 @@ Tensor empty_permuted(Ints size, Ints physical_layout, MaybeType dtype, const No
 // The same bytes read as another dtype: the last dimension shrinks or grows with the elements' size.
 Tensor view_as_type(const Tensor& self, DType dtype) {
   if (dtype == self.dtype()) return view(self, self.sizes());
+  check(!self.is_conj(), TensorErrorKind::Runtime,
+        "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.");
+  check(!self.is_neg(), TensorErrorKind::Runtime,
+        "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.");
   const int64_t old = int64_t(item_size(self.dtype())), now = int64_t(item_size(dtype));
   Dims sizes(self.sizes()), strides(self.strides());
   if (old != now) {
@@ -134,7 +141,7 @@ Tensor view_as_type(const Tensor& self, DType dtype) {
 }
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
-constexpr uint32_t kHere = kMethod | kNoGrad, kMake = kNoGrad | kUninitialised;
+constexpr uint32_t kHere = kMethod | kNoGrad | kTakesMathBits, kMake = kNoGrad | kUninitialised;
 TS_OP(resize_, "resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor",
       "The tensor itself in another size, whose elements are those that lie first in memory.",
       kHere | kSizes | kLayoutMatters, &resize_in_place,

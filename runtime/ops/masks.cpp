@@ -43,7 +43,7 @@ void move_masked_rows(bool write, const Tensor& mask, const Tensor& self, const 
   if (mask.numel() == 0 || values.numel() == 0) return;
   const int64_t width = self.numel() / mask.numel();
   mask_rows_kernel(self.device(), MaskRowsCall{write, self.dtype(), mask.data<bool>(), mask.numel(), width,
-                                               self.impl()->data, values.impl()->data});
+                                               self.bytes(), values.bytes()});
 }
 
 void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {

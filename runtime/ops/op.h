@@ -109,6 +109,7 @@ enum OpFlag : uint32_t {
   kFft = 16384,             // torch.fft.f(...)
   kDataDependent = 32768,   // the shape of the result follows from the data: no metadata without running
   kUninitialised = 65536,   // the result's elements are whatever the memory held: empty and its kin
+  kTakesMathBits = 262144,  // reads operands with a conj or neg bit by itself, as views and copies do: math_bits.h
   kLayoutMatters = 131072,  // strides of an operand are part of what the op is: view, as_strided
 };
 

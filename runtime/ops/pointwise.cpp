@@ -82,10 +82,18 @@ DType promote(const Operand* in, int first, int count) {
 // What PyTorch calls the kernel of a row in a refusal, where that is not the row's name.
 std::string kernel_name(std::string_view row) {
   static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"selu", "elu_cpu"},           {"gelu_erf", "GeluKernelImpl"},      {"gelu_tanh", "GeluKernelImpl"},
-      {"logsigmoid", "log_sigmoid_cpu"}, {"softshrink", "softshrink_check"}, {"bitwise_left_shift", "lshift_cpu"},
-      {"bitwise_right_shift", "rshift_cpu"}, {"erf", "erf_vml_cpu"},      {"round", "round_vml_cpu"},
-      {"lgamma", "lgamma_vml_cpu"},  {"floor", "floor_vml_cpu"},          {"ceil", "ceil_vml_cpu"},
+      {"selu", "elu_cpu"},
+      {"gelu_erf", "GeluKernelImpl"},
+      {"gelu_tanh", "GeluKernelImpl"},
+      {"logsigmoid", "log_sigmoid_cpu"},
+      {"softshrink", "softshrink_check"},
+      {"bitwise_left_shift", "lshift_cpu"},
+      {"bitwise_right_shift", "rshift_cpu"},
+      {"erf", "erf_vml_cpu"},
+      {"round", "round_vml_cpu"},
+      {"lgamma", "lgamma_vml_cpu"},
+      {"floor", "floor_vml_cpu"},
+      {"ceil", "ceil_vml_cpu"},
       {"trunc", "trunc_vml_cpu"},
   };
   for (const auto& [name, kernel] : kOthers)
@@ -106,7 +114,8 @@ const char* complex_refusal(std::string_view row) {
   if (row == "isposinf") return "isposinf does not support complex inputs.";
   if (row == "isneginf") return "isneginf does not support complex inputs.";
   if (row == "heaviside") return "heaviside is not yet implemented for complex tensors.";
-  if (row.substr(0, 6) == "clamp_" || row == "relu" || row == "relu6" || row == "hardtanh") return "clamp is not supported for complex types";
+  if (row.substr(0, 6) == "clamp_" || row == "relu" || row == "relu6" || row == "hardtanh")
+    return "clamp is not supported for complex types";
   return nullptr;
 }
 
@@ -114,11 +123,13 @@ const char* complex_refusal(std::string_view row) {
   const char* const own_words = is_complex(type) ? complex_refusal(row.name) : nullptr;
   const std::string_view row_name = row.name;
   const bool extreme = row_name == "maximum" || row_name == "minimum" || row_name.starts_with("is");
-  if (is_bool(type) && row_name == "relu") fail(TensorErrorKind::NotImplemented, "Boolean inputs not supported for relu");
+  if (is_bool(type) && row_name == "relu")
+    fail(TensorErrorKind::NotImplemented, "Boolean inputs not supported for relu");
   if (is_bool(type) && (row_name == "relu6" || row_name == "hardtanh"))
     fail(TensorErrorKind::NotImplemented, "Bool inputs not supported for hardtanh");
   if (own_words) fail(extreme ? TensorErrorKind::Type : TensorErrorKind::NotImplemented, own_words);
-  fail(TensorErrorKind::NotImplemented, '"', kernel_name(row.name), "\" not implemented for '", scalar_type_name(type), "'");
+  fail(TensorErrorKind::NotImplemented, '"', kernel_name(row.name), "\" not implemented for '", scalar_type_name(type),
+       "'");
 }
 
 bool is_clamp(int id) { return id == k_clamp_min || id == k_clamp_max || id == k_clamp_both; }
@@ -286,7 +297,7 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
     loop.operands = count + 1;
     loop.ndim = 1;
     loop.numel = loop.sizes[0] = out.numel();
-    loop.data[0] = out.impl()->data;
+    loop.data[0] = out.bytes();
     loop.dtype[0] = out.dtype();
     loop.strides[0][0] = 1;
     for (int k = 0; k < count; k++) {
@@ -294,7 +305,7 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
         set_number(loop, k + 1, in[k], plan);
         loop.strides[k + 1][0] = 0;
       } else {
-        loop.data[k + 1] = in[k].tensor().impl()->data;
+        loop.data[k + 1] = in[k].tensor().bytes();
         loop.dtype[k + 1] = in[k].tensor().dtype();
         loop.strides[k + 1][0] = 1;
       }

@@ -37,7 +37,7 @@ bool make_dense_loop(Loop& loop, const Tensor* const* operands, int count) {
   loop.ndim = 1;
   loop.numel = loop.sizes[0] = out.numel();
   for (int k = 0; k < count; k++) {
-    loop.data[k] = operands[k]->impl()->data;
+    loop.data[k] = operands[k]->bytes();
     loop.dtype[k] = operands[k]->dtype();
     loop.strides[k][0] = k > 0 && is_number(*operands[k]) ? 0 : 1;
   }

@@ -126,8 +126,8 @@ DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime,
-        "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime, "mean(): could not infer output dtype. ",
+        dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;
 }
@@ -264,8 +264,8 @@ void run_into(int id, const Tensor& out, const Request& r) {
   c.in_dtype = x.dtype();
   c.out_dtype = out.dtype();
   c.compute = lane_of(as_input ? x.dtype() : out.dtype());
-  c.in = x.impl()->data;
-  c.out = out.impl()->data;
+  c.in = x.bytes();
+  c.out = out.bytes();
   c.out_index = nullptr;
   c.kept = c.reduced = 0;
   c.kept_numel = 1;

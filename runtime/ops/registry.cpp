@@ -5,6 +5,7 @@
 
 #include "runtime/ops/entry.h"
 #include "runtime/ops.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 #include "runtime/random.h"
@@ -141,7 +142,7 @@ std::vector<Arg> complete(const OpEntry& entry, std::vector<OpArg>& owned) {
 std::vector<OpArg> call_op(const OpEntry& entry, std::vector<OpArg> owned, std::span<Tensor> out) {
   const std::vector<Arg> args = complete(entry, owned);
   OpCall call{entry, Context::current(), args, out, {}};
-  entry.kernel(call);
+  call_entry(call);
   return {std::make_move_iterator(call.results.begin()), std::make_move_iterator(call.results.end())};
 }
 
@@ -210,7 +211,8 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       const bool other_shape = out.sizes() != results[i].sizes();
       resize_output(out, results[i].sizes());
       if (other_shape && gives_out_strides(c.entry.name))
-        if (const Dims strides = dense_strides(results[i]); !strides.empty()) out.impl()->set_layout(out.sizes(), strides);
+        if (const Dims strides = dense_strides(results[i]); !strides.empty())
+          out.impl()->set_layout(out.sizes(), strides);
       copy_into(out, results[i]);
     }
     c.results.emplace_back(out);
@@ -233,7 +235,7 @@ Tensor meta_like(const Tensor& t) {
   char* data = static_cast<char*>(nothing->data());
   Tensor out = Tensor::adopt(TensorImpl::create_view(nothing, data, t.sizes(), t.strides(), t.dtype()));
   nothing->release();
-  out.impl()->flags |= t.impl()->flags & TensorImpl::kWrappedNumber;
+  out.impl()->flags |= t.impl()->flags & (TensorImpl::kWrappedNumber | TensorImpl::kMathBits);
   return out;
 }
 
@@ -269,7 +271,7 @@ std::vector<Meta> infer(const OpEntry& entry, std::vector<OpArg> owned) {
   if (entry.shape) {
     metas = entry.shape(call);
   } else {
-    entry.kernel(call);
+    call_entry(call);
     for (const OpArg& result : call.results) {
       if (auto* t = std::get_if<Tensor>(&result)) metas.push_back(Meta::of(*t));
       if (auto* list = std::get_if<TensorList>(&result))

@@ -28,7 +28,7 @@ struct Triangle {
     const Tensor in = contiguous(self),
                  to = out.is_contiguous() ? out : Tensor::empty(out.sizes(), self.dtype(), self.device());
     const int64_t rows = self.size(-2), columns = self.size(-1);
-    triangle_kernel(self.device(), TriangleCall{kLower, diagonal, self.dtype(), in.impl()->data, to.impl()->data,
+    triangle_kernel(self.device(), TriangleCall{kLower, diagonal, self.dtype(), in.bytes(), to.bytes(),
                                                 self.numel() / (rows * columns), rows, columns});
     if (!to.same(out)) copy_into(out, to);
   }

@@ -6,6 +6,7 @@
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/function.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/torch/graph_hooks.h"
 #include "stdlib/torch/tensor_cycles.h"
 
@@ -100,6 +101,13 @@ TensorList tensors_of(Interpreter& in, const Value& v) {
   return list;
 }
 
+// Gradients to start from, as the engine takes them.
+TensorList gradients_of(Interpreter& in, const Value& v) {
+  TensorList list = tensors_of(in, v);
+  for (Tensor& t : list) t = resolved(t);
+  return list;
+}
+
 // A tensor, or a GradientEdge: a tuple of a node and the number of its result.
 GraphPoints points_of(Interpreter& in, const Value& v) {
   GraphPoints points;
@@ -132,7 +140,7 @@ Value sweep(Interpreter& in, const Args&) {
 
 Value run_backward(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    backward(points_of(in, args[0]), tensors_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
+    backward(points_of(in, args[0]), gradients_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
              points_of(in, args[4]));
     return Value::none();
   });
@@ -140,7 +148,7 @@ Value run_backward(Interpreter& in, const Args& args) {
 
 Value run_grad(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
-    return wrap_list(in, grad(points_of(in, args[0]), points_of(in, args[1]), tensors_of(in, args[2]),
+    return wrap_list(in, grad(points_of(in, args[0]), points_of(in, args[1]), gradients_of(in, args[2]),
                               truth(in, args[3]), truth(in, args[4]), truth(in, args[5])));
   });
 }

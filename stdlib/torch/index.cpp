@@ -4,6 +4,7 @@
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
 
@@ -34,7 +35,7 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
   if (key.is_bool()) return TensorIndex::boolean(key.as_bool());
   if (is_slice(key)) return slice_index(in, as_slice(key));
   if (key.is(in.ellipsis)) return TensorIndex::ellipsis();
-  if (is_tensor(state, key)) return TensorIndex::of(tensor_of(key));
+  if (is_tensor(state, key)) return TensorIndex::of(resolved(tensor_of(key)));
   if (is_list(key) || is_tuple(key) || is_range(key))
     return TensorIndex::of(
         tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), Value::none(), true));

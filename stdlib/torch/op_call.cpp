@@ -2,6 +2,7 @@
 
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/ops/reduce.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/op_example.h"
@@ -20,6 +21,8 @@ Value wrap_unless_same(Interpreter& in, Tensor result, const Value& operand) {
 bool call_fast(Interpreter& in, const TorchState& state, OpFunction& function, const Args& args, Value& result) {
   const FastPaths& fast = function.fast;
   const Tensor& x = tensor_of(args[0]);
+  if (x.has_math_bits()) [[unlikely]]
+    return false;
   if (args.count == 1) {
     if (function.is_inplace) {
       if (fast.unary_inplace == nullptr) return false;
@@ -34,6 +37,8 @@ bool call_fast(Interpreter& in, const TorchState& state, OpFunction& function, c
   Scalar number;
   if (is_tensor(state, args[1])) {
     const Tensor& y = tensor_of(args[1]);
+    if (y.has_math_bits()) [[unlikely]]
+      return false;
     if (function.is_inplace ? fast.binary_inplace == nullptr : fast.binary == nullptr) return false;
     if (function.is_inplace) fast.binary_inplace(x, y), result = args[0];
     else result = wrap_tensor(in, fast.binary(x, y, 0));
@@ -50,7 +55,7 @@ bool call_fast(Interpreter& in, const TorchState& state, OpFunction& function, c
 bool call_reduction(Interpreter& in, const TorchState& state, const OpFunction& function, const Args& args,
                     Value& result) {
   const uint32_t given = args.positional();
-  if (given == 0 || given > 3 || !is_tensor(state, args[0])) return false;
+  if (given == 0 || given > 3 || !is_tensor(state, args[0]) || tensor_of(args[0]).has_math_bits()) return false;
   const Value* dim = given > 1 ? &args[1] : nullptr;
   const Value* keepdim = given > 2 ? &args[2] : nullptr;
   for (uint32_t i = given; i < args.count; ++i) {
@@ -88,7 +93,7 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
   const std::span<Tensor> out = inplace ? std::span(&tensor_of(*self), 1) : std::span(bound.out);
   for (const Tensor& t : out) check_may_write(t);
   OpCall call{binder.entry(), state.context, {bound.args(), binder.size()}, out, {}};
-  binder.entry().kernel(call);
+  call_entry(call);
   if (inplace) return *self;
   if (!bound.out_value.is_undefined()) return wrap_given(in, binder.entry(), bound.out_value);
   if (call.results.size() != 1)

@@ -4,6 +4,7 @@
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
@@ -111,7 +112,7 @@ Value set_grad(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
   check_assigned_grad(g, t);
-  meta.grad = g;
+  meta.grad = resolved(g);
   return Value::none();
 }
 

@@ -2,6 +2,7 @@
 
 #include "lang/core/protocol.h"
 #include "runtime/autograd/function.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/torch/graph.h"
 
 namespace tessera::stdlib {
@@ -35,7 +36,7 @@ Tensor ScriptHook::operator()(const Tensor& grad) const {
   if (!is_tensor(torch_state(*in), result))
     throw Error(ErrorKind::TypeError,
                 "expected Variable, but hook returned '" + std::string(type_name(*in, result)) + "'");
-  return hook_result(grad, tensor_of(result), hook_name(*in, function));
+  return hook_result(grad, resolved(tensor_of(result)), hook_name(*in, function));
 }
 
 namespace {
@@ -43,7 +44,7 @@ namespace {
 TensorList changed_by(Interpreter& in, const Value& hook, const Value& result, size_t expected) {
   if (result.is_none()) return {};
   const TorchState& state = torch_state(in);
-  if (is_tensor(state, result) && expected == 1) return {tensor_of(result)};
+  if (is_tensor(state, result) && expected == 1) return {resolved(tensor_of(result))};
   if (!result.is_object() || !result.as_object()->type->is_subtype_of(in.types.tuple))
     throw Error(ErrorKind::TypeError, "expected tuple, but hook returned '" + std::string(type_name(in, result)) + "'");
   if (as_tuple(result)->size != expected)
@@ -52,7 +53,7 @@ TensorList changed_by(Interpreter& in, const Value& hook, const Value& result, s
                     std::to_string(as_tuple(result)->size) + ", but expected " + std::to_string(expected) + ")");
   TensorList list;
   for (const Value& item : *as_tuple(result))
-    list.push_back(item.is_none() ? Tensor() : expect_tensor(in, item, "hook's result"));
+    list.push_back(item.is_none() ? Tensor() : resolved(expect_tensor(in, item, "hook's result")));
   return list;
 }
 
@@ -76,7 +77,7 @@ TensorList ScriptBackward::operator()(const TensorList& grads, const TensorList&
   for (const Value& item : *as_tuple(answer)) {
     if (!item.is_none() && !is_tensor(torch_state(*in), item))
       throw Error(ErrorKind::RuntimeError, "expected Variable or None (got " + std::string(type_name(*in, item)) + ")");
-    list.push_back(item.is_none() ? Tensor() : tensor_of(item));
+    list.push_back(item.is_none() ? Tensor() : resolved(tensor_of(item)));
   }
   return list;
 }

@@ -7,6 +7,7 @@
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/range.h"
+#include "runtime/ops/math_bits.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_type.h"
@@ -241,7 +242,7 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
 }
 
 Value tensor_to_list(Interpreter& in, const Tensor& t) {
-  const Tensor host = tensor_to(t, t.dtype(), kCpu, false);
+  const Tensor host = resolved(tensor_to(t, t.dtype(), kCpu, false));
   return with_type<kAllTypes>(host.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     return list_of(in, host, 0, static_cast<const T*>(host.data_ptr()));

@@ -6,6 +6,7 @@
 #include "lang/types/setup.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
@@ -52,7 +53,7 @@ Value element_size(Interpreter&, const Args& args) {
 Value storage_offset(Interpreter&, const Args& args) { return Value::integer(self_of(args).offset()); }
 Value data_ptr(Interpreter&, const Args& args) {
   const Tensor& t = self_of(args);
-  return Value::integer(t.device().is_meta() ? 0 : static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data_ptr())));
+  return Value::integer(t.device().is_meta() ? 0 : static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.impl()->data)));
 }
 Value is_floating_point(Interpreter&, const Args& args) { return Value::boolean(is_floating(self_of(args).dtype())); }
 Value is_complex_tensor(Interpreter&, const Args& args) { return Value::boolean(is_complex(self_of(args).dtype())); }
@@ -66,7 +67,7 @@ Value storage(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   const int64_t count = static_cast<int64_t>(t.storage().bytes() / item_size(t.dtype()));
   const int64_t one = 1;
-  const Value flat = wrap_tensor(in, detached_alias(t).view_of({&count, 1}, {&one, 1}, -t.offset()));
+  const Value flat = wrap_tensor(in, without_math_bits(detached_alias(t)).view_of({&count, 1}, {&one, 1}, -t.offset()));
   return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), intern(in, "TypedStorage")),
               {flat});
 }
@@ -238,9 +239,14 @@ Value numpy(Interpreter& in, const Args& args) {
   if (t.requires_grad() && !truth(in, args[1]))
     throw Error(ErrorKind::RuntimeError,
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  if (t.has_math_bits() && !truth(in, args[1]))
+    throw Error(ErrorKind::RuntimeError, std::string("Can't call numpy() on Tensor that has ") +
+                                             (t.is_conj() ? "conjugate bit set. Use tensor.resolve_conj()"
+                                                          : "negative bit set. Use tensor.resolve_neg()") +
+                                             ".numpy() instead.");
   if (t.dtype() == kBFloat16) throw Error(ErrorKind::TypeError, "Got unsupported ScalarType BFloat16");
   const Value array = get_attr(in, Value(static_cast<Object*>(in.import("numpy"))), intern(in, "ndarray"));
-  return call(in, array, {wrap_tensor(in, detached_alias(t))});
+  return call(in, array, {wrap_tensor(in, detached_alias(resolved(t)))});
 }
 
 // Autograd ---------------------------------------------------------------------------------------------------------
@@ -420,8 +426,9 @@ const NativeDef kPlainMethods[] = {
 };
 
 // Methods that are functions of torch written in the language.
-const char* const kScriptMethods[] = {"apply_",    "dense_dim", "dim_order", "histogram",   "is_pinned",  "is_shared",
-                                      "is_signed", "map_",      "nanmedian", "nanquantile", "narrow_copy", "sparse_dim", "to_dense"};
+const char* const kScriptMethods[] = {"apply_",      "dense_dim",  "dim_order", "histogram", "is_pinned",
+                                      "is_shared",   "is_signed",  "map_",      "nanmedian", "nanquantile",
+                                      "narrow_copy", "sparse_dim", "to_dense"};
 
 Value call_script(Interpreter& in, const Args& args) {
   const Value module(static_cast<Object*>(in.import("torch._rarely")));

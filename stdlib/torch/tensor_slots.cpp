@@ -6,6 +6,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
+#include "runtime/ops/math_bits.h"
 #include "stdlib/torch/index.h"
 #include "stdlib/torch/op_call.h"
 
@@ -44,7 +45,9 @@ Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, 
   return wrap_tensor(in, mul.tensor_scalar(inverse, number, kLeftDying));
 }
 
-Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const Tensor& right, unsigned reuse) {
+Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const Tensor& given, unsigned reuse) {
+  const Plain plain(given);
+  const Tensor& right = plain;
   const TorchState& state = torch_state(in);
   if (op == BinaryOp::TrueDiv)
     return divide_number(in, number, right, state.binary_ops[static_cast<size_t>(BinaryOp::Mul)]->fast);
@@ -67,8 +70,10 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
     return in_torch(in, operands, [&] {
       const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
       const bool cast = op == BinaryOp::MatMul && state.autocast.any;
-      if (entry->fast.binary == nullptr || cast) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
-      return wrap_tensor(in, entry->fast.binary(tensor_of(left), tensor_of(right), reuse));
+      if (entry->fast.binary == nullptr || cast)
+        return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
+      const Plain x(tensor_of(left)), y(tensor_of(right));
+      return wrap_tensor(in, entry->fast.binary(x, y, reuse));
     });
   }
   Scalar number;
@@ -76,7 +81,8 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   return in_torch(in, operands, [&] {
     if (reflected) return number_op_tensor(in, op, number, tensor_of(right), reusable(right, dying, kRightDying));
     if (entry->fast.tensor_scalar != nullptr)
-      return wrap_tensor(in, entry->fast.tensor_scalar(tensor_of(left), number, reusable(left, dying, kLeftDying)));
+      return wrap_tensor(in,
+                         entry->fast.tensor_scalar(Plain(tensor_of(left)), number, reusable(left, dying, kLeftDying)));
     return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
   });
 }
@@ -88,9 +94,10 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
   const Value operands[] = {self, other};
   in_torch(in, self, [&] { check_may_write(tensor_of(self)); });
   Scalar number;
-  if (is_tensor(state, other) && entry->fast.binary_inplace != nullptr) {
-    in_torch(in, operands, [&] { entry->fast.binary_inplace(tensor_of(self), tensor_of(other)); });
-  } else if (to_scalar(other, number) && entry->fast.scalar_inplace != nullptr) {
+  const bool direct = !tensor_of(self).has_math_bits();
+  if (direct && is_tensor(state, other) && entry->fast.binary_inplace != nullptr) {
+    in_torch(in, operands, [&] { entry->fast.binary_inplace(tensor_of(self), Plain(tensor_of(other))); });
+  } else if (direct && to_scalar(other, number) && entry->fast.scalar_inplace != nullptr) {
     in_torch(in, operands, [&] { entry->fast.scalar_inplace(tensor_of(self), number); });
   } else if (is_tensor(state, other) || to_scalar(other, number)) {
     return call_method(in, self, intern(in, std::string(entry->name) + "_"), {other});
@@ -106,7 +113,7 @@ Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
   if (op == UnaryOp::Invert && (is_floating(type) || is_complex(type)))
     throw Error(ErrorKind::TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
   const OpEntry* entry = torch_state(in).unary_ops[static_cast<size_t>(op)];
-  return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(tensor_of(self))); });
+  return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(Plain(tensor_of(self)))); });
 }
 
 Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
@@ -115,9 +122,10 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
   const Value operands[] = {self, other};
   Scalar number;
   if (is_tensor(state, other))
-    return in_torch(in, operands, [&] { return wrap_tensor(in, fast.binary(tensor_of(self), tensor_of(other), 0)); });
+    return in_torch(in, operands,
+                    [&] { return wrap_tensor(in, fast.binary(Plain(tensor_of(self)), Plain(tensor_of(other)), 0)); });
   if (!to_scalar(other, number)) return in.not_implemented;
-  return in_torch(in, operands, [&] { return wrap_tensor(in, fast.tensor_scalar(tensor_of(self), number, 0)); });
+  return in_torch(in, operands, [&] { return wrap_tensor(in, fast.tensor_scalar(Plain(tensor_of(self)), number, 0)); });
 }
 
 bool tensor_truth(Interpreter& in, const Value& self) {

@@ -4,7 +4,6 @@ import re
 LISTED = [
     ('.*', 'error', r'^RuntimeError: mean\(\): could not infer output dtype', r'^NotImplementedError: mean\(\)',
      'mean of integers raises RuntimeError, the base class of what PyTorch raises today'),
-    ('conj|mH|H|adjoint', 'alias|stride', '', '', 'conjugates are computed at once: no view'),
     ('.*', 'error', r"has no attribute '(chalf|complex32)'|Expected both inputs to be Half", r'complex32|^NotImplemented|^nothing',
      'there is no complex32'),
 ]
