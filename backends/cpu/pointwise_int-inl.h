@@ -23,10 +23,14 @@ void run_steps(const Run& r) {
   const T* z = Op::kArity > 2 ? static_cast<const T*>(r.in[2]) : x;
   const int64_t step_z = Op::kArity > 2 ? r.step[2] : 0;
   using R = decltype(Op::call(N(0), N(0), N(0), N(0), N(0)));
-  for (int64_t i = 0; i < r.n; i++) {
+  // Copies, as a byte that is stored may be one of r for all the compiler knows.
+  void* const out = r.out;
+  const int64_t n = r.n;
+#pragma GCC ivdep  // the result is an operand's own memory, or apart from all
+  for (int64_t i = 0; i < n; i++) {
     R result = Op::call(N(x[kStepX ? i : 0]), N(y[kStepY ? i : 0]), N(z[i * step_z]), p, q);
-    if constexpr (std::is_same_v<R, bool>) static_cast<uint8_t*>(r.out)[i] = result;
-    else static_cast<T*>(r.out)[i] = result.v;
+    if constexpr (std::is_same_v<R, bool>) static_cast<uint8_t*>(out)[i] = result;
+    else static_cast<T*>(out)[i] = result.v;
   }
 }
 
