@@ -1,5 +1,5 @@
-// cdist and pdist. Euclidean distances of many rows come from one product, as |a|^2 - 2ab + |b|^2; others from a kernel, and
-// where a gradient is asked for they are sentences of other ops, which their derivatives follow.
+// cdist and pdist. Euclidean distances of many long rows come from one product, as |a|^2 - 2ab + |b|^2; others from a kernel,
+// and where a gradient is asked for they are sentences of other ops, which their derivatives follow.
 #include "runtime/ops/distances.h"
 
 #include "runtime/autograd/record.h"
@@ -8,6 +8,8 @@
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/masks.h"
+#include "runtime/ops/pointwise.h"
+#include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -50,16 +52,24 @@ struct PairDistances {
   }
 };
 
-struct EuclidByProduct {
-  static Meta shape(const Tensor& a, const Tensor& b) { return Distances::shape(a, b, 2); }
-  static void run(const Tensor& out, const Tensor& a, const Tensor& b) {
+// Of many rows. The kernel has short ones before the product has been over its result three times, and to the last bit.
+struct Euclid {
+  static constexpr int64_t kShort = 24;
+  static Meta shape(const Tensor& a, const Tensor& b, bool) { return Distances::shape(a, b, 2); }
+  static void run(const Tensor& out, const Tensor& a, const Tensor& b, bool by_product) {
+    if (!by_product && a.size(-1) <= kShort && kMeasured.has(a.dtype()) && a.device().is_cpu())
+      return Distances::run(out, a, b, 2);
     const Tensor in_a = sum(a * a, Dims{-1}, true), in_b = sum(b * b, Dims{-1}, true),
                  one = ones({}, a.dtype(), a.device());
     const Tensor left = cat({a * Scalar(-2), in_a, expand(one, in_a.sizes())}, -1),
                  right = cat({b, expand(one, in_b.sizes()), in_b}, -1);
-    copy_into(out, sqrt(clamp_min(matmul(left, transpose(right, -2, -1)), 0)));
+    const Tensor product = matmul(left, transpose(right, -2, -1));
+    const Operand squares[] = {product};
+    const Scalar least[] = {Scalar(0)};
+    run_pointwise_inplace(pointwise::k_clamp_min, squares, least);
+    run_pointwise(pointwise::k_sqrt, squares, nullptr, &out);
   }
-  static void grad(Tensor& out, const Tensor& a, const Tensor& b) {
+  static void grad(Tensor& out, const Tensor& a, const Tensor& b, bool) {
     record(out, "CdistBackward0", {&a, &b}, Kept<3>{{SavedTensor(a), SavedTensor(b), SavedTensor(out, true)}},
            [](Sweep& s) {
              const Tensor distance = s.kept(2), share = masked_fill(s.g() / distance, distance == Scalar(0), Scalar(0));
@@ -103,7 +113,7 @@ Tensor cdist(const Tensor& a_given, const Tensor& b_given, double p, const std::
   };
   const Tensor a = spread(a_given), b = spread(b_given);
   const bool many = mode == 1 || (mode == 0 && (a.size(-2) > 25 || b.size(-2) > 25));
-  if (p == 2 && many && a.numel() && b.numel()) return apply<EuclidByProduct>(a, b);
+  if (p == 2 && many && a.numel() && b.numel()) return apply<Euclid>(a, b, mode == 1);
   if (!needs_grad(a, b) || !kMeasured.has(a.dtype())) return apply<Distances>(a, b, p);
   return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, Dims{-1});
 }
