@@ -22,10 +22,17 @@ inline uint64_t word_of(const uint8_t* mask) {
   return word;
 }
 
-/// Of bytes that are 0 or 1.
+/// Of bytes that are 0 or 1. Words are added byte by byte, as many as a byte can hold, before their bytes are.
 inline int64_t count_set(const uint8_t* mask, int64_t n) {
+  constexpr uint64_t kLow = 0x00ff00ff00ff00ff;
+  constexpr int64_t kWords = 4, kMost = 255;
   int64_t total = 0, i = 0;
-  for (; i + 8 <= n; i += 8) total += int64_t((word_of(mask + i) * 0x0101010101010101u) >> 56);  // the bytes' sum
+  while (i + 8 * kWords <= n) {
+    uint64_t sums[kWords] = {};
+    for (const int64_t end = std::min(n, i + 8 * kWords * kMost) - 8 * kWords; i <= end; i += 8 * kWords)
+      for (int64_t w = 0; w < kWords; w++) sums[w] += word_of(mask + i + 8 * w);
+    for (const uint64_t sum : sums) total += int64_t((((sum & kLow) + (sum >> 8 & kLow)) * 0x0001000100010001u) >> 48);
+  }
   for (; i < n; i++) total += mask[i];
   return total;
 }
@@ -61,16 +68,28 @@ std::vector<int64_t> counts_before(const T* in, int64_t n) {
   return before;
 }
 
+/// The first place from i on, in steps of 32, behind which something is set or fewer are left.
+inline int64_t pass_clear(const uint8_t* mask, int64_t i, int64_t n) {
+  while (i + 32 <= n &&
+         (word_of(mask + i) | word_of(mask + i + 8) | word_of(mask + i + 16) | word_of(mask + i + 24)) == 0)
+    i += 32;
+  return i;
+}
+
 /// take(k, i, set) for the k-th place i that is set, and inside of a word for the places between them too; k stays below
 /// `count`, which is how many are set.
 template <class Take>
 void for_set(const uint8_t* mask, int64_t n, int64_t count, const Take& take) {
   int64_t k = 0, i = 0;
-  for (; i + 8 <= n && k + 8 <= count; i += 8) {
+  for (; i + 8 <= n && k < count; i += 8) {
     uint64_t word = word_of(mask + i);
-    if (word == 0) continue;
+    if (word == 0) {
+      i = pass_clear(mask, i + 8, n) - 8;
+      continue;
+    }
+    const bool whole = k + 8 <= count;
     for (int64_t j = 0; j < 8; j++, word >>= 8) {
-      take(k, i + j, word & 1);
+      if (whole || word & 1) take(k, i + j, word & 1);
       k += int64_t(word & 1);
     }
   }

@@ -53,6 +53,11 @@ void fill_run(T* out, const T* self, const uint8_t* mask, const T* value, const 
     }
     return;
   }
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0 && step[3] == 0) {  // whole rows
+    if (*mask) std::fill_n(out, n, *value);
+    else if (out != self) std::copy_n(self, n, out);
+    return;
+  }
   for (int64_t i = 0; i < n; i++) out[i * step[0]] = mask[i * step[2]] ? value[i * step[3]] : self[i * step[1]];
 }
 

@@ -6,6 +6,8 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/pointwise.h"
+#include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
@@ -24,28 +26,41 @@ struct Runs {
   Tensor counts;  // how long each is, when asked for
 };
 
-// `begins` says of every item but the first whether it differs from the one before it.
-Runs runs_of(const Tensor& begins, int64_t n, bool numbers, bool counts) {
+// `begins` says of every item whether it is the first of a run.
+Runs runs_of(const Tensor& begins, bool numbers, bool counts) {
   Runs runs;
-  const Device device = begins.device();
-  const Tensor all = n ? cat({full({1}, true, kBool, device), begins}) : begins;
-  runs.first = reshape(nonzero(all), {-1});
-  if (numbers) runs.number = cumsum(all, 0) - 1;
-  if (counts) runs.counts = cat({slice(runs.first, 0, 1, {}), full({n ? 1 : 0}, n, kInt64, device)}) - runs.first;
+  const int64_t n = begins.numel();
+  runs.first = reshape(nonzero(begins), {-1});
+  if (numbers) runs.number = cumsum(begins, 0) - 1;
+  if (counts)
+    runs.counts = cat({slice(runs.first, 0, 1, {}), full({n ? 1 : 0}, n, kInt64, begins.device())}) - runs.first;
   return runs;
 }
 
+// Where n items' first is set, and the others are what `differ` writes: whether they differ from the one before.
+template <class Differ>
+Tensor begins_of(int64_t n, Device device, const Differ& differ) {
+  const Tensor begins = Tensor::empty({n}, kBool, device);
+  if (n) fill_into(narrow(begins, 0, 0, 1), true);
+  if (n > 1) differ(narrow(begins, 0, 1, n - 1));
+  return begins;
+}
 Tensor begins_in(const Tensor& flat) {
   const int64_t n = flat.numel();
-  if (n < 2) return Tensor::empty({0}, kBool, flat.device());
-  return narrow(flat, 0, 1, n - 1) != narrow(flat, 0, 0, n - 1);
+  return begins_of(n, flat.device(), [&](const Tensor& out) {
+    const Tensor items = narrow(flat, 0, 1, n - 1), before = narrow(flat, 0, 0, n - 1);
+    const Operand both[] = {items, before};
+    run_pointwise(pointwise::k_ne, both, nullptr, &out);
+  });
 }
 
 // Of rows: those that differ anywhere from the one before.
 Tensor begins_in_rows(const Tensor& rows) {
   const int64_t n = rows.sizes()[0];
-  if (n < 2 || rows.numel() == 0) return zeros({std::max<int64_t>(n - 1, 0)}, kBool, rows.device());
-  return any(reshape(narrow(rows, 0, 1, n - 1) != narrow(rows, 0, 0, n - 1), {n - 1, -1}), Dims{1});
+  return begins_of(n, rows.device(), [&](const Tensor& out) {
+    if (rows.numel() == 0) return fill_into(out, false);
+    copy_into(out, any(reshape(narrow(rows, 0, 1, n - 1) != narrow(rows, 0, 0, n - 1), {n - 1, -1}), Dims{1}));
+  });
 }
 
 // number[i] belongs to the item that came from places[i].
@@ -91,12 +106,12 @@ void unique_op(OpCall& c) {
   if (dim_given) {
     const int64_t dim = wrap_dim(*dim_given, self.dim());
     const Tensor rows = rows_along(self, dim), order = order_of_rows(rows);
-    const Runs runs = runs_of(begins_in_rows(index_select(rows, 0, order)), rows.sizes()[0], inverse, counts);
+    const Runs runs = runs_of(begins_in_rows(index_select(rows, 0, order)), inverse, counts);
     return give_results(c, index_select(self, dim, index_select(order, 0, runs.first)), runs,
                         inverse ? put_back(runs.number, order) : Tensor(), inverse, counts);
   }
   const auto [sorted, places] = sort(reshape(self, {-1}), 0);
-  const Runs runs = runs_of(begins_in(sorted), sorted.numel(), inverse, counts);
+  const Runs runs = runs_of(begins_in(sorted), inverse, counts);
   give_results(c, index_select(sorted, 0, runs.first), runs,
                inverse ? reshape(put_back(runs.number, places), self.sizes()) : Tensor(), inverse, counts);
 }
@@ -109,11 +124,11 @@ void unique_consecutive_op(OpCall& c) {
   if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3)) {
     const int64_t dim = wrap_dim(*dim_given, self.dim());
     const Tensor rows = rows_along(self, dim);
-    const Runs runs = runs_of(begins_in_rows(rows), rows.sizes()[0], inverse, counts);
+    const Runs runs = runs_of(begins_in_rows(rows), inverse, counts);
     return give_results(c, index_select(self, dim, runs.first), runs, runs.number, inverse, counts);
   }
   const Tensor flat = reshape(self, {-1});
-  const Runs runs = runs_of(begins_in(flat), flat.numel(), inverse, counts);
+  const Runs runs = runs_of(begins_in(flat), inverse, counts);
   give_results(c, index_select(flat, 0, runs.first), runs, inverse ? reshape(runs.number, self.sizes()) : Tensor(),
                inverse, counts);
 }
