@@ -1,4 +1,4 @@
-// cat, stack and what is made of them. All are copies into views of the result, so they need no kernels of their own.
+// cat, stack and what is made of them: copies into views of the result, or where those would go over it several times one kernel.
 #include "runtime/ops/join.h"
 
 #include <algorithm>
@@ -6,11 +6,14 @@
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<JoinCall> join_kernel("join");
 
 Tensor part_of(const Tensor& whole, int64_t dim, int64_t start, int64_t length) {
   Dims sizes(whole.sizes());
@@ -46,6 +49,23 @@ void check_devices(const TensorList& tensors) {
   }
 }
 
+// All at once, where each row of the result has something of every tensor: from dimension `dim` on their elements lie side by
+// side. False where that is not how they lie.
+bool join_rows(const Tensor& out, const TensorList& tensors, int64_t dim) {
+  const int64_t rows = numel_of(out.sizes().first(size_t(dim)));
+  if (rows < 2 || out.numel() == 0 || !out.is_contiguous() || !join_kernel.has(out.device().type)) return false;
+  std::vector<const void*> parts;
+  std::vector<int64_t> widths;
+  for (const Tensor& t : tensors) {
+    if (t.numel() == 0) continue;
+    if (t.dtype() != out.dtype() || !t.is_contiguous()) return false;
+    parts.push_back(t.data_ptr()), widths.push_back(t.numel() / rows);
+  }
+  join_kernel(out.device(),
+              JoinCall{out.dtype(), rows, int64_t(parts.size()), parts.data(), widths.data(), out.data_ptr()});
+  return true;
+}
+
 struct Cat {
   static Meta shape(const TensorList& tensors, int64_t dim_given) {
     check(!tensors.empty(), TensorErrorKind::Value, "torch.cat(): expected a non-empty list of Tensors");
@@ -67,6 +87,7 @@ struct Cat {
   }
   static void run(const Tensor& out, const TensorList& tensors, int64_t dim_given) {
     const int64_t dim = wrap_dim(dim_given, out.dim());
+    if (join_rows(out, tensors, dim)) return;
     int64_t at = 0;
     for (const Tensor& t : tensors) {
       const int64_t length = is_nothing(t) ? 0 : t.sizes()[dim];
@@ -121,6 +142,7 @@ struct Stack {
   }
   static void run(const Tensor& out, const TensorList& tensors, int64_t dim_given) {
     const int64_t dim = wrap_dim(dim_given, out.dim());
+    if (join_rows(out, tensors, dim)) return;
     Dims sizes(out.sizes()), strides(out.strides());
     sizes.erase(dim), strides.erase(dim);
     for (size_t i = 0; i < tensors.size(); i++)

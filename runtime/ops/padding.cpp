@@ -4,12 +4,16 @@
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/norm_layers.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<EdgePadCall> edge_pad_kernel("edge_pad");
+
 namespace {
 
 // Sizes and where self starts, from PyTorch's list: last dimension first, (before, after) each.
@@ -76,15 +80,17 @@ int64_t mirrored(int64_t i, int64_t size, const std::string& mode) {
 }
 
 /// Where the items of a padded dimension come from.
-Tensor places_along(const Padding& p, size_t d, int64_t size, const std::string& mode, Device device) {
+std::vector<int64_t> places_along(const Padding& p, size_t d, int64_t size, const std::string& mode) {
   std::vector<int64_t> places(size_t(p.size(d, size)));
   // Around a circle, what negative padding cuts off is not there for the other end.
   const bool circle = mode == "circular";
   const int64_t start = circle ? cut(p.before[d]) : 0, inner = circle ? size - start - cut(p.after[d]) : size;
   for (size_t i = 0; i < places.size(); i++)
     places[i] = start + mirrored(int64_t(i) - (circle ? std::max<int64_t>(p.before[d], 0) : p.before[d]), inner, mode);
-  const int64_t n = int64_t(places.size());
-  return to_device(Tensor::from_values(places, {n}), device);
+  return places;
+}
+Tensor index_of(const std::vector<int64_t>& places, Device device) {
+  return to_device(Tensor::from_values(places, {int64_t(places.size())}), device);
 }
 
 struct EdgePad {
@@ -105,13 +111,21 @@ struct EdgePad {
   }
   static void run(const Tensor& out, const Tensor& self, Ints pad, const std::string& mode) {
     const Padding p(self, pad);
-    if (const auto thin = [](int64_t n) { return n >= 0 && n <= 16; };
-        std::all_of(p.before.begin(), p.before.end(), thin) && std::all_of(p.after.begin(), p.after.end(), thin))
-      return surround(out, self, p, mode);
+    const size_t ndim = self.sizes().size(), first = ndim - pad.size() / 2;
+    std::vector<std::vector<int64_t>> places;
+    for (size_t d = first; d < ndim; d++) places.push_back(places_along(p, d, self.sizes()[d], mode));
+    if (out.numel() && out.is_contiguous() && edge_pad_kernel.has(out.device().type)) {
+      const Tensor in = contiguous(self);
+      std::vector<const int64_t*> lists;
+      for (const auto& list : places) lists.push_back(list.data());
+      return edge_pad_kernel(
+          out.device(),
+          EdgePadCall{out.dtype(), numel_of(out.sizes().first(first)), int(lists.size()), in.sizes().data() + first,
+                      out.sizes().data() + first, lists.data(), in.data_ptr(), out.data_ptr()});
+    }
     Tensor from = self;
-    for (size_t d = 0; d < self.sizes().size(); d++)
-      if (p.before[d] || p.after[d])
-        from = index_select(from, int64_t(d), places_along(p, d, self.sizes()[d], mode, self.device()));
+    for (size_t d = first; d < ndim; d++)
+      if (p.before[d] || p.after[d]) from = index_select(from, int64_t(d), index_of(places[d - first], self.device()));
     copy_into(out, from);
   }
   static void grad(Tensor& out, const Tensor& self, Ints pad, const std::string& mode) {
@@ -131,7 +145,7 @@ struct EdgePad {
           Dims smaller(g.sizes());
           smaller[d] = sizes[d];
           g = index_add(zeros(smaller, g.dtype(), g.device()), int64_t(d),
-                        places_along(p, d, sizes[d], mode, g.device()), g, 1);
+                        index_of(places_along(p, d, sizes[d], mode), g.device()), g, 1);
         }
         return g;
       });
@@ -139,24 +153,6 @@ struct EdgePad {
   }
 
  private:
-  // Self goes to the middle of the result, and from there item by item outwards, the last dimension first.
-  static void surround(const Tensor& out, const Tensor& self, const Padding& p, const std::string& mode) {
-    Tensor middle = out;
-    const auto inner = [&](const Tensor& t, size_t d) { return narrow(t, int64_t(d), p.before[d], self.sizes()[d]); };
-    for (size_t d = 0; d < self.sizes().size(); d++) middle = inner(middle, d);
-    copy_into(middle, self);
-    for (size_t d = self.sizes().size(); d-- > 0;) {
-      Tensor filled = out;
-      for (size_t outer = 0; outer < d; outer++) filled = inner(filled, outer);
-      const int64_t size = self.sizes()[d];
-      for (int64_t i = 0; i < out.sizes()[d]; i++) {
-        if (i == p.before[d]) i += size;
-        if (i == out.sizes()[d]) break;
-        copy_into(select(filled, int64_t(d), i),
-                  select(filled, int64_t(d), p.before[d] + mirrored(i - p.before[d], size, mode)));
-      }
-    }
-  }
   static void check_circle(const Padding& p, size_t d, int64_t size) {
     check(p.before[d] <= size && p.after[d] <= size, TensorErrorKind::Runtime,
           "Padding value causes wrapping around more than once.");

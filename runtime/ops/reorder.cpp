@@ -1,4 +1,4 @@
-// Ops that move blocks of elements of one tensor: several copies of it, and other orders. All are copies into views of the
+// Ops that move blocks of elements of one tensor: several copies of it, and other orders. Most are copies into views of the
 // result, so they need no kernels of their own.
 #include <algorithm>
 #include <span>
@@ -7,6 +7,7 @@
 #include "runtime/checked.h"
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
+#include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
@@ -14,6 +15,8 @@
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<RunNumbersCall> run_numbers_kernel("run_numbers");
 
 // ---- several copies ----
 
@@ -216,6 +219,17 @@ Tensor of_length(const Tensor& input, int64_t dim, int64_t length) {
   sizes[dim] = length;
   return Tensor::empty(sizes, input.dtype(), input.device());
 }
+// Of runs that end there, the last one at `total`. Each number is how many runs have ended before.
+Tensor numbers_of_runs(const Tensor& ends, int64_t total) {
+  if (run_numbers_kernel.has(ends.device().type)) {
+    const Tensor out = Tensor::empty({total}, kInt64, ends.device());
+    run_numbers_kernel(ends.device(), RunNumbersCall{ends.data<int64_t>(), ends.numel(), out.data<int64_t>()});
+    return out;
+  }
+  const Tensor marks = zeros({total + 1}, kInt64, ends.device());
+  index_put_(marks, {narrow(ends, 0, 0, ends.numel() - 1)}, ones({}, kInt64, ends.device()), true);
+  return cumsum(narrow(marks, 0, 0, total), 0);
+}
 Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim_given,
                                 std::optional<int64_t> output_size) {
   const Tensor input = dim_given ? self : reshape(self, {-1});
@@ -233,13 +247,10 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
   if (size == 0) return clone(input);
   check(min(repeats).item().to_int() >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
   checked_mul(max(repeats).item().to_int(), size);  // what overflows here could not be allocated either
-  // Each copy is of the item that as many runs have ended before.
   const Tensor ends = cumsum(repeats, 0);
   const int64_t total = select(ends, 0, size - 1).item().to_int();
   check(!output_size || *output_size == total, TensorErrorKind::Runtime, "allocated size does not match required size");
-  const Tensor marks = zeros({total + 1}, kInt64, self.device());
-  index_put_(marks, {narrow(ends, 0, 0, size - 1)}, ones({}, kInt64, self.device()), true);
-  return index_select(input, dim, cumsum(narrow(marks, 0, 0, total), 0));
+  return index_select(input, dim, numbers_of_runs(ends, total));
 }
 Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
                              std::optional<int64_t> output_size) {
