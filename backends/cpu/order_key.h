@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "runtime/dtype.h"
@@ -24,7 +25,10 @@ inline OrderKey<T> order_key(T x) {
   else if constexpr (std::is_floating_point_v<T>) {
     const K bits = std::bit_cast<K>(x + T(0));  // makes 0 of -0
     const K flip = K(std::make_signed_t<K>(bits) >> (sizeof(K) * 8 - 1)) | top;
-    return x != x ? ~K(0) : bits ^ flip;
+    // NaN is found among whole numbers, without a jump: loops become vectors.
+    constexpr K infinity = std::bit_cast<K>(std::numeric_limits<T>::infinity());
+    using Magnitude = std::make_signed_t<K>;
+    return (bits ^ flip) | K(-K(Magnitude(bits & ~top) > Magnitude(infinity)));
   } else if constexpr (std::is_signed_v<T>) return K(std::make_signed_t<K>(x)) ^ top;
   else return K(x);
 }

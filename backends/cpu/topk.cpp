@@ -39,7 +39,9 @@ class RowTopk {
     Key key;
     int64_t place;
   };
-  static bool better(const Item& a, const Item& b) { return a.key > b.key; }
+  static constexpr auto better = [](const Item& a, const Item& b) {
+    return a.key > b.key;
+  };  // no function: it is inlined
   Key key_at(int64_t i) const { return order_key(in_[i]) ^ flip_; }
 
   void fill_items(int64_t n) {
