@@ -66,20 +66,6 @@ void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int6
   std::copy_n(order.data<int64_t>(), count, out);
 }
 
-template <class T>
-void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
-  const Tensor memory = Tensor::empty({n}, dtype_of<T>);
-  T* sums = memory.data<T>();
-  T total = 0;
-  for (int64_t i = 0; i < n; i++) sums[i] = total = T(total + weights[i]);
-  for (int64_t i = 0; i < n; i++) sums[i] = T(sums[i] / total);
-  sums[n - 1] = 1;
-  for (int64_t k = 0; k < count; k++) {
-    const double u = g.unit64();
-    out[k] = std::lower_bound(sums, sums + n, u, [](T s, double x) { return double(s) < x; }) - sums;
-  }
-}
-
 // Asked of all at once, so that the loop becomes vectors.
 template <class T>
 void check_weights(const T* w, int64_t n) {
@@ -88,6 +74,36 @@ void check_weights(const T* w, int64_t n) {
     invalid |= int(!(w[i] >= 0)) | int(!(w[i] <= std::numeric_limits<T>::max())), any |= int(w[i] > 0);
   check(!invalid, TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
   check(any, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+// The first sum that is not below `chance`; the last one is not. Several are looked for in step: each waits for memory.
+template <class T, size_t kTogether>
+void find_places(const T* sums, int64_t n, const double (&chance)[kTogether], int64_t (&place)[kTogether]) {
+  std::fill_n(place, kTogether, 0);
+  for (int64_t left = n; left > 1;) {
+    const int64_t half = left / 2;
+    for (size_t j = 0; j < kTogether; j++) place[j] += double(sums[place[j] + half - 1]) < chance[j] ? half : 0;
+    left -= half;
+  }
+}
+
+template <class T>
+void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
+  const Tensor memory = Tensor::empty({n}, dtype_of<T>);
+  T* sums = memory.data<T>();
+  T total = 0;
+  for (int64_t i = 0; i < n; i++) sums[i] = total = T(total + weights[i]);
+  for (int64_t i = 0; i < n; i++) sums[i] = T(sums[i] / total);
+  sums[n - 1] = 1;
+  constexpr int64_t kTogether = 8;
+  double chance[kTogether] = {};
+  int64_t place[kTogether];
+  for (int64_t k = 0; k < count; k += kTogether) {
+    const int64_t some = std::min(kTogether, count - k);
+    for (int64_t j = 0; j < some; j++) chance[j] = g.unit64();
+    find_places(sums, n, chance, place);
+    std::copy_n(place, some, out + k);
+  }
 }
 
 struct Multinomial {
@@ -112,7 +128,7 @@ struct Multinomial {
       for (int64_t r = 0; r < rows; r++) {
         check_weights(w + r * n, n);
         int64_t* to = drawn.data<int64_t>() + r * count;
-        replacement && count > 1 ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
+        replacement&& count > 1 ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
       }
     };
     if (weights.dtype() == kFloat64) draw(weights.data<double>());
