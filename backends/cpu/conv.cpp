@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/cpu/conv_rows.h"
+#include "backends/cpu/conv_tiles.h"
 #include "backends/cpu/gemm_direct.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr int64_t kBlockElements = int64_t(1) << 15;  // of the gathered matrix
 constexpr int64_t kGrain = int64_t(1) << 18;          // multiplications: some microseconds
 constexpr int64_t kParts = 8;                         // that a gradient is summed in
+constexpr int64_t kPlacesAtOnce = 200;                // of the window, in a panel of the result's gradient
 
 template <class T>
 class Convolution {
@@ -36,6 +38,7 @@ class Convolution {
         identity_(taps_ == 1 && w_.stride[0] == 1 && w_.stride[1] == 1 && w_.padding[0] == 0 && w_.padding[1] == 0) {}
 
   void forward() const {
+    if (!identity_ && TileConvolution<T>::suits(height_, depth_ * taps_)) return forward_in_tiles();
     if (w_.stride[1] == 1 && !identity_ && RowConvolution<T>::suits(c_.columns)) return forward_by_rows();
     share_out(c_.batch * c_.groups * blocks_, height_ * depth_ * taps_ * block_, [&](int64_t task) {
       const Block b = block_at(task % blocks_);
@@ -52,6 +55,8 @@ class Convolution {
 
   // Each task owns some channels of an image, so that no two add to the same pixel.
   void input_gradient() const {
+    if (is_turnable() && !identity_ && TileConvolution<T>::suits(depth_, height_ * taps_))
+      return input_gradient_in_tiles();
     if (is_turnable() && RowConvolution<T>::suits(c_.width)) return input_gradient_by_rows();
     const int64_t images = c_.batch * c_.groups;
     const int64_t wanted = std::min(depth_, (kParts + images - 1) / images), span = (depth_ + wanted - 1) / wanted;
@@ -73,6 +78,7 @@ class Convolution {
 
   // Parts of the blocks are summed one after the other, each in memory of its own; then the parts.
   void weight_gradient() const {
+    if (!identity_ && height_ >= 8) return weight_gradient_in_tiles();
     const int64_t all = c_.batch * blocks_, parts = std::min(all, kParts), size = c_.outputs * depth_ * taps_;
     const Scratch<T> sums(parts * size);
     share_out(parts * c_.groups, size / c_.groups * block_ * (all / parts), [&](int64_t task) {
@@ -103,8 +109,8 @@ class Convolution {
   Block block_at(int64_t i) const { return {i * block_, std::min(block_, places_ - i * block_)}; }
 
   /// f(image, group, band) for all.
-  template <class F>
-  void each_band(const RowConvolution<T>& rows, const F& f) const {
+  template <class Bands, class F>
+  void each_band(const Bands& rows, const F& f) const {
     share_out(c_.batch * c_.groups * rows.bands(), rows.work(), [&](int64_t task) {
       const int64_t plane = task / rows.bands();
       f(plane / c_.groups, plane % c_.groups, task % rows.bands());
@@ -112,18 +118,86 @@ class Convolution {
   }
   int64_t parts_of_image() const { return (kParts + c_.batch * c_.groups - 1) / (c_.batch * c_.groups); }
 
+  RowShape shape() const {
+    return {depth_,
+            c_.height,
+            c_.width,
+            height_,
+            c_.rows,
+            c_.columns,
+            {w_.kernel[0], w_.kernel[1]},
+            {w_.padding[0], w_.padding[1]},
+            {w_.dilation[0], w_.dilation[1]},
+            {w_.stride[0], w_.stride[1]}};
+  }
+  /// Of the gradient of the input as a convolution of the result's.
+  RowShape turned_shape() const {
+    const int64_t down = w_.dilation[0] * (w_.kernel[0] - 1), across = w_.dilation[1] * (w_.kernel[1] - 1);
+    return {height_,
+            c_.rows,
+            c_.columns,
+            depth_,
+            c_.height,
+            c_.width,
+            {w_.kernel[0], w_.kernel[1]},
+            {down - w_.padding[0], across - w_.padding[1]},
+            {w_.dilation[0], w_.dilation[1]},
+            {1, 1}};
+  }
+
+  void forward_in_tiles() const {
+    const TileConvolution<T> tiles(shape(), parts_of_image(), places_);
+    const int64_t size = tiles.packed_size(), padded = size / (depth_ * taps_);
+    const Scratch<T> packed(c_.groups * size), bias(c_.bias ? c_.groups * padded : 0);
+    for (int64_t group = 0; group < c_.groups; group++) {
+      tiles.pack(weight(group), packed.data() + group * size);
+      if (!c_.bias) continue;
+      T* const to = bias.data() + group * padded;
+      std::fill(std::copy_n(static_cast<const T*>(c_.bias) + group * height_, height_, to), to + padded, T(0));
+    }
+    each_band(tiles, [&](int64_t image, int64_t group, int64_t band) {
+      tiles.run(band, plane(image, group), packed.data() + group * size,
+                c_.bias ? bias.data() + group * padded : nullptr, result(image, group));
+    });
+  }
+  void input_gradient_in_tiles() const {
+    const TileConvolution<T> tiles(turned_shape(), parts_of_image(), c_.height * c_.width);
+    const int64_t size = tiles.packed_size();
+    const Scratch<T> packed(c_.groups * size), turned(height_ * depth_ * taps_);
+    for (int64_t group = 0; group < c_.groups; group++) {
+      turn_kernels(weight(group), height_, depth_, taps_, turned.data());
+      tiles.pack(turned.data(), packed.data() + group * size);
+    }
+    each_band(tiles, [&](int64_t image, int64_t group, int64_t band) {
+      tiles.run(band, result(image, group), packed.data() + group * size, nullptr, plane(image, group));
+    });
+  }
+  // Parts of the images are summed one after the other, each in memory of its own; then the parts.
+  void weight_gradient_in_tiles() const {
+    const TileConvolution<T> tiles(shape(), 1, kPlacesAtOnce);
+    const int64_t parts = std::min(c_.batch, kParts), size = tiles.sums_size(), all = tiles.panels();
+    const Scratch<T> sums(parts * c_.groups * all * tiles.sums_size());
+    const auto of = [&](int64_t part, int64_t group, int64_t panel) {
+      return sums.data() + ((part * c_.groups + group) * all + panel) * tiles.sums_size();
+    };
+    share_out(parts * c_.groups * all, size * places_ * (c_.batch / parts), [&](int64_t task) {
+      const int64_t panel = task % all, group = task / all % c_.groups, part = task / all / c_.groups;
+      const int64_t first = c_.batch * part / parts, last = c_.batch * (part + 1) / parts;
+      for (int64_t i = first; i < last; i++)
+        tiles.add_weight_gradient(panel, plane(i, group), result(i, group), i == first, of(part, group, panel));
+    });
+    share_out(c_.groups * all, size * parts * 8, [&](int64_t task) {
+      T* const total = of(0, task / all, task % all);
+      for (int64_t part = 1; part < parts; part++) {
+        const T* const more = of(part, task / all, task % all);
+        for (int64_t i = 0; i < tiles.panel_sums(task % all); i++) total[i] += more[i];
+      }
+      tiles.put_weight_gradient(task % all, total, weight(task / all));
+    });
+  }
+
   void forward_by_rows() const {
-    const RowConvolution<T> rows({depth_,
-                                  c_.height,
-                                  c_.width,
-                                  height_,
-                                  c_.rows,
-                                  c_.columns,
-                                  {w_.kernel[0], w_.kernel[1]},
-                                  {w_.padding[0], w_.padding[1]},
-                                  {w_.dilation[0], w_.dilation[1]},
-                                  w_.stride[0]},
-                                 parts_of_image());
+    const RowConvolution<T> rows(shape(), parts_of_image());
     if (c_.bias)
       parallel_for(c_.batch * c_.outputs, std::max<int64_t>(1, 16384 / places_), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i++)
@@ -145,18 +219,7 @@ class Convolution {
     return turnable(0, c_.height, c_.rows) && turnable(1, c_.width, c_.columns);
   }
   void input_gradient_by_rows() const {
-    const int64_t down = w_.dilation[0] * (w_.kernel[0] - 1), across = w_.dilation[1] * (w_.kernel[1] - 1);
-    const RowConvolution<T> rows({height_,
-                                  c_.rows,
-                                  c_.columns,
-                                  depth_,
-                                  c_.height,
-                                  c_.width,
-                                  {w_.kernel[0], w_.kernel[1]},
-                                  {down - w_.padding[0], across - w_.padding[1]},
-                                  {w_.dilation[0], w_.dilation[1]},
-                                  1},
-                                 parts_of_image());
+    const RowConvolution<T> rows(turned_shape(), parts_of_image());
     const int64_t size = height_ * depth_ * taps_;
     const Scratch<T> turned(c_.groups * size);
     for (int64_t group = 0; group < c_.groups; group++)

@@ -6,17 +6,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "backends/cpu/conv_lines.h"
 #include "backends/cpu/gemm_direct.h"
 #include "backends/cpu/scratch.h"
 
 namespace tessera::tensor::cpu {
-
-/// Of one group: [channels, height, width] * [outputs, channels, kernel] -> [outputs, rows, columns].
-struct RowShape {
-  int64_t channels, height, width, outputs, rows, columns;
-  int64_t kernel[2], padding[2], dilation[2];
-  int64_t stride;  // from row to row
-};
 
 template <class T>
 class RowConvolution {
@@ -24,7 +18,7 @@ class RowConvolution {
   /// `parts`: into how many bands the rows should be cut at least, so that there is one for each thread.
   RowConvolution(const RowShape& s, int64_t parts) : s_(s), line_(s.width + 2 * s.padding[1]) {
     const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
-    band_ = std::clamp(std::min(fits / s.stride, (s.rows + parts - 1) / parts), std::min<int64_t>(4, s.rows), s.rows);
+    band_ = std::clamp(std::min(fits / s.steps[0], (s.rows + parts - 1) / parts), std::min<int64_t>(4, s.rows), s.rows);
     for (int64_t c = 0; c < s.channels; c++)
       for (int64_t y = 0; y < s.kernel[0]; y++)
         for (int64_t x = 0; x < s.kernel[1]; x++)
@@ -42,10 +36,10 @@ class RowConvolution {
     const int64_t first = band * band_, rows = std::min(band_, s_.rows - first), taps = int64_t(taps_.size());
     // The last vector of the last row reads beyond it.
     const Scratch<T> copy(s_.channels * lines() * line_ + kPaddedTo);
-    frame(image, first * s_.stride - s_.padding[0], copy.data());
+    copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
     for (int64_t r = 0; r < rows; r++)
       direct_rows({dtype_of<T>, s_.outputs, s_.columns, taps, 1.0, add ? 1.0 : 0.0, weight, taps, 0, false,
-                   copy.data() + r * s_.stride * line_, line_, 0, false, out + (first + r) * s_.columns,
+                   copy.data() + r * s_.steps[0] * line_, line_, 0, false, out + (first + r) * s_.columns,
                    s_.rows * s_.columns, 0, 1},
                   taps_.data());
   }
@@ -55,22 +49,7 @@ class RowConvolution {
 
   int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
   /// Lines of the image that a band sees.
-  int64_t lines() const { return (band_ - 1) * s_.stride + halo() + 1; }
-
-  /// Lines [top, top + lines()) of every channel, zero outside of the image.
-  void frame(const T* image, int64_t top, T* to) const {
-    for (int64_t c = 0; c < s_.channels; c++, image += s_.height * s_.width)
-      for (int64_t y = top; y < top + lines(); y++, to += line_) {
-        if (y < 0 || y >= s_.height) {
-          std::fill_n(to, line_, T(0));
-          continue;
-        }
-        std::fill_n(to, s_.padding[1], T(0));
-        std::copy_n(image + y * s_.width, s_.width, to + s_.padding[1]);
-        std::fill_n(to + s_.padding[1] + s_.width, s_.padding[1], T(0));
-      }
-    std::fill_n(to, kPaddedTo, T(0));
-  }
+  int64_t lines() const { return (band_ - 1) * s_.steps[0] + halo() + 1; }
 
   const RowShape s_;
   const int64_t line_;

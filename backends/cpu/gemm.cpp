@@ -1,15 +1,16 @@
-// Matrix products on the CPU: OpenBLAS for floating and complex numbers, lanes where one operand stays in the
-// cache (gemm_direct.cpp), halves through float, a loop for integers (and for machines without OpenBLAS).
+// Matrix products on the CPU: tiles of our own for floating numbers (gemm_direct.cpp where they are small, gemm_panels.cpp),
+// OpenBLAS for what no cache holds and for complex numbers, halves through float, a loop for integers.
 //
-// A large result is cut into slices, which the threads of the pool compute one by one; between them the cancel flag is
-// polled. Where it is cut depends on the sizes alone: OpenBLAS's kernels round otherwise when a slice is higher or
-// narrower, so only the same slices give the same bits for any number of threads.
+// What the library computes is cut into slices, which the threads of the pool compute one by one; between them the cancel
+// flag is polled. Where it is cut depends on the sizes alone: OpenBLAS's kernels round otherwise when a slice is higher or
+// narrower, so only the same slices give the same bits for any number of threads. Tiles of our own may be cut anywhere.
 #include <algorithm>
 #include <complex>
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/gemm_direct.h"
+#include "backends/cpu/gemm_panels.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
@@ -213,63 +214,31 @@ void library_batch(const GemmCall& c) {
   run_split(total, {tasks ? 1 : std::max<int64_t>(1, kGrain / work), tasks, blas().most_threads}, RangeBody(body));
 }
 
-// ---- on lanes, where b stays in the cache ----
+// ---- on lanes ----
 
-constexpr int64_t kCachedBytes = int64_t(64) << 10;
+constexpr int64_t kLeftBytes = int64_t(1) << 20;
 
+/// An operand that no cache holds, and that is read again for each panel of the other one: the library packs both.
 template <class T>
-int64_t padded_row(const GemmCall& c) {
-  constexpr int64_t whole = kPaddedTo / int64_t(sizeof(T));
-  return (c.n + whole - 1) / whole * whole;
+bool is_large(const GemmCall& c) {
+  const int64_t line = c.k * int64_t(sizeof(T)), least = std::min(c.m, c.n);
+  return (least >= 64 && c.n >= 96 && c.m * line > kLeftBytes) ||
+         (least >= 32 && std::max(c.m, c.n) * line > 4 * kLeftBytes);
 }
 
 template <class T>
-bool is_direct(const GemmCall& c) {
-  const int64_t row = padded_row<T>(c);
-  const bool copied = c.transpose_b || row != c.n;
-  return c.k * row * int64_t(sizeof(T)) <= kCachedBytes && row < 2 * c.n && c.m >= (copied ? 8 : 2);
-}
-
-/// b, not transposed, in rows that are filled up with zeros.
-template <class T>
-void copy_padded(const GemmCall& c, const T* b, T* to, int64_t row) {
-  for (int64_t p = 0; p < c.k; p++, to += row) {
-    if (c.transpose_b)
-      for (int64_t j = 0; j < c.n; j++) to[j] = b[j * c.ldb + p];
-    else std::copy_n(b + p * c.ldb, c.n, to);
-    std::fill(to + c.n, to + row, T(0));
-  }
-}
-
-template <class T>
-void direct_one(const GemmCall& c, const T* a, const T* b, T* out) {
-  const int64_t row = padded_row<T>(c);
-  const bool copied = c.transpose_b || row != c.n;
-  const Scratch<T> rows(copied ? c.k * row : 0);
-  if (copied) copy_padded(c, b, rows.data(), row);
-  GemmCall one = c;
-  one.transpose_b = false;
-  one.b = copied ? rows.data() : b;
-  one.ldb = copied ? row : c.ldb;
-  parallel_for(c.m, std::max<int64_t>(12, kGrain / (c.n * c.k)), [&](int64_t begin, int64_t end) {
-    GemmCall part = one;
-    part.m = end - begin;
-    part.a = a + begin * (c.transpose_a ? 1 : c.lda);
-    part.c = out + begin * c.ldc;
-    direct_product(part);
-  });
-}
-
-// Threads share out the products, or the rows of a few large ones.
-template <class T>
-void direct_batch(const GemmCall& c) {
+void panel_batch(const GemmCall& c) {
+  const T* a = static_cast<const T*>(c.a);
+  const T* b = static_cast<const T*>(c.b);
+  T* out = static_cast<T*>(c.c);
+  if (c.batch == 1 && try_matrix_vector(c, a, b, out)) return;
   const int64_t grain = c.batch < 4 ? c.batch : std::max<int64_t>(1, kGrain / (c.m * c.n * c.k));
   parallel_for(c.batch, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++)
-      direct_one(c, static_cast<const T*>(c.a) + i * c.batch_a, static_cast<const T*>(c.b) + i * c.batch_b,
-                 static_cast<T*>(c.c) + i * c.batch_c);
+    for (int64_t i = begin; i < end; i++) panel_product(c, a + i * c.batch_a, b + i * c.batch_b, out + i * c.batch_c);
   });
 }
+
+bool fits_library(const GemmCall& c) { return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc}) <= INT_MAX; }
 
 // ---- without the library ----
 
@@ -297,8 +266,6 @@ void loop_batch(const GemmCall& c) {
                });
 }
 
-bool fits_library(const GemmCall& c) { return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc}) <= INT_MAX; }
-
 template <class T>
 void product(const GemmCall& c) {
   if constexpr (std::is_floating_point_v<T>)
@@ -309,7 +276,7 @@ void product(const GemmCall& c) {
                         [&](int64_t begin, int64_t end) { small_products(c, begin, end); });
   }
   if constexpr (std::is_floating_point_v<T>)
-    if (is_direct<T>(c)) return direct_batch<T>(c);
+    if (!is_large<T>(c) || blas().sgemm == nullptr || !fits_library(c)) return panel_batch<T>(c);
   if constexpr (in_library<T>)
     if (blas().sgemm != nullptr && fits_library(c)) return library_batch<T>(c);
   loop_batch<T>(c);

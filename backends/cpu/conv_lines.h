@@ -1,0 +1,34 @@
+// Lines of an image with zeros around, as convolutions read them.
+#pragma once
+
+#include <algorithm>
+
+#include "backends/cpu/gemm_direct.h"
+
+namespace tessera::tensor::cpu {
+
+/// Of one group: [channels, height, width] * [outputs, channels, kernel] -> [outputs, rows, columns].
+struct RowShape {
+  int64_t channels, height, width, outputs, rows, columns;
+  int64_t kernel[2], padding[2], dilation[2];
+  int64_t steps[2];  // from place to place: rows, columns
+};
+
+/// Lines [top, top + lines) of every channel, zero outside of the image, and a vector of zeros behind them.
+template <class T>
+void copy_lines(const RowShape& s, const T* image, int64_t top, int64_t lines, T* to) {
+  const int64_t line = s.width + 2 * s.padding[1];
+  for (int64_t c = 0; c < s.channels; c++, image += s.height * s.width)
+    for (int64_t y = top; y < top + lines; y++, to += line) {
+      if (y < 0 || y >= s.height) {
+        std::fill_n(to, line, T(0));
+        continue;
+      }
+      std::fill_n(to, s.padding[1], T(0));
+      std::copy_n(image + y * s.width, s.width, to + s.padding[1]);
+      std::fill_n(to + s.padding[1] + s.width, s.padding[1], T(0));
+    }
+  std::fill_n(to, kPaddedTo, T(0));
+}
+
+}  // namespace tessera::tensor::cpu

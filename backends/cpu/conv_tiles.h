@@ -1,0 +1,136 @@
+// Convolution in tiles (gemm_tile.h) with the outputs along lanes: the im2col matrix is read where it lies, in a copy of some
+// lines of the image with zeros around. The gradient of the input is such a convolution with kernels turned round; for that
+// of the weights the same copy gives the rows, and k runs along the places of the window.
+#pragma once
+
+#include <vector>
+
+#include "backends/cpu/conv_lines.h"
+#include "backends/cpu/gemm_tile.h"
+#include "backends/cpu/scratch.h"
+
+namespace tessera::tensor::cpu {
+
+template <class T>
+class TileConvolution {
+ public:
+  /// `parts`: into how many bands the rows should be cut at least, so that there is one for each thread.
+  TileConvolution(const RowShape& s, int64_t parts, int64_t places)
+      : s_(s),
+        line_(s.width + 2 * s.padding[1]),
+        taps_(s.channels * s.kernel[0] * s.kernel[1]),
+        panels_(s.outputs, tile_lanes(T())) {
+    const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
+    const int64_t wanted = std::min((s.rows + parts - 1) / parts, (places + s.columns - 1) / s.columns);
+    band_ = std::clamp<int64_t>(std::min(fits / s.steps[0], wanted), 1, s.rows);
+  }
+  /// Whether lanes are filled, and a tile is computed for longer than it is written.
+  static bool suits(int64_t outputs, int64_t taps) { return outputs >= 8 && taps >= 48; }
+
+  int64_t bands() const { return (s_.rows + band_ - 1) / band_; }
+  int64_t panels() const { return panels_.count; }
+  /// Multiplications of a band.
+  int64_t work() const { return panels_.padded() * taps_ * band_ * s_.columns; }
+  int64_t packed_size() const { return taps_ * panels_.padded(); }
+  /// Of the sums of a gradient: the most of a panel, and those of one.
+  int64_t sums_size() const { return taps_ * std::min(panels_.padded(), 3 * panels_.width); }
+  int64_t panel_sums(int64_t panel) const { return taps_ * panels_.size(panel); }
+
+  /// [outputs, taps] into panels, one after the other.
+  void pack(const T* weight, T* to) const {
+    for (int64_t i = 0; i < panels_.count; i++)
+      pack_panel(weight + panels_.first(i) * taps_, taps_, true, taps_, panels_.columns(i), panels_.size(i),
+                 to + panels_.first(i) * taps_);
+  }
+
+  /// A band of `out`; `bias`, padded with zeros, or null.
+  void run(int64_t band, const T* image, const T* packed, const T* bias, T* out) const {
+    const int64_t first = band * band_, rows = std::min(band_, s_.rows - first);
+    const Scratch<T> copy(copy_size());
+    copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
+    std::vector<int64_t> starts;
+    for (int64_t c = 0; c < s_.channels; c++)
+      for (int64_t y = 0; y < s_.kernel[0]; y++) starts.push_back((c * lines() + y * s_.dilation[0]) * line_);
+    // Short lines, and those with steps, are no whole tiles: their places are counted through.
+    const bool whole = s_.steps[1] == 1 && s_.columns >= 12;
+    const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(rows);
+    for (int64_t i = 0; i < panels_.count; i++) {
+      const int64_t j = panels_.first(i);
+      TileWork<T> work{copy.data(),
+                       1,
+                       nullptr,
+                       int64_t(starts.size()),
+                       s_.kernel[1],
+                       s_.dilation[1],
+                       0,
+                       starts.data(),
+                       packed + j * taps_,
+                       panels_.size(i),
+                       out + j * s_.rows * s_.columns + first * s_.columns,
+                       1,
+                       s_.rows * s_.columns,
+                       T(1),
+                       T(0),
+                       bias ? bias + j : nullptr};
+      if (!whole) {
+        work.offsets = offsets.data();
+        tile_rows(work, rows * s_.columns, panels_.size(i), panels_.columns(i));
+        continue;
+      }
+      for (int64_t r = 0; r < rows; r++, work.a += s_.steps[0] * line_, work.out += s_.columns)
+        tile_rows(work, s_.columns, panels_.size(i), panels_.columns(i));
+    }
+  }
+
+  /// Adds what an image gives to the gradient of the weights of one panel, [taps, its size]; the first one sets it.
+  void add_weight_gradient(int64_t panel, const T* image, const T* gradient, bool is_first, T* sums) const {
+    const int64_t size = panels_.size(panel), plane = s_.rows * s_.columns;
+    const Scratch<T> copy(copy_size()), packed(band_ * s_.columns * size);
+    const std::vector<int64_t> offsets = taps();
+    for (int64_t first = 0; first < s_.rows; first += band_) {
+      const int64_t rows = std::min(band_, s_.rows - first);
+      copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
+      pack_panel(gradient + panels_.first(panel) * plane + first * s_.columns, plane, true, rows * s_.columns,
+                 panels_.columns(panel), size, packed.data());
+      tile_rows(TileWork<T>{copy.data(), 0, offsets.data(), rows, s_.columns, s_.steps[1], s_.steps[0] * line_, nullptr,
+                            packed.data(), size, sums, size, 1, T(1), T(is_first && first == 0 ? 0 : 1)},
+                taps_, size, size);
+    }
+  }
+  /// Such sums to the gradient, [outputs, taps].
+  void put_weight_gradient(int64_t panel, const T* sums, T* to) const {
+    put_turned(TurnedSums<T>{sums, taps_, panels_.size(panel), panels_.columns(panel),
+                             to + panels_.first(panel) * taps_, 1, taps_, T(1), T(0)});
+  }
+
+ private:
+  static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
+
+  int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
+  /// Lines of the image that a band sees.
+  int64_t lines() const { return (band_ - 1) * s_.steps[0] + halo() + 1; }
+  int64_t copy_size() const { return s_.channels * lines() * line_ + kPaddedTo; }
+
+  /// Where the places of `rows` rows of the result begin to read, and where the taps do.
+  std::vector<int64_t> places(int64_t rows) const {
+    std::vector<int64_t> offsets;
+    for (int64_t y = 0; y < rows; y++)
+      for (int64_t x = 0; x < s_.columns; x++) offsets.push_back(y * s_.steps[0] * line_ + x * s_.steps[1]);
+    return offsets;
+  }
+  std::vector<int64_t> taps() const {
+    std::vector<int64_t> offsets;
+    for (int64_t c = 0; c < s_.channels; c++)
+      for (int64_t y = 0; y < s_.kernel[0]; y++)
+        for (int64_t x = 0; x < s_.kernel[1]; x++)
+          offsets.push_back((c * lines() + y * s_.dilation[0]) * line_ + x * s_.dilation[1]);
+    return offsets;
+  }
+
+  const RowShape s_;
+  const int64_t line_, taps_;
+  const Panels panels_;
+  int64_t band_;
+};
+
+}  // namespace tessera::tensor::cpu

@@ -1,0 +1,281 @@
+// The tiles: sums in registers, and the way out of them.
+#include "backends/cpu/gemm_tile.h"
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/gemm_tile.cpp"
+#include <algorithm>
+#include <cstring>
+
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+using Vec = hn::Vec<Tag<T>>;
+
+// 24 sums, three vectors of b and a factor are what 32 registers hold; 12, three and one for 16.
+constexpr bool kManyRegisters = !HWY_ARCH_X86 || HWY_TARGET <= HWY_AVX3;
+constexpr int kTall =
+    14;  // rows of a tile of one or two vectors, where they are neighbours: a whole line of many images
+constexpr int kMostRows = kManyRegisters ? 8 : 4;
+template <class T>
+constexpr int kBlock = HWY_TARGET == HWY_SCALAR ? 1 : int(16 / sizeof(T));  // lanes that are turned together
+
+enum class Rows { Neighbours, Strided, Scattered };
+
+/// `kBlock` vectors of as many rows, to lines of the turned matrix: lane j of row r goes to put(j, 0) + r.
+template <class T, class Put>
+HWY_INLINE void turn(const Vec<T>* rows, int64_t lanes, const Put& put) {
+  const Tag<T> d;
+  const int64_t width = int64_t(hn::Lanes(d));
+  HWY_ALIGN T turned[4 * hn::MaxLanes(Tag<T>())];
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {
+    const hn::Repartition<double, Tag<T>> pairs;
+    const auto low = hn::BitCast(pairs, hn::InterleaveLower(d, rows[0], rows[1]));
+    const auto high = hn::BitCast(pairs, hn::InterleaveUpper(d, rows[0], rows[1]));
+    const auto low2 = hn::BitCast(pairs, hn::InterleaveLower(d, rows[2], rows[3]));
+    const auto high2 = hn::BitCast(pairs, hn::InterleaveUpper(d, rows[2], rows[3]));
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low, low2)), d, turned);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low, low2)), d, turned + width);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high, high2)), d, turned + 2 * width);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high, high2)), d, turned + 3 * width);
+  } else {
+    hn::Store(hn::InterleaveLower(d, rows[0], rows[1]), d, turned);
+    hn::Store(hn::InterleaveUpper(d, rows[0], rows[1]), d, turned + width);
+  }
+#else
+  hn::Store(rows[0], d, turned);
+#endif
+  constexpr int64_t n = kBlock<T>;
+  for (int64_t j = 0; j < lanes; j++) put(j, turned + j % n * width + j / n * n);
+}
+
+// ---- packing ----
+
+template <class T>
+HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, T* to) {
+  const Tag<T> d;
+  const int64_t width = int64_t(hn::Lanes(d));
+  constexpr int64_t n = kBlock<T>;
+  if (!along) {
+    for (int64_t p = 0; p < depth; p++, to += size, b += b_row) {
+      int64_t j = 0;
+      for (; j + width <= columns; j += width) hn::StoreU(hn::LoadU(d, b + j), d, to + j);
+      for (; j < columns; j++) to[j] = b[j];
+      for (; j < size; j++) to[j] = T(0);
+    }
+    return;
+  }
+  int64_t j = 0;
+  for (; j + n <= columns; j += n) {
+    int64_t p = 0;
+    for (; p + width <= depth; p += width) {
+      Vec<T> rows[n];
+      HWY_UNROLL(4)
+      for (int64_t r = 0; r < n; r++) rows[r] = hn::LoadU(d, b + (j + r) * b_row + p);
+      turn<T>(rows, width,
+              [&](int64_t q, const T* block) { std::memcpy(to + (p + q) * size + j, block, n * sizeof(T)); });
+    }
+    for (; p < depth; p++)
+      for (int64_t r = 0; r < n; r++) to[p * size + j + r] = b[(j + r) * b_row + p];
+  }
+  for (; j < size; j++)
+    for (int64_t p = 0; p < depth; p++) to[p * size + j] = j < columns ? b[j * b_row + p] : T(0);
+}
+void pack_float(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to) {
+  pack(b, b_row, along, depth, columns, size, to);
+}
+void pack_double(const double* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, double* to) {
+  pack(b, b_row, along, depth, columns, size, to);
+}
+
+// ---- tiles ----
+
+/// Sums that wait in memory, to a result whose columns are cut or turned.
+template <class T>
+HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
+  const T* const sums = f.sums;
+  const int64_t rows = f.rows, size = f.size;
+  const Tag<T> d;
+  const int64_t width = int64_t(hn::Lanes(d));
+  constexpr int64_t n = kBlock<T>;
+  const auto one = [&](int64_t r, int64_t j) {
+    T& out = f.out[r * f.out_row + j * f.out_lane];
+    const T value = f.alpha * sums[r * size + j];
+    out = f.beta == T(0) ? value : T(value + f.beta * out);
+  };
+  int64_t r = 0;
+  if (f.out_lane != 1) {
+    const auto alpha = hn::Set(d, f.alpha);
+    for (; r + n <= rows; r += n)
+      for (int64_t j = 0; j < f.columns; j += width) {
+        Vec<T> block[n];
+        HWY_UNROLL(4)
+        for (int64_t i = 0; i < n; i++) block[i] = hn::Mul(hn::LoadU(d, sums + (r + i) * size + j), alpha);
+        T* const out = f.out + r * f.out_row + j * f.out_lane;
+        turn<T>(block, std::min(width, f.columns - j), [&](int64_t lane, const T* from) {
+          T* const to = out + lane * f.out_lane;
+          if (f.beta == T(0)) std::memcpy(to, from, n * sizeof(T));
+          else
+            for (int64_t i = 0; i < n; i++) to[i] = from[i] + f.beta * to[i];
+        });
+      }
+  }
+  for (; r < rows; r++)
+    for (int64_t j = 0; j < f.columns; j++) one(r, j);
+}
+
+/// kRows rows by kVectors vectors of the result. Only with every loop unrolled do the sums stay in registers.
+template <int kRows, int kVectors, Rows kind, class T>
+void tile(const TileWork<T>& w, int64_t columns) {
+  const Tag<T> d;
+  const int64_t width = int64_t(hn::Lanes(d));
+  Vec<T> sums[kRows][kVectors];
+  HWY_UNROLL(kTall)
+  for (int r = 0; r < kRows; r++) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; v++) sums[r][v] = w.bias ? hn::LoadU(d, w.bias + v * width) : hn::Zero(d);
+  }
+  const T* b = w.b;
+  const int64_t step = w.step, row = w.row, b_step = w.b_step;
+  int64_t offsets[kind == Rows::Scattered ? kRows : 1];
+  if constexpr (kind == Rows::Scattered) {
+    HWY_UNROLL(kTall)
+    for (int r = 0; r < kRows; r++) offsets[r] = w.offsets[r];
+  }
+  for (int64_t l = 0; l < w.lines; l++) {
+    const T* const a = w.a + (w.starts ? w.starts[l] : l * w.line);
+    constexpr int kGroups = kind == Rows::Strided ? (kRows + 2) / 3 : 1;
+    const T* group[kGroups];  // of three rows: at 0, 1 and 2 steps an address needs no register of its own
+    HWY_UNROLL(kTall)
+    for (int g = 0; g < kGroups; g++) group[g] = a + 3 * g * row;
+    for (int64_t p = 0; p < w.inner; p++) {
+      Vec<T> right[kVectors];
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; v++) right[v] = hn::LoadU(d, b + v * width);
+      HWY_UNROLL(kTall)
+      for (int r = 0; r < kRows; r++) {
+        const T* const at = kind == Rows::Neighbours ? group[0] + r
+                            : kind == Rows::Strided  ? group[r / 3 % kGroups] + r % 3 * row
+                                                     : group[0] + offsets[r % (kind == Rows::Scattered ? kRows : 1)];
+        const Vec<T> factor = hn::Set(d, *at);
+        HWY_UNROLL(3)
+        for (int v = 0; v < kVectors; v++) sums[r][v] = hn::MulAdd(factor, right[v], sums[r][v]);
+      }
+      b += b_step;
+      HWY_UNROLL(kTall)
+      for (int g = 0; g < kGroups; g++) group[g] += step;
+    }
+  }
+  if (w.out_lane == 1 && columns == kVectors * width && w.alpha == T(1) && (w.beta == T(0) || w.beta == T(1))) {
+    const bool add = w.beta != T(0);
+    HWY_UNROLL(kTall)
+    for (int r = 0; r < kRows; r++) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; v++) {
+        T* const out = w.out + r * w.out_row + v * width;
+        hn::StoreU(add ? hn::Add(sums[r][v], hn::LoadU(d, out)) : sums[r][v], d, out);
+      }
+    }
+    return;
+  }
+  HWY_ALIGN T waiting[kRows * kVectors * hn::MaxLanes(Tag<T>())];
+  HWY_UNROLL(kTall)
+  for (int r = 0; r < kRows; r++) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; v++) hn::Store(sums[r][v], d, waiting + (r * kVectors + v) * width);
+  }
+  put_sums<T>({waiting, kRows, kVectors * width, columns, w.out, w.out_row, w.out_lane, w.alpha, w.beta});
+}
+
+template <class T>
+struct Height {
+  int rows;
+  void (*run)(const TileWork<T>&, int64_t);
+};
+/// Tiles from the highest to that of one row.
+template <int kVectors, Rows kind, class T>
+constexpr Height<T> kHeights[] = {
+    {kManyRegisters && kVectors < 3 && kind == Rows::Neighbours ? kTall : kMostRows,
+     &tile < kManyRegisters&& kVectors<3 && kind == Rows::Neighbours ? kTall : kMostRows, kVectors, kind, T>},
+    {kMostRows, &tile<kMostRows, kVectors, kind, T>},
+    {kManyRegisters ? 6 : 3, &tile<kManyRegisters ? 6 : 3, kVectors, kind, T>},
+    {kManyRegisters ? 4 : 2, &tile<kManyRegisters ? 4 : 2, kVectors, kind, T>},
+    {kManyRegisters ? 2 : 1, &tile<kManyRegisters ? 2 : 1, kVectors, kind, T>},
+    {1, &tile<1, kVectors, kind, T>}};
+
+template <int kVectors, Rows kind, class T>
+void rows_of(TileWork<T> w, int64_t m, int64_t columns) {
+  for (const Height<T>& height : kHeights<kVectors, kind, T>)
+    for (; m >= height.rows; m -= height.rows) {
+      height.run(w, columns);
+      if (kind == Rows::Scattered) w.offsets += height.rows;
+      else w.a += height.rows * w.row;
+      w.out += height.rows * w.out_row;
+    }
+}
+template <int kVectors, class T>
+void rows_of_kind(const TileWork<T>& w, int64_t m, int64_t columns) {
+  if (w.offsets) rows_of<kVectors, Rows::Scattered>(w, m, columns);
+  else if (w.row == 1) rows_of<kVectors, Rows::Neighbours>(w, m, columns);
+  else rows_of<kVectors, Rows::Strided>(w, m, columns);
+}
+template <class T>
+void rows(const TileWork<T>& w, int64_t m, int64_t size, int64_t columns) {
+  switch (size / int64_t(hn::Lanes(Tag<T>()))) {
+    case 3: return rows_of_kind<3>(w, m, columns);
+    case 2: return rows_of_kind<2>(w, m, columns);
+    default: return rows_of_kind<1>(w, m, columns);
+  }
+}
+void rows_float(const TileWork<float>& w, int64_t m, int64_t size, int64_t columns) { rows(w, m, size, columns); }
+void rows_double(const TileWork<double>& w, int64_t m, int64_t size, int64_t columns) { rows(w, m, size, columns); }
+
+void put_float(const TurnedSums<float>& sums) { put_sums(sums); }
+void put_double(const TurnedSums<double>& sums) { put_sums(sums); }
+
+int64_t lanes_float() { return int64_t(hn::Lanes(Tag<float>())); }
+int64_t lanes_double() { return int64_t(hn::Lanes(Tag<double>())); }
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+HWY_EXPORT(rows_float);
+HWY_EXPORT(rows_double);
+HWY_EXPORT(pack_float);
+HWY_EXPORT(pack_double);
+HWY_EXPORT(put_float);
+HWY_EXPORT(put_double);
+HWY_EXPORT(lanes_float);
+HWY_EXPORT(lanes_double);
+
+int64_t tile_lanes(float) { return HWY_DYNAMIC_DISPATCH(lanes_float)(); }
+int64_t tile_lanes(double) { return HWY_DYNAMIC_DISPATCH(lanes_double)(); }
+void tile_rows(const TileWork<float>& w, int64_t m, int64_t size, int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(rows_float)(w, m, size, columns);
+}
+void tile_rows(const TileWork<double>& w, int64_t m, int64_t size, int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(rows_double)(w, m, size, columns);
+}
+void put_turned(const TurnedSums<float>& sums) { HWY_DYNAMIC_DISPATCH(put_float)(sums); }
+void put_turned(const TurnedSums<double>& sums) { HWY_DYNAMIC_DISPATCH(put_double)(sums); }
+void pack_panel(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to) {
+  HWY_DYNAMIC_DISPATCH(pack_float)(b, b_row, along, depth, columns, size, to);
+}
+void pack_panel(const double* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, double* to) {
+  HWY_DYNAMIC_DISPATCH(pack_double)(b, b_row, along, depth, columns, size, to);
+}
+}  // namespace tessera::tensor::cpu
+#endif

@@ -1,0 +1,74 @@
+// Products of float32 and float64 in tiles of the result that stay in registers: what gemm_panels.cpp and conv.cpp are made of.
+//
+// The right operand lies along lanes: panels of at most three vectors, [k][width], filled up with zeros. The left one is read
+// where it lies, one element for all lanes of a row. Either matrix of a product may be the right one, since a tile can be
+// written turned; and every element is summed in the order of k (in parts of kDepth), whatever tile it falls into, so a
+// product may be cut anywhere and keeps its bits.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::tensor::cpu {
+
+/// The left operand and the steps along k: element (r, l, p) is at[rows + start(l) + p * step], where the rows are `row` apart,
+/// or at offsets of their own. b goes on from one p to the next, through all lines.
+template <class T>
+struct TileWork {
+  const T* a;
+  int64_t row;             // from row to row
+  const int64_t* offsets;  // of each row, or null
+  int64_t lines, inner;    // k = lines * inner
+  int64_t step;            // along a line
+  int64_t line;            // from line to line,
+  const int64_t* starts;   // or where each begins
+  const T* b;              // whole vectors
+  int64_t b_step;          // from p to p
+  T* out;
+  int64_t out_row, out_lane;  // one of them is 1
+  T alpha, beta;
+  const T* bias = nullptr;  // what the sums begin with, whole vectors; or zero
+};
+
+/// How much of k is computed at a time, so that a panel of b stays in the first-level cache.
+template <class T>
+inline constexpr int64_t kDepth = 800 / int64_t(sizeof(T));
+
+/// How `n` columns fall into panels of up to three vectors.
+struct Panels {
+  int64_t n, width;  // columns; lanes of a vector
+  int64_t vectors, count;
+
+  Panels(int64_t columns, int64_t lanes)
+      : n(columns), width(lanes), vectors((columns + lanes - 1) / lanes), count((vectors + 2) / 3) {}
+  int64_t first(int64_t panel) const { return vectors * panel / count * width; }
+  /// Whole vectors; the last ones may reach beyond n.
+  int64_t size(int64_t panel) const { return first(panel + 1) - first(panel); }
+  int64_t columns(int64_t panel) const { return size(panel) < n - first(panel) ? size(panel) : n - first(panel); }
+  int64_t padded() const { return vectors * width; }
+};
+
+/// Lanes of a vector on this processor.
+int64_t tile_lanes(float);
+int64_t tile_lanes(double);
+
+/// The rows [0, m) of one panel, `columns` of whose `size` lanes are there.
+void tile_rows(const TileWork<float>& work, int64_t m, int64_t size, int64_t columns);
+void tile_rows(const TileWork<double>& work, int64_t m, int64_t size, int64_t columns);
+
+/// out[r * out_row + j * out_lane] = alpha * sums[r * size + j] + beta * itself, for `rows` and `columns`.
+template <class T>
+struct TurnedSums {
+  const T* sums;
+  int64_t rows, size, columns;
+  T* out;
+  int64_t out_row, out_lane;
+  T alpha, beta;
+};
+void put_turned(const TurnedSums<float>& sums);
+void put_turned(const TurnedSums<double>& sums);
+
+/// A part of the right operand for a panel: [depth][size] from b[p * b_row + j], or where `along` from b[j * b_row + p].
+void pack_panel(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to);
+void pack_panel(const double* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, double* to);
+
+}  // namespace tessera::tensor::cpu
