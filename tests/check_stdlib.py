@@ -179,7 +179,8 @@ def emulate_natives():
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
     for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback",
-                 "datetime", "_strptime", "csv", "zlib", "struct", "binascii", "hashlib", "hmac", "copyreg", "_codecs", "importlib"):
+                 "datetime", "_strptime", "csv", "zlib", "struct", "binascii", "hashlib", "hmac", "copyreg", "_codecs", "importlib",
+                 "ast", "contextvars"):
         NATIVE_BELOW.add(name)
 
 

@@ -104,7 +104,25 @@ Value device_reduce(Interpreter& in, const Args& args) {
                          d.index < 0 ? make_tuple(in, {type}) : make_tuple(in, {type, Value::integer(d.index)})});
 }
 
-const NativeDef kDeviceMethods[] = {{"__reduce__(self)", device_reduce}};
+// with torch.device(...): new tensors are made there.
+Value device_enter(Interpreter& in, const Args& args) {
+  TorchState& state = torch_state(in);
+  state.outer_devices.push_back(state.context.default_device);
+  state.context.default_device = device_of(args[0]);
+  return args[0];
+}
+
+Value device_exit(Interpreter& in, const Args&) {
+  TorchState& state = torch_state(in);
+  if (state.outer_devices.empty()) throw Error(ErrorKind::RuntimeError, "this device was not entered");
+  state.context.default_device = state.outer_devices.back();
+  state.outer_devices.pop_back();
+  return Value::none();
+}
+
+const NativeDef kDeviceMethods[] = {{"__reduce__(self)", device_reduce},
+                                    {"__enter__(self)", device_enter},
+                                    {"__exit__(self, *exc)", device_exit}};
 
 // Size -------------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include "lang/types/number.h"
 #include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/op.h"
+#include "stdlib/torch/error_notes.h"
 
 namespace tessera::stdlib {
 
@@ -161,19 +162,6 @@ ErrorKind language_kind(TensorErrorKind kind) {
   return ErrorKind::RuntimeError;
 }
 
-// A hint only where it is certain to help.
-std::string hint_for(const Tensor& a, const Tensor& b, const std::string& message) {
-  if (message.find("cannot be multiplied") != std::string::npos && a.dim() == 2 && b.dim() == 2) {
-    if (a.size(1) == b.size(1)) return "hint: the second operand transposed (.T) would fit";
-    if (a.size(0) == b.size(0)) return "hint: the first operand transposed (.T) would fit";
-  }
-  if (a.device() != b.device()) return "hint: move one of them with .to(" + a.device().str() + ")";
-  if (message.find("must match the size of tensor b") != std::string::npos && a.dim() == 2 && b.dim() == 1 &&
-      a.size(0) == b.size(0))
-    return "hint: the second operand as a column (.unsqueeze(1)) would fit";
-  return "";
-}
-
 // Its class is written in the language, and of a submodule that the script may not have named yet.
 [[noreturn]] void raise_linalg_error(Interpreter& in, const Error& raised) {
   const Value module(static_cast<Object*>(in.import("torch.linalg")));
@@ -187,16 +175,8 @@ std::string hint_for(const Tensor& a, const Tensor& b, const std::string& messag
 }  // namespace
 
 void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> operands) {
-  const TorchState& state = torch_state(in);
   Error raised(language_kind(error.kind()), error.message());
-  std::vector<const Tensor*> tensors;
-  for (const Value& v : operands)
-    if (is_tensor(state, v) && tensor_of(v).defined()) tensors.push_back(&tensor_of(v));
-  for (size_t i = 0; i < tensors.size(); ++i)
-    raised.notes.push_back("operand " + std::to_string(i + 1) + ": " + describe(*tensors[i]));
-  if (tensors.size() == 2)
-    if (std::string hint = hint_for(*tensors[0], *tensors[1], error.message()); !hint.empty())
-      raised.notes.push_back(std::move(hint));
+  raised.notes = notes_of(in, error.message(), operands);
   raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());
   if (dynamic_cast<const LinAlgError*>(&error) != nullptr) raise_linalg_error(in, raised);
   throw raised;

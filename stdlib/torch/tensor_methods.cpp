@@ -114,6 +114,14 @@ bool is_complex_tensor(const Args& args) { return is_complex(self_of(args).dtype
 
 Value as_float(Interpreter& in, const Args& args) {
   const Value number = as_number(in, args);
+  TorchState& state = torch_state(in);
+  if (self_of(args).requires_grad() && !state.warned_of_scalar) {
+    state.warned_of_scalar = true;  // once in a program, as PyTorch
+    in_torch(in, args, [&] {
+      Context::current().warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                              "Consider using tensor.detach() first.");
+    });
+  }
   if (is_complex_tensor(args)) return Value::real(in_torch(in, args, [&] { return self_of(args).item().to_double(); }));
   return Value::real(to_float(in, number));
 }
@@ -237,8 +245,10 @@ Value numpy(Interpreter& in, const Args& args) {
                                           " device type tensor to numpy. Use Tensor.cpu() to "
                                           "copy the tensor to host memory first.");
   if (t.requires_grad() && !truth(in, args[1]))
-    throw Error(ErrorKind::RuntimeError,
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+    rethrow(in,
+            TensorError(TensorErrorKind::Runtime,
+                        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
+            std::span<const Value>(args.values, 1));
   if (t.has_math_bits() && !truth(in, args[1]))
     throw Error(ErrorKind::RuntimeError, std::string("Can't call numpy() on Tensor that has ") +
                                              (t.is_conj() ? "conjugate bit set. Use tensor.resolve_conj()"

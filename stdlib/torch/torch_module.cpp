@@ -209,7 +209,8 @@ const char* const kSubmodules[] = {
     "_C",       "_ops",          "_script",       "nn",     "optim",   "utils",   "autograd", "cuda",
     "fft",      "backends",      "linalg",        "random", "special", "storage", "amp",      "func",
     "profiler", "distributions", "serialization", "_utils", "testing",
-    "accelerator"};
+    "accelerator",   "compiler",      "distributed", "functional", "hub", "jit", "multiprocessing", "overrides",
+    "sparse", "types", "version", "mps", "cpu", "_dynamo", "onnx"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
@@ -218,7 +219,8 @@ const char* const kScriptParts[] = {"torch._script", "torch._compositions", "tor
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
-    {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"}};
+    {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
+    {"svd_lowrank", "torch._lowrank"}, {"pca_lowrank", "torch._lowrank"}};
 
 Value tag(Interpreter& in, const char* text) {
   auto* object = make_object<TagObject>(in, torch_state(in).tag);

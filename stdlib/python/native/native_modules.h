@@ -36,6 +36,7 @@ void fill_struct(Interpreter& in, Module& module);
 void fill_zlib(Interpreter& in, Module& module);
 void fill_hashlib(Interpreter& in, Module& module);
 void fill_binascii(Interpreter& in, Module& module);
+void fill_ast(Interpreter& in, Module& module);
 void fill_images(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.

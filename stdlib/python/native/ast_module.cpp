@@ -1,0 +1,160 @@
+// _ast: the values of texts that are literals. The text is parsed as a program's would be, and never run.
+#include <memory>
+
+#include "lang/core/error.h"
+#include "lang/objects/exception.h"
+#include "lang/syntax/ast.h"
+#include "lang/syntax/parse.h"
+#include "lang/types/bytes.h"
+#include "lang/types/number.h"
+#include "lang/types/set.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+namespace ast = lang::ast;
+
+// CPython's names for the nodes, for its message about one that is no literal.
+const char* node_name(const ast::Expr& e) {
+  switch (e.kind) {
+    case ast::ExprKind::kName: return "Name";
+    case ast::ExprKind::kCall: return "Call";
+    case ast::ExprKind::kAttribute: return "Attribute";
+    case ast::ExprKind::kSubscript: return "Subscript";
+    case ast::ExprKind::kLambda: return "Lambda";
+    case ast::ExprKind::kConditional: return "IfExp";
+    case ast::ExprKind::kCompare: return "Compare";
+    case ast::ExprKind::kLogical: return "BoolOp";
+    case ast::ExprKind::kFString: return "JoinedStr";
+    case ast::ExprKind::kStarred: return "Starred";
+    case ast::ExprKind::kUnary: return "UnaryOp";
+    case ast::ExprKind::kBinary: return "BinOp";
+    case ast::ExprKind::kWalrus: return "NamedExpr";
+    case ast::ExprKind::kTuple: return "Tuple";
+    case ast::ExprKind::kList: return "List";
+    case ast::ExprKind::kSet: return "Set";
+    case ast::ExprKind::kDict: return "Dict";
+    case ast::ExprKind::kComprehension: return "ListComp";
+    default: return "Constant";
+  }
+}
+
+class Literal {
+ public:
+  Literal(Interpreter& in, const lang::Source& source) : in_(in), source_(source) {}
+
+  Value value(const ast::Expr& e) {
+    switch (e.kind) {
+      case ast::ExprKind::kConstant: return constant(ast::as<ast::Constant>(e));
+      case ast::ExprKind::kStringLiteral: return make_str(in_, ast::as<ast::StringLiteral>(e).value);
+      case ast::ExprKind::kBytesLiteral: return make_bytes(in_, ast::as<ast::BytesLiteral>(e).value);
+      case ast::ExprKind::kTuple: return tuple(ast::as<ast::Tuple>(e).elements);
+      case ast::ExprKind::kList: return list(ast::as<ast::List>(e).elements);
+      case ast::ExprKind::kSet: return set(ast::as<ast::Set>(e).elements);
+      case ast::ExprKind::kDict: return dict(ast::as<ast::Dict>(e));
+      case ast::ExprKind::kCall: return empty_set(e);
+      case ast::ExprKind::kBinary: return sum(ast::as<ast::Binary>(e));
+      default: return signed_number(e);
+    }
+  }
+
+ private:
+  Value constant(const ast::Constant& e) {
+    switch (e.value) {
+      case ast::ConstantValue::kNone: return Value::none();
+      case ast::ConstantValue::kTrue: return Value::boolean(true);
+      case ast::ConstantValue::kFalse: return Value::boolean(false);
+      default: return get_attr(in_, Value(static_cast<Object*>(in_.import("builtins"))), intern(in_, "Ellipsis"));
+    }
+  }
+
+  Value signed_number(const ast::Expr& e) {
+    if (e.kind == ast::ExprKind::kUnary) {
+      const auto& unary = ast::as<ast::Unary>(e);
+      if (unary.op == ast::UnaryOp::kPositive) return number(*unary.operand);
+      if (unary.op == ast::UnaryOp::kNegative) return lang::unary(in_, UnaryOp::Neg, number(*unary.operand));
+      malformed(e);
+    }
+    return number(e);
+  }
+
+  Value number(const ast::Expr& e) {
+    switch (e.kind) {
+      case ast::ExprKind::kIntLiteral: return Value::integer(ast::as<ast::IntLiteral>(e).value);
+      case ast::ExprKind::kFloatLiteral: return Value::real(ast::as<ast::FloatLiteral>(e).value);
+      case ast::ExprKind::kImaginaryLiteral: return make_complex(in_, 0, ast::as<ast::ImaginaryLiteral>(e).value);
+      default: malformed(e);
+    }
+  }
+
+  // 1 + 2j: a real number and an imaginary one, nothing else.
+  Value sum(const ast::Binary& e) {
+    if (e.steps.size() != 1 || e.steps[0].right->kind != ast::ExprKind::kImaginaryLiteral ||
+        (e.steps[0].op != ast::BinaryOp::kAdd && e.steps[0].op != ast::BinaryOp::kSubtract))
+      malformed(e);
+    const Value left = signed_number(*e.first), right = number(*e.steps[0].right);
+    return lang::binary(in_, e.steps[0].op == ast::BinaryOp::kAdd ? BinaryOp::Add : BinaryOp::Sub, left, right);
+  }
+
+  Value list(ast::ExprList elements) {
+    Value result = make_list(in_, elements.size());
+    for (const ast::Expr* each : elements) list_append(in_, as_list(result), value(*each));
+    return result;
+  }
+
+  Value tuple(ast::ExprList elements) {
+    Tuple* made = new_tuple(in_, elements.size());
+    Value result = Value::adopt(made);
+    for (size_t i = 0; i < elements.size(); ++i) made->items[i] = value(*elements[i]);
+    return result;
+  }
+
+  Value set(ast::ExprList elements) {
+    Value result = make_set(in_);
+    for (const ast::Expr* each : elements) set_add(in_, as_set(result), value(*each));
+    return result;
+  }
+
+  Value dict(const ast::Dict& e) {
+    Value result = make_dict(in_);
+    for (const ast::DictItem& item : e.items) {
+      if (item.key == nullptr) malformed(*item.value);
+      const Value key = value(*item.key);
+      dict_set(in_, as_dict(result), key, value(*item.value));
+    }
+    return result;
+  }
+
+  Value empty_set(const ast::Expr& e) {
+    if (source_.text(e.span) != "set()") malformed(e);
+    return make_set(in_);
+  }
+
+  [[noreturn]] void malformed(const ast::Expr& e) {
+    throw Error(ErrorKind::ValueError, "malformed node or string on line " +
+                                           std::to_string(source_.line_number(e.span.begin)) + ": <ast." + node_name(e) +
+                                           " object>");
+  }
+
+  Interpreter& in_;
+  const lang::Source& source_;
+};
+
+Value literal(Interpreter& in, const Args& args) {
+  std::string_view text = text_argument(in, args[0], "literal_eval() argument");
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const auto source = std::make_shared<lang::Source>("<unknown>", text);
+  const lang::ParseResult parsed = lang::parse(*source, lang::ParseMode::kExpression);
+  if (!parsed) throw_syntax_error(in, *source, *parsed.error);
+  return Literal(in, *source).value(*parsed.tree->expression);
+}
+
+}  // namespace
+
+void fill_ast(Interpreter& in, Module& module) {
+  in.def(module, "literal(text, /)", "The value of a text that is a literal.", literal);
+}
+
+}  // namespace tessera::stdlib
