@@ -157,7 +157,7 @@ def check_stderr(expected, got):
 
 def last_line(err):
     """The line that names the exception: the last one that begins `Class: ` or is a lone class name."""
-    lines = [s for s in err.split('\n') if re.match(r'[A-Za-z_][\w.]*(: |$)', s)]
+    lines = [s for s in err.split('\n') if re.match(r'(?!hint: )[A-Za-z_][\w.]*(: |$)', s)]  # notes stand below it
     return lines[-1] if lines else ''
 
 

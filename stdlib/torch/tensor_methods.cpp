@@ -115,7 +115,7 @@ bool is_complex_tensor(const Args& args) { return is_complex(self_of(args).dtype
 Value as_float(Interpreter& in, const Args& args) {
   const Value number = as_number(in, args);
   TorchState& state = torch_state(in);
-  if (self_of(args).requires_grad() && !state.warned_of_scalar) {
+  if (self_of(args).requires_grad() && state.context.grad_enabled && !state.warned_of_scalar) {
     state.warned_of_scalar = true;  // once in a program, as PyTorch
     in_torch(in, args, [&] {
       Context::current().warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
