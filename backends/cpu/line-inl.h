@@ -180,7 +180,8 @@ template <class T, class In, size_t kInputs, class Kernel>
 void each_columns(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out,
                   const Kernel& kernel) {
   constexpr int64_t kSize = Wide<T>::kSize;
-  parallel_2d(outer, inner, columns_together(n), n, [&](const Tile& t) TS_TILE {
+  const int64_t strip = strip_for_threads(outer * inner, columns_together(n), 2);
+  parallel_2d(outer, inner, strip, n, [&](const Tile& t) TS_TILE {
     const int64_t count = t.inner_end - t.inner_begin, apart = columns_apart<T>(n);
     const int64_t size = (count + kSize - 1) / kSize * apart;
     const Scratch<T> buffer{int64_t(kInputs) * size};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/cpu/threads.h"
+#include "runtime/context.h"
 
 namespace tessera::tensor::cpu {
 
@@ -15,6 +16,14 @@ struct Tile {
 
 /// About 20 microseconds of simple work: less is not worth a thread.
 inline constexpr int64_t kTileGrain = 32768;
+
+/// A strip of `most` inner results or fewer, so that each thread finds `tiles` of them in `results`. Threads that write side by
+/// side had better have two: the line of the cache in which tiles of different threads meet is then written at different times.
+inline int64_t strip_for_threads(int64_t results, int64_t most, int64_t tiles) {
+  constexpr int64_t kLine = 64;  // elements: a line of the cache of bytes
+  const int64_t threads = Context::current().threads;
+  return threads == 1 ? most : std::min(most, results / (threads * tiles) / kLine * kLine + kLine);
+}
 
 /// f(tile) over all results. `strip`: how many inner results make a tile at most; `cost`: elements read for one result.
 /// How results fall into tiles depends on the number of threads, so a result may not depend on its tile.

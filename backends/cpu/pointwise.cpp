@@ -19,7 +19,8 @@
 namespace tessera::tensor::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16384;
+// As many as reductions split: what one op splits and the next does not changes caches on the way. Functions take longer.
+constexpr int64_t kGrain = 32768, kFunctionGrain = 16384;
 constexpr int64_t kTile = 512;  // four float64 buffers of it are 16 KiB; complex128 takes twice that
 
 InnerKernel inner_kernel(int op, DType lane) {
@@ -264,7 +265,8 @@ void pointwise(const PointwiseCall& call) {
   const Loop& loop = call.loop;
   const bool long_rows = loop.ndim == 1 || loop.sizes[0] >= 32;
   const Job job = make_job(call, long_rows);
-  bool direct = loop.ndim == 1 && loop.numel <= kGrain;
+  const int64_t few = kPointwiseRows[call.op].row_class == PointwiseClass::Float ? kFunctionGrain : kGrain;
+  bool direct = loop.ndim == 1 && loop.numel <= few;
   for (int k = 0; k < loop.operands; k++) direct = direct && in_place(job, k);
   if (direct) [[likely]] {
     Run run;
@@ -277,11 +279,11 @@ void pointwise(const PointwiseCall& call) {
   }
   const Strips strips(job);
   if (long_rows && strips.count > 0) {
-    const int64_t grain = std::max<int64_t>(1, kGrain / (strips.rows * loop.sizes[0]));
+    const int64_t grain = std::max<int64_t>(1, few / (strips.rows * loop.sizes[0]));
     parallel_for(strips.all, grain, [&](int64_t begin, int64_t end) { run_strips(job, strips, begin, end); });
     return;
   }
-  parallel_for(loop.numel, kGrain,
+  parallel_for(loop.numel, few,
                [&](int64_t begin, int64_t end) { long_rows ? run_rows(job, begin, end) : run_tiled(job, begin, end); });
 }
 

@@ -10,7 +10,7 @@
 namespace tessera::tensor::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16384;
+constexpr int64_t kGrain = 32768;
 constexpr int64_t kTile = 512;
 
 // Where each operand of the loop goes in GradRun::in.

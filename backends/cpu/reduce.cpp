@@ -216,7 +216,9 @@ class Reduction {
     const int64_t whole_lines =
         lines_ > 1 ? single_cascades<T>(call_, call_.reduced_strides[1], call_.reduced_sizes[1]) : 0;
     const bool direct = native_ && distance == 1;
-    const int64_t strip = direct ? kReduceStrip / 2 : std::clamp<int64_t>(kGathered / length_, 1, kRowColumns<T>);
+    // Whole rows come quickest from memory: they are cut for the threads alone.
+    const int64_t strip = direct ? strip_for_threads(call_.kept_numel, kReduceStrip, 1)
+                                 : std::clamp<int64_t>(kGathered / length_, 1, kRowColumns<T>);
     parallel_2d(call_.kept_numel / width, width, strip, call_.reduced_numel, [&](const Tile& tile) {
       std::vector<T> gathered(direct ? 0 : size_t(length_ * strip));
       T totals[kReduceStrip], line_totals[kReduceStrip];

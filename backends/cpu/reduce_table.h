@@ -26,7 +26,7 @@ template <class T>
 inline constexpr int64_t kRowGroup = kRowColumns<T> / 4;
 
 /// Columns that one call handles at most.
-inline constexpr int64_t kReduceStrip = 512;
+inline constexpr int64_t kReduceStrip = 1024;
 
 /// Rows that one block of a cascade of `rows` adds up.
 constexpr int64_t cascade_step(int64_t rows) {

@@ -74,7 +74,8 @@ void run_line(const RunningExtremeCall& c, int64_t outer) {
 void run_extreme(const RunningExtremeCall& c) {
   with_type<RunningExtremeCall::kTypes>(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
+    const int64_t strip = strip_for_threads(c.outer * c.inner, kStrip, 2);
+    parallel_2d(c.outer, c.inner, strip, c.n, [&](const Tile& t) {
       for (int64_t o = t.outer_begin; o < t.outer_end; o++) {
         if (c.inner == 1) run_line<T>(c, o);
         else run_strip<T>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
