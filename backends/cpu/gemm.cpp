@@ -216,14 +216,12 @@ void library_batch(const GemmCall& c) {
 
 // ---- on lanes ----
 
-constexpr int64_t kLeftBytes = int64_t(1) << 20;
-
-/// An operand that no cache holds, and that is read again for each panel of the other one: the library packs both.
+/// Operands that no cache holds, read again and again: the library's ways of packing both are better.
 template <class T>
 bool is_large(const GemmCall& c) {
-  const int64_t line = c.k * int64_t(sizeof(T)), least = std::min(c.m, c.n);
-  return (least >= 64 && c.n >= 96 && c.m * line > kLeftBytes) ||
-         (least >= 32 && std::max(c.m, c.n) * line > 4 * kLeftBytes);
+  constexpr int64_t kMegabyte = int64_t(1) << 20;
+  const int64_t line = c.k * int64_t(sizeof(T)), least = std::min(c.m, c.n), most = std::max(c.m, c.n);
+  return (least >= 32 && most * line > 8 * kMegabyte) || least * line >= 4 * kMegabyte;
 }
 
 template <class T>

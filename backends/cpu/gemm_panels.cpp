@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kWorthATask = int64_t(1) << 20;  // multiplications
 
 constexpr int64_t kLeftColumns = int64_t(1) << 19;  // bytes
+constexpr int64_t kRowsAtOnce = 384;                // of a part of k, in the second-level cache
 constexpr int64_t kInPlace = int64_t(24) << 10;     // bytes of a right operand that stays in the first-level cache
 
 /// a along rows, b along lanes: result (r, j) is out[r * out_row + j * out_lane].
@@ -57,81 +58,86 @@ struct Product {
   }
 };
 
+/// Tasks are blocks of rows by groups of panels.
 template <class T>
 class Run {
  public:
   explicit Run(const Product<T>& p)
       : p_(p), panels_(p.n, tile_lanes(T())), depths_(std::max<int64_t>(1, (p.k + kDepth<T> - 1) / kDepth<T>)) {
-    // Rows are cut only where there are too few panels for the threads.
-    const int64_t threads = Context::current().threads;
-    const int64_t wanted = threads == 1 ? 1 : (4 * threads + panels_.count - 1) / panels_.count;
-    blocks_ = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, p.m / 64));
+    const int64_t threads = Context::current().threads, wanted = threads == 1 ? 1 : 4 * threads;
+    blocks_ = (p.m + kRowsAtOnce - 1) / kRowsAtOnce;
+    groups_ = std::clamp<int64_t>((wanted + blocks_ - 1) / blocks_, 1, panels_.count);
+    blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / 64));
   }
   void operator()() const {
-    const int64_t tasks = panels_.count * blocks_, work = std::max<int64_t>(1, p_.m * p_.n * p_.k / tasks);
-    if (tasks == 1) return range(0, 1);
+    const int64_t tasks = groups_ * blocks_, work = std::max<int64_t>(1, p_.m * p_.n * p_.k / tasks);
+    const auto body = [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; task++) run(task % blocks_, task / blocks_);
+    };
+    if (tasks == 1) return body(0, 1);
     run_split(tasks, {.grain = std::max<int64_t>(1, kWorthATask / 4 / work), .tasks = work >= kWorthATask},
-              RangeBody([&](int64_t begin, int64_t end) { range(begin, end); }));
+              RangeBody(body));
   }
 
  private:
-  int64_t row_of(int64_t block) const { return (p_.m * block / blocks_ + 7) / 8 * 8; }
-  int64_t end_of(int64_t block) const { return block + 1 == blocks_ ? p_.m : std::min(p_.m, row_of(block + 1)); }
+  int64_t row_of(int64_t block) const { return std::min(p_.m, (p_.m * block / blocks_ + 7) / 8 * 8); }
 
-  /// Tasks [begin, end): blocks of rows, panel by panel.
-  void range(int64_t begin, int64_t end) const {
-    const Scratch<T> packed(
-        packs() ? (p_.k + depths_ - 1) / depths_ * std::min<int64_t>(3 * panels_.width, panels_.padded()) : 0);
-    while (begin < end) {
-      const int64_t panel = begin / blocks_, stop = std::min(end, (panel + 1) * blocks_);
-      columns(panel, row_of(begin % blocks_), end_of((stop - 1) % blocks_), packed.data());
-      begin = stop;
-    }
-  }
   /// b is read where it lies by few rows or if it is small, and its rows are whole vectors.
   bool packs() const {
     return p_.along || p_.n % panels_.width != 0 || (p_.m > 24 && p_.k * p_.b_row * int64_t(sizeof(T)) > kInPlace);
   }
+  /// A turned result is not added to, it would be turned for each part of k: its sums wait.
+  bool waits() const { return p_.out_lane != 1 && depths_ > 1; }
 
-  void columns(int64_t panel, int64_t top, int64_t bottom, T* packed) const {
-    const int64_t first = panels_.first(panel), size = panels_.size(panel), there = panels_.columns(panel);
-    T* const out = p_.out + top * p_.out_row + first * p_.out_lane;
-    // A turned result is not added to: it would be turned for each part of k.
-    const bool waits = p_.out_lane != 1 && depths_ > 1;
-    const Scratch<T> sums(waits ? (bottom - top) * size : 0);
-    for (int64_t d = 0; d < depths_; d++) {
-      const int64_t p = p_.k * d / depths_, depth = p_.k * (d + 1) / depths_ - p;
-      const T* b = p_.b + (p_.along ? first * p_.b_row + p : p * p_.b_row + first);
-      if (packs()) pack_panel(b, p_.b_row, p_.along, depth, there, size, packed), b = packed;
-      TileWork<T> work{p_.a + top * p_.a_row + p * p_.a_step,
-                       p_.a_row,
-                       nullptr,
-                       1,
-                       depth,
-                       p_.a_step,
-                       0,
-                       nullptr,
-                       b,
-                       packs() ? size : p_.b_row,
-                       out,
-                       p_.out_row,
-                       p_.out_lane,
-                       p_.alpha,
-                       d == 0 ? p_.beta : T(1)};
-      if (!waits) {
-        tile_rows(work, bottom - top, size, there);
-        continue;
-      }
-      work.out = sums.data(), work.out_row = size, work.out_lane = 1, work.alpha = T(1), work.beta = T(d > 0);
-      tile_rows(work, bottom - top, size, size);
+  void run(int64_t block, int64_t group) const {
+    const int64_t top = row_of(block), rows = row_of(block + 1) - top,
+                  widest = std::min(3 * panels_.width, panels_.padded());
+    const int64_t first = panels_.count * group / groups_, last = panels_.count * (group + 1) / groups_;
+    const Scratch<T> packed(packs() ? (p_.k + depths_ - 1) / depths_ * widest : 0);
+    if (waits()) {
+      const Scratch<T> sums(rows * widest);
+      for (int64_t panel = first; panel < last; panel++) turned(panel, top, rows, packed.data(), sums.data());
+      return;
     }
-    if (waits) put_turned({sums.data(), bottom - top, size, there, out, p_.out_row, p_.out_lane, p_.alpha, p_.beta});
+    // A part of the block's rows stays in the second-level cache while the panels go by.
+    for (int64_t d = 0; d < depths_; d++)
+      for (int64_t panel = first; panel < last; panel++) {
+        TileWork<T> work = part(panel, top, d, packed.data());
+        work.out = p_.out + top * p_.out_row + panels_.first(panel) * p_.out_lane;
+        work.out_row = p_.out_row, work.out_lane = p_.out_lane, work.alpha = p_.alpha,
+        work.beta = d == 0 ? p_.beta : T(1);
+        tile_rows(work, rows, panels_.size(panel), panels_.columns(panel));
+      }
+  }
+  void turned(int64_t panel, int64_t top, int64_t rows, T* packed, T* sums) const {
+    const int64_t size = panels_.size(panel);
+    for (int64_t d = 0; d < depths_; d++) {
+      TileWork<T> work = part(panel, top, d, packed);
+      work.out = sums, work.out_row = size, work.out_lane = 1, work.alpha = T(1), work.beta = T(d > 0);
+      tile_rows(work, rows, size, size);
+    }
+    put_turned({sums, rows, size, panels_.columns(panel),
+                p_.out + top * p_.out_row + panels_.first(panel) * p_.out_lane, p_.out_row, p_.out_lane, p_.alpha,
+                p_.beta});
+  }
+  /// The operands of a part of k.
+  TileWork<T> part(int64_t panel, int64_t top, int64_t d, T* packed) const {
+    const int64_t p = p_.k * d / depths_, depth = p_.k * (d + 1) / depths_ - p, first = panels_.first(panel);
+    const T* b = p_.b + (p_.along ? first * p_.b_row + p : p * p_.b_row + first);
+    if (packs())
+      pack_panel(b, p_.b_row, p_.along, depth, panels_.columns(panel), panels_.size(panel), packed), b = packed;
+    return {.a = p_.a + top * p_.a_row + p * p_.a_step,
+            .row = p_.a_row,
+            .inner = depth,
+            .step = p_.a_step,
+            .b = b,
+            .b_step = packs() ? panels_.size(panel) : p_.b_row};
   }
 
   const Product<T> p_;
   const Panels panels_;
   const int64_t depths_;
-  int64_t blocks_;
+  int64_t blocks_, groups_;
 };
 
 }  // namespace

@@ -14,18 +14,17 @@ namespace tessera::tensor::cpu {
 /// or at offsets of their own. b goes on from one p to the next, through all lines.
 template <class T>
 struct TileWork {
-  const T* a;
-  int64_t row;             // from row to row
-  const int64_t* offsets;  // of each row, or null
-  int64_t lines, inner;    // k = lines * inner
-  int64_t step;            // along a line
-  int64_t line;            // from line to line,
-  const int64_t* starts;   // or where each begins
-  const T* b;              // whole vectors
-  int64_t b_step;          // from p to p
-  T* out;
-  int64_t out_row, out_lane;  // one of them is 1
-  T alpha, beta;
+  const T* a = nullptr;
+  int64_t row = 0;                         // from row to row,
+  const int64_t* offsets = nullptr;        // or where each lies
+  int64_t lines = 1, inner = 0, step = 1;  // k = lines * inner; the step along a line
+  int64_t line = 0;                        // from line to line,
+  const int64_t* starts = nullptr;         // or where each begins
+  const T* b = nullptr;                    // whole vectors
+  int64_t b_step = 0;                      // from p to p
+  T* out = nullptr;
+  int64_t out_row = 0, out_lane = 1;  // one of them is 1
+  T alpha = T(1), beta = T(0);
   const T* bias = nullptr;  // what the sums begin with, whole vectors; or zero
 };
 

@@ -1,9 +1,23 @@
-// The largest element of each window of an image.
+// The largest element of each window of an image: on lanes along a row of the result for float32 and float64, one by one for
+// other types. A row of the image is read in a copy with -inf at its ends, so that no window is cut.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/pool.cpp"
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "backends/cpu/fallback-inl.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
+#include "hwy/highway.h"
 #include "runtime/ops/conv.h"
 
+#ifndef TESSERA_POOL_ONCE
+#define TESSERA_POOL_ONCE
 namespace tessera::tensor::cpu {
 namespace {
 
@@ -47,12 +61,123 @@ void pool_plane(const MaxPoolCall& c, int64_t plane) {
   }
 }
 
+}  // namespace
+}  // namespace tessera::tensor::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+/// Elements 0, step, 2 * step, ... of what follows.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_every(D d, const T* from, int64_t step, hn::Vec<hn::RebindToSigned<D>> places) {
+  if (step == 1) return hn::LoadU(d, from);
+  if (step == 2) return hn::ConcatEven(d, hn::LoadU(d, from + hn::Lanes(d)), hn::LoadU(d, from));
+  return hn::GatherIndex(d, from, places);
+}
+
+template <class T>
+class LanePool {
+ public:
+  using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+  explicit LanePool(const MaxPoolCall& c)
+      : c_(c),
+        w_(c.window),
+        lanes_(int64_t(hn::Lanes(d_))),
+        line_(std::max((c.out_width + lanes_) * w_.stride[1] + (w_.kernel[1] - 1) * w_.dilation[1] + lanes_,
+                       c.width + 2 * w_.padding[1])),
+        copy_(c.height * line_) {
+    // Where the first element of each window lies, along its row.
+    for (int64_t j = 0; j < c.out_width; j++) firsts_.push_back(Place(Span(w_, 1, j, c.width).first));
+    firsts_.resize(size_t(c.out_width + lanes_), Place(0));
+    std::fill_n(copy_.data(), c.height * line_, -std::numeric_limits<T>::infinity());
+  }
+  static bool suits(const MaxPoolCall& c) {
+    return c.out_width >= 4 && c.height * c.width < (int64_t(1) << 30) && c.window.stride[1] < 1024 &&
+           c.window.kernel[1] * c.window.dilation[1] < 1024;
+  }
+
+  void plane(int64_t number) const {
+    const T* in = static_cast<const T*>(c_.in) + number * c_.height * c_.width;
+    T* out = static_cast<T*>(c_.out) + number * c_.out_height * c_.out_width;
+    int64_t* index = c_.index + number * c_.out_height * c_.out_width;
+    for (int64_t y = 0; y < c_.height; y++)
+      std::copy_n(in + y * c_.width, c_.width, copy_.data() + y * line_ + w_.padding[1]);
+    for (int64_t i = 0; i < c_.out_height; i++, out += c_.out_width, index += c_.out_width)
+      for (int64_t j = 0; j < c_.out_width; j += lanes_)
+        block(Span(w_, 0, i, c_.height), j, out + j, index + j, std::min(lanes_, c_.out_width - j));
+  }
+
+ private:
+  void block(const Span& rows, int64_t j, T* out, int64_t* index, int64_t n) const {
+    const hn::RebindToSigned<decltype(d_)> di;
+    const int64_t step = w_.stride[1];
+    const auto every = hn::Mul(hn::Iota(di, Place(0)), hn::Set(di, Place(step)));
+    const auto start = hn::Add(every, hn::Set(di, Place(j * step - w_.padding[1])));
+    auto largest = hn::Set(d_, -std::numeric_limits<T>::infinity());
+    auto best = hn::Add(hn::LoadU(di, firsts_.data() + j), hn::Set(di, Place(rows.first * c_.width)));
+    for (int64_t y = rows.first; y <= rows.last; y += w_.dilation[0])
+      for (int64_t x = 0; x < w_.kernel[1] * w_.dilation[1]; x += w_.dilation[1]) {
+        const auto value = load_every(d_, copy_.data() + y * line_ + j * step + x, step, every);
+        const auto better = hn::Or(hn::Gt(value, largest), hn::IsNaN(value));
+        largest = hn::IfThenElse(better, value, largest);
+        best = hn::IfThenElse(hn::RebindMask(di, better), hn::Add(start, hn::Set(di, Place(y * c_.width + x))), best);
+      }
+    HWY_ALIGN T values[hn::MaxLanes(hn::ScalableTag<T>())];
+    HWY_ALIGN Place places[hn::MaxLanes(hn::ScalableTag<T>())];
+    hn::Store(largest, d_, values);
+    hn::Store(best, di, places);
+    std::copy_n(values, n, out);
+    std::copy_n(places, n, index);
+  }
+
+  const hn::ScalableTag<T> d_{};
+  const MaxPoolCall& c_;
+  const Window& w_;
+  const int64_t lanes_, line_;
+  const Scratch<T> copy_;
+  std::vector<Place> firsts_;
+};
+#endif
+
+template <class T>
+void pool_range(const MaxPoolCall& c, int64_t begin, int64_t end) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    if (LanePool<T>::suits(c)) {
+      const LanePool<T> pool(c);
+      for (int64_t p = begin; p < end; p++) pool.plane(p);
+      return;
+    }
+#endif
+  for (int64_t p = begin; p < end; p++) pool_plane<T>(c, p);
+}
+void float_range(const MaxPoolCall& c, int64_t begin, int64_t end) { pool_range<float>(c, begin, end); }
+void double_range(const MaxPoolCall& c, int64_t begin, int64_t end) { pool_range<double>(c, begin, end); }
+
+}  // namespace
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::tensor::cpu {
+namespace {
+HWY_EXPORT(float_range);
+HWY_EXPORT(double_range);
+
 void max_pool(const MaxPoolCall& c) {
+  const int64_t grain = std::max<int64_t>(1, 8192 / (c.height * c.width + 1));
   with_type(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const int64_t grain = std::max<int64_t>(1, 8192 / (c.height * c.width + 1));
     parallel_for(c.planes, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; p++) pool_plane<T>(c, p);
+      if constexpr (std::is_same_v<T, float>) HWY_DYNAMIC_DISPATCH(float_range)(c, begin, end);
+      else if constexpr (std::is_same_v<T, double>) HWY_DYNAMIC_DISPATCH(double_range)(c, begin, end);
+      else
+        for (int64_t p = begin; p < end; p++) pool_plane<T>(c, p);
     });
   });
 }
@@ -61,3 +186,4 @@ const KernelRegistration<MaxPoolCall> registration{max_pool_kernel, DeviceType::
 
 }  // namespace
 }  // namespace tessera::tensor::cpu
+#endif

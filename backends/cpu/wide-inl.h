@@ -115,10 +115,13 @@ HWY_INLINE Wide<T> exp(Wide<T> x) {
   constexpr double kMagic = sizeof(T) == 4 ? 0x1.8p23 : 0x1.8p52;  // leaves the nearest integer in the lowest bits
   return apply<T>(
       [](Lane<T> a) TS_LANES {
-        a = m::at_least(m::at_most(a, K::kTop), K::kBottom);
+        // What vanishes is computed as e^0: on the way to zero each element would be a trap of the processor, 40 times as
+        // slow, and a causal mask makes half of them vanish.
+        const auto gone = a < Lane<T>(K::kBottom);
+        a = m::select(gone, Lane<T>(0.0), m::at_most(a, K::kTop));
         const Lane<T> n = m::mul_add(a, 1.44269504088896340736, kMagic) - Lane<T>(kMagic);
         const Lane<T> r = m::mul_add(n, -K::kLn2Low, m::mul_add(n, -K::kLn2High, a));
-        return times_power_of_two(m::exp_reduced(r), n);
+        return m::select(gone, Lane<T>(0.0), times_power_of_two(m::exp_reduced(r), n));
       },
       x);
 }
