@@ -1,0 +1,34 @@
+// A direction of a recurrent layer over all steps, and its gradient, as the backends' kernels see them.
+#pragma once
+
+#include "runtime/device/kernel.h"
+#include "runtime/dtype.h"
+
+namespace tessera::tensor {
+
+/// An LSTM over `steps` steps of `batch` rows; everything is contiguous, weights as [4 * width, features or width], gates in
+/// the order i, f, g, o. hidden and cells have the states before and after all steps, [steps + 1, batch, width], the first one
+/// written already: it is number `steps` if the steps are taken backwards. seen is the tanh of the cells after each step.
+struct LstmCall {
+  DType dtype;
+  bool backwards;
+  int64_t steps, batch, features, width;
+  const void *input, *w_ih, *w_hh, *bias;  // bias: one for each gate's row, or null
+  void *gates, *hidden, *cells, *seen;
+  Launch launch{};
+};
+extern Kernel<LstmCall> lstm_kernel;
+
+/// The gradients of the gates before their functions. d_hidden and d_cell are those of the last state, and become those
+/// of the first.
+struct LstmGradCall {
+  DType dtype;
+  bool backwards;
+  int64_t steps, batch, width;
+  const void *gates, *cells, *seen, *d_output, *w_hh;
+  void *d_gates, *d_hidden, *d_cell;
+  Launch launch{};
+};
+extern Kernel<LstmGradCall> lstm_grad_kernel;
+
+}  // namespace tessera::tensor
