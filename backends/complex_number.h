@@ -24,12 +24,16 @@ struct Cx {
     return std::complex<T>(a.v.real() * b.v.real() - a.v.imag() * b.v.imag(),
                            a.v.real() * b.v.imag() + a.v.imag() * b.v.real());
   }
-  // Scaled by the divisor's larger part, so that its square neither overflows nor vanishes.
-  friend Cx operator/(Cx a, Cx b) {
-    const T c = b.v.real(), d = b.v.imag(), scale = std::max(std::fabs(c), std::fabs(d));
-    if (scale == 0) return std::complex<T>(a.v.real() / c, a.v.imag() / c);
-    const T re = c / scale, im = d / scale, square = (re * re + im * im) * scale;
-    return std::complex<T>((a.v.real() * re + a.v.imag() * im) / square, (a.v.imag() * re - a.v.real() * im) / square);
+  // Smith's: by the ratio of the divisor's parts, whose squares neither overflow nor vanish; a quotient by infinity is 0.
+  friend Cx operator/(Cx z, Cx w) {
+    const T a = z.v.real(), b = z.v.imag(), c = w.v.real(), d = w.v.imag();
+    if (c == 0 && d == 0) return std::complex<T>(a / std::fabs(c), b / std::fabs(c));
+    if (std::fabs(c) >= std::fabs(d)) {
+      const T ratio = d / c, scale = T(1) / (c + d * ratio);
+      return std::complex<T>((a + b * ratio) * scale, (b - a * ratio) * scale);
+    }
+    const T ratio = c / d, scale = T(1) / (c * ratio + d);
+    return std::complex<T>((a * ratio + b) * scale, (b * ratio - a) * scale);
   }
   friend Cx operator-(Cx a) { return -a.v; }
   friend bool operator==(Cx a, Cx b) { return a.v == b.v; }
@@ -65,7 +69,7 @@ TS_STD(atanh)
 
 template <class T>
 Cx<T> exp2(Cx<T> x) {
-  return exp(x * Cx<T>(0.69314718055994530942));
+  return Cx<T>(std::exp(x.v * T(0.69314718055994530942)));
 }
 template <class T>
 Cx<T> log2(Cx<T> x) {

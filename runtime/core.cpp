@@ -223,8 +223,8 @@ Dims broadcast_shapes(Ints a, Ints b) {
   if (a == b) return Dims(a);
   size_t n = std::max(a.size(), b.size());
   Dims out(n);
-  for (size_t i = 0; i < n; i++) {
-    size_t back = n - i;  // counted from the right
+  for (size_t i = n; i-- > 0;) {  // a refusal names the innermost that differs
+    size_t back = n - i;          // counted from the right
     int64_t x = back <= a.size() ? a[a.size() - back] : 1;
     int64_t y = back <= b.size() ? b[b.size() - back] : 1;
     check(x == y || x == 1 || y == 1, TensorErrorKind::Runtime, "The size of tensor a (", x,

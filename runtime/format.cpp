@@ -75,7 +75,7 @@ std::vector<double> parts(const Sheet& sheet, double Sheet::Number::*part) {
 Cells integer_cells(const Sheet& sheet) {
   Cells cells;
   for (const auto& n : sheet.numbers) {
-    cells.texts.push_back(sheet.kind == Sheet::Kind::Bool ? n.integer ? "True" : "False" : std::to_string(n.integer));
+    cells.texts.push_back(sheet.kind == Sheet::Kind::Bool ? n.integer ? "True" : "False" : print_integer(sheet, n));
     cells.width = std::max(cells.width, cells.texts.back().size());
   }
   for (auto& s : cells.texts) s = Column::pad(std::move(s), cells.width);

@@ -152,7 +152,7 @@ std::vector<std::string> integer_cells(const Sheet& sheet) {
   std::vector<std::string> cells;
   size_t width = sheet.kind == Sheet::Kind::Bool && sheet.ndim() ? 5 : 0;
   for (const auto& n : sheet.numbers) {
-    cells.push_back(sheet.kind == Sheet::Kind::Bool ? n.integer ? "True" : "False" : std::to_string(n.integer));
+    cells.push_back(sheet.kind == Sheet::Kind::Bool ? n.integer ? "True" : "False" : print_integer(sheet, n));
     width = std::max(width, cells.back().size());
   }
   for (auto& s : cells) s.insert(0, width - s.size(), ' ');

@@ -29,6 +29,11 @@ struct Sheet {
 /// Reads what is shown: everything, or with more than `threshold` elements `edge` items at both ends of long dimensions.
 Sheet make_sheet(const ArrayView& a, int64_t threshold, int64_t edge);
 
+/// An integer's digits; a uint64 is kept as the int64 of the same bits.
+inline std::string print_integer(const Sheet& sheet, const Sheet::Number& n) {
+  return sheet.dtype == DType::UInt64 ? std::to_string(uint64_t(n.integer)) : std::to_string(n.integer);
+}
+
 /// "%*.{digits}{conversion}" with Python's nan and inf.
 std::string print_float(double x, char conversion, int digits);
 

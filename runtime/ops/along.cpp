@@ -26,6 +26,8 @@ void run_along(AlongCall::Op op, const Tensor& dense, int64_t dim, void* out, in
 // ---- extremes ----
 
 Dims extreme_shape(const char* name, const Tensor& x, int64_t dim, bool keepdim) {
+  check(!is_complex(x.dtype()), TensorErrorKind::Type, name, "(): does not support complex input");
+  check(x.dim() <= 64, TensorErrorKind::Runtime, "only tensors with up to 64 dims are supported");
   const int64_t at = wrap_dim(dim, x.dim());
   if (x.dim()) check_not_empty(name, x, Dims{at});
   return reduced_shape(x.sizes(), x.dim() ? uint64_t(1) << at : 0, keepdim);
@@ -59,6 +61,8 @@ template <AlongCall::Op kOp>
 struct ExtremeIndex {
   static Meta shape(const Tensor& self, const std::optional<int64_t>& dim, bool keepdim) {
     const char* name = kOp == AlongCall::Max ? "argmax" : "argmin";
+    check(!is_complex(self.dtype()), TensorErrorKind::Type, name, "(): does not support complex input");
+    check(!is_bool(self.dtype()), TensorErrorKind::NotImplemented, name, "(): does not support bool input");
     if (dim) return {extreme_shape(name, self, *dim, keepdim), kInt64, self.device()};
     check(self.numel() != 0, TensorErrorKind::Index, name,
           "(): Expected reduction dim to be specified for input.numel() == 0.");
@@ -185,10 +189,12 @@ Tensor cumprod(const Tensor& x, int64_t dim, MaybeType dtype) {
 }
 Tensor max(const Tensor& x) {
   check_not_empty("max", x, {});
+  require_type(kAllTypes - kComplexTypes, x.dtype(), "max_all");
   return reduce(r_amax, {x, dim_mask(x, {}), false, {}, 0, "MaxBackward1"});
 }
 Tensor min(const Tensor& x) {
   check_not_empty("min", x, {});
+  require_type(kAllTypes - kComplexTypes, x.dtype(), "min_all");
   return reduce(r_amin, {x, dim_mask(x, {}), false, {}, 0, "MinBackward1"});
 }
 

@@ -4,9 +4,12 @@
 #include "runtime/autograd/node.h"
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
+#include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/result_layout.h"
 #include "runtime/plan.h"
 
 namespace tessera::tensor {
@@ -60,7 +63,13 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
   return where_(condition, x, y);
 }
 
+// Of floats a bound is read as a real number, or says that it is none.
+static void read_bound(const Tensor& x, std::optional<Scalar>& bound) {
+  if (bound && bound->is_complex() && is_floating(x.dtype())) bound = Scalar(bound->to_double());
+}
+
 Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
+  read_bound(x, min), read_bound(x, max);
   check(min || max, TensorErrorKind::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   // A bool has no order of its own; among numbers it is one.
   const bool among_numbers = (min && !min->is_bool()) || (max && !max->is_bool());
@@ -116,7 +125,7 @@ void rsub(OpCall& c) {
   if (!is_one(c.scalar(2))) check_alpha(x, y, c.scalar(2));
   const Tensor scaled = is_one(c.scalar(2)) ? Tensor() : mul(x, c.scalar(2));
   Operand in[] = {y, scaled.defined() ? Operand(scaled) : x};
-  c.results.emplace_back(run_pointwise(k_sub, in));
+  c.results.emplace_back(renamed(run_pointwise(k_sub, in), "RsubBackward0"));
 }
 
 void divide_rounding(OpCall& c) {
@@ -132,7 +141,7 @@ void divide_rounding(OpCall& c) {
   if (!c.out.empty() || !(is_recorded(in[0]) || is_recorded(in[1]))) return;
   Tensor result = std::get<Tensor>(c.results[0]);  // rounded: a derivative of zeros
   const Tensor x = in[0].as_tensor(), y = in[1].as_tensor();
-  record(result, "DivBackward3", {&x, &y}, [a = Dims(x.sizes()), b = Dims(y.sizes())](Sweep& s) {
+  record(result, "DivBackward2", {&x, &y}, [a = Dims(x.sizes()), b = Dims(y.sizes())](Sweep& s) {
     s.give(0, [&] { return zeros(a, s.g().dtype(), s.g().device()); });
     s.give(1, [&] { return zeros(b, s.g().dtype(), s.g().device()); });
   });
@@ -154,16 +163,32 @@ std::optional<Scalar> maybe_scalar(OpCall& c, size_t i) {
   return c.none(i) ? std::nullopt : std::optional<Scalar>(c.scalar(i));
 }
 
+// Bounds that are tensors promote; complex ones are refused by the kernel.
+Tensor limited(const Tensor& x, const Tensor& bound, bool lower) {
+  for (const Tensor* t : {&x, &bound})
+    if (is_complex(t->dtype()))
+      refuse_type(promote_types(x.dtype(), bound.dtype()), lower ? "maximum_cpu" : "minimum_cpu");
+  return renamed(lower ? maximum(x, bound) : minimum(x, bound), "ClampBackward0");
+}
+Tensor clamp_min_tensor(const Tensor& x, const Tensor& min) {
+  return renamed(limited(x, min, true), "ClampMinBackward1");
+}
+Tensor clamp_max_tensor(const Tensor& x, const Tensor& max) {
+  return renamed(limited(x, max, false), "ClampMaxBackward1");
+}
+
 void clamp_boxed(OpCall& c) {
   bool tensors = c.is_tensor(1) || c.is_tensor(2);
   const Tensor x = c.tensor(0);
   Tensor result;
   if (tensors) {
+    check(!is_complex(x.dtype()), TensorErrorKind::NotImplemented, "clamp is not supported for complex types");
     result = x;
-    if (!c.none(1)) result = maximum(result, Unbox<Tensor>::get(c, 1));
-    if (!c.none(2)) result = minimum(result, Unbox<Tensor>::get(c, 2));
+    if (!c.none(1)) result = limited(result, Unbox<Tensor>::get(c, 1), true);
+    if (!c.none(2)) result = limited(result, Unbox<Tensor>::get(c, 2), false);
   } else {
     auto min = maybe_scalar(c, 1), max = maybe_scalar(c, 2);
+    read_bound(x, min), read_bound(x, max);
     if (!c.out.empty() && c.out[0].same(x) && (min || max)) {
       Operand in[] = {x};
       Scalar params[] = {min ? *min : *max, max ? *max : *min};
@@ -174,14 +199,13 @@ void clamp_boxed(OpCall& c) {
   return_value(c, result);
 }
 
-Tensor clamp_min_tensor(const Tensor& x, const Tensor& min) { return maximum(x, min); }
-Tensor clamp_max_tensor(const Tensor& x, const Tensor& max) { return minimum(x, max); }
-
 Tensor round_decimals(const Tensor& x, int64_t decimals) {
+  require_type(kFloatTypes, x.dtype(), decimals ? "round_cpu" : "round_vml_cpu");
   const int64_t places = std::clamp<int64_t>(decimals, -400, 400);  // beyond the powers that a double has
   double scale = 1;
   for (int64_t i = 0; i < std::abs(places); i++) scale *= 10;
-  return decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale);
+  if (!x.numel()) return round(x);
+  return renamed(decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale), "RoundBackward1");
 }
 bool equal(const Tensor& x, const Tensor& y) {
   refuse_meta(x, "equal");
@@ -213,22 +237,44 @@ Tensor logit(const Tensor& given, std::optional<double> eps) {
   Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
   // Not a clamp: at the bounds themselves the derivative is that between them, and a NaN bounds nothing.
   Tensor p = eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x;
-  return log(p / (1.0 - p));
+  return renamed(log(p / (1.0 - p)), "LogitBackward0");
 }
-Tensor sinc(const Tensor& x) {
-  Tensor t = x * 3.14159265358979323846;
-  return where(eq(x, 0), 1.0, sin(t) / where(eq(x, 0), 1.0, t));
-}
+struct Sinc {
+  static constexpr bool in_place = true;
+  static Meta shape(const Tensor& self) {
+    return {self.sizes(), is_differentiable(self.dtype()) ? self.dtype() : Context::current().default_dtype,
+            self.device(), result_strides({{&self}}, self.sizes())};
+  }
+  static void run(const Tensor& out, const Tensor& self) {
+    const Tensor x = is_half(self.dtype()) ? to_dtype(self, kFloat32) : self,
+                 zero = eq(x, 0);  // a half is rounded once
+    const Tensor t = x * kPi;
+    copy_into(out, where(zero, 1.0, sin(t) / where(zero, 1.0, t)));
+  }
+  static void grad(Tensor& out, const Tensor& self) {
+    record(out, "SincBackward0", {&self}, keep(clone(self)), [](Sweep& s) {
+      s.give(0, [&] {
+        const Tensor x = s.kept(0), t = x * kPi;
+        return where(eq(x, 0), 0.0, s.g() * conj((t * cos(t) - sin(t)) / (t * x)));
+      });
+    });
+  }
+
+ private:
+  static constexpr double kPi = 3.14159265358979323846;
+};
 Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
-  if (!is_floating(x.dtype())) return clone(x);
+  if (is_complex(x.dtype()))
+    return renamed(view_as_complex(nan_to_num(view_as_real(contiguous(x)), nan, posinf, neginf)), "NanToNumBackward0");
+  if (!is_floating(x.dtype()) || !x.numel()) return renamed(clone(x), "NanToNumBackward0");
   const double top = x.dtype() == kFloat64    ? 1.7976931348623157e308
                      : x.dtype() == kFloat16  ? 65504.0
                      : x.dtype() == kBFloat16 ? 3.3895313892515355e38
                                               : 3.4028234663852886e38;
   Tensor y = where(isnan(x), nan.value_or(0.0), x);
   y = where(isposinf(x), posinf.value_or(top), y);
-  return where(isneginf(x), neginf.value_or(-top), y);
+  return renamed(where(isneginf(x), neginf.value_or(-top), y), "NanToNumBackward0");
 }
 Tensor celu(const Tensor& x, Scalar alpha) {
   double a = alpha.to_double();
@@ -358,7 +404,7 @@ const OpRegistration clamp_tensor_op{"clamp",
                                      kAll,
                                      clamp_boxed,
                                      {},
-                                     1,
+                                     -1,
                                      "f[3,4], f[4], g[4]\n"
                                      "f[3], max=g[3]"};
 const OpRegistration clamp_min_op{"clamp_min",
@@ -367,7 +413,7 @@ const OpRegistration clamp_min_op{"clamp_min",
                                   kAll,
                                   box<&clamp_min_tensor>,
                                   {},
-                                  1,
+                                  -1,
                                   "f[3,4], g[4]"};
 const OpRegistration clamp_max_op{"clamp_max",
                                   "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
@@ -375,7 +421,7 @@ const OpRegistration clamp_max_op{"clamp_max",
                                   kAll,
                                   box<&clamp_max_tensor>,
                                   {},
-                                  1,
+                                  -1,
                                   "f[3,4], g[4]"};
 const OpRegistration clip_op{"clip",      "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
                              "As clamp.", kAll,
@@ -385,7 +431,7 @@ const OpRegistration clip_tensor_op{
     "clip",      "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     "As clamp.", kAll,
     clamp_boxed, {},
-    1,           "f[3,4], f[4], g[4]"};
+    -1,          "f[3,4], f[4], g[4]"};
 const OpRegistration round_op{"round",
                               "round.decimals(Tensor self, *, int decimals) -> Tensor",
                               "Rounded to a number of decimals.",
@@ -393,7 +439,8 @@ const OpRegistration round_op{"round",
                               box<&round_decimals>,
                               {},
                               1,
-                              "f[3,4], decimals=1"};
+                              "f[3,4], decimals=1\n"
+                              "i[3]<4, decimals=1 -> NotImplementedError: \"round_cpu\" not implemented for 'Long'"};
 TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.",
       kFunctional | kOut, &gelu,
       "f[3,4]\n"
@@ -410,10 +457,11 @@ TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float ato
 TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit,
       "p[3,4]\n"
       "p[3], 0.2");
-TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecial, &sinc, "f[3,4]");
+TS_OP(sinc, "sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x).", kAll | kSpecial, Sinc, "f[3,4]\nc[3]\ni[3]<3");
 TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
       "NaN and infinities replaced by numbers.", kAll, &nan_to_num,
       "f[3,4]\n"
+      "c[3]\n"
       "f[4], 1.5, 2.5, -2.5");
 TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.",
       kFunction | kFunctional | kInplace, &celu,

@@ -1,10 +1,13 @@
 #include "runtime/ops/complex.h"
 
+#include <algorithm>
+
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/result_layout.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -73,7 +76,20 @@ Tensor complex(const Tensor& re, const Tensor& im) {
   check(re.dtype() == im.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(re.dtype()), " but got scalar type ", scalar_type_name(im.dtype()), " for second argument");
   const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
-  return view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1));
+  const Tensor* const parts[] = {&re, &im};
+  const Dims strides = result_strides(parts, shape);
+  if (strides.empty())
+    return renamed(view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1)), "ComplexBackward0");
+  // In memory the dimensions are in the order of their strides; there the parts are joined.
+  Dims order;
+  for (int64_t d = 0; d < int64_t(shape.size()); d++) order.push_back(d);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return strides[size_t(a)] > strides[size_t(b)]; });
+  const Tensor joined =
+      complex(contiguous(permute(expand(re, shape), order)), contiguous(permute(expand(im, shape), order)));
+  Dims back(order.size());
+  for (size_t i = 0; i < order.size(); i++) back[size_t(order[i])] = int64_t(i);
+  return renamed(permute(joined, back), "ComplexBackward0");
 }
 
 namespace {
@@ -97,35 +113,93 @@ struct ConjPhysical {
 
 Tensor conj(const Tensor& self) { return is_complex(self.dtype()) ? apply<ConjPhysical>(self) : self; }
 
-Tensor complex_abs(const Tensor& self) {
-  const Tensor re = real(self), im = imag(self);
-  if (!needs_grad(self)) return hypot(re, im);
-  const Tensor zero = (re == 0.0) & (im == 0.0);
-  return where(zero, 0.0, hypot(where(zero, 1.0, re), im));
+Tensor renamed(Tensor result, const char* node) {
+  if (needs_grad(result)) grad_fn_of(result)->name = node;
+  return result;
 }
+
+namespace {
+
+struct ComplexAbs {
+  static Meta shape(const Tensor& self) {
+    return {self.sizes(), real_type(self.dtype()), self.device(), result_strides({{&self}}, self.sizes())};
+  }
+  static void run(const Tensor& out, const Tensor& self) { copy_into(out, hypot(real(self), imag(self))); }
+  static void grad(Tensor& out, const Tensor& self) {
+    record(out, "AbsBackward0", {&self}, keep(self),
+           [](Sweep& s) { s.give(0, [&] { return s.g() * sgn(s.kept(0)); }); });
+  }
+};
+
+}  // namespace
+
+Tensor complex_abs(const Tensor& self) { return apply<ComplexAbs>(self); }
 
 Tensor angle(const Tensor& self) {
-  if (is_complex(self.dtype())) return atan2(imag(self), real(self));
+  if (is_complex(self.dtype())) return renamed(atan2(imag(self), real(self)), "AngleBackward0");
   const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, Context::current().default_dtype);
-  return where(isnan(x), x, where(x < 0.0, Scalar(3.14159265358979323846), x * 0.0));
+  return renamed(where(isnan(x), x, where(x < 0.0, Scalar(3.14159265358979323846), x * 0.0)), "AngleBackward0");
 }
 
+namespace {
+
+/// Part by part, so that an infinite part leaves the other one alone.
+Tensor by_size(const Tensor& self, const Tensor& size) {
+  return view_as_complex(view_as_real(contiguous(self)) / unsqueeze(size, -1));
+}
+
+struct ComplexSgn {
+  static Meta shape(const Tensor& self) {
+    return {self.sizes(), self.dtype(), self.device(), result_strides({{&self}}, self.sizes())};
+  }
+  static void run(const Tensor& out, const Tensor& self) {
+    const Tensor size = complex_abs(self);
+    copy_into(out, where(size == 0.0, 0.0, by_size(self, size)));
+  }
+  static void grad(Tensor& out, const Tensor& self) {
+    record(out, "SgnBackward0", {&self}, keep(self), [](Sweep& s) {
+      s.give(0, [&] {
+        const Tensor size = complex_abs(s.kept(0)), unit = sgn(s.kept(0)), g = s.g();
+        const Tensor rest = by_size(g, size) - by_size(real(g / unit) * unit, size);
+        return where(size == 0.0, 0.0, rest);
+      });
+    });
+  }
+};
+
+}  // namespace
+
 Tensor sgn(const Tensor& self) {
-  if (!is_complex(self.dtype())) return sign(self);
-  const Tensor size = complex_abs(self);
-  return where(size == 0.0, 0.0, self / where(size == 0.0, 1.0, size));
+  return is_complex(self.dtype()) ? apply<ComplexSgn>(self) : renamed(sign(self), "SgnBackward0");
+}
+
+Tensor complex_logaddexp(const Tensor& x, const Tensor& y) {
+  const DType type = promote_types(x.dtype(), y.dtype());
+  const Tensor a = to_dtype(x, type), b = to_dtype(y, type), order = real(a) < real(b);
+  const Tensor low = where(order, a, b), high = where(order, b, a), top = real(high);
+  const Tensor nothing = isneginf(top), endless = isposinf(real(low));
+  const Tensor gap = where(nothing | endless, 0.0, low - high);
+  const Tensor usual = high + log1p(exp(gap));
+  return renamed(where(nothing, low, where(endless, log(exp(a) + exp(b)), usual)), "LogaddexpBackward0");
 }
 
 namespace {
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {
+  for (const Tensor* t : {&abs, &angle})
+    check(t->dtype() == kFloat32 || t->dtype() == kFloat64 || t->dtype() == kFloat16, TensorErrorKind::NotImplemented,
+          "Expected both inputs to be Half, Float or Double tensors but got ", scalar_type_name(abs.dtype()), " and ",
+          scalar_type_name(angle.dtype()));
   check(abs.dtype() == angle.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(abs.dtype()), " but got scalar type ", scalar_type_name(angle.dtype()),
         " for second argument");
-  return complex(abs * cos(angle), abs * sin(angle));
+  return renamed(complex(abs * cos(angle), abs * sin(angle)), "PolarBackward0");
 }
 Tensor isreal(const Tensor& self) {
-  return is_complex(self.dtype()) ? imag(self) == 0.0 : ones(self.sizes(), kBool, self.device());
+  if (is_complex(self.dtype())) return imag(self) == 0.0;
+  const Tensor out = Meta(self.sizes(), kBool, self.device(), dense_strides(self)).allocate();
+  fill_into(out, true);
+  return out;
 }
 bool has_parts(const Tensor& self) { return is_complex(self.dtype()); }
 
@@ -149,6 +223,7 @@ TS_OP(
     complex, "complex(Tensor real, Tensor imag) -> Tensor", "A complex tensor of its parts.", kFunction | kOut,
     &complex,
     "f[2,3], f[3]\n"
+    "f[2,3].t, f[2,3].t\n"
     "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
 TS_OP(polar, "polar(Tensor abs, Tensor angle) -> Tensor", "A complex tensor of its absolute values and angles.",
       kFunction | kOut, &polar, "p[2,3], f[2,3]");
@@ -163,6 +238,7 @@ TS_OP(angle, "angle(Tensor self) -> Tensor", "The angle in radians; pi for negat
       "i[3]<4");
 TS_OP(sgn, "sgn(Tensor self) -> Tensor", "x / |x|, the sign of real numbers; 0 at 0.", kBoth | kInplace | kOut, &sgn,
       "c[2,3]\n"
+      "c[3,2].t\n"
       "f[3]");
 TS_OP(is_complex, "is_complex(Tensor self) -> bool", "Whether the elements are complex numbers.", kFunction | kNoGrad,
       &has_parts, "c[2]\nf[2]");

@@ -17,9 +17,13 @@ Tensor imag(const Tensor& self);
 Tensor complex(const Tensor& real, const Tensor& imag);
 /// The conjugate, computed (math_bits.h has the view); a real tensor itself.
 Tensor conj(const Tensor& self);
+/// The tensor, whose node has PyTorch's name for what was made of several ops.
+Tensor renamed(Tensor result, const char* node);
 /// |self| as a real tensor; the derivative at 0 is 0.
 Tensor complex_abs(const Tensor& self);
 Tensor angle(const Tensor& self);
+/// log(exp(x) + exp(y)) of complex numbers; its angle goes on from that of the larger one.
+Tensor complex_logaddexp(const Tensor& x, const Tensor& y);
 /// self / |self|, and 0 where self is 0; the sign of real numbers.
 Tensor sgn(const Tensor& self);
 

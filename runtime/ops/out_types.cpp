@@ -7,7 +7,7 @@
 namespace tessera::tensor {
 namespace {
 
-enum class Takes { Castable, Same, Anything };
+enum class Takes { Castable, Same, SameOrTruth, Truth, Anything };
 
 // In a text $R is the result's type and $O that of out ("Float"), $r and $o are their C++ names, $n is the op's name.
 struct Rule {
@@ -21,7 +21,7 @@ constexpr std::string_view kStructured = "Expected out tensor to have dtype $r, 
 // Seen of PyTorch 2.15 by giving out= tensors of other dtypes to each op of its own table.
 constexpr Rule kRules[] = {
     {Takes::Same, kStructured,
-     " addmm addmv addbmm baddbmm bmm mm cross expand_copy diagonal_copy alias_copy lu_unpack lu_solve max min softmax aminmax "
+     " addmm addmv addbmm baddbmm bmm mm cross expand_copy diagonal_copy alias_copy lu_unpack lu_solve max.dim min.dim softmax aminmax "
      "as_strided_copy avg_pool3d avg_pool2d linear topk view_copy permute_copy split_with_sizes_copy slice_scatter "
      "triangular_solve svd gather index_copy index_add index_reduce sort scatter scatter_add unbind_copy unfold_copy msort "
      "renorm squeeze_copy take_along_dim unsqueeze_copy transpose_copy tril triu log_softmax norm t_copy scatter_reduce "
@@ -32,7 +32,10 @@ constexpr Rule kRules[] = {
     {Takes::Same, "Found dtype $O but expected $R",
      " abs absolute ceil conj_physical frac floor softshrink hardshrink gelu neg negative round sign sgn trunc fix softplus "
      "bitwise_not "},
-    {Takes::Same, "expected scalar_type $R but found $O", " cummax cummin diff logcumsumexp "},
+    {Takes::Same, "expected scalar_type $R but found $O", " cummax cummin logcumsumexp "},
+    {Takes::SameOrTruth, "expected scalar_type $R but found $O", " diff "},
+    {Takes::Truth, "$n only supports bool tensor for result, got: $O", " all any "},
+    {Takes::Same, "Expected result to be of dtype uint64, but got $O", " hash_tensor "},
     {Takes::Same, "expected scalar type $R but found $O", " log_sigmoid logsigmoid linalg_solve_triangular "},
     {Takes::Same, "result dtype $O does not match input dtype $R", " dot vdot matmul "},
     {Takes::Same, "$n does not support non-boolean outputs.", " signbit isposinf isneginf "},
@@ -46,9 +49,11 @@ constexpr Rule kRules[] = {
     {Takes::Same, "heaviside is not yet implemented for tensors with different dtypes.", " heaviside "},
     {Takes::Same, "expected scalar type '$R' but got '$O' for values output", " mode "},
     {Takes::Same, "nan_to_num: dtype of out: $O should be same as input: $R", " nan_to_num "},
-    {Takes::Same, "take(): self and out expected to have the same dtype, but got self.dtype = $R and out.dtype = $O", " take "},
+    {Takes::Same, "take(): self and out expected to have the same dtype, but got self.dtype = $R and out.dtype = $O",
+     " take "},
     {Takes::Same, "multinomial expects Long tensor out, got: $O", " multinomial "},
-    {Takes::Same, "torch.histogram: input tensor and hist tensor should have the same dtype, but got input $r and hist $o",
+    {Takes::Same,
+     "torch.histogram: input tensor and hist tensor should have the same dtype, but got input $r and hist $o",
      " histogram histc "},
     {Takes::Same,
      "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether "
@@ -61,7 +66,8 @@ constexpr Rule kRules[] = {
     {Takes::Same, "linalg.vecdot: Expected out of dtype$R but found $O", " linalg_vecdot "},
     {Takes::Same, "multi_dot(): expected out tensor to have dtype $r but got $o", " linalg_multi_dot "},
     {Takes::Same, "$n expected out tensor dtype $R but got: $O", " linalg_norm linalg_matrix_norm "},
-    {Takes::Same, "torch.ormqr: Expected input and result to have the same dtype, but input has dtype$R and result has dtype $O",
+    {Takes::Same,
+     "torch.ormqr: Expected input and result to have the same dtype, but input has dtype$R and result has dtype $O",
      " ormqr "},
     {Takes::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
      " cat concat concatenate column_stack stack hstack vstack dstack row_stack ", TensorErrorKind::Type},
@@ -71,9 +77,11 @@ constexpr Rule kRules[] = {
      " linalg_householder_product "},
     {Takes::Castable, "torch.$n: Expected solution to be safely castable from $R dtype, but got solution with dtype $O",
      " linalg_lstsq "},
-    {Takes::Castable, "torch.$n: Expected eigenvalues to be safely castable from $R dtype, but got eigenvalues with dtype $O",
+    {Takes::Castable,
+     "torch.$n: Expected eigenvalues to be safely castable from $R dtype, but got eigenvalues with dtype $O",
      " linalg_eig linalg_eigvals "},
-    {Takes::Castable, "torch.geqrf: Expected a to be safely castable from $R dtype, but got a with dtype $O", " geqrf "},
+    {Takes::Castable, "torch.geqrf: Expected a to be safely castable from $R dtype, but got a with dtype $O",
+     " geqrf "},
     {Takes::Castable, "tensorinv: Expected result to be safely castable from $R dtype, but got result with dtype $O",
      " linalg_tensorinv "},
     {Takes::Castable, "tensorsolve: Expected result to be safely castable from $R dtype, but got result with dtype $O",
@@ -93,21 +101,24 @@ constexpr Rule kRules[] = {
      " float_power "},
     {Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: $O", " logsumexp "},
     {Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type $O", " mean "},
-    {Takes::Anything, {},
+    {Takes::Anything,
+     {},
      " arange linspace logspace ones zeros full empty eye sum prod cumsum cumprod bernoulli eq ne lt le gt ge logical_not logical_and logical_or logical_xor "},
 };
 constexpr Rule kUsual{Takes::Castable, "result type $R can't be cast to the desired output type $O", {}};
 
+// A form's own rule, "max.dim", comes before that of its op.
 const Rule& rule_of(std::string_view op) {
   const std::string wanted = ' ' + std::string(op) + ' ';
   for (const Rule& rule : kRules)
     if (rule.ops.find(wanted) != std::string_view::npos) return rule;
-  return kUsual;
+  const size_t dot = op.find('.');
+  return dot == op.npos ? kUsual : rule_of(op.substr(0, dot));
 }
 
 // linalg_pinv: linalg.pinv, as messages call it.
 std::string shown(std::string_view op) {
-  std::string name(op);
+  std::string name(op.substr(0, op.find('.')));
   if (op.starts_with("linalg_")) name[6] = '.';
   return name;
 }
@@ -117,7 +128,19 @@ std::string shown(std::string_view op) {
 void check_out_type(std::string_view op, DType result, DType out) {
   if (result == out) return;
   const Rule& rule = rule_of(op);
-  if (rule.takes == Takes::Anything || (rule.takes == Takes::Castable && can_cast(result, out))) return;
+  switch (rule.takes) {
+    case Takes::Anything: return;
+    case Takes::Castable:
+      if (can_cast(result, out)) return;
+      break;
+    case Takes::SameOrTruth:
+      if (is_bool(result)) return;
+      break;
+    case Takes::Truth:
+      if (is_bool(out) || out == DType::UInt8) return;
+      break;
+    case Takes::Same: break;
+  }
   std::string text;
   for (size_t i = 0; i < rule.text.size(); i++) {
     if (rule.text[i] != '$') {

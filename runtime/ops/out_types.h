@@ -7,7 +7,7 @@
 
 namespace tessera::tensor {
 
-/// Throws unless `out` may take results of dtype `result` of the op of that name: most ops convert where can_cast allows it,
+/// Throws unless `out` may take results of dtype `result` of the op of that name ("max", or a form of it, "max.dim"): most ops convert where can_cast allows it,
 /// some want the very dtype, and each family says so in words of its own.
 void check_out_type(std::string_view op, DType result, DType out);
 /// Does an out= tensor of this op take over the strides of its result when it is resized?

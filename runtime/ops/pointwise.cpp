@@ -95,6 +95,9 @@ std::string kernel_name(std::string_view row) {
       {"floor", "floor_vml_cpu"},
       {"ceil", "ceil_vml_cpu"},
       {"trunc", "trunc_vml_cpu"},
+      {"erfc", "erfc_vml_cpu"},
+      {"erfinv", "erfinv_vml_cpu"},
+      {"addcmul", "addcmul_cpu_out"},
   };
   for (const auto& [name, kernel] : kOthers)
     if (row == name) return std::string(kernel);
@@ -111,6 +114,10 @@ const char* complex_refusal(std::string_view row) {
   if (row == "signbit") return "signbit is not implemented for complex tensors.";
   if (row == "maximum") return "maximum not implemented for complex tensors.";
   if (row == "minimum") return "minimum not implemented for complex tensors.";
+  if (row == "fmax") return "fmax not implemented for complex tensors.";
+  if (row == "fmin") return "fmin not implemented for complex tensors.";
+  if (row == "deg2rad") return "deg2rad is not supported for complex tensors.";
+  if (row == "rad2deg") return "rad2deg is not supported for complex tensors.";
   if (row == "isposinf") return "isposinf does not support complex inputs.";
   if (row == "isneginf") return "isneginf does not support complex inputs.";
   if (row == "heaviside") return "heaviside is not yet implemented for complex tensors.";
@@ -122,31 +129,84 @@ const char* complex_refusal(std::string_view row) {
 [[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type) {
   const char* const own_words = is_complex(type) ? complex_refusal(row.name) : nullptr;
   const std::string_view row_name = row.name;
-  const bool extreme = row_name == "maximum" || row_name == "minimum" || row_name.starts_with("is");
+  const bool extreme =
+      row_name == "maximum" || row_name == "minimum" || row_name.starts_with("fm") || row_name.starts_with("is");
   if (is_bool(type) && row_name == "relu")
     fail(TensorErrorKind::NotImplemented, "Boolean inputs not supported for relu");
   if (is_bool(type) && (row_name == "relu6" || row_name == "hardtanh"))
     fail(TensorErrorKind::NotImplemented, "Bool inputs not supported for hardtanh");
   if (own_words) fail(extreme ? TensorErrorKind::Type : TensorErrorKind::NotImplemented, own_words);
-  fail(TensorErrorKind::NotImplemented, '"', kernel_name(row.name), "\" not implemented for '", scalar_type_name(type),
-       "'");
+  refuse_type(type, kernel_name(row.name).c_str());
 }
 
 bool is_clamp(int id) { return id == k_clamp_min || id == k_clamp_max || id == k_clamp_both; }
 
+bool any_complex(const Operand* in, int count) {
+  for (int k = 0; k < count; k++)
+    if (in[k].is_tensor() ? is_complex(in[k].tensor().dtype()) : in[k].scalar().is_complex()) return true;
+  return false;
+}
+
+Dims full_shape(const Operand* in, int count) {
+  Dims shape;
+  bool first = true;
+  for (int k = 0; k < count; k++) {
+    if (!in[k].is_tensor()) continue;
+    shape = first ? Dims(in[k].tensor().sizes()) : broadcast_shapes(shape, in[k].tensor().sizes());
+    first = false;
+  }
+  return shape;
+}
+
+// Rows that take no mixture of dtypes.
+[[gnu::cold]] void check_mixture(int id, const Operand* in, int count) {
+  if (id == k_addcdiv) {
+    const auto is_whole = [](const Operand& o) { return o.is_tensor() && !is_differentiable(o.tensor().dtype()); };
+    check(
+        !is_whole(in[1]) || !is_whole(in[2]), TensorErrorKind::Runtime,
+        "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+        "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+        "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
+        "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+        "tensor2), for all dtypes.");
+    return;
+  }
+  static constexpr const char* kNames[] = {"", "end", "weight"};
+  if (id == k_heaviside && any_complex(in, count)) return;  // refused for that
+  for (int k = 1; k < count; k++) {
+    if (!in[k].is_tensor() || !in[0].is_tensor() || in[k].tensor().is_wrapped_number()) continue;
+    const DType type = in[0].tensor().dtype(), other = in[k].tensor().dtype();
+    if (type == other || (k == 2 && in[k].tensor().dim() == 0 && !is_complex(other))) continue;
+    check(id != k_heaviside, TensorErrorKind::Runtime,
+          "heaviside is not yet implemented for tensors with different dtypes.");
+    fail(TensorErrorKind::Runtime, "expected dtype ", cpp_name(type), " for `", kNames[k], "` but got dtype ",
+         cpp_name(other));
+  }
+  if (id == k_lerp && in[0].is_tensor() && !is_differentiable(in[0].tensor().dtype())) {
+    full_shape(in, count);
+    refuse_type(in[0].tensor().dtype(), in[2].is_tensor() ? "lerp_kernel_tensor" : "lerp_kernel_scalar");
+  }
+}
+
 // The bounds of a clamp promote as operands do. Of floats they are read as real numbers.
 DType promote_clamp(const PointwiseRow& row, const Operand& x, const Scalar* bounds) {
   Operand all[3] = {x, 0, 0};
-  for (int k = 0; k < row.params; k++)
+  for (int k = 0; k < row.params; k++) {
+    const bool one_bound = row.params == 1;  // clamp itself asks for real numbers before
+    if (one_bound && bounds[k].is_complex()) refuse_dtype(row, kComplex128);
     all[k + 1] = is_floating(x.tensor().dtype()) ? Operand(bounds[k].to_double()) : Operand(bounds[k]);
+  }
   return promote(all, 0, row.params + 1);
 }
 
 void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, const Scalar* params, Plan& plan) {
   if (is_clamp(id)) plan.common = promote_clamp(row, in[0], params);
   else plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
-  if (!row.types.has(plan.common)) [[unlikely]]
+  if (id == k_lerp || id == k_addcdiv || id == k_heaviside) check_mixture(id, in, count);
+  if (!row.types.has(plan.common)) [[unlikely]] {
+    if (!is_complex(plan.common)) full_shape(in, count);  // a kernel looks at the dtype, after the shapes
     refuse_dtype(row, plan.common);
+  }
   if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
   plan.result = plan.common;
   switch (row.row_class) {
@@ -177,6 +237,16 @@ void check_divisor(const Operand& y, DType lane) {
   bool zero =
       y.is_tensor() ? y.tensor().device().is_cpu() && any(eq(y.tensor(), 0)).item().to_bool() : !y.scalar().to_bool();
   check(!zero, TensorErrorKind::Runtime, "ZeroDivisionError");
+}
+
+// softshrink's place of no value is as wide as the dtype allows.
+void check_lambda(const Scalar& lambda, DType type) {
+  const double value = lambda.to_double(), most = type == kFloat64    ? 1.7976931348623157e308
+                                                  : type == kFloat16  ? 65504.0
+                                                  : type == kBFloat16 ? 3.3895313892515355e38
+                                                                      : 3.4028234663852886e38;
+  check(value >= 0 && value <= most, TensorErrorKind::Runtime, "lambda must be in range [0, ", most,
+        "] for input dtype ", scalar_type_name(type), ", but found ", value);
 }
 
 void check_operands(int id, const PointwiseRow& row, const Operand* in, const Plan& plan) {
@@ -262,6 +332,12 @@ Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Devic
   if (const Dims strides = result_strides({operands, size_t(count)}, sizes); !strides.empty())
     out.impl()->set_layout(sizes, strides);
   return out;
+}
+
+// What PyTorch makes with empty_like first keeps the steps of a tensor without elements.
+bool copies_strides(int id, const Operand* in) {
+  if (id == k_deg2rad || id == k_rad2deg) return true;
+  return (id == k_isfinite || id == k_isinf) && !is_differentiable(in[0].tensor().dtype());
 }
 
 // ---- the call ----
@@ -384,25 +460,9 @@ Device device_of(const Operand* in, int count) {
   return n ? common_device(tensors, n) : kCpu;
 }
 
-Dims full_shape(const Operand* in, int count) {
-  Dims shape;
-  bool first = true;
-  for (int k = 0; k < count; k++) {
-    if (!in[k].is_tensor()) continue;
-    shape = first ? Dims(in[k].tensor().sizes()) : broadcast_shapes(shape, in[k].tensor().sizes());
-    first = false;
-  }
-  return shape;
-}
-
-bool any_complex(const Operand* in, int count) {
-  for (int k = 0; k < count; k++)
-    if (in[k].is_tensor() ? is_complex(in[k].tensor().dtype()) : in[k].scalar().is_complex()) return true;
-  return false;
-}
-
 // Of complex tensors; a complex weight between real ones is refused.
 Tensor complex_lerp(const Operand* in) {
+  check_mixture(k_lerp, in, 3);
   const DType ends = promote(in, 0, 2);
   if (!in[2].is_tensor() && !is_complex(ends)) return lerp(in[0], in[1], in[2].scalar().as(ends));
   return add(in[0], mul(in[2], sub(in[1], in[0])));
@@ -432,8 +492,9 @@ Tensor run_ordered(int id, const PointwiseRow& row, const Operand* in, const Sca
 }
 
 // What was made of other ops, in the tensor that was given for it.
-Tensor given(const Tensor* out, const Tensor& result) {
+Tensor given(const Tensor* out, const Tensor& result, const char* name) {
   if (!out) return result;
+  check_out_type(name, result.dtype(), out->dtype());
   resize_output(*out, result.sizes());
   return copy_(*out, result);
 }
@@ -444,18 +505,20 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const PointwiseRow& row = kPointwiseRows[id];
   const int count = row.arity;
   if (id == k_abs && in[0].is_tensor() && is_complex(in[0].tensor().dtype())) [[unlikely]]
-    return given(out, complex_abs(in[0].tensor()));
-  if (id == k_lerp && any_complex(in, count)) [[unlikely]]
-    return given(out, complex_lerp(in));
+    return given(out, complex_abs(in[0].tensor()), row.name);
+  if ((id == k_lerp || id == k_logaddexp) && any_complex(in, count)) [[unlikely]]
+    return given(out, id == k_lerp ? complex_lerp(in) : complex_logaddexp(in[0].as_tensor(), in[1].as_tensor()),
+                 row.name);
   Plan plan;
   Device device = device_of(in, count);
   decide_types(id, row, in, count, params, plan);
   if (row.row_class == PointwiseClass::Divide || row.row_class == PointwiseClass::Select || id == k_pow)
     check_operands(id, row, in, plan);
   Scalar fitted[2];
+  if (id == k_softshrink) check_lambda(params[0], plan.common);
   if (row.params) params = fit_params(id, row, params, plan, fitted);
   if (orders_uint64(id, plan.common)) [[unlikely]]
-    return given(out, run_ordered(id, row, in, params));
+    return given(out, run_ordered(id, row, in, params), row.name);
   decide_shape(in, count, plan);
   Dims broadcast;
   Ints sizes;
@@ -465,7 +528,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     sizes = broadcast;
   }
   const bool record = wants_grad(row, in, plan.result);
-  Tensor result;
+  Tensor result, wide;  // wide: what was given for it, where the result has to be rounded first
   if (out) {
     check_out_type(row.name, plan.result, out->dtype());
     result = *out;
@@ -473,12 +536,15 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     check_no_internal_overlap(result);
     for (int k = 0; k < count; k++)
       if (in[k].is_tensor()) check_no_partial_overlap(result, in[k].tensor());
+    if (plan.lane != plan.result && out->dtype() != plan.result)
+      wide = result, result = Tensor::empty(sizes, plan.result, device);
   } else if (const Tensor* donor = reuse ? reusable(in, count, reuse, sizes, plan.result, device, record,
                                                     record ? recorded_reads(row, in) : 0)
                                          : nullptr) {
     result = *donor;
   } else {
     result = empty_result(in, count, sizes, plan.result, device, plan.dense);
+    if (!result.numel() && copies_strides(id, in)) result.impl()->set_layout(sizes, in[0].tensor().strides());
   }
   if (out)
     check(
@@ -486,6 +552,10 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
         "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
   call_kernel(kernel, in, kernel == id ? count : 1, params, plan, result);
+  if (wide.defined()) {
+    copy_into(wide, result);
+    result = wide;
+  }
   if (out) result.bump_version();
   if (record) {
     const unsigned reads = recorded_reads(row, in);
@@ -502,8 +572,17 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   const Tensor& self = in[0].tensor();
   if (id == k_lerp && any_complex(in, count)) [[unlikely]]
     return void(copy_(self, complex_lerp(in)));
+  check(id != k_abs || !is_complex(self.dtype()), TensorErrorKind::Runtime,
+        "In-place abs is not supported for complex tensors.");
   Plan plan;
   Device device = device_of(in, count);
+  if (!self.is_contiguous()) check_no_internal_overlap(self);
+  decide_shape(in, count, plan);
+  if (!plan.widest || plan.widest->sizes() != self.sizes()) {
+    Dims shape = full_shape(in, count);
+    check(Ints(shape) == self.sizes(), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
+          " doesn't match the broadcast shape ", shape);
+  }
   decide_types(id, row, in, count, params, plan);
   check_operands(id, row, in, plan);
   Scalar fitted[2];
@@ -512,15 +591,8 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   check(device == self.device(), TensorErrorKind::Runtime,
         "Expected all tensors to be on the same device, but found at least two devices, ", self.device().str(), " and ",
         device.str(), "!");
-  decide_shape(in, count, plan);
-  if (!plan.widest || plan.widest->sizes() != self.sizes()) {
-    Dims shape = full_shape(in, count);
-    check(Ints(shape) == self.sizes(), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
-          " doesn't match the broadcast shape ", shape);
-  }
   if (orders_uint64(id, plan.common)) [[unlikely]]
     return void(copy_(self, run_ordered(id, row, in, params)));
-  if (!self.is_contiguous()) check_no_internal_overlap(self);
   for (int k = 1; k < count; k++)
     if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
   bool record = Context::current().grad_enabled && wants_grad(row, in, plan.result);

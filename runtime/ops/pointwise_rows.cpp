@@ -4,6 +4,7 @@
 #include <cctype>
 #include <deque>
 
+#include "runtime/autograd/record.h"
 #include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/grad_probe.h"
 #include "runtime/ops/op.h"
@@ -66,9 +67,9 @@ constexpr PointwiseRow::Derivative derivative_of() {
 /// "add" -> "AddBackward0", "leaky_relu" -> "LeakyReluBackward0": PyTorch's grad_fn names. Some ops record as another.
 const char* backward_name(std::string_view op) {
   static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"where_", "where"},    {"gelu_erf", "gelu"},   {"gelu_tanh", "gelu"}, {"clamp_both", "clamp"},
-      {"clamp_min", "clamp"}, {"clamp_max", "clamp"}, {"add_scaled", "add"}, {"square", "pow"},
-      {"relu6", "hardtanh"},  {"selu", "elu"},        {"softsign", "div"},   {"logsigmoid", "log_sigmoid"},
+      {"where_", "where"},    {"gelu_erf", "gelu"},    {"gelu_tanh", "gelu"},   {"clamp_both", "clamp"},
+      {"clamp_min", "clamp"}, {"clamp_max", "clamp"},  {"add_scaled", "add"},   {"square", "pow"},
+      {"relu6", "hardtanh"},  {"selu", "elu"},         {"softsign", "div"},     {"logsigmoid", "log_sigmoid"},
       {"log1p", "log1_p"},    {"rad2deg", "rad2_deg"}, {"deg2rad", "deg2_rad"},
   };
   const std::string_view name = op;
@@ -92,12 +93,17 @@ const char* backward_name(std::string_view op) {
 constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class) {
   for (const std::string_view taker :
        {"elu", "selu", "leaky_relu", "silu", "mish", "gelu_erf", "gelu_tanh", "softplus", "logsigmoid", "hardsigmoid",
-        "hardswish", "softshrink", "hardshrink", "hypot", "logaddexp"})
+        "hardswish", "softshrink", "hardshrink", "hypot", "frac"})
     if (name == taker) return kFloatTypes;
+  for (const std::string_view taker : {"logaddexp", "lerp"})
+    if (name == taker) return kFloatTypes | kComplexTypes;
+  for (const std::string_view taker : {"abs", "addcmul", "bitwise_left_shift", "bitwise_right_shift"})
+    if (name == taker) return types_of(row_class) - DTypeSet(DType::Bool);
+  if (name == "round") return (types_of(row_class) - DTypeSet(DType::Bool)) | kWideUnsignedTypes;
   for (const std::string_view taker : {"floor", "ceil", "trunc", "relu", "relu6", "hardtanh"})
     if (name == taker) return kFloatTypes | kIntegralTypes | kWideUnsignedTypes;
-  for (const std::string_view taker : {"mul", "maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max",
-                                       "clamp_both", "round"})
+  for (const std::string_view taker :
+       {"mul", "maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max", "clamp_both"})
     if (name == taker) return types_of(row_class) | kWideUnsignedTypes;
   return types_of(row_class);
 }
@@ -187,6 +193,19 @@ Operand operand_of(OpCall& c, size_t i, Scalar& number) {
   return number;
 }
 
+/// Of rounded quotients and of steps PyTorch defines no derivative; their results say so when one is asked for. Other ops'
+/// derivatives, which call the same rows, are not touched.
+template <int Id>
+void refuse_derivative([[maybe_unused]] Tensor result, [[maybe_unused]] std::span<const Operand> in) {
+  if constexpr (Id == k_floor_divide || Id == k_heaviside) {
+    for (const Operand& operand : in)
+      if (operand.is_tensor() && needs_grad(operand.tensor()) && is_differentiable(result.dtype()))
+        return record(result, "NotImplemented", {&operand.tensor()}, [](Sweep&) {
+          fail(TensorErrorKind::Runtime, "derivative for aten::", kPointwiseRows[Id].name, " is not implemented");
+        });
+  }
+}
+
 /// The boxed form of every row: operands, then parameters.
 template <int Id>
 void run_boxed(OpCall& c) {
@@ -196,7 +215,9 @@ void run_boxed(OpCall& c) {
   for (size_t k = 0; k < row.arity; k++) in[k] = operand_of(c, k, numbers[k]);
   for (size_t p = 0; p < row.params; p++) params[p] = c.scalar(row.arity + p);
   if (c.out.empty()) {
-    c.results.emplace_back(run_pointwise(Id, in, params));
+    Tensor result = run_pointwise(Id, in, params);
+    refuse_derivative<Id>(result, {in, row.arity});
+    c.results.emplace_back(std::move(result));
   } else if (c.is_tensor(0) && c.out[0].same(c.tensor(0))) {
     run_pointwise_inplace(Id, in, params);
     c.results.emplace_back(c.out[0]);
@@ -218,17 +239,23 @@ void fast_unary_inplace(const Tensor& x) {
 template <int Id>
 Tensor fast_binary(const Tensor& x, const Tensor& y, unsigned reuse) {
   Operand in[] = {x, y};
-  return run_pointwise(Id, in, nullptr, nullptr, reuse);
+  Tensor result = run_pointwise(Id, in, nullptr, nullptr, reuse);
+  refuse_derivative<Id>(result, in);
+  return result;
 }
 template <int Id>
 Tensor fast_ts(const Tensor& x, const Scalar& y, unsigned reuse) {
   Operand in[] = {x, y};
-  return run_pointwise(Id, in, nullptr, nullptr, reuse);
+  Tensor result = run_pointwise(Id, in, nullptr, nullptr, reuse);
+  refuse_derivative<Id>(result, in);
+  return result;
 }
 template <int Id>
 Tensor fast_st(const Scalar& x, const Tensor& y, unsigned reuse) {
   Operand in[] = {x, y};
-  return run_pointwise(Id, in, nullptr, nullptr, reuse);
+  Tensor result = run_pointwise(Id, in, nullptr, nullptr, reuse);
+  refuse_derivative<Id>(result, in);
+  return result;
 }
 template <int Id>
 void fast_binary_inplace(const Tensor& x, const Tensor& y) {
@@ -255,6 +282,8 @@ constexpr FastPaths binary_paths() {
 
 /// Calls for the tests (samples.h): inside the domain of nearly every row, broadcast, and with a number.
 constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_class, int arity) {
+  if (name == "bitwise_left_shift" || name == "bitwise_right_shift")
+    return "i[3,4]<9, i[4]<5\ni[3]<9, 2\nb[2], b[2] -> NotImplementedError: not implemented for 'Bool'";
   if (name == "acosh") return "g[3,4]\nc[4]";
   if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]\nb[3], c[3], c[2,3]";
   if (row_class == PointwiseClass::Bits) return arity == 1 ? "i[3,4]<9\nb[4]" : "i[3,4]<9, i[4]<5\ni[3]<9, 2";

@@ -168,6 +168,7 @@ namespace reduction {
 uint64_t dim_mask(const Tensor& x, const MaybeDims& dims) {
   const uint64_t all = x.dim() >= 64 ? ~uint64_t(0) : (uint64_t(1) << x.dim()) - 1;
   if (!dims || dims->empty()) return all;
+  check(x.dim() <= 64, TensorErrorKind::Runtime, "only tensors with up to 64 dims are supported");
   uint64_t mask = 0;
   for (int64_t d : *dims) {
     const uint64_t bit = uint64_t(1) << wrap_dim(d, x.dim());
@@ -200,8 +201,7 @@ void check_not_empty(const char* name, const Tensor& x, const MaybeDims& dim) {
       dim && !dim->empty(), TensorErrorKind::Runtime, name,
       "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   for (int64_t d : *dim)
-    check(x.size(d) != 0, TensorErrorKind::Index, name, "(): Expected reduction dim ", wrap_dim(d, x.dim()),
-          " to have non-zero size.");
+    check(x.size(d) != 0, TensorErrorKind::Index, name, "(): Expected reduction dim ", d, " to have non-zero size.");
 }
 
 namespace {
@@ -247,7 +247,7 @@ Meta meta_of(int id, const Request& r) {
   const DType in = r.x.dtype();
   if (is_complex(in) && !takes_complex(id, row)) {
     check(id != r_nansum, TensorErrorKind::NotImplemented, "nansum on CPU does not support complex inputs");
-    refuse_type(in, text(row.name, "_cpu").c_str());
+    refuse_type(in, id == r_amax ? "max_values_cpu" : id == r_amin ? "min_values_cpu" : text(row.name, "_cpu").c_str());
   }
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
@@ -361,7 +361,8 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
 
 #define TS_SHOW_Hidden(NAME, DOC)
 #define TS_SHOW_AllOrDims(NAME, DOC)                                                                                \
-  TS_OP(NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed,                             \
+  TS_OP(NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC,                                      \
+        r_##NAME == r_mean ? kSummed | kOut : kSummed, /* PyTorch has it for the mean alone */                      \
         Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\nc[3,4]");              \
   TS_OP(NAME, #NAME ".dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
         kSummed | kOut, Form<r_##NAME TS_COMMA dims_typed>,                                                         \

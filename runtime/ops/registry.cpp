@@ -187,9 +187,26 @@ void check_castable(DType result, DType self) {
         " can't be cast to the desired output type ", scalar_type_name(self));
 }
 
+// "max.dim" of "max.dim(Tensor self, ...".
+std::string_view form_name(const OpEntry& entry) {
+  const std::string_view schema = entry.schema_text;
+  return schema.substr(0, schema.find('('));
+}
+
+// Two results cannot share the memory that was given for them.
+void check_apart(const OpCall& c, size_t n) {
+  if (n != 2 || c.out.size() != 2 || !c.out[0].numel() || &c.out[0].storage() != &c.out[1].storage() ||
+      c.out[0].impl()->data != c.out[1].impl()->data)
+    return;
+  const std::vector<SchemaArg>& names = c.entry.schema().results;
+  fail(TensorErrorKind::Value, c.entry.name, "(): the `", names[0].name, "` and `", names[1].name,
+       "` out= tensors must not overlap.");
+}
+
 }  // namespace
 
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
+  check_apart(c, n);
   for (size_t i = 0; i < n; i++) {
     if (i >= c.out.size()) {
       c.results.emplace_back(std::move(results[i]));
@@ -201,16 +218,14 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       c.results.emplace_back(out);
       continue;
     }
-    if (c.is_inplace()) check_castable(results[i].dtype(), out.dtype());
-    else check_out_type(c.entry.name, results[i].dtype(), out.dtype());
+    if (c.is_inplace()) detail::check_inplace_result(out, Meta::of(results[i]));
+    else check_out_type(form_name(c.entry), results[i].dtype(), out.dtype());
     if (c.is_inplace()) {
-      check(out.sizes() == results[i].sizes(), TensorErrorKind::Runtime, "output with shape ", out.sizes(),
-            " doesn't match the broadcast shape ", results[i].sizes());
       copy_(out, results[i]);
     } else {
       const bool other_shape = out.sizes() != results[i].sizes();
       resize_output(out, results[i].sizes());
-      if (other_shape && gives_out_strides(c.entry.name))
+      if (other_shape && gives_out_strides(form_name(c.entry)))
         if (const Dims strides = dense_strides(results[i]); !strides.empty())
           out.impl()->set_layout(out.sizes(), strides);
       copy_into(out, results[i]);
@@ -308,9 +323,9 @@ void check_out(const OpCall& c, bool recorded) {
 }
 
 void check_inplace_result(const Tensor& self, const Meta& meta) {
-  check_castable(meta.dtype, self.dtype());
   check(self.sizes() == Ints(meta.sizes), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", meta.sizes);
+  check_castable(meta.dtype, self.dtype());
 }
 
 }  // namespace detail

@@ -44,6 +44,7 @@ Dims result_strides(std::span<const Tensor* const> operands, Ints sizes) {
   const bool same_shape =
       std::all_of(operands.begin(), operands.end(), [&](const Tensor* t) { return t && t->sizes() == sizes; });
   if (same_shape) {
+    if (numel_of(sizes) == 0) return {};
     if (all_in(operands, {})) return {};
     if (sizes.size() == 4 || sizes.size() == 5)
       if (Dims last = strides_in(*operands[0], sizes.size() == 4 ? "torch.channels_last" : "torch.channels_last_3d");

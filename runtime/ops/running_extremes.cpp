@@ -18,10 +18,14 @@ namespace {
 /// Item by item: a new one takes the lead if it is at least as good; NaN beats all.
 template <bool kLargest>
 struct RunningExtreme {
-  static constexpr TypeRule types{kRealTypes | kWideUnsignedTypes, kLargest ? "cummax_cpu" : "cummin_cpu"};
+  static constexpr const char* kName = kLargest ? "cummax" : "cummin";
 
   static std::array<Meta, 2> shape(const Tensor& self, int64_t dim) {
+    check(self.dim() || dim == 0 || dim == -1, TensorErrorKind::Index, kName,
+          "(): Expected reduction dim -1 or 0 for scalar but got ", dim);
     wrap_dim(dim, self.dim());
+    if (self.dim() && self.numel())
+      require_type(kRealTypes | kWideUnsignedTypes, self.dtype(), kLargest ? "cummax_cpu" : "cummin_cpu");
     return {Meta(self.sizes(), self), Meta(self.sizes(), kInt64, self.device())};
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given) {
@@ -62,8 +66,9 @@ struct LogCumSumExp {
     wrap_dim(dim, self.dim());
     return {self.sizes(), self};
   }
-  static void run(const Tensor& out, const Tensor& self, int64_t dim) {
-    if (self.dim() == 0) return copy_into(out, self);
+  static void run(const Tensor& out, const Tensor& self_given, int64_t dim) {
+    if (self_given.dim() == 0) return copy_into(out, self_given);
+    const Tensor self = is_half(self_given.dtype()) ? to_dtype(self_given, kFloat32) : self_given;
     Tensor sum;
     for (int64_t i = 0; i < self.size(dim); i++) {
       const Tensor item = select(self, dim, i);
@@ -78,13 +83,15 @@ struct LogCumSumExp {
 
  private:
   static Tensor added(const Tensor& a, const Tensor& b) {
-    if (!is_complex(a.dtype())) return logaddexp(a, b);
-    const Tensor most = maximum(real(a), real(b));
-    return log(exp(a - most) + exp(b - most)) + most;
+    return is_complex(a.dtype()) ? complex_logaddexp(a, b) : logaddexp(a, b);
   }
   // From the end: what the sums from here on ask of this one. Sums only grow, so that no factor is above 1.
   static Tensor derivative(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
     if (x.dim() == 0 || x.numel() == 0) return g;
+    if (is_half(x.dtype())) {  // what is summed on the way is not rounded
+      const auto wide = [](const Tensor& t) { return to_dtype(t, kFloat32); };
+      return to_dtype(derivative(wide(g), wide(x), wide(y), dim), g.dtype());
+    }
     TensorList parts(size_t(x.size(dim)));
     Tensor asked, next;
     for (int64_t i = x.size(dim); i-- > 0;) {

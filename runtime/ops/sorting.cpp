@@ -4,6 +4,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
@@ -66,7 +67,9 @@ struct Sort {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool) {
     wrap_dim(dim, self.dim());
     refuse_complex(self, " Sort does not support complex dtypes on CPU");
-    return {Meta(self.sizes(), self), Meta(self.sizes(), kInt64, self.device())};
+    const Dims strides = dense_strides(self);
+    return {Meta(self.sizes(), self.dtype(), self.device(), strides),
+            Meta(self.sizes(), kInt64, self.device(), strides)};
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool descending) {
     if (is_wide_unsigned(self.dtype())) {  // as int64 that orders the same numbers
@@ -181,8 +184,8 @@ struct Kthvalue {
 };
 
 struct MedianDim {
-  static constexpr TypeRule types{kRealTypes - kBool, "median_out_impl"};
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
+    require_type(kRealTypes - kBool, self.dtype(), "median_out");
     return picked_shape(self, dim, keepdim, "median");
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given, bool) {
@@ -218,11 +221,12 @@ struct Median {
 };
 
 struct Mode {
-  static constexpr TypeRule types{kRealTypes, "mode"};
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
+    if (self.dim()) require_type(kRealTypes, self.dtype(), "mode_cpu");  // one element is its own mode, whatever it is
     return picked_shape(self, dim, keepdim, "mode");
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool) {
+    if (self.dim() == 0) return copy_into(values, self), fill_into(index, 0);
     const Rows rows(self, dim);
     if (rows.count == 0) return;
     const auto [sorted, places] = sort(rows.in, -1);
@@ -259,6 +263,30 @@ Tensor median(const Tensor& self) { return apply<Median>(self); }
 ValuesAndIndices mode(const Tensor& self, int64_t dim, bool keepdim) { return apply<Mode>(self, dim, keepdim); }
 
 namespace {
+
+// The median of what is not NaN; NaN where there is nothing else.
+ValuesAndIndices nanmedian_along(const Tensor& self, int64_t dim, bool keepdim) {
+  const TwoMetas metas = picked_shape(self, dim, keepdim, "median");
+  if (!is_floating(self.dtype())) return median(self, dim, keepdim);
+  if (self.dim() == 0) return {renamed(clone(self), "NanmedianBackward1"), zeros({}, kInt64, self.device())};
+  if (self.numel() == 0) return {metas[0].allocate(), metas[1].allocate()};
+  Tensor index;
+  {
+    const GradMode off(false);
+    const Tensor known = logical_not(isnan(self)), count = sum(known, Dims{dim}, true);
+    const Tensor rank = floor_divide(clamp_min(count - 1, 0), 2);
+    const Tensor found = gather(argsort(where(known, self, HUGE_VAL), dim), dim, rank);  // NaN behind all numbers
+    index = where(count == 0, 0, found);
+  }
+  const Tensor values = gather(self, dim, index);
+  if (keepdim) return {renamed(values, "NanmedianBackward1"), index};
+  return {renamed(squeeze(values, dim), "NanmedianBackward1"), squeeze(index, dim)};
+}
+Tensor nanmedian(const Tensor& self) {
+  require_type(kRealTypes - kBool, self.dtype(), "median_cpu");
+  if (!is_floating(self.dtype()) || !self.numel()) return median(self);
+  return renamed(std::get<0>(nanmedian_along(reshape(self, {-1}), 0, false)), "NanmedianBackward0");
+}
 
 Tensor argsort_stable(const Tensor& self, bool, int64_t dim, bool descending) { return argsort(self, dim, descending); }
 Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0)); }
@@ -305,6 +333,13 @@ TS_OP(median, "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor v
       "The lower of the middle values of a dimension.", kBoth | kOut, MedianDim,
       "f[3,4], 1\n"
       "f[3,4], 0, True\n"
+      "f[0,2], 0 -> IndexError: median(): Expected reduction dim 0 to have non-zero size.");
+TS_OP(nanmedian, "nanmedian(Tensor self) -> Tensor", "The lower of the middle values of what is not NaN.", kBoth,
+      &nanmedian, "f[3,4]\ni[7]<9\nb[2] -> NotImplementedError: \"median_cpu\" not implemented for 'Bool'");
+TS_OP(nanmedian, "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+      "The lower of the middle values of a dimension, of what is not NaN.", kBoth | kOut, &nanmedian_along,
+      "f[3,4], 1\n"
+      "i[3,4]<9, 0, True\n"
       "f[0,2], 0 -> IndexError: median(): Expected reduction dim 0 to have non-zero size.");
 TS_OP(mode, "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The most frequent value of a dimension.", kBoth | kOut, Mode,

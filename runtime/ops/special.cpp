@@ -6,6 +6,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/pointwise_functions.h"
+#include "runtime/ops/result_layout.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
@@ -16,8 +17,7 @@ constinit Kernel<SpecialCall> special_kernel("special");
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr DTypeSet Halves = kRealTypes, Singles = kRealTypes - kHalfTypes, Floats = kFloatTypes,
-                   Wide = kFloatTypes - kHalfTypes;
+constexpr DTypeSet Halves = kRealTypes, Singles = kRealTypes - kHalfTypes, Floats = kFloatTypes;
 
 struct Row {
   DTypeSet types;
@@ -56,7 +56,8 @@ void compute(SpecialId id, const Tensor& out, const Tensor& x, const Tensor& y =
 template <SpecialId id>
 struct One {
   static Meta shape(const Tensor& self) {
-    return {self.sizes(), result_type(row_of(id), self.dtype()), self.device(), dense_strides(self)};
+    return {self.sizes(), result_type(row_of(id), self.dtype()), self.device(),
+            result_strides({{&self}}, self.sizes())};
   }
   static void run(const Tensor& out, const Tensor& self) { compute(id, out, self); }
 };
@@ -68,8 +69,9 @@ struct Two {
     PromotionState promotion;
     promotion.add(self);
     promotion.add(other);
+    const Dims sizes = broadcast_all(inputs, 2);
     const DType type = result_type(row_of(id), promotion.result());
-    return {broadcast_all(inputs, 2), type, common_device(inputs, 2)};
+    return {sizes, type, common_device(inputs, 2), result_strides(inputs, sizes)};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& other) { compute(id, out, self, other); }
 };
@@ -199,20 +201,40 @@ struct Logaddexp2 : Two<SpecialId::logaddexp2> {
         [](const Tensor& g, const Tensor& x, const Tensor& y) { return g / (exp2(x - y) + 1.0); });
   }
 };
+Tensor bits_as(const Tensor& t, DType type) {
+  return Tensor::adopt(TensorImpl::create_view(&t.storage(), t.impl()->data, t.sizes(), t.strides(), type));
+}
+
 struct NextAfter : Two<SpecialId::nextafter> {
+  static void run(const Tensor& out, const Tensor& self, const Tensor& other) {
+    if (!is_half(out.dtype())) return compute(SpecialId::nextafter, out, self, other);
+    copy_into(out, half_step(expand(to_dtype(self, out.dtype()), out.sizes()), to_dtype(other, out.dtype())));
+  }
+  /// The result moves with self, but where it stays there.
   static void grad(Tensor& out, const Tensor& self, const Tensor& other) {
     record_two(
         out, "NextafterBackward0", self, other,
-        [](const Tensor&, const Tensor&, const Tensor&) { return no_derivative("nextafter"); },
-        [](const Tensor&, const Tensor&, const Tensor&) { return no_derivative("nextafter"); });
+        [](const Tensor& g, const Tensor& x, const Tensor& y) { return where(x == y, 0.0, g); },
+        [](const Tensor& g, const Tensor&, const Tensor&) { return zeros(g.sizes(), g.dtype(), g.device()); });
+  }
+
+ private:
+  /// A half's bits as an integer: one more is the next number away from zero.
+  static Tensor half_step(const Tensor& x, const Tensor& y) {
+    const Tensor bits = bits_as(contiguous(x), kInt16), away = eq(gt(y, x), gt(x, 0.0));
+    const Tensor least =
+        where(gt(y, 0.0), Tensor::scalar(1, kInt16, x.device()), Tensor::scalar(INT16_MIN + 1, kInt16, x.device()));
+    const Tensor stepped = where(x == 0.0, least, where(away, bits + 1, bits - 1));
+    return where(isnan(x), x, where(isnan(y) | (x == y), y, bits_as(contiguous(stepped), x.dtype())));
   }
 };
 
 struct Polygamma {
-  static constexpr TypeRule types{kRealTypes, "polygamma"};
   static Meta shape(int64_t n, const Tensor& self) {
     check(n >= 0, TensorErrorKind::Runtime, "polygamma(n, x) does not support negative n.");
-    return {self.sizes(), result_type(row_of(SpecialId::polygamma_), self.dtype()), self.device(), dense_strides(self)};
+    require_type(kRealTypes, self.dtype(), n == 0 ? "digamma" : n == 1 ? "trigamma" : "polygamma");
+    return {self.sizes(), result_type(row_of(SpecialId::polygamma_), self.dtype()), self.device(),
+            result_strides({{&self}}, self.sizes())};
   }
   static void run(const Tensor& out, int64_t n, const Tensor& self) {
     compute(SpecialId::polygamma_, out, Tensor::scalar(double(n), kFloat64, self.device()), self);
@@ -223,7 +245,6 @@ struct Polygamma {
   }
 };
 struct PolygammaOfSelf {
-  static constexpr TypeRule types = Polygamma::types;
   static Meta shape(const Tensor& self, int64_t n) { return Polygamma::shape(n, self); }
   static void run(const Tensor& out, const Tensor& self, int64_t n) { Polygamma::run(out, n, self); }
   static void grad(Tensor& out, const Tensor& self, int64_t n) { Polygamma::grad(out, n, self); }
@@ -236,7 +257,9 @@ struct Mvlgamma {
            arange(-0.5 * double(p) + 0.5, 0.5, 0.5, is_floating(self.dtype()) ? self.dtype() : kFloat32, self.device());
   }
   static Meta shape(const Tensor& self, int64_t p) {
+    check(!is_bool(self.dtype()), TensorErrorKind::Runtime, "The input tensor may not be a boolean tensor.");
     check(p >= 1, TensorErrorKind::Runtime, "p has to be greater than or equal to 1");
+    require_type(kRealTypes | kWideUnsignedTypes, self.dtype(), "arange_cpu");
     return {self.sizes(), is_floating(self.dtype()) ? self.dtype() : Context::current().default_dtype, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t p) {
@@ -254,7 +277,9 @@ Tensor ndtr(const Tensor& self) { return (erf(self / std::sqrt(2.0)) + 1.0) * 0.
 struct Frexp {
   static std::array<Meta, 2> shape(const Tensor& self) {
     check(is_floating(self.dtype()), TensorErrorKind::Runtime, "torch.frexp() only supports floating-point dtypes");
-    return {Meta{self.sizes(), self.dtype(), self.device()}, Meta{self.sizes(), kInt32, self.device()}};
+    const Dims strides = result_strides({{&self}}, self.sizes());
+    return {Meta{self.sizes(), self.dtype(), self.device(), strides},
+            Meta{self.sizes(), kInt32, self.device(), strides}};
   }
   static void run(const Tensor& mantissa, const Tensor& exponent, const Tensor& self) {
     compute(SpecialId::frexp_mantissa, mantissa, self);

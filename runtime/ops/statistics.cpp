@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/join.h"
 #include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/reduce.h"
 #include "runtime/ops/softmax.h"
@@ -79,6 +81,9 @@ struct Variance {
                "(input numel divided by output numel)."));
     const Tensor variance = sum_squares(centred(x, mask), mask, keepdim) / n;
     copy_into(out, kRoot ? sqrt(variance) : variance);
+    // Squares of float32 may be too large where their mean or its root is not.
+    if (out.device().is_cpu() && real_type(x.dtype()) != kFloat64 && n > 0 && any_true(isinf(out)))
+      run(out, to_dtype(x, is_complex(x.dtype()) ? kComplex128 : kFloat64), dim, correction, keepdim);
   }
   static void grad(Tensor& out, const Tensor& self, const MaybeDims& dim, std::optional<double> correction, bool) {
     const uint64_t mask = dim_mask(self, dim);
@@ -168,7 +173,8 @@ template <bool kRoot>
 std::tuple<Tensor, Tensor> with_mean(const Tensor& x, const MaybeDims& dim, std::optional<double> correction,
                                      bool keepdim) {
   check_has_mean(x, kRoot ? "std_mean" : "var_mean");
-  return {apply<Variance<kRoot>>(x, dim, correction, keepdim), mean(x, dim, keepdim)};
+  constexpr const char* kNode = kRoot ? "StdMeanBackward0" : "VarMeanBackward0";
+  return {renamed(apply<Variance<kRoot>>(x, dim, correction, keepdim), kNode), renamed(mean(x, dim, keepdim), kNode)};
 }
 template <bool kRoot>
 std::tuple<Tensor, Tensor> with_mean_dim(const Tensor& x, const MaybeDims& dim, bool unbiased, bool keepdim) {
@@ -179,12 +185,18 @@ std::tuple<Tensor, Tensor> with_mean_all(const Tensor& x, bool unbiased) {
   return with_mean<kRoot>(x, {}, double(unbiased), false);
 }
 
+Tensor with_bits_of(const Tensor& t, DType type) {
+  return Tensor::adopt(TensorImpl::create_view(&t.storage(), t.impl()->data, t.sizes(), t.strides(), type));
+}
+
 Tensor nanmean(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
   check(is_differentiable(self.dtype()), TensorErrorKind::NotImplemented,
         "nanmean(): expected input to have floating point or complex dtype but got ", scalar_type_name(self.dtype()));
   return nansum(self, dim, keepdim, dtype) / sum(logical_not(isnan(self)), dim, keepdim);
 }
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  check(!is_complex(self.dtype()), TensorErrorKind::Type, "aminmax not implemented for ",
+        scalar_type_name(self.dtype()));
   check(dim || self.numel(), TensorErrorKind::Runtime,
         "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
   if (dim && self.dim())
@@ -192,6 +204,29 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
           " to have non-zero size.");
   const MaybeDims dims = dim ? MaybeDims(Dims{*dim}) : MaybeDims();
   return {amin(self, dims, keepdim), amax(self, dims, keepdim)};
+}
+
+/// The bits of 64-bit numbers, exclusive-or: the order does not matter.
+Tensor hash_tensor(const Tensor& self, const MaybeDims& given, bool keepdim, int64_t mode) {
+  check(mode == 0, TensorErrorKind::Runtime, "Unknown hash_tensor mode: ", mode);
+  require_type(kRealTypes, self.dtype(), "xor_sum_cpu");
+  const Dims dim = given.value_or(Dims());
+  const uint64_t mask = dim_mask(self, given);
+  check(
+      self.numel() || !dim.empty(), TensorErrorKind::Runtime,
+      "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+      "'dim' argument.");
+  for (const int64_t d : dim)
+    check(self.size(d) != 0, TensorErrorKind::Index, "hash_tensor: Expected reduction dim ", d,
+          " to have non-zero size.");
+  Tensor bits = contiguous(to_dtype(self, is_floating(self.dtype()) ? kFloat64 : kInt64));
+  bits = with_bits_of(bits, kInt64);
+  for (int64_t d = 0; d < self.dim(); d++)
+    for (int64_t n = bits.size(d); (mask >> d & 1) && n > 1; n = (n + 1) / 2) {  // half by half
+      const Tensor folded = bitwise_xor(narrow(bits, d, 0, n / 2), narrow(bits, d, n - n / 2, n / 2));
+      bits = n % 2 ? cat({folded, narrow(bits, d, n / 2, 1)}, d) : folded;
+    }
+  return with_bits_of(contiguous(reshape(bits, reduced_shape(self.sizes(), mask, keepdim))), DType::UInt64);
 }
 
 Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k) {
@@ -213,14 +248,14 @@ TS_OP(
     var, "var(Tensor self, bool unbiased=True) -> Tensor", "The variance of all elements.", kSummed, &var_unbiased,
     "f[3,4]\nf[4], False\nc[3,2]\ni[3]<4 -> NotImplementedError: std and var only support floating point and complex dtypes");
 TS_OP(var, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-      "The variance over dim.", kSummed, &var_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
+      "The variance over dim.", kSummed | kOut, &var_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
 TS_OP(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
       "The variance over dim.", kSummed | kOut, Variance<false>,
       "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5\nc[3,4], 0, correction=0");
 TS_OP(std, "std(Tensor self, bool unbiased=True) -> Tensor", "The standard deviation of all elements.", kSummed,
       &std_unbiased, "f[3,4]\nf[4], False");
 TS_OP(std, "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-      "The standard deviation over dim.", kSummed, &std_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
+      "The standard deviation over dim.", kSummed | kOut, &std_dim, "f[3,4], 1\nf[3,4], [0, 1], False, True");
 TS_OP(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
       "The standard deviation over dim.", kSummed | kOut, Variance<true>,
       "f[3,4], 0, correction=0\nf[3,4,2], [0, 2]\nf[3,4], correction=0.5\nc[3,4], 0, correction=0");
@@ -245,8 +280,15 @@ TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (T
       "The smallest and the largest.", kBoth | kOut, &aminmax,
       "f[3,4]\n"
       "f[3,4], dim=1, keepdim=True");
-TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.", kSummed | kOut,
-      &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
+TS_OP(hash_tensor, "hash_tensor(Tensor self, int[1]? dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
+      "Exclusive or of the elements' bits as float64 or int64, of all or along dim.", kBoth | kOut | kNoGrad,
+      &hash_tensor,
+      "f[3,4]\ni[5,3]<9, 0\nb[2,3,4], [0, 2], keepdim=True\nf[]\n"
+      "f[0] -> RuntimeError: hash_tensor: Expected reduction dim to be specified for input.numel() == 0.\n"
+      "f[2], mode=1 -> RuntimeError: Unknown hash_tensor mode: 1\n"
+      "c[2] -> NotImplementedError: \"xor_sum_cpu\" not implemented for 'ComplexFloat'");
+TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.",
+      kSummed | kOut, &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
 TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
       "The Frobenius or the nuclear norm.", kSummed | kOut, &norm_name,
       "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.");

@@ -1,5 +1,6 @@
 // Different values, runs of equal ones, and places among sorted values. All of it is sentences of other ops, so that it
 // runs wherever they do; the number of different values is the one thing that the host has to wait for.
+#include "runtime/autograd/engine.h"
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
@@ -89,48 +90,68 @@ Tensor rows_along(const Tensor& self, int64_t dim) {
   return reshape(first, {n, n ? first.numel() / n : 0});
 }
 
+// Chosen rows, with their dimension where it was.
+Tensor rows_back(const Tensor& rows, const Tensor& self, int64_t dim) {
+  Dims sizes{rows.sizes()[0]};
+  for (int64_t d = 0; d < self.dim(); d++)
+    if (d != dim) sizes.push_back(self.sizes()[size_t(d)]);
+  const Tensor back = movedim(reshape(rows, sizes), {0}, {dim});
+  return back.numel() ? back : zeros(back.sizes(), back.dtype(), back.device());
+}
+
+struct NoDerivative {
+  const char *node, *name;
+};
+constexpr NoDerivative kUnique{"Unique2Backward0", "_unique2"}, kUniqueDim{"UniqueDimBackward0", "unique_dim"},
+    kConsecutive{"UniqueConsecutiveBackward0", "unique_consecutive"};
+
 // Results are as many as were asked for.
-void give_results(OpCall& c, const Tensor& values, const Runs& runs, const Tensor& inverse, bool want_inverse,
-                  bool want_counts) {
+void give_results(OpCall& c, const NoDerivative& words, Tensor values, const Runs& runs, const Tensor& inverse,
+                  bool want_inverse, bool want_counts) {
+  if (needs_grad(c.tensor(0)))
+    record(values, words.node, {&c.tensor(0)}, [name = words.name](Sweep&) {
+      fail(TensorErrorKind::NotImplemented, "the derivative for '", name, "' is not implemented.");
+    });
   c.results.emplace_back(values);
   if (want_inverse) c.results.emplace_back(inverse);
   if (want_counts) c.results.emplace_back(runs.counts);
 }
 
 void unique_op(OpCall& c) {
-  const GradMode no_grad(false);
-  const Tensor self = c.tensor(0);
+  const Tensor self = detached(c.tensor(0));
+  require_type(kAllTypes - kComplexTypes, self.dtype(), "unique");
   const bool inverse = Unbox<bool>::get(c, 2), counts = Unbox<bool>::get(c, 3);
   const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 4);
   refuse_meta(self, dim_given ? "unique_dim" : "_unique2");
   if (dim_given) {
-    const int64_t dim = wrap_dim(*dim_given, self.dim());
+    const int64_t dim = self.dim() ? wrap_dim(*dim_given, self.dim()) : *dim_given;
     const Tensor rows = rows_along(self, dim), order = order_of_rows(rows);
     const Runs runs = runs_of(begins_in_rows(index_select(rows, 0, order)), inverse, counts);
-    return give_results(c, index_select(self, dim, index_select(order, 0, runs.first)), runs,
-                        inverse ? put_back(runs.number, order) : Tensor(), inverse, counts);
+    return give_results(c, kUniqueDim, rows_back(index_select(rows, 0, index_select(order, 0, runs.first)), self, dim),
+                        runs, inverse ? put_back(runs.number, order) : Tensor(), inverse, counts);
   }
   const auto [sorted, places] = sort(reshape(self, {-1}), 0);
   const Runs runs = runs_of(begins_in(sorted), inverse, counts);
-  give_results(c, index_select(sorted, 0, runs.first), runs,
+  give_results(c, kUnique, index_select(sorted, 0, runs.first), runs,
                inverse ? reshape(put_back(runs.number, places), self.sizes()) : Tensor(), inverse, counts);
 }
 
 void unique_consecutive_op(OpCall& c) {
-  const GradMode no_grad(false);
-  const Tensor self = c.tensor(0);
+  const Tensor self = detached(c.tensor(0));
   refuse_meta(self, "unique_consecutive");
+  require_type(kAllTypes - kComplexTypes, self.dtype(), "unique");
   const bool inverse = Unbox<bool>::get(c, 1), counts = Unbox<bool>::get(c, 2);
   if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3)) {
-    const int64_t dim = wrap_dim(*dim_given, self.dim());
+    const int64_t dim = self.dim() ? wrap_dim(*dim_given, self.dim()) : *dim_given;
     const Tensor rows = rows_along(self, dim);
     const Runs runs = runs_of(begins_in_rows(rows), inverse, counts);
-    return give_results(c, index_select(self, dim, runs.first), runs, runs.number, inverse, counts);
+    return give_results(c, kConsecutive, rows_back(index_select(rows, 0, runs.first), self, dim), runs, runs.number,
+                        inverse, counts);
   }
   const Tensor flat = reshape(self, {-1});
   const Runs runs = runs_of(begins_in(flat), inverse, counts);
-  give_results(c, index_select(flat, 0, runs.first), runs, inverse ? reshape(runs.number, self.sizes()) : Tensor(),
-               inverse, counts);
+  give_results(c, kConsecutive, index_select(flat, 0, runs.first), runs,
+               inverse ? reshape(runs.number, self.sizes()) : Tensor(), inverse, counts);
 }
 
 // ---- places among sorted values ----

@@ -191,11 +191,18 @@ bool read_floats(const Value& data, Tensor& out) {
   return true;
 }
 
+Value int_of(int64_t x) { return Value::integer(x); }
+Value int_of(uint64_t x) {
+  if (x > uint64_t(INT64_MAX)) refuse_wide(x);
+  return Value::integer(static_cast<int64_t>(x));
+}
+
 template <class T>
 Value list_of(Interpreter& in, const Tensor& t, size_t dim, const T* data) {
   if (dim == static_cast<size_t>(t.dim())) {
     if constexpr (std::is_same_v<T, bool>) return Value::boolean(*data);
-    else if constexpr (std::is_integral_v<T>) return Value::integer(static_cast<int64_t>(*data));
+    else if constexpr (std::is_integral_v<T>)
+      return int_of(std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>(*data));
     else if constexpr (is_complex_type<T>) return make_complex(in, double(data->real()), double(data->imag()));
     else return Value::real(convert_element<double>(*data));
   }
@@ -239,6 +246,11 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
     });
   }
   return device.is_cpu() ? result : tensor_to(result, result.dtype(), device, false);
+}
+
+void refuse_wide(uint64_t x) {
+  throw Error(ErrorKind::OverflowError,
+              "the uint64 " + std::to_string(x) + " does not fit into an int, which has 64 bits");
 }
 
 Value tensor_to_list(Interpreter& in, const Tensor& t) {

@@ -86,11 +86,18 @@ Value reduce(Interpreter& in, const Args& args) {
 
 // Numbers ----------------------------------------------------------------------------------------------------------
 
+// Of uint64 not all are ints of the language.
+Scalar number_of(const Tensor& t) {
+  const Scalar number = t.item();
+  if (t.dtype() == DType::UInt64 && number.to_int() < 0) refuse_wide(uint64_t(number.to_int()));
+  return number;
+}
+
 // float(t), int(t): the same as item(), refused with other words.
 Value as_number(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (t.numel() != 1) throw Error(ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
-  return in_torch(in, args, [&] { return wrap_number(in, t.item()); });
+  return in_torch(in, args, [&] { return wrap_number(in, number_of(t)); });
 }
 
 Value item(Interpreter& in, const Args& args) {
@@ -98,7 +105,7 @@ Value item(Interpreter& in, const Args& args) {
   if (t.numel() != 1)
     throw Error(ErrorKind::RuntimeError,
                 "a Tensor with " + std::to_string(t.numel()) + " elements cannot be converted to Scalar");
-  return in_torch(in, args, [&] { return wrap_number(in, t.item()); });
+  return in_torch(in, args, [&] { return wrap_number(in, number_of(t)); });
 }
 
 Value tolist(Interpreter& in, const Args& args) {
@@ -436,9 +443,8 @@ const NativeDef kPlainMethods[] = {
 };
 
 // Methods that are functions of torch written in the language.
-const char* const kScriptMethods[] = {"apply_",      "dense_dim",  "dim_order", "histogram", "is_pinned",
-                                      "is_shared",   "is_signed",  "map_",      "nanmedian", "nanquantile",
-                                      "narrow_copy", "sparse_dim", "to_dense"};
+const char* const kScriptMethods[] = {"apply_",    "dense_dim", "dim_order",   "histogram",  "is_pinned", "is_shared",
+                                      "is_signed", "map_",      "narrow_copy", "sparse_dim", "to_dense"};
 
 Value call_script(Interpreter& in, const Args& args) {
   const Value module(static_cast<Object*>(in.import("torch._rarely")));
@@ -517,6 +523,11 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   dict_set_str(
       in, type->attributes, intern(in, "_make_subclass"),
       make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
+  // The names that division had.
+  for (const auto& [old, name] : {std::pair("__div__", "__truediv__"), std::pair("__rdiv__", "__rtruediv__"),
+                                  std::pair("__idiv__", "__itruediv__")})
+    dict_set_str(in, type->attributes, intern(in, old),
+                 get_attr(in, Value(static_cast<Object*>(type)), intern(in, name)));
   type_changed(in, type);  // what was looked up in vain on the way here must be looked up again
 }
 

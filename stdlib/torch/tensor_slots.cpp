@@ -58,11 +58,24 @@ Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const
   return wrap_tensor(in, fast.binary(Tensor::wrapped_number(number), right, 0));
 }
 
+// `x.__radd__(y)` of two tensors, which no operator comes to: where the order does not matter, x stays the first.
+bool keeps_order(BinaryOp op) {
+  return op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor;
+}
+
 Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
                     uint8_t dying) {
   const TorchState& state = torch_state(in);
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr) return in.not_implemented;
+  if (reflected && is_tensor(state, other)) {
+    if (keeps_order(op)) return tensor_binary(in, op, self, other, false, 0);
+    if (op == BinaryOp::TrueDiv)
+      return in_torch(in, self, [&] {
+        const FastPaths& mul = state.binary_ops[static_cast<size_t>(BinaryOp::Mul)]->fast;
+        return wrap_tensor(in, mul.binary(state.reciprocal->fast.unary(tensor_of(self)), tensor_of(other), 0));
+      });
+  }
   const Value& left = reflected ? other : self;
   const Value& right = reflected ? self : other;
   const Value operands[] = {left, right};
