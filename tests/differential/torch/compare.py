@@ -37,6 +37,11 @@ def listed(text):
     return [float(w) for w in text.split()]
 
 
+def arithmetic(record):
+    """The dtype in which a call computes its floating numbers: integers become float32."""
+    return record['dtype'] if record['dtype'] in TOLERANCES else 'float32'
+
+
 def same_values(ours, theirs, dtype):
     if ours == theirs:
         return True
@@ -53,8 +58,11 @@ def same_values(ours, theirs, dtype):
     return True
 
 
-def difference(ours, theirs, nodes=False):
-    """The most important difference of two lists of lines, as (kind, path, our text, their text); None where there is none."""
+def difference(ours, theirs, nodes=False, computed=None):
+    """The most important difference of two lists of lines, as (kind, path, our text, their text); None where there is none.
+
+    `computed`: the dtype of the arithmetic, where an out= tensor of another dtype takes the numbers.
+    """
     if ours == theirs:
         return None
     a, b = parse(ours), parse(theirs)
@@ -68,7 +76,7 @@ def difference(ours, theirs, nodes=False):
             dtype = b.get((path, 'dtype'), 'torch.float64').replace('torch.', '')
             if a.get((path, 'dtype')) != b.get((path, 'dtype')) or a.get((path, 'shape')) != b.get((path, 'shape')):
                 continue    # told by the dtype or the shape
-            if same_values(x, y, dtype):
+            if same_values(x, y, computed or dtype):
                 continue
         rank = ORDER.index(kind) if kind in ORDER else len(ORDER)
         found.append((path.startswith('grad'), rank, len(found), kind, path, x, y))

@@ -105,7 +105,8 @@ class Run:
             ours = run_all(self.tsr, {r['n']: r['text'] for r in some}, self.texts, f'ours{part}')
             total += len(some)
             for r in some:
-                found = compare.difference(ours.get(r['n'], ['\tcrash\tno output']), theirs.get(r['n'], []), self.options.nodes)
+                found = compare.difference(ours.get(r['n'], ['\tcrash\tno output']), theirs.get(r['n'], []), self.options.nodes,
+                                           compare.arithmetic(r) if r['how'] == 'out other' else None)
                 if found and not any('\tcrash\t' in line for line in theirs.get(r['n'], [])):
                     failures.append((r, *found))
         return total, failures
