@@ -20,33 +20,32 @@ class RowConvolution {
     const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
     band_ = std::clamp(std::min(fits / s.steps[0], (s.rows + parts - 1) / parts), std::min<int64_t>(4, s.rows), s.rows);
     for (int64_t c = 0; c < s.channels; c++)
-      for (int64_t y = 0; y < s.kernel[0]; y++)
-        for (int64_t x = 0; x < s.kernel[1]; x++)
-          taps_.push_back((c * lines() + y * s.dilation[0]) * line_ + x * s.dilation[1]);
+      for (int64_t y = 0; y < s.kernel[0]; y++) starts_.push_back((c * lines() + y * s.dilation[0]) * line_);
   }
   /// Whether it is quicker than gathering: short rows leave the vectors half empty.
   static bool suits(int64_t columns) { return columns >= 12; }
 
   int64_t bands() const { return (s_.rows + band_ - 1) / band_; }
   /// Multiplications of a band.
-  int64_t work() const { return s_.outputs * int64_t(taps_.size()) * band_ * s_.columns; }
+  int64_t work() const { return s_.outputs * taps() * band_ * s_.columns; }
 
   /// Rows of a band of `out`, which holds the bias already if `add`.
   void run(int64_t band, const T* image, const T* weight, T* out, bool add) const {
-    const int64_t first = band * band_, rows = std::min(band_, s_.rows - first), taps = int64_t(taps_.size());
+    const int64_t first = band * band_, rows = std::min(band_, s_.rows - first), taps = this->taps();
     // The last vector of the last row reads beyond it.
     const Scratch<T> copy(s_.channels * lines() * line_ + kPaddedTo);
     copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
     for (int64_t r = 0; r < rows; r++)
       direct_rows({dtype_of<T>, s_.outputs, s_.columns, taps, 1.0, add ? 1.0 : 0.0, weight, taps, 0, false,
-                   copy.data() + r * s_.steps[0] * line_, line_, 0, false, out + (first + r) * s_.columns,
+                   copy.data() + r * s_.steps[0] * line_, s_.dilation[1], 0, false, out + (first + r) * s_.columns,
                    s_.rows * s_.columns, 0, 1},
-                  taps_.data());
+                  {starts_.data(), int64_t(starts_.size())});
   }
 
  private:
   static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
 
+  int64_t taps() const { return s_.channels * s_.kernel[0] * s_.kernel[1]; }
   int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
   /// Lines of the image that a band sees.
   int64_t lines() const { return (band_ - 1) * s_.steps[0] + halo() + 1; }
@@ -54,7 +53,7 @@ class RowConvolution {
   const RowShape s_;
   const int64_t line_;
   int64_t band_;
-  std::vector<int64_t> taps_;  // where each tap's first element lies in the copy
+  std::vector<int64_t> starts_;  // where each line of the kernel's taps begins in the copy
 };
 
 /// [outputs, channels, taps] as the gradient of the input needs it: [channels, outputs, taps backwards].

@@ -56,22 +56,18 @@ class TileConvolution {
     const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(rows);
     for (int64_t i = 0; i < panels_.count; i++) {
       const int64_t j = panels_.first(i);
-      TileWork<T> work{copy.data(),
-                       1,
-                       nullptr,
-                       int64_t(starts.size()),
-                       s_.kernel[1],
-                       s_.dilation[1],
-                       0,
-                       starts.data(),
-                       packed + j * taps_,
-                       panels_.size(i),
-                       out + j * s_.rows * s_.columns + first * s_.columns,
-                       1,
-                       s_.rows * s_.columns,
-                       T(1),
-                       T(0),
-                       bias ? bias + j : nullptr};
+      TileWork<T> work{.a = copy.data(),
+                       .row = 1,
+                       .lines = int64_t(starts.size()),
+                       .inner = s_.kernel[1],
+                       .step = s_.dilation[1],
+                       .starts = starts.data(),
+                       .b = packed + j * taps_,
+                       .b_step = panels_.size(i),
+                       .out = out + j * s_.rows * s_.columns + first * s_.columns,
+                       .out_row = 1,
+                       .out_lane = s_.rows * s_.columns,
+                       .bias = bias ? bias + j : nullptr};
       if (!whole) {
         work.offsets = offsets.data();
         tile_rows(work, rows * s_.columns, panels_.size(i), panels_.columns(i));
@@ -92,8 +88,17 @@ class TileConvolution {
       copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
       pack_panel(gradient + panels_.first(panel) * plane + first * s_.columns, plane, true, rows * s_.columns,
                  panels_.columns(panel), size, packed.data());
-      tile_rows(TileWork<T>{copy.data(), 0, offsets.data(), rows, s_.columns, s_.steps[1], s_.steps[0] * line_, nullptr,
-                            packed.data(), size, sums, size, 1, T(1), T(is_first && first == 0 ? 0 : 1)},
+      tile_rows(TileWork<T>{.a = copy.data(),
+                            .offsets = offsets.data(),
+                            .lines = rows,
+                            .inner = s_.columns,
+                            .step = s_.steps[1],
+                            .line = s_.steps[0] * line_,
+                            .b = packed.data(),
+                            .b_step = size,
+                            .out = sums,
+                            .out_row = size,
+                            .beta = T(is_first && first == 0 ? 0 : 1)},
                 taps_, size, size);
     }
   }

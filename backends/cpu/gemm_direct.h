@@ -16,8 +16,12 @@ inline constexpr int64_t kPaddedTo = 64;
 /// One product of float32 or float64, of any size, on this thread; b is not transposed, and its rows may be read up to a
 /// multiple of kPaddedTo. Quicker than the library while b fits the second-level cache.
 void direct_product(const GemmCall& call);
-/// The same where row p of b begins at b + starts[p].
-void direct_rows(const GemmCall& call, const int64_t* starts);
+/// The same where b lies in so many lines, which begin at b + starts[l] and have k / count rows each.
+struct DirectLines {
+  const int64_t* starts = nullptr;
+  int64_t count = 0;
+};
+void direct_rows(const GemmCall& call, const DirectLines& lines);
 /// The sum of a[i] * b[i], on this thread.
 float dot_product(const float* a, const float* b, int64_t n);
 double dot_product(const double* a, const double* b, int64_t n);

@@ -25,11 +25,29 @@ using Vec = hn::Vec<Tag<T>>;
 constexpr bool kManyRegisters = !HWY_ARCH_X86 || HWY_TARGET <= HWY_AVX3;
 constexpr int kTall =
     14;  // rows of a tile of one or two vectors, where they are neighbours: a whole line of many images
-constexpr int kMostRows = kManyRegisters ? 8 : 4;
 template <class T>
 constexpr int kBlock = HWY_TARGET == HWY_SCALAR ? 1 : int(16 / sizeof(T));  // lanes that are turned together
 
 enum class Rows { Neighbours, Strided, Scattered };
+
+// Some elements of a register, the rest zero or left alone, where the instruction set does it without touching them.
+constexpr bool kMasks = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2;
+template <class T>
+HWY_INLINE Vec<T> load_some(const T* from, int64_t n) {
+  const Tag<T> d;
+  if constexpr (kMasks) return hn::MaskedLoad(hn::FirstN(d, size_t(n)), d, from);
+  HWY_ALIGN T part[hn::MaxLanes(Tag<T>())] = {};
+  std::copy_n(from, n, part);
+  return hn::Load(d, part);
+}
+template <class T>
+HWY_INLINE void store_some(Vec<T> x, T* to, int64_t n) {
+  const Tag<T> d;
+  if constexpr (kMasks) return hn::BlendedStore(x, hn::FirstN(d, size_t(n)), d, to);
+  HWY_ALIGN T part[hn::MaxLanes(Tag<T>())];
+  hn::Store(x, d, part);
+  std::copy_n(part, n, to);
+}
 
 /// `kBlock` vectors of as many rows, to lines of the turned matrix: lane j of row r goes to put(j, 0) + r.
 template <class T, class Put>
@@ -70,11 +88,11 @@ HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64
     for (int64_t p = 0; p < depth; p++, to += size, b += b_row) {
       int64_t j = 0;
       for (; j + width <= columns; j += width) hn::StoreU(hn::LoadU(d, b + j), d, to + j);
-      for (; j < columns; j++) to[j] = b[j];
-      for (; j < size; j++) to[j] = T(0);
+      if (j < columns) hn::StoreU(load_some(b + j, columns - j), d, to + j);
     }
     return;
   }
+  if (columns < size) std::fill_n(to, depth * size, T(0));
   int64_t j = 0;
   for (; j + n <= columns; j += n) {
     int64_t p = 0;
@@ -88,8 +106,8 @@ HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64
     for (; p < depth; p++)
       for (int64_t r = 0; r < n; r++) to[p * size + j + r] = b[(j + r) * b_row + p];
   }
-  for (; j < size; j++)
-    for (int64_t p = 0; p < depth; p++) to[p * size + j] = j < columns ? b[j * b_row + p] : T(0);
+  for (; j < columns; j++)
+    for (int64_t p = 0; p < depth; p++) to[p * size + j] = b[j * b_row + p];
 }
 void pack_float(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to) {
   pack(b, b_row, along, depth, columns, size, to);
@@ -130,8 +148,20 @@ HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
         });
       }
   }
+  if (f.out_lane != 1) {
+    for (; r < rows; r++)
+      for (int64_t j = 0; j < f.columns; j++) one(r, j);
+    return;
+  }
+  const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta);
   for (; r < rows; r++)
-    for (int64_t j = 0; j < f.columns; j++) one(r, j);
+    for (int64_t j = 0; j < f.columns; j += width) {
+      T* const out = f.out + r * f.out_row + j;
+      const int64_t count = std::min(width, f.columns - j);
+      auto value = hn::Mul(hn::LoadU(d, sums + r * size + j), alpha);
+      if (f.beta != T(0)) value = hn::Add(value, hn::Mul(beta, load_some(out, count)));
+      store_some(value, out, count);
+    }
 }
 
 /// kRows rows by kVectors vectors of the result. Only with every loop unrolled do the sums stay in registers.
@@ -154,6 +184,7 @@ void tile(const TileWork<T>& w, int64_t columns) {
   }
   for (int64_t l = 0; l < w.lines; l++) {
     const T* const a = w.a + (w.starts ? w.starts[l] : l * w.line);
+    if (w.b_starts) b = w.b + w.b_starts[l];
     constexpr int kGroups = kind == Rows::Strided ? (kRows + 2) / 3 : 1;
     const T* group[kGroups];  // of three rows: at 0, 1 and 2 steps an address needs no register of its own
     HWY_UNROLL(kTall)
@@ -197,31 +228,29 @@ void tile(const TileWork<T>& w, int64_t columns) {
   put_sums<T>({waiting, kRows, kVectors * width, columns, w.out, w.out_row, w.out_lane, w.alpha, w.beta});
 }
 
-template <class T>
-struct Height {
-  int rows;
-  void (*run)(const TileWork<T>&, int64_t);
-};
-/// Tiles from the highest to that of one row.
-template <int kVectors, Rows kind, class T>
-constexpr Height<T> kHeights[] = {
-    {kManyRegisters && kVectors < 3 && kind == Rows::Neighbours ? kTall : kMostRows,
-     &tile < kManyRegisters&& kVectors<3 && kind == Rows::Neighbours ? kTall : kMostRows, kVectors, kind, T>},
-    {kMostRows, &tile<kMostRows, kVectors, kind, T>},
-    {kManyRegisters ? 6 : 3, &tile<kManyRegisters ? 6 : 3, kVectors, kind, T>},
-    {kManyRegisters ? 4 : 2, &tile<kManyRegisters ? 4 : 2, kVectors, kind, T>},
-    {kManyRegisters ? 2 : 1, &tile<kManyRegisters ? 2 : 1, kVectors, kind, T>},
-    {1, &tile<1, kVectors, kind, T>}};
-
-template <int kVectors, Rows kind, class T>
-void rows_of(TileWork<T> w, int64_t m, int64_t columns) {
-  for (const Height<T>& height : kHeights<kVectors, kind, T>)
-    for (; m >= height.rows; m -= height.rows) {
-      height.run(w, columns);
-      if (kind == Rows::Scattered) w.offsets += height.rows;
-      else w.a += height.rows * w.row;
-      w.out += height.rows * w.out_row;
+/// All rows, by tiles of these heights.
+template <int kVectors, Rows kind, int... heights, class T>
+void rows_by(TileWork<T> w, int64_t m, int64_t columns) {
+  const auto by = [&](int64_t height, void (*run)(const TileWork<T>&, int64_t)) {
+    for (; m >= height; m -= height) {
+      run(w, columns);
+      if (kind == Rows::Scattered) w.offsets += height;
+      else w.a += height * w.row;
+      w.out += height * w.out_row;
     }
+  };
+  (by(heights, &tile<heights, kVectors, kind, T>), ...);
+}
+// Fewer heights where they are rarely needed: each is a kilobyte of the program.
+template <int kVectors, Rows kind, class T>
+void rows_of(const TileWork<T>& w, int64_t m, int64_t columns) {
+  if constexpr (HWY_TARGET == HWY_SCALAR) rows_by<kVectors, kind, 1>(w, m, columns);
+  else if constexpr (!kManyRegisters && sizeof(T) == 8) rows_by<kVectors, kind, 4, 1>(w, m, columns);
+  else if constexpr (!kManyRegisters) rows_by<kVectors, kind, 4, 2, 1>(w, m, columns);
+  else if constexpr (sizeof(T) == 8 || kind == Rows::Scattered) rows_by<kVectors, kind, 8, 4, 1>(w, m, columns);
+  else if constexpr (kind == Rows::Neighbours && kVectors < 3)
+    rows_by<kVectors, kind, kTall, 8, 4, 2, 1>(w, m, columns);
+  else rows_by<kVectors, kind, 8, 4, 2, 1>(w, m, columns);
 }
 template <int kVectors, class T>
 void rows_of_kind(const TileWork<T>& w, int64_t m, int64_t columns) {

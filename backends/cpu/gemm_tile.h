@@ -22,6 +22,7 @@ struct TileWork {
   const int64_t* starts = nullptr;         // or where each begins
   const T* b = nullptr;                    // whole vectors
   int64_t b_step = 0;                      // from p to p
+  const int64_t* b_starts = nullptr;       // where each line begins, if b does not go on through all lines
   T* out = nullptr;
   int64_t out_row = 0, out_lane = 1;  // one of them is 1
   T alpha = T(1), beta = T(0);

@@ -41,8 +41,15 @@ class PackedWeights {
   void multiply(const T* a, int64_t m, T* out, bool add, const T* bias) const {
     for (int64_t i = 0; i < panels_.count; i++) {
       const int64_t first = panels_.first(i), size = panels_.size(i);
-      tile_rows(TileWork<T>{a, k_, nullptr, 1, k_, 1, 0, nullptr, packed_.data() + first * k_, size, out + first,
-                            panels_.n, 1, T(1), T(add ? 1 : 0), bias ? bias + first : nullptr},
+      tile_rows(TileWork<T>{.a = a,
+                            .row = k_,
+                            .inner = k_,
+                            .b = packed_.data() + first * k_,
+                            .b_step = size,
+                            .out = out + first,
+                            .out_row = panels_.n,
+                            .beta = T(add ? 1 : 0),
+                            .bias = bias ? bias + first : nullptr},
                 m, size, panels_.columns(i));
     }
   }
