@@ -242,7 +242,8 @@ Dims infer_shape(Ints shape, int64_t numel) {
       check(inferred < 0, TensorErrorKind::Runtime, "only one dimension can be inferred");
       inferred = int64_t(i);
     } else {
-      check(shape[i] >= 0, TensorErrorKind::Runtime, "invalid shape dimension ", shape[i]);
+      check(shape[i] >= 0, TensorErrorKind::Runtime, "invalid shape dimension ", shape[i], " at index ", i,
+            " of shape ", shape);
       known = saturated_mul(known, shape[i]);  // no tensor has so many elements
     }
   }

@@ -169,12 +169,12 @@ bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta);
 /// Refuses what an out= tensor may not be (a tensor that requires grad, a wrong device).
 void check_out(const OpCall& c, bool recorded);
 /// In place: `self` must have the result's shape and be able to hold its dtype.
-void check_inplace_result(const Tensor& self, const Meta& meta);
+void check_inplace_result(const OpCall& c, const Tensor& self, const Meta& meta);
 
 template <class Op, class... A>
 void run_in_place(OpCall& c, const A&... args) {
   Tensor self = c.out[0];
-  check_inplace_result(self, as_array(checked_shape<Op>(args...))[0]);
+  check_inplace_result(c, self, as_array(checked_shape<Op>(args...))[0]);
   const bool recorded = Context::current().grad_enabled && (asks_gradient(args) || ...);
   if (recorded) check_inplace(self);
   CountedPtr<Node> node;

@@ -21,7 +21,7 @@ constexpr std::string_view kStructured = "Expected out tensor to have dtype $r, 
 // Seen of PyTorch 2.15 by giving out= tensors of other dtypes to each op of its own table.
 constexpr Rule kRules[] = {
     {Takes::Same, kStructured,
-     " addmm addmv addbmm baddbmm bmm mm cross expand_copy diagonal_copy alias_copy lu_unpack lu_solve max.dim min.dim softmax aminmax "
+     " addmm addmv baddbmm bmm mm matmul cross expand_copy diagonal_copy alias_copy lu_unpack lu_solve max.dim min.dim softmax aminmax "
      "as_strided_copy avg_pool3d avg_pool2d linear topk view_copy permute_copy split_with_sizes_copy slice_scatter "
      "triangular_solve svd gather index_copy index_add index_reduce sort scatter scatter_add unbind_copy unfold_copy msort "
      "renorm squeeze_copy take_along_dim unsqueeze_copy transpose_copy tril triu log_softmax norm t_copy scatter_reduce "
@@ -37,7 +37,9 @@ constexpr Rule kRules[] = {
     {Takes::Truth, "$n only supports bool tensor for result, got: $O", " all any "},
     {Takes::Same, "Expected result to be of dtype uint64, but got $O", " hash_tensor "},
     {Takes::Same, "expected scalar type $R but found $O", " log_sigmoid logsigmoid linalg_solve_triangular "},
-    {Takes::Same, "result dtype $O does not match input dtype $R", " dot vdot matmul "},
+    {Takes::Same, "result dtype $O does not match input dtype $R", " dot vdot "},
+    {Takes::Same, "self and mat2 must have the same dtype, but got $O and $R", " addbmm "},
+    {Takes::Same, "addmv input tensors must have the same dtype, but got $O, $R, and $R", " mv "},
     {Takes::Same, "$n does not support non-boolean outputs.", " signbit isposinf isneginf "},
     {Takes::Same, "Expected object of scalar type $R but got scalar type $O for argument 'out'", " complex polar "},
     {Takes::Same, "$n(): self and result must have the same scalar type", " masked_select index_select "},
@@ -82,6 +84,7 @@ constexpr Rule kRules[] = {
      " linalg_eig linalg_eigvals "},
     {Takes::Castable, "torch.geqrf: Expected a to be safely castable from $R dtype, but got a with dtype $O",
      " geqrf "},
+    {Takes::Castable, "\"normal_kernel_cpu\" not implemented for '$O'", " normal ", TensorErrorKind::NotImplemented},
     {Takes::Castable, "tensorinv: Expected result to be safely castable from $R dtype, but got result with dtype $O",
      " linalg_tensorinv "},
     {Takes::Castable, "tensorsolve: Expected result to be safely castable from $R dtype, but got result with dtype $O",
@@ -158,7 +161,21 @@ void check_out_type(std::string_view op, DType result, DType out) {
   fail(rule.kind, text);
 }
 
-bool gives_out_strides(std::string_view op) { return rule_of(op).text == kStructured; }
+bool gives_out_strides(std::string_view op) {
+  constexpr std::string_view kColumnMajor =
+      " geqrf linalg_householder_product cholesky_inverse linalg_solve_triangular linalg_lstsq ormqr ";
+  return rule_of(op).text == kStructured || kColumnMajor.find(' ' + std::string(op) + ' ') != kColumnMajor.npos;
+}
+
+void check_inplace_shape(std::string_view op, Ints self, Ints result) {
+  if (self == result) return;
+  if (op == "addmm" || op == "addmv" || op == "baddbmm")
+    fail(TensorErrorKind::Runtime, "Bad in-place call: input tensor size ", self, " and output tensor size ", result,
+         " should match");
+  if (op == "addr" && self.size() != 2)
+    fail(TensorErrorKind::Runtime, "2D tensor expected, got ", self.size(), "D tensor for input");
+  fail(TensorErrorKind::Runtime, "output with shape ", self, " doesn't match the broadcast shape ", result);
+}
 
 const char* cpp_name(DType t) {
   switch (t) {

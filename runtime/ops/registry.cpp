@@ -8,6 +8,7 @@
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
+#include "runtime/plan.h"
 #include "runtime/random.h"
 
 namespace tessera::tensor {
@@ -203,6 +204,16 @@ void check_apart(const OpCall& c, size_t n) {
        "` out= tensors must not overlap.");
 }
 
+// The op that PyTorch hands out= on to.
+std::string_view innermost_op(const OpCall& c, const Tensor& result) {
+  const std::string_view name = c.entry.name;
+  if (name == "norm" && c.args.size() > 1 && c.args[1].kind() == Arg::Kind::Text && c.args[1].text() == "nuc")
+    return "linalg_matrix_norm";
+  if (name == "matmul" && result.dim() == 0) return "dot";
+  if (name == "inner" && (c.tensor(0).dim() == 0 || c.tensor(1).dim() == 0)) return "mul";
+  return form_name(c.entry);
+}
+
 }  // namespace
 
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
@@ -218,8 +229,8 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       c.results.emplace_back(out);
       continue;
     }
-    if (c.is_inplace()) detail::check_inplace_result(out, Meta::of(results[i]));
-    else check_out_type(form_name(c.entry), results[i].dtype(), out.dtype());
+    if (c.is_inplace()) detail::check_inplace_result(c, out, Meta::of(results[i]));
+    else check_out_type(innermost_op(c, results[i]), results[i].dtype(), out.dtype());
     if (c.is_inplace()) {
       copy_(out, results[i]);
     } else {
@@ -302,19 +313,37 @@ std::vector<Meta> infer(const OpEntry& entry, std::vector<OpArg> owned) {
 
 namespace detail {
 
+// What is joined may share no element with what it is written to.
+static void check_no_overlap(const Tensor& out, const Tensor& in) {
+  if (!out.same(in) && (out.numel() == 0 || in.numel() == 0 || &out.storage() != &in.storage())) return;
+  const auto end = [](const Tensor& t) {
+    int64_t last = t.offset();
+    for (size_t d = 0; d < t.sizes().size(); d++) last += (t.sizes()[d] - 1) * t.strides()[d];
+    return last;
+  };
+  check(!out.same(in) &&
+            (!out.is_contiguous() || !in.is_contiguous() || out.offset() > end(in) || in.offset() > end(out)),
+        TensorErrorKind::Runtime,
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+        "location. Please clone() the tensor before performing the operation.");
+}
+
 bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
   if (out.dtype() != meta.dtype || !meta.strides.empty()) return false;
   for (const Arg& arg : c.args) {
     if (arg.is_tensor() && arg.tensor().defined() && &arg.tensor().storage() == &out.storage()) return false;
     if (arg.kind() == Arg::Kind::Tensors)
-      for (const Tensor& t : arg.tensors())
+      for (const Tensor& t : arg.tensors()) {
+        check_no_overlap(out, t);
         if (&t.storage() == &out.storage()) return false;
+      }
   }
   resize_output(out, meta.sizes);
   return out.is_contiguous() && out.device() == meta.device;
 }
 
 void check_out(const OpCall& c, bool recorded) {
+  for (const Tensor& out : c.out) check_no_internal_overlap(out);
   for (const Tensor& out : c.out)
     check(!recorded && !(out.requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime,
           c.entry.name,
@@ -322,9 +351,8 @@ void check_out(const OpCall& c, bool recorded) {
           "requires grad.");
 }
 
-void check_inplace_result(const Tensor& self, const Meta& meta) {
-  check(self.sizes() == Ints(meta.sizes), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
-        " doesn't match the broadcast shape ", meta.sizes);
+void check_inplace_result(const OpCall& c, const Tensor& self, const Meta& meta) {
+  check_inplace_shape(c.entry.name, self.sizes(), meta.sizes);
   check_castable(meta.dtype, self.dtype());
 }
 

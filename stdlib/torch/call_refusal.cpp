@@ -4,6 +4,7 @@
 #include "stdlib/torch/call_refusal.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "lang/core/protocol.h"
 #include "stdlib/torch/python_forms.h"
@@ -247,7 +248,7 @@ void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_ke
   }
   if (parameter.form.kind == ArgKind::IntList) {
     for (size_t i = 0; i < items.size(); ++i)
-      if (int64_t ignored; !to_int(in_, items[i], ignored))
+      if (int64_t ignored; !to_int_at(in_, items, i, ignored))
         wrong_item(parameter, items, i, by_keyword ? "" : " (position " + std::to_string(at + 1) + ")");
   }
   const std::string where = by_keyword ? "" : " (position " + std::to_string(at + 1) + ")";
@@ -265,8 +266,8 @@ void Refusal::wrong_item(const FormParameter& parameter, std::span<const Value> 
       found + " at pos 0");
 }
 
-// PyTorch says "arguments" of one and "argument" of several. Functions of torch.nn.functional that work in place are
-// written in Python there, and speak as CPython does.
+// PyTorch says "arguments" of one and "argument" of several. Some functions are written in Python there, and speak as
+// CPython does: stft, cdist, those of torch.nn.functional that work in place.
 void Refusal::missing(const Form& form, size_t from) const {
   std::string names;
   size_t count = 0;
@@ -274,7 +275,9 @@ void Refusal::missing(const Form& form, size_t from) const {
     if (form.parameters[i].has_default) continue;
     names += (count++ == 0 ? "\"" : ", \"") + form.parameters[i].name + "\"";
   }
-  if (function_.is_functional && form.parameters.back().name == "inplace" && count == 1)
+  const bool says_as_python = function_.name == "stft" || function_.name == "cdist" ||
+                              (function_.is_functional && form.parameters.back().name == "inplace");
+  if (says_as_python && count == 1)
     say("() missing 1 required positional argument: '" + names.substr(1, names.size() - 2) + "'");
   say("() missing " + std::to_string(count) + " required positional argument" + (count == 1 ? "s" : "") + ": " + names);
 }
@@ -300,7 +303,9 @@ void Refusal::check_keywords(const Form& form) const {
 std::string Refusal::types() const {
   std::string text = "(";
   for (size_t i = 0; i < positional_; ++i) text += type(values_[i]) + ", ";
-  for (size_t i = 0; i < keywords_; ++i) text += std::string(keyword(i)) + "=" + type(values_[positional_ + i]) + ", ";
+  std::unordered_map<std::string, std::string> by_keyword;  // in whose order PyTorch tells them
+  for (size_t i = 0; i < keywords_; ++i) by_keyword.emplace(keyword(i), type(values_[positional_ + i]));
+  for (const auto& [name, type] : by_keyword) text += name + "=" + type + ", ";
   if (positional_ != 0) text.resize(text.size() - 2);
   return text + ")";
 }

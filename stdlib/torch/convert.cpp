@@ -70,13 +70,6 @@ bool take_optional_tensors(const TorchState& state, const Value& v, Scratch& scr
   return true;
 }
 
-// Behind the first item PyTorch takes bools for ints.
-bool take_item(Interpreter& in, const Value& v, size_t at, int64_t& out) {
-  if (at == 0 || !v.is_bool()) return to_int(in, v, out);
-  out = v.as_bool();
-  return true;
-}
-
 bool take_ints(Interpreter& in, const Value& v, size_t fixed_size, Scratch& scratch, Arg& out) {
   if (!is_sequence(v)) {
     int64_t single = 0;
@@ -90,7 +83,7 @@ bool take_ints(Interpreter& in, const Value& v, size_t fixed_size, Scratch& scra
   const size_t count = items_of(v).size();
   int64_t* const list = scratch.ints(count);
   for (size_t i = 0; i < count; ++i)
-    if (i >= items_of(v).size() || !take_item(in, items_of(v)[i], i, list[i])) return false;
+    if (i >= items_of(v).size() || !to_int_at(in, items_of(v), i, list[i])) return false;
   out = Arg(Ints(list, count));
   return true;
 }
@@ -129,6 +122,12 @@ bool to_int(Interpreter& in, const Value& v, int64_t& out) {
   }
   if (!v.is_object() || !number(in, v, s) || !s.is_int()) return false;
   out = s.to_int();
+  return true;
+}
+
+bool to_int_at(Interpreter& in, std::span<const Value> items, size_t at, int64_t& out) {
+  if (at == 0 || !items[at].is_bool()) return to_int(in, items[at], out);
+  out = items[at].as_bool();
   return true;
 }
 

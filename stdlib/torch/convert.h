@@ -66,6 +66,8 @@ std::span<const Value> items_of(const Value& v);
 bool is_sequence(const Value& v);
 // An int, one of a subclass, or a 0-dim tensor of ints.
 bool to_int(Interpreter& in, const Value& v, int64_t& out);
+/// The same of an item: behind the first a bool counts as an integer, as in PyTorch.
+bool to_int_at(Interpreter& in, std::span<const Value> items, size_t at, int64_t& out);
 // Integers of a tuple, list or Size; false when some item is no integer.
 bool to_ints(Interpreter& in, const Value& v, std::vector<int64_t>& out);
 

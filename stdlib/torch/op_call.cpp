@@ -78,6 +78,18 @@ void require_grad_of(Tensor& result) {
   set_requires_grad(result, true);
 }
 
+// Items of a result that are the very tensors of a list that was given are its objects: atleast_1d([x])[0] is x.
+void keep_objects(const TorchState& state, const Value& result, const Args& args) {
+  if (args.count == 0 || !is_tuple(result)) return;
+  const std::span<const Value> given =
+      is_sequence(args[0]) ? items_of(args[0]) : std::span(args.values, args.positional());
+  Tuple* const tuple = as_tuple(result);
+  for (size_t i = 0; i < given.size() && i < tuple->size; ++i)
+    if (is_tensor(state, given[i]) && is_tensor(state, tuple->items[i]) &&
+        tensor_of(given[i]).same(tensor_of(tuple->items[i])))
+      tuple->items[i] = given[i];
+}
+
 // The value that an in-place call writes to: its first argument, which may have come by keyword.
 const Value* find_self(const TorchState& state, const Args& args, BoundCall& bound) {
   const Tensor& self = bound.args()[0].tensor();
@@ -86,12 +98,22 @@ const Value* find_self(const TorchState& state, const Args& args, BoundCall& bou
   return found;
 }
 
+// What makes a tensor makes it in the dtype of out=, and refuses another.
+void take_dtype_of(const Tensor& out, const Binder& binder, BoundCall& bound) {
+  Arg& dtype = bound.args()[binder.entry().schema().find("dtype")];
+  if (dtype.kind() == Arg::Kind::None) dtype = Arg(out.dtype());
+  else
+    check(dtype.dtype() == out.dtype(), TensorErrorKind::Runtime, "dtype ", scalar_type_name(dtype.dtype()),
+          " does not match dtype of out parameter (", scalar_type_name(out.dtype()), ")");
+}
+
 Value run(Interpreter& in, TorchState& state, const OpFunction& function, const Binder& binder, const Args& args,
           BoundCall& bound) {
   const bool inplace = function.is_inplace || bound.inplace;
   const Value* const self = inplace ? find_self(state, args, bound) : nullptr;
   const std::span<Tensor> out = inplace ? std::span(&tensor_of(*self), 1) : std::span(bound.out);
   for (const Tensor& t : out) check_may_write(t);
+  if (!out.empty() && !inplace && makes_tensors(binder.entry().schema())) take_dtype_of(out[0], binder, bound);
   OpCall call{binder.entry(), state.context, {bound.args(), binder.size()}, out, {}};
   call_entry(call);
   if (inplace) return *self;
@@ -99,7 +121,11 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
   if (call.results.size() != 1)
     return call.results.empty() ? Value::none() : wrap_results(in, binder.entry(), call.results);
   Tensor* const result = std::get_if<Tensor>(&call.results[0]);
-  if (result == nullptr) return wrap_result(in, call.results[0]);
+  if (result == nullptr) {
+    const Value wrapped = wrap_result(in, call.results[0]);
+    keep_objects(state, wrapped, args);
+    return wrapped;
+  }
   if (args.count > 0 && is_tensor(state, args[0]) && tensor_of(args[0]).same(*result)) return args[0];
   if (bound.requires_grad) require_grad_of(*result);
   return wrap_tensor(in, std::move(*result));
