@@ -216,6 +216,18 @@ void fill_normal_blocks(Generator& g, T* out, int64_t n, T mean, T deviation) {
   turn_block(tail, mean, deviation);
 }
 
+template <class T>
+void fill_normal_halves(Generator& g, T* out, int64_t n, float mean, float deviation) {
+  const auto block = [&](int64_t at) {
+    float x[kNormalBlock];
+    g.fill_unit(x, kNormalBlock);
+    turn_block(x, mean, deviation);
+    for (int64_t j = 0; j < kNormalBlock; j++) out[at + j] = T(x[j]);
+  };
+  for (int64_t i = 0; i + kNormalBlock <= n; i += kNormalBlock) block(i);
+  if (n % kNormalBlock) block(n - kNormalBlock);
+}
+
 }  // namespace
 
 void fill_normal(Generator& g, float* out, int64_t n, double mean, double deviation) {
@@ -223,6 +235,12 @@ void fill_normal(Generator& g, float* out, int64_t n, double mean, double deviat
 }
 void fill_normal(Generator& g, double* out, int64_t n, double mean, double deviation) {
   fill_normal_blocks(g, out, n, mean, deviation);
+}
+void fill_normal(Generator& g, Half* out, int64_t n, double mean, double deviation) {
+  fill_normal_halves(g, out, n, float(mean), float(deviation));
+}
+void fill_normal(Generator& g, BFloat16* out, int64_t n, double mean, double deviation) {
+  fill_normal_halves(g, out, n, float(mean), float(deviation));
 }
 
 }  // namespace tessera::tensor

@@ -88,6 +88,9 @@ T scale_unit(T u, T low, T high) {
 /// n is no multiple of 16. Fewer elements, or elements with gaps, take Generator::normal() each.
 void fill_normal(Generator& g, float* out, int64_t n, double mean, double deviation);
 void fill_normal(Generator& g, double* out, int64_t n, double mean, double deviation);
+/// Of halves the uniforms are float32, and each block draws its own.
+void fill_normal(Generator& g, Half* out, int64_t n, double mean, double deviation);
+void fill_normal(Generator& g, BFloat16* out, int64_t n, double mean, double deviation);
 inline constexpr int64_t kNormalBlock = 16;
 
 /// The integer in [low, low + span) for one element: a 64-bit word where span needs it. span 0 stands for 2^64.

@@ -2,14 +2,19 @@
 #include "runtime/ops/random_ops.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
+#include "runtime/plan.h"
 
 namespace tessera::tensor {
 
@@ -66,6 +71,7 @@ template <class T, class F>
 template <class F>
 void fill_random(const char* record_name, const Tensor& self, const F& fill) {
   if (needs_grad(self)) check_inplace(self);
+  check_no_internal_overlap(self);
   if (self.device().is_cpu()) {
     fill(self);
   } else if (!self.device().is_meta()) {
@@ -120,14 +126,13 @@ void normal_(const Tensor& self, double mean, double std, Generator* generator) 
   check(std >= 0.0, TensorErrorKind::Runtime, "normal expects std >= 0.0, but found std ", std);
   Generator& g = generator_or_default(generator);
   fill_random("NormalBackward0", self, [&](const Tensor& given) {
+    if (given.numel() == 0) return;  // of whatever dtype
     const Tensor t = parts_of(given);
     if (is_complex(given.dtype())) std /= std::sqrt(2.0);  // the parts share the variance
     with_float_type(t.dtype(), "normal_kernel_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       if (t.numel() >= kNormalBlock && t.is_contiguous()) {
-        if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-          return fill_normal(g, static_cast<T*>(t.data_ptr()), t.numel(), mean, std);
-        }
+        return fill_normal(g, static_cast<T*>(t.data_ptr()), t.numel(), mean, std);
       }
       each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(g.normal() * std + mean); });
     });
@@ -138,6 +143,7 @@ void bernoulli_(const Tensor& self, double p, Generator* generator) {
   check(p >= 0 && p <= 1, TensorErrorKind::Runtime, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   Generator& g = generator_or_default(generator);
   fill_random("BernoulliBackward2", self, [&](const Tensor& t) {
+    if (is_complex(t.dtype())) refuse_type(t.dtype(), "bernoulli_scalar_cpu_");
     with_type(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       // A number, not a bool: the processor cannot guess a branch on a coin.
@@ -148,8 +154,13 @@ void bernoulli_(const Tensor& self, double p, Generator* generator) {
 
 void exponential_(const Tensor& self, double rate, Generator* generator) {
   check(rate > 0, TensorErrorKind::Runtime, "exponential_ expects lambda > 0.0, but found lambda=", rate);
+  check(is_floating(self.dtype()) || self.numel() == 0, TensorErrorKind::Runtime,
+        "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+        "specified ",
+        scalar_type_name(self.dtype()));
   Generator& g = generator_or_default(generator);
   fill_random("ExponentialBackward0", self, [&](const Tensor& t) {
+    if (t.numel() == 0) return;
     with_float_type(t.dtype(), "exponential_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(draw_exponential(g, rate)); });
@@ -177,6 +188,7 @@ void log_normal_(const Tensor& self, double mean, double std, Generator* generat
   check(std > 0, TensorErrorKind::Runtime, "log_normal_ expects std > 0.0, but found std=", std);
   Generator& g = generator_or_default(generator);
   fill_random("LogNormalBackward0", self, [&](const Tensor& t) {
+    if (t.numel() == 0) return;
     with_float_type(t.dtype(), "log_normal_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(std::exp(g.normal() * std + mean)); });
@@ -187,11 +199,11 @@ void log_normal_(const Tensor& self, double mean, double std, Generator* generat
 // The number of the first success.
 void geometric_(const Tensor& self, double p, Generator* generator) {
   check(p > 0 && p < 1, TensorErrorKind::Runtime, "geometric_ expects p to be in (0, 1), but got p=", p);
-  check(!is_bool(self.dtype()) && !is_complex(self.dtype()), TensorErrorKind::NotImplemented,
-        "\"geometric_cpu\" not implemented for '", scalar_type_name(self.dtype()), "'");
+  if (self.numel() && (is_bool(self.dtype()) || is_complex(self.dtype()))) refuse_type(self.dtype(), "geometric_cpu");
   Generator& g = generator_or_default(generator);
   const double log_failure = std::log(1 - p);
   fill_random("GeometricBackward0", self, [&](const Tensor& t) {
+    if (t.numel() == 0) return;
     with_type(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(std::ceil(std::log(g.unit64()) / log_failure)); });
@@ -215,9 +227,33 @@ T draw_any(Generator& g) {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+bool holds(int64_t x) {
+  if constexpr (std::is_same_v<T, bool>) return x == 0 || x == 1;
+  else if constexpr (std::is_integral_v<T>) return std::in_range<T>(x);
+  else if constexpr (std::is_same_v<T, Half>) return std::abs(double(x)) <= 65504;
+  else return true;
+}
+
+void check_random_bounds(DType t, int64_t from, int64_t last) {
+  check(!is_complex(t), TensorErrorKind::Runtime,
+        "check_random_bounds handles only integral, floating-point and boolean types");
+  with_type(t, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    check(holds<T>(from), TensorErrorKind::Runtime, "from is out of bounds for ", cpp_name(t));
+    check(holds<T>(last), TensorErrorKind::Runtime, "to - 1 is out of bounds for ", cpp_name(t));
+  });
+}
+
+}  // namespace
+
 void random_(const Tensor& self, int64_t from, std::optional<int64_t> to, Generator* generator) {
   check(!to || from < *to, TensorErrorKind::Runtime, "random_ expects 'from' to be less than 'to', but got from=", from,
         " >= to=", to.value_or(0));
+  if (to) check_random_bounds(self.dtype(), from, *to - 1);
+  else if (is_complex(self.dtype())) refuse_type(self.dtype(), "random_kernel_cpu");
   Generator& g = generator_or_default(generator);
   fill_random(!to    ? "RandomBackward2"
               : from ? "RandomBackward0"
@@ -266,6 +302,7 @@ Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
 namespace {
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+#define TS_LIKE "Generator? generator=None, " TS_OPTIONS ", MemoryFormat? memory_format=None"
 using std::optional;
 
 DType float_type(optional<DType> t) { return t.value_or(Context::current().default_dtype); }
@@ -293,26 +330,29 @@ void randperm_kernel(OpCall& c) {
   return_value(c, randperm(Unbox<int64_t>::get(c, 0), Unbox<optional<DType>>::get(c, 2).value_or(kInt64),
                            device_of(Unbox<optional<Device>>::get(c, 4)), Unbox<Generator*>::get(c, 1)));
 }
-// The *_like forms: dtype and device are self's unless given, at `at` and two further.
+// The *_like forms: dtype, device and layout are self's unless given. The generator stands at `at`, then the options.
 Tensor fresh_like(OpCall& c, size_t at) {
   const Tensor& self = c.tensor(0);
-  const Tensor out = empty_like_strided(self, Unbox<optional<DType>>::get(c, at).value_or(self.dtype()));
-  return to_device(out, Unbox<optional<Device>>::get(c, at + 2).value_or(self.device()));
+  const Meta made(self.sizes(), Unbox<optional<DType>>::get(c, at + 1).value_or(self.dtype()),
+                  Unbox<optional<Device>>::get(c, at + 3).value_or(self.device()),
+                  strides_in(self, Unbox<MemoryFormat>::get(c, at + 5)));
+  return made.allocate();
 }
 void rand_like_kernel(OpCall& c) {
   const Tensor out = fresh_like(c, 1);
-  uniform_(out, 0, 1);
+  uniform_(out, 0, 1, Unbox<Generator*>::get(c, 1));
   return_value(c, out);
 }
 void randn_like_kernel(OpCall& c) {
   const Tensor out = fresh_like(c, 1);
-  normal_(out, 0, 1);
+  normal_(out, 0, 1, Unbox<Generator*>::get(c, 1));
   return_value(c, out);
 }
 template <size_t first>
 void randint_like_kernel(OpCall& c) {
   const Tensor out = fresh_like(c, first + 1);
-  random_(out, first == 2 ? Unbox<int64_t>::get(c, 1) : 0, Unbox<int64_t>::get(c, first));
+  random_(out, first == 2 ? Unbox<int64_t>::get(c, 1) : 0, Unbox<int64_t>::get(c, first),
+          Unbox<Generator*>::get(c, first + 1));
   return_value(c, out);
 }
 
@@ -382,14 +422,16 @@ TS_KERNEL(randint, "randint.low(int low, int high, int[] size, *, Generator? gen
           "Integers of [low, high).", kMake | kOut, &randint_kernel<2>, "3, 9, [2, 3]");
 TS_KERNEL(randperm, "randperm(int n, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
           "0 to n - 1 in random order.", kMake | kOut, &randperm_kernel, "5");
-TS_KERNEL(rand_like, "rand_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Uniform numbers in self's shape.", kMake,
+TS_KERNEL(rand_like, "rand_like(Tensor self, *, " TS_LIKE ") -> Tensor", "Uniform numbers in self's shape.", kMake,
           &rand_like_kernel, "f[2,3]");
-TS_KERNEL(randn_like, "randn_like(Tensor self, *, " TS_OPTIONS ") -> Tensor", "Normal numbers in self's shape.", kMake,
+TS_KERNEL(randn_like, "randn_like(Tensor self, *, " TS_LIKE ") -> Tensor", "Normal numbers in self's shape.", kMake,
           &randn_like_kernel, "f[2,3]");
-TS_KERNEL(randint_like, "randint_like(Tensor self, int high, *, " TS_OPTIONS ") -> Tensor",
+TS_KERNEL(randint_like, "randint_like(Tensor self, int high, *, " TS_LIKE ") -> Tensor",
           "Integers of [0, high) in self's shape.", kMake, &randint_like_kernel<1>, "f[2,3], 9");
-TS_KERNEL(randint_like, "randint_like.low(Tensor self, int low, int high, *, " TS_OPTIONS ") -> Tensor",
-          "Integers of [low, high) in self's shape.", kMake, &randint_like_kernel<2>, "f[2,3], 3, 9");
+TS_KERNEL(randint_like, "randint_like.low(Tensor self, int low, int high, *, " TS_LIKE ") -> Tensor",
+          "Integers of [low, high) in self's shape.", kMake, &randint_like_kernel<2>,
+          "f[2,3], 3, 9\n"
+          "c[2], 3, 9 -> RuntimeError: check_random_bounds handles only integral, floating-point and boolean types");
 TS_KERNEL(uniform_, "uniform_(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
           "Fills with uniform numbers of [from, to).", kFill, &uniform_kernel, "f[3], -1, 2");
 TS_KERNEL(normal_, "normal_(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
@@ -408,7 +450,9 @@ TS_KERNEL(geometric_, "geometric_(Tensor self, float p, *, Generator? generator=
 TS_KERNEL(random_, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
           "Fills with integers that the dtype holds exactly.", kFill, &random_kernel, "f[3]");
 TS_KERNEL(random_, "random_.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
-          "Fills with integers of [0, to).", kFill, &random_to_kernel, "i[3]<2, 9");
+          "Fills with integers of [0, to).", kFill, &random_to_kernel,
+          "i[3]<2, 9\n"
+          "b[3], 5 -> RuntimeError: to - 1 is out of bounds for bool");
 TS_KERNEL(random_, "random_.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
           "Fills with integers of [from, to).", kFill, &random_from_kernel, "i[3]<2, 3, 9");
 TS_KERNEL(bernoulli_, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
@@ -423,6 +467,7 @@ TS_KERNEL(normal,
           "Normal numbers.", kMake | kOut, &normal_size_kernel, "1.5, 2, [2, 3]");
 #undef TS_KERNEL
 #undef TS_OPTIONS
+#undef TS_LIKE
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -20,9 +20,15 @@ Tensor on_host(const Tensor& out) {
 }
 
 struct Bernoulli {
-  static constexpr TypeRule types{kFloatTypes, "bernoulli_tensor_cpu_p_"};
-  static Meta shape(const Tensor& self, Generator*) { return Meta(self.sizes(), self); }
+  static Meta shape(const Tensor& self, Generator*) {
+    if (self.numel()) {
+      if (is_complex(self.dtype())) refuse_type(self.dtype(), "bernoulli_tensor_cpu_self_");
+      require_type(kFloatTypes, self.dtype(), "bernoulli_tensor_cpu_p_");
+    }
+    return Meta(self.sizes(), self);
+  }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
+    if (self.numel() == 0) return;
     const Tensor p = contiguous(to_device(self, kCpu)), drawn = on_host(out);
     Generator& g = generator_or_default(generator);
     with_type<kFloatTypes>(p.dtype(), [&](auto tag) {
@@ -92,7 +98,14 @@ void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t
   const Tensor memory = Tensor::empty({n}, dtype_of<T>);
   T* sums = memory.data<T>();
   T total = 0;
-  for (int64_t i = 0; i < n; i++) sums[i] = total = T(total + weights[i]);
+  for (int64_t i = 0; i < n; i++) {
+    check(weights[i] >= 0, TensorErrorKind::Runtime,
+          "invalid multinomial distribution (encountering probability entry < 0)");
+    check(weights[i] <= std::numeric_limits<T>::max(), TensorErrorKind::Runtime,
+          "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+    sums[i] = total = T(total + weights[i]);
+  }
+  check(total > 0, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
   for (int64_t i = 0; i < n; i++) sums[i] = T(sums[i] / total);
   sums[n - 1] = 1;
   constexpr int64_t kTogether = 8;
@@ -118,17 +131,18 @@ struct Multinomial {
   }
   static void run(const Tensor& out, const Tensor& self, int64_t count, bool replacement, Generator* generator) {
     const int64_t n = self.size(-1), rows = self.dim() == 1 ? 1 : self.sizes()[0];
+    const bool again = replacement && count > 1;  // a single one is drawn as without replacement
     if (rows == 0) return;
-    check(n > 0, TensorErrorKind::Runtime,
+    check(again || n > 0, TensorErrorKind::Runtime,
           "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
     Generator& g = generator_or_default(generator);
     const Tensor weights = contiguous(to_dtype(to_device(self, kCpu), self.dtype() == kFloat64 ? kFloat64 : kFloat32));
     const Tensor drawn = on_host(out);
     const auto draw = [&](auto* w) {
+      for (int64_t r = 0; !again && r < rows; r++) check_weights(w + r * n, n);
       for (int64_t r = 0; r < rows; r++) {
-        check_weights(w + r * n, n);
         int64_t* to = drawn.data<int64_t>() + r * count;
-        replacement&& count > 1 ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
+        again ? draw_with(g, w + r * n, n, count, to) : draw_without(g, w + r * n, n, count, to);
       }
     };
     if (weights.dtype() == kFloat64) draw(weights.data<double>());
@@ -226,7 +240,8 @@ TS_OP(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
       "p[3,4]\n"
       "p[3,4].t\n"
       "f{2} -> RuntimeError: Expected p_in >= 0 && p_in <= 1 to be true, but got false.\n"
-      "i[2]<2 -> NotImplementedError: \"bernoulli_tensor_cpu_p_\" not implemented for 'Long'");
+      "i[2]<2 -> NotImplementedError: \"bernoulli_tensor_cpu_p_\" not implemented for 'Long'\n"
+      "c[2] -> NotImplementedError: \"bernoulli_tensor_cpu_self_\" not implemented for 'ComplexFloat'");
 TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
       "Normal numbers, each with its own mean and std.", kDraw, NormalBoth,
       "f[3], p[3]\n"
@@ -249,6 +264,8 @@ TS_OP(multinomial,
       "Indices drawn by their weights.", kDraw | kMethod | kNoGrad, Multinomial,
       "p[3,4], 2\n"
       "p[4], 6, True\n"
+      "f{0,0}, 2, True -> RuntimeError: invalid multinomial distribution (sum of probabilities <= 0)\n"
+      "f{1,-1}, 2, True -> RuntimeError: invalid multinomial distribution (encountering probability entry < 0)\n"
       "p[2,2,2], 1 -> RuntimeError: prob_dist must be 1 or 2 dim\n"
       "p[3], 0 -> RuntimeError: cannot sample n_sample <= 0 samples\n"
       "p[3], 4 -> RuntimeError: cannot sample n_sample > prob_dist.size(-1) samples without replacement\n"

@@ -122,6 +122,14 @@ constexpr Row kRows[] = {
     {"rand randn",
      "int[] size, *, Generator? generator\n"
      "int[] size"},
+    {"rand_like randn_like",
+     "Tensor self, *, Generator generator, MemoryFormat? memory_format=None\n"
+     "Tensor self, *, MemoryFormat? memory_format=None"},
+    {"randint_like",
+     "Tensor self, int low, int high, *, Generator generator, MemoryFormat? memory_format=None\n"
+     "Tensor self, int low, int high, *, MemoryFormat? memory_format=None\n"
+     "Tensor self, int high, *, Generator generator, MemoryFormat? memory_format=None\n"
+     "Tensor self, int high, *, MemoryFormat? memory_format=None"},
     {"randperm",
      "int n, *, Generator? generator\n"
      "int n"},
