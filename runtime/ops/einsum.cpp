@@ -246,13 +246,16 @@ Tensor einsum(const std::string& equation, const TensorList& tensors) { return E
 
 Tensor tensordot(const Tensor& given_a, const Tensor& given_b, const Dims& dims_a, const Dims& dims_b) {
   check(dims_a.size() == dims_b.size(), TensorErrorKind::Runtime, "both dimension lists should have same length");
+  check(given_a.dtype() == given_b.dtype(), TensorErrorKind::Runtime, "both inputs should have same dtype");
   Dims left, right, order_a, order_b, from, to;
   int64_t inner = 1;
   Tensor a = given_a, b = given_b;
   for (size_t i = 0; i < dims_a.size(); i++) {
+    for (const auto& [t, d] : {std::pair(&a, dims_a[i]), std::pair(&b, dims_b[i])})
+      check(t->dim() > 0, TensorErrorKind::Index, "Dimension specified as ", d, " but tensor has no dimensions");
     from.push_back(wrap_dim(dims_a[i], a.dim())), to.push_back(wrap_dim(dims_b[i], b.dim()));
-    if (a.sizes()[from[i]] == 1) b = sum(b, Dims{to[i]}, true);
-    else if (b.sizes()[to[i]] == 1) a = sum(a, Dims{from[i]}, true);
+    if (a.sizes()[from[i]] == 1) b = sum(b, Dims{to[i]}, true, b.dtype());
+    else if (b.sizes()[to[i]] == 1) a = sum(a, Dims{from[i]}, true, a.dtype());
     check(a.sizes()[from[i]] == b.sizes()[to[i]], TensorErrorKind::Runtime,
           "contracted dimensions need to match, but first has size ", a.sizes()[from[i]], " in dim ", dims_a[i],
           " and second has size ", b.sizes()[to[i]], " in dim ", dims_b[i]);

@@ -34,7 +34,7 @@ Matrix as_matrix(const Tensor& t) {
 void check_types(const Tensor& a, const Tensor& b) {
   check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(a.dtype()),
         " but found ", scalar_type_name(b.dtype()));
-  check(!is_bool(a.dtype()), TensorErrorKind::Runtime, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+  check(!is_bool(a.dtype()), TensorErrorKind::NotImplemented, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
   if (a.device() != b.device()) {
     const Tensor* both[] = {&a, &b};
     check(a.dim() > 0 && b.dim() > 0, TensorErrorKind::Runtime, "both arguments to matmul need to be at least 1D");
@@ -47,7 +47,6 @@ void check_addmm_types(const Tensor& bias, const Tensor& a, const Tensor& b) {
         scalar_type_name(bias.dtype()), " and ", scalar_type_name(b.dtype()));
   check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "mat1 and mat2 must have the same dtype, but got ",
         scalar_type_name(a.dtype()), " and ", scalar_type_name(b.dtype()));
-  check_types(a, b);
 }
 
 void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
@@ -146,15 +145,26 @@ void start_with(const Tensor& out, const Tensor& bias, double beta) {
 }
 
 void check_expands(const Tensor& bias, Ints shape) {
-  Ints from = bias.sizes();
-  check(from.size() <= shape.size(), TensorErrorKind::Runtime, "The number of sizes provided (", shape.size(),
-        ") must be greater or equal to the number of dimensions in the tensor (", from.size(), ")");
-  for (size_t i = 1; i <= from.size(); i++) {
-    int64_t have = from[from.size() - i], want = shape[shape.size() - i];
-    check(have == want || have == 1, TensorErrorKind::Runtime, "The expanded size of the tensor (", want,
-          ") must match the existing size (", have, ") at non-singleton dimension ", shape.size() - i,
-          ".  Target sizes: ", shape, ".  Tensor sizes: ", from);
-  }
+  if (bias.sizes() != shape) expand(bias, shape);
+}
+
+// The size of a dimension of what may have fewer dimensions than it should.
+int64_t size_of(const Tensor& t, int64_t dim) {
+  check(t.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
+  return t.size(dim);
+}
+
+void check_same_products(const Tensor& a, const Tensor& b) {
+  check(a.dtype() == b.dtype(), TensorErrorKind::Runtime,
+        "expected m1 and m2 to have the same dtype, but got: ", cpp_name(a.dtype()), " != ", cpp_name(b.dtype()));
+}
+
+// Small products have a kernel of their own in PyTorch, with its own words.
+void check_batch_types(const Tensor& a, const Tensor& b, const char* kernel) {
+  const bool small = a.sizes()[1] * a.sizes()[2] * b.sizes()[2] < 400;
+  if (!small) check_same_products(a, b);
+  check(!is_bool(a.dtype()), TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for 'Bool'");
+  check_types(a, b);
 }
 
 void check_batches(const Tensor& a, const Tensor& b) {
@@ -163,17 +173,14 @@ void check_batches(const Tensor& a, const Tensor& b) {
   check(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1], TensorErrorKind::Runtime,
         "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2],
         "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
-  check_types(a, b);
 }
 
 struct Mm {
   static Meta shape(const Tensor& a, const Tensor& b) {
-    check(a.dim() == 2, TensorErrorKind::Runtime, "self must be a matrix");
-    check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix");
+    check(a.dim() == 2, TensorErrorKind::Runtime, "mm: self must be a matrix, got ", a.dim(), "-D tensor");
+    check(b.dim() == 2, TensorErrorKind::Runtime, "mm: mat2 must be a matrix, got ", b.dim(), "-D tensor");
     check_mm_shapes("mm", a, b);
-    check(a.dtype() == b.dtype(), TensorErrorKind::Runtime,
-          "expected m1 and m2 to have the same dtype, but got: ", cpp_name(a.dtype()),
-          " != ", cpp_name(b.dtype()));
+    check_same_products(a, b);
     check_types(a, b);
     return {{a.sizes()[0], b.sizes()[1]}, a};
   }
@@ -188,6 +195,7 @@ struct Mm {
 struct Bmm {
   static Meta shape(const Tensor& a, const Tensor& b) {
     check_batches(a, b);
+    check_batch_types(a, b, "bmm");
     return {{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a};
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& b) { run_gemm(out, a, b); }
@@ -196,11 +204,16 @@ struct Bmm {
 
 struct Mv {
   static Meta shape(const Tensor& a, const Tensor& v) {
+    const int64_t rows = size_of(a, 0);
     check(a.dim() == 2 && v.dim() == 1, TensorErrorKind::Runtime, "vector + matrix @ vector expected, got 1, ", a.dim(),
           ", ", v.dim());
-    check(a.sizes()[1] == v.sizes()[0], TensorErrorKind::Runtime, "size mismatch, got input (", a.sizes()[0],
-          "), mat (", a.sizes()[0], 'x', a.sizes()[1], "), vec (", v.sizes()[0], ')');
-    check_types(a, v);
+    check(a.sizes()[1] == v.sizes()[0], TensorErrorKind::Runtime, "size mismatch, got input (", rows, "), mat (", rows,
+          'x', a.sizes()[1], "), vec (", v.sizes()[0], ')');
+    check(a.dtype() == v.dtype(), TensorErrorKind::Runtime, "addmv input tensors must have the same dtype, but got ",
+          scalar_type_name(v.dtype()), ", ", scalar_type_name(a.dtype()), ", and ", scalar_type_name(v.dtype()));
+    check(!is_bool(a.dtype()) || a.numel() == 0, TensorErrorKind::NotImplemented,
+          "\"addmv_impl_cpu\" not implemented for 'Bool'");
+    if (!is_bool(a.dtype())) check_types(a, v);
     return {{a.sizes()[0]}, a};
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& v) {
@@ -251,10 +264,11 @@ void check_factors(const Tensor& a, const Scalar& beta, const Scalar& alpha) {
 struct Addmm {
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-    check(a.dim() == 2, TensorErrorKind::Runtime, "mat1 must be a matrix, got ", a.dim(), "-D tensor");
-    check(b.dim() == 2, TensorErrorKind::Runtime, "mat2 must be a matrix, got ", b.dim(), "-D tensor");
-    check_mm_shapes("addmm", a, b);
     check_addmm_types(bias, a, b);
+    check(a.dim() == 2, TensorErrorKind::Runtime, "addmm: self must be a matrix, got ", a.dim(), "-D tensor");
+    check(b.dim() == 2, TensorErrorKind::Runtime, "addmm: mat2 must be a matrix, got ", b.dim(), "-D tensor");
+    check_mm_shapes("addmm", a, b);
+    check_types(a, b);
     check_expands(bias, {a.sizes()[0], b.sizes()[1]});
     check_factors(a, beta, alpha);
     return {{a.sizes()[0], b.sizes()[1]}, a};
@@ -280,9 +294,13 @@ struct Addmm {
 
 struct Baddbmm {
   static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
-    check_batches(a, b);
-    const Dims shape{a.sizes()[0], a.sizes()[1], b.sizes()[2]};
+    const int64_t batches = size_of(a, 0), rows = size_of(a, 1);
+    const Dims shape{batches, rows, size_of(b, 2)};
     check_expands(bias, shape);
+    check(bias.dtype() == a.dtype(), TensorErrorKind::Runtime, "Input dtypes must be the same, got: input ",
+          cpp_name(bias.dtype()), ", batch1: ", cpp_name(a.dtype()), ", batch2: ", cpp_name(b.dtype()));
+    check_batches(a, b);
+    check_batch_types(a, b, "baddbmm");
     check_factors(a, beta, alpha);
     return {shape, a};
   }
@@ -301,6 +319,7 @@ struct LinearRows {
           "addmm: mat1 and mat2 shapes cannot be multiplied (", x.sizes()[0], 'x', x.sizes()[1], " and ",
           weight.sizes()[1], 'x', weight.sizes()[0], ')');
     check_addmm_types(bias, x, weight);
+    check_types(x, weight);
     const Dims shape{x.sizes()[0], weight.sizes()[0]};
     check_expands(bias, shape);
     return {shape, x};
@@ -360,6 +379,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     if (db == 2) shape.push_back(b.sizes()[1]);
     return unsafe_view(flat, shape);
   }
+  if (da == 2 && a.requires_grad()) check_same_products(b, a);  // PyTorch multiplies the transposes there
   Tensor left = da == 1 ? unsqueeze(a, 0) : a, right = db == 1 ? unsqueeze(b, 1) : b;
   Ints ls = left.sizes(), rs = right.sizes();
   Dims batch = broadcast_shapes(ls.first(ls.size() - 2), rs.first(rs.size() - 2));
@@ -421,7 +441,7 @@ const OpRegistration matmul_op{
 TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, Mm,
       "f[2,3], f[3,4]\n"
       "f[2,0], f[0,3]\n"
-      "f[2,3], f[3] -> RuntimeError: mat2 must be a matrix");
+      "f[2,3], f[3] -> RuntimeError: mm: mat2 must be a matrix, got 1-D tensor");
 TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, Bmm,
       "f[2,2,3], f[2,3,4]");
 TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, Mv, "f[2,3], f[3]");
