@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <limits>
 #include <complex>
 #include <numeric>
 
@@ -89,6 +90,7 @@ void cholesky_inverse(const LapackCall& c, int64_t i, int&) {
   T* a = nth<T>(c.a, i, c.n * c.n);
   int info = 0;
   call<T>(Routine::potri, &uplo, &s.n, a, &s.n, &info, kLetter);
+  c.info[i] = info;
   for (int64_t j = 0; j < c.n; j++)
     for (int64_t r = j + 1; r < c.n; r++) {
       T &below = a[j * c.n + r], &above = a[r * c.n + j];
@@ -204,6 +206,18 @@ void reflect(const LapackCall& c, int64_t i, int& length) {
 
 // ---- spectra ----
 
+enum class Numbers { Finite, Infinite, NaN };
+template <class T>
+Numbers numbers_of(const T* x, int64_t n) {
+  Numbers found = Numbers::Finite;
+  const Real<T>* const parts = reinterpret_cast<const Real<T>*>(x);
+  for (int64_t k = 0; k < n * int64_t(sizeof(T) / sizeof(Real<T>)); k++) {
+    if (std::isnan(parts[k])) return Numbers::NaN;
+    if (std::isinf(parts[k])) found = Numbers::Infinite;
+  }
+  return found;
+}
+
 template <class T>
 void svd(const LapackCall& c, int64_t i, int& length) {
   const Sizes s(c);
@@ -212,6 +226,15 @@ void svd(const LapackCall& c, int64_t i, int& length) {
   const int ld_right = leading(right);
   T* u = c.job == 'N' ? nullptr : nth<T>(c.b, i, c.m * left);
   T* vh = c.job == 'N' ? nullptr : nth<T>(c.c, i, right * c.n);
+  // Of infinities OpenBLAS's routine may never find an end.
+  const Numbers kind = numbers_of(nth<T>(c.a, i, c.m * c.n), c.m * c.n);
+  if (kind != Numbers::Finite) {
+    const Real<T> nothing = std::numeric_limits<Real<T>>::quiet_NaN();
+    std::fill_n(nth<Real<T>>(c.values, i, least), least, nothing);
+    if (u) std::fill_n(u, c.m * left, T(nothing)), std::fill_n(vh, right * c.n, T(nothing));
+    c.info[i] = kind == Numbers::NaN ? -4 : 0;
+    return;
+  }
   const Scratch<int> whole(8 * least);
   const Scratch<Real<T>> real(kIsReal<T>     ? 0
                               : c.job == 'N' ? 7 * least
@@ -312,6 +335,14 @@ void least_squares(const LapackCall& c, int64_t i, int& length) {
                                           std::max((block + 1) * (block + 1), rows * (1 + c.k) + 2 * c.k) + 1;
   const Scratch<Real<T>> real(kIsReal<T> ? 0 : real_length);
   int info = 0, rank = 0;
+  if (numbers_of(a, c.m * c.n) != Numbers::Finite || numbers_of(b, rows * c.k) != Numbers::Finite) {
+    const Real<T> nothing = std::numeric_limits<Real<T>>::quiet_NaN();
+    std::fill_n(b, rows * c.k, T(nothing));
+    if (values) std::fill_n(values, s.least, nothing);
+    if (c.rank != nullptr) c.rank[i] = s.least;
+    c.info[i] = 0;
+    return;
+  }
   with_workspace<T>(length, [&](T* work, int* size) {
     if (c.driver == LapackCall::Gels)
       return call<T>(Routine::gels, &none, &s.m, &s.n, &s.k, a, &s.m, b, &ld, work, size, &info, kLetter);

@@ -55,7 +55,8 @@ View exchanged(const Tensor& self, int64_t a, int64_t b) {
 
 struct Transpose {
   static View shape(const Tensor& self, int64_t dim0, int64_t dim1) {
-    return exchanged(self, wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim()));
+    const int64_t first = wrap_dim(dim0, self.dim());  // what is wrong with it is told first
+    return exchanged(self, first, wrap_dim(dim1, self.dim()));
   }
   static CountedPtr<Node> grad(const Tensor&, const Tensor& self, int64_t dim0, int64_t dim1) {
     return view_node("TransposeBackward0", self, [dim0, dim1](const Tensor& g) { return transpose(g, dim0, dim1); });
@@ -157,6 +158,7 @@ Tensor numpy_T(const Tensor& self) {
 }
 
 Tensor matrix_T(const Tensor& self) {
+  if (self.dim() == 0) return self;  // deprecated there
   check(self.dim() >= 2, TensorErrorKind::Runtime,
         "tensor.mT is only supported on matrices or batches of matrices. Got ", self.dim(), "-D tensor.");
   return transpose(self, -2, -1);
@@ -191,7 +193,11 @@ namespace {
 Tensor movedim_one(const Tensor& self, int64_t source, int64_t destination) {
   return movedim(self, {source}, {destination});
 }
-Tensor adjoint(const Tensor& self) { return conj_view(matrix_T(self)); }
+Tensor adjoint(const Tensor& self) {
+  check(self.dim() != 1, TensorErrorKind::Runtime,
+        "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  return conj_view(matrix_T(self));
+}
 Tensor matrix_H(const Tensor& self) {
   check(self.dim() == 2 || self.dim() == 0, TensorErrorKind::Runtime,
         "tensor.H is only supported on matrices (2-D tensors). Got ", self.dim(), "-D tensor.",

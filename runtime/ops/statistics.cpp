@@ -38,8 +38,8 @@ Tensor norm(const Tensor& x, Scalar p, const MaybeDims& dim, bool keepdim) {
   check(is_floating(x.dtype()), TensorErrorKind::NotImplemented,
         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", scalar_type_name(x.dtype()));
   const int id = norm_row(p.to_double());
-  const MaybeType type = id == r_count_nonzero ? MaybeType(x.dtype()) : MaybeType();
-  return reduce(id, {x, dim_mask(x, dim), keepdim, type, p.to_double(), "LinalgVectorNormBackward0"});
+  if (id == r_count_nonzero) return linalg_vector_norm(x, p, dim, keepdim, {});
+  return reduce(id, {x, dim_mask(x, dim), keepdim, {}, p.to_double(), "LinalgVectorNormBackward0"});
 }
 
 // ---- variance ----

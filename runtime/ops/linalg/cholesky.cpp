@@ -68,13 +68,15 @@ struct CholeskySolve {
           " dimensions instead");
     check(l.dim() >= 2, TensorErrorKind::Runtime, "u should have at least 2 dimensions, but has ", l.dim(),
           " dimensions instead");
+    check(b.dtype() == l.dtype(), TensorErrorKind::Runtime,
+          "Expected b and A to have the same dtype, but found b of type ", scalar_type_name(b.dtype()),
+          " and A of type ", scalar_type_name(l.dtype()), " instead.");
     check(rows(l) == columns(l), TensorErrorKind::Runtime, "A must be batches of square matrices, but they are ",
           rows(l), " by ", columns(l), " matrices");
     check(rows(l) == rows(b), TensorErrorKind::Runtime,
           "Incompatible matrix sizes for cholesky_solve: each A matrix is ", rows(l), " by ", columns(l),
           " but each b matrix is ", rows(b), " by ", columns(b));
-    check_kernel(b, "cholesky_cpu");
-    check_same_type(b, l, "cholesky_solve", "b", "A");
+    check_kernel(b, "cholesky_solve_cpu", true);
     return column_major(batch(b, l) + Ints{rows(b), columns(b)}, b.dtype(), b.device());
   }
   static void run(const Tensor& x, const Tensor& b, const Tensor& l, bool upper) {
@@ -107,17 +109,24 @@ struct CholeskySolve {
 struct CholeskyInverse {
   static Meta shape(const Tensor& l, bool) {
     check_square(l, "cholesky_inverse");
-    check_kernel(l, "cholesky_inverse_out_cpu");
+    check_kernel(l, "cholesky_inverse_out_cpu", true);
     return column_major(l.sizes(), l.dtype(), l.device());
   }
   static void run(const Tensor& out, const Tensor& l, bool upper) {
     copy_into(out, l);
-    run_lapack(out, {.routine = LapackCall::CholeskyInverse,
-                     .dtype = out.dtype(),
-                     .batch = batch_count(out),
-                     .n = rows(out),
-                     .a = out.data_ptr(),
-                     .upper = upper});
+    const Tensor info = Tensor::empty(batch_of(l), kInt32, l.device());
+    run_lapack(out,
+               {.routine = LapackCall::CholeskyInverse,
+                .dtype = out.dtype(),
+                .batch = batch_count(out),
+                .n = rows(out),
+                .a = out.data_ptr(),
+                .upper = upper},
+               info);
+    check_info(info, "cholesky_inverse", [](int64_t i) {
+      return text("The diagonal element ", i,
+                  " is zero, the inversion could not be completed because the input matrix is singular.");
+    });
   }
   static void grad(Tensor& out, const Tensor& l, bool upper) {
     record(out, "CholeskyInverseBackward0", {&l}, Kept<2>{{SavedTensor(l), SavedTensor(out, true)}}, [upper](Sweep& s) {
@@ -152,10 +161,12 @@ TS_OP(
     "f[3,2], f[3,3].l\nf[3,2], f[3,3].u, True\nf[2,3,1], f[3,3].l\nc[2,1], c[2,2].l\n"
     "f[3], f[3,3] -> RuntimeError: b should have at least 2 dimensions, but has 1 dimensions instead\n"
     "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for cholesky_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2");
-TS_OP(cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
-      "The inverse of L @ L.mH, L a Cholesky factor.", kBoth | kOut, CholeskyInverse,
-      "f[3,3].l\nf[2,3,3].u, True\n"
-      "f[2,3] -> RuntimeError: cholesky_inverse: A must be batches of square matrices, but they are 2 by 3 matrices");
+TS_OP(
+    cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    "The inverse of L @ L.mH, L a Cholesky factor.", kBoth | kOut, CholeskyInverse,
+    "f[3,3].l\nf[2,3,3].u, True\n"
+    "f[2,2].z -> RuntimeError: cholesky_inverse: The diagonal element 1 is zero, the inversion could not be completed\n"
+    "f[2,3] -> RuntimeError: cholesky_inverse: A must be batches of square matrices, but they are 2 by 3 matrices");
 
 }  // namespace
 }  // namespace tessera::tensor

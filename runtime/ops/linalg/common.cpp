@@ -67,7 +67,8 @@ void check_pivots(const Tensor& pivots, int64_t n, bool negatives) {
     const char* const matrix = negatives ? "LD" : "LU";
     if (negatives)
       fail(TensorErrorKind::Runtime, "Pivots given to ", name, " must all satisfy |pivot| ", sign,
-           *sign == '>' ? std::string(" 1") : text(" ", matrix, ".size(-2)"), ". Did you properly pass the result of ", made, "?");
+           *sign == '>' ? std::string(" 1") : text(" ", matrix, ".size(-2)"), ". Did you properly pass the result of ",
+           made, "?");
     fail(TensorErrorKind::Runtime, "Pivots given to ", name, " must all be ", *sign == '>' ? "greater" : "smaller",
          " or equal to ", *sign == '>' ? std::string("1") : text(matrix, ".size(-2)"),
          ". Did you properly pass the result of ", made, "?");
@@ -78,8 +79,9 @@ void check_pivots(const Tensor& pivots, int64_t n, bool negatives) {
     if (at > n) refuse("<=");
     if (p[i] > 0) continue;
     // A block of two rows has the same negative number twice.
-    check(i % n + 1 < n && p[i + 1] == p[i], TensorErrorKind::Runtime,
-          "Pivots given to ldl_solve: a negative one must stand twice. Did you properly pass the result of ldl_factor?");
+    check(
+        i % n + 1 < n && p[i + 1] == p[i], TensorErrorKind::Runtime,
+        "Pivots given to ldl_solve: a negative one must stand twice. Did you properly pass the result of ldl_factor?");
     i++;
   }
 }
@@ -101,7 +103,8 @@ void check_floating(const Tensor& a, const char* name, bool halves) {
         ": Low precision dtypes not supported. Got ", scalar_type_name(a.dtype()));
 }
 
-void check_kernel(const Tensor& a, const char* kernel) {
+void check_kernel(const Tensor& a, const char* kernel, bool even_empty) {
+  if (a.numel() == 0 && !even_empty) return;
   check(is_differentiable(a.dtype()) && !is_half(a.dtype()), TensorErrorKind::NotImplemented, '"', kernel,
         "\" not implemented for '", scalar_type_name(a.dtype()), "'");
 }

@@ -41,7 +41,6 @@ Tensor cov(const Tensor& self, int64_t correction, const MaybeTensor& fweights, 
   Tensor divisor;
   if (w.defined() && aweights && correction != 0) divisor = total - sum(w * *aweights) / total * double(correction);
   else divisor = total - correction;
-  divisor = to_dtype(divisor, real_type(type));
   if (!divisor.device().is_meta() && divisor.item().to_double() <= 0) {
     Context::current().warn(
         "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.");
@@ -77,7 +76,7 @@ Tensor renorm(const Tensor& self, Scalar p, int64_t dim_given, Scalar most) {
     if (d != dim) others.push_back(d);
   const Tensor norm = linalg_vector_norm(self, p, others, true, {});
   const Tensor factor = where(norm > most.to_double(), Operand(most.to_double() / (norm + 1e-7)), Operand(Scalar(1.0)));
-  return self * to_dtype(factor, real_type(self.dtype()));
+  return contiguous(self * to_dtype(factor, real_type(self.dtype())));
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod;

@@ -89,10 +89,11 @@ struct Eigh {
 
 // ---- general ----
 
-DType eigen_type(const Tensor& a) {
+DType eigen_type(const Tensor& a, const char* name) {
   check(is_differentiable(a.dtype()), TensorErrorKind::Runtime, "Unknown Complex ScalarType for ",
         scalar_type_name(a.dtype()));
-  check_kernel(a, "linalg_eig_out_cpu");
+  check_square(a, name);
+  check_kernel(a, "linalg_eig_out_cpu", true);
   return complex_type(real_type(a.dtype()));
 }
 
@@ -118,8 +119,7 @@ void run_eig(const Tensor& values, const Tensor& vectors, const Tensor& a) {
 
 struct Eig {
   static std::array<Meta, 2> shape(const Tensor& a) {
-    check_square(a, "linalg.eig");
-    const DType type = eigen_type(a);
+    const DType type = eigen_type(a, "linalg.eig");
     return {Meta(batch_of(a) + Ints{rows(a)}, type, a.device()), column_major(a.sizes(), type, a.device())};
   }
   static void run(const Tensor& values, const Tensor& vectors, const Tensor& a) { run_eig(values, vectors, a); }
@@ -150,8 +150,8 @@ struct Eig {
 
 Tensor eigvals(const Tensor& a) {
   if (needs_grad(a)) return std::get<0>(apply<Eig>(a));
-  check_square(a, "linalg.eigvals");
-  const Tensor values = Tensor::empty(batch_of(a) + Ints{rows(a)}, eigen_type(a), a.device());
+  const DType type = eigen_type(a, "linalg.eigvals");
+  const Tensor values = Tensor::empty(batch_of(a) + Ints{rows(a)}, type, a.device());
   if (!a.device().is_meta()) run_eig(values, {}, a);
   return values;
 }
@@ -177,13 +177,14 @@ struct SymmetricSylvester {
 
 struct MatrixSqrth {
   static Meta shape(const Tensor& a) {
-    check_floating(a, "linalg.matrix_sqrth");
     check_square(a, "linalg.matrix_sqrth");
-    return {a.sizes(), a};
+    check_floating(a, "linalg.matrix_sqrth");
+    return {a.sizes(), a.dtype(), a.device(), a.numel() ? Dims() : dense_strides(a)};
   }
   static void run(const Tensor& x, const Tensor& a) {
     const auto [l, v] = linalg_eigh(a);
-    copy_into(x, matmul(scale_columns(v, sqrt(maximum(l, zeros_like(l)))), mH(v)));  // of the nearest matrix that has a root
+    copy_into(
+        x, matmul(scale_columns(v, sqrt(maximum(l, zeros_like(l)))), mH(v)));  // of the nearest matrix that has a root
   }
   // X X = A: X dX + dX X = dA.
   static void grad(Tensor& x, const Tensor& a) {

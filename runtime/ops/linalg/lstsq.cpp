@@ -38,12 +38,16 @@ struct Problem {
     check(a_given.dtype() == b_given.dtype(), TensorErrorKind::Runtime, name,
           "Expected input and other to have the same dtype, but got input's dtype ", scalar_type_name(a_given.dtype()),
           " and other's dtype ", scalar_type_name(b_given.dtype()));
+    const int64_t fewer = a_given.dim() - b_given.dim();
+    check(fewer == 0 || fewer == 1, TensorErrorKind::Runtime, name,
+          "input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
     vector = b_given.dim() == 1 || (a_given.dim() - 1 == b_given.dim() &&
                                     a_given.sizes().first(size_t(a_given.dim()) - 1) == b_given.sizes());
     check(b_given.size(vector ? -1 : -2) == rows(a_given), TensorErrorKind::Runtime, name,
           "input.size(-2) should match other.size(", vector ? "-1)" : "-2)");
     const Tensor column = vector ? as_column(b_given) : b_given;
-    const Dims batch = broadcast_shapes(batch_of(a_given), batch_of(column));
+    // A matrix with one dimension fewer is taken for a stack of vectors when the batch is told, as in PyTorch.
+    const Dims batch = broadcast_shapes(batch_of(a_given), fewer ? batch_of(b_given, 1) : batch_of(column));
     a = expand(a_given, batch + Ints{rows(a_given), columns(a_given)});
     b = expand(column, batch + Ints{rows(column), columns(column)});
   }
@@ -93,6 +97,14 @@ Tensor residuals_of(const Tensor& x, const Tensor& rank, const Problem& p, Lapac
   return sum(size * size, Dims{-2});
 }
 
+/// Where a batch was repeated its first part, in the shape that it had before; the last `more` dimensions stay.
+Tensor first_of(Tensor t, const Dims& batch, int64_t more) {
+  while (t.dim() - more > int64_t(batch.size())) t = select(t, 0, 0);
+  for (size_t d = 0; d < batch.size(); d++)
+    if (batch[d] == 1 && t.size(int64_t(d)) != 1) t = narrow(t, int64_t(d), 0, 1);
+  return t;
+}
+
 using LstsqResult = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
 // X = P B with the pseudo-inverse P of A; of what is left, R = A X - B, the derivative through X is 0.
@@ -131,7 +143,12 @@ LstsqResult lstsq(const Tensor& a_given, const Tensor& b_given, const std::optio
     const GradMode no_grad(false);
     const double cut = rcond.value_or(epsilon * double(std::max(rows(p.a), columns(p.a))));
     const auto [x, found_rank, found_values, info] = apply<LeastSquares>(p.a, p.b, cut, driver);
-    rank = found_rank, values = found_values;
+    // Of each matrix of A, however often it is met in B's batch.
+    const auto once = [&](const Tensor& t, int64_t more) {
+      return t.dim() == int64_t(p.a.dim()) - 2 + more ? contiguous(first_of(t, batch_of(a_given), more)) : t;
+    };
+    rank = driver == LapackCall::Gels ? found_rank : once(found_rank, 0);
+    values = has_values(driver) ? once(found_values, 1) : found_values;
     check_info(info, "torch.linalg.lstsq", [&](int64_t code) {
       return driver == LapackCall::Gels
                  ? text(
@@ -141,7 +158,7 @@ LstsqResult lstsq(const Tensor& a_given, const Tensor& b_given, const std::optio
     });
     solution = narrow(x, -2, 0, columns(p.a));
     if (p.vector) solution = squeeze(solution, -1);
-    residuals = residuals_of(x, rank, p, driver);
+    residuals = residuals_of(x, found_rank, p, driver);
   }
   if (needs_grad(p.a, p.b)) record_lstsq(solution, residuals, p);
   return {solution, residuals, rank, values};
@@ -194,19 +211,21 @@ std::tuple<Tensor, Tensor> ldl_factor(const Tensor& a, bool hermitian) {
 }
 
 struct LdlSolve {
-  static Dims batch(const Tensor& ld, const Tensor& b) { return broadcast_shapes(batch_of(ld), batch_of(b)); }
+  static Dims batch(const Tensor& ld, const Tensor& b) { return broadcast_shapes(batch_of(b), batch_of(ld)); }
   static Meta shape(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool) {
-    check_solvable(ld, b, true, "torch.linalg.ldl_solve");
-    check(b.dim() >= 2, TensorErrorKind::Runtime,
-          "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", b.dim(),
-          " dimensions instead");
+    check_square(ld, "torch.linalg.ldl_solve");
+    check_floating(ld, "torch.linalg.ldl_solve", true);
+    check(b.dtype() == ld.dtype(), TensorErrorKind::Runtime,
+          "Expected b and A to have the same dtype, but found b of type ", scalar_type_name(b.dtype()),
+          " and A of type ", scalar_type_name(ld.dtype()), " instead.");
+    check(b.size(-2) == rows(ld), TensorErrorKind::Runtime,
+          "Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is ", rows(ld), " by ", columns(ld),
+          " but each b matrix is ", rows(b), " by ", columns(b));
     check(is_integral(pivots.dtype()), TensorErrorKind::Runtime,
           "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", scalar_type_name(pivots.dtype()));
     check(pivots.sizes() == ld.sizes().first(size_t(ld.dim()) - 1), TensorErrorKind::Runtime,
           "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
           pivots.sizes(), " instead");
-    check(ld.dtype() == b.dtype(), TensorErrorKind::Runtime, "torch.linalg.ldl_solve: LD dtype ",
-          scalar_type_name(ld.dtype()), " does not match b dtype ", scalar_type_name(b.dtype()));
     check_kernel(ld, "ldl_solve_kernel_cpu");
     return column_major(batch(ld, b) + Ints{rows(b), columns(b)}, b.dtype(), b.device());
   }
@@ -229,8 +248,7 @@ struct LdlSolve {
   static void grad(Tensor& x, const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian) {
     record(x, "LinalgLdlSolveBackward0", {&b, &ld}, keep(ld, pivots),
            [hermitian, complex = is_complex(b.dtype()), b_sizes = Dims(b.sizes())](Sweep& s) {
-             check(!s.needs(1), TensorErrorKind::NotImplemented,
-                   "the derivative for 'linalg_ldl_solve' with respect to LD is not implemented.");
+             check(!s.needs(1), TensorErrorKind::Runtime, "derivative for aten::linalg_ldl_solve is not implemented");
              s.give(0, [&] {
                // A symmetric complex matrix is not its own adjoint, but its adjoint's conjugate.
                const bool turned = complex && !hermitian;
@@ -265,7 +283,7 @@ TS_OP(
     linalg_ldl_solve, "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
     "X with A @ X equal to B, from what ldl_factor answers of A.", kLinalg | kOut | kNoGrad, LdlSolve,
     "f[3,3], i{1,2,3}:int32, f[3,2]\nc[2,2], i{1,2}:int32, c[2,1], hermitian=True\nf[2,2], i{1,2}:int32, f[2,2,1]\n"
-    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: torch.linalg.ldl_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)");
+    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is 2 by 2 but each b matrix is 3 by 2");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -11,7 +11,8 @@ using namespace linalg;
 void check_lu(const Tensor& a, bool pivot, const char* name) {
   check(a.dim() >= 2, TensorErrorKind::Runtime, name,
         ": Expected tensor with 2 or more dimensions. Got size: ", a.sizes(), " instead");
-  check(pivot, TensorErrorKind::Runtime, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+  check(pivot || a.numel() == 0, TensorErrorKind::Runtime,
+        "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   check_kernel(a, "lu_cpu");
 }
 
@@ -87,10 +88,14 @@ struct Lu {
   static std::array<Meta, 3> shape(const Tensor& a, bool pivot) {
     check_lu(a, pivot, "linalg.lu");
     const Dims batch = batch_of(a);
-    return {Meta(batch + Ints{rows(a), rows(a)}, a), Meta(batch + Ints{rows(a), least(a)}, a),
+    return {Meta(pivot ? batch + Ints{rows(a), rows(a)} : Dims{0}, a), Meta(batch + Ints{rows(a), least(a)}, a),
             Meta(batch + Ints{least(a), columns(a)}, a)};
   }
-  static void run(const Tensor& p, const Tensor& l, const Tensor& u, const Tensor& a, bool) {
+  static void run(const Tensor& p, const Tensor& l, const Tensor& u, const Tensor& a, bool pivot) {
+    if (!pivot) {  // there are no elements
+      fill_identity(l);
+      return;
+    }
     const auto [lu, pivots, info] = apply<LuFactorEx>(a, true, false);
     copy_into(p, permutation_matrix(pivots, rows(a), a.dtype()));
     copy_into(l, lower_of(lu));
@@ -110,7 +115,9 @@ struct LuUnpack {
           "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
     check(lu.dim() >= 2, TensorErrorKind::Runtime,
           "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: ", lu.sizes(), " instead");
-    const Dims batch = batch_of(lu), none{0};
+    const Dims batch = batch_of(lu), none{0}, expected = batch + Ints{least(lu)};
+    check(!order || Ints(expected) == pivots.sizes(), TensorErrorKind::Value, "Expected LU_pivots to have shape ",
+          expected, " but got ", pivots.sizes(), " instead.");
     return {Meta(order ? batch + Ints{rows(lu), rows(lu)} : none, lu),
             Meta(data ? batch + Ints{rows(lu), least(lu)} : none, lu),
             Meta(data ? batch + Ints{least(lu), columns(lu)} : none, lu)};
@@ -146,19 +153,20 @@ struct LuUnpack {
 // ---- solving with a factor ----
 
 struct LuSolve {
-  static Dims batch(const Tensor& lu, const Tensor& b) { return broadcast_shapes(batch_of(lu), batch_of(b)); }
+  static Dims batch(const Tensor& lu, const Tensor& b) { return broadcast_shapes(batch_of(b), batch_of(lu)); }
   static Meta shape(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool) {
-    check(is_differentiable(lu.dtype()) && !is_half(lu.dtype()), TensorErrorKind::NotImplemented,
-          "linalg.lu_solve: Expected a floating point or complex tensor as input. Got ", scalar_type_name(lu.dtype()));
+    check_floating(lu, "torch.linalg.lu_solve", true);
+    check_same_type(lu, b, "linalg.lu_solve", "LU", "B");
     check(pivots.dtype() == kInt32, TensorErrorKind::Runtime,
           "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
-    check_same_type(lu, b, "linalg.lu_solve", "LU", "B");
+    check_square(lu, "torch.linalg.lu_solve");
     check_solvable(lu, b, left, "linalg.lu_solve");
     check(pivots.dim() >= 1 && pivots.size(-1) == rows(lu), TensorErrorKind::Runtime,
           "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix");
     check(pivots.sizes() == lu.sizes().first(size_t(lu.dim()) - 1), TensorErrorKind::Runtime,
           "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
           pivots.sizes(), " instead");
+    check_kernel(lu, "linalg.lu_solve_cpu");
     const Dims sizes = batch(lu, b) + Ints{rows(b), columns(b)};
     return left ? column_major(sizes, b.dtype(), b.device()) : Meta(sizes, b);
   }
@@ -167,7 +175,7 @@ struct LuSolve {
     copy_into(x, b);
     const Dims all = batch(lu, b);
     const Tensor exchanged = contiguous(expand(pivots, all + Ints{rows(lu)}));
-    check_pivots(exchanged, rows(lu), false);
+    if (x.numel()) check_pivots(exchanged, rows(lu), false);
     Tensor factors = as_column_major(expand(lu, all + Ints{rows(lu), rows(lu)}));
     const bool conjugated = !left && adjoint && is_complex(x.dtype());  // A^H X^T: neither N, T nor C of conj(A)
     if (conjugated) factors = as_column_major(conj(factors));
@@ -189,6 +197,7 @@ struct LuSolve {
              const Tensor gb = apply<LuSolve>(lu, pivots, s.g(), left, !adjoint);
              s.give(2, [&] { return sum_to_size(gb, b_sizes); });
              s.give(0, [&] {
+               if (x.numel() == 0) return zeros_like(lu);
                // Of A = P L U, or of its adjoint, then of the parts.
                Tensor ga = left ? matmul(gb, mH(x)) : matmul(mH(x), gb);
                ga = sum_to_size(adjoint ? -mH(ga) : -ga, lu.sizes());
@@ -289,7 +298,8 @@ TS_OP(
     "P, L and U from what lu_factor answers.", kFunction | kOut, LuUnpack,
     "f[3,3], i{2,3,3}:int32\nf[2,4], i{2,2}:int32\nf[4,2], i{2,4}:int32\nf[3,3], i{2,3,3}:int32, False\nf[3,3], i{1,2,3}:int32, True, False\n"
     "f[2,2], i{1,2} -> RuntimeError: torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
-    "f[2,2], i{1,9}:int32 -> RuntimeError: pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.");
+    "f[2,2], i{1,9}:int32 -> RuntimeError: pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.\n"
+    "f[2,2], i{1}:int32 -> ValueError: Expected LU_pivots to have shape [2] but got [1] instead.");
 TS_OP(
     linalg_lu_solve,
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",

@@ -27,6 +27,17 @@ void check_dtype(const Tensor& x, const MaybeType& dtype, const char* name) {
         " inputs, but got ", scalar_type_name(*dtype));
 }
 
+// How many are not 0: recorded, but nothing flows back.
+Tensor count_with_history(const Tensor& x, const Request& count) {
+  Tensor out;
+  {
+    const GradMode no_grad(false);
+    out = reduce(r_count_nonzero, count);
+  }
+  record(out, "LinalgVectorNormBackward0", {&x}, [](Sweep&) {});
+  return out;
+}
+
 }  // namespace
 
 Tensor linalg_vector_norm(const Tensor& given, Scalar ord, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
@@ -47,14 +58,15 @@ Tensor linalg_vector_norm(const Tensor& given, Scalar ord, const MaybeDims& dim,
             " because this dimension is empty and the operation does not have an identity");
   }
   const int id = row_of(p);
+  if (id == r_count_nonzero && needs_grad(x)) return count_with_history(x, {x, mask, keepdim, x.dtype(), p, ""});
   const MaybeType type = id == r_count_nonzero ? MaybeType(x.dtype()) : MaybeType();
   return reduce(id, {x, mask, keepdim, type, p, "LinalgVectorNormBackward0"});
 }
 
 namespace {
 
-// The two dimensions of a matrix norm, wrapped and different.
-Dims matrix_dims(const Tensor& a, Ints dim) {
+// The two dimensions of a matrix norm, wrapped and different. Singular values are not had of halves.
+Dims matrix_dims(const Tensor& a, Ints dim, bool by_values) {
   constexpr const char* name = "linalg.matrix_norm";
   check_matrix(a, name);
   if (dim.size() != 2) {
@@ -65,12 +77,14 @@ Dims matrix_dims(const Tensor& a, Ints dim) {
   const Dims dims{wrap_dim(dim[0], a.dim()), wrap_dim(dim[1], a.dim())};
   check(dims[0] != dims[1], TensorErrorKind::Runtime, name, ": dims must be different. Got (", dim[0], ", ", dim[1],
         ')');
-  check_floating(a, name, true);
+  check_floating(a, name, !by_values);
   return dims;
 }
 
-/// The largest or smallest over a dimension; 0 where there is nothing.
+/// The largest or smallest over a dimension; of nothing 0 is the largest.
 Tensor extreme_over(const Tensor& x, int64_t dim, bool keepdim, bool largest) {
+  check(largest || x.size(dim) != 0, TensorErrorKind::Index, "amin(): Expected reduction dim ", dim,
+        " to have non-zero size.");
   if (x.size(dim) == 0) return sum(x, Dims{dim}, keepdim);
   return largest ? amax(x, Dims{dim}, keepdim) : amin(x, Dims{dim}, keepdim);
 }
@@ -80,15 +94,14 @@ template <class F>
 Tensor of_singular_values(const Tensor& a, const Dims& dims, bool keepdim, const F& f) {
   Tensor out = f(linalg_svdvals(movedim(a, dims, {-2, -1})));
   if (!keepdim) return out;
-  out = unsqueeze(out, std::min(dims[0], dims[1]));
-  return unsqueeze(out, std::max(dims[0], dims[1]));
+  return movedim(unsqueeze(unsqueeze(out, -1), -1), {-2, -1}, dims);
 }
 
 }  // namespace
 
 Tensor linalg_matrix_norm(const Tensor& given, Scalar ord, Ints dim, bool keepdim, MaybeType dtype) {
-  const Dims dims = matrix_dims(given, dim);
   const double p = ord.to_double(), size = std::fabs(p);
+  const Dims dims = matrix_dims(given, dim, size == 2);
   check(size == 2 || size == 1 || size == HUGE_VAL, TensorErrorKind::Runtime, "linalg.matrix_norm: Order ", p,
         " not supported.");
   check_dtype(given, dtype, "linalg.matrix_norm");
@@ -104,7 +117,7 @@ Tensor linalg_matrix_norm(const Tensor& given, Scalar ord, Ints dim, bool keepdi
 }
 
 Tensor linalg_matrix_norm(const Tensor& given, const std::string& ord, Ints dim, bool keepdim, MaybeType dtype) {
-  const Dims dims = matrix_dims(given, dim);
+  const Dims dims = matrix_dims(given, dim, ord == "nuc");
   check(ord == "fro" || ord == "nuc", TensorErrorKind::Runtime, "linalg.matrix_norm: Order ", ord, " not supported.");
   if (ord == "fro") return linalg_vector_norm(given, 2, dims, keepdim, dtype);
   check_dtype(given, dtype, "linalg.matrix_norm");
@@ -132,6 +145,8 @@ Tensor norm_number(const Tensor& x, const std::optional<Scalar>& ord, const Mayb
 }
 Tensor norm_name(const Tensor& x, const std::string& ord, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
   check_norm_dims(dim);
+  check(dim || x.dim() == 1 || x.dim() == 2, TensorErrorKind::Runtime,
+        "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ", x.dim(), "D.");
   return linalg_matrix_norm(x, ord, dim ? *dim : Dims{-2, -1}, keepdim, dtype);
 }
 Tensor matrix_norm_number(const Tensor& a, Scalar ord, Ints dim, bool keepdim, MaybeType dtype) {
@@ -147,7 +162,6 @@ Tensor matrix_norm_name(const Tensor& a, const std::string& ord, Ints dim, bool 
 template <class Ord>
 Tensor cond_by_inverse(const Tensor& a, const Ord& ord, const std::string& shown) {
   check_square(a, ("linalg.cond(ord=" + shown + ")").c_str());
-  if (a.numel() == 0) return zeros(batch_of(a), real_type(a.dtype()), a.device());
   const auto [inverse, info] = linalg_inv_ex(a);
   const Tensor product = linalg_matrix_norm(a, ord, Ints{-2, -1}, false, MaybeType()) *
                          linalg_matrix_norm(inverse, ord, Ints{-2, -1}, false, MaybeType());
@@ -156,18 +170,19 @@ Tensor cond_by_inverse(const Tensor& a, const Ord& ord, const std::string& shown
 
 Tensor cond_number(const Tensor& a, const std::optional<Scalar>& given) {
   check(a.dim() >= 2, TensorErrorKind::Runtime, "linalg.cond: The input tensor must have at least 2 dimensions.");
+  if (a.numel() == 0) return zeros(batch_of(a), real_type(a.dtype()), a.device());
   const Scalar p = given.value_or(2);
   const double size = std::fabs(p.to_double());
   check(size == 2 || size == 1 || size == HUGE_VAL, TensorErrorKind::Value,
         "linalg.cond got an invalid norm type: ", p.to_double());
   if (size != 2) return cond_by_inverse(a, p, text(p.to_double()));
   const Tensor s = linalg_svdvals(a);
-  if (s.size(-1) == 0) return zeros(batch_of(a), real_type(a.dtype()), a.device());
   const Tensor first = narrow(s, -1, 0, 1), last = narrow(s, -1, s.size(-1) - 1, 1);
   return squeeze(p.to_double() > 0 ? first / last : last / first, -1);
 }
 Tensor cond_name(const Tensor& a, const std::string& p) {
   check(a.dim() >= 2, TensorErrorKind::Runtime, "linalg.cond: The input tensor must have at least 2 dimensions.");
+  if (a.numel() == 0) return zeros(batch_of(a), real_type(a.dtype()), a.device());
   check(p == "fro" || p == "nuc", TensorErrorKind::Value, "linalg.cond got an invalid norm type: ", p);
   return cond_by_inverse(a, p, p);
 }

@@ -1,7 +1,9 @@
 // Products of several matrices, powers, and what torch.linalg has of products of vectors.
 #include <climits>
 
+#include "runtime/ops/indexing.h"
 #include "runtime/ops/linalg/common.h"
+#include "runtime/ops/out_types.h"
 
 namespace tessera::tensor {
 namespace {
@@ -47,15 +49,12 @@ Tensor multi_dot(const TensorList& given) {
   TensorList factors = given;
   if (given.front().dim() == 1) factors.front() = unsqueeze(given.front(), 0);
   if (given.back().dim() == 1) factors.back() = unsqueeze(given.back(), -1);
-  static const auto type_name = [](DType t) {
-    return name(t) == std::string("float32") ? "float" : name(t) == std::string("float64") ? "double" : name(t);
-  };
   for (size_t i = 0; i < n; i++) {
     check(factors[i].dim() == 2, TensorErrorKind::Runtime, "multi_dot(): tensor ", i, " must be 2D but got ",
           factors[i].dim(), 'D');
     check(factors[i].dtype() == factors[0].dtype(), TensorErrorKind::Runtime,
-          "multi_dot(): all tensors must have be the same dtype but tensor 0 is ", type_name(factors[0].dtype()),
-          " and tensor ", i, ' ', type_name(factors[i].dtype()));
+          "multi_dot(): all tensors must have be the same dtype but tensor 0 is ", cpp_name(factors[0].dtype()),
+          " and tensor ", i, ' ', cpp_name(factors[i].dtype()));
     if (i > 0)
       check(factors[i - 1].sizes()[1] == factors[i].sizes()[0], TensorErrorKind::Runtime, "multi_dot(): tensors ",
             i - 1, " and ", i, " with shapes ", factors[i - 1].sizes(), " and ", factors[i].sizes(),
@@ -77,9 +76,13 @@ Tensor chain_matmul(const TensorList& matrices) {
 
 Tensor matrix_power(const Tensor& given, int64_t n) {
   check_square(given, "linalg.matrix_power");
-  if (n == 0) return contiguous(expand(eye(rows(given), {}, given.dtype(), given.device()), given.sizes()));
+  if (n == 0) {  // whatever it holds counts for nothing, and its gradient is 0
+    const Tensor nothing = masked_fill(contiguous(given), ones({}, kBool, given.device()), 0);
+    return nothing + eye(rows(given), {}, given.dtype(), given.device());
+  }
   const Tensor a = n < 0 ? linalg_inv(given) : given;
-  if (n == 1 || n == -1) return clone(a);
+  if (n == -1) return a;
+  if (n == 1) return a.is_contiguous() ? clone(a) : contiguous(a);
   Tensor result, square = a;
   for (uint64_t left = n < 0 ? 0 - uint64_t(n) : uint64_t(n); left; left >>= 1) {
     if (left & 1) result = result.defined() ? matmul(result, square) : square;
@@ -93,13 +96,17 @@ Tensor matrix_power(const Tensor& given, int64_t n) {
 Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   check_floating(x, "linalg.vecdot", true);
   check_same_type(x, y, "linalg.vecdot", "x", "y");
+  if (x.dim() == 1 && y.dim() == 1) return dot(conj(x), y);
   return sum(conj(x) * y, Dims{dim});
 }
 
 Tensor cross_product(const Tensor& a, const Tensor& b, int64_t dim) {
   check(a.dim() == b.dim(), TensorErrorKind::Runtime, "linalg.cross: inputs must have the same number of dimensions.");
+  check(a.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
   check(a.size(dim) == 3 && b.size(dim) == 3, TensorErrorKind::Runtime, "linalg.cross: inputs dimension ", dim,
         " must have length 3. Got ", a.size(dim), " and ", b.size(dim));
+  check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(a.dtype()),
+        " but found ", scalar_type_name(b.dtype()));
   const Tensor next_a = roll(a, {-1}, {dim}), next_b = roll(b, {-1}, {dim});
   return roll(a * next_b - next_a * b, {-1}, {dim});
 }
@@ -109,15 +116,14 @@ Tensor powers_of(const Tensor& x, int64_t n) {
   const Tensor base = unsqueeze(is_integral(x.dtype()) || is_bool(x.dtype()) ? to_dtype(x, kInt64) : x, -1);
   if (n == 0) return zeros(Dims(x.sizes()) + Ints{0}, base.dtype(), x.device());
   TensorList powers{ones_like(base)};
-  for (int64_t i = 1; i < n; i++) powers.push_back(i == 1 ? base : powers.back() * base);
+  for (int64_t i = 1; i < n; i++) powers.push_back(powers.back() * base);
   return cat(powers, -1);
 }
 
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> n) {
-  check(x.dim() > 0 || n, TensorErrorKind::Runtime, "N must be greater than 1.");
-  const int64_t count = n.value_or(x.dim() == 0 ? 0 : x.size(-1));
-  check(count > 1 && x.dim() > 0, TensorErrorKind::Runtime, "N must be greater than 1.");
-  return powers_of(x, count);
+  const int64_t count = n.value_or(x.dim() == 0 ? 1 : x.size(-1));
+  check(count > 1, TensorErrorKind::Runtime, "N must be greater than 1.");
+  return powers_of(x.dim() == 0 ? unsqueeze(x, 0) : x, count);
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {

@@ -13,7 +13,9 @@ using namespace linalg;
 struct Geqrf {
   static std::array<Meta, 2> shape(const Tensor& a) {
     check(a.dim() >= 2, TensorErrorKind::Runtime, "torch.geqrf: input must have at least 2 dimensions.");
-    check_kernel(a, "geqrf_cpu");
+    check(!is_complex(a.dtype()) || !needs_grad(a), TensorErrorKind::NotImplemented,
+          "geqrf does not support automatic differentiation for outputs with complex dtype.");
+    check_kernel(a, "geqrf_cpu", true);
     return {column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a) + Ints{least(a)}, a)};
   }
   static void run(const Tensor& qr, const Tensor& tau, const Tensor& a) {
@@ -67,6 +69,7 @@ struct ReflectorGradients {
 ReflectorGradients reflector_gradients(const Tensor& a, const Tensor& tau, const Tensor& right, const Tensor& given,
                                        bool adjoint) {
   const int64_t k = tau.size(-1);
+  if (k == 0) return {zeros_like(a), zeros_like(tau), given};
   const ReflectorList reflectors(a, tau);
   const auto factor = [&](int64_t i) { return adjoint ? conj(reflectors.tau(i)) : reflectors.tau(i); };
   const auto at = [&](int64_t step) { return adjoint ? step : k - 1 - step; };
@@ -97,7 +100,8 @@ struct HouseholderProduct {
     check(a.dim() >= 2, TensorErrorKind::Runtime, name, "input must have at least 2 dimensions.");
     check(rows(a) >= columns(a), TensorErrorKind::Runtime, name,
           "input.shape[-2] must be greater than or equal to input.shape[-1]");
-    check(tau.dim() >= 1 && columns(a) >= tau.size(-1), TensorErrorKind::Runtime, name,
+    check(tau.dim() >= 1, TensorErrorKind::Index, "Dimension specified as -1 but tensor has no dimensions");
+    check(columns(a) >= tau.size(-1), TensorErrorKind::Runtime, name,
           "input.shape[-1] must be greater than or equal to tau.shape[-1]");
     check(a.dim() - tau.dim() == 1, TensorErrorKind::Runtime, name,
           "Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.dim(),
@@ -115,6 +119,8 @@ struct HouseholderProduct {
     multiply_out(q, tau);
   }
   static void grad(Tensor& q, const Tensor& a, const Tensor& tau) {
+    // Of no reflectors there is nothing to know.
+    if (tau.numel() == 0) return record(q, "LinalgHouseholderProductBackward0", {&a, &tau}, [](Sweep&) {});
     record(q, "LinalgHouseholderProductBackward0", {&a, &tau}, keep(a, tau), [](Sweep& s) {
       const Tensor a = s.kept(0), tau = s.kept(1);
       const Tensor first = expand(eye(rows(a), columns(a), a.dtype(), a.device()), a.sizes());
@@ -140,10 +146,14 @@ struct Ormqr {
     check(a.dim() - tau.dim() == 1, TensorErrorKind::Runtime, name,
           "Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.dim(),
           " and input.ndim is equal to ", a.dim());
+    for (const auto& [t, what] : {std::pair(&tau, "tau"), std::pair(&c, "other")})
+      check(t->dtype() == a.dtype(), TensorErrorKind::Runtime, name, "Expected input and ", what,
+            " to have the same dtype, but input has dtype", scalar_type_name(a.dtype()), " and ", what, " has dtype ",
+            scalar_type_name(t->dtype()));
     check(a.dim() == c.dim(), TensorErrorKind::Runtime, name,
           "Expected other to have the same number of dimensions as input, but got other.ndim equal to ", c.dim(),
           " and input.ndim is equal to ", a.dim());
-    check_kernel(a, "ormqr_cpu");
+    check_kernel(a, "ormqr_cpu", true);
     return column_major(c.sizes(), c.dtype(), c.device());
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& tau, const Tensor& c, bool left, bool adjoint) {
@@ -169,7 +179,7 @@ struct Ormqr {
   static void grad(Tensor& out, const Tensor& a, const Tensor& tau, const Tensor& c, bool left, bool adjoint) {
     record(out, "OrmqrBackward0", {&a, &tau, &c}, keep(a, tau, c), [left, adjoint](Sweep& s) {
       const Tensor a = s.kept(0), tau = s.kept(1), c = s.kept(2);
-      if (s.needs(0) || s.needs(1)) {
+      if (tau.numel() && (s.needs(0) || s.needs(1))) {
         const ReflectorGradients all =
             reflector_gradients(a, tau, left ? c : mH(c), left ? s.g() : mH(s.g()), left ? adjoint : !adjoint);
         s.give(0, [&] { return all.a; });
@@ -203,7 +213,7 @@ struct Qr {
   static std::array<Meta, 2> shape(const Tensor& a, const std::string& mode) {
     check_matrix(a, "linalg.qr");
     check_floating(a, "linalg.qr", true);
-    check_kernel(a, "geqrf_cpu");
+    check_kernel(a, "geqrf_cpu", true);
     check(is_known(mode), TensorErrorKind::Runtime, "qr received unrecognized mode '", mode,
           "' but expected one of 'reduced' (default), 'r', or 'complete'");
     const Dims batch = batch_of(a);

@@ -11,6 +11,14 @@ using namespace linalg;
 bool factors_transpose(const Tensor& a) { return a.is_contiguous() && !is_complex(a.dtype()); }
 Tensor to_factor(const Tensor& a) { return factors_transpose(a) ? mT(a) : a; }
 
+/// The places of zeros that the factors of A itself have: those of the transpose lie elsewhere.
+void tell_own_zeros(const Tensor& info, const Tensor& a) {
+  int64_t place, number;
+  if (!factors_transpose(a) || !first_failure(info, place, number)) return;
+  const Tensor own = std::get<2>(linalg_lu_factor_ex(a));
+  copy_into(info, where((info != 0) & (own != 0), Operand(own), Operand(info)));
+}
+
 // ---- solve ----
 
 /// B is a vector, or a stack of vectors with the batch of A.
@@ -21,7 +29,7 @@ bool is_vector(const Tensor& a, const Tensor& b) {
 struct SolveEx {
   // X, LU, pivots, info
   static std::array<Meta, 4> shape(const Tensor& a, const Tensor& b, bool left, bool) {
-    check_floating(a, "linalg.solve");
+    check_floating(a, "linalg.solve", true);
     check_same_type(a, b, "linalg.solve");
     const bool vector = a.dim() >= 2 && is_vector(a, b);
     check(left || !vector, TensorErrorKind::Runtime,
@@ -30,7 +38,8 @@ struct SolveEx {
     check_matrix(a, "linalg.solve");
     const Tensor right = vector ? unsqueeze(b.view_of(b.sizes(), b.strides()), -1) : b;
     check_solvable(a, right, left, "linalg.solve");
-    const Dims batch = broadcast_shapes(batch_of(a), batch_of(right));
+    check_kernel(a, "lu_cpu");
+    const Dims batch = broadcast_shapes(batch_of(right), batch_of(a));
     const Dims sizes = vector ? batch + Ints{rows(right)} : batch + Ints{rows(right), columns(right)};
     return {left ? column_major(sizes, b.dtype(), b.device()) : Meta(sizes, b),
             column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a) + Ints{rows(a)}, kInt32, a.device()),
@@ -48,6 +57,7 @@ struct SolveEx {
                 .a = lu.data_ptr(),
                 .pivots = pivots.data<int32_t>()},
                info);
+    tell_own_zeros(info, a);
     const bool vector = is_vector(a, b), turned = factors_transpose(a);
     const Dims batch = broadcast_shapes(batch_of(a), batch_of(vector ? as_column(b) : b));
     // A stack of vectors has odd strides in PyTorch, and its elements next to each other only here.
@@ -102,8 +112,8 @@ std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, bool left,
 
 struct InvEx {
   static std::array<Meta, 2> shape(const Tensor& a, bool) {
-    check_floating(a, "linalg.inv");
     check_square(a, "linalg.inv");
+    check_floating(a, "linalg.inv");
     return {column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a), kInt32, a.device())};
   }
   static void run(const Tensor& inverse, const Tensor& info, const Tensor& a, bool) {
@@ -118,6 +128,7 @@ struct InvEx {
                 .a = lu.data_ptr(),
                 .pivots = pivots.data<int32_t>()},
                info);
+    tell_own_zeros(info, a);
     fill_identity(inverse);
     run_lapack(inverse, {.routine = LapackCall::LuSolve,
                          .dtype = lu.dtype(),
@@ -180,8 +191,8 @@ Tensor product_of(const Tensor& x) {
 
 struct Det {
   static Meta shape(const Tensor& a) {
-    check_floating(a, "linalg.det", true);
     check_square(a, "linalg.det");
+    check_floating(a, "linalg.det", true);
     check_kernel(a, "lu_cpu");
     return {batch_of(a), a};
   }
@@ -211,8 +222,8 @@ Tensor sign_of(const Factors& f) { return f.sign * product_of(sgn(diagonal_of(f.
 
 struct Slogdet {
   static std::array<Meta, 2> shape(const Tensor& a) {
-    check_floating(a, "linalg.slogdet");
     check_square(a, "linalg.slogdet");
+    check_floating(a, "linalg.slogdet");
     return {Meta(batch_of(a), a), Meta(batch_of(a), real_type(a.dtype()), a.device())};
   }
   static void run(const Tensor& sign, const Tensor& logarithm, const Tensor& a) {
@@ -254,10 +265,9 @@ Tensor logdet(const Tensor& a) {
 
 struct SolveTriangular {
   static Meta shape(const Tensor& a, const Tensor& b, bool, bool left, bool) {
-    check_floating(a, "linalg.solve_triangular", true);
     check_solvable(a, b, left, "linalg.solve_triangular");
-    check_kernel(a, "triangular_solve_cpu");
-    const Dims batch = broadcast_shapes(batch_of(a), batch_of(b));
+    check_kernel(a, "triangular_solve_cpu", true);
+    const Dims batch = broadcast_shapes(batch_of(b), batch_of(a));
     return column_major(batch + Ints{rows(b), columns(b)}, a.dtype(), b.device());
   }
   static void run(const Tensor& x, const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) {
@@ -299,12 +309,17 @@ std::tuple<Tensor, Tensor> triangular_solve(const Tensor& b, const Tensor& a, bo
   check(a.dim() >= 2, TensorErrorKind::Runtime,
         "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ", a.dim(),
         " dimensions instead");
-  check_square(a, "triangular_solve");
+  check(b.dtype() == a.dtype(), TensorErrorKind::Runtime,
+        "Expected b and A to have the same dtype, but found b of type ", scalar_type_name(b.dtype()), " and A of type ",
+        scalar_type_name(a.dtype()), " instead.");
+  check(rows(a) == columns(a), TensorErrorKind::Runtime, "A must be batches of square matrices, but they are ", rows(a),
+        " by ", columns(a), " matrices");
   check(rows(a) == rows(b), TensorErrorKind::Runtime,
         "Incompatible matrix sizes for triangular_solve: each A matrix is ", rows(a), " by ", columns(a),
         " but each b matrix is ", rows(b), " by ", columns(b));
   const Tensor x = linalg_solve_triangular(transposed ? mT(a) : a, b, upper != transposed, true, unit);
   const Tensor same = expand(a, batch_of(x) + Ints{rows(a), rows(a)});
+  if (same.numel() == 0) return {x, column_major_copy(same)};
   const Tensor turned = mT(same);
   return {x, mT(turned.is_contiguous() ? clone(turned) : contiguous(turned))};
 }

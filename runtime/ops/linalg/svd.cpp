@@ -123,13 +123,17 @@ double epsilon(const Tensor& a) {
   return real_type(a.dtype()) == kFloat32 ? 1.1920928955078125e-07 : 2.220446049250313e-16;
 }
 
+void refuse_complex(const MaybeTensor& atol, const MaybeTensor& rtol, const char* name) {
+  for (const auto& [given, what] : {std::pair(&atol, "atol"), std::pair(&rtol, "rtol")})
+    check(!*given || !is_complex((*given)->dtype()), TensorErrorKind::Runtime, name, ": ", what,
+          " tensor of complex type is not supported. Got ", *given ? scalar_type_name((*given)->dtype()) : "");
+}
+
 struct Tolerances {
   Tensor absolute, relative;
 
   Tolerances(const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol, const char* name) {
-    for (const auto& [given, what] : {std::pair(&atol, "atol"), std::pair(&rtol, "rtol")})
-      check(!*given || !is_complex((*given)->dtype()), TensorErrorKind::Runtime, name, ": ", what,
-            " tensor of complex type is not supported. Got ", *given ? scalar_type_name((*given)->dtype()) : "");
+    refuse_complex(atol, rtol, name);
     const DType type = real_type(a.dtype());
     absolute = atol ? *atol : zeros({}, type, a.device());
     if (rtol) relative = *rtol;
@@ -152,19 +156,29 @@ MaybeTensor as_tensor(const std::optional<double>& x, const Tensor& like) {
 // ---- pseudo-inverse ----
 
 struct Pinv {
-  static Meta shape(const Tensor& a, const MaybeTensor&, const MaybeTensor&, bool hermitian) {
+  static Meta shape(const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol, bool hermitian) {
     const DType type = a.dtype();
+    refuse_complex(atol, rtol, "torch.linalg.pinv");
+    for (const auto& [given, what] : {std::pair(&atol, "atol"), std::pair(&rtol, "rtol")})
+      check(!*given || !needs_grad(**given), TensorErrorKind::Runtime,
+            "The function 'linalg_pinv' is not differentiable with respect to argument '", what,
+            "'. This input cannot have requires_grad True.");
     check(is_differentiable(type) && !is_half(type) && a.dim() >= 2, TensorErrorKind::Runtime, "linalg.pinv(",
           scalar_type_name(type), "{", a.sizes(),
           "}): expected a tensor with 2 or more dimensions of float, double, cfloat "
           "or cdouble types");
-    if (hermitian) check_square(a, "linalg.eigh");
-    return {batch_of(a) + Ints{columns(a), rows(a)}, a};
+    Dims batch = batch_of(a);
+    if (a.numel()) {
+      if (hermitian) check_square(a, "linalg.eigh");
+      for (const MaybeTensor& t : {atol, rtol})
+        if (t) batch = broadcast_shapes(batch, t->sizes());
+    }
+    return {batch + Ints{columns(a), rows(a)}, a};
   }
   static void run(const Tensor& out, const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol,
                   bool hermitian) {
     if (a.numel() == 0) return;
-    const Tolerances tolerances(a, atol, rtol, "linalg.pinv");
+    const Tolerances tolerances(a, atol, rtol, "torch.linalg.pinv");
     const auto inverses = [&](const Tensor& s, const Tensor& counts) {
       return to_dtype(where(counts, 1.0 / s, 0.0), real_type(a.dtype()));
     };
@@ -217,6 +231,8 @@ Tensor pinv_numbers(const Tensor& a, const std::optional<double>& atol, const st
 // A cut-off alone is relative.
 Tensor pinv_rcond(const Tensor& a, double rcond, bool hermitian) { return pinv_numbers(a, 0.0, rcond, hermitian); }
 Tensor pinv_rcond_tensor(const Tensor& a, const Tensor& rcond, bool hermitian) {
+  check(!is_complex(rcond.dtype()), TensorErrorKind::Runtime,
+        "torch.linalg.pinv: rcond tensor of complex type is not supported. Got ", scalar_type_name(rcond.dtype()));
   return pseudo_inverse(a, as_tensor(0.0, a), rcond, hermitian);
 }
 Tensor pinverse(const Tensor& a, double rcond) { return pinv_rcond(a, rcond, false); }
@@ -225,11 +241,14 @@ Tensor pinverse(const Tensor& a, double rcond) { return pinv_rcond(a, rcond, fal
 
 Tensor rank_of(const Tensor& a, const MaybeTensor& atol, const MaybeTensor& rtol, bool hermitian) {
   check_matrix(a, "torch.linalg.matrix_rank", "input");
-  check(is_differentiable(a.dtype()) && !is_half(a.dtype()), TensorErrorKind::Runtime,
+  check(is_differentiable(a.dtype()) && (!is_half(a.dtype()) || (a.numel() == 0 && rtol)), TensorErrorKind::Runtime,
         "This function doesn't handle types other than float and double");
+  if (a.numel() == 0) {
+    refuse_complex(atol, rtol, "torch.linalg.matrix_rank");
+    return zeros(batch_of(a), kInt64, a.device());
+  }
   const GradMode no_grad(false);
   const Tolerances tolerances(a, atol, rtol, "torch.linalg.matrix_rank");
-  if (a.numel() == 0) return zeros(batch_of(a), kInt64, a.device());
   const Tensor s = hermitian ? abs(linalg_eigvalsh(a)) : linalg_svdvals(a);
   return sum(tolerances.counting(s), Dims{-1});
 }
