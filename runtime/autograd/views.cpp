@@ -62,27 +62,49 @@ bool overlaps(const Geometry& g) {
   return false;
 }
 
+// One past the last element that a geometry reaches.
+int64_t end_of(const Geometry& g) {
+  int64_t last = g.offset;
+  for (size_t d = 0; d < g.sizes.size(); d++) last += (g.sizes[d] - 1) * g.strides[d];
+  return last + 1;
+}
+
+// Writes a gradient through the view into zeros that start at element `from` of the memory; what is seen several times gets the sum.
+Tensor written(const Tensor& zeros, const Tensor& grad, const Geometry& view, int64_t from) {
+  if (!overlaps(view)) {
+    copy_(as_strided(zeros, view.sizes, view.strides, view.offset - from), grad);
+    return zeros;
+  }
+  const Tensor places = arange(0, zeros.numel(), 1, kInt64, grad.device());
+  const Tensor at = reshape(as_strided(places, view.sizes, view.strides, view.offset - from), {-1});
+  return index_add(zeros, 0, at, reshape(grad, {-1}), 1);
+}
+
 // What a gradient of the view is for the base.
 Tensor spread(const Tensor& given, const Geometry& view, const Geometry& base) {
   Tensor grad = given;
   Tensor out = zeros_laid_out(base, type_beside(grad.dtype(), view, base), grad.device());
   if (grad.numel() == 0) return out;
-  if (!overlaps(view)) {
+  // The view may show more of the memory than the base does: what lies outside is lost.
+  const bool outside =
+      out.dtype() == grad.dtype() && (view.offset < base.offset || end_of(view) > end_of(base));
+  if (!outside && !overlaps(view)) {
     copy_(part_of(out, base, view), grad);
     return out;
   }
-  // Elements that are seen several times get the sum.
   if (const uint8_t bits = view.math_bits ^ base.math_bits; bits != 0) {
     grad = without_math_bits(grad);
     grad.set_math_bits(bits);
     grad = resolved(grad);
   }
-  Tensor flat = zeros({out.storage().bytes() ? int64_t(out.storage().bytes() / item_size(out.dtype())) : 0},
-                      grad.dtype(), grad.device());
-  const Tensor places = arange(0, flat.numel(), 1, kInt64, grad.device());
-  const Tensor at = reshape(as_strided(places, view.sizes, view.strides, view.offset - base.offset), {-1});
-  flat = index_add(flat, 0, at, reshape(grad, {-1}), 1);
-  return as_strided(flat, base.sizes, base.strides, 0);
+  if (outside) {
+    const int64_t from = std::min(view.offset, base.offset), to = std::max(end_of(view), end_of(base));
+    const Tensor all = written(zeros({to - from}, grad.dtype(), grad.device()), grad, view, from);
+    return as_strided(all, base.sizes, base.strides, base.offset - from);
+  }
+  const int64_t count = out.storage().bytes() ? int64_t(out.storage().bytes() / item_size(out.dtype())) : 0;
+  return as_strided(written(zeros({count}, grad.dtype(), grad.device()), grad, view, base.offset), base.sizes,
+                    base.strides, 0);
 }
 
 struct AsStridedBackward final : Node {

@@ -33,6 +33,7 @@ Tensor summed_to(const Tensor& self, Ints size) {
     if (d < lead || (want == 1 && have != 1)) dims.push_back(d);
   }
   check(fits, TensorErrorKind::Runtime, "size {", size, "} is not expandable to size {", self.sizes(), "}.");
+  if (size.empty()) return sum(self);  // a whole sum even of what has no dimensions
   if (dims.empty()) return self;
   const Tensor out = sum(self, dims, true);
   return lead ? view(out, size) : out;

@@ -237,6 +237,7 @@ TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) 
       "Self if it is row-major without gaps, else such a copy.", kMethod | kTakesMathBits, &contiguous_in, "f[3,2].t");
 
 Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
+  if (format && dtype == self.dtype() && suits_rows(self) && *format == "torch.contiguous_format") return self;
   return format ? to_format(self, dtype, false, format) : to_dtype(self, dtype);
 }
 

@@ -1,10 +1,12 @@
 // Fresh tensors: constants, ranges, the identity, and all of these in the shape of another tensor.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 #include "runtime/checked.h"
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
@@ -103,6 +105,11 @@ Dims strides_in(const Tensor& like, const MemoryFormat& format) {
   for (int64_t d = rank - 1; d > 1; d--) strides[d] = step, step *= like.size(d);
   strides[0] = step;
   return strides;
+}
+
+bool suits_rows(const Tensor& t) {
+  if (t.is_contiguous() || (t.dim() != 4 && t.dim() != 5)) return true;
+  return !lies_in(t, strides_in(t, t.dim() == 4 ? "torch.channels_last" : "torch.channels_last_3d"));
 }
 
 bool lies_in(const Tensor& t, const Dims& strides) {
@@ -215,16 +222,28 @@ void check_steps(int64_t steps, DType type, const char* kernel) {
 }
 
 struct Linspace {
-  static Meta shape(const Scalar&, const Scalar&, int64_t steps, MaybeType t, const NoLayout&, MaybeDevice d, Ignored) {
-    check_steps(steps, type_or_default(t), "linspace_cpu");
-    return {{steps}, type_or_default(t), device_or_default(d)};
+  static Meta shape(const Scalar& a, const Scalar& b, int64_t steps, MaybeType t, const NoLayout&, MaybeDevice d,
+                    Ignored) {
+    const DType usual = type_or_default({}),
+                type = t.value_or(a.is_complex() || b.is_complex() ? complex_type(usual) : usual);
+    check_steps(steps, type, "linspace_cpu");
+    return {{steps}, type, device_or_default(d)};
   }
   static void run(const Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, const auto&...) {
+    if (start.is_complex() || end.is_complex()) {
+      const std::complex<double> a = start.to_complex(), b = end.to_complex();
+      const DType part = real_type(out.dtype());
+      copy_into(real(out), linspace(a.real(), b.real(), steps, part, out.device()));
+      return copy_into(imag(out), linspace(a.imag(), b.imag(), steps, part, out.device()));
+    }
     fill_from_host(out, [&](auto tag, auto* p) {
       using T = typename decltype(tag)::type;
       using Step = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
       // From both ends, in the dtype's own precision with one rounding, as PyTorch does: the last element is exactly `end`.
-      const Step a = Step(start.to_double()), b = Step(end.to_double());
+      const auto cut = [](double x) {
+        return std::is_integral_v<T> ? std::trunc(x) : x;
+      };  // integers start at integers
+      const Step a = Step(cut(start.to_double())), b = Step(cut(end.to_double()));
       const Step step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
       for (int64_t i = 0; i < steps; i++)
         p[i] = convert_element<T>(i < steps / 2 || steps == 1 ? std::fma(step, Step(i), a)
@@ -384,6 +403,45 @@ TS_OP(arange, "arange.start(Scalar start, Scalar end, Scalar step=1, *, " TS_OPT
       "5, -1, -2, dtype=float32\n"
       "5, 1 -> RuntimeError: upper bound and lower bound inconsistent with step sign\n"
       "1, 5, 0 -> RuntimeError: step must be nonzero");
+// linspace and logspace of tensors. Those without dimensions are taken for numbers already, so these are met by others, and say so.
+Scalar end_of(const Scalar& number, const char*) { return number; }
+Scalar end_of(const Tensor& t, const char*) { return t.item(); }
+std::string wrong_end(const Scalar&, const char*) { return {}; }
+std::string wrong_end(const Tensor& t, const char* which) {
+  return t.dim() ? text(which, " with ", t.dim(), " dimension(s)") : std::string();
+}
+template <class Op, class A, class B, class... Rest>
+Tensor range_of_tensors(const char* name, const A& start, const B& end, const Rest&... rest) {
+  const std::string first = wrong_end(start, "start"), last = wrong_end(end, "end");
+  check(first.empty() && last.empty(), TensorErrorKind::Runtime, name,
+        " only supports 0-dimensional start and end tensors, but got ", first,
+        first.empty() || last.empty() ? "" : " and ", last, ".");
+  return apply<Op>(end_of(start, name), end_of(end, name), rest...);
+}
+#define TS_RANGE_OF_TENSORS(OP, NAME, BASE, TEN)                                                                             \
+  constexpr const char k##OP##Name[] = #NAME;                                                                                \
+  TS_OP(                                                                                                                     \
+      NAME, #NAME ".Tensor_Tensor(Tensor start, Tensor end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",                \
+      "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                    \
+      (&OP##OfTensors<k##OP##Name, Tensor, Tensor>),                                                                         \
+      "f[2], f[2,2], 3" TEN " -> RuntimeError: " #NAME                                                                       \
+      " only supports 0-dimensional start and end tensors, but got start with 1 dimension(s) and end with 2 dimension(s)."); \
+  TS_OP(NAME, #NAME ".Scalar_Tensor(Scalar start, Tensor end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",              \
+        "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                  \
+        (&OP##OfTensors<k##OP##Name, Scalar, Tensor>), "1, f[], 3" TEN);                                                     \
+  TS_OP(NAME, #NAME ".Tensor_Scalar(Tensor start, Scalar end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",              \
+        "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                  \
+        (&OP##OfTensors<k##OP##Name, Tensor, Scalar>), "f[], 1, 3" TEN)
+template <const char* kName, class A, class B>
+Tensor LinspaceOfTensors(const A& start, const B& end, int64_t steps, MaybeType t, const NoLayout& l, MaybeDevice d,
+                         Ignored p) {
+  return range_of_tensors<Linspace>(kName, start, end, steps, t, l, d, p);
+}
+template <const char* kName, class A, class B>
+Tensor LogspaceOfTensors(const A& start, const B& end, int64_t steps, double base, MaybeType t, const NoLayout& l,
+                         MaybeDevice d, Ignored p) {
+  return range_of_tensors<Logspace>(kName, start, end, steps, base, t, l, d, p);
+}
 TS_OP(linspace, "linspace(Scalar start, Scalar end, int steps, *, " TS_OPTIONS ") -> Tensor",
       "steps numbers at equal distances, both ends included.", kMake | kOut, Linspace,
       "1, 2, 5\n"
@@ -391,6 +449,9 @@ TS_OP(linspace, "linspace(Scalar start, Scalar end, int steps, *, " TS_OPTIONS "
       "0, 1, 3, dtype=complex64\n"
       "0, 1, -1 -> RuntimeError: number of steps must be non-negative\n"
       "0, 1, 3, dtype=bool -> NotImplementedError: \"linspace_cpu\" not implemented for 'Bool'");
+TS_RANGE_OF_TENSORS(Linspace, linspace, "", "");
+TS_RANGE_OF_TENSORS(Logspace, logspace, ", float base=10.0", ", 10");
+#undef TS_RANGE_OF_TENSORS
 TS_OP(logspace, "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, " TS_OPTIONS ") -> Tensor",
       "base to the powers of linspace.", kMake | kOut, Logspace,
       "0, 2, 3\n"

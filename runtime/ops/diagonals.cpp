@@ -4,6 +4,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -36,7 +37,8 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t first, int64_t sec
 Tensor diag(const Tensor& self, int64_t offset) {
   check(self.dim() == 1 || self.dim() == 2, TensorErrorKind::Runtime, "diag(): Supports 1D or 2D tensors. Got ",
         self.dim(), "D");
-  return self.dim() == 1 ? diag_embed(self, offset, -2, -1) : clone(diagonal(self, offset));
+  return self.dim() == 1 ? diag_embed(self, offset, -2, -1)
+                         : to_format(diagonal(self, offset), self.dtype(), true, "torch.contiguous_format");
 }
 Tensor diagflat(const Tensor& self, int64_t offset) { return diag_embed(reshape(self, {-1}), offset, -2, -1); }
 Tensor trace(const Tensor& self) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
@@ -29,13 +30,18 @@ Dims by_stride(Ints strides, Dims dims, size_t last = 0) {
   return dims;
 }
 
-// The layout of PyTorch's results: other dimensions in the order that they have in memory, then the transformed ones.
+// The layout of PyTorch's results: other dimensions in the order that they have in memory, then the transformed ones. Without
+// elements nothing is transformed, and it is row-major.
 Dims result_strides(Ints strides, Ints out_sizes, const Dims& transformed) {
-  Dims order;
-  for (int64_t d = 0; d < int64_t(strides.size()); d++)
-    if (std::find(transformed.begin(), transformed.end(), d) == transformed.end()) order.push_back(d);
-  order = by_stride(strides, order);
-  for (const int64_t d : transformed) order.push_back(d);
+  if (numel_of(out_sizes) == 0) return {};
+  Dims order(strides.size());
+  std::iota(order.begin(), order.end(), int64_t(0));
+  // Not stable: of dimensions with one step, as those of size 1 may be, it tells the order.
+  const auto others = std::partition(order.begin(), order.end(), [&](int64_t d) {
+    return std::find(transformed.begin(), transformed.end(), d) == transformed.end();
+  });
+  std::sort(order.begin(), others, [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
+  std::copy(transformed.begin(), transformed.end(), others);
   Dims made(out_sizes);
   int64_t step = 1;
   for (size_t i = order.size(); i-- > 0;) {
@@ -73,7 +79,8 @@ void transform(FftCall::Kind kind, const Tensor& in, const Tensor& out, int64_t 
 // Along each of the dims in turn, the first from `from`, which may be `to` itself.
 void transform_all(const Tensor& from, const Tensor& to, Ints dims, bool inverse, double scale) {
   const Tensor* in = &from;
-  for (size_t i = dims.size(); i-- > 0; in = &to, scale = 1) transform(FftCall::Complex, *in, to, dims[i], inverse, scale);
+  for (size_t i = dims.size(); i-- > 0; in = &to, scale = 1)
+    transform(FftCall::Complex, *in, to, dims[i], inverse, scale);
 }
 
 void check_type(const Tensor& self, DType a, DType b, const char* wanted) {
@@ -141,7 +148,7 @@ struct FftC2R {
     // The other dimensions go first, and their result decides the layout of the last one's.
     Dims sizes(self.sizes()), strides(self.strides());
     const Dims leading(Ints(dims).first(dims.size() - 1));
-    if (!leading.empty()) strides = result_strides(strides, sizes, by_stride(strides, leading));
+    if (!leading.empty() && self.numel()) strides = result_strides(strides, sizes, by_stride(strides, leading));
     sizes[size_t(dims.back())] = last_size;
     return {sizes, real_type(self.dtype()), self.device(), result_strides(strides, sizes, Dims{dims.back()})};
   }

@@ -8,6 +8,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
@@ -83,7 +84,7 @@ struct Cat {
       sizes[dim] = checked_add(sizes[dim], tensors[i].sizes()[dim]);
     }
     check_devices(tensors);
-    return Meta(sizes, common_type(tensors), tensors[0].device());
+    return Meta(sizes, common_type(tensors), tensors[0].device(), layout(tensors, sizes));
   }
   static void run(const Tensor& out, const TensorList& tensors, int64_t dim_given) {
     const int64_t dim = wrap_dim(dim_given, out.dim());
@@ -112,6 +113,19 @@ struct Cat {
   }
 
  private:
+  // Images that all have their channels last give such an image.
+  static Dims layout(const TensorList& tensors, const Dims& sizes) {
+    if (sizes.size() != 4 && sizes.size() != 5) return {};
+    const std::string format = sizes.size() == 4 ? "torch.channels_last" : "torch.channels_last_3d";
+    for (const Tensor& t : tensors)
+      if (t.dim() != int64_t(sizes.size()) || t.is_contiguous() || !lies_in(t, strides_in(t, format))) return {};
+    Dims strides(sizes);
+    int64_t step = strides[1] = 1;
+    step *= sizes[1];
+    for (size_t d = sizes.size() - 1; d > 1; d--) strides[d] = step, step *= sizes[d];
+    strides[0] = step;
+    return strides;
+  }
   struct Part {
     int64_t length;  // along the dimension; -1 of an empty vector
     DType dtype;

@@ -180,6 +180,11 @@ TS_OP(view, "view.dtype(Tensor self, ScalarType dtype) -> Tensor", "The same byt
       "f[2,3], int32\n"
       "f[2,4], complex64\n"
       "f[3], float64 -> RuntimeError: self.size(-1) must be divisible by 2 to view Float as Double");
+Tensor view_copy_as(const Tensor& self, DType dtype) {
+  return to_format(view_as_type(self, dtype), dtype, true, "torch.contiguous_format");
+}
+TS_OP(view_copy, "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", "A copy of the bytes as another dtype.",
+      kFunction | kOut | kNoGrad | kLayoutMatters, &view_copy_as, "f[2,3], int32");
 #undef TS_OPTIONS
 
 }  // namespace

@@ -15,6 +15,8 @@ using MemoryFormat = std::optional<std::string>;
 Dims strides_in(const Tensor& like, const MemoryFormat& format);
 /// Whether the elements of t lie as these strides say, or row by row where there are none.
 bool lies_in(const Tensor& t, const Dims& strides);
+/// Whether a conversion to rows leaves the tensor as it is: all but images with their channels last, gaps or not.
+bool suits_rows(const Tensor& t);
 /// self where it lies so and has the dtype, unless a copy is asked for. Recorded when gradients are.
 Tensor to_format(const Tensor& self, DType dtype, bool copy, const MemoryFormat& format);
 

@@ -11,6 +11,7 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 
@@ -43,10 +44,11 @@ struct Repeat {
     const Dims padded = padded_sizes(self, repeats);
     Dims sizes;
     for (size_t d = 0; d < repeats.size(); d++) {
-      check(repeats[d] >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ",
-            saturated_mul(repeats[d], padded[d]), ": ", repeats);
-      sizes.push_back(checked_mul(padded[d], repeats[d]));
+      sizes.push_back(repeats[d] < 0 ? saturated_mul(repeats[d], padded[d]) : checked_mul(padded[d], repeats[d]));
     }
+    for (size_t d = 0; d < repeats.size(); d++)
+      check(repeats[d] >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ", sizes[d],
+            ": ", sizes);
     return Meta(sizes, self);
   }
   static void run(const Tensor& out, const Tensor& self, Ints repeats) {
@@ -79,7 +81,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   Dims wide(input.sizes()), flat(input.sizes());
   wide.insert(dim + 1, repeats);
   flat[dim] = checked_mul(flat[dim], repeats);
-  return reshape(expand(column, wide), flat);
+  return view(to_format(expand(column, wide), self.dtype(), true, "torch.contiguous_format"), flat);
 }
 
 Tensor tile(const Tensor& self, Ints dims) {
@@ -106,8 +108,7 @@ Tensor mirrored(const Tensor& self, Ints dims) {
 struct Flip {
   static Meta shape(const Tensor& self, Ints dims) {
     wrapped(dims, self.dim());
-    if (self.is_contiguous()) return Meta(self.sizes(), self);
-    return Meta(self.sizes(), self.dtype(), self.device(), empty_like_strided(meta_like(self), self.dtype()).strides());
+    return {self.sizes(), self.dtype(), self.device(), dense_strides(self)};
   }
   static void run(const Tensor& out, const Tensor& self, Ints dims) {
     if (self.numel()) copy_into(out, self.dim() ? mirrored(self, wrapped(dims, self.dim())) : self);
@@ -153,8 +154,11 @@ struct Roll {
     check(dims.size() == shifts.size() || (dims.empty() && shifts.size() == 1), TensorErrorKind::Runtime,
           "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
     if (self.numel())
-      for (const int64_t d : dims) wrap_dim(d, self.dim());
-    return Meta(self.sizes(), self);
+      for (const int64_t d : dims) {
+        check(self.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", d, " but tensor has no dimensions");
+        wrap_dim(d, self.dim());
+      }
+    return {self.sizes(), self.dtype(), self.device(), self.numel() ? Dims() : dense_strides(self)};
   }
   static void run(const Tensor& out, const Tensor& self, Ints shifts, Ints dims) {
     if (self.numel() == 0) return;
@@ -193,13 +197,13 @@ Tensor roll(const Tensor& self, Ints shifts, Ints dims) { return apply<Roll>(sel
 Tensor rot90(const Tensor& self, int64_t k, Ints dims) {
   check(dims.size() == 2, TensorErrorKind::Runtime, "expected total rotation dims == 2, but got dims = ", dims.size());
   check(self.dim() >= 2, TensorErrorKind::Runtime, "expected total dims >= 2, but got total dims = ", self.dim());
-  check(dims[0] != dims[1], TensorErrorKind::Runtime,
+  check(wrap_dim(dims[0], self.dim()) != wrap_dim(dims[1], self.dim()), TensorErrorKind::Runtime,
         "expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
   switch (((k % 4) + 4) % 4) {
     case 1: return transpose(flip(self, {dims[1]}), dims[0], dims[1]);
     case 2: return flip(self, dims);
     case 3: return transpose(flip(self, {dims[0]}), dims[0], dims[1]);
-    default: return clone(self);
+    default: return to_format(self, self.dtype(), true, "torch.contiguous_format");
   }
 }
 
@@ -240,7 +244,12 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
   check(!repeats.device().is_meta() || output_size, TensorErrorKind::Runtime,
         "cannot repeat_interleave a meta tensor without output_size");
   if (repeats.device().is_meta()) return of_length(input, dim, *output_size);
-  if (repeats.numel() == 1) return repeat_interleave(self, repeats.item().to_int(), dim_given);
+  if (repeats.numel() == 1) {  // of all items
+    const Tensor out = repeat_interleave(self, repeats.item().to_int(), dim_given);
+    check(!output_size || *output_size == out.size(dim), TensorErrorKind::Runtime,
+          "allocated size does not match required size");
+    return out;
+  }
   check(repeats.numel() == size, TensorErrorKind::Runtime,
         "repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.numel(),
         " and input.size(", dim, ") = ", size);
@@ -279,19 +288,11 @@ TS_OP(
     "f[], []\n"
     "f[2,3], [2] -> RuntimeError: Number of dimensions of repeat dims can not be smaller than number of dimensions of "
     "tensor\n"
-    "f[2], [-1] -> RuntimeError: Trying to create tensor with negative dimension -2: [-1]");
+    "f[2], [-1] -> RuntimeError: Trying to create tensor with negative dimension -2: [-2]");
 TS_OP(tile, "tile(Tensor self, int[] dims) -> Tensor", "Copies of self along each dimension, the last ones first.",
       kBoth | kSizes, &tile,
       "f[2,3], [2]\n"
       "f[3], [2, 2]");
-TS_OP(repeat_interleave,
-      "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-      "Each item several times.", kBoth, &repeat_interleave_int,
-      "f[2,3], 2\n"
-      "f[2,3].t, 3, -1\n"
-      "f[2,3], 0, 0\n"
-      "f[2], -1 -> RuntimeError: Repeats must be non-negative\n"
-      "f[2], 2, 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 TS_OP(
     repeat_interleave,
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
@@ -304,6 +305,14 @@ TS_OP(
     "input.size(0) = 3\n"
     "f[2], i{1,-1} -> RuntimeError: repeats can not be negative\n"
     "f[2], f[2] -> NotImplementedError: \"repeat_interleave_cpu\" not implemented for 'Float'");
+TS_OP(repeat_interleave,
+      "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+      "Each item several times.", kBoth, &repeat_interleave_int,
+      "f[2,3], 2\n"
+      "f[2,3].t, 3, -1\n"
+      "f[2,3], 0, 0\n"
+      "f[2], -1 -> RuntimeError: Repeats must be non-negative\n"
+      "f[2], 2, 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
 TS_OP(repeat_interleave, "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
       "The number of each repeat, as often as it says.", kFunction | kNoGrad | kDataDependent, &repeat_numbers,
       "i{2,0,3}\n"

@@ -172,6 +172,8 @@ Tensor as_strided_scatter(const Tensor& self, const Tensor& src, Ints size, Ints
 // ---- the registry ----
 
 Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  check(start.dim() == 0 && is_integral(start.dtype()), TensorErrorKind::Runtime,
+        "start must be an 0-dim integral Tensor.");
   return narrow(self, dim, start.item().to_int(), length);
 }
 
@@ -185,7 +187,9 @@ TS_OP(narrow, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "
       "f[4,3], 0, 1, 2\n"
       "f[4], 0, 3, 2 -> RuntimeError: start (3) + length (2) exceeds dimension size (4).");
 TS_OP(narrow, "narrow.Tensor(Tensor self, int dim, Tensor start, int length) -> Tensor", "A stretch of a dimension.",
-      kViewMethod | kDataDependent, &narrow_tensor, "f[4,3], 0, i{1}, 2");
+      kViewMethod | kDataDependent, &narrow_tensor,
+      "f[4,3], 0, i[]<2, 2\n"
+      "f[4,3], 0, i{1}, 2 -> RuntimeError: start must be an 0-dim integral Tensor.");
 TS_OP(diagonal, "diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
       "The diagonal of two dimensions, as the last dimension.", kViewMethod, Diagonal,
       "f[3,4]\n"

@@ -231,8 +231,8 @@ struct NextAfter : Two<SpecialId::nextafter> {
 
 struct Polygamma {
   static Meta shape(int64_t n, const Tensor& self) {
-    check(n >= 0, TensorErrorKind::Runtime, "polygamma(n, x) does not support negative n.");
     require_type(kRealTypes, self.dtype(), n == 0 ? "digamma" : n == 1 ? "trigamma" : "polygamma");
+    check(n >= 0, TensorErrorKind::Runtime, "polygamma(n, x) does not support negative n.");
     return {self.sizes(), result_type(row_of(SpecialId::polygamma_), self.dtype()), self.device(),
             result_strides({{&self}}, self.sizes())};
   }

@@ -79,7 +79,7 @@ struct SplitWithSizes {
       total = saturated_add(total, s);
     }
     check(total == size, TensorErrorKind::Runtime, "split_with_sizes expects split_sizes to sum exactly to ", size,
-          " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+          " (input tensor's size at dimension ", dim_given, "), but got split_sizes=", sizes);
     return cut(self, dim, sizes);
   }
   static CountedPtr<Node> grad(const TensorList& parts, const Tensor& self, Ints, int64_t dim) {
@@ -89,9 +89,9 @@ struct SplitWithSizes {
 
 struct Unbind {
   static Views shape(const Tensor& self, int64_t dim_given) {
-    check(self.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", dim_given,
-          " but tensor has no dimensions");
-    const int64_t dim = wrap_dim(dim_given, self.dim()), count = self.sizes()[dim];
+    const int64_t dim = wrap_dim(dim_given, self.dim());
+    check(self.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
+    const int64_t count = self.sizes()[dim];
     check_list_length(count);
     View item{self.sizes(), self.strides()};
     item.sizes.erase(dim), item.strides.erase(dim);
@@ -176,9 +176,9 @@ int64_t named_dim(const Tensor& self) {
 template <int64_t kDim>
 TensorList split_equal(const Tensor& self, int64_t sections) {
   const int64_t dim = named_dim<kDim>(self);
-  check(sections > 0 && self.sizes()[dim] % sections == 0, TensorErrorKind::Runtime, "torch.", kSplitNames[kDim],
-        " attempted to split along dimension ", dim, ", but the size of the dimension ", self.sizes()[dim],
-        " is not divisible by the split_size ", sections, "!");
+  check(sections != 0 && (sections == -1 || self.sizes()[dim] % sections == 0), TensorErrorKind::Runtime, "torch.",
+        kSplitNames[kDim], " attempted to split along dimension ", dim, ", but the size of the dimension ",
+        self.sizes()[dim], " is not divisible by the split_size ", sections, "!");
   return tensor_split_count(self, sections, dim);
 }
 template <int64_t kDim>

@@ -14,6 +14,7 @@ Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, const c
 
 bool tensor_lies_in(const Tensor& t, const char* format) {
   const std::string_view name = format;
+  if (name == "torch.contiguous_format") return suits_rows(t);
   if (name.starts_with("torch.channels_last") && t.dim() != (name.ends_with("_3d") ? 5 : 4)) return false;
   return lies_in(t, strides_in(t, format));
 }
