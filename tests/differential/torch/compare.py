@@ -42,20 +42,20 @@ def arithmetic(record):
     return record['dtype'] if record['dtype'] in TOLERANCES else 'float32'
 
 
+def close(ours, theirs, relative, of_largest=0.0):
+    """The same numbers but for rounding, NaN and infinities in the same places; both as texts of lists."""
+    a, b = listed(ours), listed(theirs)
+    scale = max((abs(y) for y in b if math.isfinite(y)), default=0.0)
+    return len(a) == len(b) and all(
+        x == y or (x != x and y != y)
+        or (math.isfinite(x) and math.isfinite(y) and abs(x - y) <= relative * abs(y) + of_largest * scale + 1e-300)
+        for x, y in zip(a, b))
+
+
 def same_values(ours, theirs, dtype):
     if ours == theirs:
         return True
-    a, b = listed(ours), listed(theirs)
-    if len(a) != len(b) or dtype not in TOLERANCES:
-        return False
-    relative, of_largest = TOLERANCES[dtype]
-    scale = max((abs(y) for y in b if math.isfinite(y)), default=0.0)
-    for x, y in zip(a, b):
-        if x == y or (x != x and y != y):
-            continue
-        if not (math.isfinite(x) and math.isfinite(y)) or abs(x - y) > relative * abs(y) + of_largest * scale + 1e-300:
-            return False
-    return True
+    return dtype in TOLERANCES and close(ours, theirs, *TOLERANCES[dtype])
 
 
 def difference(ours, theirs, nodes=False, computed=None):
