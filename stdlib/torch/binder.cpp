@@ -108,7 +108,7 @@ void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
   if (entry_->has(kOut)) add_keyword(in, "out", kOutKeyword);
   if (makes_tensors(schema)) {
     add_keyword(in, "requires_grad", kRequiresGradKeyword);
-    for (const char* name : {"pin_memory", "layout", "memory_format"}) add_keyword(in, name, kIgnored);
+    for (const char* name : {"pin_memory", "layout"}) add_keyword(in, name, kIgnored);
   }
 }
 

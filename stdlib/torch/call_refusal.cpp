@@ -65,7 +65,7 @@ Form form_of(const OpFunction& function, const OpEntry& entry, const OpSchema& s
     if (arg.keyword_only && factory && !out_added) add_out(), out_added = true;
     add_parameter(form, {shown_name(arg), kind_name(arg.kind),
                          ArgumentForm{arg.kind, arg.optional, anywhere, false, static_cast<uint8_t>(arg.fixed_size)},
-                         arg.has_default, arg.keyword_only, arg.default_text});
+                         arg.has_default, arg.keyword_only, arg.name == "pin_memory" ? "False" : arg.default_text});
   };
   for (const SchemaArg& arg : schema.args) add(arg);
   if (!own && factory)
@@ -144,8 +144,7 @@ class Refusal {
   void explain(const Form& form);
   // Whether PyTorch would choose this form: of a list of integers it looks at the first one, and reads the others later.
   bool is_chosen(const Form& form);
-  // "(Tensor, dim=str, )": the types of the call; with keywords alone PyTorch forgets to cut the last comma off.
-  std::string types() const;
+  std::string types() const { return argument_types(in_, values_, positional_, names_); }
   [[noreturn]] void say(const std::string& text) const { throw Error(ErrorKind::TypeError, function_.name + text); }
 
  private:
@@ -300,16 +299,6 @@ void Refusal::check_keywords(const Form& form) const {
   }
 }
 
-std::string Refusal::types() const {
-  std::string text = "(";
-  for (size_t i = 0; i < positional_; ++i) text += type(values_[i]) + ", ";
-  std::unordered_map<std::string, std::string> by_keyword;  // in whose order PyTorch tells them
-  for (size_t i = 0; i < keywords_; ++i) by_keyword.emplace(keyword(i), type(values_[positional_ + i]));
-  for (const auto& [name, type] : by_keyword) text += name + "=" + type + ", ";
-  if (positional_ != 0) text.resize(text.size() - 2);
-  return text + ")";
-}
-
 // No form of `forms` takes the call.
 [[noreturn]] void refuse(Interpreter& in, const OpFunction& function, const Args& args, const std::vector<Form>& forms,
                          bool more_hidden) {
@@ -335,6 +324,17 @@ std::string Refusal::types() const {
 }
 
 }  // namespace
+
+std::string argument_types(Interpreter& in, const Value* values, size_t positional, const Tuple* names) {
+  std::string text = "(";
+  for (size_t i = 0; i < positional; ++i) text += std::string(type_name(in, values[i])) + ", ";
+  std::unordered_map<std::string, std::string> by_keyword;  // in whose order PyTorch tells them
+  for (size_t i = 0; names != nullptr && i < names->size; ++i)
+    by_keyword.emplace(text_of(names->items[i]), type_name(in, values[positional + i]));
+  for (const auto& [name, type] : by_keyword) text += name + "=" + type + ", ";
+  if (positional != 0) text.resize(text.size() - 2);
+  return text + ")";
+}
 
 void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
   const CallForms listed = call_forms(function.entries[0]->name);

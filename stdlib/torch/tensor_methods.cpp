@@ -7,6 +7,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/math_bits.h"
+#include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
@@ -172,6 +173,20 @@ Value converted(Interpreter& in, const Args& args, DType dtype, Device device, b
   });
 }
 
+[[noreturn]] void refuse_to(Interpreter& in, const Args& args) {
+  throw Error(
+      ErrorKind::TypeError,
+      "to() received an invalid combination of arguments - got " +
+          argument_types(in, args.values + 1, args.positional() - 1, args.keyword_names) +
+          ", but expected one of:\n"
+          " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "
+          "torch.memory_format memory_format = None)\n"
+          " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
+          "None)\n"
+          " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
+          "None)\n");
+}
+
 // to(dtype), to(device), to(device, dtype), to(other), each also by keyword.
 Value to(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&]() -> Value {
@@ -183,14 +198,9 @@ Value to(Interpreter& in, const Args& args) {
     const uint32_t positional = args.positional();
     for (uint32_t i = 1; i < positional; ++i) {
       if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = tensor_of(args[i]).device();
-      else if (args[i].is_bool()) copy = ++flags == 2 && args[i].as_bool();
+      else if (args[i].is_bool() && flags < 2) copy = ++flags == 2 && args[i].as_bool();
       else if (!args[i].is_none() && !to_dtype(in, args[i], dtype) && !to_device(in, args[i], device))
-        throw Error(ErrorKind::TypeError,
-                    "to() received an invalid combination of arguments - got (" + std::string(type_name(in, args[i])) +
-                        "), but expected one of:\n"
-                        " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n"
-                        " * (torch.dtype dtype, bool non_blocking, bool copy)\n"
-                        " * (Tensor tensor, bool non_blocking, bool copy)\n");
+        refuse_to(in, args);
     }
     for (uint32_t i = positional; i < args.count; ++i) {
       const std::string_view name = text_of(args.keyword_names->items[i - positional]);
@@ -200,12 +210,7 @@ Value to(Interpreter& in, const Args& args) {
       if (name == "copy") copy = truth(in, args[i]);
       else if (name == "other" || name == "tensor") dtype = expect_tensor(in, args[i], "other").dtype();
       else if (name == "memory_format") format = memory_format(in, args[i]);
-      else if (name != "non_blocking")
-        throw Error(ErrorKind::TypeError,
-                    "to() received an invalid combination of arguments - got (" + std::string(name) + "=" +
-                        std::string(type_name(in, args[i])) +
-                        ", ), but expected one of:\n"
-                        " * (torch.device device, torch.dtype dtype, bool non_blocking, bool copy)\n");
+      else if (name != "non_blocking") refuse_to(in, args);
     }
     return converted(in, args, dtype, device, copy, format);
   });

@@ -9,12 +9,13 @@ namespace tessera::stdlib {
 Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy) { return to(t, dtype, device, copy); }
 
 Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, const char* format) {
+  const bool same = dtype == t.dtype() && device == t.device() && !copy;
+  if (same && std::string_view(format) == "torch.contiguous_format" && suits_rows(t)) return t;
   return to_format(to_device(t, device), dtype, copy && device == t.device(), format);
 }
 
 bool tensor_lies_in(const Tensor& t, const char* format) {
   const std::string_view name = format;
-  if (name == "torch.contiguous_format") return suits_rows(t);
   if (name.starts_with("torch.channels_last") && t.dim() != (name.ends_with("_3d") ? 5 : 4)) return false;
   return lies_in(t, strides_in(t, format));
 }
