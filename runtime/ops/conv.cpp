@@ -8,6 +8,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/windows.h"
 
@@ -118,6 +119,8 @@ struct Form {
 
 void check_window(const Form& f) {
   const Window& w = f.window;
+  check(f.each([&](int d) { return w.dilation[d] >= 0; }), TensorErrorKind::Runtime,
+        "dilation should be greater than zero");
   if (!f.each([&](int d) { return w.dilation[d] > 0; }))
     fail(TensorErrorKind::Runtime, "dilation should be greater than zero, but got [", f.list(w.dilation, ", "), "]");
   check(f.groups > 0, TensorErrorKind::Runtime, "non-positive groups is not supported");
@@ -206,6 +209,9 @@ struct Convolution {
           scalar_type_name(input.dtype()), " but found ", scalar_type_name(weight.dtype()));
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     check_window(f);
+    if (bias && !transposed)
+      check(bias->dtype() == input.dtype(), TensorErrorKind::Runtime, "Input type (", cpp_name(input.dtype()),
+            ") and bias type (", cpp_name(bias->dtype()), ") should be the same");
     return Meta(transposed ? transposed_shape(f, input, weight, bias) : result_shape(f, input, weight, bias), input);
   }
   static void run(const Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
@@ -273,6 +279,11 @@ Tensor convolved_named(const char* name, int64_t spatial, const Tensor& input, c
   check(padding == "same" || padding == "valid", TensorErrorKind::Runtime, "Invalid padding string: '", padding, "'");
   Dims before(size_t(spatial), 0), after = before;
   if (padding == "same") {
+    const bool alone = input.dim() == spatial + 1;
+    check(weight.dim() == input.dim() + alone, TensorErrorKind::Runtime, "Expected ", weight.dim(),
+          "-dimensional input for ", weight.dim(), "-dimensional weight", weight.sizes(), ", but got ",
+          input.dim() + alone, "-dimensional input of size ", alone ? unsqueeze(input, 0).sizes() : input.sizes(),
+          " instead");
     for (size_t d = 0; d < size_t(spatial); d++) {
       check(pick(stride, d, 1) == 1, TensorErrorKind::Runtime,
             "padding='same' is not supported for strided convolutions");
@@ -338,6 +349,7 @@ TS_OP(
     "f[1,2,5], f[3,2,3], None, [1], [-1], [1], False, [0], 1 -> RuntimeError: negative padding is not supported\n"
     "f[1,2,5], f[3,2,3], None, [1], [0], [0], False, [0], 1 -> RuntimeError: dilation should be greater than zero, "
     "but got [0]\n"
+    "f[1,2,5], f[3,2,3], None, [1], [0], [-1], False, [0], 1 -> RuntimeError: dilation should be greater than zero\n"
     "f[1,2,5], f[2,1,3], None, [1], [0], [1], True, [1], 1 -> RuntimeError: output padding must be smaller than either "
     "stride or dilation");
 TS_OP(

@@ -404,6 +404,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
       shape.back() = weight.sizes()[0];
       return unsafe_view(flat, shape);
     }
+    check(!bias.defined() || x.dim() != 1 || x.dtype() == weight.dtype(), TensorErrorKind::Runtime,
+          "mat1 and mat2 must have the same dtype, but got ", scalar_type_name(x.dtype()), " and ",
+          scalar_type_name(weight.dtype()));
     Tensor product = matmul(x, weight.dim() == 2 ? transpose(weight, 0, 1) : weight);
     return bias.defined() ? add(product, bias) : product;
   }

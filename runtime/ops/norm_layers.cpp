@@ -46,6 +46,30 @@ void* data_to_fill(const Tensor& t) { return t.defined() ? t.data_ptr() : nullpt
 Tensor dense(const Tensor& t, DType dtype) { return t.defined() ? contiguous(to_dtype(t, dtype)) : t; }
 Tensor dense(const MaybeTensor& t, DType dtype) { return dense(given(t), dtype); }
 
+// The parameters have the input's type, or all are float32 beside halves.
+void check_parameters(const Tensor& input, std::initializer_list<const MaybeTensor*> parameters) {
+  const MaybeTensor* first = nullptr;
+  for (const MaybeTensor* p : parameters)
+    if (!first && *p && (*p)->defined()) first = p;
+  if (!first) return;
+  const bool mixed = (*first)->dtype() != input.dtype();
+  for (const MaybeTensor* p : parameters) {
+    if (!*p || !(*p)->defined()) continue;
+    const DType type = (*p)->dtype();
+    check(!mixed || type == kFloat32, TensorErrorKind::Runtime,
+          "mixed dtype (CPU): expect parameter to have scalar type of Float");
+    check(mixed || type == input.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
+          scalar_type_name(input.dtype()), " but found ", scalar_type_name(type));
+  }
+  check(!mixed || arithmetic_of(input.dtype()) != input.dtype(), TensorErrorKind::Runtime,
+        "mixed dtype (CPU): all inputs must share same datatype.");
+}
+// As PyTorch hands out what was computed in float32: of halves as halves, unless the parameters are float32.
+DType statistic_type(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias) {
+  const MaybeTensor& first = weight ? weight : bias;
+  return first && first->defined() ? first->dtype() : input.dtype();
+}
+
 Dims last_dims(const Tensor& x, size_t count) {
   Dims dims;
   for (size_t d = x.sizes().size() - count; d < x.sizes().size(); d++) dims.push_back(int64_t(d));
@@ -72,6 +96,7 @@ struct LayerNorm {
           TensorErrorKind::Runtime, "Given normalized_shape=", Ints(normal), ", expected input with shape ", wanted,
           "], but got input of size", input.sizes());
     require_type(kFloatTypes, input.dtype(), "LayerNormKernelImpl");
+    check_parameters(input, {&weight, &bias});
     Dims rows(input.sizes());
     for (int64_t d = outer; d < input.dim(); d++) rows[size_t(d)] = 1;
     const Meta statistic(rows, arithmetic_of(input.dtype()), input.device());
@@ -154,6 +179,7 @@ struct GroupNorm {
         TensorErrorKind::Runtime,
         "Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error message be improved?  If so, "
         "please report an enhancement request to PyTorch.)");
+    check_parameters(input, {&weight, &bias});
     const Meta statistic(Dims{items, groups}, arithmetic_of(input.dtype()), input.device());
     return {Meta(input.sizes(), input), statistic, statistic};
   }
@@ -233,6 +259,7 @@ struct Channels {
 
 /// The result, and of each channel the mean and 1 / sqrt(var + eps) that it was made with.
 struct BatchNorm {
+  static constexpr TypeRule types{kFloatTypes, "batch_norm"};
   static std::array<Meta, 3> shape(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
                                    const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
                                    double, double) {
@@ -242,10 +269,9 @@ struct BatchNorm {
         check((*t)->numel() == c.shape[1], TensorErrorKind::Runtime,
               t == &running_mean || t == &running_var ? "running_mean" : "weight", " should contain ", c.shape[1],
               " elements not ", (*t)->numel());
-    check(!training || c.count != 1, TensorErrorKind::Value,
-          "Expected more than 1 value per channel when training, got input size torch.Size(", input.sizes(), ")");
     check(training || (running_mean && running_var), TensorErrorKind::Runtime,
           "running_mean must be defined in evaluation mode");
+    check_parameters(input, {&weight, &bias, &running_mean, &running_var});
     const Meta statistic(c.shape, arithmetic_of(input.dtype()), input.device());
     return {Meta(input.sizes(), input), statistic, statistic};
   }
@@ -282,13 +308,14 @@ struct BatchNorm {
              if (!Context::current().grad_enabled && has_kernel(s.kept(0))) return by_kernel(s, c, training);
              const Tensor x = s.kept(0), w = c.spread(s.kept(1)), inverse = s.kept(3);
              const Tensor g = w.defined() ? s.g() * w : s.g();
+             const DType type = x.dtype(), weight_type = w.defined() ? w.dtype() : type;
              if (!training) {
-               s.give(0, [&] { return g * inverse; });
-               s.give(1, [&] { return sum(s.g() * ((x - s.kept(2)) * inverse), c.others); });
+               s.give(0, [&] { return to_dtype(g * inverse, type); });
+               s.give(1, [&] { return to_dtype(sum(s.g() * ((x - s.kept(2)) * inverse), c.others), weight_type); });
              } else {
                const Normalised n(x, c.others, eps);
-               s.give(0, [&] { return normalised_gradient(g, n, c.others); });
-               s.give(1, [&] { return sum(s.g() * n.value, c.others); });
+               s.give(0, [&] { return to_dtype(normalised_gradient(g, n, c.others), type); });
+               s.give(1, [&] { return to_dtype(sum(s.g() * n.value, c.others), weight_type); });
              }
              s.give(2, [&] { return sum(s.g(), c.others); });
            });
@@ -343,6 +370,41 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
 
 namespace {
 
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+Three native_layer_norm(const Tensor& input, Ints normal, const MaybeTensor& weight, const MaybeTensor& bias,
+                        double eps) {
+  const auto [out, mean, inverse] = apply<LayerNorm>(input, Dims(normal), weight, bias, eps);
+  const DType type = statistic_type(input, weight, bias);
+  return {out, to_dtype(mean, type), to_dtype(inverse, type)};
+}
+Three native_group_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, int64_t items,
+                        int64_t channels, int64_t size, int64_t groups, double eps) {
+  auto [out, average, inverse] = apply<GroupNorm>(input, weight, bias, items, channels, size, groups, eps);
+  if (needs_grad(input)) {  // these have derivatives of their own
+    const Tensor rows = reshape(input, {items, groups, input.numel() / std::max<int64_t>(1, items * groups)});
+    average = mean(rows, Dims{2});
+    inverse = reshape(Normalised(rows, {2}, eps).inverse, {items, groups});
+  }
+  const DType type = statistic_type(input, weight, bias);
+  return {out, to_dtype(average, type), to_dtype(inverse, type)};
+}
+// Where nothing is learned there are no statistics to hand out.
+Three native_batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+                        const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training, double momentum,
+                        double eps) {
+  wrap_dim(1, input.dim());
+  check(!training || input.numel() > 0, TensorErrorKind::Runtime,
+        "input tensor must have at least one element, but got input_sizes = ", input.sizes());
+  const auto [out, mean, inverse] =
+      apply<BatchNorm>(input, weight, bias, running_mean, running_var, training, momentum, eps);
+  const auto statistic = [&](const Tensor& t) {
+    const DType type = statistic_type(input, weight, bias);
+    return training ? to_dtype(reshape(t, {input.sizes()[1]}), type) : Tensor::empty({0}, type, input.device());
+  };
+  return {out, statistic(mean), statistic(inverse)};
+}
+
 TS_OP(
     layer_norm,
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
@@ -356,7 +418,7 @@ TS_OP(
 TS_OP(
     native_layer_norm,
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-    "layer_norm, with the mean of each row and 1 / sqrt(var + eps).", kFunction, LayerNorm,
+    "layer_norm, with the mean of each row and 1 / sqrt(var + eps).", kFunction | kOut, &native_layer_norm,
     "f[3,4], [4], f[4], f[4], 1e-05\nf[2,3,40], [40], None, None, 1e-05");
 TS_OP(
     group_norm,
@@ -378,9 +440,19 @@ TS_OP(
 TS_OP(
     native_group_norm,
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-    "group_norm, with the mean of each group and 1 / sqrt(var + eps).", kFunction, GroupNorm,
+    "group_norm, with the mean of each group and 1 / sqrt(var + eps).", kFunction, &native_group_norm,
     "f[2,4,3], f[4], None, 2, 4, 3, 2, 1e-05\n"
     "f[2,4,3], None, None, 2, 4, 4, 2, 1e-05 -> RuntimeError: Expected X.numel() == N * C * HxW to be true");
+TS_OP(
+    native_batch_norm,
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor)",
+    "batch_norm, with the mean of each channel and 1 / sqrt(var + eps) where it trains.", kFunction | kOut,
+    &native_batch_norm,
+    "f[4,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
+    "f[4,3,2], f[3], f[3], f[3], p[3], False, 0.1, 1e-05\n"
+    "f[0,3], None, None, None, None, True, 0.1, 1e-05 -> RuntimeError: input tensor must have at least one element, but "
+    "got input_sizes = [0, 3]");
 TS_OP(
     batch_norm,
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool "
@@ -391,9 +463,8 @@ TS_OP(
         bool) { return batch_norm(x, w, b, m, v, training, momentum, eps); },
     "f[4,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
     "f[2,3,4], None, f[3], f[3], p[3], True, 0.5, 0.1\n"
-    "f[2,3,2,2], f[3], None, f[3]:float32, p[3]:float32, False, 0.1, 1e-05\n"
-    "f[1,3], None, None, None, None, True, 0.1, 1e-05 -> ValueError: Expected more than 1 value per channel when "
-    "training, got input size torch.Size([1, 3])\n"
+    "f[2,3,2,2], f[3], None, f[3], p[3], False, 0.1, 1e-05\n"
+    "f[1,3], None, None, None, None, True, 0.1, 1e-05\n"
     "f[0,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
     "f[4,3], None, None, None, None, False, 0.1, 1e-05 -> RuntimeError: running_mean must be defined in evaluation "
     "mode\n"

@@ -18,7 +18,13 @@ namespace {
 
 // Before any size is computed: the sizes divide by the stride, and the kernels step by the dilation.
 void check_steps(const Window& w) {
-  check(w.stride[0] != 0 && w.stride[1] != 0, TensorErrorKind::Runtime, "stride should not be zero");
+  for (int d = 0; d < 2; d++) {
+    check(w.stride[d] != 0, TensorErrorKind::Runtime, "stride should not be zero");
+    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "pad must be non-negative, but got pad: ", w.padding[d]);
+    check(w.padding[d] <= w.span(d) / 2, TensorErrorKind::Runtime,
+          "pad should be at most half of effective kernel size, but got pad=", w.padding[d],
+          ", kernel_size=", w.kernel[d], " and dilation=", w.dilation[d]);
+  }
   check(w.stride[0] > 0 && w.stride[1] > 0, TensorErrorKind::Runtime,
         "stride should be greater than zero, but got dH: ", w.stride[0], " dW: ", w.stride[1]);
   check(w.dilation[0] > 0 && w.dilation[1] > 0, TensorErrorKind::Runtime,
@@ -38,14 +44,9 @@ void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t colum
   for (size_t d = self.dim() == 4; d < sizes.size(); d++) empty |= sizes[d] == 0;
   check((self.dim() == 3 || self.dim() == 4) && !empty, TensorErrorKind::Runtime,
         "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
-  for (int d = 0; d < 2; d++) {
+  for (int d = 0; d < 2; d++)
     check(w.kernel[d] > 0 && w.stride[d] > 0, TensorErrorKind::Runtime, w.kernel[d] > 0 ? "stride" : "kernel size",
           " should be greater than zero, but got kH: ", w.kernel[0], " kW: ", w.kernel[1]);
-    check(w.padding[d] >= 0, TensorErrorKind::Runtime, "pad must be non-negative, but got pad: ", w.padding[d]);
-    check(w.padding[d] <= w.span(d) / 2, TensorErrorKind::Runtime,
-          "pad should be at most half of effective kernel size, but got pad=", w.padding[d],
-          ", kernel_size=", w.kernel[d], " and dilation=", w.dilation[d]);
-  }
   const int64_t channels = self.size(-3);
   check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input size: (", channels, "x", self.size(-2), "x",
         self.size(-1), "). Calculated output size: (", channels, "x", std::max<int64_t>(rows, 0), "x",
@@ -117,15 +118,25 @@ using Divisor = std::optional<int64_t>;
 struct AvgPool {
   static Meta shape(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool,
                     const Divisor& divisor) {
+    const auto one_or_two = [](const char* name, const char* how, Ints numbers) {
+      check(numbers.size() == 1 || numbers.size() == 2, TensorErrorKind::Runtime, "avg_pool2d: ", name, " must either ",
+            how, "a single int, or a tuple of two ints");
+    };
+    one_or_two("kernel_size", "be ", kernel);
+    if (!stride.empty()) one_or_two("stride", "be omitted, ", stride);
+    one_or_two("padding", "be ", padding);
     check(!divisor || *divisor != 0, TensorErrorKind::Runtime, "divisor must be not zero");
-    return Meta(pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode), self);
+    const Meta meta(pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode), self);
+    if (self.dtype() != kInt64) require_type(kFloatTypes, self.dtype(), "avg_pool2d");
+    return meta;
   }
   static void run(const Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool,
                   bool with_padding, const Divisor& divisor) {
     if (out.numel() == 0) return;
     const Plan p(self, out, pool_window(kernel, stride, padding, {}));
     const Tensor image = padded_image(reshape(self, {-1, 1, p.height, p.width}), p.w, 0.0, p.below, p.right);
-    const Tensor sums = sum(windows_over(image, p.w, p.rows, p.columns), Dims{1, 2, 3});
+    Tensor sums = sum(windows_over(image, p.w, p.rows, p.columns), Dims{1, 2, 3});
+    if (self.dtype() == kInt64) sums = to_dtype(sums, kFloat64);  // the mean is cut to an integer
     copy_into(out, reshape(p.divided(sums, with_padding, divisor), out.sizes()));
   }
   static void grad(Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool, bool with_padding,
@@ -260,7 +271,7 @@ TS_OP(max_pool1d_with_indices,
 TS_OP(
     avg_pool2d,
     "avg_pool2d(" TS_POOL(2) "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-    "The mean of each window.", kPool, AvgPool,
+    "The mean of each window.", kPool | kOut, AvgPool,
     "f[2,2,6,5], 2\n"
     "f[1,4,4], 3, 1, 1, False, False\n"
     "f[1,5,5].t, 2, 2, 1, True\n"

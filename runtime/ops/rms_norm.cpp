@@ -37,8 +37,7 @@ struct RmsNorm {
           "Expected weight to be of same shape as normalized_shape, but got weight of shape ",
           weight ? weight->sizes() : Ints(), " and normalized_shape = ", Ints(normal));
     std::string wanted = "[*";
-    for (const int64_t s : normal) wanted += text(", ", s);
-    if (normal.size() == 1) wanted = text("[*", normal[0]);
+    for (size_t d = 0; d < normal.size(); d++) wanted += text(d ? ", " : "", normal[d]);
     check(outer >= 0 && input.sizes().drop(size_t(std::max<int64_t>(outer, 0))) == Ints(normal),
           TensorErrorKind::Runtime, "Given normalized_shape=", Ints(normal), ", expected input with shape ", wanted,
           "], but got input of size", input.sizes());
@@ -92,7 +91,19 @@ struct RmsNorm {
   }
 };
 
+// Of complex numbers it is no length: PyTorch takes the mean of the squares themselves.
+Tensor complex_rms_norm(const Tensor& input, const Dims& normal, const OptionalTensor& weight,
+                        std::optional<double> eps) {
+  RmsNorm::shape(input, normal, weight, eps);
+  Dims dims;
+  for (int64_t d = input.dim() - int64_t(normal.size()); d < input.dim(); d++) dims.push_back(d);
+  const double least = eps_or_default(eps, real_type(input.dtype()));
+  const Tensor out = input * rsqrt(mean(input * input, dims, true) + least);
+  return weight ? out * *weight : out;
+}
+
 Tensor rms_norm(const Tensor& input, Ints shape, const OptionalTensor& weight, std::optional<double> eps) {
+  if (is_complex(input.dtype())) return complex_rms_norm(input, Dims(shape), weight, eps);
   return std::get<0>(apply<RmsNorm>(input, Dims(shape), weight, eps));
 }
 

@@ -160,10 +160,11 @@ Tensor multinomial(const Tensor& self, int64_t count, bool replacement, Generato
 Tensor dropout(const Tensor& self, double p, bool train) {
   check(p >= 0 && p <= 1, TensorErrorKind::Runtime, "dropout probability has to be between 0 and 1, but got ", p);
   if (p == 0 || !train || self.numel() == 0) return self;
+  if (p == 1) return self * zeros({}, self.dtype(), self.device());
   check(is_floating(self.dtype()) || is_complex(self.dtype()), TensorErrorKind::Runtime,
         "result type Float can't be cast to the desired output type ", scalar_type_name(self.dtype()));
-  if (p == 1) return self * zeros({}, self.dtype(), self.device());
-  Tensor mask = empty_like_strided(self, self.dtype());  // drawn as the elements of the input lie in memory
+  Tensor mask = empty_like_strided(  // drawn as the elements of the input lie in memory
+      self, is_complex(self.dtype()) ? real_type(self.dtype()) : self.dtype());
   {
     const GradMode no_grad(false);
     bernoulli_(mask, 1 - p);

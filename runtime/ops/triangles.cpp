@@ -47,24 +47,35 @@ Tensor triu(const Tensor& self, int64_t diagonal) { return apply<Triu>(self, dia
 
 namespace {
 
+using NoLayout = std::optional<Dims>;
+using Ignored = std::optional<bool>;
+
 void check_rows(int64_t rows, int64_t columns, DType type, const char* name) {
   check(rows >= 0, TensorErrorKind::Runtime, "row must be non-negative, got", rows);
   check(columns >= 0, TensorErrorKind::Runtime, "col must be non-negative, got", columns);
-  check(type == kInt64 || type == kInt32 || type == kInt16 || type == kInt8 || type == kUInt8,
-        TensorErrorKind::NotImplemented, '"', name, "\" not implemented for '", scalar_type_name(type), "'");
+  check(type == kInt64 || type == kInt32, TensorErrorKind::NotImplemented, '"', name, "\" not implemented for '",
+        scalar_type_name(type), "'");
 }
 
-Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset, std::optional<DType> dtype) {
+// A row for each dimension.
+Tensor places_of(const Tensor& mask, DType dtype) {
+  const Tensor places = nonzero(mask), out = Tensor::empty({2, places.sizes()[0]}, dtype, mask.device());
+  copy_into(out, transpose(places, 0, 1));
+  return out;
+}
+
+Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
+                    Ignored) {
   check_rows(rows, columns, dtype.value_or(kInt64), "tril_indices");
-  return to_dtype(contiguous(transpose(nonzero(tril(ones({rows, columns}, kBool), offset)), 0, 1)),
-                  dtype.value_or(kInt64));
+  return places_of(tril(ones({rows, columns}, kBool, device.value_or(kCpu)), offset), dtype.value_or(kInt64));
 }
-Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset, std::optional<DType> dtype) {
+Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
+                    Ignored) {
   check_rows(rows, columns, dtype.value_or(kInt64), "triu_indices");
-  return to_dtype(contiguous(transpose(nonzero(triu(ones({rows, columns}, kBool), offset)), 0, 1)),
-                  dtype.value_or(kInt64));
+  return places_of(triu(ones({rows, columns}, kBool, device.value_or(kCpu)), offset), dtype.value_or(kInt64));
 }
 
+#define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
 TS_OP(tril, "tril(Tensor self, int diagonal=0) -> Tensor", "The lower triangle, zeros above.", kAll, Tril,
       "f[3,4]\n"
@@ -77,14 +88,15 @@ TS_OP(triu, "triu(Tensor self, int diagonal=0) -> Tensor", "The upper triangle, 
       "f[4,3].t, 1\n"
       "b[3,3], -1\n"
       "f[3] -> RuntimeError: triu: input tensor must have at least 2 dimensions");
-TS_OP(tril_indices, "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None) -> Tensor",
+TS_OP(tril_indices, "tril_indices(int row, int col, int offset=0, *, " TS_OPTIONS ") -> Tensor",
       "Places of a lower triangle.", kFunction | kNoGrad, &tril_indices,
       "3, 4\n"
       "2, 3, 1, dtype=int32");
-TS_OP(triu_indices, "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None) -> Tensor",
+TS_OP(triu_indices, "triu_indices(int row, int col, int offset=0, *, " TS_OPTIONS ") -> Tensor",
       "Places of an upper triangle.", kFunction | kNoGrad, &triu_indices,
       "3, 4\n"
       "3, 2, -1");
+#undef TS_OPTIONS
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -11,6 +11,7 @@
 #include "runtime/autograd/node.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/random.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/op_namespaces.h"
@@ -125,6 +126,13 @@ Value float_limits(Interpreter& in) {
                          Value::real(Limits::min())});
 }
 
+// The C++ type of a dtype's elements, as PyTorch's messages name it.
+Value type_text(Interpreter& in, const Args& args) {
+  DType dtype = kFloat32;
+  if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
+  return make_str(in, cpp_name(dtype));
+}
+
 Value limits_of(Interpreter& in, const Args& args) {
   DType dtype;
   if (!to_dtype(in, args[0], dtype))
@@ -225,6 +233,7 @@ const Row kRows[] = {
     {"_cuda_is_built()", cuda_is_built},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
+    {"_type_text(dtype)", type_text},
     {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},
     {"_generator_state(generator)", generator_state},
     {"_set_generator_state(generator, state)", set_generator_state},
