@@ -94,6 +94,10 @@ DenseRun choose(DType to, DType from) {
   if (to == from) return nullptr;
   if (to == kFloat32 && from == kFloat16) return dense<float, Half>;
   if (to == kFloat32 && from == kBFloat16) return dense<float, BFloat16>;
+  if (to == kInt32 && from == kInt16) return dense<int32_t, int16_t>;  // what int16 and int8 are computed in
+  if (to == kInt16 && from == kInt32) return dense<int16_t, int32_t>;
+  if (to == kInt32 && from == kInt8) return dense<int32_t, int8_t>;
+  if (to == kInt8 && from == kInt32) return dense<int8_t, int32_t>;
   switch (to) {
     case kBool: return from_type<bool>(from);
     case kUInt8: return from_type<uint8_t>(from);

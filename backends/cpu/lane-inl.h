@@ -1,5 +1,6 @@
 // Namespace m on lanes: the functions of pointwise.def's bodies, for one and two operands. lane_type-inl.h has what is an
-// instruction or two, lane_exp-inl.h the exponentials, lane_log-inl.h the logarithms, lane_trig-inl.h sine and cosine.
+// instruction or two, lane_exp-inl.h the exponentials, lane_log-inl.h the logarithms, lane_trig-inl.h sine and cosine,
+// lane_arc-inl.h the tangent and the inverse functions.
 //
 // They are our own where vectors pay: Highway's are wrong for infinities and large arguments (Sin(inf) = -inf) or off by
 // more than 2 ULP. The rest goes through libm, element by element.
@@ -12,6 +13,7 @@
 
 #include <cmath>
 
+#include "backends/cpu/lane_arc-inl.h"
 #include "backends/cpu/lane_exp-inl.h"
 #include "backends/cpu/lane_log-inl.h"
 #include "backends/cpu/lane_trig-inl.h"
@@ -23,8 +25,27 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace m {
 
+/// Floats through doubles, half a register at a time: f on vectors of doubles.
+#if HWY_TARGET != HWY_SCALAR
+template <class F, class... More>
+HWY_INLINE L<float> in_doubles(const F& f, L<float> x, More... more) {
+  const Tag<float> d;
+  const hn::Half<decltype(d)> dh;
+  const Tag<double> dd;
+  const auto lower = f(L<double>(hn::PromoteTo(dd, hn::LowerHalf(dh, x.v))),
+                       L<double>(hn::PromoteTo(dd, hn::LowerHalf(dh, more.v)))...);
+  const auto upper = f(L<double>(hn::PromoteTo(dd, hn::UpperHalf(dh, x.v))),
+                       L<double>(hn::PromoteTo(dd, hn::UpperHalf(dh, more.v)))...);
+  return hn::Combine(d, hn::DemoteTo(dh, upper.v), hn::DemoteTo(dh, lower.v));
+}
+#endif
+
 template <class T>
 HWY_INLINE L<T> log10(L<T> x) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4)  // powers of ten are exact so
+    return in_doubles([](L<double> a) HWY_ATTR { return log(a) * L<double>(0.43429448190325182765); }, x);
+#endif
   return each(x, [](T e) { return std::log10(e); });
 }
 #define TS_EACH(NAME, CALL)                              \
@@ -32,10 +53,6 @@ HWY_INLINE L<T> log10(L<T> x) {
   HWY_INLINE L<T> NAME(L<T> x) {                         \
     return each(x, [](T e) { return T(std::CALL(e)); }); \
   }
-TS_EACH(tan, tan)
-TS_EACH(asin, asin)
-TS_EACH(acos, acos)
-TS_EACH(atan, atan)
 TS_EACH(asinh, asinh)
 TS_EACH(acosh, acosh)
 TS_EACH(atanh, atanh)
@@ -57,11 +74,27 @@ HWY_INLINE L<T> trunc_divide(L<T> x, L<T> y) {
 }
 template <class T>
 HWY_INLINE L<T> fmod(L<T> x, L<T> y) {
+#if HWY_TARGET <= HWY_AVX2  // multiplies and adds in one rounding
+  // What is left is a number of T as long as the quotient has no more digits than one; it may come out one y too large.
+  constexpr double kMost = sizeof(T) == 4 ? 0x1p24 : 0x1p53;
+  const L<T> q = trunc(x / y), left = hn::NegMulAdd(q.v, y.v, x.v);
+  if (!any(!((abs(q) < L<T>(kMost)) && is_finite(y)))) [[likely]] {
+    const LaneMask<T> beyond = (left != L<T>(0.0)) && differ(sign_bit(left), sign_bit(x));
+    return copysign(select(beyond, left + copysign(y, x), left), x);
+  }
+#endif
   return each(x, y, [](T a, T b) { return std::fmod(a, b); });
 }
 template <class T>
 HWY_INLINE L<T> floor_divide(L<T> x, L<T> y) {
+#if HWY_TARGET <= HWY_AVX2
+  const L<T> zero = 0.0, rest = fmod(x, y), plain = (x - rest) / y;
+  const L<T> q = select((rest != zero) && differ(y < zero, rest < zero), plain - L<T>(1.0), plain), whole = floor(q);
+  const L<T> rounded = select(q - whole > L<T>(0.5), whole + L<T>(1.0), whole), quotient = x / y;
+  return select(y == zero, quotient, select(q == zero, copysign(zero, quotient), rounded));
+#else
   return each(x, y, [](T a, T b) { return number_math::floor_divide(Num<T>(a), Num<T>(b)).v; });
+#endif
 }
 HWY_INLINE L<double> pow(L<double> x, L<double> y) {
   return each(x, y, [](double a, double b) { return std::pow(a, b); });
@@ -87,11 +120,13 @@ HWY_INLINE L<float> pow(L<float> x, L<float> y) {
 #endif
 }
 template <class T>
-HWY_INLINE L<T> atan2(L<T> x, L<T> y) {
-  return each(x, y, [](T a, T b) { return std::atan2(a, b); });
-}
-template <class T>
 HWY_INLINE L<T> hypot(L<T> x, L<T> y) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {
+    const L<T> r = in_doubles([](L<double> a, L<double> b) HWY_ATTR { return sqrt(a * a + b * b); }, x, y);
+    return select(is_inf(x) || is_inf(y), L<T>(HUGE_VAL), r);  // beside NaN too
+  }
+#endif
   return each(x, y, [](T a, T b) { return std::hypot(a, b); });
 }
 

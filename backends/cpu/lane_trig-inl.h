@@ -53,16 +53,20 @@ HWY_INLINE L<float> minus_quarters(L<float> x, L<float> q) {
 #endif
 }
 
-/// sin(r) / r and cos(r) for |r| <= pi/4, in z = r^2.
-HWY_INLINE L<float> sin_part(L<float> z) {
-  return horner(z, 1.0, -0.16666654463249986, 0.008332151325733455, -0.0001951397915251644);
+/// (sin(r) / r - 1) / z, sin(r) / r and cos(r) for |r| <= pi/4, in z = r^2.
+HWY_INLINE L<float> sin_tail(L<float> z) {
+  return horner(z, -0.16666654463249986, 0.008332151325733455, -0.0001951397915251644);
 }
 HWY_INLINE L<float> cos_part(L<float> z) {
   return horner(z, 1.0, -0.5, 0.04166664542517165, -0.0013887303452794696, 2.4431667396079696e-05);
 }
-HWY_INLINE L<double> sin_part(L<double> z) {
-  return horner(z, 1.0, -0.16666666666666666, 0.008333333333333331, -0.00019841269841264968, 2.755731921926441e-06,
+HWY_INLINE L<double> sin_tail(L<double> z) {
+  return horner(z, -0.16666666666666666, 0.008333333333333331, -0.00019841269841264968, 2.755731921926441e-06,
                 -2.5052106206531682e-08, 1.605852751943773e-10, -7.586455940017973e-13);
+}
+template <class T>
+HWY_INLINE L<T> sin_part(L<T> z) {
+  return mul_add(sin_tail(z), z, 1.0);
 }
 HWY_INLINE L<double> cos_part(L<double> z) {
   return horner(z, 1.0, -0.5, 0.041666666666666664, -0.0013888888888887367, 2.480158729872029e-05,

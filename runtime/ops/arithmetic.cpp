@@ -13,6 +13,8 @@
 #include "runtime/plan.h"
 
 namespace tessera::tensor {
+
+Tensor without_infinities(const Tensor& x, Scalar neginf, Scalar posinf);  // a row of pointwise.def
 namespace {
 
 bool is_one(const Scalar& s) { return s.is_int() && s.to_int() == 1; }
@@ -272,9 +274,8 @@ Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<doub
                      : x.dtype() == kFloat16  ? 65504.0
                      : x.dtype() == kBFloat16 ? 3.3895313892515355e38
                                               : 3.4028234663852886e38;
-  Tensor y = where(isnan(x), nan.value_or(0.0), x);
-  y = where(isposinf(x), posinf.value_or(top), y);
-  return renamed(where(isneginf(x), neginf.value_or(-top), y), "NanToNumBackward0");
+  const Tensor y = without_infinities(x, neginf.value_or(-top), posinf.value_or(top));
+  return renamed(nan.value_or(0.0) == 0.0 ? y : where(isnan(x), *nan, y), "NanToNumBackward0");
 }
 Tensor celu(const Tensor& x, Scalar alpha) {
   double a = alpha.to_double();

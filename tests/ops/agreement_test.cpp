@@ -69,7 +69,8 @@ double allowed(int id, DType dtype) {
   if (!is_floating(dtype)) return 0;
   switch (id) {
     case k_sin:
-    case k_cos: return 4;
+    case k_cos:
+    case k_tan: return 4;
     case k_silu:
     case k_sigmoid:
     case k_rsqrt:
