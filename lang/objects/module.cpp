@@ -15,6 +15,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
+#include "lang/syntax/source_encoding.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
@@ -161,7 +162,7 @@ Module* Modules::load(std::string_view name, Module* parent) {
   if (in_.limits.imports_of_files && find_file(name, parent, path, is_package)) {
     if (is_folder(path)) return load_source(name, "", path + "/__init__.py", true);
     std::ifstream file(path, std::ios::binary);
-    return load_source(name, std::string(std::istreambuf_iterator<char>(file), {}), path, is_package);
+    return load_source(name, decode_source(std::string(std::istreambuf_iterator<char>(file), {})), path, is_package);
   }
   std::string message = "No module named '" + std::string(name) + "'";
   if (parent != nullptr && !parent->is_package)
