@@ -78,6 +78,22 @@ std::string doc_of(Interpreter& in, const Value& object) {
   return is_str(doc) ? std::string(text_of(doc)) : std::string();
 }
 
+// What a program's own classes and functions are is told by a module of the library, where there is one.
+bool is_told_by_library(const Value& object) {
+  if (!object.is_object()) return false;
+  const ObjectKind kind = object.as_object()->kind;
+  if (kind == ObjectKind::Type) return (static_cast<Type*>(object.as_object())->type_flags & kScriptClass) != 0;
+  return kind == ObjectKind::Function || kind == ObjectKind::BoundMethod || kind == ObjectKind::Module ||
+         kind == ObjectKind::Instance;
+}
+
+Value library_help(Interpreter& in, const Value& object) {
+  std::string path;
+  bool is_package = false;
+  if (!in.host().embedded_module || !in.host().embedded_module("_help", path, is_package)) return Value();
+  return call(in, get_attr(in, Value(in.import("_help")), intern(in, "text_of")), {object});
+}
+
 // A short help: the signature or class, and the docstring.
 Value help_function(Interpreter& in, const Args& args) {
   std::string out;
@@ -85,6 +101,13 @@ Value help_function(Interpreter& in, const Args& args) {
     out = "Type help(object) for help about object.\n";
   } else {
     const Value& object = args[0];
+    if (is_told_by_library(object)) {
+      const Value told = library_help(in, object);
+      if (!told.is_undefined()) {
+        if (in.host().write_out) in.host().write_out(text_of(told));
+        return Value::none();
+      }
+    }
     if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
       const auto* f = static_cast<NativeFunction*>(object.as_object());
       const Signature* signature = signature_of(in, f);
