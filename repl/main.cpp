@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -17,6 +19,7 @@
 
 #include "lang/core/interpreter.h"
 #include "lang/syntax/source.h"
+#include "lang/syntax/source_encoding.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
 #include "repl/run.h"
@@ -50,19 +53,35 @@ std::optional<std::string> read_script(const std::string& path, std::string& pro
     problem = "can't open file '" + absolute(path) + "': [Errno " + std::to_string(errno) + "] " + std::strerror(errno);
     return std::nullopt;
   }
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return decode_source(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 std::string read_stdin() { return std::string(std::istreambuf_iterator<char>(std::cin), {}); }
 
 // The program's own folder first, then those of PYTHONPATH.
-void set_search_path(Interpreter& in, const std::string& folder) {
+std::vector<std::string> search_path(const std::string& folder) {
   std::vector<std::string> folders{folder};
   const char* given = std::getenv("PYTHONPATH");
   std::istringstream list(given == nullptr ? "" : given);
   for (std::string each; std::getline(list, each, ':');)
     if (!each.empty()) folders.push_back(each);
+  return folders;
+}
+
+void set_search_path(Interpreter& in, const std::string& folder) {
+  const std::vector<std::string> folders = search_path(folder);
   in.search_path.insert(in.search_path.begin(), folders.begin(), folders.end());
+}
+
+// The file of `a.b`, or of the package `a.b` its __main__. Empty: there is none.
+std::string file_of_module(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '/');
+  for (const std::string& folder : search_path("."))
+    for (const char* ending : {".tsr", ".py", "/__main__.tsr", "/__main__.py"}) {
+      const std::string path = (std::filesystem::path(folder) / (name + ending)).string();
+      if (std::filesystem::is_regular_file(path)) return path;
+    }
+  return "";
 }
 
 int run_program(const Options& options, Terminal& terminal) {
@@ -76,24 +95,37 @@ int run_program(const Options& options, Terminal& terminal) {
     text = read_stdin();
   } else {
     name = options.text;
+    if (options.action == Options::Action::Module) {
+      name = file_of_module(options.text);
+      if (name.empty()) {
+        terminal.write_error("tsr: No module named " + options.text + "\n");
+        return 1;
+      }
+      name = absolute(name);
+    }
     std::optional<std::string> read = read_script(name, problem, status);
     if (!read) {
       terminal.write_error("tsr: " + problem + "\n");
       return status;
     }
     text = std::move(*read);
-    folder = std::filesystem::path(name).parent_path().string();
+    folder = options.action == Options::Action::Module ? "" : std::filesystem::path(name).parent_path().string();
     if (folder.empty()) folder = ".";
   }
   auto source = std::make_shared<Source>(name, text);
   std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
-  interrupt_on_sigint(*in);
+  interrupt_on_sigint(*in, false);
+  keep_reserve(*in);
   in->argv = options.arguments;
+  if (options.action == Options::Action::Module) in->argv[0] = name;
   set_search_path(*in, folder);
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
   if (options.action == Options::Action::Dump) return run_dump(*in, terminal, source);
   status = run_main(*in, terminal, source);
-  if (options.interactive_after) status = run_prompt(*in, terminal);
+  if (options.interactive_after) {
+    interrupt_on_sigint(*in, true);
+    status = run_prompt(*in, terminal);
+  }
   run_exit_functions(*in, terminal);
   return status;
 }
@@ -107,7 +139,7 @@ int run_interactive(const Options& options, Terminal& terminal) {
     return run_program(piped, terminal);
   }
   std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
-  interrupt_on_sigint(*in);
+  interrupt_on_sigint(*in, true);
   in->argv = {""};
   set_search_path(*in, "");
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
@@ -131,7 +163,13 @@ int run(const Options& options, Terminal& terminal) {
 
 int main(int argc, char** argv) {
   tessera::repl::Terminal terminal;
-  int status = tessera::repl::run(tessera::repl::parse_options(argc, argv), terminal);
+  int status;
+  try {
+    status = tessera::repl::run(tessera::repl::parse_options(argc, argv), terminal);
+  } catch (const std::bad_alloc&) {
+    std::fputs("tsr: not enough memory to start (is it limited? see ulimit -v)\n", stderr);
+    return 1;
+  }
   terminal.flush();
   if (terminal.output_failed() && status == 0) {
     std::fprintf(stderr, "tsr: cannot write to standard output: %s\n", std::strerror(errno));

@@ -7,9 +7,10 @@
 namespace tessera::repl {
 
 const char* const kHelp =
-    "usage: tsr [options] [FILE | -c CODE | -] [arguments]\n"
+    "usage: tsr [options] [FILE | -m MODULE | -c CODE | -] [arguments]\n"
     "  tsr                 a prompt\n"
     "  tsr FILE [ARGS]     runs a script; a .tsr file is a Python file\n"
+    "  tsr -m MODULE [ARGS]  runs a module of this folder or of PYTHONPATH, or a package's __main__\n"
     "  tsr -c CODE [ARGS]  runs CODE\n"
     "  tsr - [ARGS]        runs what comes from standard input\n"
     "options:\n"
@@ -56,6 +57,12 @@ Options parse_options(int argc, char** argv) {
       options.text = argv[i + 1];
       options.arguments.push_back("-c");
       options.arguments.insert(options.arguments.end(), argv + i + 2, argv + argc);
+      return options;
+    } else if (std::strcmp(argument, "-m") == 0) {
+      if (i + 1 >= argc) return bad("Argument expected for the -m option");
+      options.action = Options::Action::Module;
+      options.text = argv[i + 1];
+      options.arguments.assign(argv + i + 1, argv + argc);
       return options;
     } else if (std::strcmp(argument, "--version") == 0 || std::strcmp(argument, "-V") == 0) {
       options.action = Options::Action::Version;

@@ -7,9 +7,9 @@
 namespace tessera::repl {
 
 struct Options {
-  enum class Action { Prompt, File, Command, Stdin, Dump, Version, Help, Bad };
+  enum class Action { Prompt, File, Module, Command, Stdin, Dump, Version, Help, Bad };
   Action action = Action::Prompt;
-  std::string text;                    // the file's path, the command, or what is wrong with the command line
+  std::string text;  // the file's path, the module's name, the command, or what is wrong with the command line
   std::vector<std::string> arguments;  // sys.argv: the script's name as CPython gives it, then its arguments
   bool interactive_after = false;      // -i
   std::string device;                  // --device cuda: where tensors are made

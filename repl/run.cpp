@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/objects/module.h"
 #include "lang/core/protocol.h"
+#include "lang/vm/vm.h"
 #include "runtime/device/cuda_plugin.h"
 #include "stdlib/torch/torch_module.h"
 
@@ -17,9 +18,24 @@ Limits all_granted() {
   return limits;
 }
 
+namespace {
+
+// Texts of exceptions may be a script's, and take memory that there is none of: then the class alone is said.
+std::string text_of_exception(Interpreter& in, const Value& exception) {
+  const RunScope run(in.vm());
+  in.interrupt.fetch_and(~kKeyboard);  // the program ends already
+  try {
+    return in.format_exception(exception);
+  } catch (const std::exception&) {
+    return std::string(type_name(in, exception)) + "\n";
+  }
+}
+
+}  // namespace
+
 int report(Interpreter& in, Terminal& terminal, const Value& exception) {
   if (!is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)])) {
-    terminal.write_error(in.format_exception(exception));
+    terminal.write_error(text_of_exception(in, exception));
     const bool interrupted =
         is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::KeyboardInterrupt)]);
     return interrupted ? 130 : 1;
@@ -73,10 +89,14 @@ std::optional<int> apply_options(Interpreter& in, const Options& options, Termin
 }
 
 std::string version_text() {
-  const cpu::Blas& blas = cpu::blas();
   std::string text = "Tessera " TESSERA_VERSION "\n";
   text += std::string("vectors   ") + cpu::instruction_set() + "\n";
-  text += "products  " + (blas.problem.empty() ? blas.version + ", " + blas.core + " kernels" : blas.problem) + "\n";
+  try {
+    const cpu::Blas& blas = cpu::blas();
+    text += "products  " + (blas.problem.empty() ? blas.version + ", " + blas.core + " kernels" : blas.problem) + "\n";
+  } catch (const TensorError& error) {
+    text += "products  " + error.message() + "\n";
+  }
   std::string why;
   const DeviceBackend* cuda = cuda_plugin(&why);
   text += "CUDA      ";

@@ -1,12 +1,14 @@
 #include "repl/terminal.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
-#include <iostream>
+#include <new>
 
 #include "lang/core/error.h"
 
@@ -15,11 +17,57 @@ namespace {
 
 constexpr size_t kBufferBytes = 64 * 1024;
 
-// A signal handler can reach nothing but a global; it holds the one flag that SIGINT sets.
-std::atomic<std::atomic<uint32_t>*> interrupt_flag{nullptr};
+// A signal handler can reach nothing but globals: the interpreter's flags, and whether a person sits at a prompt.
+std::atomic<std::atomic<uint32_t>*> interrupt_flags{nullptr};
+std::atomic<bool> prompted{false};
 
 void on_sigint(int) {
-  if (auto* flag = interrupt_flag.load()) flag->store(1);
+  auto* const flags = interrupt_flags.load();
+  if (flags == nullptr) return;
+  const bool unheard = (flags->fetch_or(kKeyboard) & kKeyboard) != 0;
+  if (unheard && !prompted.load()) _exit(130);
+}
+
+// Nor can the handler of operator new. The block is address space only: nobody touches it.
+constexpr size_t kReserveBytes = size_t{4} << 20;
+std::atomic<void*> reserve{nullptr};
+
+void on_no_memory() {
+  void* const block = reserve.exchange(nullptr);
+  if (block == nullptr) throw std::bad_alloc();
+  std::free(block);
+  if (auto* flags = interrupt_flags.load()) flags->fetch_or(kMemoryShort);
+}
+
+// Blocked for the length of a block: a signal that comes between a look at the flags and the wait would be slept over.
+class SigintBlocked {
+ public:
+  SigintBlocked() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
+  }
+  ~SigintBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SigintBlocked(const SigintBlocked&) = delete;
+  const sigset_t* before() const { return &before_; }
+
+ private:
+  sigset_t before_;
+};
+
+// Waits until standard input has something, or an end.
+void wait_for_input() {
+  auto* const flags = interrupt_flags.load();
+  const SigintBlocked blocked;
+  pollfd wanted{STDIN_FILENO, POLLIN, 0};
+  for (;;) {
+    if (flags != nullptr && (flags->load() & kKeyboard) != 0) {
+      flags->fetch_and(~kKeyboard);
+      throw Error(ErrorKind::KeyboardInterrupt, std::string());
+    }
+    if (ppoll(&wanted, 1, nullptr, blocked.before()) >= 0 || errno != EINTR) return;
+  }
 }
 
 bool write_all(int file, std::string_view text) {
@@ -52,7 +100,37 @@ void Terminal::write_error(std::string_view text) {
 
 bool Terminal::read_line(std::string& line) {
   flush();
-  return static_cast<bool>(std::getline(std::cin, line));
+  for (size_t looked = input_at_;;) {
+    const size_t end = input_.find('\n', looked);
+    if (end != std::string::npos) {
+      line.assign(input_, input_at_, end - input_at_);
+      input_at_ = end + 1;
+      return true;
+    }
+    looked = input_.size();
+    const size_t dropped = input_at_;
+    if (!read_more()) break;
+    looked -= dropped;
+  }
+  // A last line without an end.
+  line = input_.substr(input_at_);
+  input_.clear();
+  input_at_ = 0;
+  return !line.empty();
+}
+
+// What was given out already makes room first. False: the end.
+bool Terminal::read_more() {
+  input_.erase(0, input_at_);
+  input_at_ = 0;
+  char some[4096];
+  for (;;) {
+    wait_for_input();
+    const ssize_t got = ::read(STDIN_FILENO, some, sizeof some);
+    if (got > 0) input_.append(some, static_cast<size_t>(got));
+    if (got >= 0) return got > 0;
+    if (errno != EINTR && errno != EAGAIN) return false;
+  }
 }
 
 void Terminal::flush() {
@@ -72,12 +150,19 @@ Host Terminal::host() {
   return host;
 }
 
-void interrupt_on_sigint(Interpreter& in) {
-  interrupt_flag.store(&in.interrupt);
+void interrupt_on_sigint(Interpreter& in, bool at_prompt) {
+  interrupt_flags.store(&in.interrupt);
+  prompted.store(at_prompt);
   struct sigaction action {};
   action.sa_handler = on_sigint;
   sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end of the process
+}
+
+void keep_reserve(Interpreter& in) {
+  interrupt_flags.store(&in.interrupt);
+  if (reserve.load() == nullptr) reserve.store(std::malloc(kReserveBytes));
+  std::set_new_handler(on_no_memory);
 }
 
 }  // namespace tessera::repl

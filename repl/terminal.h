@@ -22,6 +22,7 @@ class Terminal {
 
   void write_out(std::string_view text);
   void write_error(std::string_view text);
+  // False: the end of the input. Throws KeyboardInterrupt when Ctrl-C comes meanwhile.
   bool read_line(std::string& line);
   void flush();
   bool output_failed() const { return failed_; }  // a full disk, a closed pipe
@@ -29,13 +30,22 @@ class Terminal {
   Host host();
 
  private:
+  bool read_more();
+
+  std::string input_;  // read and not yet asked for
+  size_t input_at_ = 0;
   std::string pending_;
   bool line_buffered_;
   bool failed_ = false;
   int error_ = 0;  // errno of the failure
 };
 
-// From now on Ctrl-C interrupts the program that `in` runs. One interpreter per process can have it.
-void interrupt_on_sigint(Interpreter& in);
+// From now on Ctrl-C interrupts the program that `in` runs. One interpreter per process can have it. A second one that comes
+// before the first was heard ends the process with status 130, unless a person sits at a prompt.
+void interrupt_on_sigint(Interpreter& in, bool at_prompt);
+
+// C++'s own allocations: when there is no memory left, a reserve is given back so that what cannot fail does not, and the
+// program hears of it as a MemoryError. Called again, it puts the reserve aside again.
+void keep_reserve(Interpreter& in);
 
 }  // namespace tessera::repl

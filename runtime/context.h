@@ -70,11 +70,22 @@ class Context {
 
   /// Set from another thread or a signal handler; kernels poll it about every millisecond.
   std::atomic<bool> cancel{false};
-  /// Throws TensorError(Cancelled) when the flag is set. The flag stays set: the host clears it.
+  /// A host's own flags and those of their bits that stop a kernel too: a host that has a word for all its reasons sets
+  /// nothing else. Null: `cancel` alone.
+  const std::atomic<uint32_t>* host_flags = nullptr;
+  uint32_t host_stops = 0;
+  bool stopping() const {
+    return cancel.load(std::memory_order_relaxed) ||
+           (host_flags != nullptr && (host_flags->load(std::memory_order_relaxed) & host_stops) != 0);
+  }
+  /// Throws TensorError(Cancelled) when the program is to stop. The flags stay set: the host clears them.
   void poll() {
-    if (cancel.load(std::memory_order_relaxed)) [[unlikely]]
+    if (stopping()) [[unlikely]]
       throw_cancelled();
   }
+  /// Where a host counts down what its program does: kernels take a step for about a microsecond of work, on the Context's
+  /// own thread. Null: nobody counts.
+  int64_t* host_countdown = nullptr;
 
   /// What packs the tensors that ops save for backward; null: they are kept as they are.
   SavedTensorHooks* saved_hooks = nullptr;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "runtime/autograd/node.h"
+#include "runtime/context.h"
 #include "runtime/format_sheet.h"
 #include "runtime/ops.h"
 #include "runtime/ops/math_bits.h"
@@ -49,6 +50,7 @@ class Column {
 
  private:
   std::string text(double v) const {
+    Context::current().poll();
     if (form_ != 'w') return print_float(v, form_, precision_);
     std::string s = print_float(v, 'f', 0);
     if (std::isfinite(v)) s += '.';

@@ -6,12 +6,17 @@
 #include "backends/cpu/blas.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <vector>
+
+#include "runtime/error.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -47,6 +52,32 @@ void* open_library() {
   for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   return nullptr;
+}
+
+// Where a process may have only so much address space, a library that finds none for its buffers asks the system for them
+// again and again, for ever (seen in 0.3.21). So a first product is computed while there is room for one buffer, which the
+// library keeps, and no more than one thread computes products at a time.
+constexpr size_t kBufferBytes = size_t{132} << 20;
+
+bool is_address_space_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+void take_buffer(Blas& blas) {
+  blas.most_threads = 1;
+  void* const room = mmap(nullptr, kBufferBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) {
+    dlclose(blas.library);
+    fail(TensorErrorKind::Memory, "DefaultCPUAllocator: can't allocate memory: products need ", kBufferBytes,
+         " bytes of address space. Error code 12 (Cannot allocate memory)");
+  }
+  munmap(room, kBufferBytes);
+  constexpr int kSide = 128;  // smaller ones have no need of a buffer
+  const std::vector<float> a(kSide * kSide);
+  std::vector<float> c(kSide * kSide);
+  blas.sgemm(kRowMajor, kNoTranspose, kNoTranspose, kSide, kSide, kSide, 1, a.data(), kSide, a.data(), kSide, 0,
+             c.data(), kSide);
 }
 
 // The best family that every OpenBLAS since 0.3.0 has for this processor, or null when its own choice cannot be beaten.
@@ -117,6 +148,7 @@ Blas open_blas() {
     set_threads(1);
   if (const char* most = std::getenv("OPENBLAS_NUM_THREADS"))
     if (const int n = std::atoi(most); n > 0) blas.most_threads = std::min(n, blas.most_threads);
+  if (is_address_space_limited()) take_buffer(blas);
   char* (*config)() = nullptr;
   if (find(library, "openblas_get_config", config)) {
     const std::string text = config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."

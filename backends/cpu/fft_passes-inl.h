@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/cpu/fft_plan.h"
+#include "runtime/context.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -146,6 +147,7 @@ template <class T>
 void run_passes(const FftPlan<T>& plan, int64_t width, Buffers<T>& b) {
   int64_t stride = width;
   for (const auto& pass : plan.passes) {
+    Context::current().poll();
     const T *roots = plan.table.data() + pass.roots, *twiddles = plan.table.data() + pass.twiddles;
     switch (pass.radix) {
       case 2: run_radix<2>(b, pass.rest, stride, roots, twiddles); break;

@@ -23,6 +23,7 @@ namespace {
 constexpr int64_t kGrain = int64_t(1) << 18;  // small products of a batch that are computed in one go
 constexpr int64_t kWorthCutting = int64_t(1) << 21;
 constexpr int64_t kLargestSlice = int64_t(1) << 29;  // some 15 ms: how long a cancelled product may go on
+constexpr int kWorkShift = 15;                       // of a microsecond, as a power of two, of the countdown
 constexpr int64_t kVectorGrain = int64_t(1) << 16;   // elements of a matrix that a vector is multiplied with
 constexpr int64_t kDotBlock = int64_t(1) << 14;      // of vectors, where they are not long
 
@@ -200,6 +201,7 @@ void library_batch(const GemmCall& c) {
   T* out = static_cast<T*>(c.c);
   if constexpr (std::is_floating_point_v<T>)
     if (c.batch == 1 && try_matrix_vector(c, a, b, out)) return;
+  count_work(uint64_t(c.batch) * uint64_t(c.m * c.n) * uint64_t(c.k) >> kWorkShift);
   const Grid grid = Grid::over(c, a);
   const int64_t slices = grid.slices(), work = std::max<int64_t>(1, grid.rows * grid.columns * c.k);
   const bool tasks = work >= kWorthCutting / 2;
@@ -254,14 +256,18 @@ void loop_row(const GemmCall& c, int64_t i, const T* a, const T* b, T* out) {
 
 template <class T>
 void loop_batch(const GemmCall& c) {
-  parallel_for(c.batch * c.m, std::max<int64_t>(1, (kGrain >> 4) / std::max<int64_t>(1, c.n * c.k)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t r = begin; r < end; r++) {
-                   const int64_t i = r / c.m;
-                   loop_row(c, r % c.m, static_cast<const T*>(c.a) + i * c.batch_a,
-                            static_cast<const T*>(c.b) + i * c.batch_b, static_cast<T*>(c.c) + i * c.batch_c);
-                 }
-               });
+  const auto rows = [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; r++) {
+      const int64_t i = r / c.m;
+      loop_row(c, r % c.m, static_cast<const T*>(c.a) + i * c.batch_a, static_cast<const T*>(c.b) + i * c.batch_b,
+               static_cast<T*>(c.c) + i * c.batch_c);
+    }
+  };
+  const int64_t row_work = std::max<int64_t>(1, c.n * c.k);
+  count_work(uint64_t(c.batch * c.m) * uint64_t(row_work) >> 10);
+  // A long row is a piece by itself: between pieces the program can be stopped.
+  if (row_work >= kGrain) return run_split(c.batch * c.m, {.grain = 1, .tasks = true}, RangeBody(rows));
+  parallel_for(c.batch * c.m, std::max<int64_t>(1, (kGrain >> 4) / row_work), rows);
 }
 
 template <class T>

@@ -215,7 +215,8 @@ class Reduction {
     const int64_t whole = lines_ > 1 ? 0 : single_cascades<T>(call_, distance, width);
     const int64_t whole_lines =
         lines_ > 1 ? single_cascades<T>(call_, call_.reduced_strides[1], call_.reduced_sizes[1]) : 0;
-    const bool direct = native_ && distance == 1;
+    // A single column needs no gathering; it may be longer than memory (an expanded tensor).
+    const bool direct = native_ && (distance == 1 || width == 1);
     // Whole rows come quickest from memory: they are cut for the threads alone.
     const int64_t strip = direct ? strip_for_threads(call_.kept_numel, kReduceStrip, 1)
                                  : std::clamp<int64_t>(kGathered / length_, 1, kRowColumns<T>);

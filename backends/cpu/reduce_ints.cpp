@@ -11,6 +11,7 @@
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
 #include "hwy/highway.h"
+#include "runtime/context.h"
 #include "runtime/ops/reduce_ids.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -45,7 +46,11 @@ struct Integers : Numbers<Op, int64_t, In> {
   }
   static void cascade(int64_t* total, const void* x, int64_t stride, int64_t rows_given, int64_t width, double p) {
     std::fill(total, total + width, Base::identity());
-    for (int64_t i = 0; i < rows_given; i++) Base::add(total, static_cast<const In*>(x) + i * stride, width, p);
+    constexpr int64_t kPollRows = 4096;
+    for (int64_t i = 0; i < rows_given; i++) {
+      if (i % kPollRows == 0 && i > 0) Context::current().poll();  // an expanded tensor has no bound
+      Base::add(total, static_cast<const In*>(x) + i * stride, width, p);
+    }
   }
   static void finish(int64_t*, int64_t, double, double) {}
   static ReduceKernels<int64_t> table() {

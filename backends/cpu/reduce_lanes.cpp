@@ -11,6 +11,7 @@
 #include "backends/cpu/reduce_table.h"
 #include "backends/cpu/wide-inl.h"
 #include "hwy/highway.h"
+#include "runtime/context.h"
 #include "runtime/ops/reduce_ids.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -233,6 +234,7 @@ struct Floats : Numbers<Op, T, In> {
     for (int64_t i = 0; i < rows; i++) Base::add(rest, x + i * stride + j, width - j, p);
     merge(total + j, rest, width - j);
   }
+  static constexpr int64_t kPollBlocks = 64;
   static void cascade(T* total, const void* x_given, int64_t stride, int64_t rows, int64_t width, double p) {
     const In* x = static_cast<const In*>(x_given);
     const int64_t step = cascade_step(rows), blocks = rows / step;
@@ -241,6 +243,7 @@ struct Floats : Numbers<Op, T, In> {
     for (int l = 1; l < 4; l++) std::fill(level[l], level[l] + (l == 1 || blocks >= step ? width : 0), zero);
     int64_t done = 0;
     for (int64_t b = 1; b <= blocks; b++, done += step) {
+      if (b % kPollBlocks == 0) Context::current().poll();  // an expanded tensor has no bound
       add_block(level[1], x + done * stride, stride, step, width, p);
       for (int64_t l = 1, count = b; l < 3 && count % step == 0; l++, count /= step) {
         merge(level[l + 1], level[l], width);

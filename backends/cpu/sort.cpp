@@ -91,6 +91,17 @@ void order_short(const Key* keys, int n, int64_t* index) {
 constexpr int64_t kPartGrain = 65536;
 constexpr int kMostParts = 16;
 
+// f(i) from begin to end; between chunks of about a millisecond the program may be stopped.
+template <class F>
+inline void for_chunks(int64_t begin, int64_t end, const F& f) {
+  constexpr int64_t kChunk = int64_t(1) << 18;
+  while (begin < end) {
+    const int64_t stop = std::min(end, begin + kChunk);
+    for (; begin < stop; begin++) f(begin);
+    if (begin < end) Context::current().poll();
+  }
+}
+
 // Sorts by `bits` bits from bit `low` on, kDigitBits in a pass. Returns which of the two buffers holds the result.
 template <int kDigitBits, class Record>
 Record* sort_digits(Record* records, Record* other, int64_t n, int low, int bits) {
@@ -99,14 +110,15 @@ Record* sort_digits(Record* records, Record* other, int64_t n, int low, int bits
   const auto digit = [low](Record r, int pass) { return size_t(r >> (low + pass * kDigitBits)) % kDigits; };
   int64_t counts[kMostPasses][kDigits];
   std::fill_n(counts[0], passes * kDigits, int64_t(0));
-  for (int64_t i = 0; i < n; i++)
+  for_chunks(0, n, [&](int64_t i) {
     for (int pass = 0; pass < passes; pass++) counts[pass][digit(records[i], pass)]++;
+  });
   for (int pass = 0; pass < passes; pass++) {
     int64_t* place = counts[pass];
     if (place[digit(records[0], pass)] == n) continue;
     int64_t before = 0;
     for (int d = 0; d < kDigits; d++) before += std::exchange(place[d], before);
-    for (int64_t i = 0; i < n; i++) other[place[digit(records[i], pass)]++] = records[i];
+    for_chunks(0, n, [&](int64_t i) { other[place[digit(records[i], pass)]++] = records[i]; });
     std::swap(records, other);
   }
   return records;
@@ -131,14 +143,14 @@ Record* sort_digits_in_parts(Record* records, Record* other, int64_t n, int low,
     for_parts(n, parts, [&](int64_t p, int64_t first, int64_t last) {
       auto& count = counts[size_t(p)];
       count.fill(0);
-      for (int64_t i = first; i < last; i++) count[digit(records[i])]++;
+      for_chunks(first, last, [&](int64_t i) { count[digit(records[i])]++; });
     });
     int64_t before = 0;
     for (size_t d = 0; d < kDigits; d++)
       for (auto& count : counts) before += std::exchange(count[d], before);
     for_parts(n, parts, [&](int64_t p, int64_t first, int64_t last) {
       auto& place = counts[size_t(p)];
-      for (int64_t i = first; i < last; i++) other[place[digit(records[i])]++] = records[i];
+      for_chunks(first, last, [&](int64_t i) { other[place[digit(records[i])]++] = records[i]; });
     });
     std::swap(records, other);
   }
@@ -161,7 +173,7 @@ class KeySorter {
 
   void sort(Key* keys, int64_t* index, int64_t n) {
     Key least = ~Key(0), most = 0;
-    for (int64_t i = 0; i < n; i++) least = std::min(least, keys[i]), most = std::max(most, keys[i]);
+    for_chunks(0, n, [&](int64_t i) { least = std::min(least, keys[i]), most = std::max(most, keys[i]); });
     const int key_bits = std::bit_width(Key(most - least)), place_bits = std::bit_width(uint64_t(n - 1));
     if (key_bits + place_bits <= 32 && place_bits < 32) sort_as<uint32_t>(keys, index, n, least, key_bits, place_bits);
     else if (key_bits + place_bits <= 64) sort_as<uint64_t>(keys, index, n, least, key_bits, place_bits);
@@ -239,12 +251,10 @@ class RowSorter {
     Key* keys = static_cast<Key*>(keys_.data_ptr());
     const T* from = in(row);
     T* to = out(row);
-    for (int64_t i = 0; i < n; i++) keys[i] = order_key(from[i]) ^ flip_;
+    for_chunks(0, n, [&](int64_t i) { keys[i] = order_key(from[i]) ^ flip_; });
     keys_of_.sort(keys, index(row), n);
-    if (keys_tell_all(from, n))
-      for (int64_t i = 0; i < n; i++) to[i] = element_of<T>(keys[i] ^ flip_);
-    else
-      for (int64_t i = 0; i < n; i++) to[i] = from[index(row)[i]];
+    if (keys_tell_all(from, n)) for_chunks(0, n, [&](int64_t i) { to[i] = element_of<T>(keys[i] ^ flip_); });
+    else for_chunks(0, n, [&](int64_t i) { to[i] = from[index(row)[i]]; });
   }
 
   const SortCall& call_;

@@ -35,6 +35,7 @@ constexpr auto kWorthWaking = std::chrono::microseconds(40);
 constexpr int kShares = 16;         // more threads than this take pieces of the same shares
 constexpr int kPiecesAThread = 8;   // late threads and uneven pieces even out
 constexpr int kMostThreads = 1024;  // of the pool
+constexpr int kWorkShift = 11;      // elements of simple work in a microsecond, as a power of two
 constexpr int64_t kLine = 64;       // bytes of a cache line: neighbours in it slow each other down
 
 void pause() {
@@ -130,7 +131,7 @@ class Job {
   };
 
   void guarded(int64_t i) {
-    if (context_.cancel.load(std::memory_order_relaxed)) {
+    if (context_.stopping()) {
       stop_.store(true, std::memory_order_relaxed);
       return;
     }
@@ -311,10 +312,16 @@ void run_alone(Context& context, int64_t n, int64_t piece, RangeBody body) {
 
 }  // namespace
 
+void count_work(uint64_t steps) {
+  if (inside_piece) return;
+  if (int64_t* const countdown = Context::current().host_countdown) *countdown -= int64_t(steps);
+}
+
 void run_split(int64_t n, const Split& split, RangeBody body) {
   Context& context = Context::current();
   const int64_t pieces = n / split.grain;
   const int64_t threads = inside_piece ? 1 : std::min<int64_t>({context.threads, split.most_threads, pieces});
+  count_work(uint64_t(n) >> kWorkShift);
   const int64_t most = split.tasks ? split.grain : std::max(split.grain, std::min(kPollEvery, 64 * split.grain));
   if (threads <= 1) return run_alone(context, n, most, body);
   const int64_t even = std::min(pieces, threads * kPiecesAThread);

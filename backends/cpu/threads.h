@@ -33,6 +33,9 @@ struct Split {
   int most_threads = INT_MAX;  // beside the Context's own limit
 };
 
+/// Takes steps of a microsecond's work off the host's countdown; nothing inside of a piece, whose call has been counted.
+void count_work(uint64_t steps);
+
 /// The part of parallel_for that is no template.
 void run_split(int64_t n, const Split& split, RangeBody body);
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "lang/objects/attribute.h"
+#include "lang/core/error.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/attribute.h"
 #include "lang/types/dict.h"
 #include "lang/objects/weak.h"
 
@@ -63,13 +64,32 @@ void traverse_object(GcObject* object, Visitor& visitor) {
   if (type->slots.traverse != nullptr) type->slots.traverse(object, visitor);
 }
 
+// What it needs for itself is booked too. The new place is had before the old one is given up.
+void Collector::grow() {
+  const size_t before = objects_.capacity(), wanted = std::max<size_t>(1024, before * 2);
+  in_.heap.charge((wanted - before) * sizeof(GcObject*));
+  try {
+    objects_.reserve(wanted);
+  } catch (...) {
+    in_.heap.refund((wanted - before) * sizeof(GcObject*));
+    throw Error(ErrorKind::MemoryError, "");
+  }
+}
+
 void Collector::request() noexcept {
   next_collection_ = SIZE_MAX;  // asked once is enough
-  if (enabled_) in_.interrupt.fetch_or(kCollect, std::memory_order_relaxed);
+  if (enabled_) in_.interrupt.fetch_or(kCollectionDue, std::memory_order_relaxed);
 }
 
 void Collector::collect_if_due() {
-  if ((in_.interrupt.fetch_and(~kCollect, std::memory_order_relaxed) & kCollect) != 0 && enabled_) collect();
+  if ((in_.interrupt.fetch_and(~kCollectionDue, std::memory_order_relaxed) & kCollectionDue) == 0 || !enabled_) return;
+  try {
+    collect();
+  } catch (const std::bad_alloc&) {
+    // No memory to look for garbage with: later, when there is more of both.
+    running_ = false;
+    next_collection_ = objects_.size() + kLeastInterval;
+  }
 }
 
 void Collector::set_enabled(bool enabled) {
@@ -98,10 +118,11 @@ std::vector<GcObject*> Collector::find_garbage() {
 
 namespace {
 
-// Runs the finalizers of these objects, each once. True: there were some, so reachability may have changed.
-bool run_finalizers(Interpreter& in, const std::vector<GcObject*>& garbage) {
+// Runs the finalizers of these objects, each once. True: there were some, so reachability may have changed. `objects` may be
+// all that there are: nothing is made before those that wait are held.
+bool run_finalizers(Interpreter& in, const std::vector<GcObject*>& objects) {
   std::vector<Value> waiting;
-  for (GcObject* object : garbage) {
+  for (GcObject* object : objects) {
     if ((object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized)) waiting.emplace_back(object);
   }
   for (Value& value : waiting) {
@@ -137,16 +158,20 @@ size_t Collector::collect() {
 }
 
 void Collector::finalize_all(const Dict* names) noexcept {
-  if (names != nullptr) {
-    std::vector<GcObject*> named;
-    dict_for_each(names, [&](const Value&, const Value& v) {
-      if (v.is_object() && (v.as_object()->flags & kTracked)) named.push_back(static_cast<GcObject*>(v.as_object()));
-    });
-    run_finalizers(in_, named);
+  try {
+    if (names != nullptr) {
+      std::vector<GcObject*> named;
+      dict_for_each(names, [&](const Value&, const Value& v) {
+        if (v.is_object() && (v.as_object()->flags & kTracked)) named.push_back(static_cast<GcObject*>(v.as_object()));
+      });
+      run_finalizers(in_, named);
+    }
+    // A finalizer may make objects that have one too; one that always makes another would never end.
+    constexpr int kRounds = 10;
+    for (int round = 0; round < kRounds && run_finalizers(in_, objects_); ++round) {}
+  } catch (const std::bad_alloc&) {
+    // No memory to run them in.
   }
-  // A finalizer may make objects that have one too; one that always makes another would never end.
-  constexpr int kRounds = 10;
-  for (int round = 0; round < kRounds && run_finalizers(in_, std::vector<GcObject*>(objects_)); ++round) {}
   for (GcObject* object : objects_) object->flags |= kFinalized;
 }
 
@@ -155,10 +180,14 @@ void Collector::clear_all() noexcept {
   enabled_ = false;
   next_collection_ = SIZE_MAX;
   in_.weak_references().forget_all();
-  std::vector<Value> held;
-  held.reserve(objects_.size());
-  for (GcObject* object : objects_) held.emplace_back(object);
-  for (Value& value : held) clear_object(in_, static_cast<GcObject*>(value.as_object()));
+  // Held by a count of ours, so that clearing one does not free the next under our hands.
+  for (GcObject* object : objects_) ++object->refcount;
+  for (size_t i = 0; i < objects_.size(); ++i) clear_object(in_, objects_[i]);
+  // From the end on: what dies takes others with it, but none that is still held, and the last of those that live on moves
+  // into its place.
+  for (size_t i = objects_.size(); i-- > 0;) {
+    if (i < objects_.size() && --objects_[i]->refcount == 0) destroy_object(objects_[i]);
+  }
 }
 
 }  // namespace tessera::lang

@@ -43,10 +43,16 @@ class Collector {
   Collector& operator=(const Collector&) = delete;
 
   void track(GcObject* object) {
-    object->flags |= kTracked;
+    make_room();
     object->gc_index = static_cast<uint32_t>(objects_.size());
     objects_.push_back(object);
+    object->flags |= kTracked;
     if (objects_.size() >= next_collection_) request();
+  }
+  // Before the object is made that track() is to take: then track() cannot fail.
+  void make_room() {
+    if (objects_.size() == objects_.capacity()) [[unlikely]]
+      grow();
   }
   void untrack(GcObject* object) noexcept {
     object->flags &= static_cast<uint8_t>(~kTracked);
@@ -58,7 +64,7 @@ class Collector {
 
   // Collects now; answers the number of objects that were garbage.
   size_t collect();
-  // At a safe point, when `in.interrupt` has kCollect set.
+  // At a safe point, when `in.interrupt` has kCollectionDue set.
   void collect_if_due();
   // The interpreter ends. First, while everything stands, the finalizers of every object that is still there, those of
   // `names` in their order before all others; then, at the very end, all objects are cleared, and no script code runs.
@@ -72,11 +78,9 @@ class Collector {
   size_t collections() const { return collections_; }
   const std::vector<GcObject*>& objects() const { return objects_; }
 
-  // The bit of Interpreter::interrupt that asks for a collection.
-  static constexpr uint32_t kCollect = 4;
-
  private:
   void request() noexcept;
+  void grow();
   void count_outside_references();
   std::vector<GcObject*> find_garbage();
 

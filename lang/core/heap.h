@@ -1,6 +1,7 @@
 // Memory of the language's objects: free lists by size class, cut from slabs; large blocks come from the system.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -15,7 +16,8 @@ class Heap {
   static constexpr size_t kGrain = 16;
   static constexpr size_t kLargestSmall = 512;
 
-  Heap() = default;
+  // `interrupt`: the interpreter's, which hears there when the reserve is in use.
+  explicit Heap(std::atomic<uint32_t>& interrupt) : interrupt_(interrupt) {}
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
   ~Heap();
@@ -49,7 +51,19 @@ class Heap {
 
   // Bytes taken from the system, which is what the limit speaks of. Zero: no limit.
   uint64_t bytes() const { return bytes_; }
-  void set_limit(uint64_t bytes) { limit_ = bytes; }
+  void set_limit(uint64_t bytes) { limit_ = allowed_ = bytes; }
+
+  // What a script holds outside of the heap (a vector's memory, a string that grows) is booked here as well.
+  void charge(size_t bytes) { account(bytes); }
+  void refund(size_t bytes) noexcept { bytes_ -= bytes; }
+  // MemoryError where so many bytes more would be too many; nothing is booked. For what is about to be made elsewhere.
+  void expect(size_t bytes) const;
+
+  // Note [The reserve]: small objects are still had when the limit or the system's memory is reached, so that the exception
+  // that says so can be made, caught and shown; the interpreter hears of it by kMemoryShort. A run that begins in want gets
+  // a little for itself; what was taken from the system's reserve is put aside again when there is memory.
+  void begin_run() noexcept;
+  static constexpr size_t kReserve = size_t{1} << 20;
 
   // How deep destroy_object is inside itself, and what waits for the outermost call (see object.cpp).
   uint32_t destroy_depth = 0;
@@ -64,6 +78,9 @@ class Heap {
   void* allocate_slow(size_t bytes);
   void deallocate_large(void* memory, size_t bytes) noexcept;
   void account(size_t bytes);
+  void account_slab();
+  char* slab_from_system() noexcept;
+  uint64_t beyond_limit() const;
 
   FreeBlock* free_[kLargestSmall / kGrain + 1] = {};
   std::vector<void*> slabs_;
@@ -71,6 +88,10 @@ class Heap {
   char* slab_end_ = nullptr;
   uint64_t bytes_ = 0;
   uint64_t limit_ = 0;
+  uint64_t allowed_ = 0;          // the limit, with what the running run got from the reserve
+  char* reserve_next_ = nullptr;  // slabs put aside
+  char* reserve_end_ = nullptr;
+  std::atomic<uint32_t>& interrupt_;
 };
 
 }  // namespace tessera::lang

@@ -78,12 +78,16 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   dict_set_str(*this, modules_->table(), intern(*this, "builtins"), state_->builtins);
   add_builtins(*this, *builtins);
   add_exceptions(*this, builtins->dict);
+  vm_->prepare_memory_error();
   collector_->set_enabled(collects);
 }
 
 Interpreter::~Interpreter() {
   Dict* const names = state_->main.is_undefined() ? nullptr : static_cast<Module*>(state_->main.as_object())->dict;
-  collector_->finalize_all(names);
+  {
+    const RunScope run(*vm_);  // finalizers have the limits of a run, all of them together
+    collector_->finalize_all(names);
+  }
   if (names != nullptr) dict_clear(*this, names);  // finalizers of strings and the like: not in its list
   state_->result = Value();
   state_->main = Value();
@@ -92,6 +96,7 @@ Interpreter::~Interpreter() {
   modules_ = nullptr;
   state_->modules.reset();
   collector_->clear_all();
+  vm_->drop_memory_error();
   state_->builtins = Value();
   not_implemented = Value();
   ellipsis = Value();
@@ -113,7 +118,7 @@ Value run_code(Interpreter& in, const Value& code, Dict* globals) {
 // What compiles and runs may throw Error before a frame exists; hosts get Thrown only.
 template <class F>
 Value as_thrown(Interpreter& in, F&& body) {
-  in.vm().begin_run();
+  const RunScope run(in.vm());
   try {
     return body();
   } catch (const Thrown&) {
@@ -154,6 +159,9 @@ Value Interpreter::eval(const Source& source) {
                     main_module()->dict);
   });
 }
+
+void Interpreter::safe_point() { vm_->safe_point(); }
+void Interpreter::stop_now() { vm_->stop_now(); }
 
 void Interpreter::set_result(const Value& value) { state_->result = value; }
 

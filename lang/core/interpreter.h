@@ -10,6 +10,7 @@
 
 #include "lang/core/heap.h"
 #include "lang/core/native.h"
+#include "lang/core/signals.h"
 #include "lang/core/type.h"
 #include "lang/core/value.h"
 
@@ -62,9 +63,24 @@ class Interpreter {
   struct Names* names = nullptr;           // interned strings that the machine and natives use (names.def)
   Limits limits;
 
-  // Set by another thread or a signal handler: the program stops at the next backward jump, call or kernel poll.
-  // Bits. 1: KeyboardInterrupt, 2: cancelled by the host (a script cannot catch it), 4: a collection is due.
+  // Bits (signals.h), set by other threads, signal handlers, the clock and the allocator, and heard at safe points: backward
+  // jumps and calls of scripts, each item that a native pulls (next), each kernel's piece of work.
   std::atomic<uint32_t> interrupt{0};
+  int64_t countdown = 0;  // steps until the limit of steps is looked at
+
+  // A safe point in C++, where `steps` steps' work has been done since the last one. It may collect, run handlers of signals
+  // and throw. Whoever iterates has it from next() already; others call it about every ten microseconds.
+  void poll(int64_t steps = 1) {
+    if ((countdown -= steps) < 0 || interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      safe_point();
+  }
+  // The same where no script may run and nothing be collected: it throws, or nothing happens.
+  void check_stop(int64_t steps = 1) {
+    if ((countdown -= steps) < 0 || (interrupt.load(std::memory_order_relaxed) & kStops) != 0) [[unlikely]]
+      stop_now();
+  }
+  // Is the program asked to end what it does? For loops that have to tidy up before they throw.
+  bool is_stopping() const { return (interrupt.load(std::memory_order_relaxed) & kStops) != 0; }
 
   std::vector<std::string> argv;         // sys.argv
   std::vector<std::string> search_path;  // sys.path at the start
@@ -120,12 +136,15 @@ class Interpreter {
   WeakReferences& weak_references() { return *weak_references_; }
 
   // Raw memory for objects, counted against limits.object_bytes; free lists by size class.
-  Heap heap;
+  Heap heap{interrupt};
   void* allocate(size_t bytes) { return heap.allocate(bytes); }
   void* reallocate(void* memory, size_t bytes, size_t wanted) { return heap.reallocate(memory, bytes, wanted); }
   void deallocate(void* memory, size_t bytes) noexcept { heap.deallocate(memory, bytes); }
 
  private:
+  void safe_point();
+  void stop_now();
+
   struct State;
   State* state_;  // owns what follows
   Host* host_;

@@ -39,6 +39,7 @@ T* make_untracked(Interpreter& in, Type* type, size_t extra = 0) {
 // collector may traverse it at any safe point, so T's default state must be traversable.
 template <class T>
 T* make_object(Interpreter& in, Type* type, size_t extra = 0) {
+  if constexpr (std::is_base_of_v<GcObject, T>) in.collector().make_room();
   T* object = make_untracked<T>(in, type, extra);
   if constexpr (std::is_base_of_v<GcObject, T>) in.collector().track(object);
   return object;

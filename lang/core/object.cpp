@@ -5,11 +5,14 @@
 #include "lang/core/host.h"
 #include "lang/core/object.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "lang/objects/attribute.h"
 #include "lang/core/error.h"
+#include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
@@ -69,8 +72,12 @@ void destroy_object(Object* object) noexcept {
   Interpreter& in = *object->type->owner;
   Heap& heap = in.heap;
   if (heap.destroy_depth >= kMaxDestroyDepth) {
-    heap.doomed.push_back(object);
-    return;
+    try {
+      heap.doomed.push_back(object);
+      return;
+    } catch (const std::bad_alloc&) {
+      // One level deeper then: there is room on the stack beyond the bound.
+    }
   }
   ++heap.destroy_depth;
   destroy_now(in, object);
@@ -88,9 +95,56 @@ Heap::~Heap() {
   for (void* slab : slabs_) std::free(slab);
 }
 
+// Note [The reserve]
+// A limit that is met in the middle of anything leaves no byte for the exception that says so, nor for the handler that
+// would drop what is too much. So slabs of small objects go on beyond it for a while, and the interpreter, which hears of it,
+// throws at its next safe point; only what is large, or comes when the reserve is used up, is refused on the spot.
+void Heap::expect(size_t bytes) const {
+  if (limit_ != 0 && (bytes > allowed_ || bytes_ > allowed_ - bytes)) throw Error(ErrorKind::MemoryError, "");
+}
+
 void Heap::account(size_t bytes) {
-  if (limit_ != 0 && bytes_ + bytes > limit_) throw Error(ErrorKind::MemoryError, "");
+  expect(bytes);
   bytes_ += bytes;
+}
+
+uint64_t Heap::beyond_limit() const {
+  return std::min<uint64_t>(kReserve, std::max<uint64_t>(limit_ / 8, 2 * kSlabBytes));
+}
+
+void Heap::account_slab() {
+  if (limit_ != 0 && bytes_ + kSlabBytes > allowed_) {
+    if (bytes_ + kSlabBytes > limit_ + beyond_limit()) throw Error(ErrorKind::MemoryError, "");
+    interrupt_.fetch_or(kMemoryShort, std::memory_order_relaxed);
+  }
+  bytes_ += kSlabBytes;
+}
+
+// Null when the reserve is used up as well. The block that it is cut from stands among the slabs already.
+char* Heap::slab_from_system() noexcept {
+  if (void* slab = std::malloc(kSlabBytes)) {
+    slabs_.push_back(slab);
+    return static_cast<char*>(slab);
+  }
+  if (reserve_next_ == reserve_end_) return nullptr;
+  interrupt_.fetch_or(kMemoryShort, std::memory_order_relaxed);
+  return std::exchange(reserve_next_, reserve_next_ + kSlabBytes);
+}
+
+// Pages that nobody touches cost nothing, so the system's reserve is only address space.
+void Heap::begin_run() noexcept {
+  if (limit_ != 0) allowed_ = std::max(limit_, std::min(bytes_ + 2 * kSlabBytes, limit_ + beyond_limit() / 2));
+  if (reserve_end_ != nullptr && static_cast<size_t>(reserve_end_ - reserve_next_) >= kReserve / 2) return;
+  try {
+    slabs_.reserve(std::max<size_t>(64, slabs_.size() + 1));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  void* const block = std::malloc(kReserve);
+  if (block == nullptr) return;
+  slabs_.push_back(block);
+  reserve_next_ = static_cast<char*>(block);
+  reserve_end_ = reserve_next_ + kReserve;
 }
 
 void* Heap::allocate_slow(size_t bytes) {
@@ -98,17 +152,26 @@ void* Heap::allocate_slow(size_t bytes) {
   if (bytes <= kLargestSmall) {
     const size_t rounded = size_class(bytes == 0 ? 1 : bytes) * kGrain;
     if (static_cast<size_t>(slab_end_ - slab_next_) < rounded) {
-      account(kSlabBytes);
-      slab_next_ = static_cast<char*>(std::malloc(kSlabBytes));
-      if (slab_next_ == nullptr) throw Error(ErrorKind::MemoryError, "");
-      slabs_.push_back(slab_next_);
-      slab_end_ = slab_next_ + kSlabBytes;
+      // Whatever throws here leaves the last slab as it is.
+      if (slabs_.size() == slabs_.capacity()) slabs_.reserve(std::max<size_t>(64, slabs_.size() * 2));
+      account_slab();
+      char* const slab = slab_from_system();
+      if (slab == nullptr) {
+        bytes_ -= kSlabBytes;
+        throw Error(ErrorKind::MemoryError, "");
+      }
+      slab_next_ = slab;
+      slab_end_ = slab + kSlabBytes;
     }
     void* memory = slab_next_;
     slab_next_ += rounded;
     return memory;
   }
 #endif
+  // Natives that only take memory are stopped here, by an error that the limit's own follows at the next safe point.
+  const uint32_t wanted = interrupt_.load(std::memory_order_relaxed);
+  if ((wanted & (kTimeIsUp | kCancelled)) != 0 && (wanted & kLimitHit) == 0) [[unlikely]]
+    throw Error(ErrorKind::KeyboardInterrupt, std::string());
   account(bytes);
   void* memory = std::malloc(bytes);
   if (memory == nullptr) {

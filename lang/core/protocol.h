@@ -51,9 +51,11 @@ void set_item(Interpreter& in, const Value& object, const Value& key, const Valu
 void del_item(Interpreter& in, const Value& object, const Value& key);
 bool contains(Interpreter& in, const Value& container, const Value& item);
 
-// Iteration.
+// Iteration. Each item that is pulled is a step of the program and a safe point (Interpreter::poll): a native that goes
+// through `next` or `for_each` can be stopped, and needs nothing of its own for that.
 Value iter(Interpreter& in, const Value& iterable);
 bool next(Interpreter& in, const Value& iterator, Value& out);         // false: exhausted
+void count_item(Interpreter& in);                                      // the step, for those that pull by themselves
 bool is_plain_sequence(Interpreter& in, const Value& value) noexcept;  // a list or tuple, of no subclass
 bool plain_item(const Value& sequence, size_t index,
                 Value& out) noexcept;  // of a plain sequence; false: behind the end
@@ -62,7 +64,10 @@ void for_each(Interpreter& in, const Value& iterable, F&& f) {
   Value item;
   if (is_plain_sequence(in, iterable)) {
     const Value sequence = iterable;
-    for (size_t i = 0; plain_item(sequence, i, item); ++i) f(std::move(item));
+    for (size_t i = 0; plain_item(sequence, i, item); ++i) {
+      count_item(in);
+      f(std::move(item));
+    }
     return;
   }
   const Value it = iter(in, iterable);

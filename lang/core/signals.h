@@ -1,11 +1,20 @@
-// Signals whose handlers a script has written.
+// The bits of Interpreter::interrupt: what others (a signal handler, another thread, the clock, the allocator) want of a
+// running program. It hears of them at its next safe point, in C++ as in script code.
 #pragma once
 
 #include <cstdint>
 
 namespace tessera::lang {
 
-// A bit of Interpreter::interrupt: at the next safe point `_deliver` of the module `signal` calls the handlers.
-inline constexpr uint32_t kSignalArrived = 8;
+inline constexpr uint32_t kKeyboard = 1;       // Ctrl-C: a KeyboardInterrupt, which a script may catch
+inline constexpr uint32_t kCancelled = 2;      // by the host; no script catches it, nor what follows from the next two
+inline constexpr uint32_t kTimeIsUp = 16;      // the time limit of the run
+inline constexpr uint32_t kLimitHit = 32;      // a limit was hit: stays until the run has unwound
+inline constexpr uint32_t kCollectionDue = 4;  // of cycles
+inline constexpr uint32_t kSignalArrived = 8;  // `_deliver` of the module `signal` calls the script's handlers
+inline constexpr uint32_t kMemoryShort = 64;   // the reserve is in use: a MemoryError
+
+// What ends the work of a native that can be left in the middle.
+inline constexpr uint32_t kStops = kKeyboard | kCancelled | kTimeIsUp | kLimitHit | kMemoryShort;
 
 }  // namespace tessera::lang

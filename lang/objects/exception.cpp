@@ -88,7 +88,9 @@ Value instantiate_exception(Interpreter& in, const Value& what) {
   return made;
 }
 
-Value current_native_exception(Interpreter& in) {
+namespace {
+
+Value made_of_current(Interpreter& in) {
   try {
     throw;
   } catch (const Thrown& thrown) {
@@ -105,6 +107,17 @@ Value current_native_exception(Interpreter& in) {
     Value made = make_exception(in, ErrorKind::RuntimeError, foreign.what());
     set_context(in, as_exception(made));
     return made;
+  }
+}
+
+}  // namespace
+
+// Where there is no memory for any, there is one that was made before.
+Value current_native_exception(Interpreter& in) {
+  try {
+    return made_of_current(in);
+  } catch (const std::exception&) {
+    return in.vm().memory_error();
   }
 }
 
@@ -141,8 +154,14 @@ void set_context(Interpreter& in, Exception* exception) {
   exception->context = handled;
 }
 
+// A line that there is no memory for is left out.
 void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
-  Traceback* const entry = make_object<Traceback>(in, in.types.traceback);
+  Traceback* entry;
+  try {
+    entry = make_object<Traceback>(in, in.types.traceback);
+  } catch (const std::exception&) {
+    return;
+  }
   const Value made = Value::adopt(entry);
   entry->code = frame.code;
   ++entry->code->refcount;

@@ -261,13 +261,15 @@ struct Link {
 std::vector<Link> chain_of(const Value& exception) {
   constexpr const char* kCause = "\nThe above exception was the direct cause of the following exception:\n\n";
   constexpr const char* kContext = "\nDuring handling of the above exception, another exception occurred:\n\n";
+  constexpr size_t kMostLinks = 1000;  // a chain without end would be shown for hours
   std::vector<Link> chain{{exception, nullptr}};
   std::set<const Object*> seen{exception.as_object()};
   for (;;) {
     const Exception* e = as_exception(chain.back().exception);
     const bool by_cause = is_exception(e->cause);
     const Value& next = by_cause ? e->cause : e->context;
-    if (!is_exception(next) || (!by_cause && e->suppress_context) || !seen.insert(next.as_object()).second)
+    if (chain.size() == kMostLinks || !is_exception(next) || (!by_cause && e->suppress_context) ||
+        !seen.insert(next.as_object()).second)
       return chain;
     chain.push_back({next, by_cause ? kCause : kContext});
   }

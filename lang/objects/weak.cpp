@@ -136,10 +136,17 @@ void WeakReferences::clear(Object* target) noexcept {
   call_back(taken);
 }
 
-void WeakReferences::clear_garbage(const std::vector<GcObject*>& garbage) noexcept {
+// What it needs is had before anything is changed: a collection without memory can be given up.
+void WeakReferences::clear_garbage(const std::vector<GcObject*>& garbage) {
   if (table_.empty()) return;
   const std::unordered_set<const Object*> gone(garbage.begin(), garbage.end());
+  size_t count = 0;
+  for (const GcObject* object : garbage) {
+    if (const auto* references = object->flags & kWeaklyReferenced ? find(object) : nullptr)
+      count += references->size();
+  }
   Taken taken;
+  taken.reserve(count);
   for (GcObject* object : garbage) {
     if (object->flags & kWeaklyReferenced) take(object, taken);
   }

@@ -41,7 +41,7 @@ class WeakReferences {
   void clear(Object* target) noexcept;
   // A set of objects is garbage: empties the references to all of them before the first callback runs. References
   // that are garbage themselves stay silent.
-  void clear_garbage(const std::vector<GcObject*>& garbage) noexcept;
+  void clear_garbage(const std::vector<GcObject*>& garbage);
   // The interpreter ends: nobody is told anything any more.
   void forget_all() noexcept;
 

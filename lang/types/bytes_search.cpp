@@ -69,7 +69,7 @@ int64_t locate(Interpreter& in, const Args& args, bool last) {
   const Range r = range_of(in, args);
   if (!r.valid) return -1;
   const std::string_view text = self_of(args).substr(r.from, r.to - r.from);
-  const size_t at = last ? rfind_text(text, needle.view()) : find_text(text, needle.view());
+  const size_t at = last ? rfind_text(in, text, needle.view()) : find_text(in, text, needle.view());
   return at == kNowhere ? -1 : static_cast<int64_t>(r.from + at);
 }
 
@@ -93,7 +93,7 @@ Value count(Interpreter& in, const Args& args) {
   if (part.empty()) return Value::integer(static_cast<int64_t>(text.size()) + 1);
   if (part.size() == 1) return Value::integer(std::count(text.begin(), text.end(), part[0]));
   int64_t n = 0;
-  for (size_t at = find_text(text, part); at != kNowhere; at = find_text(text, part, at + part.size())) ++n;
+  for (size_t at = find_text(in, text, part); at != kNowhere; at = find_text(in, text, part, at + part.size())) ++n;
   return Value::integer(n);
 }
 
@@ -158,10 +158,10 @@ Value replace(Interpreter& in, const Args& args) {
   const std::string_view text = self_of(args), old = old_bytes, fresh = fresh_bytes;
   if (left == 0) return unchanged(in, args[0]);
   if (old.empty()) return replace_between(in, args[0], fresh, left);
-  size_t at = find_text(text, old), done = 0;
+  size_t at = find_text(in, text, old), done = 0;
   if (at == kNowhere) return unchanged(in, args[0]);
   std::string out;
-  for (; at != kNowhere && left > 0; at = find_text(text, old, done), --left) {
+  for (; at != kNowhere && left > 0; at = find_text(in, text, old, done), --left) {
     out.append(text, done, at - done);
     out += fresh;
     done = at + old.size();
@@ -198,7 +198,10 @@ struct Pieces {
   const Value& of;
   Value list;
   Pieces(Interpreter& i, const Value& self) : in(i), of(self), list(make_list(i)) {}
-  void add(std::string_view piece) { list_append(in, as_list(list), bytes_alike(in, of, piece)); }
+  void add(std::string_view piece) {
+    in.check_stop();
+    list_append(in, as_list(list), bytes_alike(in, of, piece));
+  }
 };
 
 bool is_blank(char c) { return kBlanks.find(c) != kBlanks.npos; }
@@ -230,7 +233,7 @@ void rsplit_blanks(Pieces& out, std::string_view text, int64_t most) {
 void split_at(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   size_t start = 0;
   for (; most != 0; --most) {
-    const size_t at = find_text(text, separator, start);
+    const size_t at = find_text(out.in, text, separator, start);
     if (at == kNowhere) break;
     out.add(text.substr(start, at - start));
     start = at + separator.size();
@@ -240,7 +243,7 @@ void split_at(Pieces& out, std::string_view text, std::string_view separator, in
 
 void rsplit_at(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   for (; most != 0; --most) {
-    const size_t at = rfind_text(text, separator);
+    const size_t at = rfind_text(out.in, text, separator);
     if (at == kNowhere) break;
     out.add(text.substr(at + separator.size()));
     text = text.substr(0, at);
@@ -288,7 +291,7 @@ Value partition(Interpreter& in, const Args& args) {
   const BytesLike separator(in, args[1]);
   if (separator.view().empty()) throw Error(ErrorKind::ValueError, "empty separator");
   const std::string_view text = self_of(args);
-  const size_t at = kLast ? rfind_text(text, separator) : find_text(text, separator);
+  const size_t at = kLast ? rfind_text(in, text, separator) : find_text(in, text, separator);
   auto part = [&](std::string_view bytes) { return bytes_alike(in, args[0], bytes); };
   if (at == kNowhere && kLast) return make_tuple(in, {part({}), part({}), unchanged(in, args[0])});
   if (at == kNowhere) return make_tuple(in, {unchanged(in, args[0]), part({}), part({})});

@@ -242,7 +242,7 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
     return bytes_of(self).find(byte) != std::string_view::npos;
   }
   const BytesLike part(in, item);
-  return find_text(bytes_of(self), part) != kNowhere;
+  return find_text(in, bytes_of(self), part) != kNowhere;
 }
 
 // --- iteration
@@ -342,7 +342,6 @@ MakeArguments read_arguments(Interpreter& in, const char* name, const Args& args
 Value bytes_from_items(Interpreter& in, const Value& iterable, const char* out_of_range) {
   Value made = make_byte_array(in, {});
   for_each(in, iterable, [&](const Value& item) {
-    if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
     const char byte = static_cast<char>(byte_value(in, item, out_of_range));
     byte_array_append(in, as_byte_array(made), {&byte, 1});
   });

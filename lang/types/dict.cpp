@@ -84,6 +84,7 @@ restart:
     if (at == kEmptySlot) return kNoEntry;
     if (at < 0 || d->entries[at].hash != hash) continue;
     if (d->entries[at].key.is(key)) return at;
+    in.check_stop();
     const Value held = d->entries[at].key;
     const uint32_t layout = d->layout_version;
     const bool same = equals(in, held, key);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "lang/core/error.h"
+#include "lang/core/interpreter.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 
@@ -334,6 +335,17 @@ std::string format_float_spec(double value, const FormatSpec& spec, std::string_
 
 }  // namespace
 
+namespace {
+
+// What a spec asks for is refused before it is built, for the text is made outside of the script's memory.
+void expect_text(Interpreter& in, const FormatSpec& spec) {
+  check_width(spec);
+  const int64_t wanted = std::max<int64_t>(spec.width, 0) + std::max<int64_t>(spec.precision, 0);
+  if (wanted > 0) in.heap.expect(2 * static_cast<size_t>(wanted));
+}
+
+}  // namespace
+
 std::string pad_text(std::string_view text, size_t length, const FormatSpec& spec, char default_align) {
   check_width(spec);
   const int64_t missing = spec.width - static_cast<int64_t>(length);
@@ -352,6 +364,7 @@ std::string pad_text(std::string_view text, size_t length, const FormatSpec& spe
 
 Value format_str_value(Interpreter& in, std::string_view text, std::string_view spec_text) {
   const FormatSpec spec = parse_format_spec(spec_text, "str");
+  expect_text(in, spec);
   if (spec.type != 0 && spec.type != 's') throw_unknown_code(spec.type, "str");
   if (spec.sign_given) {
     throw Error(ErrorKind::ValueError, spec.sign == ' ' ? "Space not allowed in string format specifier"
@@ -376,6 +389,7 @@ Value format_str_value(Interpreter& in, std::string_view text, std::string_view 
 
 Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_text, std::string_view type_name) {
   const FormatSpec spec = parse_format_spec(spec_text, type_name);
+  expect_text(in, spec);
   check_width(spec);
   unsigned base = 10;
   std::string prefix;
@@ -423,12 +437,14 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
 
 Value format_float_value(Interpreter& in, double value, std::string_view spec_text) {
   const FormatSpec spec = parse_format_spec(spec_text, "float");
+  expect_text(in, spec);
   check_width(spec);
   return make_str(in, format_float_spec(value, spec, "float"));
 }
 
 Value format_complex_value(Interpreter& in, double real, double imag, std::string_view spec_text) {
   FormatSpec spec = parse_format_spec(spec_text, "complex");
+  expect_text(in, spec);
   if (spec.zero) throw Error(ErrorKind::ValueError, "Zero padding is not allowed in complex format specifier");
   if (spec.align == '=')
     throw Error(ErrorKind::ValueError, "'=' alignment flag is not allowed in complex format specifier");

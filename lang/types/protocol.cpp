@@ -21,6 +21,7 @@
 namespace tessera::lang {
 
 RecursionGuard::RecursionGuard(Interpreter& in, const char* where) : in_(in) {
+  in.check_stop();  // structures that hold themselves many times over have no end in practice
   const uint32_t limit = in.limits.call_depth != 0 ? in.limits.call_depth : 1000;
   in.vm().check_native_stack();
   if (in.shared->native_depth >= limit) {
@@ -57,6 +58,7 @@ int64_t hash(Interpreter& in, const Value& value) {
   if (object->type->slots.hash == nullptr) {
     throw Error(ErrorKind::TypeError, "unhashable type: '" + std::string(type_name(in, value)) + "'");
   }
+  in.check_stop();
   return object->type->slots.hash(in, value);
 }
 
@@ -109,7 +111,10 @@ Value iter(Interpreter& in, const Value& iterable) {
   throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, iterable)) + "' object is not iterable");
 }
 
+void count_item(Interpreter& in) { in.poll(); }
+
 bool next(Interpreter& in, const Value& iterator, Value& out) {
+  in.poll();
   if (iterator.is_object() && iterator.as_object()->type->slots.next != nullptr) {
     return iterator.as_object()->type->slots.next(in, iterator, out);
   }

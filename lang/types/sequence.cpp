@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "lang/core/booking.h"
 #include "lang/core/error.h"
+#include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
@@ -14,6 +16,9 @@
 
 namespace tessera::lang {
 namespace {
+
+constexpr size_t kRoom = 128;                // for the text of an item, which has been booked as a string
+constexpr size_t kLookMask = (1 << 12) - 1;  // items between two looks at whether to stop
 
 struct Items {
   const Value* data;
@@ -83,6 +88,7 @@ Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Valu
   }
   size_t i = 0;
   for (; i < items_of(left).size && i < items_of(right).size; ++i) {
+    if ((i & kLookMask) == kLookMask) in.check_stop();
     const Value& a = items_of(left).data[i];
     const Value& b = items_of(right).data[i];
     const Same same = same_quietly(in, a, b);
@@ -101,18 +107,23 @@ Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Valu
 
 std::string repr_items(Interpreter& in, const Value& sequence, const char* open, const char* close) {
   std::string out = open;
+  Booking booked;  // of `out`
   for (size_t i = 0; i < items_of(sequence).size; ++i) {
+    in.check_stop();
+    booked.cover(in.heap, out.size() + kRoom);
     if (i != 0) out += ", ";
     const Value item = items_of(sequence).data[i];
     out += repr_text(in, item);
   }
-  return out + close;
+  out += close;
+  return out;
 }
 
 int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, const Value& start, const Value& stop) {
   const int64_t size = static_cast<int64_t>(items_of(sequence).size);
   const int64_t from = clipped(in, start, 0, size), to = clipped(in, stop, INT64_MAX, size);
   for (int64_t i = from; i < to && i < static_cast<int64_t>(items_of(sequence).size); ++i) {
+    if ((static_cast<size_t>(i) & kLookMask) == 0) in.check_stop();
     const Same same = same_quietly(in, items_of(sequence).data[i], value);
     if (same == Same::Yes) return i;
     if (same == Same::No) continue;
@@ -125,6 +136,7 @@ int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, co
 int64_t count_item(Interpreter& in, const Value& sequence, const Value& value) {
   int64_t n = 0;
   for (size_t i = 0; i < items_of(sequence).size; ++i) {
+    if ((i & kLookMask) == 0) in.check_stop();
     const Same same = same_quietly(in, items_of(sequence).data[i], value);
     if (same != Same::Unsure) {
       n += same == Same::Yes;

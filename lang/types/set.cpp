@@ -87,6 +87,7 @@ size_t roomy(const Set* set) { return set->count > 50000 ? size_t{set->count} * 
 // The entry that holds the key, or else (`for_insert`) the slot to put it in: the last deleted one that was met, or the
 // free one where the probing ended. == may run a script that changes the set: then the search begins again.
 SetEntry* find(Interpreter& in, Set* set, const Value& key, int64_t hash, bool for_insert) {
+  in.check_stop();
 restart:
   if (set->table == nullptr) {
     if (!for_insert) return nullptr;
@@ -102,6 +103,7 @@ restart:
       continue;
     }
     if (entry->hash != hash) continue;
+    in.check_stop();
     const Same same = same_quietly(in, entry->key, key);
     if (same == Same::Yes) return entry;
     if (same == Same::No) continue;
@@ -141,7 +143,14 @@ bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
   ++set->version;
   if (reused) return true;
   ++set->fill;
-  if (uint64_t{set->fill} * 5 >= uint64_t{set->mask} * 3) resize(in, set, roomy(set));
+  if (uint64_t{set->fill} * 5 < uint64_t{set->mask} * 3) return true;
+  try {
+    resize(in, set, roomy(set));
+  } catch (...) {
+    // A table that filled up without growing would have no free slot to end a search at.
+    set_discard_hashed(in, set, key, hash);
+    throw;
+  }
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lang/core/error.h"
+#include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
@@ -40,7 +41,7 @@ struct Keyed {
 template <class T, class Less>
 class MergeSort {
  public:
-  MergeSort(std::vector<T>& items, Less less) : items_(items), less_(less) {}
+  MergeSort(Interpreter& in, std::vector<T>& items, Less less) : in_(in), items_(items), less_(less) {}
 
   void run() {
     const size_t n = items_.size();
@@ -53,6 +54,7 @@ class MergeSort {
         end = wanted;
       }
       ends.push_back(end);
+      in_.check_stop(static_cast<int64_t>(end - start));
       start = end;
     }
     buffer_.resize(n / 2 + 1);
@@ -97,6 +99,7 @@ class MergeSort {
   }
 
   void merge(size_t start, size_t middle, size_t end) {
+    in_.check_stop(static_cast<int64_t>(end - start));
     if (!less_(items_[middle], items_[middle - 1])) return;  // in order already
     if (middle - start <= end - middle) merge_forward(start, middle, end);
     else merge_backward(start, middle, end);
@@ -108,6 +111,7 @@ class MergeSort {
     size_t left = 0, right = middle, to = start;
     try {
       while (left < count && right < end) {
+        if ((to & kPollMask) == 0) in_.check_stop(0);
         if (less_(items_[right], buffer_[left])) items_[to++] = std::move(items_[right++]);
         else items_[to++] = std::move(buffer_[left++]);
       }
@@ -124,6 +128,7 @@ class MergeSort {
     size_t left = middle, to = end;
     try {
       while (right > 0 && left > start) {
+        if ((to & kPollMask) == 0) in_.check_stop(0);
         if (less_(buffer_[right - 1], items_[left - 1])) items_[--to] = std::move(items_[--left]);
         else items_[--to] = std::move(buffer_[--right]);
       }
@@ -134,14 +139,17 @@ class MergeSort {
     while (right > 0) items_[--to] = std::move(buffer_[--right]);
   }
 
+  static constexpr size_t kPollMask = (1 << 16) - 1;  // items between two looks at whether to stop
+
+  Interpreter& in_;
   std::vector<T>& items_;
   Less less_;
   std::vector<T> buffer_;
 };
 
 template <class T, class Less>
-void sort_with(std::vector<T>& items, Less less) {
-  MergeSort<T, Less>(items, less).run();
+void sort_with(Interpreter& in, std::vector<T>& items, Less less) {
+  MergeSort<T, Less>(in, items, less).run();
 }
 
 enum class KeyKind { Ints, Floats, Strings, Tuples, Mixed };
@@ -188,44 +196,46 @@ bool tuple_less(Interpreter& in, const Value& left, const Value& right) {
 
 // Sorts what is cheap to move, made of the items and put back afterwards.
 template <class Cheap, class T, class Get, class Put, class Less>
-void sort_through(std::vector<T>& items, Get get, Put put, Less less) {
+void sort_through(Interpreter& in, std::vector<T>& items, Get get, Put put, Less less) {
   std::vector<Cheap> cheap;
   cheap.reserve(items.size());
   for (const T& item : items) cheap.push_back(get(item));
-  sort_with(cheap, less);
+  sort_with(in, cheap, less);
   for (size_t i = 0; i < items.size(); ++i) items[i] = put(cheap[i]);
 }
 
-void sort_ints(std::vector<Loan>& items) {
+void sort_ints(Interpreter& in, std::vector<Loan>& items) {
   sort_through<int64_t>(
-      items, [](const Loan& v) { return v.value().as_int(); }, [](int64_t i) { return Loan(Value::integer(i)); },
+      in, items, [](const Loan& v) { return v.value().as_int(); }, [](int64_t i) { return Loan(Value::integer(i)); },
       [](int64_t a, int64_t b) { return a < b; });
 }
-void sort_floats(std::vector<Loan>& items) {
+void sort_floats(Interpreter& in, std::vector<Loan>& items) {
   sort_through<double>(
-      items, [](const Loan& v) { return v.value().as_float(); }, [](double d) { return Loan(Value::real(d)); },
+      in, items, [](const Loan& v) { return v.value().as_float(); }, [](double d) { return Loan(Value::real(d)); },
       [](double a, double b) { return a < b; });
 }
-void sort_ints(std::vector<Keyed>& items) {
-  sort_with(items, [](const Keyed& a, const Keyed& b) { return a.key.value().as_int() < b.key.value().as_int(); });
+void sort_ints(Interpreter& in, std::vector<Keyed>& items) {
+  sort_with(in, items, [](const Keyed& a, const Keyed& b) { return a.key.value().as_int() < b.key.value().as_int(); });
 }
-void sort_floats(std::vector<Keyed>& items) {
-  sort_with(items, [](const Keyed& a, const Keyed& b) { return a.key.value().as_float() < b.key.value().as_float(); });
+void sort_floats(Interpreter& in, std::vector<Keyed>& items) {
+  sort_with(in, items,
+            [](const Keyed& a, const Keyed& b) { return a.key.value().as_float() < b.key.value().as_float(); });
 }
 
 template <class T>
 void sort_items(Interpreter& in, std::vector<T>& items) {
   switch (kind_of(in, items)) {
-    case KeyKind::Ints: sort_ints(items); return;
-    case KeyKind::Floats: sort_floats(items); return;
+    case KeyKind::Ints: sort_ints(in, items); return;
+    case KeyKind::Floats: sort_floats(in, items); return;
     case KeyKind::Strings:
-      sort_with(items, [](const T& a, const T& b) { return str_compare(as_str(key_of(a)), as_str(key_of(b))) < 0; });
+      sort_with(in, items,
+                [](const T& a, const T& b) { return str_compare(as_str(key_of(a)), as_str(key_of(b))) < 0; });
       return;
     case KeyKind::Tuples:
-      sort_with(items, [&in](const T& a, const T& b) { return tuple_less(in, key_of(a), key_of(b)); });
+      sort_with(in, items, [&in](const T& a, const T& b) { return tuple_less(in, key_of(a), key_of(b)); });
       return;
     case KeyKind::Mixed:
-      sort_with(items, [&in](const T& a, const T& b) { return less(in, key_of(a), key_of(b)); });
+      sort_with(in, items, [&in](const T& a, const T& b) { return less(in, key_of(a), key_of(b)); });
       return;
   }
 }
@@ -270,6 +280,7 @@ void put_back(Value* items, size_t i, const Loan& loan) {
 }
 
 void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
+  in.heap.expect(size * 2 * sizeof(Loan));
   std::vector<Loan> taken;
   taken.reserve(size);
   for (size_t i = 0; i < size; ++i) taken.emplace_back(items[i]);
@@ -286,6 +297,7 @@ void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
 }
 
 void sort_by_key(Interpreter& in, Value* items, size_t size, const Value& key, bool reverse) {
+  in.heap.expect(size * (sizeof(Value) + sizeof(Keyed) * 3 / 2));
   std::vector<Value> keys(size);
   for (size_t i = 0; i < size; ++i) keys[i] = call(in, key, {items[i]});
   std::vector<Keyed> keyed;

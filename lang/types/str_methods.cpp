@@ -106,6 +106,7 @@ Value zfill(Interpreter& in, const Args& args) {
   const int64_t room = missing(args);
   if (room <= 0) return plain_str(in, args[0]);
   if (room > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
+  in.heap.expect(2 * static_cast<size_t>(room));
   std::string_view text = text_of(args[0]);
   std::string out;
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/booking.h"
+#include "lang/core/interpreter.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
@@ -63,7 +65,7 @@ size_t locate(Interpreter& in, const Args& args, bool last) {
   size_t from, to;
   if (!byte_range(in, s, args[2], args[3], from, to)) return kNowhere;
   const std::string_view text = s->view().substr(from, to - from);
-  const size_t at = last ? rfind_text(text, needle) : find_text(text, needle);
+  const size_t at = last ? rfind_text(in, text, needle) : find_text(in, text, needle);
   return at == kNowhere ? kNowhere : from + at;
 }
 
@@ -89,9 +91,11 @@ Value count(Interpreter& in, const Args& args) {
   if (!byte_range(in, s, args[2], args[3], from, to)) return Value::integer(0);
   const std::string_view text = s->view().substr(from, to - from);
   if (needle.empty()) return Value::integer(static_cast<int64_t>(count_chars(text)) + 1);
+  in.check_stop(static_cast<int64_t>(text.size() >> 10));
   if (needle.size() == 1) return Value::integer(std::count(text.begin(), text.end(), needle[0]));
   int64_t n = 0;
-  for (size_t at = find_text(text, needle); at != kNowhere; at = find_text(text, needle, at + needle.size())) ++n;
+  for (size_t at = find_text(in, text, needle); at != kNowhere; at = find_text(in, text, needle, at + needle.size()))
+    ++n;
   return Value::integer(n);
 }
 
@@ -154,7 +158,10 @@ Value replace(Interpreter& in, const Args& args) {
   int64_t left = args[3].as_int();
   if (left < 0) left = INT64_MAX;
   std::string out;
+  Booking booked;  // of `out`
   if (old.empty()) {
+    booked.cover(in.heap,
+                 text.size() + std::min(static_cast<uint64_t>(left), text.size() + uint64_t{1}) * fresh.size());
     const char* p = text.data();
     const char* const end = p + text.size();
     for (; left > 0; --left) {
@@ -167,14 +174,16 @@ Value replace(Interpreter& in, const Args& args) {
     out.append(p, end);
     return make_str(in, out);
   }
-  size_t at = find_text(text, old), done = 0;
+  size_t at = find_text(in, text, old), done = 0;
   if (at == kNowhere || left == 0) return plain_str(in, args[0]);
   if (old.size() == 1 && fresh.size() == 1) return replace_byte(in, s, old[0], fresh[0], at, left);
-  for (; at != kNowhere && left > 0; at = find_text(text, old, done), --left) {
+  for (; at != kNowhere && left > 0; at = find_text(in, text, old, done), --left) {
+    booked.cover(in.heap, out.size() + (at - done) + fresh.size());
     out.append(text, done, at - done);
     out += fresh;
     done = at + old.size();
   }
+  booked.cover(in.heap, out.size() + text.size() - done);
   out.append(text, done);
   return make_str(in, out);
 }
@@ -227,8 +236,14 @@ struct Pieces {
   const Str* of;
   Value list;
   Pieces(Interpreter& i, const Value& text) : in(i), of(as_str(text)), list(make_list(i)) {}
-  void add(std::string_view piece) { list_append(in, as_list(list), part_of(in, of, piece)); }
-  void add_ascii(std::string_view piece) { list_append(in, as_list(list), make_str(in, piece, piece.size())); }
+  void add(std::string_view piece) {
+    in.check_stop();
+    list_append(in, as_list(list), part_of(in, of, piece));
+  }
+  void add_ascii(std::string_view piece) {
+    in.check_stop();
+    list_append(in, as_list(list), make_str(in, piece, piece.size()));
+  }
 };
 
 bool is_blank_at(std::string_view text, size_t at, size_t& width) {
@@ -281,7 +296,7 @@ void split_blanks(Pieces& out, std::string_view text, int64_t most) {
 void split_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   size_t start = 0;
   for (; most != 0; --most) {
-    const size_t at = find_text(text, separator, start);
+    const size_t at = find_text(out.in, text, separator, start);
     if (at == kNowhere) break;
     out.add(text.substr(start, at - start));
     start = at + separator.size();
@@ -313,7 +328,7 @@ void rsplit_blanks(Pieces& out, std::string_view text, int64_t most) {
 
 void rsplit_text(Pieces& out, std::string_view text, std::string_view separator, int64_t most) {
   for (; most != 0; --most) {
-    const size_t at = rfind_text(text, separator);
+    const size_t at = rfind_text(out.in, text, separator);
     if (at == kNowhere) break;
     out.add(text.substr(at + separator.size()));
     text = text.substr(0, at);
@@ -369,7 +384,7 @@ Value splitlines(Interpreter& in, const Args& args) {
 Value partition_at(Interpreter& in, const Args& args, bool last) {
   const std::string_view text = text_of(args[0]), separator = needle_of(in, args[1]);
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
-  const size_t at = last ? rfind_text(text, separator) : find_text(text, separator);
+  const size_t at = last ? rfind_text(in, text, separator) : find_text(in, text, separator);
   const Value empty = make_str(in, "");
   if (at == kNowhere)
     return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])})

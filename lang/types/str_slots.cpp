@@ -136,7 +136,7 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
     throw Error(ErrorKind::TypeError,
                 "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
   }
-  return find_text(text_of(self), text_of(item)) != kNowhere;
+  return find_text(in, text_of(self), text_of(item)) != kNowhere;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // 'text' % values and 'text'.format(…).
+#include <algorithm>
 #include <cmath>
 
 #include "lang/core/error.h"
@@ -275,6 +276,8 @@ class PercentFormatter {
       d.precision = read_star_or_number("precision");
       if (d.precision < 0) d.precision = 0;
     }
+    const int64_t wanted = std::max<int64_t>(d.width, 0) + std::max<int64_t>(d.precision, 0);
+    if (wanted > 0) in_.heap.expect(2 * static_cast<size_t>(wanted));
     while (peek() == 'h' || peek() == 'l' || peek() == 'L') ++at_;
     convert(d);
   }

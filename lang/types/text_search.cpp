@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "lang/core/interpreter.h"
+
 namespace tessera::lang {
 namespace {
 
@@ -50,11 +52,7 @@ size_t find_short(std::string_view text, std::string_view needle, size_t from) n
   return kNowhere;
 }
 
-}  // namespace
-
-size_t find_text(std::string_view text, std::string_view needle, size_t from) noexcept {
-  if (from > text.size() || needle.size() > text.size() - from) return kNowhere;
-  if (needle.empty()) return from;
+size_t find_all(std::string_view text, std::string_view needle, size_t from) noexcept {
   const void* found;
   if (needle.size() == 1) {
     found = std::memchr(text.data() + from, needle[0], text.size() - from);
@@ -66,9 +64,7 @@ size_t find_text(std::string_view text, std::string_view needle, size_t from) no
   return found == nullptr ? kNowhere : static_cast<size_t>(static_cast<const char*>(found) - text.data());
 }
 
-size_t rfind_text(std::string_view text, std::string_view needle) noexcept {
-  if (needle.size() > text.size()) return kNowhere;
-  if (needle.empty()) return text.size();
+size_t rfind_all(std::string_view text, std::string_view needle) noexcept {
   size_t room = text.size() - needle.size() + 1;  // places that are left
   while (room != 0) {
     const void* found = memrchr(text.data(), needle[0], room);
@@ -77,6 +73,38 @@ size_t rfind_text(std::string_view text, std::string_view needle) noexcept {
     if (std::memcmp(found, needle.data(), needle.size()) == 0) return room;
   }
   return kNowhere;
+}
+
+constexpr size_t kWindow = size_t{1} << 20;  // bytes between two looks at whether to stop
+constexpr int64_t kWindowSteps = kWindow >> 10;
+
+}  // namespace
+
+size_t find_text(Interpreter& in, std::string_view text, std::string_view needle, size_t from) {
+  if (from > text.size() || needle.size() > text.size() - from) return kNowhere;
+  if (needle.empty()) return from;
+  in.check_stop();
+  while (text.size() - from > kWindow + needle.size()) {
+    const size_t at = find_all(text.substr(0, from + kWindow + needle.size() - 1), needle, from);
+    if (at != kNowhere) return at;
+    from += kWindow;
+    in.check_stop(kWindowSteps);
+  }
+  return find_all(text, needle, from);
+}
+
+size_t rfind_text(Interpreter& in, std::string_view text, std::string_view needle) {
+  if (needle.size() > text.size()) return kNowhere;
+  if (needle.empty()) return text.size();
+  in.check_stop();
+  while (text.size() > kWindow + needle.size()) {
+    const size_t start = text.size() - kWindow - needle.size() + 1;
+    const size_t at = rfind_all(text.substr(start), needle);
+    if (at != kNowhere) return start + at;
+    text = text.substr(0, text.size() - kWindow);
+    in.check_stop(kWindowSteps);
+  }
+  return rfind_all(text, needle);
 }
 
 }  // namespace tessera::lang

@@ -8,9 +8,12 @@ namespace tessera::lang {
 
 constexpr size_t kNowhere = std::string_view::npos;
 
-// The first place of `needle` at `from` or behind it; an empty needle is everywhere.
-size_t find_text(std::string_view text, std::string_view needle, size_t from = 0) noexcept;
+class Interpreter;
+
+// The first place of `needle` at `from` or behind it; an empty needle is everywhere. A long search looks now and then whether
+// the program is to stop (Interpreter::check_stop).
+size_t find_text(Interpreter& in, std::string_view text, std::string_view needle, size_t from = 0);
 // The last place.
-size_t rfind_text(std::string_view text, std::string_view needle) noexcept;
+size_t rfind_text(Interpreter& in, std::string_view text, std::string_view needle);
 
 }  // namespace tessera::lang

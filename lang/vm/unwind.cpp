@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "lang/core/cycles.h"
+#include "lang/core/deadline.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/core/signals.h"
@@ -81,54 +82,115 @@ namespace {
 
 constexpr uint16_t kUncatchable = 1;  // Object::aux of an Exception: a limit of the host, which no handler sees
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}  // namespace
+
+// The usual run finds none: a look is cheaper than a locked write.
+void VirtualMachine::forget_stops() noexcept {
+  constexpr uint32_t kOfARun = kLimitHit | kTimeIsUp | kCancelled | kMemoryShort;
+  if ((in_.interrupt.load(std::memory_order_relaxed) & kOfARun) != 0) in_.interrupt.fetch_and(~kOfARun);
 }
 
-[[noreturn]] void throw_uncatchable(Interpreter& in, ErrorKind kind, const char* message) {
-  Value exception = make_exception(in, kind, message);
+// A cancellation is of the run that is under way: one that came too late for the last has nobody to stop.
+void VirtualMachine::begin_run() {
+  if (runs_++ != 0) return;
+  steps_ = 0;
+  batch_ = in_.countdown = 0;
+  forget_stops();
+  in_.heap.begin_run();
+  timed_ = in_.limits.seconds > 0;
+  if (timed_) set_deadline(in_.interrupt, kTimeIsUp, std::chrono::duration<double>(in_.limits.seconds));
+}
+
+void VirtualMachine::end_run() noexcept {
+  if (--runs_ != 0) return;
+  if (timed_) clear_deadline(in_.interrupt);
+  timed_ = false;
+  forget_stops();
+}
+
+// How many steps pass before the next look: few enough that a limit is met closely, many enough that looking costs nothing.
+void VirtualMachine::check_steps() {
+  constexpr int64_t kSteps = 1 << 14;
+  steps_ += static_cast<uint64_t>(batch_ - in_.countdown);
+  batch_ = in_.countdown = kSteps;
+  if (in_.limits.steps == 0) return;
+  if (steps_ > in_.limits.steps) hit_limit(ErrorKind::RuntimeError, "step limit exceeded");
+  const uint64_t left = in_.limits.steps - steps_;
+  if (left < static_cast<uint64_t>(kSteps)) batch_ = in_.countdown = static_cast<int64_t>(left);
+}
+
+// Note [A limit stays hit]
+// What a limit throws passes by every handler of the script, but natives drop exceptions too: where a finalizer, a weak
+// reference's callback or a generator's end has nobody to tell. So kLimitHit stays set until the run has ended, and each
+// safe point on the way throws again: whatever is still run, by whomever, ends at its first loop or call.
+void VirtualMachine::hit_limit(ErrorKind kind, const char* message) {
+  limit_kind_ = kind;
+  limit_text_ = message;
+  if (runs_ != 0) in_.interrupt.fetch_or(kLimitHit);
+  throw_limit();
+}
+
+void VirtualMachine::throw_limit() {
+  Value exception;
+  try {
+    exception = make_exception(in_, limit_kind_, limit_text_);
+  } catch (const std::exception&) {
+    exception = memory_error();
+  }
   exception.as_object()->aux = kUncatchable;
   throw Thrown(std::move(exception));
 }
 
-}  // namespace
-
-void VirtualMachine::begin_run() {
-  if (top_ != nullptr) return;
-  steps_ = 0;
-  batch_ = countdown_ = 0;
-  deadline_ = in_.limits.seconds > 0 ? steady_seconds() + in_.limits.seconds : 0;
+// Natives that were told to stop (by the allocator, by a kernel) threw what they could; the reason stands in the flags.
+Value VirtualMachine::limit_behind(Value exception) {
+  if (exception.as_object()->aux == kUncatchable) return exception;  // it is that already, with its lines
+  if ((in_.interrupt.load(std::memory_order_relaxed) & (kTimeIsUp | kCancelled)) == 0) [[likely]]
+    return exception;
+  try {
+    stop_now();
+  } catch (const Thrown& thrown) {
+    return thrown.exception;
+  }
+  return exception;
 }
 
-// How many steps pass before the next look: few enough that a limit is met closely, many enough that looking costs nothing.
-void VirtualMachine::check_limits() {
-  constexpr int64_t kSteps = 1 << 14;
-  steps_ += static_cast<uint64_t>(batch_ - countdown_);
-  batch_ = countdown_ = kSteps;
-  if (in_.limits.steps != 0) {
-    if (steps_ > in_.limits.steps) throw_uncatchable(in_, ErrorKind::RuntimeError, "step limit exceeded");
-    const uint64_t left = in_.limits.steps - steps_;
-    if (left < static_cast<uint64_t>(kSteps)) batch_ = countdown_ = static_cast<int64_t>(left);
+void VirtualMachine::prepare_memory_error() {
+  memory_error_ = make_exception(in_, error_type(in_, ErrorKind::MemoryError), make_tuple(in_, nullptr, 0));
+}
+
+Value VirtualMachine::memory_error() noexcept {
+  Exception* const error = as_exception(memory_error_);
+  error->aux = 0;
+  error->cause = error->context = error->traceback = Value::none();
+  return memory_error_;
+}
+
+void VirtualMachine::stop_now() {
+  const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
+  if (wanted & kLimitHit) throw_limit();
+  if (in_.countdown < 0) check_steps();
+  if ((wanted & kStops) == 0) [[likely]]
+    return;
+  if (wanted & kTimeIsUp) hit_limit(ErrorKind::TimeoutError, "time limit exceeded");
+  if (wanted & kCancelled) {
+    in_.interrupt.fetch_and(~kCancelled);
+    hit_limit(ErrorKind::KeyboardInterrupt, "cancelled by the host");
   }
-  if (deadline_ != 0 && steady_seconds() > deadline_)
-    throw_uncatchable(in_, ErrorKind::TimeoutError, "time limit exceeded");
+  if (wanted & kMemoryShort) {
+    in_.interrupt.fetch_and(~kMemoryShort);
+    throw Error(ErrorKind::MemoryError, "");
+  }
+  in_.interrupt.fetch_and(~kKeyboard);
+  throw Thrown(make_exception(in_, error_type(in_, ErrorKind::KeyboardInterrupt), make_tuple(in_, nullptr, 0)));
 }
 
 void VirtualMachine::safe_point() {
-  check_limits();
+  stop_now();
   const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
-  if (wanted & Collector::kCollect) in_.collector().collect_if_due();
-  if (wanted & 2) {
-    in_.interrupt.fetch_and(~2u);
-    throw_uncatchable(in_, ErrorKind::KeyboardInterrupt, "cancelled by the host");
-  }
+  if (wanted & kCollectionDue) in_.collector().collect_if_due();
   if (wanted & kSignalArrived) {
     in_.interrupt.fetch_and(~kSignalArrived);
     call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});
-  }
-  if (wanted & 1) {
-    in_.interrupt.fetch_and(~1u);
-    throw Thrown(make_exception(in_, error_type(in_, ErrorKind::KeyboardInterrupt), make_tuple(in_, nullptr, 0)));
   }
 }
 
@@ -143,19 +205,19 @@ Value VirtualMachine::run(Frame* entry) {
     } catch (const Thrown& thrown) {
       exception = thrown.exception;
       raised = true;
-    } catch (const Error& error) {
-      exception = make_exception(in_, error);
-      set_context(in_, as_exception(exception));
-      raised = true;
     } catch (...) {
       exception = current_native_exception(in_);
       raised = true;
     }
+    if (raised) exception = limit_behind(std::move(exception));
+    // It has been told, and what its handler makes of it begins anew.
+    const bool told = is_error(in_, exception, ErrorKind::MemoryError);
     // What comes out of the machine through a nested call has its lines already; this frame's is still to be added.
     if (!raised || !unwind(entry, std::move(exception), true)) {
       if (raised) exception = std::move(pending_);
       throw Thrown(std::move(exception));
     }
+    if (told) in_.interrupt.fetch_and(~kMemoryShort);
   }
 }
 

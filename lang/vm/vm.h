@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lang/core/error.h"
 #include "lang/core/native.h"
 #include "lang/core/value.h"
 #include "lang/vm/frame.h"
@@ -40,8 +41,15 @@ class VirtualMachine {
   void check_native_stack();
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
 
-  // A host begins a run: its limits of steps and time count from here. Nothing where a script is running already.
-  void begin_run();
+  // A safe point: collections, what `interrupt` asks for, the limits; and the same where no script may run.
+  void safe_point();
+  void stop_now();
+  void begin_run();  // see RunScope
+  void end_run() noexcept;
+  // The MemoryError for where no other exception can be made any more; the same object every time.
+  void prepare_memory_error();
+  Value memory_error() noexcept;
+  void drop_memory_error() noexcept { memory_error_ = Value(); }
   uint32_t depth_limit() const { return depth_limit_; }
 
  private:
@@ -77,8 +85,11 @@ class VirtualMachine {
   bool unwind(Frame* entry, Value exception, bool new_line);
   bool unwind_pending(Frame* entry, bool new_line);
 
-  void safe_point();
-  void check_limits();
+  void check_steps();
+  void forget_stops() noexcept;
+  [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
+  [[noreturn]] void throw_limit();
+  Value limit_behind(Value exception);
   [[noreturn]] void throw_too_deep(Value* window, uint32_t count);
 
   Interpreter& in_;
@@ -86,17 +97,32 @@ class VirtualMachine {
   Frame* next_frame_ = nullptr;  // free place in the array of frames
   uint32_t depth_ = 0;
   uint32_t depth_limit_ = 1000;
-  int64_t countdown_ = 0;  // steps until the limits are looked at
-  int64_t batch_ = 0;      // what countdown_ began with
-  uint64_t steps_ = 0;     // of this run, up to the last look
-  double deadline_ = 0;    // of this run, on the steady clock in seconds; 0: none
-  Value pending_;          // what unwind could not place: run() throws it
+  int64_t batch_ = 0;       // what Interpreter::countdown began with
+  uint64_t steps_ = 0;      // of this run, up to the last look
+  uint32_t runs_ = 0;       // of hosts, one inside the other
+  bool timed_ = false;      // this run has a deadline
+  ErrorKind limit_kind_{};  // of the limit that was hit
+  const char* limit_text_ = nullptr;
+  Value memory_error_;
+  Value pending_;  // what unwind could not place: run() throws it
   Value* stack_ = nullptr;
   Value* stack_end_ = nullptr;
   Frame* frames_ = nullptr;
   Frame* frames_end_ = nullptr;
   Dict* builtins_ = nullptr;
   const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
+};
+
+// A run of a host's: its limits of steps and time count from here. Inside of another it is a part of that one.
+class RunScope {
+ public:
+  explicit RunScope(VirtualMachine& vm) : vm_(vm) { vm_.begin_run(); }
+  ~RunScope() { vm_.end_run(); }
+  RunScope(const RunScope&) = delete;
+  RunScope& operator=(const RunScope&) = delete;
+
+ private:
+  VirtualMachine& vm_;
 };
 
 inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint32_t count, FrameKind kind,

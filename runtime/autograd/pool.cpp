@@ -1,6 +1,9 @@
 #include "runtime/autograd/pool.h"
 
+#include <cstddef>
 #include <new>
+
+#include "runtime/context.h"
 
 // Under a sanitizer every block is its own allocation, so that a use after free is seen.
 #if defined(__SANITIZE_ADDRESS__)
@@ -42,7 +45,14 @@ thread_local Drain drain;  // per thread: free blocks
 
 }  // namespace
 
-void* pool_allocate(size_t bytes) {
+namespace {
+
+// In front of each block stands who pays for it; nobody, where memory has no limit.
+struct alignas(std::max_align_t) Payer {
+  Account* account;
+};
+
+void* take(size_t bytes) {
   if (bytes > kLargest) return ::operator new(bytes);
   const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
   if (Block* block = lists.first[kind]) {
@@ -54,13 +64,32 @@ void* pool_allocate(size_t bytes) {
   return ::operator new((kind + 1) * kGrain);
 }
 
-void pool_release(void* memory, size_t bytes) noexcept {
+void put_back(void* memory, size_t bytes) noexcept {
   const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
   if (bytes > kLargest || lists.closing || lists.count[kind] >= kKept) return ::operator delete(memory);
   auto* block = static_cast<Block*>(memory);
   block->next = lists.first[kind];
   lists.first[kind] = block;
   lists.count[kind]++;
+}
+
+}  // namespace
+
+void* pool_allocate(size_t bytes) {
+  bytes += sizeof(Payer);
+  Account* account = Context::current().account;
+  if (account->limit() == Account::kUnlimited) [[likely]]
+    account = nullptr;
+  else account->charge(bytes);
+  return new (take(bytes)) Payer{account} + 1;
+}
+
+void pool_release(void* memory, size_t bytes) noexcept {
+  bytes += sizeof(Payer);
+  Payer* const payer = static_cast<Payer*>(memory) - 1;
+  Account* const account = payer->account;
+  put_back(payer, bytes);
+  if (account) account->refund(bytes);
 }
 #else
 void* pool_allocate(size_t bytes) { return ::operator new(bytes); }

@@ -175,6 +175,8 @@ ErrorKind language_kind(TensorErrorKind kind) {
 }  // namespace
 
 void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> operands) {
+  // The kernel has seen the interpreter's own flags: there it stands why.
+  if (error.kind() == TensorErrorKind::Cancelled) in.check_stop();
   Error raised(language_kind(error.kind()), error.message());
   raised.notes = notes_of(in, error.message(), operands);
   raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());

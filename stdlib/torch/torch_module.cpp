@@ -275,6 +275,9 @@ Value missing_in_ops(Interpreter& in, Module&, Str* name) {
 void fill_torch(Interpreter& in, Module& module) {
   TorchState& state = *in.keep(new TorchState);
   in.extension = &state;
+  state.context.host_flags = &in.interrupt;
+  state.context.host_stops = kStops;
+  state.context.host_countdown = &in.countdown;
   make_small_types(in, state);
   make_tensor_type(in, state);
 
@@ -325,11 +328,6 @@ void add_torch_modules(Interpreter& in) {
   in.add_native_module("torch", fill_torch);
   in.add_native_module("torch._C", fill_c);
   in.add_native_module("torch._ops", fill_ops);
-}
-
-std::atomic<bool>& tensor_cancel_flag(Interpreter& in) {
-  in.import("torch");
-  return torch_state(in).context.cancel;
 }
 
 void set_default_device(Interpreter& in, std::string_view device) {

@@ -10,8 +10,6 @@ namespace tessera::stdlib {
 
 void add_torch_modules(Interpreter& in);
 
-// Set to stop long tensor operations; they raise KeyboardInterrupt. The caller clears it.
-std::atomic<bool>& tensor_cancel_flag(Interpreter& in);
 // What --device and --threads set. Throws Error where there is no such device.
 void set_default_device(Interpreter& in, std::string_view device);
 void set_tensor_threads(Interpreter& in, int threads);

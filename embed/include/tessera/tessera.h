@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,7 +28,10 @@
 
 namespace tessera {
 
-using namespace tensor;  // tessera::Tensor, tessera::kFloat32, tessera::matmul(a, b)
+// What a host writes. The operations are tessera::tensor's: matmul(a, b) finds them by its arguments.
+using tensor::kBool, tensor::kUInt8, tensor::kInt8, tensor::kInt16, tensor::kInt32, tensor::kInt64, tensor::kFloat16,
+    tensor::kBFloat16, tensor::kFloat32, tensor::kFloat64, tensor::kComplex64, tensor::kComplex128;
+using tensor::Tensor, tensor::TensorList, tensor::DType, tensor::Device, tensor::kCpu;
 
 // What an interpreter may use. Zero: no limit.
 struct Options {
@@ -51,7 +55,9 @@ class ScriptError : public std::exception {
   const char* what() const noexcept override { return traceback_.c_str(); }
 
  private:
+  friend struct Access;
   std::string class_name_, message_, traceback_;
+  uint64_t number_ = 0;  // of the exception, while its interpreter keeps it: a host function may let it through
 };
 
 class Interpreter;
@@ -70,7 +76,8 @@ class Ref {
   std::string str() const;
   std::string repr() const;
 
-  // bool, integers, double, std::string, Tensor, std::vector of these, or Ref. ScriptError (TypeError) when it is another.
+  // bool, integers, double, std::string, Tensor, std::vector of these, or Ref. ScriptError when it is another (TypeError) or
+  // does not fit (OverflowError).
   template <class T>
   T as() const;
 
@@ -86,7 +93,7 @@ class Ref {
   Ref(Interpreter* owner, State* state) : owner_(owner), state_(state) {}
   Ref call(std::vector<Ref> arguments) const;
   bool to_bool() const;
-  int64_t to_int() const;
+  int64_t to_int(int64_t least, int64_t most) const;
   double to_double() const;
   std::string to_text() const;
   Tensor to_tensor() const;
@@ -117,12 +124,15 @@ class Interpreter {
   Ref get(std::string_view name);
 
   // A function of the host, with the signature that scripts see: names, defaults, checks, keywords and help come from it.
+  // ScriptError (TypeError) when it names more or fewer parameters than the function has.
   template <class F>
   void def(const char* signature, const char* doc, F function) {
-    def_raw(signature, doc, wrap(std::move(function)));
+    const size_t parameters = count(callable(function));
+    def_raw(signature, doc, wrap(std::move(function)), parameters);
   }
 
-  // From any thread: the run that is under way ends with an exception that a script cannot catch.
+  // From any thread: the run that is under way ends within milliseconds, with an exception that a script cannot catch. Nothing
+  // happens where none is.
   void cancel();
 
   Ref make(std::nullptr_t);
@@ -149,7 +159,25 @@ class Interpreter {
 
   Ref make_list(const std::vector<Ref>& items);
   void set_ref(std::string_view name, const Ref& value);
-  void def_raw(const char* signature, const char* doc, Raw function);
+  void def_raw(const char* signature, const char* doc, Raw function, size_t parameters);
+
+  template <class F>
+  static auto callable(const F&) {
+    if constexpr (std::is_pointer_v<F>) return F{};
+    else return &F::operator();
+  }
+  template <class R, class... P>
+  static constexpr size_t count(R (*)(P...)) {
+    return sizeof...(P);
+  }
+  template <class R, class C, class... P>
+  static constexpr size_t count(R (C::*)(P...) const) {
+    return sizeof...(P);
+  }
+  template <class R, class C, class... P>
+  static constexpr size_t count(R (C::*)(P...)) {
+    return sizeof...(P);
+  }
 
   template <class F>
   Raw wrap(F function) {
@@ -192,13 +220,17 @@ template <class T>
 struct is_vector : std::false_type {};
 template <class T>
 struct is_vector<std::vector<T>> : std::true_type {};
+template <class T>
+inline constexpr int64_t least = static_cast<int64_t>(std::numeric_limits<T>::min());
+template <class T>
+inline constexpr int64_t most = sizeof(T) < 8 ? static_cast<int64_t>(std::numeric_limits<T>::max()) : INT64_MAX;
 }  // namespace host_detail
 
 template <class T>
 T Ref::as() const {
   if constexpr (std::is_same_v<T, Ref>) return *this;
   else if constexpr (std::is_same_v<T, bool>) return to_bool();
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(to_int());
+  else if constexpr (std::is_integral_v<T>) return static_cast<T>(to_int(host_detail::least<T>, host_detail::most<T>));
   else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(to_double());
   else if constexpr (std::is_same_v<T, std::string>) return to_text();
   else if constexpr (std::is_same_v<T, Tensor>) return to_tensor();

@@ -68,20 +68,21 @@
   } while (false)
 
 // A safe point: collections, the host's limits, Ctrl-C.
-#define TS_POLL()                                                                              \
-  do {                                                                                         \
-    if (in_.interrupt.load(std::memory_order_relaxed) != 0 || --countdown_ < 0) [[unlikely]] { \
-      TS_SAVE();                                                                               \
-      safe_point();                                                                            \
-    }                                                                                          \
+#define TS_POLL()                                                                                 \
+  do {                                                                                            \
+    if (in_.interrupt.load(std::memory_order_relaxed) != 0 || --in_.countdown < 0) [[unlikely]] { \
+      TS_SAVE();                                                                                  \
+      safe_point();                                                                               \
+    }                                                                                             \
   } while (false)
 
-// Follows the jump word at pc; backward ones are safe points.
+// Follows the jump word at pc; backward ones are safe points, which belong to the loop's last instruction: a handler around
+// the loop hears of what they throw, whatever stands at its beginning.
 #define TS_JUMP()                          \
   do {                                     \
     const int32_t offset = jump_of(*pc++); \
-    pc += offset;                          \
     if (offset < 0) TS_POLL();             \
+    pc += offset;                          \
   } while (false)
 
 // Follows it when the test gives what C asks for, else steps over it.

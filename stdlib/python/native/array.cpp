@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/types/bytes.h"
@@ -48,7 +49,9 @@ constexpr ItemKind kKinds[] = {
 struct Array : Object {
   const ItemKind* items = nullptr;
   std::vector<unsigned char> bytes;
+  Booking booked;  // of `bytes`
 
+  void room_for(size_t more) { booked.cover(type->owner->heap, bytes.size() + more); }
   size_t size() const { return bytes.size() / items->size; }
   unsigned char* at(size_t i) { return bytes.data() + i * items->size; }
 };
@@ -126,6 +129,7 @@ Item item_of(Interpreter& in, const ItemKind& kind, const Value& value) {
 
 void append_item(Interpreter& in, Array* a, const Value& value) {
   const Item item = item_of(in, *a->items, value);
+  a->room_for(a->items->size);
   a->bytes.insert(a->bytes.end(), item.bytes, item.bytes + a->items->size);
 }
 
@@ -134,6 +138,7 @@ void extend_with(Interpreter& in, Array* a, const Value& self, const Value& iter
     if (array_of(iterable)->items != a->items)
       throw Error(ErrorKind::TypeError, "can only extend with array of same kind");
     const std::vector<unsigned char> more = array_of(iterable)->bytes;
+    a->room_for(more.size());
     a->bytes.insert(a->bytes.end(), more.begin(), more.end());
     return;
   }
@@ -182,9 +187,11 @@ Value make_array(Interpreter& in, Type* type, const Args& args) {
 
 Value array_of_bytes(Interpreter& in, const Array* like, std::vector<unsigned char> bytes) {
   Array* a = make_object<Array>(in, like->type);
+  Value made = Value::adopt(a);
   a->items = like->items;
+  a->booked.set(in.heap, bytes.size());
   a->bytes = std::move(bytes);
-  return Value::adopt(a);
+  return made;
 }
 
 // --- slots
@@ -227,6 +234,7 @@ void set_slice(Interpreter& in, Array* a, const Value& self, const Slice* slice,
   const SliceIndices s = adjust_slice(parts, static_cast<int64_t>(a->size()));
   const size_t width = a->items->size;
   if (s.step == 1) {
+    a->room_for(items.size());
     const auto begin = a->bytes.begin() + s.start * static_cast<int64_t>(width);
     const auto rest = a->bytes.erase(begin, begin + s.count * static_cast<int64_t>(width));
     a->bytes.insert(rest, items.begin(), items.end());
@@ -337,6 +345,7 @@ std::vector<unsigned char> repeated(Interpreter& in, const Array* a, int64_t tim
   if (a->bytes.size() > static_cast<size_t>(kMost / times)) throw Error(ErrorKind::MemoryError, std::string());
   (void)in;
   try {
+    in.heap.expect(a->bytes.size() * static_cast<size_t>(times));
     bytes.reserve(a->bytes.size() * static_cast<size_t>(times));
   } catch (const std::exception&) {
     throw Error(ErrorKind::MemoryError, std::string());
@@ -418,6 +427,7 @@ Value array_insert(Interpreter& in, const Args& args) {
   int64_t i = int_argument(in, args[1]);
   if (i < 0) i = std::max<int64_t>(0, i + size);
   i = std::min(i, size);
+  a->room_for(a->items->size);
   a->bytes.insert(a->bytes.begin() + i * a->items->size, item.bytes, item.bytes + a->items->size);
   return Value::none();
 }
@@ -486,6 +496,7 @@ void add_bytes(Interpreter& in, Array* a, const Value& value) {
   const BytesLike more(in, value);
   if (more.view().size() % a->items->size != 0)
     throw Error(ErrorKind::ValueError, "bytes length not a multiple of item size");
+  a->room_for(more.view().size());
   a->bytes.insert(a->bytes.end(), more.view().begin(), more.view().end());
 }
 

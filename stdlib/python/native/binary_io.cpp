@@ -109,12 +109,13 @@ void destroy_file(Interpreter& in, Object* self) {
   free_object(in, static_cast<BinaryFile*>(self));
 }
 
-// read() that goes on after a signal, unless that asked the program to stop.
+// read() that waits in slices, so that the program can be stopped meanwhile, and that goes on after a signal.
 ssize_t read_descriptor(Interpreter& in, int fd, char* to, size_t size) {
+  wait_to_read(in, fd);
   for (;;) {
     const ssize_t got = read(fd, to, size);
     if (got >= 0 || errno != EINTR) return got;
-    stop_if_asked(in);
+    in.poll();
   }
 }
 

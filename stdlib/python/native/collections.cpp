@@ -1,6 +1,7 @@
 // _collections: deque, a ring of values.
 #include <algorithm>
 
+#include "lang/core/booking.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -17,6 +18,7 @@ constexpr int64_t kUnbounded = -1;
 
 struct Deque : GcObject {
   std::vector<Value> ring;  // power of two places; Undefined where nothing is
+  Booking booked;           // of the ring
   size_t head = 0, size = 0;
   int64_t maxlen = kUnbounded;
   uint64_t changes = 0;
@@ -34,7 +36,9 @@ bool is_deque(const Value& self, const Value& v) {
 }
 
 void grow(Deque* d) {
-  std::vector<Value> wider(std::max<size_t>(8, d->ring.size() * 2));
+  const size_t places = std::max<size_t>(8, d->ring.size() * 2);
+  d->booked.set(d->type->owner->heap, places * sizeof(Value));
+  std::vector<Value> wider(places);
   for (size_t i = 0; i < d->size; ++i) wider[i] = std::move(d->at(i));
   d->ring.swap(wider);
   d->head = 0;
@@ -80,11 +84,13 @@ void push_front(Deque* d, Value v) {
 void empty(Deque* d) {
   std::vector<Value> old;
   old.swap(d->ring);
+  d->booked.set(d->type->owner->heap, 0);
   d->head = d->size = 0;
   ++d->changes;
 }
 
 std::vector<Value> snapshot(Deque* d) {
+  d->type->owner->heap.expect(d->size * sizeof(Value));
   std::vector<Value> items;
   items.reserve(d->size);
   for (size_t i = 0; i < d->size; ++i) items.push_back(d->at(i));
@@ -294,7 +300,7 @@ void repeat_into(Interpreter& in, Deque* d, int64_t times) {
   const std::vector<Value> items = snapshot(d);
   if (times <= 0) empty(d);
   for (int64_t i = 1; i < times && !items.empty(); ++i) {
-    if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
+    in.poll(static_cast<int64_t>(items.size()));
     for (const Value& v : items) push_back(d, v);
   }
 }

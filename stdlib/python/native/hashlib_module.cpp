@@ -26,7 +26,7 @@ void update_with(Interpreter& in, Digest& digest, const Value& data) {
   const BytesLike bytes(in, data);
   for (std::string_view left = bytes.view(); !left.empty(); left.remove_prefix(std::min(kStep, left.size()))) {
     digest.update(left.substr(0, kStep));
-    stop_if_asked(in);
+    in.poll(kStep >> 10);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "lang/core/booking.h"
 #include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -37,6 +38,7 @@ struct File : Object {
   bool translate = true;
   std::unique_ptr<Decoder> decoder;
   std::string text;
+  Booking booked;  // of `text`
   size_t at = 0;
   int64_t consumed = 0;  // bytes of the file that `text` up to `at` stands for, when nothing was translated
   std::string pending;   // not written yet
@@ -142,6 +144,8 @@ bool fill(Interpreter& in, File* f) {
   }
   flush(in, f);
   if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
+  f->booked.cover(in.heap, f->text.size() + kBlock);
+  in.poll();
   std::string block(kBlock, '\0');
   ssize_t got;
   if (f->place == Place::Stream) {
@@ -260,7 +264,8 @@ bool file_next(Interpreter& in, const Value& self, Value& out) {
 
 // --- writing ---
 
-void write_memory(File* f, std::string_view text) {
+void write_memory(Interpreter& in, File* f, std::string_view text) {
+  f->booked.cover(in.heap, std::max(f->at, f->text.size()) + text.size());
   if (f->at > f->text.size()) f->text.resize(f->at, '\0');
   if (f->at == f->text.size()) {
     f->text.append(text);
@@ -334,7 +339,7 @@ Value file_write(Interpreter& in, const Args& args) {
   if (!f->writable) throw_unsupported(in, "not writable");
   const std::string_view text = text_of(args[1]);
   switch (f->place) {
-    case Place::Memory: write_memory(f, text); break;
+    case Place::Memory: write_memory(in, f, text); break;
     case Place::Out:
       check_encodable(in, args[1]);
       if (in.host().write_out) in.host().write_out(text);

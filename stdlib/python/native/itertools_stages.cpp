@@ -292,7 +292,6 @@ bool next_sliced(Interpreter& in, const Value& self, Value& out) {
   const Value source = s->source;
   if (source.is_undefined()) return false;
   for (; s->at < s->wanted; ++s->at) {
-    if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
     if (!next(in, source, out)) return finish(s->source);
   }
   if (s->at >= s->stop || !next(in, source, out)) return finish(s->source);

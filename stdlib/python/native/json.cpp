@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lang/core/booking.h"
 #include "lang/objects/class.h"
 #include "lang/types/format.h"
 #include "lang/types/number.h"
@@ -70,6 +71,7 @@ class Reader {
   }
 
   Value scan() {
+    in_.poll();
     if (p_ >= end_) fail("Expecting value", p_);
     switch (*p_) {
       case '"': return string();
@@ -312,6 +314,8 @@ class Writer {
 
  private:
   void write(const Value& value) {
+    in_.poll();
+    booked_.cover(in_.heap, out_.size() + kRoom);
     if (value.is_none()) {
       out_ += "null";
     } else if (value.is_bool()) {
@@ -359,14 +363,22 @@ class Writer {
   }
 
   void escape_unit(uint32_t unit) {
+    booked_.cover(in_.heap, out_.size() + kRoom);
     static constexpr char kHex[] = "0123456789abcdef";
     out_ += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out_ += kHex[(unit >> shift) & 15];
   }
 
   void string(std::string_view text) {
+    in_.poll(static_cast<int64_t>(text.size() >> 10) + 1);
+    booked_.cover(in_.heap, out_.size() + text.size() + kRoom);
     out_ += '"';
+    size_t looked = out_.size();
     for (const char* p = text.data(); p < text.data() + text.size();) {
+      if (out_.size() - looked > kLook) {
+        looked = out_.size();
+        in_.check_stop(kLook >> 10);
+      }
       const unsigned char c = static_cast<unsigned char>(*p);
       if (c >= 0x80 && !ascii_) {
         out_ += *p++;
@@ -397,6 +409,7 @@ class Writer {
 
   void new_line() {
     if (!indented_) return;
+    booked_.cover(in_.heap, out_.size() + level_ * indent_.size() + kRoom);
     out_ += '\n';
     for (size_t i = 0; i < level_; ++i) out_ += indent_;
   }
@@ -492,7 +505,11 @@ class Writer {
   bool skip_keys_, ascii_, allow_nan_, indented_, sort_keys_;
   Value default_;
   std::string indent_, item_separator_, key_separator_;
+  static constexpr size_t kRoom = 256;      // a number, separators
+  static constexpr size_t kLook = 1 << 16;  // bytes between two looks at whether to stop
+
   std::string out_;
+  Booking booked_;  // of `out_`
   size_t level_ = 0;
   std::vector<Object*> open_;
 };

@@ -82,6 +82,7 @@ Value list_directory(Interpreter& in, const Args& args) {
 }
 
 Value current_directory(Interpreter& in, const Args&) {
+  files(in);
   char path[PATH_MAX];
   if (getcwd(path, sizeof path) == nullptr) throw_os_error(in, errno);
   return make_str_lossy(in, path);
@@ -231,8 +232,14 @@ Value environment(Interpreter& in) {
   return dict;
 }
 
-Value process_id(Interpreter&, const Args&) { return Value::integer(getpid()); }
-Value parent_process_id(Interpreter&, const Args&) { return Value::integer(getppid()); }
+Value process_id(Interpreter& in, const Args&) {
+  require(in.limits.processes, "processes");
+  return Value::integer(getpid());
+}
+Value parent_process_id(Interpreter& in, const Args&) {
+  require(in.limits.processes, "processes");
+  return Value::integer(getppid());
+}
 Value processors(Interpreter&, const Args&) { return Value::integer(sysconf(_SC_NPROCESSORS_ONLN)); }
 Value is_terminal(Interpreter& in, const Args& args) {
   return Value::boolean(isatty(static_cast<int>(int_argument(in, args[0]))) == 1);
@@ -256,6 +263,7 @@ Value error_text(Interpreter& in, const Args& args) {
 Value system_names(Interpreter& in, const Args&) {
   utsname names{};
   uname(&names);
+  if (!in.limits.environment) names.nodename[0] = '\0';  // "" where it cannot be told
   return make_tuple(
       in, {make_str_lossy(in, names.sysname), make_str_lossy(in, names.nodename), make_str_lossy(in, names.release),
            make_str_lossy(in, names.version), make_str_lossy(in, names.machine)});

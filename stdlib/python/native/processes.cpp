@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -52,9 +53,18 @@ Value kill_process(Interpreter& in, const Args& args) {
 // (pid, status); (0, 0) while the child runs and WNOHANG is among the options.
 Value wait_for_process(Interpreter& in, const Args& args) {
   processes(in);
+  const int wanted = small(in, args[0]), options = small(in, args[1]);
   int status = 0;
   pid_t pid;
-  while ((pid = waitpid(small(in, args[0]), &status, small(in, args[1]))) < 0 && errno == EINTR) stop_if_asked(in);
+  // Asked again and again, ever more rarely, so that the program can be stopped meanwhile.
+  constexpr int kLongest = 5'000;
+  for (int pause = 50;; pause = std::min(2 * pause, kLongest)) {
+    pid = waitpid(wanted, &status, options | WNOHANG);
+    if (pid != 0 && !(pid < 0 && errno == EINTR)) break;
+    if (pid == 0 && (options & WNOHANG) != 0) break;
+    in.poll();
+    if (pid == 0) usleep(static_cast<useconds_t>(pause));
+  }
   return make_tuple(in, {checked(in, pid), Value::integer(pid == 0 ? 0 : status)});
 }
 
@@ -72,7 +82,15 @@ Value wait_for_files(Interpreter& in, const Args& args) {
   std::vector<pollfd> files;
   const Value list = list_from(in, args[0]);
   for (const Value& file : *as_list(list)) files.push_back({small(in, file), POLLIN, 0});
-  const int ready = poll(files.data(), files.size(), small(in, args[1]));
+  // In slices, so that the program can be stopped meanwhile.
+  constexpr int kSlice = 10;
+  int ready = 0;
+  const int wanted = small(in, args[1]);
+  for (int64_t left = wanted < 0 ? INT64_MAX : wanted;; left -= kSlice) {
+    ready = poll(files.data(), files.size(), static_cast<int>(std::min<int64_t>(left, kSlice)));
+    if (ready != 0 || left <= kSlice) break;
+    in.poll();
+  }
   if (ready < 0 && errno != EINTR) throw_os_error(in, errno);
   const Value answer = make_list(in);
   for (const pollfd& file : files)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/types/unicode.h"
 #include "stdlib/python/native/native_modules.h"
@@ -14,6 +15,7 @@ namespace {
 
 struct PatternObject : Object {
   std::shared_ptr<const regex::Program> program;
+  Booking booked;     // of the program
   Value text;         // the pattern
   Value group_index;  // dict
 };
@@ -88,11 +90,7 @@ struct Subject {
   Subject& operator=(const Subject&) = delete;
 };
 
-void poll_interrupt(void* data) {
-  if (static_cast<Interpreter*>(data)->interrupt.load(std::memory_order_relaxed) & 3) {
-    throw Error(ErrorKind::KeyboardInterrupt, std::string());
-  }
-}
+void poll_interrupt(void* data) { static_cast<Interpreter*>(data)->check_stop(); }
 
 // One after the other, as findall and sub go through a text: an empty match may not follow itself at the same place.
 struct Search {
@@ -496,12 +494,19 @@ Value match_repr(Interpreter& in, const Value& self) {
 
 // --- the module ---
 
+size_t bytes_of_program(const regex::Program& program) {
+  return sizeof program + program.code.capacity() * sizeof(regex::Instruction) +
+         program.sets.capacity() * sizeof(regex::CharSet) +
+         program.names.capacity() * sizeof(std::pair<std::string, uint32_t>);
+}
+
 Value compile_pattern(Interpreter& in, const Args& args) {
   const std::string_view text = text_argument(in, args[0], "pattern");
   try {
     auto program = regex::compile(decode(text), static_cast<uint32_t>(int_argument(in, args[1])), kUnicode);
     PatternObject* pattern = make_object<PatternObject>(in, types_of(args)->pattern);
     Value made = Value::adopt(pattern);
+    pattern->booked.set(in.heap, bytes_of_program(*program));
     pattern->program = std::move(program);
     pattern->text = args[0];
     pattern->group_index = make_dict(in);

@@ -1,5 +1,7 @@
 #include "stdlib/python/native/support.h"
 
+#include <poll.h>
+
 #include <cstring>
 
 #include "lang/core/names.h"
@@ -35,6 +37,12 @@ void throw_os_error(Interpreter& in, int code, std::string_view path) {
 void throw_os_error(Interpreter& in, int code) {
   const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
   throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code))}));
+}
+
+void wait_to_read(Interpreter& in, int file) {
+  constexpr int kSlice = 10;  // milliseconds
+  pollfd wanted{file, POLLIN, 0};
+  while (poll(&wanted, 1, kSlice) <= 0) in.poll();
 }
 
 Value class_get_item(Interpreter& in, const Args& args) {

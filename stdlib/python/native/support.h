@@ -50,10 +50,8 @@ bool has_script_init(Interpreter& in, const Type* type);
 // PermissionError unless the host grants it; `what` as in "reading files".
 void require(bool granted, const char* what);
 
-// In loops that may take long: KeyboardInterrupt when somebody has asked the program to stop.
-inline void stop_if_asked(Interpreter& in) {
-  if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
-}
+// Comes back when the file has something to read, an end or a fault; a safe point every few milliseconds until then.
+void wait_to_read(Interpreter& in, int file);
 
 // A row for the types whose classes may be written with parameters: partial[int].
 Value class_get_item(Interpreter& in, const Args& args);

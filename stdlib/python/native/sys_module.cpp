@@ -98,7 +98,7 @@ void fill_sys(Interpreter& in, Module& module) {
   set_member(in, module, "argv", list_of(in, in.argv));
   set_member(in, module, "path", list_of(in, in.search_path));
   set_member(in, module, "modules", Value(in.modules().table()));
-  set_member(in, module, "executable", make_str_lossy(in, program_path()));
+  set_member(in, module, "executable", make_str_lossy(in, in.limits.environment ? program_path() : ""));
   set_member(in, module, "maxsize", Value::integer(std::numeric_limits<int64_t>::max()));
 }
 

@@ -19,15 +19,19 @@ int64_t nanoseconds(clockid_t clock) {
   return int64_t{t.tv_sec} * kNano + t.tv_nsec;
 }
 
+void need_clock(Interpreter& in) { require(in.limits.clock, "the clock"); }
+
 template <clockid_t Clock>
-Value seconds_of(Interpreter&, const Args&) {
+Value seconds_of(Interpreter& in, const Args&) {
+  need_clock(in);
   timespec t{};
   clock_gettime(Clock, &t);
   return Value::real(static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9);
 }
 
 template <clockid_t Clock>
-Value nanoseconds_of(Interpreter&, const Args&) {
+Value nanoseconds_of(Interpreter& in, const Args&) {
+  need_clock(in);
   return Value::integer(nanoseconds(Clock));
 }
 
@@ -43,10 +47,10 @@ Value sleep_for(Interpreter& in, const Args& args) {
   if (seconds > 9e9) throw Error(ErrorKind::OverflowError, "timestamp too large to convert to C _PyTime_t");
   const int64_t until = nanoseconds(CLOCK_MONOTONIC) + static_cast<int64_t>(seconds * 1e9);
   for (int64_t left = until - nanoseconds(CLOCK_MONOTONIC); left > 0; left = until - nanoseconds(CLOCK_MONOTONIC)) {
-    const int64_t slice = std::min<int64_t>(left, kNano / 50);
+    const int64_t slice = std::min<int64_t>(left, kNano / 200);
     timespec t{slice / kNano, slice % kNano};
     nanosleep(&t, nullptr);
-    if (in.interrupt.load(std::memory_order_relaxed) & 3) throw Error(ErrorKind::KeyboardInterrupt, std::string());
+    in.poll();
   }
   return Value::none();
 }
@@ -59,6 +63,7 @@ Value fields_of(Interpreter& in, const tm& t) {
 }
 
 Value broken_down(Interpreter& in, const Args& args, tm* (*convert)(const time_t*, tm*)) {
+  if (args[0].is_none()) need_clock(in);
   const double seconds = args[0].is_none() ? static_cast<double>(time(nullptr)) : real_argument(in, args[0]);
   if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
   if (std::fabs(seconds) > 6.7e16) throw Error(ErrorKind::OverflowError, "timestamp out of range for platform time_t");

@@ -64,7 +64,7 @@ int run(Interpreter& in, Stream* s, std::string_view& input, int mode, ByteArray
   int code = Z_OK;
   size_t step = 16 << 10;
   for (;;) {
-    stop_if_asked(in);
+    in.poll(16);
     const size_t part = std::min<size_t>(input.size(), 1 << 30), old = out->size;
     const size_t room = std::min(step, most - old);
     byte_array_resize(in, out, old + room);

@@ -2,11 +2,21 @@
 #include <doctest/doctest.h>
 #include <tessera/tessera.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace tessera;
+
+// A host's own names: of Tessera's only the few types come in.
+static const int sum = 3, stack = 4;
+
+TEST_CASE("embed: the namespace brings no names of operations") {
+  CHECK(sum + stack == 7);
+  const Tensor x = Tensor::empty({2}, kFloat32);
+  CHECK((x + x).numel() == 2);
+}
 
 TEST_CASE("embed: values go in and out") {
   Interpreter tsr;
@@ -115,4 +125,93 @@ TEST_CASE("embed: a run can be cancelled from another thread") {
   });
   CHECK_THROWS_AS(tsr.run("while True: pass"), ScriptError);
   stopper.join();
+}
+
+TEST_CASE("embed: natives that iterate, wait or compute end at the limit of time") {
+  Interpreter tsr({.time_limit = 0.1});
+  tsr.run("import time, torch\na = torch.ones(1500, 1500)");
+  for (const char* code : {"sum(range(10**12))", "time.sleep(60)", "while True: a @ a", "max(range(10**12))",
+                           "torch.ones(1).expand(10**12).sum()", "'ab' * 10 in iter(range(10**12))"}) {
+    const auto start = std::chrono::steady_clock::now();
+    ScriptError error("", "", "");
+    CHECK_FALSE(tsr.try_run(code, nullptr, &error));
+    CHECK_MESSAGE(error.class_name() == "TimeoutError", code);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    CHECK_MESSAGE(seconds < 0.5, code);
+  }
+  CHECK(tsr.eval("1 + 1").as<int>() == 2);
+}
+
+TEST_CASE("embed: items that a native pulls are steps") {
+  Interpreter tsr({.step_limit = 100000});
+  ScriptError error("", "", "");
+  CHECK_FALSE(tsr.try_run("sum(range(10**12))", nullptr, &error));
+  CHECK(error.message() == "step limit exceeded");
+  CHECK(tsr.eval("sum(range(1000))").as<int>() == 499500);
+}
+
+TEST_CASE("embed: a limit that was hit stays hit until the run has ended") {
+  Interpreter tsr({.time_limit = 0.1});
+  ScriptError error("", "", "");
+  CHECK_FALSE(
+      tsr.try_run("class A:\n    def __del__(self):\n        while True: pass\nwhile True: A()\n", nullptr, &error));
+  CHECK(error.class_name() == "TimeoutError");
+  { const Ref kept = tsr.eval("A()"); }  // its finalizer has a limit too
+  CHECK(tsr.eval("1 + 1").as<int>() == 2);
+}
+
+TEST_CASE("embed: after a MemoryError whose data still stands the interpreter answers") {
+  Interpreter tsr({.memory_limit = 16 << 20});
+  ScriptError error("", "", "");
+  CHECK_FALSE(tsr.try_run("kept = []\nwhile True: kept.append([0])\n", nullptr, &error));
+  CHECK(error.class_name() == "MemoryError");
+  CHECK(tsr.eval("1 + 1").as<int>() == 2);
+  CHECK(tsr.eval("len(kept) > 1000").as<bool>());
+  tsr.run("kept = None");
+  CHECK(tsr.eval("len([0] * 100000)").as<int>() == 100000);
+}
+
+TEST_CASE("embed: an integer that does not fit the host's is refused") {
+  Interpreter tsr;
+  CHECK(tsr.eval("5000000000").as<int64_t>() == 5000000000);
+  CHECK_THROWS_AS(tsr.eval("5000000000").as<int>(), ScriptError);
+  CHECK_THROWS_AS(tsr.eval("-1").as<uint8_t>(), ScriptError);
+  CHECK(tsr.eval("255").as<uint8_t>() == 255);
+}
+
+TEST_CASE("embed: an exception keeps its class through a host function") {
+  Interpreter tsr;
+  tsr.def("apply(f, x)", "f(x)", [](const Ref& f, double x) { return f(x); });
+  const Ref caught = tsr.run(
+      "class Mine(Exception): pass\n"
+      "def f(x): raise Mine(x)\n"
+      "out = []\n"
+      "try: apply(lambda x: 1 / 0, 1)\n"
+      "except ZeroDivisionError as e: out.append(str(e))\n"
+      "try: apply(f, 2)\n"
+      "except Mine as e: out.append(str(e.args[0]))\n"
+      "out\n");
+  CHECK(caught.as<std::vector<std::string>>() == std::vector<std::string>{"division by zero", "2.0"});
+}
+
+TEST_CASE("embed: a signature must name the function's parameters") {
+  Interpreter tsr;
+  const auto two = [](double a, double b) { return a + b; };
+  CHECK_THROWS_AS(tsr.def("f(a)", "", two), ScriptError);
+  CHECK_THROWS_AS(tsr.def("f(a, b, c)", "", two), ScriptError);
+  tsr.def("f(a, b)", "", two);
+  CHECK(tsr.eval("f(1, 2)").as<double>() == 3);
+}
+
+TEST_CASE("embed: no clock, no folder, no process without a grant") {
+  Interpreter tsr;
+  for (const char* code : {"import time; time.time()", "import time; time.perf_counter()", "import os; os.getcwd()",
+                           "import os; os.getpid()", "import datetime; datetime.datetime.now()"}) {
+    ScriptError error("", "", "");
+    CHECK_FALSE(tsr.try_run(code, nullptr, &error));
+    CHECK_MESSAGE(error.class_name() == "PermissionError", code);
+  }
+  CHECK(tsr.run("import sys, platform\nsys.executable + platform.node()").as<std::string>().empty());
+  Interpreter granted({.allow_clock = true});
+  CHECK(granted.run("import time\ntime.time() > 1e9").as<bool>());
 }

@@ -1,0 +1,2 @@
+# vim: set fileencoding=iso-8859-1 :
+text = "ü"

@@ -1,0 +1,2 @@
+def doubled(n):
+    return 2 * n
