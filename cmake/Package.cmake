@@ -10,7 +10,8 @@ if(TARGET tsr)
   install(TARGETS tsr RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET tessera_cuda)  # looked for beside the program
-  install(TARGETS tessera_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # It has to be built by name (`plugins`): a build of tsr alone is installed without it.
+  install(TARGETS tessera_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
 endif()
 install(DIRECTORY embed/include/ DESTINATION include)
 install(DIRECTORY runtime backends DESTINATION include/tessera FILES_MATCHING
