@@ -111,9 +111,11 @@ class MergeSort {
     size_t left = 0, right = middle, to = start;
     try {
       while (left < count && right < end) {
-        if ((to & kPollMask) == 0) in_.check_stop(0);
-        if (less_(items_[right], buffer_[left])) items_[to++] = std::move(items_[right++]);
-        else items_[to++] = std::move(buffer_[left++]);
+        in_.check_stop(0);
+        for (size_t sure = std::min({count - left, end - right, kChunk}); sure != 0; --sure) {
+          if (less_(items_[right], buffer_[left])) items_[to++] = std::move(items_[right++]);
+          else items_[to++] = std::move(buffer_[left++]);
+        }
       }
     } catch (...) {
       while (left < count) items_[to++] = std::move(buffer_[left++]);
@@ -128,9 +130,11 @@ class MergeSort {
     size_t left = middle, to = end;
     try {
       while (right > 0 && left > start) {
-        if ((to & kPollMask) == 0) in_.check_stop(0);
-        if (less_(buffer_[right - 1], items_[left - 1])) items_[--to] = std::move(items_[--left]);
-        else items_[--to] = std::move(buffer_[--right]);
+        in_.check_stop(0);
+        for (size_t sure = std::min({right, left - start, kChunk}); sure != 0; --sure) {
+          if (less_(buffer_[right - 1], items_[left - 1])) items_[--to] = std::move(items_[--left]);
+          else items_[--to] = std::move(buffer_[--right]);
+        }
       }
     } catch (...) {
       while (right > 0) items_[--to] = std::move(buffer_[--right]);
@@ -139,7 +143,7 @@ class MergeSort {
     while (right > 0) items_[--to] = std::move(buffer_[--right]);
   }
 
-  static constexpr size_t kPollMask = (1 << 16) - 1;  // items between two looks at whether to stop
+  static constexpr size_t kChunk = 1 << 16;  // items between two looks at whether to stop
 
   Interpreter& in_;
   std::vector<T>& items_;
