@@ -18,17 +18,11 @@ struct RowShape {
 template <class T>
 void copy_lines(const RowShape& s, const T* image, int64_t top, int64_t lines, T* to) {
   const int64_t line = s.width + 2 * s.padding[1];
-  for (int64_t c = 0; c < s.channels; c++, image += s.height * s.width)
-    for (int64_t y = top; y < top + lines; y++, to += line) {
-      if (y < 0 || y >= s.height) {
-        std::fill_n(to, line, T(0));
-        continue;
-      }
-      std::fill_n(to, s.padding[1], T(0));
-      std::copy_n(image + y * s.width, s.width, to + s.padding[1]);
-      std::fill_n(to + s.padding[1] + s.width, s.padding[1], T(0));
-    }
-  std::fill_n(to, kPaddedTo, T(0));
+  std::fill_n(to, s.channels * lines * line + kPaddedTo, T(0));
+  const int64_t first = std::max<int64_t>(top, 0), last = std::min(top + lines, s.height);
+  to += (first - top) * line + s.padding[1];
+  for (int64_t c = 0; c < s.channels; c++, image += s.height * s.width, to += lines * line)
+    for (int64_t y = first; y < last; y++) std::copy_n(image + y * s.width, s.width, to + (y - first) * line);
 }
 
 }  // namespace tessera::tensor::cpu

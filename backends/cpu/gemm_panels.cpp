@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kWorthATask = int64_t(1) << 20;  // multiplications
 
 constexpr int64_t kLeftColumns = int64_t(1) << 19;  // bytes
-constexpr int64_t kRowsAtOnce = 384;                // of a part of k, in the second-level cache
+constexpr int64_t kRowsAtOnce = 512;                // of a part of k, in the second-level cache
 constexpr int64_t kInPlace = int64_t(24) << 10;     // bytes of a right operand that stays in the first-level cache
 
 /// a along rows, b along lanes: result (r, j) is out[r * out_row + j * out_lane].

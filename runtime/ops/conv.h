@@ -47,6 +47,18 @@ struct MaxPoolCall {
 };
 extern Kernel<MaxPoolCall> max_pool_kernel;
 
+/// The sum of each window, float32 or float64, over `divisor`; pixels outside of the image are 0.
+struct AvgPoolCall {
+  DType dtype;
+  const void* in;
+  void* out;
+  int64_t planes, height, width, out_height, out_width;
+  Window window;
+  double divisor;
+  Launch launch{};
+};
+extern Kernel<AvgPoolCall> avg_pool_kernel;
+
 /// [N, C, H, W] -> [N, C * kernel, places]: each column is what one place of the window sees.
 Tensor im2col(const Tensor& image, const Window& window);
 /// Its inverse, adding up what overlaps.

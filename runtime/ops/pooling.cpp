@@ -13,6 +13,7 @@
 namespace tessera::tensor {
 
 constinit Kernel<MaxPoolCall> max_pool_kernel("max_pool2d");
+constinit Kernel<AvgPoolCall> avg_pool_kernel("avg_pool2d");
 
 namespace {
 
@@ -134,6 +135,15 @@ struct AvgPool {
                   bool with_padding, const Divisor& divisor) {
     if (out.numel() == 0) return;
     const Plan p(self, out, pool_window(kernel, stride, padding, {}));
+    if (avg_pool_kernel.has(self.device().type) && (self.dtype() == kFloat32 || self.dtype() == kFloat64)) {
+      const Tensor in = contiguous(self);
+      const bool same = p.counts_the_same(with_padding, divisor);
+      avg_pool_kernel(self.device(), AvgPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(),
+                                                 in.numel() / std::max<int64_t>(1, p.height * p.width), p.height,
+                                                 p.width, p.rows, p.columns, p.w, same ? p.count(divisor) : 1.0});
+      if (!same) copy_into(out, p.divided(out, with_padding, divisor));
+      return;
+    }
     const Tensor image = padded_image(reshape(self, {-1, 1, p.height, p.width}), p.w, 0.0, p.below, p.right);
     Tensor sums = sum(windows_over(image, p.w, p.rows, p.columns), Dims{1, 2, 3});
     if (self.dtype() == kInt64) sums = to_dtype(sums, kFloat64);  // the mean is cut to an integer
@@ -164,6 +174,12 @@ struct AvgPool {
     int64_t missing(int d, int64_t count, int64_t size) const {
       return std::max<int64_t>(0, (count - 1) * w.stride[d] + w.kernel[d] - size - 2 * w.padding[d]);
     }
+    /// Whether every window has the same divisor, and that.
+    bool counts_the_same(bool with_padding, const Divisor& divisor) const {
+      const bool inside = w.padding[0] == 0 && w.padding[1] == 0;
+      return divisor || ((with_padding || inside) && below == 0 && right == 0);
+    }
+    double count(const Divisor& divisor) const { return double(divisor ? *divisor : w.kernel[0] * w.kernel[1]); }
     Tensor divided(const Tensor& sums, bool with_padding, const Divisor& divisor) const {
       if (divisor) return sums / *divisor;
       const Tensor counts = window_sizes(w, height, width, rows, columns, with_padding);
