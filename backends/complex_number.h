@@ -28,12 +28,12 @@ struct Cx {
   friend Cx operator/(Cx z, Cx w) {
     const T a = z.v.real(), b = z.v.imag(), c = w.v.real(), d = w.v.imag();
     if (c == 0 && d == 0) return std::complex<T>(a / std::fabs(c), b / std::fabs(c));
-    if (std::fabs(c) >= std::fabs(d)) {
-      const T ratio = d / c, scale = T(1) / (c + d * ratio);
-      return std::complex<T>((a + b * ratio) * scale, (b - a * ratio) * scale);
-    }
-    const T ratio = c / d, scale = T(1) / (c * ratio + d);
-    return std::complex<T>((a * ratio + b) * scale, (b * ratio - a) * scale);
+    const bool wide = std::fabs(c) >= std::fabs(d);  // chosen from by place: no branch could be foreseen
+    const T divisor[2] = {d, c}, number[2] = {b, a}, sign[2] = {T(-1), T(1)};
+    const T large = divisor[wide], small = divisor[!wide], first = number[wide], second = number[!wide];
+    const T ratio = small / large, scale = T(1) / (large + small * ratio);
+    return std::complex<T>((first + second * ratio) * scale,
+                           (sign[wide] * second - sign[wide] * first * ratio) * scale);
   }
   friend Cx operator-(Cx a) { return -a.v; }
   friend bool operator==(Cx a, Cx b) { return a.v == b.v; }

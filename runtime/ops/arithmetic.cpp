@@ -108,6 +108,14 @@ void run_row(OpCall& c, int id, const Operand* in, const Scalar* params = nullpt
   }
 }
 
+// The row itself says so of bools; with alpha another one runs.
+void refuse_bools(const Operand& x, const Operand& y) {
+  const auto is_true = [](const Operand& o) {
+    return o.is_tensor() ? is_bool(o.tensor().dtype()) : o.scalar().is_bool();
+  };
+  if (is_true(x) || is_true(y)) sub(x, y);
+}
+
 template <bool kSubtract>
 void add_alpha(OpCall& c) {
   Scalar nx, ny, alpha = c.scalar(2);
@@ -116,6 +124,7 @@ void add_alpha(OpCall& c) {
     Operand in[] = {x, y};
     return run_row(c, kSubtract ? k_sub : k_add, in);
   }
+  if (kSubtract) refuse_bools(x, y);
   check_alpha(x, y, alpha);
   Operand in[] = {x, y, kSubtract ? negated(alpha) : alpha};
   run_row(c, k_add_scaled, in);
@@ -124,6 +133,7 @@ void add_alpha(OpCall& c) {
 void rsub(OpCall& c) {
   Scalar nx, ny;
   Operand x = operand_of(c, 0, nx), y = operand_of(c, 1, ny);
+  refuse_bools(y, x);
   if (!is_one(c.scalar(2))) check_alpha(x, y, c.scalar(2));
   const Tensor scaled = is_one(c.scalar(2)) ? Tensor() : mul(x, c.scalar(2));
   Operand in[] = {y, scaled.defined() ? Operand(scaled) : x};
@@ -137,7 +147,15 @@ void divide_rounding(OpCall& c) {
   const std::string mode = Unbox<std::string>::get(c, 2);
   check(mode == "trunc" || mode == "floor", TensorErrorKind::Runtime,
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", mode, "'");
-  if (mode == "trunc") return run_row(c, k_trunc_divide, in);
+  if (mode == "trunc") {
+    PromotionState type;
+    for (const Operand& operand : in) operand.is_tensor() ? type.add(operand.tensor()) : type.add(operand.scalar());
+    if (!is_half(type.result())) return run_row(c, k_trunc_divide, in);
+    Tensor quotient = div(in[0], in[1]);  // rounded, before it is cut off
+    const Operand both[] = {quotient};
+    run_pointwise_inplace(k_trunc, both);
+    return return_value(c, renamed(quotient, "DivBackward2"));
+  }
   run_row(c, k_floor_divide, in);
   const auto is_recorded = [&](const Operand& o) { return o.is_tensor() && needs_grad(o.tensor()); };
   if (!c.out.empty() || !(is_recorded(in[0]) || is_recorded(in[1]))) return;

@@ -9,6 +9,7 @@
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/result_layout.h"
 #include "runtime/ops/views.h"
+#include "runtime/plan.h"
 
 namespace tessera::tensor {
 
@@ -69,12 +70,20 @@ Tensor imag(const Tensor& self) {
   return select(self.is_conj() ? neg_view(view_as_real(conj_view(self))) : view_as_real(self), -1, 1);
 }
 
+[[noreturn]] static void refuse_parts(const Tensor& re, const Tensor& im) {
+  fail(TensorErrorKind::NotImplemented, "Expected both inputs to be Half, Float or Double tensors but got ",
+       scalar_type_name(re.dtype()), " and ", scalar_type_name(im.dtype()));
+}
+static void check_parts(const Tensor& re, const Tensor& im) {
+  for (const Tensor* t : {&re, &im})
+    if (!is_floating(t->dtype()) || t->dtype() == kBFloat16) refuse_parts(re, im);
+}
+
 Tensor complex(const Tensor& re, const Tensor& im) {
-  check((re.dtype() == kFloat32 || re.dtype() == kFloat64) && (im.dtype() == kFloat32 || im.dtype() == kFloat64),
-        TensorErrorKind::NotImplemented, "Expected both inputs to be Half, Float or Double tensors but got ",
-        scalar_type_name(re.dtype()), " and ", scalar_type_name(im.dtype()));
+  check_parts(re, im);
   check(re.dtype() == im.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(re.dtype()), " but got scalar type ", scalar_type_name(im.dtype()), " for second argument");
+  if (re.dtype() == kFloat16) refuse_parts(re, im);  // there is no complex32
   const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
   const Tensor* const parts[] = {&re, &im};
   const Dims strides = result_strides(parts, shape);
@@ -122,7 +131,7 @@ namespace {
 
 struct ComplexAbs {
   static Meta shape(const Tensor& self) {
-    return {self.sizes(), real_type(self.dtype()), self.device(), result_strides({{&self}}, self.sizes())};
+    return {self.sizes(), real_type(self.dtype()), self.device(), dense_strides(self)};
   }
   static void run(const Tensor& out, const Tensor& self) { copy_into(out, hypot(real(self), imag(self))); }
   static void grad(Tensor& out, const Tensor& self) {
@@ -174,7 +183,9 @@ Tensor sgn(const Tensor& self) {
 }
 
 Tensor complex_logaddexp(const Tensor& x, const Tensor& y) {
-  const DType type = promote_types(x.dtype(), y.dtype());
+  PromotionState promotion;
+  promotion.add(x), promotion.add(y);
+  const DType type = promotion.result();
   const Tensor a = to_dtype(x, type), b = to_dtype(y, type), order = real(a) < real(b);
   const Tensor low = where(order, a, b), high = where(order, b, a), top = real(high);
   const Tensor nothing = isneginf(top), endless = isposinf(real(low));
@@ -186,10 +197,7 @@ Tensor complex_logaddexp(const Tensor& x, const Tensor& y) {
 namespace {
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {
-  for (const Tensor* t : {&abs, &angle})
-    check(t->dtype() == kFloat32 || t->dtype() == kFloat64 || t->dtype() == kFloat16, TensorErrorKind::NotImplemented,
-          "Expected both inputs to be Half, Float or Double tensors but got ", scalar_type_name(abs.dtype()), " and ",
-          scalar_type_name(angle.dtype()));
+  check_parts(abs, angle);
   check(abs.dtype() == angle.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(abs.dtype()), " but got scalar type ", scalar_type_name(angle.dtype()),
         " for second argument");

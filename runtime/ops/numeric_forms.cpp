@@ -46,6 +46,7 @@ void float_power_kernel(OpCall& c) {
 Tensor powers_of_two(const Tensor& other, DType type) { return exp2(to_dtype(other, type)); }
 struct Ldexp {
   static Meta shape(const Tensor& self, const Tensor& other) {
+    if (is_floating(self.dtype())) require_type(kAllTypes - DTypeSet(DType::Bool), other.dtype(), "ldexp_cpu_exp");
     const Tensor* inputs[] = {&self, &other};
     PromotionState promotion;
     promotion.add(self);
@@ -61,9 +62,10 @@ struct Ldexp {
     record(out, "LdexpBackward0", {&self, &other}, keep(self, other), [](Sweep& s) {
       const Tensor x = s.kept(0), n = s.kept(1);
       const DType type = s.g().dtype();
-      s.give(0, [&] { return sum_to_size(s.g() * powers_of_two(n, type), x.sizes()); });
+      s.give(0, [&] { return sum_to_size(s.g() * conj(powers_of_two(n, type)), x.sizes()); });
       s.give(1, [&] {
-        return sum_to_size(s.g() * to_dtype(x, type) * powers_of_two(n, type) * 0.69314718055994530942, n.sizes());
+        return sum_to_size(s.g() * conj(to_dtype(x, type) * powers_of_two(n, type)) * 0.69314718055994530942,
+                           n.sizes());
       });
     });
   }

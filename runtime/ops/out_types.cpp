@@ -7,7 +7,7 @@
 namespace tessera::tensor {
 namespace {
 
-enum class Takes { Castable, Same, SameOrTruth, Truth, Anything };
+enum class Takes { Castable, CastableOrTruth, Same, Truth, Anything };
 
 // In a text $R is the result's type and $O that of out ("Float"), $r and $o are their C++ names, $n is the op's name.
 struct Rule {
@@ -33,7 +33,7 @@ constexpr Rule kRules[] = {
      " abs absolute ceil conj_physical frac floor softshrink hardshrink gelu neg negative round sign sgn trunc fix softplus "
      "bitwise_not "},
     {Takes::Same, "expected scalar_type $R but found $O", " cummax cummin logcumsumexp "},
-    {Takes::SameOrTruth, "expected scalar_type $R but found $O", " diff "},
+    {Takes::CastableOrTruth, "result type $R can't be cast to the desired output type $O", " diff "},
     {Takes::Truth, "$n only supports bool tensor for result, got: $O", " all any "},
     {Takes::Same, "Expected result to be of dtype uint64, but got $O", " hash_tensor "},
     {Takes::Same, "expected scalar type $R but found $O", " log_sigmoid logsigmoid linalg_solve_triangular "},
@@ -136,8 +136,8 @@ void check_out_type(std::string_view op, DType result, DType out) {
     case Takes::Castable:
       if (can_cast(result, out)) return;
       break;
-    case Takes::SameOrTruth:
-      if (is_bool(result)) return;
+    case Takes::CastableOrTruth:
+      if (is_bool(result) || can_cast(result, out)) return;
       break;
     case Takes::Truth:
       if (is_bool(out) || out == DType::UInt8) return;

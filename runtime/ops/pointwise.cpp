@@ -98,6 +98,9 @@ std::string kernel_name(std::string_view row) {
       {"erfc", "erfc_vml_cpu"},
       {"erfinv", "erfinv_vml_cpu"},
       {"addcmul", "addcmul_cpu_out"},
+      {"pow", "pow"},
+      {"floor_divide", "div_floor_cpu"},
+      {"trunc_divide", "div_trunc_cpu"},
   };
   for (const auto& [name, kernel] : kOthers)
     if (row == name) return std::string(kernel);
@@ -140,6 +143,13 @@ const char* complex_refusal(std::string_view row) {
 }
 
 bool is_clamp(int id) { return id == k_clamp_min || id == k_clamp_max || id == k_clamp_both; }
+
+// In place a result must fit; the words of clamp name the C++ type.
+void check_inplace_dtype(int id, DType result, const Tensor& self) {
+  const DType type = self.dtype();
+  check(can_cast(result, type), TensorErrorKind::Runtime, "result type ", scalar_type_name(result),
+        " can't be cast to the desired output type ", is_clamp(id) ? cpp_name(type) : scalar_type_name(type));
+}
 
 bool any_complex(const Operand* in, int count) {
   for (int k = 0; k < count; k++)
@@ -199,12 +209,18 @@ DType promote_clamp(const PointwiseRow& row, const Operand& x, const Scalar* bou
   return promote(all, 0, row.params + 1);
 }
 
-void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, const Scalar* params, Plan& plan) {
+// `self`: the tensor that an in-place form writes to.
+void decide_types(int id, const PointwiseRow& row, const Operand* in, int count, const Scalar* params, Plan& plan,
+                  const Tensor* self = nullptr) {
   if (is_clamp(id)) plan.common = promote_clamp(row, in[0], params);
   else plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
   if (id == k_lerp || id == k_addcdiv || id == k_heaviside) check_mixture(id, in, count);
-  if (!row.types.has(plan.common)) [[unlikely]] {
-    if (!is_complex(plan.common)) full_shape(in, count);  // a kernel looks at the dtype, after the shapes
+  const bool bool_power = id == k_pow && is_bool(plan.common) && !in[1].is_tensor();  // to True or False: no arithmetic
+  if (!row.types.has(plan.common) && !bool_power) [[unlikely]] {
+    // A kernel looks at the dtype, after the shapes and what the result has to fit into.
+    if (!is_complex(plan.common)) full_shape(in, count);
+    const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
+    if (self && !complex_refusal(row.name)) check_inplace_dtype(id, predicate ? kBool : plan.common, *self);
     refuse_dtype(row, plan.common);
   }
   if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
@@ -428,11 +444,6 @@ const Tensor* reusable(const Operand* in, int count, unsigned reuse, Ints sizes,
   return nullptr;
 }
 
-void check_out_dtype(DType result, const Tensor& out) {
-  check(can_cast(result, out.dtype()), TensorErrorKind::Runtime, "result type ", scalar_type_name(result),
-        " can't be cast to the desired output type ", scalar_type_name(out.dtype()));
-}
-
 // Bools have ops of their own for what bits do.
 int replace_for_bool(int id, DType common) {
   if (!is_bool(common)) return id;
@@ -505,7 +516,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const PointwiseRow& row = kPointwiseRows[id];
   const int count = row.arity;
   if (id == k_abs && in[0].is_tensor() && is_complex(in[0].tensor().dtype())) [[unlikely]]
-    return given(out, complex_abs(in[0].tensor()), row.name);
+    return given(out, complex_abs(in[0].tensor()), "complex_abs");
   if ((id == k_lerp || id == k_logaddexp) && any_complex(in, count)) [[unlikely]]
     return given(out, id == k_lerp ? complex_lerp(in) : complex_logaddexp(in[0].as_tensor(), in[1].as_tensor()),
                  row.name);
@@ -583,11 +594,11 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     check(Ints(shape) == self.sizes(), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
           " doesn't match the broadcast shape ", shape);
   }
-  decide_types(id, row, in, count, params, plan);
+  decide_types(id, row, in, count, params, plan, &self);
   check_operands(id, row, in, plan);
   Scalar fitted[2];
   if (row.params) params = fit_params(id, row, params, plan, fitted);
-  check_out_dtype(plan.result, self);
+  check_inplace_dtype(id, plan.result, self);
   check(device == self.device(), TensorErrorKind::Runtime,
         "Expected all tensors to be on the same device, but found at least two devices, ", self.device().str(), " and ",
         device.str(), "!");

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "runtime/autograd/record.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/grad_probe.h"
 #include "runtime/ops/op.h"
@@ -27,7 +28,8 @@ static Tensor pow_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
   return where(y == 0.0, 0.0, g * (y * pow(x, y - 1.0)));
 }
 static Tensor pow_dy(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& result) {
-  const Tensor zero = is_complex(result.dtype()) ? x == 0.0 : (x == 0.0) & (y >= 0.0);
+  const bool complex = is_complex(y.dtype());
+  const Tensor right = complex ? (imag(y) == 0.0) & (real(y) >= 0.0) : y >= 0.0, zero = (x == 0.0) & right;
   return g * where(zero, 0.0, result * log(x));
 }
 static Tensor gelu_tanh_dx(const Tensor& x) {
@@ -97,7 +99,8 @@ constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class)
     if (name == taker) return kFloatTypes;
   for (const std::string_view taker : {"logaddexp", "lerp"})
     if (name == taker) return kFloatTypes | kComplexTypes;
-  for (const std::string_view taker : {"abs", "addcmul", "bitwise_left_shift", "bitwise_right_shift"})
+  for (const std::string_view taker : {"abs", "pow", "addcmul", "floor_divide", "trunc_divide", "remainder", "fmod",
+                                       "bitwise_left_shift", "bitwise_right_shift"})
     if (name == taker) return types_of(row_class) - DTypeSet(DType::Bool);
   if (name == "round") return (types_of(row_class) - DTypeSet(DType::Bool)) | kWideUnsignedTypes;
   for (const std::string_view taker : {"floor", "ceil", "trunc", "relu", "relu6", "hardtanh"})
@@ -206,6 +209,10 @@ void refuse_derivative([[maybe_unused]] Tensor result, [[maybe_unused]] std::spa
   }
 }
 
+constexpr uint32_t flags_of_row(std::string_view name, uint32_t where) {
+  return name == "floor_divide" || name == "heaviside" ? where | kNoGrad : where;
+}
+
 /// The boxed form of every row: operands, then parameters.
 template <int Id>
 void run_boxed(OpCall& c) {
@@ -282,8 +289,7 @@ constexpr FastPaths binary_paths() {
 
 /// Calls for the tests (samples.h): inside the domain of nearly every row, broadcast, and with a number.
 constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_class, int arity) {
-  if (name == "bitwise_left_shift" || name == "bitwise_right_shift")
-    return "i[3,4]<9, i[4]<5\ni[3]<9, 2\nb[2], b[2] -> NotImplementedError: not implemented for 'Bool'";
+  if (name == "bitwise_left_shift" || name == "bitwise_right_shift") return "i[3,4]<9, i[4]<5\ni[3]<9, 2";
   if (name == "acosh") return "g[3,4]\nc[4]";
   if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]\nb[3], c[3], c[2,3]";
   if (row_class == PointwiseClass::Bits) return arity == 1 ? "i[3,4]<9\nb[4]" : "i[3,4]<9, i[4]<5\ni[3]<9, 2";
@@ -298,14 +304,14 @@ constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_c
   if (name == "lerp") return "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]\nc[3], c[3], 0.25";
   return complex ? "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]" : "p[2,3], p[3], p[2,1]";
 }
-#define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)       \
-  static const OpRegistration entry_##NAME{#NAME,                     \
-                                           #NAME SCHEMA " -> Tensor", \
-                                           DOC,                       \
-                                           FLAGS,                     \
-                                           run_boxed<k_##NAME>,       \
-                                           PATHS,                     \
-                                           0,                         \
+#define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)        \
+  static const OpRegistration entry_##NAME{#NAME,                      \
+                                           #NAME SCHEMA " -> Tensor",  \
+                                           DOC,                        \
+                                           flags_of_row(#NAME, FLAGS), \
+                                           run_boxed<k_##NAME>,        \
+                                           PATHS,                      \
+                                           0,                          \
                                            samples_of_row(#NAME, PointwiseClass::CLASS, ARITY)};
 #define UNARY(NAME, CLASS, WHERE, DOC, ...) \
   TS_ENTRY(NAME, CLASS, 1, "(Tensor self)", DOC, WHERE, unary_paths<k_##NAME>())

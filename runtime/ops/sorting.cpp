@@ -167,15 +167,16 @@ void select_rows(SelectCall::Rule rule, const Tensor& values, const Tensor& inde
 }
 
 struct Kthvalue {
-  static constexpr TypeRule types{kRealTypes - kBool, "kthvalue_cpu"};
   static TwoMetas shape(const Tensor& self, int64_t k, int64_t dim_given, bool keepdim) {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     TwoMetas metas = picked_shape(self, dim, keepdim, "kthvalue");
     check(k >= 1 && k <= length_of(self, dim), TensorErrorKind::Runtime,
           "kthvalue(): selected number k out of range for dimension ", dim);
+    if (self.dim()) require_type(kRealTypes - kBool, self.dtype(), "kthvalue_cpu");
     return metas;
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t k, int64_t dim, bool) {
+    if (self.dim() == 0) return copy_into(values, self), fill_into(index, 0);
     select_rows(SelectCall::Rule::Kth, values, index, self, k - 1, dim);
   }
   static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t, int64_t dim, bool keepdim) {
@@ -198,8 +199,10 @@ struct MedianDim {
 };
 
 struct Median {
-  static constexpr TypeRule types{kRealTypes - kBool, "median_cpu"};
-  static Meta shape(const Tensor& self) { return Meta({}, self); }
+  static Meta shape(const Tensor& self) {
+    if (self.numel()) require_type(kRealTypes - kBool, self.dtype(), "median_cpu");
+    return Meta({}, self);
+  }
   static void run(const Tensor& out, const Tensor& self) { pick(out, self); }
   static void grad(Tensor& out, const Tensor& self) {
     // Every element that equals the median has its share.
@@ -212,9 +215,14 @@ struct Median {
   }
 
  private:
+  // NaN, and what it becomes as an integer.
+  static Scalar of_nothing(DType t) {
+    if (is_differentiable(t)) return std::nan("");
+    if (is_bool(t)) return true;
+    return t == kInt64 ? INT64_MIN : t == kInt32 ? int64_t(INT32_MIN) : int64_t(0);
+  }
   static void pick(const Tensor& out, const Tensor& self) {
-    // Of nothing it is NaN, or the least number.
-    if (self.numel() == 0) return fill_into(out, is_floating(self.dtype()) ? Scalar(std::nan("")) : Scalar(INT64_MIN));
+    if (self.numel() == 0) return fill_into(out, of_nothing(self.dtype()));
     const Tensor flat = reshape(self, {-1}), index = Tensor::empty({}, kInt64, self.device());
     select_rows(SelectCall::Rule::Median, out, index, flat, (self.numel() - 1) / 2, 0);
   }
@@ -222,8 +230,9 @@ struct Median {
 
 struct Mode {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
+    const TwoMetas metas = picked_shape(self, dim, keepdim, "mode");
     if (self.dim()) require_type(kRealTypes, self.dtype(), "mode_cpu");  // one element is its own mode, whatever it is
-    return picked_shape(self, dim, keepdim, "mode");
+    return metas;
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool) {
     if (self.dim() == 0) return copy_into(values, self), fill_into(index, 0);
@@ -283,7 +292,6 @@ ValuesAndIndices nanmedian_along(const Tensor& self, int64_t dim, bool keepdim) 
   return {renamed(squeeze(values, dim), "NanmedianBackward1"), squeeze(index, dim)};
 }
 Tensor nanmedian(const Tensor& self) {
-  require_type(kRealTypes - kBool, self.dtype(), "median_cpu");
   if (!is_floating(self.dtype()) || !self.numel()) return median(self);
   return renamed(std::get<0>(nanmedian_along(reshape(self, {-1}), 0, false)), "NanmedianBackward0");
 }

@@ -277,7 +277,7 @@ Tensor ndtr(const Tensor& self) { return (erf(self / std::sqrt(2.0)) + 1.0) * 0.
 struct Frexp {
   static std::array<Meta, 2> shape(const Tensor& self) {
     check(is_floating(self.dtype()), TensorErrorKind::Runtime, "torch.frexp() only supports floating-point dtypes");
-    const Dims strides = result_strides({{&self}}, self.sizes());
+    const Dims strides = dense_strides(self);
     return {Meta{self.sizes(), self.dtype(), self.device(), strides},
             Meta{self.sizes(), kInt32, self.device(), strides}};
   }

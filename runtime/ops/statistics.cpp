@@ -72,6 +72,7 @@ struct Variance {
 
   static void run(const Tensor& out, const Tensor& x, const MaybeDims& dim, std::optional<double> correction,
                   bool keepdim) {
+    if (is_half(x.dtype())) return run(out, to_dtype(x, kFloat32), dim, correction, keepdim);  // rounded once
     const uint64_t mask = dim_mask(x, dim);
     const double n = divisor(x, mask, correction);
     if (n <= 0)
@@ -79,11 +80,34 @@ struct Variance {
           text(kName,
                "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                "(input numel divided by output numel)."));
-    const Tensor variance = sum_squares(centred(x, mask), mask, keepdim) / n;
+    const Tensor mean = reduce(r_mean, {x, mask, true});
+    Tensor variance = sum_squares(x - mean, mask, keepdim) / n;
+    if (out.device().is_cpu() && n > 0 && x.numel()) {
+      const bool wide = real_type(x.dtype()) == kFloat64;
+      // Squares of float32 may be too large where their mean or its root is not.
+      if (!wide && is_infinite_somewhere(variance))
+        return run(out, to_dtype(x, is_complex(x.dtype()) ? kComplex128 : kFloat64), dim, correction, keepdim);
+      // The mean of equal numbers may be a digit away from them, and is not from the first of them.
+      if (is_small_somewhere(variance, mean, wide ? 1e-28 : 1e-12))
+        variance = variance_from_first(x, mask, keepdim) / n;
+    }
     copy_into(out, kRoot ? sqrt(variance) : variance);
-    // Squares of float32 may be too large where their mean or its root is not.
-    if (out.device().is_cpu() && real_type(x.dtype()) != kFloat64 && n > 0 && any_true(isinf(out)))
-      run(out, to_dtype(x, is_complex(x.dtype()) ? kComplex128 : kFloat64), dim, correction, keepdim);
+  }
+  static bool is_infinite_somewhere(const Tensor& t) {
+    return t.numel() == 1 ? std::isinf(t.item().to_double()) : any_true(isinf(t));
+  }
+  /// Beside the square of the mean.
+  static bool is_small_somewhere(const Tensor& variance, const Tensor& mean, double share) {
+    if (variance.numel() == 1) return variance.item().to_double() <= share * std::norm(mean.item().to_complex());
+    const Tensor size = abs(mean);
+    return any_true(variance <= reshape(size * size * share, variance.sizes()));
+  }
+  static Tensor variance_from_first(const Tensor& x, uint64_t mask, bool keepdim) {
+    Tensor first = x;
+    for (int64_t d = 0; d < x.dim(); d++)
+      if (mask >> d & 1) first = narrow(first, d, 0, 1);
+    const Tensor gap = x - first;
+    return sum_squares(gap - reduce(r_mean, {gap, mask, true}), mask, keepdim);
   }
   static void grad(Tensor& out, const Tensor& self, const MaybeDims& dim, std::optional<double> correction, bool) {
     const uint64_t mask = dim_mask(self, dim);

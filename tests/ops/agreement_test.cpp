@@ -153,6 +153,8 @@ void compare(int id, DType dtype, const Tensor* in, const Tensor& cpu, const Ten
     if (cancels(id) && std::isfinite(x) && std::isfinite(y) && std::fabs(x - y) <= 1e-13 * (1 + std::fabs(y)) &&
         dtype == kFloat64)
       u = 0;
+    // inf minus a quotient that is finite in double alone
+    if (id == pointwise::k_addcdiv && std::isnan(x) && std::isinf(y) && dtype != kFloat64) u = 0;
     if (u > worst) worst = u, where = i;
   }
   if (worst <= allowed(id, ref.dtype())) return;
@@ -178,7 +180,7 @@ void run_layouts(int id, DType dtype) {
   const DType out = predicate ? kBool : dtype;
   auto make = [&](Ints sizes, int k) {
     Tensor t = values(sizes, dtype, true);
-    if (k == 1 && !is_floating(dtype) && integer_trap(id)) t = clamp(abs(t), Scalar(1), Scalar(6));
+    if (k == 1 && !is_floating(dtype) && !is_bool(dtype) && integer_trap(id)) t = clamp(abs(t), Scalar(1), Scalar(6));
     return t;
   };
   for (int64_t n : {0, 1, 2, 7, 16, 33, 1000}) {  // dense
@@ -211,6 +213,7 @@ TEST_CASE("pointwise: cpu agrees with ref") {
   for (int id = 0; id < pointwise::kPointwiseCount; id++)
     for (DType t : {kBool, kUInt8, kInt8, kInt16, kInt32, kInt64, kFloat16, kBFloat16, kFloat32, kFloat64}) {
       if (!has_kernel(kPointwiseRows[id], t)) continue;
+      if (is_bool(t) && !kPointwiseRows[id].types.has(t)) continue;
       if (is_bool(t) && (id == pointwise::k_bitwise_not || id == pointwise::k_sub || id == pointwise::k_neg)) continue;
       run_layouts(id, t);
     }
