@@ -26,11 +26,19 @@ std::string tensor_text(const Tensor& t);  // with the current Context's options
 /// The part between "tensor(" and the suffixes, its further lines indented by `indent`.
 std::string tensor_body(const ArrayView& a, const FormatOptions& options, int64_t indent);
 
-/// str(array) and repr(array) as NumPy's, with NumPy's default options.
-std::string numpy_str(const Tensor& t);
-std::string numpy_repr(const Tensor& t);
-std::string numpy_str(const ArrayView& a);
-std::string numpy_repr(const ArrayView& a);
+/// What np.set_printoptions sets.
+struct NumpyOptions {
+  int64_t threshold = 1000, edge = 3, linewidth = 75;
+  int precision = 8;
+  bool suppress = false;  // no scientific form
+  bool fixed = false;     // always so many digits: floatmode='fixed'
+};
+
+/// str(array) and repr(array) as NumPy's.
+std::string numpy_str(const Tensor& t, const NumpyOptions& options = {});
+std::string numpy_repr(const Tensor& t, const NumpyOptions& options = {});
+std::string numpy_str(const ArrayView& a, const NumpyOptions& options = {});
+std::string numpy_repr(const ArrayView& a, const NumpyOptions& options = {});
 
 /// Python's repr of a float: the shortest digits that read back as the same value ("1e-05", "0.1", "nan").
 std::string float_text(double x);

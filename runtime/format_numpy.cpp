@@ -11,9 +11,6 @@
 namespace tessera::tensor {
 namespace {
 
-constexpr int64_t kThreshold = 1000, kEdge = 3, kLineWidth = 75;
-constexpr int kPrecision = 8;
-
 // The shortest digits of |x| that read back as x in its own type: "d.ddde+XX" taken apart.
 struct Shortest {
   int digits;  // after the first
@@ -60,14 +57,14 @@ Halves split(const std::string& s) {
   return {s.substr(0, point), right};
 }
 
-Halves positional(double x, Digits kind) {
+Halves positional(double x, Digits kind, int precision) {
   const Shortest d = shortest(x, kind);
-  return split(print_float(x, 'f', std::clamp(d.digits - d.exponent, 0, kPrecision)));
+  return split(print_float(x, 'f', std::clamp(d.digits - d.exponent, 0, precision)));
 }
 
 // Mantissa halves of the scientific form; the exponent goes to `exponent`.
-Halves scientific(double x, Digits kind, std::string& exponent) {
-  const std::string s = print_float(x, 'e', std::min(shortest(x, kind).digits, kPrecision));
+Halves scientific(double x, Digits kind, int precision, std::string& exponent) {
+  const std::string s = print_float(x, 'e', std::min(shortest(x, kind).digits, precision));
   const size_t e = s.find('e');
   exponent = s.substr(e + 1);
   return split(s.substr(0, e));
@@ -75,7 +72,8 @@ Halves scientific(double x, Digits kind, std::string& exponent) {
 
 class FloatColumn {
  public:
-  FloatColumn(const std::vector<double>& values, Digits digits, bool plus) : kind_(digits), plus_(plus) {
+  FloatColumn(const std::vector<double>& values, Digits digits, bool plus, const NumpyOptions& options)
+      : kind_(digits), plus_(plus), options_(options) {
     double most = 0, least = INFINITY;
     bool all_finite = true, any_finite = false, negative_infinity = false;
     for (const double v : values) {
@@ -85,7 +83,7 @@ class FloatColumn {
       most = std::max(most, std::fabs(v));
       least = std::min(least, std::fabs(v));
     }
-    scientific_ = most > 0 && (most >= 1e8 || least < 1e-4 || ratio(most, least) > 1000.0);
+    scientific_ = most > 0 && (most >= 1e8 || (!options.suppress && (least < 1e-4 || ratio(most, least) > 1000.0)));
     if (any_finite) measure(values);
     if (all_finite) return;
     const int offset = right_pad_ + 1;
@@ -99,9 +97,9 @@ class FloatColumn {
       return pad_left(s, left_ + right_pad_ + 1);
     }
     if (scientific_) return pad_left(scientific_text(v), left_ + 1 + digits_ + exponent_ + 2);
-    Halves h = positional(v, kind_);
+    Halves h = positional(v, kind_, options_.precision);
     h.left = pad_left(with_sign(h.left), left_);
-    h.right.append(size_t(right_pad_) - h.right.size(), ' ');
+    h.right.append(size_t(right_pad_) - h.right.size(), options_.fixed ? '0' : ' ');
     return h.left + '.' + h.right;
   }
 
@@ -116,11 +114,13 @@ class FloatColumn {
     for (const double v : values) {
       if (!std::isfinite(v)) continue;
       std::string exponent;
-      const Halves h = scientific_ ? scientific(v, kind_, exponent) : positional(v, kind_);
+      const Halves h =
+          scientific_ ? scientific(v, kind_, options_.precision, exponent) : positional(v, kind_, options_.precision);
       left_ = std::max(left_, int(with_sign(h.left).size()));
       digits_ = std::max(digits_, int(h.right.size()));
       exponent_ = std::max(exponent_, int(exponent.size()) - 1);
     }
+    if (options_.fixed) digits_ = options_.precision;
     right_pad_ = scientific_ ? exponent_ + 2 + digits_ : digits_;
   }
   std::string with_sign(const std::string& s) const { return plus_ && s[0] != '-' ? '+' + s : s; }
@@ -139,6 +139,7 @@ class FloatColumn {
 
   Digits kind_;
   bool plus_, scientific_;
+  const NumpyOptions& options_;
   int left_ = 0, digits_ = 0, exponent_ = 0, right_pad_ = 0;
 };
 
@@ -159,15 +160,15 @@ std::vector<std::string> integer_cells(const Sheet& sheet) {
   return cells;
 }
 
-std::vector<std::string> make_cells(const Sheet& sheet) {
+std::vector<std::string> make_cells(const Sheet& sheet, const NumpyOptions& options) {
   if (sheet.kind == Sheet::Kind::Bool || sheet.kind == Sheet::Kind::Integer) return integer_cells(sheet);
   std::vector<std::string> cells;
-  const FloatColumn real(parts(sheet, &Sheet::Number::real), digits_of(sheet.dtype), false);
+  const FloatColumn real(parts(sheet, &Sheet::Number::real), digits_of(sheet.dtype), false, options);
   if (sheet.kind == Sheet::Kind::Float) {
     for (const auto& n : sheet.numbers) cells.push_back(real.text(n.real));
     return cells;
   }
-  const FloatColumn imaginary(parts(sheet, &Sheet::Number::imaginary), digits_of(sheet.dtype), true);
+  const FloatColumn imaginary(parts(sheet, &Sheet::Number::imaginary), digits_of(sheet.dtype), true, options);
   for (const auto& n : sheet.numbers) {
     std::string right = imaginary.text(n.imaginary);
     right.insert(right.find_last_not_of(' ') + 1, 1, 'j');
@@ -178,8 +179,8 @@ std::vector<std::string> make_cells(const Sheet& sheet) {
 
 class NumpyLayout {
  public:
-  NumpyLayout(const Sheet& sheet, bool commas, int64_t linewidth)
-      : sheet_(sheet), cells_(make_cells(sheet)), separator_(commas ? ", " : " "), linewidth_(linewidth) {}
+  NumpyLayout(const Sheet& sheet, bool commas, int64_t linewidth, const NumpyOptions& options)
+      : sheet_(sheet), cells_(make_cells(sheet, options)), separator_(commas ? ", " : " "), linewidth_(linewidth) {}
 
   std::string text(size_t hanging) { return part(0, hanging, linewidth_); }
 
@@ -229,10 +230,10 @@ class NumpyLayout {
 };
 
 // NumPy has no bfloat16; it prints as the float32 that holds it.
-std::string numpy_text(const ArrayView& a, bool commas, size_t prefix, int64_t linewidth) {
+std::string numpy_text(const ArrayView& a, bool commas, size_t prefix, const NumpyOptions& options) {
   if (numel_of(a.sizes) == 0) return "[]";
-  const Sheet sheet = make_sheet(a, kThreshold, kEdge);
-  return NumpyLayout(sheet, commas, linewidth).text(prefix + 1);
+  const Sheet sheet = make_sheet(a, options.threshold, options.edge);
+  return NumpyLayout(sheet, commas, options.linewidth - (commas ? 1 : 0), options).text(prefix + 1);
 }
 
 std::string scalar_float(double x, Digits kind) {
@@ -253,7 +254,7 @@ std::string scalar_float(double x, Digits kind) {
 }
 
 std::string scalar_text(const ArrayView& a) {
-  const Sheet sheet = make_sheet(a, kThreshold, kEdge);
+  const Sheet sheet = make_sheet(a, 1, 1);
   const Sheet::Number& n = sheet.numbers[0];
   if (sheet.kind == Sheet::Kind::Float) return scalar_float(n.real, digits_of(sheet.dtype));
   if (sheet.kind != Sheet::Kind::Complex) return integer_cells(sheet)[0];
@@ -273,45 +274,45 @@ ArrayView host_view(const Tensor& t, Tensor& host) {
 
 }  // namespace
 
-std::string numpy_str(const ArrayView& a) {
+std::string numpy_str(const ArrayView& a, const NumpyOptions& options) {
   if (a.sizes.empty()) return scalar_text(a);
-  return numpy_text(a, false, 0, kLineWidth);
+  return numpy_text(a, false, 0, options);
 }
 
-std::string numpy_repr(const ArrayView& a) {
+std::string numpy_repr(const ArrayView& a, const NumpyOptions& options) {
   const int64_t count = numel_of(a.sizes);
   const bool implied =
       count && (a.dtype == kInt64 || a.dtype == kFloat64 || a.dtype == kBool || a.dtype == kComplex128);
   std::string out = "array(";
   if (count || (a.sizes.size() == 1 && a.sizes[0] == 0)) {
-    out += numpy_text(a, true, 6, kLineWidth - 1);
+    out += numpy_text(a, true, 6, options);
   } else {
     out += "[], shape=(";
     for (size_t i = 0; i < a.sizes.size(); i++) out += (i ? ", " : "") + std::to_string(a.sizes[i]);
     out += ")";
   }
-  const bool cut = count > kThreshold;  // what is left out takes the shape along
+  const bool cut = count > options.threshold;  // what is left out takes the shape along
   if (cut) {
     std::string shape = "shape=(";
     for (size_t i = 0; i < a.sizes.size(); i++) shape += (i ? ", " : "") + std::to_string(a.sizes[i]);
     shape += a.sizes.size() == 1 ? ",)" : ")";
     const size_t line = out.size() - (out.rfind('\n') + 1);
-    out += (int64_t(line + shape.size()) + 3 > kLineWidth ? ",\n      " : ", ") + shape;
+    out += (int64_t(line + shape.size()) + 3 > options.linewidth ? ",\n      " : ", ") + shape;
   }
   if (implied) return out + ")";
   out += ",";
   const std::string dtype = std::string("dtype=") + name(a.dtype) + ")";
   const size_t last_line = out.size() - (out.rfind('\n') + 1);
-  return out + (int64_t(last_line + dtype.size()) + 1 > kLineWidth ? "\n      " : " ") + dtype;
+  return out + (int64_t(last_line + dtype.size()) + 1 > options.linewidth ? "\n      " : " ") + dtype;
 }
 
-std::string numpy_str(const Tensor& t) {
+std::string numpy_str(const Tensor& t, const NumpyOptions& options) {
   Tensor host;
-  return numpy_str(host_view(t, host));
+  return numpy_str(host_view(t, host), options);
 }
-std::string numpy_repr(const Tensor& t) {
+std::string numpy_repr(const Tensor& t, const NumpyOptions& options) {
   Tensor host;
-  return numpy_repr(host_view(t, host));
+  return numpy_repr(host_view(t, host), options);
 }
 
 }  // namespace tessera::tensor

@@ -24,12 +24,26 @@ const Tensor& tensor_argument(const Args& args) { return tensor_of(args[0]); }
 
 // numpy ------------------------------------------------------------------------------------------------------------
 
+// None, or (threshold, edgeitems, linewidth, precision, suppress, fixed).
+NumpyOptions print_options(const Value& v) {
+  NumpyOptions options;
+  if (v.is_none()) return options;
+  const Value* items = as_tuple(v)->items;
+  options.threshold = items[0].as_int();
+  options.edge = items[1].as_int();
+  options.linewidth = items[2].as_int();
+  options.precision = static_cast<int>(items[3].as_int());
+  options.suppress = items[4].as_bool();
+  options.fixed = items[5].as_bool();
+  return options;
+}
+
 Value numpy_text(Interpreter& in, const Args& args) {
-  return make_str(in, in_torch(in, args, [&] { return numpy_str(tensor_argument(args)); }));
+  return make_str(in, in_torch(in, args, [&] { return numpy_str(tensor_argument(args), print_options(args[1])); }));
 }
 
 Value numpy_representation(Interpreter& in, const Args& args) {
-  return make_str(in, in_torch(in, args, [&] { return numpy_repr(tensor_argument(args)); }));
+  return make_str(in, in_torch(in, args, [&] { return numpy_repr(tensor_argument(args), print_options(args[1])); }));
 }
 
 // The float64 whose repr has the digits that tell a float32 from its neighbours.
@@ -151,8 +165,11 @@ Value limits_of(Interpreter& in, const Args& args) {
   }
   if (!is_integral(dtype)) return Value::none();
   const int bits = static_cast<int>(item_size(dtype)) * 8;
-  const bool is_unsigned = dtype == kUInt8;
-  const int64_t top = is_unsigned ? 255 : static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  const bool is_unsigned =
+      dtype == kUInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64;
+  // The largest of uint64 is no int of the language: the largest int stands for it.
+  const int top_bits = is_unsigned && bits < 64 ? bits : bits - 1;
+  const int64_t top = static_cast<int64_t>((uint64_t{1} << top_bits) - 1);
   return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_unsigned ? 0 : -top - 1)});
 }
 
@@ -219,8 +236,8 @@ Value name_step(Interpreter&, const Args& args) {
 
 const Row kRows[] = {
     {"_name_step(tensor: Tensor, name: str)", name_step},
-    {"_numpy_str(tensor: Tensor)", numpy_text},
-    {"_numpy_repr(tensor: Tensor)", numpy_representation},
+    {"_numpy_str(tensor: Tensor, options=None)", numpy_text},
+    {"_numpy_repr(tensor: Tensor, options=None)", numpy_representation},
     {"_shortest_float(tensor: Tensor)", shortest_float},
     {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
     {"_cuda_device_count()", cuda_device_count},
