@@ -156,8 +156,8 @@ def check_stderr(expected, got):
 
 
 def last_line(err):
-    """The line that names the exception: the last one that begins `Class: ` or is a lone class name."""
-    lines = [s for s in err.split('\n') if re.match(r'(?!hint: )[A-Za-z_][\w.]*(: |$)', s)]  # notes stand below it
+    """The line that names the exception: the last one that begins `Class: ` or is a lone class name, and no note of ours."""
+    lines = [s for s in err.split('\n') if re.match(r'[A-Za-z_][\w.]*(: |$)', s) and not s.startswith('hint: ')]
     return lines[-1] if lines else ''
 
 

@@ -383,12 +383,6 @@ void random_from_kernel(OpCall& c) {
 
 void bernoulli_fill_kernel(OpCall& c) { bernoulli_(target(c), Unbox<double>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
 // The dimensions from the one with the largest steps to that with the smallest.
-Dims memory_order(const Tensor& t) {
-  Dims order;
-  for (int64_t d = 0; d < t.dim(); d++) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return t.strides()[a] > t.strides()[b]; });
-  return order;
-}
 void bernoulli_fill_tensor_kernel(OpCall& c) {
   const Tensor &self = target(c), &chances = c.tensor(1);
   Generator* generator = Unbox<Generator*>::get(c, 2);

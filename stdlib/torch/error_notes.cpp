@@ -74,7 +74,7 @@ RunningLayer running_layer(Interpreter& in) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Does a line give the name a value? `x = `, `x, y = `, `x += `, `for x in`, `as x`, `x := `.
+// Does a line give the name another object? `x = `, `x, y = `, `for x in`, `as x`, `x := `; `x += ` writes into a tensor.
 bool assigns(std::string_view line, std::string_view name) {
   for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
     const size_t end = at + name.size();
@@ -82,13 +82,13 @@ bool assigns(std::string_view line, std::string_view name) {
       continue;
     const std::string_view before = line.substr(0, at), after = line.substr(end);
     if (before.ends_with(" as ")) return true;
-    if (const size_t loop = before.find("for "); loop != std::string_view::npos && after.find(" in ") != after.npos &&
-                                                 before.find(" in ", loop) == before.npos)
+    if (const size_t loop = before.find("for ");
+        loop != std::string_view::npos && after.find(" in ") != after.npos && before.find(" in ", loop) == before.npos)
       return true;
     if (before.find('(') != before.npos || before.find('[') != before.npos) continue;  // a keyword, an index
     for (size_t i = after.find('='); i != after.npos; i = after.find('=', i + 1)) {
       if (i + 1 < after.size() && after[i + 1] == '=') break;
-      if (i > 0 && std::string_view("=!<>").find(after[i - 1]) != std::string_view::npos) break;
+      if (i > 0 && std::string_view("=!<>+-*/%&|^@").find(after[i - 1]) != std::string_view::npos) break;
       if (after.substr(0, i).find_first_of("([.") != std::string_view::npos) break;
       return true;
     }
@@ -113,26 +113,49 @@ std::string place(const Frame& user, const Frame& frame, uint32_t line) {
   return ", " + file + ":" + std::to_string(line);
 }
 
-// "x, line 3" for the variable of the program that holds the object; empty when none does.
-std::string variable_of(Interpreter& in, const Value& operand) {
+struct Variable {
+  Value value;
+  std::string text;  // "x, line 3"
+};
+
+// The variable of the program, the innermost function's first, whose value `wanted` accepts.
+template <class Wanted>
+std::optional<Variable> find_variable(Interpreter& in, Wanted&& wanted) {
   const Frame* user = nullptr;
   for (const Frame* frame = in.vm().top(); frame != nullptr; frame = frame->caller) {
     if (is_library(*frame)) continue;
     if (user == nullptr) user = frame;
     const Value locals = frame_locals(in, *frame);
     if (!is_dict(locals)) continue;
-    const Str* name = nullptr;
+    std::optional<Variable> found;
     dict_for_each(as_dict(locals), [&](const Value& key, const Value& value) {
-      if (name == nullptr && value.is_object() && value.as_object() == operand.as_object() && is_str(key))
-        name = static_cast<const Str*>(key.as_object());
+      if (!found && value.is_object() && is_str(key) && wanted(value)) found = {value, std::string(text_of(key))};
     });
-    if (name == nullptr) continue;
-    const std::string text(name->view());
-    if (const uint32_t line = only_assignment(*frame->code->source, text); line != 0)
-      return text + place(*user, *frame, line);
-    return text;
+    if (!found) continue;
+    if (const uint32_t line = only_assignment(*frame->code->source, found->text); line != 0)
+      found->text += place(*user, *frame, line);
+    return found;
   }
-  return "";
+  return std::nullopt;
+}
+
+std::string variable_of(Interpreter& in, const Value& operand) {
+  const auto found = find_variable(in, [&](const Value& value) { return value.as_object() == operand.as_object(); });
+  return found ? found->text : "";
+}
+
+// The tensor that a backward pass found changed is none of its operands: the variable that looks like it, by what the
+// message says of its type, sizes and version.
+std::string changed_variable(Interpreter& in, const std::string& message) {
+  const TorchState& state = torch_state(in);
+  const auto found = find_variable(in, [&](const Value& value) {
+    if (!is_tensor(state, value) || !tensor_of(value).defined()) return false;
+    const Tensor& t = tensor_of(value);
+    const std::string looks = std::string(scalar_type_name(t.dtype())) + "Tensor " + shape_str(t.sizes()) + "]";
+    return message.find(looks) != std::string::npos &&
+           message.find("is at version " + std::to_string(t.version()) + ";") != std::string::npos;
+  });
+  return found ? "changed since then: " + describe(tensor_of(found->value)) + " (" + found->text + ")" : "";
 }
 
 // Hints: only where one is certain to help. ----------------------------------------------------------------------------
@@ -144,9 +167,9 @@ bool says(const std::string& message, const char* part) { return message.find(pa
 std::string hint_for_product(const Tensors& t, bool in_linear) {
   const Tensor &a = *t[0], &b = *t[1];
   if (in_linear && a.dim() >= 1 && b.dim() == 2)
-    return "hint: the layer is made for " + std::to_string(b.size(0)) + " features, its input has " +
+    return "hint: the layer is made for " + std::to_string(b.size(1)) + " features, its input has " +
            std::to_string(a.size(a.dim() - 1)) + ": Linear(" + std::to_string(a.size(a.dim() - 1)) + ", " +
-           std::to_string(b.size(1)) + ") would take it";
+           std::to_string(b.size(0)) + ") would take it";
   if (a.dim() != 2 || b.dim() != 2) return "";
   if (a.size(1) == b.size(1)) return "hint: the second operand transposed (.T) would fit";
   if (a.size(0) == b.size(0)) return "hint: the first operand transposed (.T) would fit";
@@ -155,7 +178,8 @@ std::string hint_for_product(const Tensors& t, bool in_linear) {
 
 std::string hint_for_target(const Tensors& t) {
   const int64_t classes = t[0]->size(t[0]->dim() == 1 ? 0 : 1);
-  return "hint: the input has " + std::to_string(classes) + " classes, so labels are 0 to " + std::to_string(classes - 1);
+  return "hint: the input has " + std::to_string(classes) + " classes, so labels are 0 to " +
+         std::to_string(classes - 1);
 }
 
 std::string hint_for_two(const std::string& message, const Tensors& t, bool in_linear) {
@@ -190,7 +214,8 @@ constexpr std::pair<const char*, const char*> kGraphHints[] = {
      ".item() and torch.no_grad() cut the way"},
     {"grad can be implicitly created only for scalar outputs",
      "hint: reduce the loss to one number, .mean() or .sum(), or give backward(gradient=...)"},
-    {"Can't call numpy() on Tensor that requires grad", "hint: .detach().numpy() shares the values, without the history"},
+    {"Can't call numpy() on Tensor that requires grad",
+     "hint: .detach().numpy() shares the values, without the history"},
 };
 
 std::string hint_for(const std::string& message, const Tensors& t, bool in_linear) {
@@ -219,6 +244,8 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
     }
     notes.push_back(std::move(note));
   }
+  if (says(message, "modified by an inplace operation"))
+    if (std::string note = changed_variable(in, message); !note.empty()) notes.push_back(std::move(note));
   bool in_linear = false;
   if (!running.layer.is_undefined()) {
     const std::string class_name(type_name(in, running.layer));

@@ -150,7 +150,7 @@ Value set_anomaly(Interpreter& in, const Args& args) {
   context.anomaly_mode = truth(in, args[0]);
   context.anomaly_checks_nan = truth(in, args[1]);
   context.forward_trace = nullptr;
-  context.warning_sink = nullptr;
+  warn_through_language(in);
   if (!context.anomaly_mode) return Value::none();
   const Value trace = args[2], warn = args[3];
   Interpreter* interpreter = &in;

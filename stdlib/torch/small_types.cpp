@@ -120,9 +120,8 @@ Value device_exit(Interpreter& in, const Args&) {
   return Value::none();
 }
 
-const NativeDef kDeviceMethods[] = {{"__reduce__(self)", device_reduce},
-                                    {"__enter__(self)", device_enter},
-                                    {"__exit__(self, *exc)", device_exit}};
+const NativeDef kDeviceMethods[] = {
+    {"__reduce__(self)", device_reduce}, {"__enter__(self)", device_enter}, {"__exit__(self, *exc)", device_exit}};
 
 // Size -------------------------------------------------------------------------------------------------------------
 

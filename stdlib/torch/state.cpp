@@ -14,6 +14,13 @@ namespace tessera::stdlib {
 
 TorchState& torch_state(Interpreter& in) { return *static_cast<TorchState*>(in.extension); }
 
+void warn_through_language(Interpreter& in) {
+  torch_state(in).context.warning_sink = [&in](const std::string& message) {
+    in.import("warnings");
+    in.warn(ErrorKind::UserWarning, message);
+  };
+}
+
 Value wrap_tensor(Interpreter& in, Tensor tensor) {
   auto* object = make_untracked<TensorObject>(in, torch_state(in).tensor);
   object->tensor = std::move(tensor);

@@ -61,8 +61,9 @@ struct TorchState {
   const OpEntry* compare_ops[6] = {};  // by CompareOp
   const OpEntry* reciprocal = nullptr;
   AutocastModes autocast;
-  bool warned_of_scalar = false;        // float(t) of a tensor that requires a gradient
-  std::vector<Device> outer_devices;    // what `with torch.device(...)` blocks go back to
+  bool warned_of_scalar = false;      // float(t) of a tensor that requires a gradient
+  bool warned_of_storage = false;     // t.storage()
+  std::vector<Device> outer_devices;  // what `with torch.device(...)` blocks go back to
   std::shared_ptr<SavedHooksStack> saved_hooks;
   std::unordered_map<std::string, Value> ops_by_name;       // function objects of call_op_by_name
   Value recent_sizes[kRecentSizes];                         // torch.Size objects to hand out again, see wrap_size
@@ -71,6 +72,8 @@ struct TorchState {
 };
 
 TorchState& torch_state(Interpreter& in);
+// Warnings of the tensor library go through the module `warnings`: filters, places and recording are its.
+void warn_through_language(Interpreter& in);
 
 inline bool is_tensor(const TorchState& state, const Value& v) {
   return v.is_object() && (v.as_object()->type == state.tensor || (v.as_object()->kind == ObjectKind::Native &&

@@ -55,8 +55,16 @@ Value grad_fn(Interpreter& in, const Args& args) {
 
 Value grad(Interpreter& in, const Args& args) {
   const AutogradMeta* meta = self_of(args).impl()->autograd;
-  if (meta == nullptr || !meta->grad.defined()) return Value::none();
-  return wrap_tensor(in, meta->grad);
+  if (meta != nullptr && meta->grad.defined()) return wrap_tensor(in, meta->grad);
+  if (meta != nullptr && !meta->retains_grad && !is_leaf(self_of(args)))
+    in_torch(in, args[0], [] {
+      Context::current().warn(
+          "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+          "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+          ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.");
+    });
+  return Value::none();
 }
 
 // As PyTorch's messages about gradients name a dtype: by its C++ type.

@@ -68,7 +68,10 @@ TensorList ScriptNodeHook::operator()(const TensorList& results, const TensorLis
   return changed_by(*in, function, call(*in, function, Args{given, 2, nullptr, nullptr}), results.size());
 }
 
-void ScriptLeafHook::operator()(const Tensor& leaf) const { call(*in, function, {wrap_tensor(*in, leaf)}); }
+void ScriptLeafHook::operator()(const Tensor& tensor) const {
+  const Value object = call(*in, leaf, {});
+  call(*in, function, {object.is_none() ? wrap_tensor(*in, tensor) : object});
+}
 
 TensorList ScriptBackward::operator()(const TensorList& grads, const TensorList& saved) const {
   const Value given[] = {wrap_list(*in, grads), wrap_list(*in, saved)};

@@ -38,6 +38,7 @@ struct ScriptNodeHook {
 struct ScriptLeafHook {
   Interpreter* in;
   Value function;
+  Value leaf;  // a weak reference to the script's object: the hook gets that one, which may be a key of a dict
   void operator()(const Tensor& leaf) const;
 };
 

@@ -66,6 +66,15 @@ Value get_device(Interpreter&, const Args& args) {
 // The whole run of memory that the tensor looks at, as a flat tensor: what scripts ask of a storage.
 Value storage(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
+  if (TorchState& state = torch_state(in); !state.warned_of_storage) {
+    state.warned_of_storage = true;  // once in a program, as PyTorch
+    in_torch(in, args, [&] {
+      Context::current().warn(
+          "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This "
+          "should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+          "tensor.untyped_storage() instead of tensor.storage()");
+    });
+  }
   const int64_t count = static_cast<int64_t>(t.storage().bytes() / item_size(t.dtype()));
   const int64_t one = 1;
   const Value flat = wrap_tensor(in, without_math_bits(detached_alias(t)).view_of({&count, 1}, {&one, 1}, -t.offset()));
@@ -126,8 +135,9 @@ Value as_float(Interpreter& in, const Args& args) {
   if (self_of(args).requires_grad() && state.context.grad_enabled && !state.warned_of_scalar) {
     state.warned_of_scalar = true;  // once in a program, as PyTorch
     in_torch(in, args, [&] {
-      Context::current().warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                              "Consider using tensor.detach() first.");
+      Context::current().warn(
+          "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+          "Consider using tensor.detach() first.");
     });
   }
   if (is_complex_tensor(args)) return Value::real(in_torch(in, args, [&] { return self_of(args).item().to_double(); }));
@@ -319,8 +329,10 @@ Value register_hook(Interpreter& in, const Args& args) {
 }
 
 Value register_leaf_hook(Interpreter& in, const Args& args) {
+  const Value reference = get_attr(in, Value(static_cast<Object*>(in.import("_weakref"))), intern(in, "ReferenceType"));
+  const Value leaf = call(in, reference, {args[0]});
   const uint64_t id = in_torch(in, args, [&] {
-    return add_accumulated_hook(self_of(args), ScriptLeafHook{&in, args[1]});
+    return add_accumulated_hook(self_of(args), ScriptLeafHook{&in, args[1], leaf});
   });
   track_tensor(in, args[0]);
   const Value script(static_cast<Object*>(in.import("torch._script")));

@@ -205,12 +205,15 @@ const std::pair<const char*, DType> kDTypeAliases[] = {
     {"int", kInt32},     {"short", kInt16},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
 };
 
-const char* const kSubmodules[] = {
-    "_C",       "_ops",          "_script",       "nn",     "optim",   "utils",   "autograd", "cuda",
-    "fft",      "backends",      "linalg",        "random", "special", "storage", "amp",      "func",
-    "profiler", "distributions", "serialization", "_utils", "testing",
-    "accelerator",   "compiler",      "distributed", "functional", "hub", "jit", "multiprocessing", "overrides",
-    "sparse", "types", "version", "mps", "cpu", "_dynamo", "onnx"};
+const char* const kSubmodules[] = {"_C",         "_ops",          "_script",       "nn",
+                                   "optim",      "utils",         "autograd",      "cuda",
+                                   "fft",        "backends",      "linalg",        "random",
+                                   "special",    "storage",       "amp",           "func",
+                                   "profiler",   "distributions", "serialization", "_utils",
+                                   "testing",    "accelerator",   "compiler",      "distributed",
+                                   "functional", "hub",           "jit",           "multiprocessing",
+                                   "overrides",  "sparse",        "types",         "version",
+                                   "mps",        "cpu",           "_dynamo",       "onnx"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
@@ -218,8 +221,8 @@ const char* const kScriptParts[] = {"torch._script", "torch._compositions", "tor
 
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
-    {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
-    {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
+    {"save", "torch.serialization"},   {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
+    {"GradScaler", "torch.amp"},       {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
     {"svd_lowrank", "torch._lowrank"}, {"pca_lowrank", "torch._lowrank"}};
 
 Value tag(Interpreter& in, const char* text) {
@@ -248,6 +251,8 @@ Value missing_in_torch(Interpreter& in, Module&, Str* name) {
   for (const auto& [each, module] : kElsewhere)
     if (text == each) return find_attr(in, Value(static_cast<Object*>(in.import(module))), name);
   if (text.ends_with("Storage")) return find_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), name);
+  if (text.starts_with("_foreach_"))
+    return find_attr(in, Value(static_cast<Object*>(in.import("torch._foreach"))), name);
   for (const char* part : kScriptParts)
     if (const Value found = find_attr(in, Value(static_cast<Object*>(in.import(part))), name); !found.is_undefined())
       return found;
@@ -278,6 +283,7 @@ void fill_torch(Interpreter& in, Module& module) {
   state.context.host_flags = &in.interrupt;
   state.context.host_stops = kStops;
   state.context.host_countdown = &in.countdown;
+  warn_through_language(in);
   make_small_types(in, state);
   make_tensor_type(in, state);
 

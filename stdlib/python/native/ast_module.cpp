@@ -134,8 +134,8 @@ class Literal {
 
   [[noreturn]] void malformed(const ast::Expr& e) {
     throw Error(ErrorKind::ValueError, "malformed node or string on line " +
-                                           std::to_string(source_.line_number(e.span.begin)) + ": <ast." + node_name(e) +
-                                           " object>");
+                                           std::to_string(source_.line_number(e.span.begin)) + ": <ast." +
+                                           node_name(e) + " object>");
   }
 
   Interpreter& in_;
