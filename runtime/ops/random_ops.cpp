@@ -382,7 +382,6 @@ void random_from_kernel(OpCall& c) {
 }
 
 void bernoulli_fill_kernel(OpCall& c) { bernoulli_(target(c), Unbox<double>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
-// The dimensions from the one with the largest steps to that with the smallest.
 void bernoulli_fill_tensor_kernel(OpCall& c) {
   const Tensor &self = target(c), &chances = c.tensor(1);
   Generator* generator = Unbox<Generator*>::get(c, 2);
