@@ -180,7 +180,7 @@ def emulate_natives():
     add_module("_caller", caller=caller)
     for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback",
                  "datetime", "_strptime", "csv", "zlib", "struct", "binascii", "hashlib", "hmac", "copyreg", "_codecs", "importlib",
-                 "ast", "contextvars"):
+                 "ast", "contextvars", "codecs", "importlib.util", "importlib.metadata"):
         NATIVE_BELOW.add(name)
 
 
@@ -195,6 +195,7 @@ def add_module(name, **members):
 
 def run_ours(script, args):
     import traceback  # noqa: F401  (CPython's own modules are loaded before ours replace them)
+    import ast  # noqa: F401
     import tokenize  # noqa: F401
     emulate_natives()
     files = {name: path for name, path in our_modules().items() if name not in NATIVE_BELOW}
