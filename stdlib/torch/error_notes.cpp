@@ -122,21 +122,28 @@ struct Variable {
 template <class Wanted>
 std::optional<Variable> find_variable(Interpreter& in, Wanted&& wanted) {
   const Frame* user = nullptr;
+  std::optional<Variable> innermost;
   for (const Frame* frame = in.vm().top(); frame != nullptr; frame = frame->caller) {
     if (is_library(*frame)) continue;
     if (user == nullptr) user = frame;
     const Value locals = frame_locals(in, *frame);
     if (!is_dict(locals)) continue;
     std::optional<Variable> found;
+    bool several = false;  // other objects that look the same: nobody knows which is meant
     dict_for_each(as_dict(locals), [&](const Value& key, const Value& value) {
-      if (!found && value.is_object() && is_str(key) && wanted(value)) found = {value, std::string(text_of(key))};
+      if (!value.is_object() || !is_str(key)) return;
+      if (innermost ? value.as_object() != innermost->value.as_object() : !wanted(value)) return;
+      if (!found) found = {value, std::string(text_of(key))};
+      else several |= found->value.as_object() != value.as_object();
     });
+    if (several) return std::nullopt;
     if (!found) continue;
-    if (const uint32_t line = only_assignment(*frame->code->source, found->text); line != 0)
-      found->text += place(*user, *frame, line);
-    return found;
+    const uint32_t line = only_assignment(*frame->code->source, found->text);
+    if (innermost) found->text = innermost->text + ", which is " + found->text;
+    if (line != 0) return Variable{found->value, found->text + place(*user, *frame, line)};
+    if (!innermost) innermost = found;  // a parameter: who calls may know where it was made
   }
-  return std::nullopt;
+  return innermost;
 }
 
 std::string variable_of(Interpreter& in, const Value& operand) {
