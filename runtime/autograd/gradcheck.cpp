@@ -4,6 +4,7 @@
 
 #include "runtime/autograd/engine.h"
 #include "runtime/ops.h"
+#include "runtime/ops/math_bits.h"
 
 namespace tessera::tensor {
 namespace {
@@ -30,7 +31,7 @@ double total(const DifferentiableFunction& f, const TensorList& inputs, const st
   size_t which = 0, position = 0;
   for (const Tensor& t : f(inputs)) {
     if (!counts[position++]) continue;
-    const Tensor host = contiguous(t), w = weights_like(host, which++);
+    const Tensor host = contiguous(resolved(t)), w = weights_like(host, which++);
     for (int64_t i = 0; i < host.numel(); i++) all += host.data<double>()[i] * w.data<double>()[i];
   }
   return all;

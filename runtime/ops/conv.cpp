@@ -8,6 +8,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/norm_layers.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/windows.h"
@@ -72,8 +73,18 @@ Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& 
   if (image.defined()) return image;
   const Tensor flat = reshape(g, {g.sizes()[0], g.sizes()[1], g.sizes()[2] * g.sizes()[3]});
   const Tensor columns = matmul(transpose(as_matrix(weight, groups), -2, -1), by_group(flat, groups));
-  return col2im(reshape(columns, {shape[0], shape[1] * w.kernel[0] * w.kernel[1], flat.sizes()[2]}), w, shape[2],
-                shape[3]);
+  // The whole of what the windows reach, cut at the padding: an output padding may show some of it, or be zeros.
+  Window open = w;
+  Dims edges(4, 0);
+  int64_t whole[2];
+  for (int d = 0; d < 2; d++) {
+    whole[d] = (g.sizes()[size_t(2 + d)] - 1) * w.stride[d] + w.span(d);
+    open.padding[d] = 0;
+    edges[size_t(2 - 2 * d)] = -w.padding[d];
+    edges[size_t(3 - 2 * d)] = shape[size_t(2 + d)] - whole[d] + w.padding[d];
+  }
+  const Tensor image_columns = reshape(columns, {shape[0], shape[1] * w.kernel[0] * w.kernel[1], flat.sizes()[2]});
+  return pad(col2im(image_columns, open, whole[0], whole[1]), edges);
 }
 
 Tensor conv_weight_gradient(const Tensor& g, const Tensor& input, const Window& w, int64_t groups, Ints shape) {
@@ -200,11 +211,29 @@ Dims transposed_shape(const Form& f, const Tensor& input, const Tensor& weight, 
   return shape;
 }
 
+/// What the windows of a transposed convolution's input reach of its result, zeros where that is padding. An output padding
+/// as large as the stride shows more windows than the input has elements.
+Tensor reached(const Tensor& result, const Tensor& input, Window& w) {
+  Dims edges(4, 0);
+  bool fits = true;
+  for (int d = 0; d < 2; d++) {
+    const int64_t seen = result.sizes()[size_t(2 + d)], size = input.sizes()[size_t(2 + d)];
+    fits &= w.out_size(d, seen) == size;
+    edges[size_t(2 - 2 * d)] = w.padding[d];
+    edges[size_t(3 - 2 * d)] = (size - 1) * w.stride[d] + w.span(d) - seen - w.padding[d];
+  }
+  if (fits) return result;
+  w.padding[0] = w.padding[1] = 0;
+  return pad(result, edges);
+}
+
 /// Of a batch of images or series. Each of the two ways is what the other does to the gradient of its input.
 struct Convolution {
   static Meta shape(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride, Ints padding,
                     Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
     check_ranks(input, weight, stride);
+    if (transposed && input.dtype() != kInt64)
+      require_type(kFloatTypes | kComplexTypes, input.dtype(), "slow_conv_transpose2d_out_cpu");
     check(input.dtype() == weight.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
           scalar_type_name(input.dtype()), " but found ", scalar_type_name(weight.dtype()));
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
@@ -226,8 +255,10 @@ struct Convolution {
                    Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     const Tensor shift = bias.value_or(Tensor());
-    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [f](Sweep& s) {
-      const Tensor g = f.image(s.g()), x = conj(f.image(s.kept(0))), k = conj(f.image(s.kept(1)));
+    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [form = f](Sweep& s) {
+      Form f = form;
+      const Tensor x = conj(f.image(s.kept(0))), k = conj(f.image(s.kept(1))), all = f.image(s.g());
+      const Tensor g = f.transposed ? reached(all, x, f.window) : all;
       s.give(0, [&] {
         return f.original(f.transposed ? conv_product(g, k, f.window, f.groups)
                                        : conv_input_gradient(g, k, f.window, f.groups, x.sizes()));
@@ -236,7 +267,7 @@ struct Convolution {
         return f.original(f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, k.sizes())
                                        : conv_weight_gradient(g, x, f.window, f.groups, k.sizes()));
       });
-      s.give(2, [&] { return sum(g, Dims{0, 2, 3}); });
+      s.give(2, [&] { return sum(all, Dims{0, 2, 3}); });
     });
   }
 

@@ -299,7 +299,8 @@ Tensor cross_entropy(const Tensor& self, const Tensor& target, const std::option
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
-  check(self.dtype() == kInt64, TensorErrorKind::Runtime, "one_hot is only applicable to index tensor.");
+  check(self.dtype() == kInt64, TensorErrorKind::Runtime,
+        "one_hot is only applicable to index tensor of type LongTensor.");
   if (self.numel() == 0) {
     check(num_classes > 0, TensorErrorKind::Runtime, "Can not infer total number of classes from empty tensor.");
   } else if (num_classes == -1 || !self.device().is_meta()) {
@@ -359,7 +360,7 @@ TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at th
       "i[3]<4, 5\n"
       "i[2,3]<4\n"
       "i[0], 3\n"
-      "f[3] -> RuntimeError: one_hot is only applicable to index tensor.\n"
+      "f[3] -> RuntimeError: one_hot is only applicable to index tensor of type LongTensor.\n"
       "i[0] -> RuntimeError: Can not infer total number of classes from empty tensor.\n"
       "i{0,-1} -> RuntimeError: Class values must be non-negative.\n"
       "i{0,3}, 3 -> RuntimeError: Class values must be smaller than num_classes.");

@@ -450,7 +450,7 @@ TS_OP(
     "batch_norm, with the mean of each channel and 1 / sqrt(var + eps) where it trains.", kFunction | kOut,
     &native_batch_norm,
     "f[4,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
-    "f[4,3,2], f[3], f[3], f[3], p[3], False, 0.1, 1e-05\n"
+    "f[4,3,2]:float32, f[3]:float32, f[3]:float32, f[3]:float32, p[3]:float32, False, 0.1, 1e-05\n"
     "f[0,3], None, None, None, None, True, 0.1, 1e-05 -> RuntimeError: input tensor must have at least one element, but "
     "got input_sizes = [0, 3]");
 TS_OP(
@@ -463,7 +463,7 @@ TS_OP(
         bool) { return batch_norm(x, w, b, m, v, training, momentum, eps); },
     "f[4,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
     "f[2,3,4], None, f[3], f[3], p[3], True, 0.5, 0.1\n"
-    "f[2,3,2,2], f[3], None, f[3], p[3], False, 0.1, 1e-05\n"
+    "f[2,3,2,2]:float32, f[3]:float32, None, f[3]:float32, p[3]:float32, False, 0.1, 1e-05\n"
     "f[1,3], None, None, None, None, True, 0.1, 1e-05\n"
     "f[0,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
     "f[4,3], None, None, None, None, False, 0.1, 1e-05 -> RuntimeError: running_mean must be defined in evaluation "

@@ -210,6 +210,8 @@ Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bo
 Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
   check(self.dim() >= 3, TensorErrorKind::Runtime, "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got ",
         self.sizes());
+  if (self.size(-1) > 0 && self.size(-2) > 0 && pick(output_size, 0, 1) >= 0 && pick(output_size, 1, 1) >= 0)
+    require_type(kFloatTypes, self.dtype(), "adaptive_avg_pool2d");
   Tensor out = self;
   for (int d = 0; d < 2; d++) {
     const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
@@ -237,14 +239,39 @@ namespace {
 Tensor max_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
   return std::get<0>(max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
 }
+// The refusals of max_pool1d, in PyTorch's order and words.
+void check_line_pool(const Tensor& self, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
+                     bool ceil_mode) {
+  bool empty = false;  // besides a batch of none
+  for (int64_t d = 1; d < self.dim(); d++) empty |= self.sizes()[size_t(d)] == 0;
+  check((self.dim() == 2 || self.dim() == 3) && !empty, TensorErrorKind::Runtime,
+        "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:",
+        self.sizes());
+  const auto positive = [](const char* name, int64_t x) {
+    check(x > 0, TensorErrorKind::Runtime, "max_pool1d() ", name, " must be greater than zero, but got ", x);
+  };
+  positive("kernel_size", kernel);
+  positive("stride", stride);
+  check(padding >= 0, TensorErrorKind::Runtime, "max_pool1d() padding must be non-negative, but got ", padding);
+  check(padding <= kernel / 2, TensorErrorKind::Runtime,
+        "max_pool1d() padding should be at most half of kernel size, but got padding=", padding,
+        " and kernel_size=", kernel);
+  positive("dilation", dilation);
+  const Window w = window_of({1, kernel}, {1, stride}, {0, padding}, {1, dilation});
+  const int64_t count = std::max<int64_t>(0, w.out_size(1, self.size(-1), ceil_mode));
+  check(count > 0, TensorErrorKind::Runtime, "max_pool1d() Invalid computed output size: ", count);
+}
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
                                                    Ints dilation, bool ceil_mode) {
+  check_line_pool(self, pick(kernel, 0, 1), stride.empty() ? pick(kernel, 0, 1) : stride[0], pick(padding, 0, 0),
+                  pick(dilation, 0, 1), ceil_mode);
   const int64_t step = stride.empty() ? kernel[0] : stride[0];
   const auto [values, index] = max_pool2d_with_indices(unsqueeze(self, -2), {1, kernel[0]}, {1, step},
                                                        {0, pick(padding, 0, 0)}, {1, pick(dilation, 0, 1)}, ceil_mode);
   return {squeeze(values, -2), squeeze(index, -2)};
 }
 Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  if (!needs_grad(self)) require_type(kFloatTypes, self.dtype(), "max_pool1d_impl");
   return std::get<0>(max_pool1d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
 }
 Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {

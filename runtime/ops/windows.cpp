@@ -81,8 +81,10 @@ Ints two(const int64_t (&values)[2]) { return {values, 2}; }
 
 struct Im2Col {
   static Meta shape(const Tensor& self, Ints kernel, Ints dilation, Ints padding, Ints stride) {
+    bool empty = false;  // besides a batch of none
+    for (int64_t d = self.dim() == 4; d < self.dim(); d++) empty |= self.sizes()[size_t(d)] == 0;
     check(
-        self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
+        (self.dim() == 3 || self.dim() == 4) && !empty, TensorErrorKind::Runtime,
         "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
         self.sizes());
     const Window w = window_of(kernel, stride, padding, dilation);
