@@ -37,7 +37,20 @@ Value dtype_itemsize(Interpreter&, const Args& args) {
 // To pickle a dtype is its name in torch.
 Value dtype_reduce(Interpreter& in, const Args& args) { return make_str(in, name(dtype_of(args[0]))); }
 
-const NativeDef kDTypeMethods[] = {{"__reduce__(self)", dtype_reduce}};
+Value dtype_to_real(Interpreter& in, const Args& args) {
+  return torch_state(in).dtypes[static_cast<int>(real_type(dtype_of(args[0])))];
+}
+Value dtype_to_complex(Interpreter& in, const Args& args) {
+  const DType type = dtype_of(args[0]);
+  if (!is_complex(type) && type != DType::Float32 && type != DType::Float64)  // there is no complex32
+    throw Error(ErrorKind::RuntimeError, std::string("Unknown Complex ScalarType for ") + scalar_type_name(type));
+  return torch_state(in).dtypes[static_cast<int>(is_complex(type) ? type : complex_type(type))];
+}
+
+const NativeDef kDTypeMethods[] = {
+    {"__reduce__(self)", dtype_reduce},
+    {"to_real(self)", dtype_to_real, "The type of the parts of complex numbers; of others itself."},
+    {"to_complex(self)", dtype_to_complex, "The complex type whose parts it suits."}};
 
 void make_dtypes(Interpreter& in, TorchState& state) {
   state.dtype = in.new_type({.name = "dtype", .module = "torch", .size = sizeof(DTypeObject), .flags = kFinalType});
