@@ -1,5 +1,5 @@
-#pragma once
 // The loops of a call that reads or writes by index tensors; index.cpp says what they do. Included by what instantiates them.
+#pragma once
 #include <algorithm>
 #include <complex>
 #include <cstring>
