@@ -232,6 +232,7 @@ void panel_batch(const GemmCall& c) {
   const T* b = static_cast<const T*>(c.b);
   T* out = static_cast<T*>(c.c);
   if (c.batch == 1 && try_matrix_vector(c, a, b, out)) return;
+  count_work(uint64_t(c.batch) * uint64_t(c.m * c.n) * uint64_t(c.k) >> kWorkShift);
   const int64_t grain = c.batch < 4 ? c.batch : std::max<int64_t>(1, kGrain / (c.m * c.n * c.k));
   parallel_for(c.batch, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) panel_product(c, a + i * c.batch_a, b + i * c.batch_b, out + i * c.batch_c);
