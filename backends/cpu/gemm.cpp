@@ -243,15 +243,27 @@ bool fits_library(const GemmCall& c) { return std::max({c.m, c.n, c.k, c.lda, c.
 
 // ---- without the library ----
 
+// Integers wrap round, as PyTorch's do.
+template <class T>
+T wrapped_product(T x, T y) {
+  if constexpr (std::is_integral_v<T>) return T(uint64_t(x) * uint64_t(y));
+  else return T(x * y);
+}
+template <class T>
+T wrapped_sum(T x, T y) {
+  if constexpr (std::is_integral_v<T>) return T(uint64_t(x) + uint64_t(y));
+  else return T(x + y);
+}
+
 // Rows of the result one after the other; the inner loop runs along a row of b, so it vectorises.
 template <class T>
 void loop_row(const GemmCall& c, int64_t i, const T* a, const T* b, T* out) {
   T* row = out + i * c.ldc;
-  for (int64_t j = 0; j < c.n; j++) row[j] = c.beta == 0 ? T(0) : T(row[j] * T(c.beta));
+  for (int64_t j = 0; j < c.n; j++) row[j] = c.beta == 0 ? T(0) : wrapped_product(row[j], T(c.beta));
   for (int64_t p = 0; p < c.k; p++) {
-    const T factor = T(T(c.alpha) * (c.transpose_a ? a[p * c.lda + i] : a[i * c.lda + p]));
+    const T factor = wrapped_product(T(c.alpha), c.transpose_a ? a[p * c.lda + i] : a[i * c.lda + p]);
     for (int64_t j = 0; j < c.n; j++)
-      row[j] = T(row[j] + factor * (c.transpose_b ? b[j * c.ldb + p] : b[p * c.ldb + j]));
+      row[j] = wrapped_sum(row[j], wrapped_product(factor, c.transpose_b ? b[j * c.ldb + p] : b[p * c.ldb + j]));
   }
 }
 

@@ -180,9 +180,16 @@ void Collector::clear_all() noexcept {
   enabled_ = false;
   next_collection_ = SIZE_MAX;
   in_.weak_references().forget_all();
-  // Held by a count of ours, so that clearing one does not free the next under our hands.
-  for (GcObject* object : objects_) ++object->refcount;
-  for (size_t i = 0; i < objects_.size(); ++i) clear_object(in_, objects_[i]);
+  // Held by a count of ours, so that clearing one does not free the next under our hands; what clearing makes is held too.
+  size_t held = 0;
+  const auto hold = [&] {
+    for (; held < objects_.size(); ++held) ++objects_[held]->refcount;
+  };
+  hold();
+  for (size_t i = 0; i < objects_.size(); ++i) {
+    clear_object(in_, objects_[i]);
+    hold();
+  }
   // From the end on: what dies takes others with it, but none that is still held, and the last of those that live on moves
   // into its place.
   for (size_t i = objects_.size(); i-- > 0;) {

@@ -179,8 +179,13 @@ struct IndexFill {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     const Tensor at = as_index(out, index);
     start_from(out, self);
+    if (self.dim() == 0) {  // one element, as a vector; PyTorch writes it even without an index
+      if (index.numel() == 0) return copy_into(out, number);
+      return move_items({Mode::Write, 0, Complaint::Index, IndexCall::Negative::Wrap}, out.view_of(Dims{1}, Dims{1}),
+                        reshape(at, {-1}), number.view_of(Dims{index.numel()}, Dims{0}));
+    }
     Dims sizes(self.sizes());
-    if (self.dim()) sizes[dim] = index.numel();
+    sizes[dim] = index.numel();
     move_items({Mode::Write, dim, Complaint::Index, IndexCall::Negative::Wrap}, out, at,
                number.view_of(sizes, Dims(sizes.size(), 0)));
   }
