@@ -87,13 +87,13 @@ struct Put {
     if (&flat.storage() != &out.storage()) copy_into(out, view(flat, out.sizes()));
   }
   static void grad(Tensor& out, const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-    record(out, "PutBackward0", {&self, &source}, keep(index), [accumulate](Sweep& s) {
+    record(out, "PutBackward0", {&self, &source}, keep(index), [accumulate, from = Dims(source.sizes())](Sweep& s) {
       const Tensor at = s.kept(0);
       s.give(0, [&] {
         if (accumulate) return s.g();
         return apply<Put>(s.g(), at, zeros(at.sizes(), s.g().dtype(), s.g().device()), false);
       });
-      s.give(1, [&] { return tessera::tensor::index(reshape(s.g(), {-1}), {at}); });
+      s.give(1, [&] { return reshape(tessera::tensor::index(reshape(s.g(), {-1}), {at}), from); });
     });
   }
 };

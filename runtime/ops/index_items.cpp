@@ -179,14 +179,10 @@ struct IndexFill {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     const Tensor at = as_index(out, index);
     start_from(out, self);
-    if (self.dim() == 0) {  // one element, as a vector; PyTorch writes it even without an index
-      if (index.numel() == 0) return copy_into(out, number);
-      return move_items({Mode::Write, 0, Complaint::Index, IndexCall::Negative::Wrap}, out.view_of(Dims{1}, Dims{1}),
-                        reshape(at, {-1}), number.view_of(Dims{index.numel()}, Dims{0}));
-    }
-    Dims sizes(self.sizes());
+    const Tensor to = out.dim() ? out : out.view_of({1}, {1});  // one number may be named any number of times
+    Dims sizes(to.sizes());
     sizes[dim] = index.numel();
-    move_items({Mode::Write, dim, Complaint::Index, IndexCall::Negative::Wrap}, out, at,
+    move_items({Mode::Write, dim, Complaint::Index, IndexCall::Negative::Wrap}, to, at,
                number.view_of(sizes, Dims(sizes.size(), 0)));
   }
 };
@@ -205,7 +201,10 @@ struct IndexFillTensor {
   static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
     record(out, "IndexFillBackward1", {&self, &value}, keep(index), [dim, dtype = value.dtype()](Sweep& s) {
       s.give(0, [&] { return index_fill(s.g(), dim, s.kept(0), 0); });
-      s.give(1, [&] { return to_dtype(sum(index_select(s.g(), dim, s.kept(0))), dtype); });
+      s.give(1, [&] {  // what is named twice was written twice, and counts once
+        const Tensor others = index_fill(ones(s.g().sizes(), kBool, s.g().device()), dim, s.kept(0), 0);
+        return to_dtype(sum(masked_fill(s.g(), others, Scalar(0))), dtype);
+      });
     });
   }
 };

@@ -246,7 +246,7 @@ struct IndexPut {
     // Where there is data, laying out the places is what checks the rest, before anything is written.
     if (self.device().is_meta() && !has_masks(given))
       broadcast_values(values, Gathering(self, expand_masks(self, given)).shape);
-    return Meta(self.sizes(), self);
+    return Meta(self.sizes(), self.dtype(), self.device(), dense_strides(self));
   }
   static void run(const Tensor& out, const Tensor& self, const Indices& given, const Tensor& values_given,
                   bool accumulate) {

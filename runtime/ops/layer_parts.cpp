@@ -68,8 +68,7 @@ Tensor chunk_cat(const TensorList& tensors, int64_t given_dim, int64_t chunks) {
 
 // ---- the derivatives of softmax ----
 
-void check_softmax_gradient(const char* name, const Tensor& grad, const Tensor& output, int64_t dim,
-                            DType input_dtype) {
+void check_softmax_gradient(const char* name, const Tensor& grad, const Tensor& output, int64_t dim) {
   wrap_dim(dim, grad.dim());
   check(grad.sizes() == output.sizes(), TensorErrorKind::Runtime,
         "Expected tensor for argument #1 'grad' to have same ", "size as tensor for argument #2 'output'; but ",
@@ -77,22 +76,27 @@ void check_softmax_gradient(const char* name, const Tensor& grad, const Tensor& 
   require_type(
       kFloatTypes, grad.dtype(),
       std::string_view(name) == "softmax" ? "softmax_backward_kernel_impl" : "softmax_lastdim_backward_kernel_impl");
-  check(grad.dtype() == input_dtype || (grad.dtype() == kFloat32 && input_dtype == kFloat16), TensorErrorKind::Runtime,
-        "expected input and grad types to match, or input to be at::Half and grad to be at::Float");
+  check(grad.dtype() == output.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
+        scalar_type_name(grad.dtype()), " but found ", scalar_type_name(output.dtype()));
+}
+// Only of halves may the softmax have been in float32; else the input's type is the gradient's.
+DType softmax_gradient_type(const Tensor& grad, DType input_dtype) {
+  return grad.dtype() == kFloat32 && input_dtype == kFloat16 ? kFloat16 : grad.dtype();
 }
 
 // Halves are computed in float32.
 Tensor wide(const Tensor& t) { return t.dtype() == kFloat16 || t.dtype() == kBFloat16 ? to_dtype(t, kFloat32) : t; }
 
 Tensor softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, DType input_dtype) {
-  check_softmax_gradient("softmax", grad, output, dim, input_dtype);
+  check_softmax_gradient("softmax", grad, output, dim);
   const Tensor y = wide(output), gy = wide(grad) * y;
-  return to_dtype(grad.numel() ? gy - y * sum(gy, Dims{dim}, true) : gy, input_dtype);
+  return to_dtype(grad.numel() ? gy - y * sum(gy, Dims{dim}, true) : gy, softmax_gradient_type(grad, input_dtype));
 }
 Tensor log_softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, DType input_dtype) {
-  check_softmax_gradient("log_softmax", grad, output, dim, input_dtype);
+  check_softmax_gradient("log_softmax", grad, output, dim);
   const Tensor g = wide(grad);
-  return to_dtype(grad.numel() ? g - exp(wide(output)) * sum(g, Dims{dim}, true) : g, input_dtype);
+  return to_dtype(grad.numel() ? g - exp(wide(output)) * sum(g, Dims{dim}, true) : g,
+                  softmax_gradient_type(grad, input_dtype));
 }
 
 // ---- indexing where a mask is set ----

@@ -169,8 +169,9 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   if (needs_grad(self))
     record(out, "MaskedSelectBackward0", {&self}, keep(mask), [shape, sizes = Dims(self.sizes())](Sweep& s) {
       s.give(0, [&] {
-        const Tensor empty = zeros(shape, s.g().dtype(), s.g().device());
-        return sum_to_size(index_put(empty, {expand(s.kept(0), shape)}, s.g(), false), sizes);
+        const Dims wide = shape.empty() ? Dims{1} : shape;  // a number is a vector of one
+        const Tensor empty = zeros(wide, s.g().dtype(), s.g().device());
+        return sum_to_size(index_put(empty, {expand(s.kept(0), wide)}, s.g(), false), sizes);
       });
     });
   return out;
@@ -203,6 +204,7 @@ TS_OP(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
       "The elements where mask is true, as a vector.", kBoth | kOut | kDataDependent, &masked_select,
       "f[3,4], b[3,4]\n"
       "f[3,1], b[4]\n"
+      "f[], b[]\n"
       "f[2,2], f[2,2] -> RuntimeError: masked_select: expected BoolTensor for mask");
 TS_OP(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
       "source's elements, in order, where mask is true.", kWrites, MaskedScatter,

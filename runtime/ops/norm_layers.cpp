@@ -6,6 +6,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -159,6 +160,8 @@ namespace {
 
 /// Layer norm of the groups of an item's channels, with a weight and a bias for each channel; the mean and
 /// 1 / sqrt(var + eps) of each group, [items, groups].
+constexpr const char* kChannelsLast[] = {"torch.channels_last", "torch.channels_last_3d"};
+
 struct GroupNorm {
   static constexpr TypeRule types{kFloatTypes, "GroupNormKernelImpl"};
 
@@ -181,16 +184,19 @@ struct GroupNorm {
         "please report an enhancement request to PyTorch.)");
     check_parameters(input, {&weight, &bias});
     const Meta statistic(Dims{items, groups}, arithmetic_of(input.dtype()), input.device());
-    return {Meta(input.sizes(), input), statistic, statistic};
+    const Dims strides = suits_rows(input) ? Dims() : strides_in(input, kChannelsLast[input.dim() - 4]);
+    return {Meta(input.sizes(), input.dtype(), input.device(), strides), statistic, statistic};
   }
-  static void run(const Tensor& out, const Tensor& mean, const Tensor& inverse, const Tensor& input,
+  static void run(const Tensor& result, const Tensor& mean, const Tensor& inverse, const Tensor& input,
                   const MaybeTensor& weight, const MaybeTensor& bias, int64_t, int64_t channels, int64_t,
                   int64_t groups, double eps) {
-    if (out.numel() == 0) return;
+    if (result.numel() == 0) return;
+    const Tensor out = result.is_contiguous() ? result : Tensor::empty(result.sizes(), result.dtype(), result.device());
     const Tensor x = contiguous(input), w = dense(weight, mean.dtype()), b = dense(bias, mean.dtype());
     layer_norm_kernel(input.device(),
                       {input.dtype(), x.data_ptr(), data_or_null(w), data_or_null(b), out.data_ptr(), mean.data_ptr(),
                        inverse.data_ptr(), mean.numel(), x.numel() / mean.numel(), eps, channels, channels / groups});
+    if (!out.same(result)) copy_into(result, out);
   }
   static void grad(Tensor& out, Tensor& mean, Tensor& inverse, const Tensor& input, const MaybeTensor& weight_given,
                    const MaybeTensor& bias_given, int64_t items, int64_t channels, int64_t size, int64_t groups,

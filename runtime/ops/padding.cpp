@@ -43,6 +43,11 @@ int64_t cut(int64_t padding) { return std::max<int64_t>(saturated_sub(0, padding
 
 struct ConstantPad {
   static Meta shape(const Tensor& self, Ints pad, Scalar) {
+    check(pad.size() % 2 == 0, TensorErrorKind::Runtime, "Length of pad must be even but instead it equals ",
+          pad.size());
+    check(int64_t(pad.size()) <= 2 * self.dim(), TensorErrorKind::Runtime,
+          "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+          pad.size(), "while the input has ", self.dim(), "dimensions.");
     const Padding p(self, pad);
     Dims sizes(self.sizes());
     for (size_t d = 0; d < sizes.size(); d++) {
@@ -193,8 +198,8 @@ struct EdgePad {
 Tensor pad(const Tensor& self, Ints pad, const std::string& mode, std::optional<double> value) {
   check(mode == "constant" || mode == "reflect" || mode == "replicate" || mode == "circular",
         TensorErrorKind::NotImplemented, "Unrecognised padding mode ", mode);
-  if (mode == "constant") return apply<ConstantPad>(self, pad, Scalar(value.value_or(0.0)));
   Padding(self, pad);  // refuses a list of the wrong length
+  if (mode == "constant") return apply<ConstantPad>(self, pad, Scalar(value.value_or(0.0)));
   check(value.value_or(0.0) == 0.0, TensorErrorKind::Runtime, "Padding mode \"", mode,
         "\" doesn't take in value argument");
   return apply<EdgePad>(self, pad, mode);
@@ -233,7 +238,8 @@ TS_OP(constant_pad_nd, "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) 
       "A number around the tensor; the last dimension is named first.", kFunction, ConstantPad,
       "f[2,3].t, [1, 2, -1, 0], 0.5\n"
       "i[2]<5, [0, 1], 7\n"
-      "f[], []");
+      "f[], []\n"
+      "f[2,3], [1] -> RuntimeError: Length of pad must be even but instead it equals 1");
 
 }  // namespace
 }  // namespace tessera::tensor

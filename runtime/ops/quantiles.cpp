@@ -90,7 +90,9 @@ struct Histc {
     return {{bins}, self};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t bins, const Scalar& from, const Scalar& to) {
-    const auto [low, high] = range(self, from.to_double(), to.to_double());
+    const auto rounded = [&](double v) { return full({}, v, self.dtype(), self.device()).item().to_double(); };
+    const auto limits = range(self, from.to_double(), to.to_double());
+    const double low = rounded(limits.first), high = rounded(limits.second);
     const Tensor x = reshape(self, {-1}), inside = index(x, {logical_and(x >= low, x <= high)});
     const auto number = [&](double v) { return full({}, v, self.dtype(), self.device()); };
     const Tensor place = (inside - number(low)) * number(double(bins)) / (number(high) - number(low));

@@ -239,6 +239,7 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       if (other_shape && gives_out_strides(form_name(c.entry)))
         if (const Dims strides = dense_strides(results[i]); !strides.empty())
           out.impl()->set_layout(out.sizes(), strides);
+      check_no_internal_overlap(out);
       copy_into(out, results[i]);
     }
     c.results.emplace_back(out);

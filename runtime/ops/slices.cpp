@@ -42,7 +42,7 @@ struct Slice {
   };
   static Range range(const Tensor& self, int64_t dim_given, const MaybeInt& start_given, const MaybeInt& end_given,
                      int64_t step) {
-    check(self.dim() > 0, TensorErrorKind::Runtime, "slice() cannot be applied to a 0-dim tensor.");
+    check(self.dim() > 0, TensorErrorKind::Index, "slice() cannot be applied to a 0-dim tensor.");
     check(step > 0, TensorErrorKind::Value, "step must be greater than zero");
     const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
     const auto bound = [&](int64_t x) { return std::clamp<int64_t>(x < 0 ? x + size : x, 0, size); };
@@ -137,15 +137,32 @@ Tensor narrow(const Tensor& self, int64_t dim_given, int64_t start, int64_t leng
 
 namespace {
 
+// Strides of a copy that lies in memory as self does, gaps included; where elements may share memory they lie densely.
+Dims kept_strides(const Tensor& self) {
+  std::vector<size_t> order;
+  for (size_t d = 0; d < self.sizes().size(); d++)
+    if (self.sizes()[d] > 1) order.push_back(d);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return self.strides()[a] < self.strides()[b]; });
+  int64_t reach = 0;
+  for (const size_t d : order) {
+    if (self.strides()[d] <= reach) return dense_strides(self);
+    reach += (self.sizes()[d] - 1) * self.strides()[d];
+  }
+  return Dims(self.strides());
+}
+
+void check_replacement(const Tensor& src, Ints part) {
+  check(src.sizes() == part, TensorErrorKind::Runtime,
+        "expected src to have a size equal to the slice of self. src size = ", src.sizes(), ", slice size = ", part);
+}
+
 /// A copy of self with the part that the view `Part` shows taken from src.
 template <class Part, class... P>
 struct Replaced {
   static Meta shape(const Tensor& self, const Tensor& src, P... place) {
     const View part = Part::shape(self, place...);
-    check(src.sizes() == Ints(part.sizes), TensorErrorKind::Runtime,
-          "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
-          ", slice size = ", Ints(part.sizes));
-    return {self.sizes(), self.dtype(), self.device(), dense_strides(self)};
+    check_replacement(src, part.sizes);
+    return {self.sizes(), self.dtype(), self.device(), kept_strides(self)};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& src, P... place) {
     copy_into(out, self);
@@ -163,9 +180,20 @@ using SelectScatter = Replaced<Select, int64_t, int64_t>;
 using SliceScatter = Replaced<Slice, int64_t, MaybeInt, MaybeInt, int64_t>;
 using DiagonalScatter = Replaced<Diagonal, int64_t, int64_t, int64_t>;
 
+// A copy with as much memory around it as self has: offsets and strides lead to the same places.
+Tensor copy_in_place(const Tensor& self) {
+  const Dims strides = kept_strides(self);
+  if (Ints(strides) != self.strides()) return clone(self);
+  const int64_t room = int64_t(self.storage().bytes() / size_t(item_size(self.dtype())));
+  const Tensor out = Tensor::empty({room}, self.dtype(), self.device()).view_of(self.sizes(), strides, self.offset());
+  copy_(out, self);
+  return out;
+}
+
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, Ints size, Ints stride, MaybeInt offset) {
-  const Tensor out = clone(contiguous(self));
-  copy_(as_strided(out, size, stride, offset), src);
+  const Tensor out = copy_in_place(self), part = as_strided(out, size, stride, offset);
+  check_replacement(src, part.sizes());
+  copy_(part, src);
   return out;
 }
 
@@ -205,12 +233,17 @@ TS_OP(
     "f[3,3], f[2], 0, 1 -> RuntimeError: expected src to have a size equal to the slice of self. src size = [2], slice size = [3]");
 TS_OP(slice_scatter,
       "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
-      "A copy with a stretch replaced.", kBoth, SliceScatter, "f[4,3], f[2,3], 0, 1, 3");
+      "A copy with a stretch replaced.", kBoth, SliceScatter,
+      "f[4,3], f[2,3], 0, 1, 3\nf[], f[] -> IndexError: slice() cannot be applied to a 0-dim tensor.");
 TS_OP(diagonal_scatter, "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
       "A copy with the diagonal replaced.", kBoth, DiagonalScatter, "f[3,3], f[3]");
-TS_OP(as_strided_scatter,
-      "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-      "A copy with a strided part replaced.", kBoth, &as_strided_scatter, "f[3,3], f[2], [2], [4]");
+TS_OP(
+    as_strided_scatter,
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+    "A copy with a strided part replaced.", kBoth | kLayoutMatters, &as_strided_scatter,
+    "f[3,3], f[2], [2], [4]\nf[3,3].t, f[2,2], [2,2], [2,1]\n"
+    "f[3,3], f[2], [2,2], [2,1] -> RuntimeError: expected src to have a size equal to the slice of self. src size = [2], "
+    "slice size = [2, 2]");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -184,6 +184,7 @@ struct Search {
                   const OptionalTensor& sorter) {
     if (values.numel() == 0) return;
     const DType type = promote_types(sorted.dtype(), values.dtype());
+    require_type(kRealTypes, type, "searchsorted_out_cpu");
     const Tensor edges = contiguous(to_dtype(sorter ? in_order(sorted, *sorter) : sorted, type)),
                  given = contiguous(to_dtype(values, type));
     const Tensor places =
