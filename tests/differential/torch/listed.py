@@ -3,6 +3,7 @@
 Each: op, kind of difference, our text, PyTorch's text (patterns), reason, and perhaps a pattern of the call."""
 import math
 import re
+import struct
 
 import compare
 
@@ -27,7 +28,25 @@ LISTED = [
     ('quantile', 'error', 'invalid combination of arguments', 'invalid combination of arguments',
      'a refused call lists its keywords in their order; PyTorch in none'),
     ('unique', 'shape', '', '', 'rows with NaN have a place in the order; PyTorch leaves such rows unsorted and finds equal ones apart', r'f(16|32|64)\[.*dim=\d'),
-    ('kthvalue', 'error', "doesn't match the broadcast shape", 'single memory location', 'an input as out= is refused for its size'),
+    ('kthvalue|gather|take|masked_select', 'error', "doesn't match the broadcast shape", 'single memory location',
+     'an input as out= is refused for its size'),
+    ('masked_select', 'error', '^nothing', 'some elements of the input tensor', 'masked_select of a mask by itself may be written into it'),
+    ('as_strided_scatter', 'grad values', '', '', "the gradient of as_strided_scatter's first tensor is that of the elements that stay; "
+     'PyTorch gives that of the elements replaced'),
+    ('take_along_dim', 'error', '^nothing', '^RuntimeError: view size is not compatible', 'take_along_dim of transposed tensors works here'),
+    ('masked_(fill|scatter)', 'error', r'The size of tensor a|broadcast shape', r'The size of tensor a|^RuntimeError: expand\(',
+     'a mask of another shape is told beside the tensor, in this order'),
+    ('nonzero', 'error', 'as_tuple is True', 'must be Tensor, not tuple', 'nonzero(as_tuple=True) refuses out= of any kind in one way'),
+    ('histogramdd', 'error', "unexpected keyword argument 'out'", '^TypeError', 'histogramdd has no out='),
+    ('histc', 'error', 'histogram_cpu', 'linspace_cpu', 'histc of bool is refused by its own name'),
+    ('index_reduce.*', 'error', '"index_func_" not implemented|Number of indices|^IndexError: index out of range in self',
+     r'index_reduce_\(\): (Expected dtype|self)|tensor has no dimensions|is out of bounds for dimension', 'of two faults of a call, another is told first'),
+    ('index_select|scatter_reduce.*', 'error', 'Expected dtype int32 or int64|same number of dimensions as src',
+     'Index to scalar can have only|Dimension out of range', 'of two faults of a call, another is told first'),
+    ('grid_sampler_.d', 'error', '^ValueError.* must be 0, 1 or 2', '^nothing', 'a mode that there is not: PyTorch reads memory of others'),
+    ('native_layer_norm', 'values', r'inf', 'nan', 'the mean of infinities is the sum divided by their number; PyTorch updates it number by number'),
+    ('native_group_norm', 'values', 'inf', 'nan', 'an infinite weight times what is finite is infinite; PyTorch multiplies it by the mean first, and subtracts'),
+    ('native_batch_norm', 'error', 'bias should contain|weight should contain', '^nothing', 'a bias of another length is refused; PyTorch reads past its end'),
     ('(log_)?softmax.*', 'error', 'not implemented for', '^nothing', 'a softmax of integers is refused without elements too'),
     ('logcumsumexp', 'grad values', '', '', "its derivative goes from sum to sum, that of halves in float32; PyTorch's takes differences of logarithms", r'f(16|32)\[.*!'),
     ('logcumsumexp|cumprod', 'values', '', 'nan',
@@ -86,6 +105,28 @@ def repeated(record, ours, theirs):
     return re.search(r'/\([\d, ]*\b0\b', record['brief'])
 
 
+FORMATS = {'float64': 'd', 'float32': 'f', 'float16': 'e', 'int64': 'q', 'int32': 'i', 'int16': 'h', 'int8': 'b', 'uint8': 'B'}
+
+
+def given(record, which):
+    """The numbers in memory of a tensor of the call; none where Python cannot read them."""
+    dtype, data = re.findall(r"T\(torch\.(\w+), \(.*?\), \(.*?\), \d+, '(\w*)'", record['text'])[which]
+    return [x for x, in struct.iter_unpack('<' + FORMATS[dtype], bytes.fromhex(data))] if dtype in FORMATS else []
+
+
+def in_no_order(record, ours, theirs):
+    found = given(record, 0 if record['op'] == 'searchsorted' else 1)
+    return any(not a <= b for a, b in zip(found, found[1:]))
+
+
+def nan_in_volume(record, ours, theirs):
+    return re.search(r'\[\d+,\d+,\d+,\d+,3\]', record['brief']) and any(x != x for x in given(record, 1))
+
+
+def one_element(record, ours, theirs):
+    return all(abs(x) < 1e-6 and abs(y) < 1e-3 for x, y in zip(compare.listed(ours), compare.listed(theirs)))
+
+
 def poles(record, ours, theirs):
     return all(x == math.inf and abs(y) > 1e10 or compare.close(str([x]), str([y]), 1e-4)
                for x, y in zip(compare.listed(ours), compare.listed(theirs)))
@@ -99,12 +140,17 @@ CHECKED = [
     (r'special\.(bessel_[jy][01]|airy_ai)', few_digits,
      "PyTorch's bessel_j0, j1, y0, y1 and airy_ai have 5 to 10 digits"),
     (r'linalg\.(lu.*|solve.*|tensorsolve|tensorinv)', repeated, 'factors and solutions of singular matrices are quotients of rounding errors'),
+    ('searchsorted|bucketize', in_no_order, 'places among numbers that are in no order are up to the search'),
+    ('grid_sampler_3d|nn.functional.grid_sample', nan_in_volume,
+     'NaN in the grid stands for -1, as the documentation says; in volumes PyTorch takes 1, or nothing'),
+    ('native_layer_norm', one_element, 'one number without its mean is 0'),
     (r'special\.polygamma.*|polygamma.*', poles, "PyTorch's trigamma of integers below 1 is a large number"),
     ('rand_like|rand|uniform', half, 'uniform numbers of halves have bits of their own, as in PyTorch 1.13'),
 ]
 
 
 CHECKED_GRADIENTS = [
+    ('native_layer_norm', one_element, 'the gradient through one or two numbers without their mean is 0'),
     (r'special\.i[01]e|corrcoef', noise, 'differences of numbers that are nearly the same, in halves'),
     (r'linalg\.householder_product|ormqr', lambda record, ours, theirs: compare.close(ours, theirs, 1e-4, 1e-4),
      'gradients of long products in float32 are summed in another order'),
