@@ -303,10 +303,14 @@ Tensor celu(const Tensor& x, Scalar alpha) {
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   check(weight.dim() <= 1, TensorErrorKind::Runtime,
         "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  check(x.dim() > 0 || weight.numel() == 1, TensorErrorKind::Runtime, "Not allow zero-dim input tensor.");
   const int64_t channels = x.dim() > 1 ? x.sizes()[1] : 1;
   check(weight.numel() == 1 || weight.numel() == channels, TensorErrorKind::Runtime,
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
         " and channel size = ", channels, ".");
+  check(x.dtype() == weight.dtype(), TensorErrorKind::Runtime, "prelu: Type promoting not supported. Got ",
+        scalar_type_name(x.dtype()), " and ", scalar_type_name(weight.dtype()));
+  require_type(kFloatTypes, x.dtype(), "prelu_cpu");
   Tensor w = weight;
   if (x.dim() == 0) w = reshape(weight, {});
   else if (weight.numel() != 1 && x.dim() > 2) {  // one for each channel, which is dimension 1

@@ -111,6 +111,7 @@ void check_target(const Tensor& self, const Tensor& target, const std::optional<
         "Expected floating point type for target with class probabilities, got ", scalar_type_name(target.dtype()));
   const size_t n = self.sizes().size();
   if (n == 1) {
+    check(target.dim() <= 1, TensorErrorKind::Runtime, "0D or 1D target tensor expected, multi-target not supported");
     check(target.dim() == 0 || (target.dim() == 1 && target.sizes()[0] == 1), TensorErrorKind::Value,
           "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
   } else {

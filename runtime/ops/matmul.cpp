@@ -398,6 +398,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (x.dim() != 2 || weight.dim() != 2) {
+    check(x.dim() > 0 && weight.dim() > 0, TensorErrorKind::Runtime,
+          "both arguments to linear need to be at least 1D, but they are ", x.dim(), "D and ", weight.dim(), "D");
     if (x.dim() > 2 && weight.dim() == 2) {
       Dims shape(x.sizes());
       Tensor flat = linear(reshape(x, {rows_of(x), x.size(-1)}), weight, bias);

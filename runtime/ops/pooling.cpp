@@ -7,6 +7,7 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/windows.h"
 
@@ -70,6 +71,12 @@ Window pool_window(Ints kernel, Ints stride, Ints padding, Ints dilation) {
   return window_of(kernel, stride.empty() ? kernel : stride, padding, dilation);
 }
 
+// Images with their channels last stay so.
+Dims pooled_layout(const Tensor& self, Ints sizes) {
+  if (self.dim() != 4 || self.is_contiguous() || !lies_in(self, strides_in(self, "torch.channels_last"))) return {};
+  return {sizes[1] * sizes[2] * sizes[3], 1, sizes[3] * sizes[1], sizes[1]};
+}
+
 /// The largest elements and their places in the plane.
 struct MaxPool {
   static constexpr TypeRule types{kRealTypes - kBool, "max_pool2d"};
@@ -78,11 +85,19 @@ struct MaxPool {
     check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
           "non-empty 3D or 4D (batch mode) tensor expected for input");
     const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, dilation), ceil_mode);
-    return {Meta(sizes, self), Meta(sizes, kInt64, self.device())};
+    const Dims layout = pooled_layout(self, sizes);
+    return {Meta(sizes, self.dtype(), self.device(), layout), Meta(sizes, kInt64, self.device(), layout)};
   }
   static void run(const Tensor& out, const Tensor& index, const Tensor& self, Ints kernel, Ints stride, Ints padding,
-                  Ints dilation, bool) {
+                  Ints dilation, bool ceil_mode) {
     if (out.numel() == 0) return;
+    if (!out.is_contiguous()) {  // the kernels write row by row
+      const Tensor values = Tensor::empty(out.sizes(), out.dtype(), out.device());
+      const Tensor places = Tensor::empty(out.sizes(), kInt64, out.device());
+      run(values, places, self, kernel, stride, padding, dilation, ceil_mode);
+      copy_into(out, values);
+      return copy_into(index, places);
+    }
     const Tensor in = contiguous(self);
     const int64_t planes = in.numel() / std::max<int64_t>(1, in.size(-1) * in.size(-2));
     max_pool_kernel(self.device(), MaxPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(), index.data<int64_t>(), planes,
@@ -243,7 +258,7 @@ Tensor max_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, In
 void check_line_pool(const Tensor& self, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                      bool ceil_mode) {
   bool empty = false;  // besides a batch of none
-  for (int64_t d = 1; d < self.dim(); d++) empty |= self.sizes()[size_t(d)] == 0;
+  for (int64_t d = self.dim() == 3; d < self.dim(); d++) empty |= self.sizes()[size_t(d)] == 0;
   check((self.dim() == 2 || self.dim() == 3) && !empty, TensorErrorKind::Runtime,
         "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:",
         self.sizes());
@@ -263,18 +278,20 @@ void check_line_pool(const Tensor& self, int64_t kernel, int64_t stride, int64_t
 }
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
                                                    Ints dilation, bool ceil_mode) {
-  check_line_pool(self, pick(kernel, 0, 1), stride.empty() ? pick(kernel, 0, 1) : stride[0], pick(padding, 0, 0),
-                  pick(dilation, 0, 1), ceil_mode);
   const int64_t step = stride.empty() ? kernel[0] : stride[0];
   const auto [values, index] = max_pool2d_with_indices(unsqueeze(self, -2), {1, kernel[0]}, {1, step},
                                                        {0, pick(padding, 0, 0)}, {1, pick(dilation, 0, 1)}, ceil_mode);
   return {squeeze(values, -2), squeeze(index, -2)};
 }
 Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  check_line_pool(self, pick(kernel, 0, 1), stride.empty() ? pick(kernel, 0, 1) : stride[0], pick(padding, 0, 0),
+                  pick(dilation, 0, 1), ceil_mode);
   if (!needs_grad(self)) require_type(kFloatTypes, self.dtype(), "max_pool1d_impl");
   return std::get<0>(max_pool1d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
 }
 Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
+  check(self.dim() == 2 || self.dim() == 3, TensorErrorKind::Runtime, "Expected 2 to 3 dimensions, but got ",
+        self.dim(), "-dimensional tensor for argument #1 'self' (while checking arguments for avg_pool1d)");
   const int64_t step = stride.empty() ? kernel[0] : stride[0];
   return squeeze(avg_pool2d(unsqueeze(self, -2), {1, kernel[0]}, {1, step}, {0, pick(padding, 0, 0)}, ceil_mode,
                             count_include_pad),

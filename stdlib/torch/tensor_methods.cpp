@@ -31,15 +31,24 @@ int64_t dim_argument(Interpreter& in, const char* function, const Value& v) {
   return dim;
 }
 
+// Here a number has no dimension at all, where elsewhere it counts as having one.
+int64_t dim_of(Interpreter& in, const char* function, const Tensor& self, const Value& v) {
+  const int64_t dim = dim_argument(in, function, v);
+  tensor::check(self.dim() > 0, tensor::TensorErrorKind::Index, "Dimension specified as ", dim,
+                " but tensor has no dimensions");
+  return dim;
+}
+
 Value size(Interpreter& in, const Args& args) {
   if (args[1].is_none()) return wrap_size(in, self_of(args).sizes());
-  return in_torch(in, args, [&] { return Value::integer(self_of(args).size(dim_argument(in, "size", args[1]))); });
+  return in_torch(in, args,
+                  [&] { return Value::integer(self_of(args).size(dim_of(in, "size", self_of(args), args[1]))); });
 }
 
 Value stride(Interpreter& in, const Args& args) {
   if (!args[1].is_none())
     return in_torch(in, args,
-                    [&] { return Value::integer(self_of(args).stride(dim_argument(in, "stride", args[1]))); });
+                    [&] { return Value::integer(self_of(args).stride(dim_of(in, "stride", self_of(args), args[1]))); });
   const Ints strides = self_of(args).strides();
   Tuple* tuple = new_tuple(in, strides.size());
   for (size_t i = 0; i < strides.size(); ++i) tuple->items[i] = Value::integer(strides[i]);
@@ -460,8 +469,9 @@ const NativeDef kPlainMethods[] = {
 };
 
 // Methods that are functions of torch written in the language.
-const char* const kScriptMethods[] = {"apply_",    "dense_dim", "dim_order",      "histogram",  "is_pinned", "is_shared",
-                                      "is_signed", "map_",      "nonzero_static", "sparse_dim", "to_dense",  "to_sparse"};
+const char* const kScriptMethods[] = {"apply_",         "dense_dim",  "dim_order", "histogram",
+                                      "is_pinned",      "is_shared",  "is_signed", "map_",
+                                      "nonzero_static", "sparse_dim", "to_dense",  "to_sparse"};
 
 Value call_script(Interpreter& in, const Args& args) {
   const Value module(static_cast<Object*>(in.import("torch._rarely")));

@@ -66,6 +66,15 @@ LISTED = [
     (r'linalg\.(svd|polar|pinv)', 'error', '^nothing', 'linalg.svd: .*The algorithm failed to converge',
      'where infinities become NaN in products, transforms and solutions is up to the libraries'),
     (r'linalg\.(tensorinv|inv|lu_factor)', 'error', 'is zero', 'is zero', 'which zero is met first is up to the LAPACK'),
+    ('nn.*', 'error', r'missing \d required positional argument', r'missing \d required positional argument',
+     "a missing argument is told in Python's words"),
+    ('nn.*', 'error', '', r'TensorAccessor expected|CPUComplex\w+Type|\[\[\d|step must be nonzero|select\(\): index 0 out of range',
+     "texts of PyTorch's insides"),
+    (r'nn\.functional\.batch_norm', 'error', 'expected at least 2D input', r'^nothing.*shape \(0,\)',
+     'batch_norm of one dimension is refused without elements too'),
+    (r'nn\.functional\.adaptive_avg_pool3d', 'error', 'Expected 4D or 5D', '^nothing', 'PyTorch pools six dimensions down to one place'),
+    (r'nn\.functional\.hardsigmoid', 'grad values', '', '', "PyTorch's derivative of hardsigmoid is a sixth of float32, in float64 too", 'f64'),
+    (r'nn\.functional\.(rms_norm|relu6|hardtanh|instance_norm|channel_shuffle)|channel_shuffle', 'stride', '', '', 'strides of no elements are those of rows', r'\[[\d,]*\b0\b'),
     ('.*', 'error', '', 'ArrayRef: invalid slice|numel: integer multiplication overflow|unflatten got an unexpected error|'
      'Could this error message be improved|Expected 0D or 1D tensor in the tensor list but got: .*[.]', "texts of PyTorch's insides"),
 ]
@@ -127,6 +136,11 @@ def one_element(record, ours, theirs):
     return all(abs(x) < 1e-6 and abs(y) < 1e-3 for x, y in zip(compare.listed(ours), compare.listed(theirs)))
 
 
+def near_zero(record, ours, theirs):
+    bound = 1e-3 if half(record, ours, theirs) else 1e-7
+    return all(abs(x - y) < bound for x, y in zip(compare.listed(ours), compare.listed(theirs)))
+
+
 def poles(record, ours, theirs):
     return all(x == math.inf and abs(y) > 1e10 or compare.close(str([x]), str([y]), 1e-4)
                for x, y in zip(compare.listed(ours), compare.listed(theirs)))
@@ -135,7 +149,7 @@ def poles(record, ours, theirs):
 # The same where a look at the values tells: of results, or of gradients.
 CHECKED = [
     (r'linalg\.(eigh?|svd)|svd', up_to_phase, 'signs and phases of eigenvectors and singular vectors are up to the LAPACK'),
-    (r'.*mm|mv|bmm.*|addbmm|addmv|matmul|linalg\.(solve.*|tensorsolve|lu.*|pinv.*|svd|polar|lstsq.*)|triangular_solve|fft\..*', not_finite,
+    (r'.*mm|mv|bmm.*|nn\.functional\.conv.*|addbmm|addmv|matmul|linalg\.(solve.*|tensorsolve|lu.*|pinv.*|svd|polar|lstsq.*)|triangular_solve|fft\..*', not_finite,
      'where infinities become NaN in products, transforms and solutions is up to the libraries'),
     (r'special\.(bessel_[jy][01]|airy_ai)', few_digits,
      "PyTorch's bessel_j0, j1, y0, y1 and airy_ai have 5 to 10 digits"),
@@ -145,12 +159,18 @@ CHECKED = [
      'NaN in the grid, and infinities that are reflected, stand for -1, as the documentation says; in volumes PyTorch takes 1, or nothing'),
     ('native_layer_norm', one_element, 'one number without its mean is 0'),
     (r'special\.polygamma.*|polygamma.*', poles, "PyTorch's trigamma of integers below 1 is a large number"),
+    (r'nn\.functional\.fractional_max_pool.*', half, 'windows drawn in halves: uniform numbers of halves have bits of their own'),
     ('rand_like|rand|uniform', half, 'uniform numbers of halves have bits of their own, as in PyTorch 1.13'),
 ]
 
 
 CHECKED_GRADIENTS = [
     ('native_layer_norm', one_element, 'the gradient through one or two numbers without their mean is 0'),
+    (r'nn\.functional\.(batch|group|layer|rms)_norm', near_zero,
+     'the derivative of what is always the same is 0 up to rounding errors'),
+    (r'nn\.functional\.grid_sample', lambda record, ours, theirs: half(record, ours, theirs) and 'bicubic' in record['brief'],
+     'cubic weights of halves: both sides are as far from the exact derivative'),
+    (r'nn\.functional\.(celu|normalize|soft_margin_loss)', noise, 'derivatives of halves near 0'),
     (r'special\.i[01]e|corrcoef', noise, 'differences of numbers that are nearly the same, in halves'),
     (r'linalg\.householder_product|ormqr', lambda record, ours, theirs: compare.close(ours, theirs, 1e-4, 1e-4),
      'gradients of long products in float32 are summed in another order'),
