@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-LATEST = 0.15  # seconds from the signal to the end of the process, on a machine that does other things too
+LATEST = 0.25  # seconds from the signal to the end of the process, on a machine that does other things too
 
 # Each is interrupted some time after it has printed a line, and must end with KeyboardInterrupt and status 130.
 PROGRAMS = {

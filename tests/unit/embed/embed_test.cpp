@@ -128,7 +128,7 @@ TEST_CASE("embed: a run can be cancelled from another thread") {
 }
 
 TEST_CASE("embed: natives that iterate, wait or compute end at the limit of time") {
-  Interpreter tsr({.time_limit = 0.1});
+  Interpreter tsr({.time_limit = 0.3});
   tsr.run("import time, torch\na = torch.ones(1500, 1500)");
   for (const char* code : {"sum(range(10**12))", "time.sleep(60)", "while True: a @ a", "max(range(10**12))",
                            "torch.ones(1).expand(10**12).sum()", "'ab' * 10 in iter(range(10**12))"}) {
@@ -137,7 +137,7 @@ TEST_CASE("embed: natives that iterate, wait or compute end at the limit of time
     CHECK_FALSE(tsr.try_run(code, nullptr, &error));
     CHECK_MESSAGE(error.class_name() == "TimeoutError", code);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    CHECK_MESSAGE(seconds < 0.5, code);
+    CHECK_MESSAGE(seconds < 1.0, code);
   }
   CHECK(tsr.eval("1 + 1").as<int>() == 2);
 }
