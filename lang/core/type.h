@@ -45,6 +45,9 @@ enum Dying : uint8_t { kNoneDying = 0, kLeftDying = 1, kRightDying = 2 };
 // Every function may throw Error or Thrown (error.h). A slot that is null is "not supported".
 // `self` is the object that the slot was found on. Not-implemented is answered with `in.not_implemented`.
 struct TypeSlots {
+  // Names the memory layout of the objects, compared by address: a subclass written in a script has its base's. Set by the
+  // types that natives know on sight; a slot's address tells nothing, the linker may fold two functions into one.
+  const char* layout = nullptr;
   // Frees the object's contents and memory; must not throw. Never null.
   void (*destroy)(Interpreter& in, Object* self) = nullptr;
   // Calls visitor(child) for each Value that it owns; null for types that hold no values.
@@ -128,5 +131,10 @@ struct Type : GcObject {
 
   bool is_subtype_of(const Type* other) const noexcept;  // issubclass without hooks
 };
+
+// `layout` is the name that the type's slots were given, not a text that reads the same.
+inline bool has_layout(const Value& v, const char* layout) noexcept {
+  return v.is_object() && v.as_object()->type->slots.layout == layout;
+}
 
 }  // namespace tessera::lang

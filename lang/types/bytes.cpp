@@ -18,14 +18,27 @@ namespace {
 
 constexpr size_t kLongest = size_t{1} << 62;
 
+void destroy_bytes(Interpreter& in, Object* self) {
+  Bytes* b = static_cast<Bytes*>(self);
+  free_object(in, b, b->size + 1);
+}
+
+void destroy_byte_array(Interpreter& in, Object* self) {
+  ByteArray* a = static_cast<ByteArray*>(self);
+  if (a->data != nullptr) in.deallocate(a->data, a->capacity);
+  free_object(in, a);
+}
+
+// Each is called as its layout.
 template <class T>
-Type* make_type(Interpreter& in, const char* name, void (*destroy)(Interpreter&, Object*), uint32_t flags) {
+Type* make_type(Interpreter& in, const char* layout, void (*destroy)(Interpreter&, Object*), uint32_t flags) {
   NativeTypeSpec spec;
-  spec.name = name;
+  spec.name = layout;
   spec.module = "builtins";
   spec.size = sizeof(T);
   spec.flags = flags;
   Type* type = in.new_type(spec);
+  type->slots.layout = layout;
   type->slots.destroy = destroy;
   return type;
 }
@@ -34,9 +47,9 @@ Type* make_type(Interpreter& in, const char* name, void (*destroy)(Interpreter&,
 
 BytesTypes& make_bytes_types(Interpreter& in) {
   BytesTypes& types = *(in.shared->bytes = new BytesTypes());
-  types.bytes = make_type<Bytes>(in, "bytes", destroy_bytes, 0);
-  types.byte_array = make_type<ByteArray>(in, "bytearray", destroy_byte_array, 0);
-  types.memory_view = make_type<MemoryView>(in, "memoryview", destroy_memory_view, kFinalType);
+  types.bytes = make_type<Bytes>(in, kBytesLayout, destroy_bytes, 0);
+  types.byte_array = make_type<ByteArray>(in, kByteArrayLayout, destroy_byte_array, 0);
+  types.memory_view = make_type<MemoryView>(in, kMemoryViewLayout, destroy_memory_view, kFinalType);
   bytes_slots(in, types);
   types.bytes->make = make_bytes_from;
   types.byte_array->make = make_byte_array_from;
@@ -59,8 +72,8 @@ Value bytes_builtin(Interpreter& in, const Str* name) {
   return Value();
 }
 
-void add_buffer_source(Interpreter& in, void (*destroy)(Interpreter&, Object*), BufferSource get) {
-  bytes_types(in).sources.push_back({destroy, get});
+void add_buffer_source(Interpreter& in, const char* layout, BufferSource get) {
+  bytes_types(in).sources.push_back({layout, get});
 }
 
 // --- memory
@@ -79,21 +92,10 @@ Value make_bytes(Interpreter& in, std::string_view bytes) {
   return Value::adopt(b);
 }
 
-void destroy_bytes(Interpreter& in, Object* self) {
-  Bytes* b = static_cast<Bytes*>(self);
-  free_object(in, b, b->size + 1);
-}
-
 Value make_byte_array(Interpreter& in, std::string_view bytes, Type* type) {
   Value made = Value::adopt(make_object<ByteArray>(in, type != nullptr ? type : bytes_types(in).byte_array));
   byte_array_append(in, as_byte_array(made), bytes);
   return made;
-}
-
-void destroy_byte_array(Interpreter& in, Object* self) {
-  ByteArray* a = static_cast<ByteArray*>(self);
-  if (a->data != nullptr) in.deallocate(a->data, a->capacity);
-  free_object(in, a);
 }
 
 void check_resizable(const ByteArray* array) {
@@ -127,18 +129,19 @@ void byte_array_append(Interpreter& in, ByteArray* array, std::string_view bytes
 
 bool find_buffer(Interpreter& in, const Value& value, Buffer& out) {
   if (!value.is_object() || value.as_object()->kind != ObjectKind::Native) return false;
-  const auto destroy = value.as_object()->type->slots.destroy;
-  if (destroy == destroy_bytes) {
+  const char* const layout = value.as_object()->type->slots.layout;
+  if (layout == nullptr) return false;
+  if (layout == kBytesLayout) {
     out.data = as_bytes(value)->data();
     out.size = as_bytes(value)->size;
     return true;
   }
-  if (destroy == destroy_byte_array) {
+  if (layout == kByteArrayLayout) {
     ByteArray* a = as_byte_array(value);
     out = {a->data, a->size, false, 'B', 1, &a->exports};
     return true;
   }
-  if (destroy == destroy_memory_view) {
+  if (layout == kMemoryViewLayout) {
     MemoryView* v = as_memory_view(value);
     if (v->owner.is_undefined())
       throw Error(ErrorKind::ValueError, "operation forbidden on released memoryview object");
@@ -148,7 +151,7 @@ bool find_buffer(Interpreter& in, const Value& value, Buffer& out) {
   }
   if (in.shared->bytes == nullptr) return false;
   for (const BytesTypes::Source& source : in.shared->bytes->sources) {
-    if (source.destroy == destroy) return source.get(value, out);
+    if (source.layout == layout) return source.get(value, out);
   }
   return false;
 }

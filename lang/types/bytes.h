@@ -65,7 +65,7 @@ using BufferSource = bool (*)(const Value& value, Buffer& out);
 struct BytesTypes {
   Type *bytes, *byte_array, *memory_view, *iterator;
   struct Source {
-    void (*destroy)(Interpreter& in, Object* self);  // tells the layout
+    const char* layout;
     BufferSource get;
   };
   std::vector<Source> sources;  // other objects with memory to show: array.array
@@ -77,18 +77,14 @@ inline BytesTypes& bytes_types(Interpreter& in) {
 }
 // The class that a builtin name stands for, or Undefined: `bytes`, `bytearray`, `memoryview`.
 Value bytes_builtin(Interpreter& in, const Str* name);
-// The object layout that `destroy` belongs to has memory to show.
-void add_buffer_source(Interpreter& in, void (*destroy)(Interpreter& in, Object* self), BufferSource get);
+// Objects of this layout (TypeSlots::layout) have memory to show.
+void add_buffer_source(Interpreter& in, const char* layout, BufferSource get);
 
-void destroy_bytes(Interpreter& in, Object* self);
-void destroy_byte_array(Interpreter& in, Object* self);
+inline constexpr char kBytesLayout[] = "bytes", kByteArrayLayout[] = "bytearray", kMemoryViewLayout[] = "memoryview";
 void destroy_memory_view(Interpreter& in, Object* self);
-inline bool has_layout(const Value& v, void (*destroy)(Interpreter& in, Object* self)) noexcept {
-  return v.is_object() && v.as_object()->kind == ObjectKind::Native && v.as_object()->type->slots.destroy == destroy;
-}
-inline bool is_bytes(const Value& v) noexcept { return has_layout(v, destroy_bytes); }
-inline bool is_byte_array(const Value& v) noexcept { return has_layout(v, destroy_byte_array); }
-inline bool is_memory_view(const Value& v) noexcept { return has_layout(v, destroy_memory_view); }
+inline bool is_bytes(const Value& v) noexcept { return has_layout(v, kBytesLayout); }
+inline bool is_byte_array(const Value& v) noexcept { return has_layout(v, kByteArrayLayout); }
+inline bool is_memory_view(const Value& v) noexcept { return has_layout(v, kMemoryViewLayout); }
 inline Bytes* as_bytes(const Value& v) noexcept { return static_cast<Bytes*>(v.as_object()); }
 inline ByteArray* as_byte_array(const Value& v) noexcept { return static_cast<ByteArray*>(v.as_object()); }
 inline MemoryView* as_memory_view(const Value& v) noexcept { return static_cast<MemoryView*>(v.as_object()); }

@@ -228,7 +228,7 @@ Value fromhex(Interpreter& in, const Args& args) {
     i += 2;
   }
   Type* const type = static_cast<Type*>(args[0].as_object());
-  const bool fixed = type->slots.destroy == destroy_bytes;
+  const bool fixed = type->slots.layout == kBytesLayout;
   const Value plain = fixed ? make_bytes(in, out) : make_byte_array(in, out);
   return type == (fixed ? bytes_types(in).bytes : bytes_types(in).byte_array) ? plain : call(in, args[0], {plain});
 }
@@ -408,7 +408,7 @@ constexpr NativeDef kArrayRows[] = {
 void bytes_text_methods(Interpreter& in, Type* type) {
   add_rows(in, type, kTextRows);
   add_rows(in, type, kPadRows);
-  if (type->slots.destroy == destroy_bytes) add_rows(in, type, kBytesRows);
+  if (type->slots.layout == kBytesLayout) add_rows(in, type, kBytesRows);
 }
 
 void byte_array_methods(Interpreter& in, Type* type) { add_rows(in, type, kArrayRows); }

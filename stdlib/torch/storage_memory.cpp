@@ -26,6 +26,7 @@ struct TensorMemory : Object {
   Tensor tensor;
 };
 
+constexpr char kMemoryLayout[] = "torch._C._Memory";
 void destroy_memory(Interpreter& in, Object* self) { free_object(in, static_cast<TensorMemory*>(self)); }
 
 bool memory_buffer(const Value& value, Buffer& out) {
@@ -73,8 +74,8 @@ Value part_of(Interpreter& in, const Args& args) {
   if (start < 0 || size < 0 || start > bytes || size > bytes - start)
     throw Error(ErrorKind::ValueError, "the part lies outside of the storage");
   return in_torch(in, args, [&] {
-    return wrap_tensor(in, Tensor::from_blob(static_cast<char*>(whole.data_ptr()) + start, {&size, 1}, kUInt8,
-                                             [whole](void*) {}));
+    return wrap_tensor(
+        in, Tensor::from_blob(static_cast<char*>(whole.data_ptr()) + start, {&size, 1}, kUInt8, [whole](void*) {}));
   });
 }
 
@@ -175,15 +176,17 @@ Value map_file(Interpreter& in, const Args& args) {
     const size_t bytes = static_cast<size_t>(size);
     void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
     if (data == MAP_FAILED) throw_os_error(in, errno, path);
-    return wrap_tensor(in, Tensor::from_blob(data, {&size, 1}, kUInt8, [bytes](void* mapped) { munmap(mapped, bytes); }));
+    return wrap_tensor(in,
+                       Tensor::from_blob(data, {&size, 1}, kUInt8, [bytes](void* mapped) { munmap(mapped, bytes); }));
   });
 }
 
 Type* make_memory_type(Interpreter& in) {
   Type* type =
       in.new_type({.name = "_Memory", .module = "torch._C", .size = sizeof(TensorMemory), .flags = kFinalType});
+  type->slots.layout = kMemoryLayout;
   type->slots.destroy = destroy_memory;
-  add_buffer_source(in, destroy_memory, memory_buffer);
+  add_buffer_source(in, kMemoryLayout, memory_buffer);
   return type;
 }
 

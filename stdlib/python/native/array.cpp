@@ -58,11 +58,8 @@ struct Array : Object {
 
 Array* array_of(const Value& v) { return static_cast<Array*>(v.as_object()); }
 Array* self_of(const Args& args) { return array_of(args[0]); }
-// Both have this file's layout when they share its native `destroy` slot.
-bool is_array(const Value& self, const Value& v) {
-  return v.is_object() && v.as_object()->kind == ObjectKind::Native &&
-         v.as_object()->type->slots.destroy == self.as_object()->type->slots.destroy;
-}
+constexpr char kArrayLayout[] = "array.array";
+bool is_array(const Value& v) { return has_layout(v, kArrayLayout); }
 
 template <class T>
 T read(const unsigned char* from) {
@@ -133,8 +130,8 @@ void append_item(Interpreter& in, Array* a, const Value& value) {
   a->bytes.insert(a->bytes.end(), item.bytes, item.bytes + a->items->size);
 }
 
-void extend_with(Interpreter& in, Array* a, const Value& self, const Value& iterable) {
-  if (is_array(self, iterable)) {
+void extend_with(Interpreter& in, Array* a, const Value& iterable) {
+  if (is_array(iterable)) {
     if (array_of(iterable)->items != a->items)
       throw Error(ErrorKind::TypeError, "can only extend with array of same kind");
     const std::vector<unsigned char> more = array_of(iterable)->bytes;
@@ -175,11 +172,11 @@ Value make_array(Interpreter& in, Type* type, const Args& args) {
     }
     if (is_bytes(args[1]) || is_byte_array(args[1])) {
       add_bytes(in, a, args[1]);
-    } else if (is_array(made, args[1])) {
+    } else if (is_array(args[1])) {
       Array* const source = array_of(args[1]);
       for (size_t i = 0; i < source->size(); ++i) append_item(in, a, load(in, source, i));
     } else {
-      extend_with(in, a, made, args[1]);
+      extend_with(in, a, args[1]);
     }
   }
   return made;
@@ -223,8 +220,8 @@ Value array_get(Interpreter& in, const Value& self, const Value& key) {
   return array_of_bytes(in, a, std::move(bytes));
 }
 
-void set_slice(Interpreter& in, Array* a, const Value& self, const Slice* slice, const Value& value) {
-  if (!is_array(self, value)) {
+void set_slice(Interpreter& in, Array* a, const Slice* slice, const Value& value) {
+  if (!is_array(value)) {
     throw_error(ErrorKind::TypeError, "can only assign array (not \"%s\") to array slice",
                 std::string(type_name(in, value)).c_str());
   }
@@ -250,7 +247,7 @@ void set_slice(Interpreter& in, Array* a, const Value& self, const Slice* slice,
 
 void array_set(Interpreter& in, const Value& self, const Value& key, const Value& value) {
   Array* const a = array_of(self);
-  if (is_slice(key)) return set_slice(in, a, self, as_slice(key), value);
+  if (is_slice(key)) return set_slice(in, a, as_slice(key), value);
   const Item item = item_of(in, *a->items, value);
   std::memcpy(a->at(position(in, a, key, "array assignment index out of range")), item.bytes, a->items->size);
 }
@@ -335,7 +332,7 @@ Value array_repr(Interpreter& in, const Value& self) {
 }
 
 Value array_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (!is_array(self, other)) return in.not_implemented;
+  if (!is_array(other)) return in.not_implemented;
   return compare(in, op, to_list(in, array_of(self)), to_list(in, array_of(other)));
 }
 
@@ -358,7 +355,7 @@ Value array_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
   Array* const a = array_of(self);
   int64_t times = 0;
   if (op == BinaryOp::Add && !reflected) {
-    if (!is_array(self, other)) {
+    if (!is_array(other)) {
       throw_error(ErrorKind::TypeError, "can only append array (not \"%s\") to array",
                   std::string(type_name(in, other)).c_str());
     }
@@ -376,11 +373,11 @@ Value array_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value
   Array* const a = array_of(self);
   int64_t times = 0;
   if (op == BinaryOp::Add) {
-    if (!is_array(self, other)) {
+    if (!is_array(other)) {
       throw_error(ErrorKind::TypeError, "can only extend with array (not \"%s\")",
                   std::string(type_name(in, other)).c_str());
     }
-    extend_with(in, a, self, other);
+    extend_with(in, a, other);
     return self;
   }
   if (op != BinaryOp::Mul || !repetition_count(in, other, times)) return in.not_implemented;
@@ -396,7 +393,7 @@ Value array_append(Interpreter& in, const Args& args) {
 }
 
 Value array_extend(Interpreter& in, const Args& args) {
-  extend_with(in, self_of(args), args[0], args[1]);
+  extend_with(in, self_of(args), args[1]);
   return Value::none();
 }
 
@@ -405,7 +402,7 @@ Value array_fromlist(Interpreter& in, const Args& args) {
   Array* const a = self_of(args);
   const size_t before = a->bytes.size();
   try {
-    extend_with(in, a, args[0], args[1]);
+    extend_with(in, a, args[1]);
   } catch (...) {
     a->bytes.resize(std::min(before, a->bytes.size()));
     throw;
@@ -416,7 +413,7 @@ Value array_fromlist(Interpreter& in, const Args& args) {
 Value array_fromunicode(Interpreter& in, const Args& args) {
   if (self_of(args)->items->code != 'u')
     throw Error(ErrorKind::ValueError, "fromunicode() may only be called on unicode type arrays");
-  extend_with(in, self_of(args), args[0], args[1]);
+  extend_with(in, self_of(args), args[1]);
   return Value::none();
 }
 
@@ -562,6 +559,7 @@ void fill_array(Interpreter& in, Module& module) {
   spec.doc = "Numbers of one kind, close together.";
   Type* type = in.new_type(spec);
   TypeSlots& slots = type->slots;
+  slots.layout = kArrayLayout;
   slots.destroy = destroy_array;
   slots.repr = array_repr;
   slots.hash = nullptr;

@@ -29,11 +29,8 @@ struct Deque : GcObject {
 
 Deque* deque_of(const Value& v) { return static_cast<Deque*>(v.as_object()); }
 Deque* self_of(const Args& args) { return deque_of(args[0]); }
-bool is_deque(const Value& self, const Value& v) {
-  // Both have this file's layout when they share the native `repr` or `destroy` slot.
-  return v.is_object() && v.as_object()->kind == ObjectKind::Native &&
-         v.as_object()->type->slots.destroy == self.as_object()->type->slots.destroy;
-}
+constexpr char kDequeLayout[] = "collections.deque";
+bool is_deque(const Value& v) { return has_layout(v, kDequeLayout); }
 
 void grow(Deque* d) {
   const size_t places = std::max<size_t>(8, d->ring.size() * 2);
@@ -276,7 +273,7 @@ Value deque_repr(Interpreter& in, const Value& self) {
 }
 
 Value deque_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (!is_deque(self, other)) return in.not_implemented;
+  if (!is_deque(other)) return in.not_implemented;
   const std::vector<Value> a = snapshot(deque_of(self)), b = snapshot(deque_of(other));
   const bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && a.size() != b.size()) return Value::boolean(op == CompareOp::Ne);
@@ -313,7 +310,7 @@ Value copy_of(Interpreter& in, const Value& self) {
 
 Value deque_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   if (op == BinaryOp::Add && !reflected) {
-    if (!is_deque(self, other)) {
+    if (!is_deque(other)) {
       throw_error(ErrorKind::TypeError, "can only concatenate deque (not \"%s\") to deque",
                   std::string(type_name(in, other)).c_str());
     }
@@ -513,6 +510,7 @@ void fill_collections(Interpreter& in, Module& module) {
   Type* type = in.new_type(spec);
   dict_set_str(in, type->attributes, in.names->match_kind, make_str(in, "sequence"));  // for `case [...]`
   TypeSlots& slots = type->slots;
+  slots.layout = kDequeLayout;
   slots.destroy = destroy_deque;
   slots.traverse = traverse_deque;
   slots.clear = clear_deque;

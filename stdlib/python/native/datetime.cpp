@@ -26,7 +26,8 @@ struct Span : GcObject {
 };
 
 void destroy_span(Interpreter& in, Object* self) { free_object(in, static_cast<Span*>(self)); }
-bool is_span(const Value& v) { return v.is_object() && v.as_object()->type->slots.destroy == destroy_span; }
+constexpr char kSpanLayout[] = "datetime.timedelta";
+bool is_span(const Value& v) { return has_layout(v, kSpanLayout); }
 int64_t span_us(const Value& v) {
   if (!is_span(v)) throw Error(ErrorKind::TypeError, "a timedelta is expected");
   return static_cast<Span*>(v.as_object())->us;
@@ -253,7 +254,8 @@ void clear_moment(Interpreter&, Object* self) {
   const Value gone = std::exchange(static_cast<Moment*>(self)->zone, Value::none());
 }
 
-bool is_moment(const Value& v) { return v.is_object() && v.as_object()->type->slots.destroy == destroy_moment; }
+constexpr char kMomentLayout[] = "datetime.datetime";
+bool is_moment(const Value& v) { return has_layout(v, kMomentLayout); }
 const Moment* moment_of(const Value& v) {
   if (!is_moment(v)) throw Error(ErrorKind::TypeError, "a date or time is expected");
   return static_cast<const Moment*>(v.as_object());
@@ -359,6 +361,7 @@ void add_moment(Interpreter& in, Module& module) {
   spec.module = "_datetime";
   spec.size = sizeof(Moment);
   Type* type = in.new_type(spec);
+  type->slots.layout = kMomentLayout;
   type->slots.destroy = destroy_moment;
   type->slots.traverse = traverse_moment;
   type->slots.clear = clear_moment;
@@ -387,6 +390,7 @@ void add_span(Interpreter& in, Module& module) {
   spec.module = "_datetime";
   spec.size = sizeof(Span);
   Type* type = in.new_type(spec);
+  type->slots.layout = kSpanLayout;
   type->slots.destroy = destroy_span;
   type->slots.binary = span_binary;
   type->slots.unary = span_unary;

@@ -27,7 +27,8 @@ void destroy_reference(Interpreter& in, Object* object) {
 
 void traverse_reference(Object* object, Visitor& visitor) { visitor(static_cast<WeakReference*>(object)->callback); }
 
-bool is_reference(const Value& v) { return v.is_object() && v.as_object()->type->slots.destroy == destroy_reference; }
+constexpr char kReferenceLayout[] = "weakref.ReferenceType";
+bool is_reference(const Value& v) { return has_layout(v, kReferenceLayout); }
 
 Value make_checked(Interpreter& in, Type* type, const Value& object, const Value& callback) {
   if (is_reference(object) && !(object.as_object()->type->type_flags & kScriptClass)) {
@@ -188,6 +189,7 @@ Type* reference_type(Interpreter& in, const char* name, uint32_t flags) {
   spec.size = sizeof(WeakReference);
   spec.flags = flags;
   Type* type = in.new_type(spec);
+  type->slots.layout = kReferenceLayout;
   type->slots.destroy = destroy_reference;
   type->slots.traverse = traverse_reference;
   return type;
