@@ -1,0 +1,164 @@
+// Reading of text files: blocks are decoded as they come; characters and lines are taken from what was read ahead.
+#include "stdlib/python/native/text_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "lang/core/host.h"
+#include "lang/core/names.h"
+#include "lang/types/bytes.h"
+
+namespace tessera::stdlib {
+
+void forget_read(TextFile* f) {
+  f->text.clear();
+  f->at = 0;
+}
+
+namespace {
+
+// Reads one more block; false at the end.
+bool fill(Interpreter& in, TextFile* f) {
+  if (f->place == Place::Memory || f->at_end) return false;
+  f->text.erase(0, f->at);
+  f->at = 0;
+  if (f->place == Place::In) {
+    std::string line;
+    if (!in.host().read_line || !in.host().read_line(line)) {
+      f->at_end = true;
+      return false;
+    }
+    if (line.empty() || line.back() != '\n') line += '\n';
+    f->text += line;
+    return true;
+  }
+  flush(in, f);
+  if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
+  f->booked.cover(in.heap, f->text.size() + kTextBlock);
+  in.poll();
+  std::string block(kTextBlock, '\0');
+  ssize_t got;
+  if (f->place == Place::Stream) {
+    const Value bytes = call_method(in, f->buffer, intern(in, "read"), {Value::integer(kTextBlock)});
+    block = BytesLike(in, bytes).view();
+    got = static_cast<ssize_t>(block.size());
+  } else {
+    do {
+      got = read(f->fd, block.data(), block.size());
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) throw_os_error(in, errno);
+  }
+  try {
+    f->decoder->decode(std::string_view(block.data(), static_cast<size_t>(got)), got == 0, f->text);
+  } catch (const DecodeFailure& failure) {
+    if (failure.first == failure.last) {
+      throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode byte 0x%02x in position %zu: %s",
+                  failure.codec, failure.byte, failure.first, failure.reason);
+    }
+    throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode bytes in position %zu-%zu: %s", failure.codec,
+                failure.first, failure.last, failure.reason);
+  }
+  f->at_end = got == 0;
+  return got != 0;
+}
+
+Value take(Interpreter& in, TextFile* f, size_t bytes) {
+  Value text = make_str(in, std::string_view(f->text).substr(f->at, bytes));
+  f->at += bytes;
+  f->consumed += static_cast<int64_t>(bytes);
+  return text;
+}
+
+Value read_all(Interpreter& in, TextFile* f) {
+  while (fill(in, f)) {}
+  return f->at >= f->text.size() ? make_str(in, "") : take(in, f, f->text.size() - f->at);
+}
+
+}  // namespace
+
+// The bytes of `count` characters from `at` on, as far as they are there; `missing` says how many are not.
+size_t bytes_of(const TextFile* f, int64_t count, int64_t& missing) {
+  size_t i = f->at;
+  for (; count > 0 && i < f->text.size(); --count) {
+    ++i;
+    while (i < f->text.size() && (static_cast<uint8_t>(f->text[i]) & 0xC0) == 0x80) ++i;
+  }
+  missing = count;
+  return i - f->at;
+}
+
+namespace {
+
+Value read_count(Interpreter& in, TextFile* f, int64_t count) {
+  int64_t missing = 0;
+  size_t bytes = 0;
+  do {
+    if (f->at > f->text.size()) return make_str(in, "");
+    bytes = bytes_of(f, count, missing);
+  } while (missing > 0 && fill(in, f));
+  return take(in, f, bytes);
+}
+
+// The next line with its end; empty at the end of the file. `limit` < 0: none.
+Value read_line(Interpreter& in, TextFile* f, int64_t limit) {
+  if (f->at > f->text.size()) return make_str(in, "");
+  size_t searched = 0;
+  for (;;) {
+    const size_t end = f->text.find('\n', f->at + searched);
+    if (end != std::string::npos) {
+      size_t bytes = end + 1 - f->at;
+      int64_t missing = 0;
+      if (limit >= 0) bytes = std::min(bytes, bytes_of(f, limit, missing));
+      return take(in, f, bytes);
+    }
+    if (limit >= 0 && f->text.size() - f->at > static_cast<size_t>(limit) * 4) return read_count(in, f, limit);
+    searched = f->text.size() - f->at;
+    if (!fill(in, f)) break;
+  }
+  int64_t missing = 0;
+  return take(in, f, limit >= 0 ? bytes_of(f, limit, missing) : f->text.size() - f->at);
+}
+
+}  // namespace
+
+Value file_read(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_readable(in, f);
+  const int64_t count = args[1].is_none() ? -1 : int_argument(in, args[1]);
+  return count < 0 ? read_all(in, f) : read_count(in, f, count);
+}
+
+Value file_readline(Interpreter& in, const Args& args) {
+  check_readable(in, self_of(args));
+  return read_line(in, self_of(args), args[1].is_none() ? -1 : int_argument(in, args[1]));
+}
+
+Value file_readlines(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_readable(in, f);
+  const int64_t hint = args[1].is_none() ? -1 : int_argument(in, args[1]);
+  Value list = make_list(in);
+  for (int64_t total = 0; hint <= 0 || total < hint;) {
+    Value line = read_line(in, f, -1);
+    if (as_str(line)->size == 0) break;
+    total += as_str(line)->length;
+    list_append(in, as_list(list), std::move(line));
+  }
+  return list;
+}
+
+Value file_iter(Interpreter&, const Value& self) {
+  check_open(file_of(self));
+  return self;
+}
+
+bool file_next(Interpreter& in, const Value& self, Value& out) {
+  check_readable(in, file_of(self));
+  out = read_line(in, file_of(self), -1);
+  return as_str(out)->size != 0;
+}
+
+}  // namespace tessera::stdlib
