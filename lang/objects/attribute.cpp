@@ -20,8 +20,6 @@ namespace {
 
 Str* interned(Interpreter& in, Str* name) { return (name->flags & kInterned) ? name : intern(in, name->view()); }
 
-bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
-Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
 bool is_dunder(const Str* name) { return name->size > 4 && name->data[0] == '_' && name->data[1] == '_'; }
 std::string text(const Str* s) { return std::string(s->view()); }
 

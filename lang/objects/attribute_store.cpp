@@ -1,6 +1,7 @@
 // Where instances keep their attributes (shared keys or a dict of their own), and names for dir() and suggestions.
 #include <algorithm>
 
+#include "lang/objects/class.h"
 #include "lang/objects/attribute.h"
 #include "lang/core/make_object.h"
 #include "lang/objects/module.h"
@@ -16,9 +17,6 @@ namespace {
 
 // Instances with more attributes than this keep them in a dict: a shared list of keys is searched from its beginning.
 constexpr size_t kMostSharedKeys = 40;
-
-bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
-Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
 
 }  // namespace
 

@@ -44,6 +44,9 @@ struct SlotMember : Object {
   Type* owner_type;
 };
 
+inline bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
+inline Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+
 // What the constructor calls first and once more when str, dict and tuple exist.
 void make_core_types(Interpreter& in);
 void finish_core_types(Interpreter& in);

@@ -17,8 +17,6 @@ namespace tessera::lang {
 namespace {
 
 Value as_value(Object* object) { return Value(object); }
-bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
-Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
 std::string name_of(const Type* type) { return std::string(type->name->view()); }
 
 Str* name_argument(Interpreter& in, const Value& v) {

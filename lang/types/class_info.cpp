@@ -95,9 +95,8 @@ bool is_instance(Interpreter& in, const Value& value, const Type* type) {
 
 namespace {
 
-Type* as_type(const Value& v) {
-  return v.is_object() && v.as_object()->kind == ObjectKind::Type ? static_cast<Type*>(v.as_object()) : nullptr;
-}
+// The class that a value is, or null.
+Type* class_of(const Value& v) { return is_type(v) ? as_type(v) : nullptr; }
 
 // The alternatives of `int | str`, or Undefined.
 Value union_members(Interpreter& in, const Value& v) {
@@ -108,7 +107,7 @@ Value union_members(Interpreter& in, const Value& v) {
 }  // namespace
 
 bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
-  if (Type* type = as_type(wanted)) {
+  if (Type* type = class_of(wanted)) {
     if (type_of(in, value) == type) return true;
     const Value hook = class_hook(in, type, in.names->class_instancecheck);
     if (!hook.is_undefined()) return truth(in, call(in, hook, {value}));
@@ -120,7 +119,7 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
       return false;
     }
     const Value claimed = find_attr(in, value, in.names->class_);
-    return as_type(claimed) != nullptr && as_type(claimed)->is_subtype_of(type);
+    return class_of(claimed) != nullptr && class_of(claimed)->is_subtype_of(type);
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {
@@ -137,11 +136,11 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
 }
 
 bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
-  if (Type* type = as_type(wanted)) {
+  if (Type* type = class_of(wanted)) {
     const Value hook = class_hook(in, type, in.names->class_subclasscheck);
     if (!hook.is_undefined()) return truth(in, call(in, hook, {sub}));
-    if (as_type(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
-    return as_type(sub)->is_subtype_of(type);
+    if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
+    return class_of(sub)->is_subtype_of(type);
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {
@@ -151,7 +150,7 @@ bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
     }
     return false;
   }
-  if (as_type(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
+  if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
   if (wanted.is_object() && !type_lookup(wanted.as_object()->type, in.names->subclasscheck).is_undefined()) {
     return truth(in, call_method(in, wanted, in.names->subclasscheck, {sub}));
   }

@@ -1,4 +1,5 @@
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions.
+#include "lang/objects/class.h"
 #include "lang/objects/attribute.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
@@ -21,7 +22,6 @@ struct GenericAlias : GcObject {
 
 GenericAlias* alias_of(const Value& v) { return static_cast<GenericAlias*>(v.as_object()); }
 
-bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
 bool is_union(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.shared->union_type; }
 bool is_alias(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.shared->alias_type; }
 

@@ -1,7 +1,8 @@
-#pragma once
 // A text file, a standard stream or a StringIO: what the files text_file_*.cpp and io.cpp share. One object for all three:
 // they differ in where text comes from and goes to. Text that has been read ahead stands in `text` from `at` on; in a
 // StringIO `text` is all there is.
+#pragma once
+
 #include <memory>
 #include <string>
 
