@@ -50,8 +50,10 @@ inline Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object());
 // What the constructor calls first and once more when str, dict and tuple exist.
 void make_core_types(Interpreter& in);
 void finish_core_types(Interpreter& in);
-// Methods of object and type, property, staticmethod, classmethod, super, module (class_methods.cpp).
+// Methods of object, type and module (class_methods.cpp), which calls the next.
 void add_core_methods(Interpreter& in);
+// property, staticmethod, classmethod, super (descriptors.cpp).
+void add_descriptors(Interpreter& in);
 
 // The last step of the interpreter's end, when nothing but the built-in types is left.
 void destroy_types(Interpreter& in) noexcept;

@@ -1,4 +1,4 @@
-// What object, type, property, staticmethod, classmethod, super and module offer to scripts.
+// What object, type and module offer to scripts (property, staticmethod, classmethod, super: descriptors.cpp).
 #include "lang/objects/attribute.h"
 #include "lang/core/bind.h"
 #include "lang/compiler/chunk.h"
@@ -23,16 +23,6 @@ Str* name_argument(Interpreter& in, const Value& v) {
   if (!is_str(v))
     throw_error(ErrorKind::TypeError, "attribute name must be string, not '%s'", std::string(type_name(in, v)).c_str());
   return intern(in, text_of(v));
-}
-
-// An argument by place or by keyword; None when it is not given.
-Value argument(const Args& args, uint32_t place, std::string_view name) {
-  const uint32_t positional = args.positional();
-  if (place < positional) return args[place];
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    if (text_of(args.keyword_names->items[i]) == name) return args[positional + i];
-  }
-  return Value::none();
 }
 
 // ---- object ----------------------------------------------------------------------------------------------------------
@@ -252,269 +242,6 @@ const NativeDef kTypeMethods[] = {
     {"__subclasscheck__(self, subclass, /)", type_subclasscheck},
 };
 
-// ---- property --------------------------------------------------------------------------------------------------------
-
-Property* property_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
-
-// `type`: property, staticmethod or classmethod, or a class below it.
-Value new_property(Interpreter& in, Type* type, const Value& get, const Value& set, const Value& del,
-                   const Value& doc) {
-  auto* property = make_object<Property>(in, type);
-  property->get = get;
-  property->set = set;
-  property->del = del;
-  property->doc = doc;
-  return Value::adopt(property);
-}
-
-template <class T>
-Value new_wrapper(Interpreter& in, Type* type, const Value& function) {
-  auto* wrapper = make_object<T>(in, type);
-  wrapper->function = function;
-  return Value::adopt(wrapper);
-}
-
-// A class below that has an __init__ reads the arguments itself, and may call this one.
-Value property_init(Interpreter&, const Args& args) {
-  auto* property = static_cast<Property*>(args[0].as_object());
-  property->get = args[1], property->set = args[2], property->del = args[3], property->doc = args[4];
-  return Value::none();
-}
-
-Value property_make(Interpreter& in, Type* type, const Args& args) {
-  if (is_function(type_lookup(type, in.names->init))) {
-    const Value none = Value::none();
-    return new_property(in, type, none, none, none, none);
-  }
-  return new_property(in, type, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"),
-                      argument(args, 3, "doc"));
-}
-
-Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
-  const Property* old = property_of(args);
-  Value made = make_property(in, old->get, old->set, old->del, old->doc);
-  auto* property = static_cast<Property*>(made.as_object());
-  property->*part = args[1];
-  property->name = old->name;
-  return made;
-}
-
-Value property_getter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::get); }
-Value property_setter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::set); }
-Value property_deleter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::del); }
-[[noreturn]] void lacks_part(Interpreter& in, const Property* property, const Value& object, const char* what) {
-  const std::string name = is_str(property->name) ? " " + repr_text(in, property->name) : "";
-  throw_error(ErrorKind::AttributeError, "property%s of '%s' object has no %s", name.c_str(),
-              std::string(type_of(in, object)->qualname->view()).c_str(), what);
-}
-
-// Not by way of bind_attribute: a __get__ of a class below may be calling.
-Value property_get(Interpreter& in, const Args& args) {
-  const Property* property = property_of(args);
-  if (args[1].is_none()) return args[0];
-  if (property->get.is_none()) lacks_part(in, property, args[1], "getter");
-  return call(in, property->get, {args[1]});
-}
-
-Value property_set(Interpreter& in, const Args& args) {
-  const Property* property = property_of(args);
-  if (property->set.is_none()) lacks_part(in, property, args[1], "setter");
-  call(in, property->set, {args[1], args[2]});
-  return Value::none();
-}
-
-Value property_delete(Interpreter& in, const Args& args) {
-  const Property* property = property_of(args);
-  if (!property->del.is_none()) call(in, property->del, {args[1]});
-  else lacks_part(in, property, args[1], "deleter");
-  return Value::none();
-}
-
-Value property_set_name(Interpreter&, const Args& args) {
-  property_of(args)->name = args[2];
-  return Value::none();
-}
-
-Value property_set_doc(Interpreter&, const Args& args) {
-  property_of(args)->doc = args[1];
-  return Value::none();
-}
-
-Value property_doc(Interpreter& in, const Args& args) {
-  const Property* property = property_of(args);
-  if (!property->doc.is_none() && !property->doc.is_undefined()) return property->doc;
-  const Value doc = property->get.is_none() ? Value() : find_attr(in, property->get, in.names->doc);
-  return doc.is_undefined() ? Value::none() : doc;
-}
-
-Value is_abstract(Interpreter& in, const Value& function) {
-  if (!function.is_object()) return Value::boolean(false);
-  const Value mark = find_attr(in, function, in.names->isabstractmethod);
-  return Value::boolean(!mark.is_undefined() && truth(in, mark));
-}
-
-Value property_abstract(Interpreter& in, const Args& args) {
-  const Property* p = property_of(args);
-  for (const Value* part : {&p->get, &p->set, &p->del}) {
-    if (const Value answer = is_abstract(in, *part); answer.as_bool()) return answer;
-  }
-  return Value::boolean(false);
-}
-
-const NativeDef kPropertyMethods[] = {
-    {"__init__(self, fget=None, fset=None, fdel=None, doc=None)", property_init},
-    {"getter(self, fget, /)", property_getter},
-    {"setter(self, fset, /)", property_setter},
-    {"deleter(self, fdel, /)", property_deleter},
-    {"__get__(self, instance, owner=None, /)", property_get},
-    {"__set__(self, instance, value, /)", property_set},
-    {"__delete__(self, instance, /)", property_delete},
-    {"__set_name__(self, owner, name, /)", property_set_name},
-};
-
-// ---- staticmethod, classmethod ---------------------------------------------------------------------------------------
-
-template <class T>
-const Value& function_of(const Value& self) {
-  return static_cast<T*>(self.as_object())->function;
-}
-
-template <class T>
-Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
-  const Names& n = *in.names;
-  const Value& function = function_of<T>(self);
-  if (name == n.func || name == n.wrapped) return function;
-  if (name == n.isabstractmethod) return is_abstract(in, function);
-  if (name == n.name || name == n.qualname || name == n.doc || name == n.module || name == n.annotations)
-    return find_attr(in, function, name);
-  return Value();
-}
-
-template <class T>
-Value wrapper_get(Interpreter& in, const Args& args) {
-  if (!args[2].is_none() && !is_type(args[2])) {  // nonsense, but allowed: classmethod(f).__get__(None, 1)() is f(1)
-    const Value& function = function_of<T>(args[0]);
-    return std::is_same_v<T, ClassMethod> ? make_bound_method(in, function, args[2]) : function;
-  }
-  Type* owner = args[2].is_none() ? type_of(in, args[1]) : as_type(args[2]);
-  return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], owner);
-}
-
-template <class T>
-void destroy_wrapper(Interpreter& in, Object* self) {
-  free_object(in, static_cast<T*>(self));
-}
-template <class T>
-void traverse_wrapper(Object* self, Visitor& visitor) {
-  visitor(static_cast<T*>(self)->function);
-}
-
-// A class below that has an __init__ of its own may take what it likes.
-template <class T>
-Value wrapper_make(Interpreter& in, Type* type, const Args& args) {
-  if (!is_function(type_lookup(type, in.names->init))) {
-    const char* name = std::is_same_v<T, ClassMethod> ? "classmethod" : "staticmethod";
-    refuse_keywords(name, args);
-    check_count(name, args, 1, 1);
-  }
-  return new_wrapper<T>(in, type, argument(args, 0, "function"));
-}
-
-template <class T>
-void add_wrapper(Interpreter& in, Type* type) {
-  type->make = wrapper_make<T>;
-  type->slots.destroy = destroy_wrapper<T>;
-  type->slots.traverse = traverse_wrapper<T>;
-  type->slots.get_attr = wrapper_attribute<T>;
-  const NativeDef get[] = {{"__get__(self, instance, owner=None, /)", wrapper_get<T>}};
-  in.add_methods(type, get, 1);
-}
-
-// ---- super -----------------------------------------------------------------------------------------------------------
-
-Super* super_of(const Value& v) { return static_cast<Super*>(v.as_object()); }
-
-Value super_attribute(Interpreter& in, const Value& self, Str* name) {
-  const Super* super = super_of(self);
-  if (name == in.names->class_) return Value();
-  if (super->self_type == nullptr) return Value();
-  const auto& mro = super->self_type->mro;
-  size_t i = 0;
-  while (i < mro.size() && mro[i] != super->start) ++i;
-  for (++i; i < mro.size(); ++i) {
-    const Value* found = dict_get_str(mro[i]->attributes, name);
-    if (found == nullptr) continue;
-    const bool of_class = is_type(super->self) && as_type(super->self) == super->self_type;
-    return bind_attribute(in, Value(*found), of_class ? Value() : super->self, super->self_type);
-  }
-  return Value();
-}
-
-Value super_repr(Interpreter& in, const Value& self) {
-  const Super* super = super_of(self);
-  if (super->self_type == nullptr) return make_str(in, "<super: <class '" + name_of(super->start) + "'>, NULL>");
-  return make_str(in, "<super: <class '" + name_of(super->start) + "'>, <" + name_of(super->self_type) + " object>>");
-}
-
-Value super_make(Interpreter& in, Type*, const Args& args) {
-  if (args.count == 0) throw_error(ErrorKind::RuntimeError, "super(): no arguments");
-  if (!is_type(args[0])) {
-    throw_error(ErrorKind::TypeError, "super() argument 1 must be a type, not %s",
-                std::string(type_name(in, args[0])).c_str());
-  }
-  if (args.count == 1) {  // waits for an instance: found in a class, it is bound as a method is
-    auto* super = make_object<Super>(in, in.types.super);
-    super->start = as_type(args[0]);
-    super->self_type = nullptr;
-    super->self = Value::none();
-    ++super->start->refcount;
-    return Value::adopt(super);
-  }
-  return make_super(in, as_type(args[0]), args[1]);
-}
-
-void destroy_super(Interpreter& in, Object* self) {
-  auto* super = static_cast<Super*>(self);
-  const Value start = Value::adopt(super->start);
-  if (super->self_type != nullptr) const Value type = Value::adopt(super->self_type);
-  free_object(in, super);
-}
-
-void traverse_super(Object* self, Visitor& visitor) {
-  auto* super = static_cast<Super*>(self);
-  visitor(super->start);
-  if (super->self_type != nullptr) visitor(super->self_type);
-  visitor(super->self);
-}
-
-// ---- members of __slots__, modules -----------------------------------------------------------------------------------
-
-Value member_get(Interpreter& in, const Value& self, const Value& instance, Type*) {
-  if (instance.is_undefined()) return self;
-  const auto* member = static_cast<SlotMember*>(self.as_object());
-  const Value* found = find_own_attribute(instance.as_object(), member->name);
-  if (found == nullptr) {
-    throw_attribute_error(in, instance, member->name,
-                          "'" + std::string(type_name(in, instance)) + "' object has no attribute '" +
-                              std::string(member->name->view()) + "'");
-  }
-  return *found;
-}
-
-void member_set(Interpreter& in, const Value& self, const Value& instance, const Value& value) {
-  const auto* member = static_cast<SlotMember*>(self.as_object());
-  if (!value.is_undefined()) return set_own_attribute(in, instance.as_object(), member->name, value);
-  if (!delete_own_attribute(in, instance.as_object(), member->name)) {
-    throw_attribute_error(in, instance, member->name, std::string(member->name->view()));
-  }
-}
-
-Value member_repr(Interpreter& in, const Value& self) {
-  const auto* member = static_cast<SlotMember*>(self.as_object());
-  return make_str(
-      in, "<member '" + std::string(member->name->view()) + "' of '" + name_of(member->owner_type) + "' objects>");
-}
-
 Value module_make(Interpreter& in, Type*, const Args& args) {
   if (args.count == 0 || !is_str(args[0]))
     throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
@@ -524,109 +251,21 @@ Value module_make(Interpreter& in, Type*, const Args& args) {
   return result;
 }
 
-void destroy_property(Interpreter& in, Object* self) { free_object(in, static_cast<Property*>(self)); }
-void traverse_property(Object* self, Visitor& visitor) {
-  auto* p = static_cast<Property*>(self);
-  for (const Value* v : {&p->get, &p->set, &p->del, &p->doc}) visitor(*v);
-}
-
-Value static_call(Interpreter& in, const Value& self, const Args& args) {
-  return call(in, function_of<StaticMethod>(self), args);
-}
-
-void fill_descriptor_slots(Interpreter& in) {
-  BuiltinTypes& t = in.types;
-  t.property->make = property_make;
-  t.property->slots.destroy = destroy_property;
-  t.property->slots.traverse = traverse_property;
-  add_wrapper<StaticMethod>(in, t.static_method);
-  add_wrapper<ClassMethod>(in, t.class_method);
-  t.static_method->slots.call = static_call;
-  t.super->make = super_make;
-  t.super->slots.destroy = destroy_super;
-  t.super->slots.traverse = traverse_super;
-  t.super->slots.get_attr = super_attribute;
-  t.super->slots.repr = super_repr;
-  t.super->slots.descr_get = [](Interpreter& in2, const Value& self, const Value& instance, Type*) {
-    const bool waits = super_of(self)->self_type == nullptr && !instance.is_undefined() && !instance.is_none();
-    return waits ? make_super(in2, super_of(self)->start, instance) : self;
-  };
-  t.module->make = module_make;
-}
-
 }  // namespace
 
 void add_core_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
-  fill_descriptor_slots(in);
   in.add_methods(t.object, kObjectMethods, std::size(kObjectMethods));
   dict_set_str(in, t.object->attributes, in.names->init, raw_method(in, t.object, "__init__", object_init));
   dict_set_str(in, t.object->attributes, in.names->init_subclass,
                make_class_method(in, raw_method(in, nullptr, "__init_subclass__", object_init_subclass)));
+  t.module->make = module_make;
   t.type->make = type_make;
   in.add_methods(t.type, kTypeMethods, std::size(kTypeMethods));
   dict_set_str(in, t.type->attributes, in.names->call, raw_method(in, t.type, "__call__", type_call_method));
   dict_set_str(in, t.type->attributes, in.names->setattr, type_lookup(t.object, in.names->setattr));
   dict_set_str(in, t.type->attributes, in.names->delattr, type_lookup(t.object, in.names->delattr));
-  in.add_property(t.super, "__thisclass__",
-                  [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
-  in.add_property(t.super, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
-  in.add_property(t.super, "__self_class__", [](Interpreter&, const Args& a) {
-    return super_of(a[0])->self_type == nullptr ? Value::none() : as_value(super_of(a[0])->self_type);
-  });
-  in.add_methods(t.property, kPropertyMethods, std::size(kPropertyMethods));
-  in.add_property(t.property, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
-  in.add_property(t.property, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
-  in.add_property(t.property, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
-  in.add_property(t.property, "__doc__", property_doc, property_set_doc);
-  in.add_property(t.property, "__isabstractmethod__", property_abstract);
-}
-
-Value make_property(Interpreter& in, const Value& get, const Value& set, const Value& del, const Value& doc) {
-  return new_property(in, in.types.property, get, set, del, doc);
-}
-
-Value make_static_method(Interpreter& in, const Value& function) {
-  return new_wrapper<StaticMethod>(in, in.types.static_method, function);
-}
-
-Value make_class_method(Interpreter& in, const Value& function) {
-  return new_wrapper<ClassMethod>(in, in.types.class_method, function);
-}
-
-Value make_super(Interpreter& in, Type* start, const Value& self) {
-  Type* self_type = is_type(self) && as_type(self)->is_subtype_of(start) ? as_type(self) : type_of(in, self);
-  if (!self_type->is_subtype_of(start)) {
-    throw_error(ErrorKind::TypeError, "super(type, obj): obj must be an instance or subtype of type");
-  }
-  auto* super = make_object<Super>(in, in.types.super);
-  super->start = start;
-  super->self = self;
-  super->self_type = self_type;
-  ++start->refcount;
-  ++self_type->refcount;
-  return Value::adopt(super);
-}
-
-Value make_slot_member(Interpreter& in, Str* name, Type* owner) {
-  Type* type = in.named_type("member_descriptor");
-  if (type == nullptr) {
-    NativeTypeSpec spec;
-    spec.name = "member_descriptor";
-    spec.module = "builtins";
-    spec.kind = ObjectKind::Other;
-    spec.size = sizeof(SlotMember);
-    spec.flags = kFinalType;
-    type = in.new_type(spec);
-    type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<SlotMember*>(self)); };
-    type->slots.repr = member_repr;
-    type->slots.descr_get = member_get;
-    type->slots.descr_set = member_set;
-  }
-  auto* member = make_object<SlotMember>(in, type);
-  member->name = name;
-  member->owner_type = owner;
-  return Value::adopt(member);
+  add_descriptors(in);
 }
 
 }  // namespace tessera::lang
