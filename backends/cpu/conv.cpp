@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/conv_order.h"
 #include "backends/cpu/conv_rows.h"
 #include "backends/cpu/conv_tiles.h"
 #include "backends/cpu/gemm_direct.h"
+#include "backends/cpu/gemm_order.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/ops/conv.h"
@@ -38,8 +40,11 @@ class Convolution {
         identity_(taps_ == 1 && w_.stride[0] == 1 && w_.stride[1] == 1 && w_.padding[0] == 0 && w_.padding[1] == 0) {}
 
   void forward() const {
-    if (!identity_ && TileConvolution<T>::suits(height_, depth_ * taps_)) return forward_in_tiles();
-    if (w_.stride[1] == 1 && !identity_ && RowConvolution<T>::suits(c_.columns)) return forward_by_rows();
+    const bool product = identity_ || is_by_product(c_);
+    if (!product && TileConvolution<T>::suits(height_, depth_ * taps_)) return forward_in_tiles();
+    if (!product && w_.stride[1] == 1 && RowConvolution<T>::suits(c_.columns)) return forward_by_rows();
+    const Scratch<T> arranged(product ? 0 : c_.outputs * depth_ * taps_);
+    if (!product) order().arrange(weight(0), c_.outputs, arranged.data());
     share_out(c_.batch * c_.groups * blocks_, height_ * depth_ * taps_ * block_, [&](int64_t task) {
       const Block b = block_at(task % blocks_);
       const int64_t group = task / blocks_ % c_.groups, image = task / blocks_ / c_.groups;
@@ -47,9 +52,17 @@ class Convolution {
       if (c_.bias)
         for (int64_t o = 0; o < height_; o++)
           std::fill_n(out + o * places_, b.n, static_cast<const T*>(c_.bias)[group * height_ + o]);
-      const Columns seen(*this, plane(image, group), depth_, b);
-      multiply({height_, b.n, depth_ * taps_}, weight(group), depth_ * taps_, false, seen.data, seen.leading,
-               !identity_, c_.bias ? 1 : 0, out, places_);
+      const Columns seen(*this, plane(image, group), depth_, b, !product);
+      if (product) {
+        return multiply({height_, b.n, depth_ * taps_}, weight(group), depth_ * taps_, false, seen.data, seen.leading,
+                        !identity_, c_.bias ? 1 : 0, out, places_);
+      }
+      for (int64_t i = 0; i < order().blocks(); i++) {
+        const int64_t row = order().first_row(i);
+        multiply({height_, b.n, order().channels_of(i) * taps_},
+                 arranged.data() + group * height_ * depth_ * taps_ + row, depth_ * taps_, false,
+                 seen.data + row * seen.leading, seen.leading, true, c_.bias || i > 0 ? 1 : 0, out, places_);
+      }
     });
   }
 
@@ -116,6 +129,7 @@ class Convolution {
       f(plane / c_.groups, plane % c_.groups, task % rows.bands());
     });
   }
+  TapOrder order() const { return {depth_, taps_}; }
   int64_t parts_of_image() const { return (kParts + c_.batch * c_.groups - 1) / (c_.batch * c_.groups); }
 
   RowShape shape() const {
@@ -142,7 +156,8 @@ class Convolution {
             {w_.kernel[0], w_.kernel[1]},
             {down - w_.padding[0], across - w_.padding[1]},
             {w_.dilation[0], w_.dilation[1]},
-            {1, 1}};
+            {1, 1},
+            true};
   }
 
   void forward_in_tiles() const {
@@ -165,7 +180,7 @@ class Convolution {
     const int64_t size = tiles.packed_size();
     const Scratch<T> packed(c_.groups * size), turned(height_ * depth_ * taps_);
     for (int64_t group = 0; group < c_.groups; group++) {
-      turn_kernels(weight(group), height_, depth_, taps_, turned.data());
+      exchange_channels(weight(group), height_, depth_, taps_, turned.data());
       tiles.pack(turned.data(), packed.data() + group * size);
     }
     each_band(tiles, [&](int64_t image, int64_t group, int64_t band) {
@@ -198,6 +213,8 @@ class Convolution {
 
   void forward_by_rows() const {
     const RowConvolution<T> rows(shape(), parts_of_image());
+    const Scratch<T> arranged(c_.outputs * depth_ * taps_);
+    order().arrange(weight(0), c_.outputs, arranged.data());
     if (c_.bias)
       parallel_for(c_.batch * c_.outputs, std::max<int64_t>(1, 16384 / places_), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i++)
@@ -205,7 +222,8 @@ class Convolution {
                       static_cast<const T*>(c_.bias)[i % c_.outputs]);
       });
     each_band(rows, [&](int64_t image, int64_t group, int64_t band) {
-      rows.run(band, plane(image, group), weight(group), result(image, group), c_.bias != nullptr);
+      rows.run(band, plane(image, group), arranged.data() + group * height_ * depth_ * taps_, result(image, group),
+               c_.bias != nullptr);
     });
   }
 
@@ -221,22 +239,24 @@ class Convolution {
   void input_gradient_by_rows() const {
     const RowConvolution<T> rows(turned_shape(), parts_of_image());
     const int64_t size = height_ * depth_ * taps_;
-    const Scratch<T> turned(c_.groups * size);
-    for (int64_t group = 0; group < c_.groups; group++)
-      turn_kernels(weight(group), height_, depth_, taps_, turned.data() + group * size);
+    const Scratch<T> turned(size), arranged(c_.groups * size);
+    for (int64_t group = 0; group < c_.groups; group++) {
+      exchange_channels(weight(group), height_, depth_, taps_, turned.data());
+      TapOrder{height_, taps_}.arrange(turned.data(), depth_, arranged.data() + group * size);
+    }
     each_band(rows, [&](int64_t image, int64_t group, int64_t band) {
-      rows.run(band, result(image, group), turned.data() + group * size, plane(image, group), false);
+      rows.run(band, result(image, group), arranged.data() + group * size, plane(image, group), false);
     });
   }
 
   static constexpr int64_t kPadded = kPaddedTo / int64_t(sizeof(T));
   /// What a block of the window sees, [channels * taps, n]: gathered, in rows of whole vectors, or the image itself.
   struct Columns {
-    Columns(const Convolution& conv, T* image, int64_t channels, Block b)
+    Columns(const Convolution& conv, T* image, int64_t channels, Block b, bool arranged = false)
         : leading(conv.identity_ ? conv.places_ : (b.n + kPadded - 1) / kPadded * kPadded),
           gathered(conv.identity_ ? 0 : channels * conv.taps_ * leading),
           data(conv.identity_ ? image + b.first : gathered.data()) {
-      if (!conv.identity_) conv.walk<true>(image, gathered.data(), leading, channels, b);
+      if (!conv.identity_) conv.walk<true>(image, gathered.data(), leading, channels, b, arranged);
     }
     int64_t leading;
     Scratch<T> gathered;
@@ -251,12 +271,16 @@ class Convolution {
     return static_cast<T*>(c_.result) + (image * c_.outputs + group * height_) * places_;
   }
 
-  /// Gathers a block of columns from the planes of an image, or adds them back to where they came from.
+  /// Gathers a block of columns from the planes of an image, or adds them back to where they came from. Their rows are channel
+  /// by channel, or as TapOrder arranges them.
   template <bool kGather>
-  void walk(T* image, T* columns, int64_t leading, int64_t channels, Block b) const {
+  void walk(T* image, T* all, int64_t leading, int64_t channels, Block b, bool arranged = false) const {
+    const TapOrder order{channels, taps_};
     for (int64_t channel = 0; channel < channels; channel++, image += c_.height * c_.width)
       for (int64_t y = 0; y < w_.kernel[0]; y++)
-        for (int64_t x = 0; x < w_.kernel[1]; x++, columns += leading) {
+        for (int64_t x = 0; x < w_.kernel[1]; x++) {
+          const int64_t tap = y * w_.kernel[1] + x;
+          T* const columns = all + (arranged ? order.row(channel, tap) : channel * taps_ + tap) * leading;
           const int64_t top = y * w_.dilation[0] - w_.padding[0], left = x * w_.dilation[1] - w_.padding[1];
           int64_t row = b.first / c_.columns, column = b.first % c_.columns;
           for (int64_t done = 0; done < b.n; row++, column = 0) {
@@ -296,7 +320,7 @@ class Convolution {
                        double beta, T* out, int64_t ldc) {
     const GemmCall call{dtype_of<T>, s.m, s.n, s.k, 1.0,   beta, a,   lda, 0,
                         transpose_a, b,   ldb, 0,   false, out,  ldc, 0,   1};
-    if (padded || s.n % kPadded == 0) direct_product(call);
+    if (s.k <= kLongestSum<T> && (padded || s.n % kPadded == 0)) direct_product(call);
     else gemm_kernel(DeviceType::Cpu, call);
   }
 

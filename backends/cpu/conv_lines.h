@@ -11,18 +11,19 @@ namespace tessera::tensor::cpu {
 struct RowShape {
   int64_t channels, height, width, outputs, rows, columns;
   int64_t kernel[2], padding[2], dilation[2];
-  int64_t steps[2];  // from place to place: rows, columns
+  int64_t steps[2];        // from place to place: rows, columns
+  bool backwards = false;  // the kernel is turned round: its last tap is the first
 };
 
-/// Lines [top, top + lines) of every channel, zero outside of the image, and a vector of zeros behind them.
+/// Lines [top, top + lines), of each one all channels, zero outside of the image, and a vector of zeros behind them.
 template <class T>
 void copy_lines(const RowShape& s, const T* image, int64_t top, int64_t lines, T* to) {
   const int64_t line = s.width + 2 * s.padding[1];
   std::fill_n(to, s.channels * lines * line + kPaddedTo, T(0));
   const int64_t first = std::max<int64_t>(top, 0), last = std::min(top + lines, s.height);
-  to += (first - top) * line + s.padding[1];
-  for (int64_t c = 0; c < s.channels; c++, image += s.height * s.width, to += lines * line)
-    for (int64_t y = first; y < last; y++) std::copy_n(image + y * s.width, s.width, to + (y - first) * line);
+  to += (first - top) * s.channels * line + s.padding[1];
+  for (int64_t y = first; y < last; y++)
+    for (int64_t c = 0; c < s.channels; c++, to += line) std::copy_n(image + (c * s.height + y) * s.width, s.width, to);
 }
 
 }  // namespace tessera::tensor::cpu

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/conv_lines.h"
+#include "backends/cpu/conv_order.h"
 #include "backends/cpu/gemm_direct.h"
 #include "backends/cpu/scratch.h"
 
@@ -19,8 +20,6 @@ class RowConvolution {
   RowConvolution(const RowShape& s, int64_t parts) : s_(s), line_(s.width + 2 * s.padding[1]) {
     const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
     band_ = std::clamp(std::min(fits / s.steps[0], (s.rows + parts - 1) / parts), std::min<int64_t>(4, s.rows), s.rows);
-    for (int64_t c = 0; c < s.channels; c++)
-      for (int64_t y = 0; y < s.kernel[0]; y++) starts_.push_back((c * lines() + y * s.dilation[0]) * line_);
   }
   /// Whether it is quicker than gathering: short rows leave the vectors half empty.
   static bool suits(int64_t columns) { return columns >= 12; }
@@ -29,23 +28,27 @@ class RowConvolution {
   /// Multiplications of a band.
   int64_t work() const { return s_.outputs * taps() * band_ * s_.columns; }
 
-  /// Rows of a band of `out`, which holds the bias already if `add`.
+  /// Rows of a band of `out`, which holds the bias already if `add`; the weight as TapOrder arranges it.
   void run(int64_t band, const T* image, const T* weight, T* out, bool add) const {
     const int64_t first = band * band_, rows = std::min(band_, s_.rows - first), taps = this->taps();
     // The last vector of the last row reads beyond it.
     const Scratch<T> copy(s_.channels * lines() * line_ + kPaddedTo);
     copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
+    const SumLines sums(s_, line_);
     for (int64_t r = 0; r < rows; r++)
-      direct_rows({dtype_of<T>, s_.outputs, s_.columns, taps, 1.0, add ? 1.0 : 0.0, weight, taps, 0, false,
-                   copy.data() + r * s_.steps[0] * line_, s_.dilation[1], 0, false, out + (first + r) * s_.columns,
-                   s_.rows * s_.columns, 0, 1},
-                  {starts_.data(), int64_t(starts_.size())});
+      for (int64_t block = 0; block < order().blocks(); block++)
+        direct_rows({dtype_of<T>, s_.outputs, s_.columns, order().channels_of(block) * order().taps, 1.0,
+                     add || block > 0 ? 1.0 : 0.0, weight + order().first_row(block), taps, 0, false,
+                     copy.data() + r * s_.steps[0] * s_.channels * line_, sums.step, 0, false,
+                     out + (first + r) * s_.columns, s_.rows * s_.columns, 0, 1},
+                    {sums.starts.data() + block * sums.part, sums.part});
   }
 
  private:
   static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
 
   int64_t taps() const { return s_.channels * s_.kernel[0] * s_.kernel[1]; }
+  TapOrder order() const { return SumLines::order_of(s_); }
   int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
   /// Lines of the image that a band sees.
   int64_t lines() const { return (band_ - 1) * s_.steps[0] + halo() + 1; }
@@ -53,15 +56,14 @@ class RowConvolution {
   const RowShape s_;
   const int64_t line_;
   int64_t band_;
-  std::vector<int64_t> starts_;  // where each line of the kernel's taps begins in the copy
 };
 
-/// [outputs, channels, taps] as the gradient of the input needs it: [channels, outputs, taps backwards].
+/// [outputs, channels, taps] as the gradient of the input needs it: [channels, outputs, taps] (RowShape::backwards turns the taps).
 template <class T>
-void turn_kernels(const T* weight, int64_t outputs, int64_t channels, int64_t taps, T* to) {
+void exchange_channels(const T* weight, int64_t outputs, int64_t channels, int64_t taps, T* to) {
   for (int64_t c = 0; c < channels; c++)
     for (int64_t o = 0; o < outputs; o++)
-      for (int64_t t = 0; t < taps; t++) *to++ = weight[(o * channels + c) * taps + taps - 1 - t];
+      for (int64_t t = 0; t < taps; t++) *to++ = weight[(o * channels + c) * taps + t];
 }
 
 }  // namespace tessera::tensor::cpu

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/conv_lines.h"
+#include "backends/cpu/conv_order.h"
 #include "backends/cpu/gemm_tile.h"
 #include "backends/cpu/scratch.h"
 
@@ -18,6 +19,7 @@ class TileConvolution {
   TileConvolution(const RowShape& s, int64_t parts, int64_t places)
       : s_(s),
         line_(s.width + 2 * s.padding[1]),
+        row_(s.steps[0] * s.channels * line_),
         taps_(s.channels * s.kernel[0] * s.kernel[1]),
         panels_(s.outputs, tile_lanes(T())) {
     const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
@@ -36,8 +38,11 @@ class TileConvolution {
   int64_t sums_size() const { return taps_ * std::min(panels_.padded(), 3 * panels_.width); }
   int64_t panel_sums(int64_t panel) const { return taps_ * panels_.size(panel); }
 
-  /// [outputs, taps] into panels, one after the other.
-  void pack(const T* weight, T* to) const {
+  /// [outputs, channels, kernel] into panels, one after the other, in the order of the sums.
+  void pack(const T* given, T* to) const {
+    const Scratch<T> arranged(s_.outputs * taps_);
+    const T* const weight = arranged.data();
+    order().arrange(given, s_.outputs, arranged.data());
     for (int64_t i = 0; i < panels_.count; i++)
       pack_panel(weight + panels_.first(i) * taps_, taps_, true, taps_, panels_.columns(i), panels_.size(i),
                  to + panels_.first(i) * taps_);
@@ -48,9 +53,7 @@ class TileConvolution {
     const int64_t first = band * band_, rows = std::min(band_, s_.rows - first);
     const Scratch<T> copy(copy_size());
     copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
-    std::vector<int64_t> starts;
-    for (int64_t c = 0; c < s_.channels; c++)
-      for (int64_t y = 0; y < s_.kernel[0]; y++) starts.push_back((c * lines() + y * s_.dilation[0]) * line_);
+    const SumLines sums(s_, line_);
     // Short lines, and those with steps, are no whole tiles: their places are counted through.
     const bool whole = s_.steps[1] == 1 && s_.columns >= 12;
     const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(rows);
@@ -58,10 +61,12 @@ class TileConvolution {
       const int64_t j = panels_.first(i);
       TileWork<T> work{.a = copy.data(),
                        .row = 1,
-                       .lines = int64_t(starts.size()),
-                       .inner = s_.kernel[1],
-                       .step = s_.dilation[1],
-                       .starts = starts.data(),
+                       .lines = int64_t(sums.starts.size()),
+                       .inner = sums.inner,
+                       .step = sums.step,
+                       .part = sums.part,
+                       .last_inner = sums.last_inner,
+                       .starts = sums.starts.data(),
                        .b = packed + j * taps_,
                        .b_step = panels_.size(i),
                        .out = out + j * s_.rows * s_.columns + first * s_.columns,
@@ -73,7 +78,7 @@ class TileConvolution {
         tile_rows(work, rows * s_.columns, panels_.size(i), panels_.columns(i));
         continue;
       }
-      for (int64_t r = 0; r < rows; r++, work.a += s_.steps[0] * line_, work.out += s_.columns)
+      for (int64_t r = 0; r < rows; r++, work.a += row_, work.out += s_.columns)
         tile_rows(work, s_.columns, panels_.size(i), panels_.columns(i));
     }
   }
@@ -93,7 +98,7 @@ class TileConvolution {
                             .lines = rows,
                             .inner = s_.columns,
                             .step = s_.steps[1],
-                            .line = s_.steps[0] * line_,
+                            .line = row_,
                             .b = packed.data(),
                             .b_step = size,
                             .out = sums,
@@ -111,6 +116,7 @@ class TileConvolution {
  private:
   static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
 
+  TapOrder order() const { return SumLines::order_of(s_); }
   int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
   /// Lines of the image that a band sees.
   int64_t lines() const { return (band_ - 1) * s_.steps[0] + halo() + 1; }
@@ -120,7 +126,7 @@ class TileConvolution {
   std::vector<int64_t> places(int64_t rows) const {
     std::vector<int64_t> offsets;
     for (int64_t y = 0; y < rows; y++)
-      for (int64_t x = 0; x < s_.columns; x++) offsets.push_back(y * s_.steps[0] * line_ + x * s_.steps[1]);
+      for (int64_t x = 0; x < s_.columns; x++) offsets.push_back(y * row_ + x * s_.steps[1]);
     return offsets;
   }
   std::vector<int64_t> taps() const {
@@ -128,12 +134,12 @@ class TileConvolution {
     for (int64_t c = 0; c < s_.channels; c++)
       for (int64_t y = 0; y < s_.kernel[0]; y++)
         for (int64_t x = 0; x < s_.kernel[1]; x++)
-          offsets.push_back((c * lines() + y * s_.dilation[0]) * line_ + x * s_.dilation[1]);
+          offsets.push_back((y * s_.dilation[0] * s_.channels + c) * line_ + x * s_.dilation[1]);
     return offsets;
   }
 
   const RowShape s_;
-  const int64_t line_, taps_;
+  const int64_t line_, row_, taps_;  // row_: from a row of the result to the next, in the copy
   const Panels panels_;
   int64_t band_;
 };

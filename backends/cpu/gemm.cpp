@@ -10,6 +10,7 @@
 #include "backends/cpu/blas.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/gemm_direct.h"
+#include "backends/cpu/gemm_order.h"
 #include "backends/cpu/gemm_panels.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
@@ -227,6 +228,16 @@ bool is_large(const GemmCall& c) {
 }
 
 template <class T>
+void one_product(const GemmCall& c, const T* a, const T* b, T* out) {
+  if constexpr (std::is_same_v<T, float>)
+    if (is_by_dots(c)) {
+      return parallel_for(c.n, std::max<int64_t>(1, (kGrain >> 2) / (c.m * c.k)),
+                          [&](int64_t begin, int64_t end) { dot_products(c, a, b, out, begin, end); });
+    }
+  panel_product(c, a, b, out);
+}
+
+template <class T>
 void panel_batch(const GemmCall& c) {
   const T* a = static_cast<const T*>(c.a);
   const T* b = static_cast<const T*>(c.b);
@@ -235,7 +246,7 @@ void panel_batch(const GemmCall& c) {
   count_work(uint64_t(c.batch) * uint64_t(c.m * c.n) * uint64_t(c.k) >> kWorkShift);
   const int64_t grain = c.batch < 4 ? c.batch : std::max<int64_t>(1, kGrain / (c.m * c.n * c.k));
   parallel_for(c.batch, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) panel_product(c, a + i * c.batch_a, b + i * c.batch_b, out + i * c.batch_c);
+    for (int64_t i = begin; i < end; i++) one_product(c, a + i * c.batch_a, b + i * c.batch_b, out + i * c.batch_c);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
+#include "backends/cpu/gemm_order.h"
 #include "backends/cpu/gemm_tile.h"
 #include "hwy/highway.h"
 
@@ -41,6 +42,70 @@ T dot_of(const T* a, const T* b, int64_t n) {
 float dot_float(const float* a, const float* b, int64_t n) { return dot_of(a, b, n); }
 double dot_double(const double* a, const double* b, int64_t n) { return dot_of(a, b, n); }
 
+// Sixteen sums of each element, one for each place of a run modulo 16, whatever the vectors' length.
+constexpr int64_t kSums = 16;
+using SumTag = hn::CappedTag<float, kSums>;
+constexpr int kVectors = int(kSums / hn::MaxLanes(SumTag()));
+constexpr int kRows = kVectors < 4 ? 4 : 2, kColumns = kVectors == 1 ? 4 : 1;  // at a time: the sums stay in registers
+
+/// The quarters one after the other, then neighbours.
+float total_of(const float* sums) {
+  float t[4];
+  for (int i = 0; i < 4; i++) t[i] = ((sums[i] + sums[4 + i]) + sums[8 + i]) + sums[12 + i];
+  return (t[0] + t[1]) + (t[2] + t[3]);
+}
+
+template <int rows, int columns>
+void dots_tile(const GemmCall& c, const float* a, const float* b, float* out) {
+  const SumTag d;
+  const int64_t width = int64_t(hn::Lanes(d)), whole = c.k / kSums * kSums;
+  hn::Vec<SumTag> sums[rows][columns][kVectors];
+  for (int r = 0; r < rows; r++)
+    for (int j = 0; j < columns; j++)
+      for (int v = 0; v < kVectors; v++) sums[r][j][v] = hn::Zero(d);
+  const auto step = [&](const float* left, int64_t lda, const float* right, int64_t ldb) HWY_ATTR {
+    HWY_UNROLL(16)
+    for (int v = 0; v < kVectors; v++) {
+      hn::Vec<SumTag> y[columns];
+      HWY_UNROLL(4)
+      for (int j = 0; j < columns; j++) y[j] = hn::LoadU(d, right + j * ldb + v * width);
+      HWY_UNROLL(4)
+      for (int r = 0; r < rows; r++) {
+        const auto x = hn::LoadU(d, left + r * lda + v * width);
+        HWY_UNROLL(4)
+        for (int j = 0; j < columns; j++) sums[r][j][v] = hn::MulAdd(x, y[j], sums[r][j][v]);
+      }
+    }
+  };
+  for (int64_t p = 0; p < whole; p += kSums) step(a + p, c.lda, b + p, c.ldb);
+  if (whole < c.k) {
+    float left[rows * kSums] = {}, right[columns * kSums] = {};
+    for (int r = 0; r < rows; r++) std::copy(a + r * c.lda + whole, a + r * c.lda + c.k, left + r * kSums);
+    for (int j = 0; j < columns; j++) std::copy(b + j * c.ldb + whole, b + j * c.ldb + c.k, right + j * kSums);
+    step(left, kSums, right, kSums);
+  }
+  HWY_ALIGN float lanes[kSums];
+  for (int r = 0; r < rows; r++)
+    for (int j = 0; j < columns; j++) {
+      for (int v = 0; v < kVectors; v++) hn::Store(sums[r][j][v], d, lanes + v * width);
+      const float value = float(c.alpha) * total_of(lanes);
+      float& to = out[r * c.ldc + j];
+      to = c.beta == 0 ? value : value + float(c.beta) * to;
+    }
+}
+template <int columns>
+void dots_columns(const GemmCall& c, const float* a, const float* b, float* out) {
+  int64_t r = 0;
+  for (; r + kRows <= c.m; r += kRows) dots_tile<kRows, columns>(c, a + r * c.lda, b, out + r * c.ldc);
+  for (; r < c.m; r++) dots_tile<1, columns>(c, a + r * c.lda, b, out + r * c.ldc);
+}
+void dots_float(const GemmCall& c, const float* a, const float* b, float* out, int64_t begin, int64_t end) {
+  int64_t j = begin;
+  for (; j + kColumns <= end; j += kColumns) dots_columns<kColumns>(c, a, b + j * c.ldb, out + j);
+  if constexpr (kColumns > 1)
+    for (; j < end; j++) dots_columns<1>(c, a, b + j * c.ldb, out + j);
+}
+
 }  // namespace
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -49,6 +114,7 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::tensor::cpu {
 HWY_EXPORT(dot_float);
 HWY_EXPORT(dot_double);
+HWY_EXPORT(dots_float);
 
 namespace {
 
@@ -106,6 +172,7 @@ void direct(const GemmCall& c, const DirectLines& lines) {
 bool is_small_product(const GemmCall& c) {
   const int64_t work = c.m * c.n * c.k, row = c.n * int64_t(item_size(c.dtype));
   if (work > kMostWork || (c.dtype != kFloat32 && c.dtype != kFloat64)) return false;
+  if (c.dtype == kFloat32 && (c.k > kLongestSum<float> || is_by_dots(c))) return false;
   if (work <= 512) return true;
   const bool copied = c.transpose_b || row % kPaddedTo != 0;
   return c.n >= 4 && (!copied || (c.m >= 4 && c.k * (row + kPaddedTo) <= kMostBytes));
@@ -117,6 +184,9 @@ void direct_rows(const GemmCall& c, const DirectLines& lines) {
   c.dtype == kFloat32 ? direct<float>(c, lines) : direct<double>(c, lines);
 }
 void direct_product(const GemmCall& c) { direct_rows(c, {}); }
+void dot_products(const GemmCall& c, const float* a, const float* b, float* out, int64_t begin, int64_t end) {
+  HWY_DYNAMIC_DISPATCH(dots_float)(c, a, b, out, begin, end);
+}
 float dot_product(const float* a, const float* b, int64_t n) { return HWY_DYNAMIC_DISPATCH(dot_float)(a, b, n); }
 double dot_product(const double* a, const double* b, int64_t n) { return HWY_DYNAMIC_DISPATCH(dot_double)(a, b, n); }
 }  // namespace tessera::tensor::cpu

@@ -22,6 +22,9 @@ struct DirectLines {
   int64_t count = 0;
 };
 void direct_rows(const GemmCall& call, const DirectLines& lines);
+/// out[i, j] = alpha * the dot product of row i of a and row j of b + beta * itself, for the rows [begin, end) of b: a is read
+/// as m rows of k, b as n. Of float32, and in an order that is the same for every instruction set (gemm_order.h).
+void dot_products(const GemmCall& call, const float* a, const float* b, float* out, int64_t begin, int64_t end);
 /// The sum of a[i] * b[i], on this thread.
 float dot_product(const float* a, const float* b, int64_t n);
 double dot_product(const double* a, const double* b, int64_t n);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/gemm_order.h"
 #include "backends/cpu/gemm_tile.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
@@ -29,6 +30,7 @@ struct Product {
   T* out;
   int64_t out_row, out_lane;
   T alpha, beta;
+  SumParts parts;
 
   /// The same result turned: b's columns are the rows.
   Product turned() const {
@@ -45,7 +47,8 @@ struct Product {
             out_lane,
             out_row,
             alpha,
-            beta};
+            beta,
+            parts};
   }
   /// What it takes, in multiplications: empty lanes, packing, and writing turned.
   double cost(int64_t lanes) const {
@@ -62,8 +65,7 @@ struct Product {
 template <class T>
 class Run {
  public:
-  explicit Run(const Product<T>& p)
-      : p_(p), panels_(p.n, tile_lanes(T())), depths_(std::max<int64_t>(1, (p.k + kDepth<T> - 1) / kDepth<T>)) {
+  explicit Run(const Product<T>& p) : p_(p), panels_(p.n, tile_lanes(T())), depths_(p.parts.count()) {
     const int64_t threads = Context::current().threads, wanted = threads == 1 ? 1 : 4 * threads;
     blocks_ = (p.m + kRowsAtOnce - 1) / kRowsAtOnce;
     groups_ = std::clamp<int64_t>((wanted + blocks_ - 1) / blocks_, 1, panels_.count);
@@ -93,7 +95,7 @@ class Run {
     const int64_t top = row_of(block), rows = row_of(block + 1) - top,
                   widest = std::min(3 * panels_.width, panels_.padded());
     const int64_t first = panels_.count * group / groups_, last = panels_.count * (group + 1) / groups_;
-    const Scratch<T> packed(packs() ? (p_.k + depths_ - 1) / depths_ * widest : 0);
+    const Scratch<T> packed(packs() ? p_.parts.longest() * widest : 0);
     if (waits()) {
       const Scratch<T> sums(rows * widest);
       for (int64_t panel = first; panel < last; panel++) turned(panel, top, rows, packed.data(), sums.data());
@@ -110,19 +112,24 @@ class Run {
       }
   }
   void turned(int64_t panel, int64_t top, int64_t rows, T* packed, T* sums) const {
-    const int64_t size = panels_.size(panel);
+    const int64_t size = panels_.size(panel), columns = panels_.columns(panel);
+    T* const out = p_.out + top * p_.out_row + panels_.first(panel) * p_.out_lane;
+    // What is added to comes first, as where the sums do not wait.
+    if (p_.beta != T(0)) {
+      pack_panel(out, p_.out_lane, true, rows, columns, size, sums);
+      if (p_.beta != T(1)) std::transform(sums, sums + rows * size, sums, [this](T x) { return p_.beta * x; });
+    }
     for (int64_t d = 0; d < depths_; d++) {
       TileWork<T> work = part(panel, top, d, packed);
-      work.out = sums, work.out_row = size, work.out_lane = 1, work.alpha = T(1), work.beta = T(d > 0);
+      work.out = sums, work.out_row = size, work.out_lane = 1, work.alpha = p_.alpha;
+      work.beta = T(d > 0 || p_.beta != T(0));
       tile_rows(work, rows, size, size);
     }
-    put_turned({sums, rows, size, panels_.columns(panel),
-                p_.out + top * p_.out_row + panels_.first(panel) * p_.out_lane, p_.out_row, p_.out_lane, p_.alpha,
-                p_.beta});
+    put_turned({sums, rows, size, columns, out, p_.out_row, p_.out_lane, T(1), T(0)});
   }
   /// The operands of a part of k.
   TileWork<T> part(int64_t panel, int64_t top, int64_t d, T* packed) const {
-    const int64_t p = p_.k * d / depths_, depth = p_.k * (d + 1) / depths_ - p, first = panels_.first(panel);
+    const int64_t p = p_.parts.start(d), depth = p_.parts.start(d + 1) - p, first = panels_.first(panel);
     const T* b = p_.b + (p_.along ? first * p_.b_row + p : p * p_.b_row + first);
     if (packs())
       pack_panel(b, p_.b_row, p_.along, depth, panels_.columns(panel), panels_.size(panel), packed), b = packed;
@@ -157,7 +164,8 @@ void panel_product(const GemmCall& c, const T* a, const T* b, T* out) {
                          c.ldc,
                          1,
                          T(c.alpha),
-                         T(c.beta)};
+                         T(c.beta),
+                         sum_parts<T>(c)};
   const int64_t lanes = tile_lanes(T());
   const Product<T> turned = plain.turned();
   Run<T>(turned.cost(lanes) < plain.cost(lanes) ? turned : plain)();

@@ -173,8 +173,24 @@ void tile(const TileWork<T>& w, int64_t columns) {
   HWY_UNROLL(kTall)
   for (int r = 0; r < kRows; r++) {
     HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; v++) sums[r][v] = w.bias ? hn::LoadU(d, w.bias + v * width) : hn::Zero(d);
+    for (int v = 0; v < kVectors; v++) sums[r][v] = hn::Zero(d);
   }
+  HWY_ALIGN T waiting[kRows * kVectors * hn::MaxLanes(Tag<T>())];
+  const auto keep = [&]() HWY_ATTR {
+    HWY_UNROLL(kTall)
+    for (int r = 0; r < kRows; r++) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; v++) hn::Store(sums[r][v], d, waiting + (r * kVectors + v) * width);
+    }
+  };
+  const auto add_to = [&](const T* from, int64_t row_step) HWY_ATTR {
+    HWY_UNROLL(kTall)
+    for (int r = 0; r < kRows; r++) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; v++)
+        sums[r][v] = hn::Add(hn::LoadU(d, from + r * row_step + v * width), sums[r][v]);
+    }
+  };
   const T* b = w.b;
   const int64_t step = w.step, row = w.row, b_step = w.b_step;
   int64_t offsets[kind == Rows::Scattered ? kRows : 1];
@@ -182,14 +198,30 @@ void tile(const TileWork<T>& w, int64_t columns) {
     HWY_UNROLL(kTall)
     for (int r = 0; r < kRows; r++) offsets[r] = w.offsets[r];
   }
+  const int64_t first = w.part != 0 ? w.part : w.lines;  // the end of the first part
+  int64_t inner = w.inner, part = first;
   for (int64_t l = 0; l < w.lines; l++) {
+    if constexpr (kind != Rows::Strided) {
+      if (l == part) {
+        if (part > first) add_to(waiting, kVectors * width);
+        else if (w.bias) add_to(w.bias, 0);
+        keep();
+        HWY_UNROLL(kTall)
+        for (int r = 0; r < kRows; r++) {
+          HWY_UNROLL(3)
+          for (int v = 0; v < kVectors; v++) sums[r][v] = hn::Zero(d);
+        }
+        part += w.part;
+        if (part == w.lines) inner = w.last_inner;
+      }
+    }
     const T* const a = w.a + (w.starts ? w.starts[l] : l * w.line);
     if (w.b_starts) b = w.b + w.b_starts[l];
     constexpr int kGroups = kind == Rows::Strided ? (kRows + 2) / 3 : 1;
     const T* group[kGroups];  // of three rows: at 0, 1 and 2 steps an address needs no register of its own
     HWY_UNROLL(kTall)
     for (int g = 0; g < kGroups; g++) group[g] = a + 3 * g * row;
-    for (int64_t p = 0; p < w.inner; p++) {
+    for (int64_t p = 0; p < inner; p++) {
       Vec<T> right[kVectors];
       HWY_UNROLL(3)
       for (int v = 0; v < kVectors; v++) right[v] = hn::LoadU(d, b + v * width);
@@ -207,6 +239,8 @@ void tile(const TileWork<T>& w, int64_t columns) {
       for (int g = 0; g < kGroups; g++) group[g] += step;
     }
   }
+  if (kind != Rows::Strided && part > first) add_to(waiting, kVectors * width);
+  else if (w.bias) add_to(w.bias, 0);
   if (w.out_lane == 1 && columns == kVectors * width && w.alpha == T(1) && (w.beta == T(0) || w.beta == T(1))) {
     const bool add = w.beta != T(0);
     HWY_UNROLL(kTall)
@@ -219,12 +253,7 @@ void tile(const TileWork<T>& w, int64_t columns) {
     }
     return;
   }
-  HWY_ALIGN T waiting[kRows * kVectors * hn::MaxLanes(Tag<T>())];
-  HWY_UNROLL(kTall)
-  for (int r = 0; r < kRows; r++) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; v++) hn::Store(sums[r][v], d, waiting + (r * kVectors + v) * width);
-  }
+  keep();
   put_sums<T>({waiting, kRows, kVectors * width, columns, w.out, w.out_row, w.out_lane, w.alpha, w.beta});
 }
 

@@ -2,8 +2,8 @@
 //
 // The right operand lies along lanes: panels of at most three vectors, [k][width], filled up with zeros. The left one is read
 // where it lies, one element for all lanes of a row. Either matrix of a product may be the right one, since a tile can be
-// written turned; and every element is summed in the order of k (in parts of kDepth), whatever tile it falls into, so a
-// product may be cut anywhere and keeps its bits.
+// written turned; and every element is summed in the order of k, whatever tile it falls into, so a product may be cut anywhere
+// and keeps its bits. In which parts k is summed: gemm_order.h.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,17 @@ struct TileWork {
   int64_t row = 0;                         // from row to row,
   const int64_t* offsets = nullptr;        // or where each lies
   int64_t lines = 1, inner = 0, step = 1;  // k = lines * inner; the step along a line
-  int64_t line = 0;                        // from line to line,
-  const int64_t* starts = nullptr;         // or where each begins
-  const T* b = nullptr;                    // whole vectors
-  int64_t b_step = 0;                      // from p to p
-  const int64_t* b_starts = nullptr;       // where each line begins, if b does not go on through all lines
+  int64_t part = 0, last_inner = 0;   // lines that are summed from zero, or all; steps along those of the last part
+  int64_t line = 0;                   // from line to line,
+  const int64_t* starts = nullptr;    // or where each begins
+  const T* b = nullptr;               // whole vectors
+  int64_t b_step = 0;                 // from p to p
+  const int64_t* b_starts = nullptr;  // where each line begins, if b does not go on through all lines
   T* out = nullptr;
   int64_t out_row = 0, out_lane = 1;  // one of them is 1
   T alpha = T(1), beta = T(0);
-  const T* bias = nullptr;  // what the sums begin with, whole vectors; or zero
+  const T* bias = nullptr;  // what the parts are added to, whole vectors; or nothing
 };
-
-/// How much of k is computed at a time, so that a panel of b stays in the first-level cache.
-template <class T>
-inline constexpr int64_t kDepth = 800 / int64_t(sizeof(T));
 
 /// How `n` columns fall into panels of up to three vectors.
 struct Panels {

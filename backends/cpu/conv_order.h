@@ -1,0 +1,67 @@
+// In which order a convolution adds up the products of a place: as oneDNN's direct convolution does on processors with
+// AVX-512, so that the sums have the bits that PyTorch prints (found by experiment against PyTorch 2.15). Sixteen channels at a
+// time are summed from zero, tap by tap and in each channel by channel; to the bias these sums are added one after the other.
+// A single small image is what PyTorch gives to a matrix product: channel by channel, in each tap by tap (gemm_order.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/conv_lines.h"
+#include "runtime/ops/conv.h"
+
+namespace tessera::tensor::cpu {
+
+inline constexpr int64_t kChannelsAtOnce = 16;
+
+/// Whether PyTorch would not ask oneDNN.
+inline bool is_by_product(const ConvCall& c) {
+  const bool large_kernel = c.window.kernel[0] > 3 && c.window.kernel[1] > 3;
+  return c.groups == 1 && c.batch == 1 && !large_kernel && c.channels * c.height * c.width <= 20480;
+}
+
+/// The row of the im2col matrix, in this order, that a tap of a channel is.
+struct TapOrder {
+  int64_t channels, taps;
+
+  int64_t blocks() const { return (channels + kChannelsAtOnce - 1) / kChannelsAtOnce; }
+  int64_t channels_of(int64_t block) const { return std::min(kChannelsAtOnce, channels - block * kChannelsAtOnce); }
+  int64_t first_row(int64_t block) const { return block * kChannelsAtOnce * taps; }
+  int64_t row(int64_t channel, int64_t tap) const {
+    const int64_t block = channel / kChannelsAtOnce;
+    return first_row(block) + tap * channels_of(block) + channel % kChannelsAtOnce;
+  }
+  /// [outputs, channels, taps] to [outputs, rows].
+  template <class T>
+  void arrange(const T* weight, int64_t outputs, T* to) const {
+    for (int64_t o = 0; o < outputs; o++, to += channels * taps)
+      for (int64_t c = 0; c < channels; c++)
+        for (int64_t t = 0; t < taps; t++) to[row(c, t)] = *weight++;
+  }
+};
+
+/// Where the lines of a sum begin in the copy of an image's lines (conv_lines.h), which are `line` long: along a sum's line go the
+/// channels of a block, or of one channel the taps of a row of the kernel.
+struct SumLines {
+  std::vector<int64_t> starts;
+  int64_t part, inner, last_inner,
+      step;  // lines of a block; steps along a line, and those of the last block; their length
+
+  SumLines(const RowShape& s, int64_t line) {
+    const TapOrder order = order_of(s);
+    const bool one = order.channels == 1 && !s.backwards;
+    part = one ? s.kernel[0] : order.taps, step = one ? s.dilation[1] : line;
+    inner = one ? s.kernel[1] : order.channels_of(0);
+    last_inner = one ? inner : order.channels_of(order.blocks() - 1);
+    for (int64_t block = 0; block < order.blocks(); block++)
+      for (int64_t i = 0; i < part; i++) {
+        const int64_t tap = one ? i * s.kernel[1] : s.backwards ? part - 1 - i : i;
+        const int64_t y = tap / s.kernel[1] * s.dilation[0], x = tap % s.kernel[1] * s.dilation[1];
+        starts.push_back((block * kChannelsAtOnce + y * order.channels) * line + x);
+      }
+  }
+  static TapOrder order_of(const RowShape& s) { return {s.channels, s.kernel[0] * s.kernel[1]}; }
+};
+
+}  // namespace tessera::tensor::cpu
