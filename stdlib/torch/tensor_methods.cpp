@@ -1,4 +1,6 @@
 // Methods of a tensor that are no ops: layout questions, conversions, the way to numbers and lists, autograd.
+#include <algorithm>
+
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -367,34 +369,31 @@ Value new_tensor(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] { return wrap_tensor(in, tensor_from_data(in, args[1], dtype, device, true)); });
 }
 
-// The constructor of old: sizes make an uninitialised tensor, torch.Tensor(2, 3), a sequence one of its values.
-Value legacy_tensor(Interpreter& in, const Value* items, uint32_t count, DType dtype) {
-  const Value first = count > 0 ? items[0] : Value();
-  if (count == 1 && (first.is_float() || first.is_none() || first.is_bool()))
-    throw Error(ErrorKind::TypeError, "new(): data must be a sequence (got " + std::string(type_name(in, first)) + ")");
-  if (count == 1 && !first.is_int() && !(first.is_object() && first.as_object()->type == torch_state(in).size))
+// The constructor of old: sizes make an uninitialised tensor, torch.Tensor(2, 3), a list one of its values; the rest stands in
+// torch._tensor_types. `own` is the dtype that the constructor stands for, none that of torch.Tensor.
+Value legacy_tensor(Interpreter& in, const Args& args, uint32_t at, const Value& own) {
+  const std::span<const Value> given(args.values + at, args.count - at);
+  const bool plain = args.keyword_names == nullptr || args.keyword_names->size == 0;
+  DType dtype = torch_state(in).context.default_dtype;
+  if (!own.is_none()) to_dtype(in, own, dtype);
+  if (plain && !given.empty() && std::ranges::all_of(given, [](const Value& v) { return v.is_int(); })) {
+    std::vector<int64_t> sizes;
+    for (const Value& size : given) sizes.push_back(size.as_int());
+    return wrap_tensor(in, Tensor::empty(sizes, dtype));
+  }
+  if (plain && given.size() == 1 && is_list(given[0]))
     return wrap_tensor(
-        in, tensor_from_data(in, first, torch_state(in).dtypes[static_cast<int>(dtype)], Value::none(), true));
-  std::vector<int64_t> sizes;
-  if (count == 0) sizes.push_back(0);
-  else if (count == 1 && !first.is_int()) to_ints(in, first, sizes);
-  else
-    for (uint32_t i = 0; i < count; ++i) sizes.push_back(index(in, items[i]));
-  return wrap_tensor(in, Tensor::empty(sizes, dtype));
+        in, tensor_from_data(in, given[0], torch_state(in).dtypes[static_cast<int>(dtype)], Value::none(), true));
+  std::vector<Value> values{own};
+  values.insert(values.end(), given.begin(), given.end());
+  const Value module(static_cast<Object*>(in.import("torch._tensor_types")));
+  return call(in, get_attr(in, module, intern(in, "_of_old")),
+              Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names, nullptr});
 }
 
 Value new_of_old(Interpreter& in, const Args& args) {
-  const Tensor& self = self_of(args);
-  const Tuple* items = as_tuple(args[1]);
-  return in_torch(in, args, [&] {
-    if (!args[3].is_none()) {
-      const Value sizes = args[3];
-      std::vector<int64_t> shape;
-      to_ints(in, sizes, shape);
-      return wrap_tensor(in, Tensor::empty(shape, self.dtype()));
-    }
-    return legacy_tensor(in, items->items, items->size, self.dtype());
-  });
+  const Value own = torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())];
+  return in_torch(in, args, [&] { return legacy_tensor(in, args, 1, own); });
 }
 
 Value is_same_size(Interpreter& in, const Args& args) {
@@ -512,8 +511,6 @@ const NativeDef kMethods[] = {
     {"_remove_hook(self, id: int)", remove_tensor_hook},
     {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
      "A tensor of data with this dtype."},
-    {"new(self, *args, device=None, size=None)", new_of_old,
-     "A tensor of this dtype: of sizes, or of a sequence's values."},
     {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
     {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
     {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
@@ -522,8 +519,7 @@ const NativeDef kMethods[] = {
 };
 
 Value make_tensor(Interpreter& in, Type*, const Args& args) {
-  return in_torch(in, args,
-                  [&] { return legacy_tensor(in, args.values, args.count, torch_state(in).context.default_dtype); });
+  return in_torch(in, args, [&] { return legacy_tensor(in, args, 0, Value::none()); });
 }
 
 }  // namespace
@@ -547,6 +543,10 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
   dict_set_str(in, type->attributes, intern(in, "to"), raw_to);
+  const Value raw_new =
+      in.new_function("new", "A tensor of this dtype: of sizes, or of a sequence's values.", new_of_old);
+  static_cast<NativeFunction*>(raw_new.as_object())->owner = type;
+  dict_set_str(in, type->attributes, intern(in, "new"), raw_new);
   dict_set_str(
       in, type->attributes, intern(in, "_make_subclass"),
       make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));

@@ -152,16 +152,6 @@ Value set_num_threads(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-template <DType kType>
-Value typed_tensor(Interpreter& in, const Args& args) {
-  const Value dtype = torch_state(in).dtypes[static_cast<int>(kType)];
-  return in_torch(in, args, [&] {
-    if (!args[0].is_int()) return wrap_tensor(in, tensor_from_data(in, args[0], dtype, Value::none(), true));
-    const int64_t size = args[0].as_int();
-    return wrap_tensor(in, Tensor::empty({&size, 1}, kType));
-  });
-}
-
 struct Row {
   const char* signature;
   NativeFn function;
@@ -190,12 +180,6 @@ const Row kFunctions[] = {
     {"numel(input)", count_elements, "The number of elements."},
     {"get_num_threads()", get_num_threads, "How many threads an operation may use."},
     {"set_num_threads(n: int)", set_num_threads, "Sets how many threads an operation may use."},
-    {"FloatTensor(data=0)", typed_tensor<kFloat32>, "A float32 tensor."},
-    {"DoubleTensor(data=0)", typed_tensor<kFloat64>, "A float64 tensor."},
-    {"LongTensor(data=0)", typed_tensor<kInt64>, "An int64 tensor."},
-    {"IntTensor(data=0)", typed_tensor<kInt32>, "An int32 tensor."},
-    {"BoolTensor(data=0)", typed_tensor<kBool>, "A bool tensor."},
-    {"ByteTensor(data=0)", typed_tensor<kUInt8>, "A uint8 tensor."},
 };
 
 // Names ------------------------------------------------------------------------------------------------------------
@@ -218,6 +202,7 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
 const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies", "torch._rarely"};
+const char* const kTensorTypes = "torch._tensor_types";  // torch.FloatTensor and its kin
 
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
@@ -251,6 +236,10 @@ Value missing_in_torch(Interpreter& in, Module&, Str* name) {
   for (const auto& [each, module] : kElsewhere)
     if (text == each) return find_attr(in, Value(static_cast<Object*>(in.import(module))), name);
   if (text.ends_with("Storage")) return find_attr(in, Value(static_cast<Object*>(in.import("torch.storage"))), name);
+  if (text.ends_with("Tensor"))
+    if (const Value type = find_attr(in, Value(static_cast<Object*>(in.import(kTensorTypes))), name);
+        !type.is_undefined())
+      return type;
   if (text.starts_with("_foreach_"))
     return find_attr(in, Value(static_cast<Object*>(in.import("torch._foreach"))), name);
   for (const char* part : kScriptParts)
@@ -264,10 +253,13 @@ void names_of_torch(Interpreter& in, Module&, Dict* names) {
   for (const std::string& name : names_in_namespace(*find_namespace("torch"))) add(name);
   for (const char* submodule : kSubmodules) add(submodule);
   for (const auto& [each, module] : kElsewhere) add(each);
-  for (const char* part : kScriptParts)
+  const auto add_of = [&](const char* part) {
     dict_for_each(in.import(part)->dict, [&](const Value& key, const Value&) {
       if (!text_of(key).starts_with("_")) add(text_of(key));
     });
+  };
+  for (const char* part : kScriptParts) add_of(part);
+  add_of(kTensorTypes);
 }
 
 // Every op by its name in the registry, also those that are shown nowhere.
