@@ -262,11 +262,14 @@ void names_of_torch(Interpreter& in, Module&, Dict* names) {
   add_of(kTensorTypes);
 }
 
-// Every op by its name in the registry, also those that are shown nowhere.
+// Every op by its name in the registry, also those that are shown nowhere; with an underscore behind it, into its first operand.
 Value missing_in_ops(Interpreter& in, Module&, Str* name) {
-  const std::span<const OpEntry* const> entries = find_op(name->view());
+  std::string_view registered = name->view();
+  std::span<const OpEntry* const> entries = find_op(registered);
+  const bool inplace = entries.empty() && registered.ends_with('_');
+  if (inplace) registered.remove_suffix(1), entries = find_op(registered);
   if (entries.empty()) return Value();
-  return make_op_function(in, {std::string(name->view()), {entries.begin(), entries.end()}});
+  return make_op_function(in, {std::string(name->view()), {entries.begin(), entries.end()}, false, inplace});
 }
 
 void fill_torch(Interpreter& in, Module& module) {
