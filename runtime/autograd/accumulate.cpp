@@ -2,6 +2,8 @@
 
 #include "runtime/autograd/function.h"
 #include "runtime/ops.h"
+#include "runtime/ops/memory_format.h"
+#include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 
@@ -29,10 +31,25 @@ Tensor AccumulateGrad::run_hooks(Tensor grad) const {
 
 namespace {
 
+// A gradient lies as its leaf does where that has no gaps, else row by row (empty).
+Dims agreed_strides(const Tensor& leaf) {
+  if (leaf.is_contiguous()) return {};
+  const Dims dense = dense_strides(leaf);
+  return Ints(dense) == leaf.strides() ? dense : Dims();
+}
+
 // Nobody else sees its elements, so that the leaf may keep it instead of a copy.
 bool may_be_kept(const Tensor& grad, const Tensor& leaf) {
-  return grad.is_contiguous() && grad.dtype() == leaf.dtype() && grad.storage().unique() &&
+  return lies_in(grad, agreed_strides(leaf)) && grad.dtype() == leaf.dtype() && grad.storage().unique() &&
          grad.nbytes() == grad.storage().bytes();
+}
+
+Tensor copy_beside(const Tensor& leaf, const Tensor& grad) {
+  const Dims strides = agreed_strides(leaf);
+  const Tensor out = Tensor::empty(grad.sizes(), grad.dtype(), grad.device());
+  if (!strides.empty() && grad.sizes() == leaf.sizes()) out.impl()->set_layout(grad.sizes(), strides);
+  copy_into(out, grad);
+  return out;
 }
 
 }  // namespace
@@ -55,7 +72,7 @@ void AccumulateGrad::take(const Tensor& arrived) {
   } else if (arrived.impl()->refs.unique() && may_be_kept(arrived, leaf_)) {
     grad = arrived;
   } else {
-    grad = clone(arrived);
+    grad = copy_beside(leaf_, arrived);
   }
 }
 

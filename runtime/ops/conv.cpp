@@ -8,6 +8,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/norm_layers.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
@@ -241,37 +242,46 @@ struct Convolution {
     if (bias && !transposed)
       check(bias->dtype() == input.dtype(), TensorErrorKind::Runtime, "Input type (", cpp_name(input.dtype()),
             ") and bias type (", cpp_name(bias->dtype()), ") should be the same");
-    return Meta(transposed ? transposed_shape(f, input, weight, bias) : result_shape(f, input, weight, bias), input);
+    const Dims sizes = transposed ? transposed_shape(f, input, weight, bias) : result_shape(f, input, weight, bias);
+    return Meta(sizes, input.dtype(), input.device(), suggested_strides(last_of(input, weight), sizes));
   }
   static void run(const Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
                   Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     const Tensor x = f.image(input), k = f.image(weight), shift = bias.value_or(Tensor()), to = f.image(out);
+    const Tensor fresh = out.is_contiguous() ? to : Tensor();
     const Tensor result = transposed ? with_bias(conv_input_gradient(x, k, f.window, groups, to.sizes()), shift)
-                                     : conv_product(x, k, f.window, groups, shift, to);
+                                     : conv_product(x, k, f.window, groups, shift, fresh);
     if (!result.same(to)) copy_into(to, result);
   }
   static void grad(Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
                    Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     const Tensor shift = bias.value_or(Tensor());
-    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [form = f](Sweep& s) {
+    const bool last = has_channels_last(last_of(input, weight));
+    record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [form = f, last](Sweep& s) {
       Form f = form;
       const Tensor x = conj(f.image(s.kept(0))), k = conj(f.image(s.kept(1))), all = f.image(s.g());
       const Tensor g = f.transposed ? reached(all, x, f.window) : all;
       s.give(0, [&] {
-        return f.original(f.transposed ? conv_product(g, k, f.window, f.groups)
-                                       : conv_input_gradient(g, k, f.window, f.groups, x.sizes()));
+        const Tensor dx = f.transposed ? conv_product(g, k, f.window, f.groups)
+                                       : conv_input_gradient(g, k, f.window, f.groups, x.sizes());
+        return f.original(channels_last_if(last, dx));
       });
       s.give(1, [&] {
-        return f.original(f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, k.sizes())
-                                       : conv_weight_gradient(g, x, f.window, f.groups, k.sizes()));
+        const Tensor dk = f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, k.sizes())
+                                       : conv_weight_gradient(g, x, f.window, f.groups, k.sizes());
+        return f.original(channels_last_if(last, dk));
       });
       s.give(2, [&] { return sum(all, Dims{0, 2, 3}); });
     });
   }
 
  private:
+  // One of both with its channels last leads.
+  static const Tensor& last_of(const Tensor& input, const Tensor& weight) {
+    return has_channels_last(weight) ? weight : input;
+  }
   static void check_ranks(const Tensor& input, const Tensor& weight, Ints stride) {
     check(weight.dim() >= 3, TensorErrorKind::Runtime, "weight should have at least three dimensions");
     check(weight.dim() <= 4, TensorErrorKind::NotImplemented, "convolution over more than two dimensions");

@@ -236,9 +236,14 @@ TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"
 TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
       "Self if it is row-major without gaps, else such a copy.", kMethod | kTakesMathBits, &contiguous_in, "f[3,2].t");
 
+Tensor laid_as(const Tensor& self, const Tensor& like) { return channels_last_if(has_channels_last(like), self); }
+TS_OP(laid_as, "laid_as(Tensor self, Tensor like) -> Tensor",
+      "Self with its channels last where those of another image or volume lie so.", kFunctional | kInternal, &laid_as,
+      "f[1,2,3,4], f[1,2,3,4]");
+
 Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
-  if (format && dtype == self.dtype() && suits_rows(self) && *format == "torch.contiguous_format") return self;
-  return format ? to_format(self, dtype, false, format) : to_dtype(self, dtype);
+  if (!format) return to_dtype(self, dtype);
+  return dtype == self.dtype() && is_taken_for(self, format) ? self : to_format(self, dtype, true, format);
 }
 
 #define TS_CAST(NAME, TYPE)                                                                                  \

@@ -93,23 +93,56 @@ Dims dense_strides(const Tensor& like) {
   return is_dense ? Dims(like.strides()) : strides;
 }
 
+// Batch, place, channel.
+static Dims channels_last_strides(Ints sizes) {
+  Dims strides(sizes);
+  int64_t step = strides[1] = 1;
+  step *= sizes[1];
+  for (size_t d = sizes.size() - 1; d > 1; d--) strides[d] = step, step *= sizes[d];
+  strides[0] = step;
+  return strides;
+}
+
 Dims strides_in(const Tensor& like, const MemoryFormat& format) {
   if (!format || *format == "torch.preserve_format") return dense_strides(like);
   if (*format == "torch.contiguous_format") return {};
   const int64_t rank = *format == "torch.channels_last" ? 4 : 5;
   check(like.dim() == rank, TensorErrorKind::Runtime, "required rank ", rank, " tensor to use channels_last",
         rank == 4 ? "" : "_3d", " format");
-  Dims strides(like.sizes());  // batch, place, channel
-  int64_t step = strides[1] = 1;
-  step *= like.size(1);
-  for (int64_t d = rank - 1; d > 1; d--) strides[d] = step, step *= like.size(d);
-  strides[0] = step;
-  return strides;
+  return channels_last_strides(like.sizes());
 }
 
-bool suits_rows(const Tensor& t) {
-  if (t.is_contiguous() || (t.dim() != 4 && t.dim() != 5)) return true;
-  return !lies_in(t, strides_in(t, t.dim() == 4 ? "torch.channels_last" : "torch.channels_last_3d"));
+bool has_channels_last(const Tensor& t) {
+  if (t.dim() != 4 && t.dim() != 5) return false;
+  const Ints sizes = t.sizes(), strides = t.strides();
+  if (strides[1] == 0) return false;
+  int64_t least = 0;
+  const auto goes_on = [&](size_t d) {  // from the innermost out
+    if (sizes[d] == 0 || strides[d] < least || (d == 0 && least == strides[1])) return false;
+    least = strides[d] * std::max<int64_t>(sizes[d], 1);
+    return true;
+  };
+  if (!goes_on(1)) return false;
+  for (size_t d = sizes.size() - 1; d > 1; d--)
+    if (!goes_on(d)) return false;
+  return goes_on(0);
+}
+
+bool is_taken_for(const Tensor& t, const MemoryFormat& format) {
+  if (!format || *format == "torch.preserve_format") return true;
+  strides_in(t, format);  // refuses what has another rank
+  return has_channels_last(t) == (*format != "torch.contiguous_format");
+}
+
+Dims suggested_strides(const Tensor& t, Ints sizes) {
+  return has_channels_last(t) ? channels_last_strides(sizes) : Dims();
+}
+
+Tensor channels_last_if(bool wanted, const Tensor& t) {
+  if (!wanted) return t;
+  const char* const format = t.dim() == 4 ? "torch.channels_last" : "torch.channels_last_3d";
+  if (t.strides() == Ints(strides_in(t, format))) return t;
+  return to_format(t, t.dtype(), true, format);
 }
 
 bool lies_in(const Tensor& t, const Dims& strides) {

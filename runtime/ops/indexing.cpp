@@ -7,6 +7,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/result_layout.h"
 #include "runtime/ops/index_along.h"
 #include "runtime/ops/masks.h"
 #include "runtime/ops/math_bits.h"
@@ -87,6 +88,27 @@ struct Gathering {
     const bool adjacent = dims.empty() || dims.back() - dims.front() + 1 == int64_t(dims.size());
     at = adjacent && !dims.empty() ? dims.front() : 0;
     lay_out();
+  }
+
+  /// A fresh tensor for what is read, in the order in memory of the dimensions that stay.
+  Tensor room() const {
+    Tensor out = Tensor::empty(shape, self.dtype(), self.device());
+    if (self.is_contiguous() || out.numel() == 0) return out;
+    std::vector<Tensor> operands{self.view_of(shape, self_strides)};
+    for (const Tensor& t : index) {
+      const Tensor full = t.sizes() == Ints(index_shape) ? t : expand(t, index_shape);
+      // Around it dimensions of one element, with the strides of a reshape.
+      const bool scalar = full.dim() == 0;
+      Dims sizes(shape.size(), 1), strides(shape.size(), scalar ? 1 : full.strides()[full.dim() - 1]);
+      for (int64_t d = 0; d < at && !scalar; d++) strides[size_t(d)] = full.sizes()[0] * full.strides()[0];
+      std::copy(full.sizes().begin(), full.sizes().end(), sizes.begin() + at);
+      std::copy(full.strides().begin(), full.strides().end(), strides.begin() + at);
+      operands.push_back(t.view_of(sizes, strides));
+    }
+    std::vector<const Tensor*> all;
+    for (const Tensor& t : operands) all.push_back(&t);
+    if (const Dims strides = result_strides(all, shape); !strides.empty()) out.impl()->set_layout(shape, strides);
+    return out;
   }
 
   void run(IndexCall::Mode mode, const Tensor& values) {
@@ -280,12 +302,13 @@ Tensor index(const Tensor& self, const Indices& given) {
   Tensor out;
   {
     const GradMode no_grad(false);
-    if (is_mask_alone(self, given)) {
+    // Of a mask before several dimensions in another order the places are wanted, as the result is laid out by them.
+    if (is_mask_alone(self, given) && (self.is_contiguous() || self.dim() <= given[0]->dim() + 1)) {
       refuse_meta_nonzero(*given[0]);
       out = read_mask(self, *given[0]);
     } else {
       Gathering g(self, expand_masks(self, given));
-      out = Tensor::empty(g.shape, self.dtype(), self.device());
+      out = g.room();
       g.run(IndexCall::Mode::Read, out);
     }
   }

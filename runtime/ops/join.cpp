@@ -112,20 +112,15 @@ struct Cat {
     });
   }
 
- private:
   // Images that all have their channels last give such an image.
   static Dims layout(const TensorList& tensors, const Dims& sizes) {
     if (sizes.size() != 4 && sizes.size() != 5) return {};
-    const std::string format = sizes.size() == 4 ? "torch.channels_last" : "torch.channels_last_3d";
     for (const Tensor& t : tensors)
-      if (t.dim() != int64_t(sizes.size()) || t.is_contiguous() || !lies_in(t, strides_in(t, format))) return {};
-    Dims strides(sizes);
-    int64_t step = strides[1] = 1;
-    step *= sizes[1];
-    for (size_t d = sizes.size() - 1; d > 1; d--) strides[d] = step, step *= sizes[d];
-    strides[0] = step;
-    return strides;
+      if (t.dim() != int64_t(sizes.size()) || !has_channels_last(t)) return {};
+    return suggested_strides(tensors[0], sizes);
   }
+
+ private:
   struct Part {
     int64_t length;  // along the dimension; -1 of an empty vector
     DType dtype;
@@ -152,7 +147,7 @@ struct Stack {
     check_devices(tensors);
     Dims sizes(first.sizes());
     sizes.insert(dim, int64_t(tensors.size()));
-    return Meta(sizes, common_type(tensors), first.device());
+    return Meta(sizes, common_type(tensors), first.device(), layout(tensors, dim));
   }
   static void run(const Tensor& out, const TensorList& tensors, int64_t dim_given) {
     const int64_t dim = wrap_dim(dim_given, out.dim());
@@ -170,6 +165,21 @@ struct Stack {
                   for (size_t i = 0; i < types.size(); i++)
                     s.give(i, [&] { return converted(select(s.g(), dim, int64_t(i)), types[i]); });
                 });
+  }
+
+ private:
+  // As if the tensors were joined along the dimension, which is then split.
+  static Dims layout(const TensorList& tensors, int64_t dim) {
+    const Ints item = tensors[0].sizes();
+    if (dim == int64_t(item.size())) return {};
+    Dims joined(item);
+    joined[dim] = saturated_mul(joined[dim], int64_t(tensors.size()));
+    const Dims strides = Cat::layout(tensors, joined);
+    if (strides.empty()) return {};
+    Dims sizes(item);
+    sizes.insert(dim, int64_t(tensors.size()));
+    const Tensor plan = Tensor::empty({}, kBool, Device(DeviceType::Meta)).view_of(joined, strides);
+    return reshape(plan, sizes).strides();
   }
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/result_layout.h"
 #include "runtime/ops/softmax.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
@@ -35,8 +36,9 @@ struct MseLoss {
     common.add(self), common.add(target);
     require_type(kFloatTypes, common.result(), "mse_cpu");
     const Tensor* both[] = {&self, &target};
-    return {reduced_shape(broadcast_shapes(self.sizes(), target.sizes()), reduction), common.result(),
-            common_device(both, 2)};
+    const Dims sizes = broadcast_shapes(self.sizes(), target.sizes());
+    return {reduced_shape(sizes, reduction), common.result(), common_device(both, 2),
+            reduction == kNone ? result_strides(both, sizes) : Dims()};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
     const Tensor gap = self - target;

@@ -15,8 +15,14 @@ using MemoryFormat = std::optional<std::string>;
 Dims strides_in(const Tensor& like, const MemoryFormat& format);
 /// Whether the elements of t lie as these strides say, or row by row where there are none.
 bool lies_in(const Tensor& t, const Dims& strides);
-/// Whether a conversion to rows leaves the tensor as it is: all but images with their channels last, gaps or not.
-bool suits_rows(const Tensor& t);
+/// Whether the strides of an image or a volume say that its channels lie last, gaps or not; what could be either is rows.
+bool has_channels_last(const Tensor& t);
+/// Whether t's strides are taken for this format: a conversion to it leaves t as it is.
+bool is_taken_for(const Tensor& t, const MemoryFormat& format);
+/// Strides of a fresh tensor of these sizes that is made of t: with its channels last where t's are, else empty, for rows.
+Dims suggested_strides(const Tensor& t, Ints sizes);
+/// A copy with its channels last where that is asked for, else t as it is. Recorded when gradients are.
+Tensor channels_last_if(bool wanted, const Tensor& t);
 /// self where it lies so and has the dtype, unless a copy is asked for. Recorded when gradients are.
 Tensor to_format(const Tensor& self, DType dtype, bool copy, const MemoryFormat& format);
 

@@ -160,8 +160,6 @@ namespace {
 
 /// Layer norm of the groups of an item's channels, with a weight and a bias for each channel; the mean and
 /// 1 / sqrt(var + eps) of each group, [items, groups].
-constexpr const char* kChannelsLast[] = {"torch.channels_last", "torch.channels_last_3d"};
-
 struct GroupNorm {
   static constexpr TypeRule types{kFloatTypes, "GroupNormKernelImpl"};
 
@@ -184,8 +182,8 @@ struct GroupNorm {
         "please report an enhancement request to PyTorch.)");
     check_parameters(input, {&weight, &bias});
     const Meta statistic(Dims{items, groups}, arithmetic_of(input.dtype()), input.device());
-    const Dims strides = suits_rows(input) ? Dims() : strides_in(input, kChannelsLast[input.dim() - 4]);
-    return {Meta(input.sizes(), input.dtype(), input.device(), strides), statistic, statistic};
+    return {Meta(input.sizes(), input.dtype(), input.device(), suggested_strides(input, input.sizes())), statistic,
+            statistic};
   }
   static void run(const Tensor& result, const Tensor& mean, const Tensor& inverse, const Tensor& input,
                   const MaybeTensor& weight, const MaybeTensor& bias, int64_t, int64_t channels, int64_t,
@@ -209,10 +207,16 @@ struct GroupNorm {
              const Tensor gw = weight.defined() ? g * reshape(weight, {1, by_channel[1], 1}) : g;
              if (Context::current().grad_enabled) {
                const Normalised n(reshape(x, by_group), {2}, eps);
-               s.give(0, [&] { return reshape(normalised_gradient(reshape(gw, by_group), n, Dims{2}), x.sizes()); });
+               s.give(0, [&] {
+                 const Tensor dx = normalised_gradient(reshape(gw, by_group), n, Dims{2});
+                 return channels_last_if(has_channels_last(x), reshape(dx, x.sizes()));
+               });
                s.give(1, [&] { return sum(g * reshape(n.value, by_channel), Dims{0, 2}); });
              } else {
-               s.give(0, [&] { return of_input(contiguous(to_dtype(gw, x.dtype())), contiguous(x), s); });
+               s.give(0, [&] {
+                 const Tensor dx = of_input(contiguous(to_dtype(gw, x.dtype())), contiguous(x), s);
+                 return channels_last_if(has_channels_last(x), dx);
+               });
                s.give(1, [&] { return of_weight(g, reshape(x, by_channel), s, by_group[1]); });
              }
              s.give(2, [&] { return sum(g, Dims{0, 2}); });
@@ -279,7 +283,8 @@ struct BatchNorm {
           "running_mean must be defined in evaluation mode");
     check_parameters(input, {&weight, &bias, &running_mean, &running_var});
     const Meta statistic(c.shape, arithmetic_of(input.dtype()), input.device());
-    return {Meta(input.sizes(), input), statistic, statistic};
+    const Dims strides = input.numel() ? suggested_strides(input, input.sizes()) : dense_strides(input);
+    return {Meta(input.sizes(), input.dtype(), input.device(), strides), statistic, statistic};
   }
   static void run(const Tensor& out, const Tensor& centre, const Tensor& inverse, const Tensor& input,
                   const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
@@ -335,6 +340,11 @@ struct BatchNorm {
   static void by_kernel(const Tensor& out, const Tensor& centre, const Tensor& inverse, const Tensor& input,
                         const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                         const MaybeTensor& running_var, bool training, double momentum, double eps) {
+    if (!out.is_contiguous()) {  // the kernels write row by row
+      const Tensor rows = Tensor::empty(out.sizes(), out.dtype(), out.device());
+      by_kernel(rows, centre, inverse, input, weight, bias, running_mean, running_var, training, momentum, eps);
+      return copy_into(out, rows);
+    }
     const Channels c(input);
     const Tensor x = contiguous(input), w = dense(weight, x.dtype()), b = dense(bias, x.dtype());
     Tensor variance;
@@ -360,7 +370,7 @@ struct BatchNorm {
     batch_norm_grad_kernel(x.device(), {x.dtype(), g.data_ptr(), x.data_ptr(), data_or_null(w), mean.data_ptr(),
                                         inverse.data_ptr(), data_to_fill(dx), data_to_fill(dweight),
                                         data_to_fill(dbias), items, c.shape[1], c.count / items, training});
-    s.give(0, [&] { return dx; });
+    s.give(0, [&] { return channels_last_if(has_channels_last(s.kept(0)), dx); });
     s.give(1, [&] { return to_dtype(dweight, weight.dtype()); });
     s.give(2, [&] { return dbias; });
   }

@@ -7,6 +7,7 @@
 #include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/norm_layers.h"
 #include "runtime/ops/views.h"
 
@@ -51,28 +52,39 @@ struct ConstantPad {
     const Padding p(self, pad);
     Dims sizes(self.sizes());
     for (size_t d = 0; d < sizes.size(); d++) {
+      check(cut(p.before[d]) <= sizes[d] && cut(p.after[d]) <= sizes[d] - cut(p.before[d]), TensorErrorKind::Runtime,
+            "narrow(): length must be non-negative.");
       sizes[d] = p.size(d, sizes[d]);
       check(sizes[d] >= 0, TensorErrorKind::Runtime, "The input size ", self.sizes()[d], ", plus negative padding ",
             p.before[d], " and ", p.after[d], " resulted in a negative output size, which is invalid. Check dimension ",
             d, " of your input.");
     }
-    return Meta(sizes, self);
+    const bool only_cuts = std::all_of(pad.begin(), pad.end(), [](int64_t n) { return n <= 0; });
+    return Meta(sizes, self.dtype(), self.device(),
+                only_cuts ? dense_strides(part(self, p)) : suggested_strides(self, sizes));
   }
   static void run(const Tensor& out, const Tensor& self, Ints pad, Scalar value) {
     const Padding p(self, pad);
     fill_into(out, value);
-    Tensor to = out, from = self;
-    for (size_t d = 0; d < out.sizes().size(); d++) {
+    Tensor to = out;
+    for (size_t d = 0; d < out.sizes().size(); d++)
       to = slice(to, d, std::max<int64_t>(p.before[d], 0), out.sizes()[d] - std::max<int64_t>(p.after[d], 0));
-      from = slice(from, d, cut(p.before[d]), self.sizes()[d] - cut(p.after[d]));
-    }
-    copy_into(to, from);
+    copy_into(to, part(self, p));
   }
   static void grad(Tensor& out, const Tensor& self, Ints pad, Scalar) {
     Dims back;
     for (const int64_t n : pad) back.push_back(saturated_sub(0, n));
     record(out, "ConstantPadNdBackward0", {&self},
            [back](Sweep& s) { s.give(0, [&] { return apply<ConstantPad>(s.g(), Ints(back), Scalar(0)); }); });
+  }
+
+ private:
+  // What negative padding leaves of it.
+  static Tensor part(const Tensor& self, const Padding& p) {
+    Tensor from = self;
+    for (size_t d = 0; d < self.sizes().size(); d++)
+      from = slice(from, d, cut(p.before[d]), self.sizes()[d] - cut(p.after[d]));
+    return from;
   }
 };
 
@@ -111,8 +123,9 @@ struct EdgePad {
       else if (mode == "reflect") check_mirror(self, p, d, 4 + 2 * i);
       sizes[d] = p.size(d, sizes[d]);
     }
-    if (mode != "circular") check_lengths(self, sizes, dims);
-    return Meta(sizes, self);
+    if (mode == "circular") return Meta(sizes, self);
+    check_lengths(self, sizes, dims);
+    return Meta(sizes, self.dtype(), self.device(), suggested_strides(self, sizes));
   }
   static void run(const Tensor& out, const Tensor& self, Ints pad, const std::string& mode) {
     const Padding p(self, pad);
@@ -142,7 +155,8 @@ struct EdgePad {
     const char* name = mode == "circular"  ? "torch::autograd::CopySlices"
                        : mode == "reflect" ? kMirrored[which]
                                            : kRepeated[which];
-    record(out, name, {&self}, [p = Padding(self, pad), mode, sizes = Dims(self.sizes())](Sweep& s) {
+    const bool last = mode != "circular" && has_channels_last(self);
+    record(out, name, {&self}, [p = Padding(self, pad), mode, sizes = Dims(self.sizes()), last](Sweep& s) {
       s.give(0, [&] {
         Tensor g = s.g();
         for (size_t d = 0; d < sizes.size(); d++) {
@@ -152,7 +166,7 @@ struct EdgePad {
           g = index_add(zeros(smaller, g.dtype(), g.device()), int64_t(d),
                         index_of(places_along(p, d, sizes[d], mode), g.device()), g, 1);
         }
-        return g;
+        return channels_last_if(last, g);
       });
     });
   }
@@ -222,8 +236,7 @@ TS_OP(
     "f[2,3], [1] -> RuntimeError: Padding length must be divisible by 2\n"
     "f[2], [1, 1, 1, 1] -> RuntimeError: Padding length should be less than or equal to two times the input dimension "
     "but got padding length 4 and input of dimension 1\n"
-    "f[2,3], [-2, -2] -> RuntimeError: The input size 3, plus negative padding -2 and -2 resulted in a negative output "
-    "size, which is invalid. Check dimension 1 of your input.\n"
+    "f[2,3], [-2, -2] -> RuntimeError: narrow(): length must be non-negative.\n"
     "f[2,3], [1, 1, 1, 1], 'circular' -> NotImplementedError: Padding size 4 is not supported for 2D input tensor.\n"
     "f[1,2,3], [3, 1], 'reflect' -> RuntimeError: Argument #4: Padding size should be less than the corresponding input "
     "dimension, but got: padding (3, 1) at dimension 2 of input [1, 2, 3]\n"

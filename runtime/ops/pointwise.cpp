@@ -554,7 +554,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
                                          : nullptr) {
     result = *donor;
   } else {
-    result = empty_result(in, count, sizes, plan.result, device, plan.dense);
+    result = empty_result(in, count, sizes, plan.result, device, plan.dense || id == k_logsigmoid);  // always in rows
     if (!result.numel() && copies_strides(id, in)) result.impl()->set_layout(sizes, in[0].tensor().strides());
   }
   if (out)

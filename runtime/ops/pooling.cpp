@@ -71,12 +71,6 @@ Window pool_window(Ints kernel, Ints stride, Ints padding, Ints dilation) {
   return window_of(kernel, stride.empty() ? kernel : stride, padding, dilation);
 }
 
-// Images with their channels last stay so.
-Dims pooled_layout(const Tensor& self, Ints sizes) {
-  if (self.dim() != 4 || self.is_contiguous() || !lies_in(self, strides_in(self, "torch.channels_last"))) return {};
-  return {sizes[1] * sizes[2] * sizes[3], 1, sizes[3] * sizes[1], sizes[1]};
-}
-
 /// The largest elements and their places in the plane.
 struct MaxPool {
   static constexpr TypeRule types{kRealTypes - kBool, "max_pool2d"};
@@ -85,7 +79,7 @@ struct MaxPool {
     check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
           "non-empty 3D or 4D (batch mode) tensor expected for input");
     const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, dilation), ceil_mode);
-    const Dims layout = pooled_layout(self, sizes);
+    const Dims layout = suggested_strides(self, sizes);
     return {Meta(sizes, self.dtype(), self.device(), layout), Meta(sizes, kInt64, self.device(), layout)};
   }
   static void run(const Tensor& out, const Tensor& index, const Tensor& self, Ints kernel, Ints stride, Ints padding,
@@ -105,12 +99,14 @@ struct MaxPool {
                                                pool_window(kernel, stride, padding, dilation)});
   }
   static void grad(Tensor& out, Tensor& index, const Tensor& self, Ints, Ints, Ints, Ints, bool) {
-    record(out, "MaxPool2DWithIndicesBackward0", {&self}, keep(index), [shape = Dims(self.sizes())](Sweep& s) {
-      s.give(0, [&] {
-        const Tensor all = flatten(zeros(shape, s.g().dtype(), s.g().device()), -2, -1);
-        return reshape(scatter_add(all, -1, flatten(s.kept(0), -2, -1), flatten(s.g(), -2, -1)), shape);
-      });
-    });
+    record(out, "MaxPool2DWithIndicesBackward0", {&self}, keep(index),
+           [shape = Dims(self.sizes()), last = has_channels_last(self)](Sweep& s) {
+             s.give(0, [&] {
+               const Tensor all = flatten(zeros(shape, s.g().dtype(), s.g().device()), -2, -1);
+               const Tensor dx = scatter_add(all, -1, flatten(s.kept(0), -2, -1), flatten(s.g(), -2, -1));
+               return channels_last_if(last, reshape(dx, shape));
+             });
+           });
   }
 };
 
@@ -142,13 +138,19 @@ struct AvgPool {
     if (!stride.empty()) one_or_two("stride", "be omitted, ", stride);
     one_or_two("padding", "be ", padding);
     check(!divisor || *divisor != 0, TensorErrorKind::Runtime, "divisor must be not zero");
-    const Meta meta(pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode), self);
+    const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode);
+    const Meta meta(sizes, self.dtype(), self.device(), suggested_strides(self, sizes));
     if (self.dtype() != kInt64) require_type(kFloatTypes, self.dtype(), "avg_pool2d");
     return meta;
   }
   static void run(const Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool,
                   bool with_padding, const Divisor& divisor) {
     if (out.numel() == 0) return;
+    if (!out.is_contiguous()) {
+      const Tensor rows = Tensor::empty(out.sizes(), out.dtype(), out.device());
+      run(rows, self, kernel, stride, padding, false, with_padding, divisor);
+      return copy_into(out, rows);
+    }
     const Plan p(self, out, pool_window(kernel, stride, padding, {}));
     if (avg_pool_kernel.has(self.device().type) && (self.dtype() == kFloat32 || self.dtype() == kFloat64)) {
       const Tensor in = contiguous(self);
@@ -167,9 +169,13 @@ struct AvgPool {
   static void grad(Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool, bool with_padding,
                    const Divisor& divisor) {
     const Plan plan(self, out, pool_window(kernel, stride, padding, {}));
-    record(out, "AvgPool2DBackward0", {&self}, [plan, with_padding, divisor, shape = Dims(self.sizes())](Sweep& s) {
-      s.give(0, [&] { return plan.spread(plan.divided(s.g(), with_padding, divisor), shape); });
-    });
+    record(out, "AvgPool2DBackward0", {&self},
+           [plan, with_padding, divisor, shape = Dims(self.sizes()), last = has_channels_last(self)](Sweep& s) {
+             s.give(0, [&] {
+               const Tensor dx = plan.spread(plan.divided(s.g(), with_padding, divisor), shape);
+               return last ? channels_last_if(last, dx) : contiguous(dx);
+             });
+           });
   }
 
  private:
@@ -246,7 +252,7 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
     }
     out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
   }
-  return out;
+  return channels_last_if(has_channels_last(self), out);
 }
 
 namespace {
@@ -286,8 +292,10 @@ std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kern
 Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
   check_line_pool(self, pick(kernel, 0, 1), stride.empty() ? pick(kernel, 0, 1) : stride[0], pick(padding, 0, 0),
                   pick(dilation, 0, 1), ceil_mode);
-  if (!needs_grad(self)) require_type(kFloatTypes, self.dtype(), "max_pool1d_impl");
-  return std::get<0>(max_pool1d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
+  const bool alone = !needs_grad(self);  // without places, and always row by row
+  if (alone) require_type(kFloatTypes, self.dtype(), "max_pool1d_impl");
+  return std::get<0>(
+      max_pool1d_with_indices(alone ? contiguous(self) : self, kernel, stride, padding, dilation, ceil_mode));
 }
 Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
   check(self.dim() == 2 || self.dim() == 3, TensorErrorKind::Runtime, "Expected 2 to 3 dimensions, but got ",

@@ -158,7 +158,10 @@ struct Roll {
         check(self.dim() > 0, TensorErrorKind::Index, "Dimension specified as ", d, " but tensor has no dimensions");
         wrap_dim(d, self.dim());
       }
-    return {self.sizes(), self.dtype(), self.device(), self.numel() ? Dims() : dense_strides(self)};
+    return {self.sizes(), self.dtype(), self.device(),
+            self.numel() == 0 ? dense_strides(self)
+            : dims.empty()    ? Dims()
+                              : suggested_strides(self, self.sizes())};
   }
   static void run(const Tensor& out, const Tensor& self, Ints shifts, Ints dims) {
     if (self.numel() == 0) return;

@@ -46,10 +46,8 @@ Dims result_strides(std::span<const Tensor* const> operands, Ints sizes) {
   if (same_shape) {
     if (numel_of(sizes) == 0) return {};
     if (all_in(operands, {})) return {};
-    if (sizes.size() == 4 || sizes.size() == 5)
-      if (Dims last = strides_in(*operands[0], sizes.size() == 4 ? "torch.channels_last" : "torch.channels_last_3d");
-          all_in(operands, last))
-        return last;
+    if (sizes.size() == 4)  // of volumes PyTorch does not know it here
+      if (Dims last = strides_in(*operands[0], "torch.channels_last"); all_in(operands, last)) return last;
     if (std::all_of(operands.begin(), operands.end(),
                     [&](const Tensor* t) { return t->strides() == operands[0]->strides() && is_dense(*t); }))
       return operands[0]->strides();

@@ -4,6 +4,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -43,11 +44,17 @@ struct RmsNorm {
           "], but got input of size", input.sizes());
     Dims rows(input.sizes());
     for (int64_t d = outer; d < input.dim(); d++) rows[size_t(d)] = 1;
-    return {Meta(input.sizes(), input), Meta(rows, arithmetic_of(input.dtype()), input.device())};
+    return {Meta(input.sizes(), input.dtype(), input.device(), suggested_strides(input, input.sizes())),
+            Meta(rows, arithmetic_of(input.dtype()), input.device())};
   }
   static void run(const Tensor& out, const Tensor& inverse, const Tensor& input, const Dims&,
                   const OptionalTensor& weight, std::optional<double> eps) {
     if (out.numel() == 0) return;
+    if (!out.is_contiguous()) {  // the kernels write row by row
+      const Tensor lines = Tensor::empty(out.sizes(), out.dtype(), out.device());
+      run(lines, inverse, input, {}, weight, eps);
+      return copy_into(out, lines);
+    }
     const Tensor x = contiguous(input), w = dense(weight, inverse.dtype());
     rms_norm_kernel(input.device(), {input.dtype(), x.data_ptr(), data_of(w), out.data_ptr(), inverse.data_ptr(),
                                      inverse.numel(), x.numel() / inverse.numel(), eps_or_default(eps, input.dtype())});

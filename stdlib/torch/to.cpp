@@ -10,8 +10,8 @@ Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy) { retur
 
 Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, const char* format) {
   const bool same = dtype == t.dtype() && device == t.device() && !copy;
-  if (same && std::string_view(format) == "torch.contiguous_format" && suits_rows(t)) return t;
-  return to_format(to_device(t, device), dtype, copy && device == t.device(), format);
+  if (same && is_taken_for(t, format)) return t;
+  return to_format(to_device(t, device), dtype, (copy || dtype == t.dtype()) && device == t.device(), format);
 }
 
 bool tensor_lies_in(const Tensor& t, const char* format) {
