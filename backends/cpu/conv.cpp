@@ -320,7 +320,7 @@ class Convolution {
                        double beta, T* out, int64_t ldc) {
     const GemmCall call{dtype_of<T>, s.m, s.n, s.k, 1.0,   beta, a,   lda, 0,
                         transpose_a, b,   ldb, 0,   false, out,  ldc, 0,   1};
-    if (s.k <= kLongestSum<T> && (padded || s.n % kPadded == 0)) direct_product(call);
+    if (s.k <= kLongestSum && (padded || s.n % kPadded == 0)) direct_product(call);
     else gemm_kernel(DeviceType::Cpu, call);
   }
 

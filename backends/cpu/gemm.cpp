@@ -1,5 +1,6 @@
-// Matrix products on the CPU: tiles of our own for floating numbers (gemm_direct.cpp where they are small, gemm_panels.cpp),
-// OpenBLAS for what no cache holds and for complex numbers, halves through float, a loop for integers.
+// Matrix products on the CPU: tiles of our own for floating numbers (gemm_direct.cpp where they are small, gemm_panels.cpp,
+// gemm_blocks.cpp where no cache holds them), OpenBLAS for complex numbers and, where vectors are short, for large ones;
+// halves through float, a loop for integers.
 //
 // What the library computes is cut into slices, which the threads of the pool compute one by one; between them the cancel
 // flag is polled. Where it is cut depends on the sizes alone: OpenBLAS's kernels round otherwise when a slice is higher or
@@ -9,9 +10,11 @@
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/convert.h"
+#include "backends/cpu/gemm_blocks.h"
 #include "backends/cpu/gemm_direct.h"
 #include "backends/cpu/gemm_order.h"
 #include "backends/cpu/gemm_panels.h"
+#include "backends/cpu/gemm_tile.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
@@ -26,6 +29,8 @@ constexpr int64_t kWorthCutting = int64_t(1) << 21;
 constexpr int64_t kLargestSlice = int64_t(1) << 29;  // some 15 ms: how long a cancelled product may go on
 constexpr int kWorkShift = 15;                       // of a microsecond, as a power of two, of the countdown
 constexpr int64_t kVectorGrain = int64_t(1) << 16;   // elements of a matrix that a vector is multiplied with
+constexpr int64_t kWideVector = 64;                  // bytes: products of any size are ours
+constexpr int64_t kMostInPanels = 160;               // rows or columns: packing both operands costs more than it saves
 constexpr int64_t kDotBlock = int64_t(1) << 14;      // of vectors, where they are not long
 
 template <class T>
@@ -219,12 +224,13 @@ void library_batch(const GemmCall& c) {
 
 // ---- on lanes ----
 
-/// Operands that no cache holds, read again and again: the library's ways of packing both are better.
+/// Operands that no cache holds, read again and again: both are packed, by tiles of our own where vectors are wide, else
+/// by the library.
 template <class T>
 bool is_large(const GemmCall& c) {
   constexpr int64_t kMegabyte = int64_t(1) << 20;
   const int64_t line = c.k * int64_t(sizeof(T)), least = std::min(c.m, c.n), most = std::max(c.m, c.n);
-  return (least >= 32 && most * line > 8 * kMegabyte) || least * line >= 4 * kMegabyte;
+  return (least >= 32 && most * line > 8 * kMegabyte) || least * line >= 2 * kMegabyte;
 }
 
 template <class T>
@@ -234,6 +240,7 @@ void one_product(const GemmCall& c, const T* a, const T* b, T* out) {
       return parallel_for(c.n, std::max<int64_t>(1, (kGrain >> 2) / (c.m * c.k)),
                           [&](int64_t begin, int64_t end) { dot_products(c, a, b, out, begin, end); });
     }
+  if (is_large<T>(c) && std::min(c.m, c.n) > kMostInPanels) return block_product(c, a, b, out);
   panel_product(c, a, b, out);
 }
 
@@ -304,7 +311,9 @@ void product(const GemmCall& c) {
                         [&](int64_t begin, int64_t end) { small_products(c, begin, end); });
   }
   if constexpr (std::is_floating_point_v<T>)
-    if (!is_large<T>(c) || blas().sgemm == nullptr || !fits_library(c)) return panel_batch<T>(c);
+    if (!is_large<T>(c) || tile_lanes(T()) * int64_t(sizeof(T)) >= kWideVector || blas().sgemm == nullptr ||
+        !fits_library(c))
+      return panel_batch<T>(c);
   if constexpr (in_library<T>)
     if (blas().sgemm != nullptr && fits_library(c)) return library_batch<T>(c);
   loop_batch<T>(c);

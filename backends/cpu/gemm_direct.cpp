@@ -172,7 +172,9 @@ void direct(const GemmCall& c, const DirectLines& lines) {
 bool is_small_product(const GemmCall& c) {
   const int64_t work = c.m * c.n * c.k, row = c.n * int64_t(item_size(c.dtype));
   if (work > kMostWork || (c.dtype != kFloat32 && c.dtype != kFloat64)) return false;
-  if (c.dtype == kFloat32 && (c.k > kLongestSum<float> || is_by_dots(c))) return false;
+  if (is_by_dots(c)) return false;
+  if (c.k > kLongestSum / 2 && (c.dtype == kFloat32 ? sum_parts<float>(c) : sum_parts<double>(c)).count() > 1)
+    return false;
   if (work <= 512) return true;
   const bool copied = c.transpose_b || row % kPaddedTo != 0;
   return c.n >= 4 && (!copied || (c.m >= 4 && c.k * (row + kPaddedTo) <= kMostBytes));

@@ -1,4 +1,4 @@
-// In which order the products of one element are added up. For float32 it is oneMKL's, on processors with AVX-512, so that
+// In which order the products of one element are added up. It is oneMKL's, on processors with AVX-512, so that
 // the sums have the bits that PyTorch prints; found by experiment against PyTorch 2.15 over sizes of 1 to 4000, batches too,
 // and written down in docs/threads.md. A product of a matrix and a vector has an order of its own, which is not followed.
 #pragma once
@@ -14,14 +14,11 @@ namespace tessera::tensor::cpu {
 class SumParts {
  public:
   enum class Cut : uint8_t {
-    Even,     // parts that differ by one at most
     Halved,   // whole parts while two are left, what remains in halves
     Repeated  // whole parts, the last one is short; two parts are halves
   };
   SumParts(int64_t k, int64_t most, Cut cut) : k_(k), cut_(cut), size_(most) {
-    const int64_t parts = std::max<int64_t>(1, (k + most - 1) / most);
     switch (cut) {
-      case Cut::Even: count_ = parts; break;
       case Cut::Halved:
         whole_ = std::max<int64_t>(0, k / most - 1);
         count_ = whole_ + (k - whole_ * most > most ? 2 : 1);
@@ -36,12 +33,11 @@ class SumParts {
   /// Where a part begins; of `count` it is k.
   int64_t start(int64_t part) const {
     if (part == count_) return k_;
-    if (cut_ == Cut::Even) return k_ * part / count_;
     if (cut_ == Cut::Repeated || part <= whole_) return part * size_;
     return whole_ * size_ + (k_ - whole_ * size_ + 1) / 2;
   }
   /// The length of the longest.
-  int64_t longest() const { return count_ == 1 ? k_ : cut_ == Cut::Even ? (k_ + count_ - 1) / count_ : size_; }
+  int64_t longest() const { return count_ == 1 ? k_ : size_; }
 
  private:
   int64_t k_;
@@ -49,15 +45,14 @@ class SumParts {
   int64_t size_, whole_ = 0, count_ = 1;
 };
 
-template <class T>
-inline constexpr int64_t kLongestSum = sizeof(T) == 4 ? 384 : 100;
+inline constexpr int64_t kLongestSum = 384;
 
 /// The parts of a product whose rows, columns and transposition are as they were asked for.
 template <class T>
 SumParts sum_parts(const GemmCall& c) {
-  if (sizeof(T) != 4) return {c.k, kLongestSum<T>, SumParts::Cut::Even};
   const bool large = c.n >= 192 && c.m >= (c.transpose_b ? 16 : 192);
-  return {c.k, kLongestSum<T>, large ? SumParts::Cut::Repeated : SumParts::Cut::Halved};
+  if (large) return {c.k, kLongestSum, SumParts::Cut::Repeated};
+  return {c.k, sizeof(T) == 8 && c.transpose_b ? kLongestSum / 2 : kLongestSum, SumParts::Cut::Halved};
 }
 
 /// Few rows times the columns of a matrix that is stored by columns are dot products, each summed on sixteen lanes.

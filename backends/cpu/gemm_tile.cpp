@@ -9,6 +9,7 @@
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,6 +26,7 @@ using Vec = hn::Vec<Tag<T>>;
 constexpr bool kManyRegisters = !HWY_ARCH_X86 || HWY_TARGET <= HWY_AVX3;
 constexpr int kTall =
     14;  // rows of a tile of one or two vectors, where they are neighbours: a whole line of many images
+constexpr int64_t kFar = 2048;  // bytes
 template <class T>
 constexpr int kBlock = HWY_TARGET == HWY_SCALAR ? 1 : int(16 / sizeof(T));  // lanes that are turned together
 
@@ -88,18 +90,22 @@ HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64
     for (int64_t p = 0; p < depth; p++, to += size, b += b_row) {
       int64_t j = 0;
       for (; j + width <= columns; j += width) hn::StoreU(hn::LoadU(d, b + j), d, to + j);
-      if (j < columns) hn::StoreU(load_some(b + j, columns - j), d, to + j);
+      if (j < columns) store_some(load_some(b + j, columns - j), to + j, std::min(width, size - j));
     }
     return;
   }
   if (columns < size) std::fill_n(to, depth * size, T(0));
+  const bool far = b_row * int64_t(sizeof(T)) >= kFar;  // such rows are too short for the processor to read ahead
   int64_t j = 0;
   for (; j + n <= columns; j += n) {
     int64_t p = 0;
     for (; p + width <= depth; p += width) {
       Vec<T> rows[n];
       HWY_UNROLL(4)
-      for (int64_t r = 0; r < n; r++) rows[r] = hn::LoadU(d, b + (j + r) * b_row + p);
+      for (int64_t r = 0; r < n; r++) {
+        rows[r] = hn::LoadU(d, b + (j + r) * b_row + p);
+        if (far) hwy::Prefetch(b + (j + n + r) * b_row + p);
+      }
       turn<T>(rows, width,
               [&](int64_t q, const T* block) { std::memcpy(to + (p + q) * size + j, block, n * sizeof(T)); });
     }
@@ -191,6 +197,7 @@ void tile(const TileWork<T>& w, int64_t columns) {
         sums[r][v] = hn::Add(hn::LoadU(d, from + r * row_step + v * width), sums[r][v]);
     }
   };
+  if (w.goes_on) add_to(w.out, w.out_row);
   const T* b = w.b;
   const int64_t step = w.step, row = w.row, b_step = w.b_step;
   int64_t offsets[kind == Rows::Scattered ? kRows : 1];

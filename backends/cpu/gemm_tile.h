@@ -27,6 +27,7 @@ struct TileWork {
   T* out = nullptr;
   int64_t out_row = 0, out_lane = 1;  // one of them is 1
   T alpha = T(1), beta = T(0);
+  bool goes_on = false;     // sums begin with what is in out: whole vectors along lanes
   const T* bias = nullptr;  // what the parts are added to, whole vectors; or nothing
 };
 

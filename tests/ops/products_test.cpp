@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "runtime/autograd/engine.h"
+#include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/conv.h"
 #include "runtime/ops/views.h"
@@ -98,6 +99,21 @@ TEST_CASE("products are sums of products, however they are computed") {
       const Tensor bias = values({n}, dtype, 3);
       CHECK(furthest(addmm(bias, a, b, 0.5, 2.0), exact(bias) * 0.5 + expected * 2.0) <= 4 * tolerance(dtype));
     }
+}
+
+TEST_CASE("products that no cache holds have the same bits for any number of threads") {
+  for (DType dtype : {kFloat32, kFloat64}) {
+    const Tensor a = values({265, 2101}, dtype), b = values({2101, 270}, dtype, 2), bias = values({270}, dtype, 3);
+    const Tensor expected = defined_product(a, b), one = mm(a, b);
+    const auto is_one = [&](const Tensor& x) { return furthest(x, one) == 0; };
+    CHECK(furthest(one, expected) <= tolerance(dtype));
+    CHECK(furthest(addmm(bias, a, b, 0.5, 2.0), exact(bias) * 0.5 + expected * 2.0) <= 4 * tolerance(dtype));
+    CHECK(is_one(mm(turned(a), turned(b))));
+    int& threads = Context::current().threads;
+    const int before = threads;
+    for (threads = 1; threads <= 3; threads++) CHECK(is_one(mm(a, turned(b))));
+    threads = before;
+  }
 }
 
 TEST_CASE("batches of products") {
