@@ -1,13 +1,17 @@
-// An LSTM step by step: one product in tiles (gemm_tile.h) whose weights are packed once for all steps, then the gates' functions
-// while the sums are in the cache. A thread takes some rows of the batch through all steps: they never wait for each other.
+// An LSTM step by step: one product in tiles (gemm_tile.h) of the input beside the hidden state, whose weights are packed once for
+// all steps, then the gates' functions while the sums are in the cache. A thread takes some rows of the batch through all steps:
+// they never wait for each other. The way back goes by some steps at a time, so that the gradients of their gates are still in
+// the cache when the products for the weights read them, and are never written to memory.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/recurrent.cpp"
 #include <algorithm>
+#include <initializer_list>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
+#include "backends/cpu/gemm_panels.h"
 #include "backends/cpu/gemm_tile.h"
 #include "backends/number.h"
 #include "backends/cpu/lane_memory-inl.h"
@@ -22,43 +26,82 @@
 namespace tessera::tensor::cpu {
 namespace {
 
-/// A right operand of k rows and n columns, packed once.
+/// A right operand of n columns, packed once.
 template <class T>
 class PackedWeights {
  public:
-  /// [n, k] if `along`, else [k, n].
-  PackedWeights(const T* w, int64_t n, int64_t k, bool along)
-      : k_(k), panels_(n, tile_lanes(T())), packed_(k * panels_.padded()) {
+  struct Part {
+    const T* w;
+    int64_t k;  // its rows
+  };
+  /// The parts below each other, each [n, k] if `along`, else [k, n].
+  PackedWeights(int64_t n, std::initializer_list<Part> parts, bool along)
+      : k_(depth_of(parts)), panels_(n, tile_lanes(T())), packed_(k_ * panels_.padded()) {
     for (int64_t i = 0; i < panels_.count; i++) {
-      const int64_t first = panels_.first(i);
-      pack_panel(w + first * (along ? k : 1), along ? k : n, along, k, panels_.columns(i), panels_.size(i),
-                 packed_.data() + first * k);
+      const int64_t first = panels_.first(i), size = panels_.size(i);
+      T* to = packed_.data() + first * k_;
+      for (const auto& [w, k] : parts) {
+        pack_panel(w + first * (along ? k : 1), along ? k : n, along, k, panels_.columns(i), size, to);
+        to += k * size;
+      }
     }
   }
   int64_t padded() const { return panels_.padded(); }
 
-  /// out = bias + a * w, or out += a * w, for m rows.
-  void multiply(const T* a, int64_t m, T* out, bool add, const T* bias) const {
+  /// out = bias + a * w, for m rows of a that are `row` apart.
+  void multiply(const T* a, int64_t row, int64_t m, T* out, const T* bias) const {
     for (int64_t i = 0; i < panels_.count; i++) {
       const int64_t first = panels_.first(i), size = panels_.size(i);
       tile_rows(TileWork<T>{.a = a,
-                            .row = k_,
+                            .row = row,
                             .inner = k_,
                             .b = packed_.data() + first * k_,
                             .b_step = size,
                             .out = out + first,
                             .out_row = panels_.n,
-                            .beta = T(add ? 1 : 0),
                             .bias = bias ? bias + first : nullptr},
                 m, size, panels_.columns(i));
     }
   }
 
  private:
+  static int64_t depth_of(std::initializer_list<Part> parts) {
+    int64_t k = 0;
+    for (const Part& part : parts) k += part.k;
+    return k;
+  }
+
   int64_t k_;
   Panels panels_;
   Scratch<T> packed_;
 };
+
+/// Rows whose gates' gradients are computed before the products that read them.
+constexpr int64_t kRowsAtOnce = 256;
+
+/// The steps [first, first + count), whose gates have these gradients: what they give to the weights and to the input.
+template <class T>
+void add_products(const LstmGradCall& c, int64_t first, int64_t count, const T* d_gates, bool add) {
+  const int64_t rows = count * c.batch, gates = 4 * c.width, offset = first * c.batch;
+  const auto give = [&](int64_t n, const T* before, void* out) {
+    const GemmCall call{.m = gates,
+                        .n = n,
+                        .k = rows,
+                        .alpha = 1,
+                        .beta = double(add),
+                        .lda = gates,
+                        .transpose_a = true,
+                        .ldb = n,
+                        .ldc = n};
+    panel_product(call, d_gates, before, static_cast<T*>(out));
+  };
+  give(c.width, static_cast<const T*>(c.hidden) + (offset + (c.backwards ? c.batch : 0)) * c.width, c.d_w_hh);
+  give(c.features, static_cast<const T*>(c.input) + offset * c.features, c.d_w_ih);
+  if (!c.d_input) return;
+  const GemmCall call{
+      .m = rows, .n = c.features, .k = gates, .alpha = 1, .lda = gates, .ldb = c.features, .ldc = c.features};
+  panel_product(call, d_gates, static_cast<const T*>(c.w_ih), static_cast<T*>(c.d_input) + offset * c.features);
+}
 
 /// f(first, count): rows of the batch, all at once for one thread.
 template <class F>
@@ -78,55 +121,64 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
-/// One row after the sums of its gates.
+/// One row after the sums of its gates; gates and seen may be null.
 template <class T>
-HWY_NOINLINE void lstm_row(int64_t width, T* gates, const T* cell, T* next_cell, T* seen, T* hidden) {
+struct LstmRow {
+  const T *sums, *cell;
+  T *gates, *next_cell, *seen, *hidden;
+};
+template <class T>
+HWY_NOINLINE void lstm_row(int64_t width, const LstmRow<T>& r) {
   each_lane<T>(width, [&](int64_t j, int count) HWY_ATTR {
-    const Lane<T> i = m::sigmoid(load_lane(gates + j, count)), f = m::sigmoid(load_lane(gates + width + j, count));
-    const Lane<T> g = m::tanh(load_lane(gates + 2 * width + j, count));
-    const Lane<T> o = m::sigmoid(load_lane(gates + 3 * width + j, count));
-    const Lane<T> c = f * load_lane(cell + j, count) + i * g, s = m::tanh(c);
-    store_lane(i, gates + j, count);
-    store_lane(f, gates + width + j, count);
-    store_lane(g, gates + 2 * width + j, count);
-    store_lane(o, gates + 3 * width + j, count);
-    store_lane(c, next_cell + j, count);
-    store_lane(s, seen + j, count);
-    store_lane(o * s, hidden + j, count);
+    const Lane<T> i = m::sigmoid(load_lane(r.sums + j, count)), f = m::sigmoid(load_lane(r.sums + width + j, count));
+    const Lane<T> g = m::tanh(load_lane(r.sums + 2 * width + j, count));
+    const Lane<T> o = m::sigmoid(load_lane(r.sums + 3 * width + j, count));
+    const Lane<T> c = f * load_lane(r.cell + j, count) + i * g, s = m::tanh(c);
+    store_lane(c, r.next_cell + j, count);
+    store_lane(o * s, r.hidden + j, count);
+    if (!r.gates) return;
+    store_lane(i, r.gates + j, count);
+    store_lane(f, r.gates + width + j, count);
+    store_lane(g, r.gates + 2 * width + j, count);
+    store_lane(o, r.gates + 3 * width + j, count);
+    store_lane(s, r.seen + j, count);
   });
 }
 
 template <class T>
-void lstm_rows(const LstmCall& c, const PackedWeights<T>& u, const PackedWeights<T>& w, const T* bias, int64_t first,
-               int64_t count) {
-  const int64_t width = c.width, state = c.batch * width;
+void lstm_rows(const LstmCall& c, const PackedWeights<T>& w, const T* bias, int64_t first, int64_t count) {
+  const int64_t width = c.width, state = c.batch * width, gates = 4 * width, line = c.features + width;
   T* const hidden = static_cast<T*>(c.hidden) + first * width;
   T* const cells = static_cast<T*>(c.cells) + first * width;
+  const Scratch<T> both(count * line), sums(count * gates);
   for (int64_t i = 0; i < c.steps; i++) {
     const int64_t t = c.backwards ? c.steps - 1 - i : i, before = c.backwards ? t + 1 : t,
-                  after = c.backwards ? t : t + 1;
-    T* const gates = static_cast<T*>(c.gates) + (t * c.batch + first) * 4 * width;
-    T* const seen = static_cast<T*>(c.seen) + (t * c.batch + first) * width;
-    u.multiply(static_cast<const T*>(c.input) + (t * c.batch + first) * c.features, count, gates, false, bias);
-    w.multiply(hidden + before * state, count, gates, true, nullptr);
+                  after = c.backwards ? t : t + 1, row = t * c.batch + first;
+    for (int64_t r = 0; r < count; r++) {
+      std::copy_n(static_cast<const T*>(c.input) + (row + r) * c.features, c.features, both.data() + r * line);
+      std::copy_n(hidden + before * state + r * width, width, both.data() + r * line + c.features);
+    }
+    w.multiply(both.data(), line, count, sums.data(), bias);
     for (int64_t r = 0; r < count; r++)
-      lstm_row(width, gates + r * 4 * width, cells + before * state + r * width, cells + after * state + r * width,
-               seen + r * width, hidden + after * state + r * width);
+      lstm_row<T>(
+          width, {sums.data() + r * gates, cells + before * state + r * width,
+                  c.gates ? static_cast<T*>(c.gates) + (row + r) * gates : nullptr, cells + after * state + r * width,
+                  c.gates ? static_cast<T*>(c.seen) + (row + r) * width : nullptr, hidden + after * state + r * width});
     Context::current().poll();
   }
 }
 
 template <class T>
 void lstm_of(const LstmCall& c) {
-  const PackedWeights<T> u(static_cast<const T*>(c.w_ih), 4 * c.width, c.features, true);
-  const PackedWeights<T> w(static_cast<const T*>(c.w_hh), 4 * c.width, c.width, true);
-  const Scratch<T> bias(c.bias ? u.padded() : 0);
+  const PackedWeights<T> w(
+      4 * c.width, {{static_cast<const T*>(c.w_ih), c.features}, {static_cast<const T*>(c.w_hh), c.width}}, true);
+  const Scratch<T> bias(c.bias ? w.padded() : 0);
   if (c.bias) {
     T* const end = std::copy_n(static_cast<const T*>(c.bias), 4 * c.width, bias.data());
-    std::fill(end, bias.data() + u.padded(), T(0));
+    std::fill(end, bias.data() + w.padded(), T(0));
   }
   share_rows(c.batch, c.steps * 4 * c.width * (c.width + c.features),
-             [&](int64_t first, int64_t count) { lstm_rows(c, u, w, c.bias ? bias.data() : nullptr, first, count); });
+             [&](int64_t first, int64_t count) { lstm_rows(c, w, c.bias ? bias.data() : nullptr, first, count); });
 }
 void lstm(const LstmCall& c) { c.dtype == kFloat32 ? lstm_of<float>(c) : lstm_of<double>(c); }
 
@@ -153,30 +205,51 @@ HWY_NOINLINE void lstm_grad_row(int64_t width, const LstmGradRow<T>& r) {
   });
 }
 
+/// Some rows through the steps [low, low + steps); d_gates begins with the first of these.
 template <class T>
-void lstm_grad_rows(const LstmGradCall& c, const PackedWeights<T>& w, int64_t first, int64_t count) {
-  const int64_t width = c.width;
+void lstm_grad_rows(const LstmGradCall& c, const PackedWeights<T>& w, int64_t low, int64_t steps, T* d_gates,
+                    int64_t first, int64_t count) {
+  const int64_t width = c.width, gates = 4 * width;
   T* const d_hidden = static_cast<T*>(c.d_hidden) + first * width;
   T* const d_cell = static_cast<T*>(c.d_cell) + first * width;
-  for (int64_t i = 0; i < c.steps; i++) {
-    const int64_t t = c.backwards ? i : c.steps - 1 - i, before = c.backwards ? t + 1 : t, row = t * c.batch + first;
-    T* const d_gates = static_cast<T*>(c.d_gates) + row * 4 * width;
+  for (int64_t i = 0; i < steps; i++) {
+    const int64_t t = c.backwards ? low + i : low + steps - 1 - i, before = c.backwards ? t + 1 : t,
+                  row = t * c.batch + first;
+    T* const to = d_gates + ((t - low) * c.batch + first) * gates;
     for (int64_t r = 0; r < count; r++)
-      lstm_grad_row<T>(width, {static_cast<const T*>(c.gates) + (row + r) * 4 * width,
+      lstm_grad_row<T>(width, {static_cast<const T*>(c.gates) + (row + r) * gates,
                                static_cast<const T*>(c.cells) + (before * c.batch + first + r) * width,
                                static_cast<const T*>(c.seen) + (row + r) * width,
                                static_cast<const T*>(c.d_output) + (row + r) * width, d_hidden + r * width,
-                               d_cell + r * width, d_gates + r * 4 * width});
-    w.multiply(d_gates, count, d_hidden, false, nullptr);
+                               d_cell + r * width, to + r * gates});
+    w.multiply(to, gates, count, d_hidden, nullptr);
     Context::current().poll();
   }
 }
 
+/// out += the sum of all rows.
+template <class T>
+HWY_NOINLINE void add_rows(const T* rows, int64_t count, int64_t width, T* out) {
+  each_lane<T>(width, [&](int64_t j, int n) HWY_ATTR {
+    Lane<T> sum = load_lane(rows + j, n);
+    for (int64_t r = 1; r < count; r++) sum = sum + load_lane(rows + r * width + j, n);
+    store_lane(load_lane(static_cast<const T*>(out) + j, n) + sum, out + j, n);
+  });
+}
+
 template <class T>
 void lstm_grad_of(const LstmGradCall& c) {
-  const PackedWeights<T> w(static_cast<const T*>(c.w_hh), c.width, 4 * c.width, false);
-  share_rows(c.batch, c.steps * 4 * c.width * c.width,
-             [&](int64_t first, int64_t count) { lstm_grad_rows(c, w, first, count); });
+  const int64_t gates = 4 * c.width, at_once = std::clamp<int64_t>(kRowsAtOnce / c.batch, 1, c.steps);
+  const PackedWeights<T> w(c.width, {{static_cast<const T*>(c.w_hh), gates}}, false);
+  const Scratch<T> d_gates(at_once * c.batch * gates);
+  std::fill_n(static_cast<T*>(c.d_bias), gates, T(0));
+  for (int64_t done = 0; done < c.steps; done += at_once) {
+    const int64_t count = std::min(at_once, c.steps - done), low = c.backwards ? done : c.steps - done - count;
+    share_rows(c.batch, count * gates * c.width,
+               [&](int64_t first, int64_t rows) { lstm_grad_rows(c, w, low, count, d_gates.data(), first, rows); });
+    add_products<T>(c, low, count, d_gates.data(), done > 0);
+    add_rows(d_gates.data(), count * c.batch, gates, static_cast<T*>(c.d_bias));
+  }
 }
 void lstm_grad(const LstmGradCall& c) { c.dtype == kFloat32 ? lstm_grad_of<float>(c) : lstm_grad_of<double>(c); }
 
