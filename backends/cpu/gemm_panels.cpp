@@ -12,7 +12,7 @@
 namespace tessera::tensor::cpu {
 namespace {
 
-constexpr int64_t kWorthATask = int64_t(1) << 20;  // multiplications
+constexpr int64_t kLeastTask = int64_t(1) << 18;  // multiplications
 
 constexpr int64_t kLeftColumns = int64_t(1) << 19;  // bytes
 constexpr int64_t kRowsAtOnce = 512;                // of a part of k, in the second-level cache
@@ -77,7 +77,7 @@ class Run {
       for (int64_t task = begin; task < end; task++) run(task % blocks_, task / blocks_);
     };
     if (tasks == 1) return body(0, 1);
-    run_split(tasks, {.grain = std::max<int64_t>(1, kWorthATask / 4 / work), .tasks = work >= kWorthATask},
+    run_split(tasks, {.grain = std::max<int64_t>(1, kLeastTask / work), .tasks = worth_waking(p_.m * p_.n * p_.k)},
               RangeBody(body));
   }
 

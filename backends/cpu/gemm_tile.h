@@ -31,6 +31,10 @@ struct TileWork {
   const T* bias = nullptr;  // what the parts are added to, whole vectors; or nothing
 };
 
+/// Whether so many multiplications, some 90 us of one thread, gain by threads that must be woken first: that takes 30 us and more
+/// on a virtual machine, and what the other thread has written is then read from its cache.
+constexpr bool worth_waking(int64_t multiplications) { return multiplications >= int64_t(1) << 23; }
+
 /// How `n` columns fall into panels of up to three vectors.
 struct Panels {
   int64_t n, width;  // columns; lanes of a vector

@@ -109,7 +109,7 @@ void share_rows(int64_t batch, int64_t work, const F& f) {
   const int64_t threads = Context::current().threads, even = (batch + threads - 1) / threads;
   const int64_t grain = std::max<int64_t>({1, even, (int64_t(1) << 18) / std::max<int64_t>(1, work)});
   if (grain >= batch) return f(0, batch);
-  run_split(batch, {.grain = grain, .tasks = true},
+  run_split(batch, {.grain = grain, .tasks = worth_waking(batch * work)},
             RangeBody([&](int64_t begin, int64_t end) { f(begin, end - begin); }));
 }
 
