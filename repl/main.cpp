@@ -24,6 +24,7 @@
 #include "repl/prompt.h"
 #include "repl/run.h"
 #include "repl/terminal.h"
+#include "runtime/counted.h"
 #include "stdlib/standard.h"
 
 namespace tessera::repl {
@@ -162,6 +163,7 @@ int run(const Options& options, Terminal& terminal) {
 }  // namespace tessera::repl
 
 int main(int argc, char** argv) {
+  tessera::tensor::SharedCounts::keep_to_one_thread();  // the language has no others
   tessera::repl::Terminal terminal;
   int status;
   try {

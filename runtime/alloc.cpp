@@ -15,6 +15,11 @@
 
 namespace tessera::tensor {
 
+bool RefCount::drop_shared() {
+  if (!SharedCounts::on()) return --count_ == 0;
+  return shared().fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
 void Account::refuse(size_t bytes) {
   used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
   fail(TensorErrorKind::Memory, "memory limit exceeded: tried to allocate ", bytes, " bytes with ", used(), " of ",

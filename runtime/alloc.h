@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/counted.h"
+
 namespace tessera::tensor {
 
 /// Bytes held for one Context, with a limit. Outlives the Context until the last tensor that it paid for is gone.
@@ -20,11 +22,11 @@ class Account {
 
   /// Books bytes, or throws MemoryError (nothing is booked then).
   void charge(size_t bytes) {
-    if (int64_t(bytes) > limit_ - used_.fetch_add(int64_t(bytes), std::memory_order_relaxed)) [[unlikely]]
+    if (int64_t(bytes) > limit_ - add(int64_t(bytes))) [[unlikely]]
       refuse(bytes);
   }
   void refund(size_t bytes) {
-    if (used_.fetch_sub(int64_t(bytes), std::memory_order_acq_rel) == int64_t(bytes)) [[unlikely]]
+    if (add(-int64_t(bytes)) == int64_t(bytes)) [[unlikely]]
       delete this;
   }
 
@@ -40,6 +42,13 @@ class Account {
   Account() = default;
   ~Account() = default;
   [[noreturn]] void refuse(size_t bytes);
+  // What was used before.
+  int64_t add(int64_t bytes) {
+    if (SharedCounts::on()) return used_.fetch_add(bytes, std::memory_order_acq_rel);
+    const int64_t before = used_.load(std::memory_order_relaxed);
+    used_.store(before + bytes, std::memory_order_relaxed);
+    return before;
+  }
 
   std::atomic<int64_t> used_{int64_t(kOwner)};
   int64_t limit_ = kUnlimited;

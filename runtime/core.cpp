@@ -164,6 +164,19 @@ Device Device::parse(std::string_view spec) {
 
 // ---- shapes ----
 
+// Nearly all have few, which a call of memcpy would cost more than.
+void Dims::assign(Ints list) {
+  const size_t n = list.size();
+  resize(n);
+  int64_t* const to = data();
+  const int64_t* const from = list.data();
+  if (n > 4) return void(std::memmove(to, from, n * sizeof(int64_t)));
+  if (n > 0) to[0] = from[0];
+  if (n > 1) to[1] = from[1];
+  if (n > 2) to[2] = from[2];
+  if (n > 3) to[3] = from[3];
+}
+
 void Dims::grow(size_t n) {
   // Counts that scripts choose come here too; PyTorch says this of its vectors.
   check(n <= (size_t(1) << 26), TensorErrorKind::Runtime, "cannot create std::vector larger than max_size()");

@@ -7,19 +7,45 @@
 
 namespace tessera::tensor {
 
+/// Whether several threads may touch a count at the same time. A locked instruction costs a short op a good deal (seven of
+/// them are a fifth of `x[:, 1]`), so a program all of whose tensors belong to one thread says so; kernels that are cut for
+/// the threads of the pool share them for their length. A library's host may do as it likes: there they are always shared.
+class SharedCounts {
+ public:
+  static bool on() { return on_; }
+  /// For a program's first lines.
+  static void keep_to_one_thread() { on_ = false; }
+
+  /// Other threads take part for the length of a block.
+  SharedCounts() : before_(on_) {
+    if (!before_) on_ = true;
+  }
+  ~SharedCounts() {
+    if (!before_) on_ = false;
+  }
+  SharedCounts(const SharedCounts&) = delete;
+
+ private:
+  inline static bool on_ = true;
+  const bool before_;
+};
+
 /// A count that starts at one. `drop()` says whether it was the last: a sole owner pays no locked instruction.
 class RefCount {
  public:
-  void add() { count_.fetch_add(1, std::memory_order_relaxed); }
-  bool drop() {
-    if (count_.load(std::memory_order_acquire) == 1) return true;
-    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  void add() {
+    if (SharedCounts::on()) shared().fetch_add(1, std::memory_order_relaxed);
+    else ++count_;
   }
-  bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
-  uint32_t value() const { return count_.load(std::memory_order_relaxed); }
+  bool drop() { return unique() || drop_shared(); }
+  bool unique() const { return shared().load(std::memory_order_acquire) == 1; }
+  uint32_t value() const { return shared().load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<uint32_t> count_{1};
+  bool drop_shared();  // not inline, for size
+  std::atomic_ref<uint32_t> shared() const { return std::atomic_ref<uint32_t>(count_); }
+
+  mutable uint32_t count_ = 1;
 };
 
 /// Base of counted objects that are deleted through a virtual destructor (tape nodes, generators).

@@ -55,7 +55,7 @@ class Dims {
  public:
   static constexpr size_t kInline = 6;
 
-  Dims() = default;
+  Dims() {}                               // not `= default`: then `Dims{}` would clear the inline part first
   explicit Dims(size_t n) { resize(n); }  // not initialised
   Dims(size_t n, int64_t value) : Dims(n) {
     for (auto& x : *this) x = value;
@@ -94,10 +94,7 @@ class Dims {
     if (n > capacity_) grow(n);
     size_ = uint32_t(n);
   }
-  void assign(Ints list) {
-    resize(list.size());
-    if (list.size()) std::memcpy(data(), list.data(), list.size() * sizeof(int64_t));
-  }
+  void assign(Ints list);
   void push_back(int64_t x) {
     resize(size_ + 1);
     back() = x;

@@ -35,8 +35,8 @@ InnerKernel inner_kernel(int op, DType lane) {
 }
 
 struct Job {
-  InnerKernel kernel;
   const Loop& loop;
+  InnerKernel kernel;
   const Scalar* params;
   DType takes[kMaxOperands];  // what the kernel reads, row by row; of operand 0: what it writes
 };
@@ -245,7 +245,7 @@ bool use_halves(Job& job, const PointwiseCall& call, bool predicate) {
 Job make_job(const PointwiseCall& call, bool by_rows) {
   const Loop& loop = call.loop;
   const PointwiseRow& row = kPointwiseRows[call.op];
-  Job job{nullptr, loop, call.params, {}};
+  Job job{loop, nullptr, call.params, {}};
   if (selects_bytes(loop, row)) {
     job.kernel = select_kernels()[std::countr_zero(item_size(loop.dtype[0]))];
     for (int k = 0; k < loop.operands; k++) job.takes[k] = loop.dtype[k];

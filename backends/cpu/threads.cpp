@@ -24,6 +24,7 @@
 #include <thread>
 
 #include "runtime/context.h"
+#include "runtime/counted.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -329,7 +330,10 @@ void run_split(int64_t n, const Split& split, RangeBody body) {
   // Pieces that end where a line of the result does, unless the elements are few and large.
   if (piece >= 16 * kLine) piece = (piece + kLine - 1) / kLine * kLine;
   Job job(n, piece, int(threads), body);
-  Pool::get().run(job, int(threads), split.tasks);
+  {
+    const SharedCounts shared;
+    Pool::get().run(job, int(threads), split.tasks);
+  }
   job.finish();
 }
 

@@ -367,8 +367,9 @@ const Signature* signature_of(Interpreter& in, const NativeFunction* f) {
 std::string doc_of(const NativeFunction* f) { return f->describe != nullptr ? f->describe(f) : f->doc; }
 
 Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
-  Args bound = args;
-  bound.callee = f;
+  Args with_callee;
+  if (args.callee != f) with_callee = {args.values, args.count, args.keyword_names, f};
+  const Args& bound = args.callee == f ? args : with_callee;  // copied for whom it is not there: it is the usual call's
   if (f->owner != nullptr) {
     const bool usual = args.count != 0 && args.keyword_names == nullptr && !f->takes_class &&
                        args.values[0].is_object() && args.values[0].as_object()->type == f->owner;

@@ -51,8 +51,8 @@ class EdgeList {
   const Edge* end() const { return begin() + size_; }
   Edge& operator[](size_t i) { return begin()[i]; }
   const Edge& operator[](size_t i) const { return begin()[i]; }
-  void push_back(Edge edge) {
-    if (size_ < kInline) inline_[size_] = std::move(edge);
+  void push_back(Edge&& edge) {
+    if (size_ < kInline) inline_[size_].node = std::move(edge.node), inline_[size_].output = edge.output;
     else push_more(std::move(edge));
     size_++;
   }
@@ -185,7 +185,8 @@ struct AutogradMeta {
   bool one_of_several_views = false;                   // of split, unbind, chunk: may not be written
   Tensor view_base;                                    // for differentiable views: the tensor that owns the history
   std::vector<std::pair<uint64_t, TensorHook>> hooks;  // of a leaf; others have theirs on the node
-  std::vector<std::pair<uint64_t, std::function<void(const Tensor&)>>> accumulated_hooks;  // of a leaf, after .grad is set
+  std::vector<std::pair<uint64_t, std::function<void(const Tensor&)>>>
+      accumulated_hooks;  // of a leaf, after .grad is set
 };
 
 /// The tensor's record, made if there is none.

@@ -54,9 +54,11 @@ inline Kept<1> keep(ResultOf result) { return {{SavedTensor(result.tensor, true)
 template <class K, class F>
 class FormulaNode final : public Node {
  public:
+  FormulaNode(const char* name, K&& kept, F&& formula)
+      : Node(name), kept_(std::move(kept)), formula_(std::move(formula)) {}
+  /// Nothing kept yet, the formula made in place.
   template <class... Args>
-  FormulaNode(const char* name, K&& kept, Args&&... formula)
-      : Node(name), kept_(std::move(kept)), formula_(std::forward<Args>(formula)...) {}
+  FormulaNode(const char* name, Args&&... formula) : Node(name), formula_(std::forward<Args>(formula)...) {}
   /// For who fills it after the node is made.
   K& kept() { return kept_; }
   void backward(const TensorList& grads, TensorList& results) override {

@@ -90,7 +90,7 @@ class Results {
  public:
   static constexpr size_t kMost = 6;  // no op of PyTorch's has more
 
-  Results() = default;
+  Results() {}  // not `= default`: then `Results{}` would clear the room first
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
   ~Results() {

@@ -1,4 +1,6 @@
 // Copies, fills and conversions, with the gradient of each: a conversion's gradient is converted back.
+#include <cstring>
+
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 #include "runtime/ops.h"
@@ -100,8 +102,12 @@ void copy_into(const Tensor& to, const Tensor& from) {
   copy_kernel(to.device(), CopyCall{loop});
 }
 
+constexpr size_t kFewBytes = 1024;  // a call of a kernel costs more than to clear them
+
 void fill_into(const Tensor& to, Scalar given) {
   if (to.device().is_meta()) return;
+  if (given.is_int() && given.to_int() == 0 && to.is_contiguous() && to.nbytes() <= kFewBytes && to.device().is_cpu())
+    return void(std::memset(to.data_ptr(), 0, to.nbytes()));  // zero is all bits clear in every dtype
   const Scalar value = given.as(to.dtype());
   if (to.numel() == 0) return;
   const Tensor* operands[] = {&to};

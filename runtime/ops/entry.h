@@ -33,6 +33,11 @@ namespace tessera::tensor {
 
 /// A result as a view of the first argument.
 struct View {
+  View() {}  // no aggregate, which would be cleared before its parts are made
+  template <class Sizes = Dims, class Strides = Dims>
+  View(Sizes&& s, Strides&& t, int64_t o = 0)
+      : sizes(std::forward<Sizes>(s)), strides(std::forward<Strides>(t)), offset(o) {}
+
   Dims sizes, strides;
   int64_t offset = 0;  // in elements, from self's first
 };

@@ -362,6 +362,16 @@ Tensor pick(const Tensor& t, int64_t dim, int64_t i, size_t position) {
   return select(t, dim, i);
 }
 
+// Among others it makes no view of its own, as in PyTorch: a column's node is that of select alone.
+bool takes_all(const TensorIndex& slice, int64_t size) {
+  return slice.step == 1 && slice.start == 0 && (!slice.has_stop || slice.stop >= size);
+}
+
+Tensor cut(const Tensor& t, int64_t dim, const TensorIndex& item) {
+  return slice(t, dim, item.has_start ? std::optional(item.start) : std::nullopt,
+               item.has_stop ? std::optional(item.stop) : std::nullopt, item.step);
+}
+
 // What the items that are no tensors leave of a tensor, and the index tensors by their dimension.
 struct Sliced {
   Tensor view;
@@ -382,12 +392,10 @@ struct Sliced {
       case Kind::Int: view = pick(view, dim, item.start, position); return;
       case Kind::None: view = unsqueeze(view, dim++); return;
       case Kind::Ellipsis: dim += unnamed; return;
-      case Kind::Slice: {
-        const auto start = item.has_start ? std::optional(item.start) : std::nullopt;
-        const auto stop = item.has_stop ? std::optional(item.stop) : std::nullopt;
-        view = slice(view, dim++, start, stop, item.step);
+      case Kind::Slice:
+        if (!takes_all(item, view.sizes()[dim])) view = cut(view, dim, item);
+        dim++;
         return;
-      }
       case Kind::Bool:
         view = unsqueeze(view, dim);
         note(dim++, full({item.start ? 1 : 0}, 0, kInt64));
@@ -426,6 +434,7 @@ Tensor without_leading_ones(const Tensor& value, int64_t ndim) {
 
 Tensor get_index(const Tensor& self, std::span<const TensorIndex> items) {
   if (items.size() == 1 && items[0].kind == TensorIndex::Kind::Int) return pick(self, 0, items[0].start, 0);
+  if (items.size() == 1 && items[0].kind == TensorIndex::Kind::Slice) return cut(self, 0, items[0]);
   Sliced s(self, items);
   if (!s.indices.empty()) return index(Plain(s.view), s.indices);
   return s.view.same(self) ? alias(self) : s.view;

@@ -570,7 +570,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   if (out) result.bump_version();
   if (record) {
     const unsigned reads = recorded_reads(row, in);
-    CountedPtr<Node> node = row_node(id, row, in, params, reads);
+    CountedPtr<Node> node = row_node(id, row, in, params, reads, sizes);
     if (reads & kReadsResult) keep_result(*node, result);
     set_history(result, std::move(node));
   }
@@ -620,7 +620,7 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     GradMode off(false);
     before = clone(self);
   }
-  CountedPtr<Node> node = row_node(id, row, in, params, reads, before);
+  CountedPtr<Node> node = row_node(id, row, in, params, reads, self.sizes(), before);
   write();
   if (reads & kReadsResult) keep_result(*node, self);
   Tensor handle = self;

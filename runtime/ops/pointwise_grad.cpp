@@ -108,12 +108,15 @@ const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
 
 /// The derivatives of a row, as `record` takes them.
 struct RowDerivative {
-  RowDerivative(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* given) : id(op), row(&op_row) {
+  RowDerivative(int op, const PointwiseRow& op_row, const Operand* in, const Scalar* given, Ints result)
+      : id(op), row(&op_row) {
     for (int k = 0; k < row->params; k++) params[k] = given[k];
     for (int k = 0; k < row->arity; k++) {
       if (!in[k].is_tensor()) continue;
-      shapes[k] = Dims(in[k].tensor().sizes());
-      dtypes[k] = in[k].tensor().dtype();
+      const Tensor& t = in[k].tensor();
+      broadcast[k] = t.sizes() != result;
+      if (broadcast[k]) shapes[k].assign(t.sizes());
+      dtypes[k] = t.dtype();
     }
   }
 
@@ -132,7 +135,7 @@ struct RowDerivative {
         Tensor d = in_one_pass >> k & 1    ? std::move(fused[k])
                    : is_complex(g.dtype()) ? conj(formula(GradArgs{conj(g), x, y, z, r, params}))
                                            : formula(args);
-        d = sum_to_size(d, shapes[k]);
+        if (broadcast[k]) d = sum_to_size(d, shapes[k]);
         return d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
       });
     }
@@ -154,8 +157,9 @@ struct RowDerivative {
 
   int id;
   const PointwiseRow* row;
-  Dims shapes[3];
+  bool broadcast[3];
   DType dtypes[3];
+  Dims shapes[3];  // of operands that were broadcast
   Scalar params[2];
 };
 
@@ -173,8 +177,8 @@ unsigned recorded_reads(const PointwiseRow& row, const Operand* in) {
 using RowNode = FormulaNode<Kept<4>, RowDerivative>;
 
 CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, const Scalar* params, unsigned reads,
-                          const Tensor& before) {
-  auto node = make_counted<RowNode>(node_name(id, row, in), Kept<4>{}, id, row, in, params);
+                          Ints result, const Tensor& before) {
+  auto node = make_counted<RowNode>(node_name(id, row, in), id, row, in, params, result);
   for (int k = 0; k < row.arity; k++) {
     if (reads >> k & 1)
       node->kept().tensors[size_t(k)] = SavedTensor(k == 0 && before.defined() ? before : in[k].as_tensor());

@@ -30,9 +30,10 @@ unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, uns
 bool wants_grad(const PointwiseRow& row, const Operand* in, DType result);
 /// What the derivatives that are wanted read (kReadsX ...): what the tape has to keep.
 unsigned recorded_reads(const PointwiseRow& row, const Operand* in);
-/// The node of a call, which keeps the operands among them: `before` in the first one's place, if it will be overwritten.
+/// The node of a call with a result of this shape, which keeps the operands among them: `before` in the first one's place,
+/// if it will be overwritten.
 CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, const Scalar* params, unsigned reads,
-                          const Tensor& before = {});
+                          Ints result, const Tensor& before = {});
 /// Once the result is there, if it is read.
 void keep_result(Node& node, const Tensor& result);
 

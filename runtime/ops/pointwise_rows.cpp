@@ -199,7 +199,7 @@ Operand operand_of(OpCall& c, size_t i, Scalar& number) {
 /// Of rounded quotients and of steps PyTorch defines no derivative; their results say so when one is asked for. Other ops'
 /// derivatives, which call the same rows, are not touched.
 template <int Id>
-void refuse_derivative([[maybe_unused]] Tensor result, [[maybe_unused]] std::span<const Operand> in) {
+void refuse_derivative([[maybe_unused]] Tensor& result, [[maybe_unused]] std::span<const Operand> in) {
   if constexpr (Id == k_floor_divide || Id == k_heaviside) {
     for (const Operand& operand : in)
       if (operand.is_tensor() && needs_grad(operand.tensor()) && is_differentiable(result.dtype()))

@@ -49,12 +49,12 @@ struct ArgumentForm {
 };
 
 // True when the value fits. Nothing is raised but by devices' names: overloads are tried one after the other.
-bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, ArgumentForm form, Scratch& scratch,
-                      Arg& out);
+bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, const ArgumentForm& form,
+                      Scratch& scratch, Arg& out);
 
 // The same, for what most arguments are.
-inline bool take_argument(Interpreter& in, const TorchState& state, const Value& v, ArgumentForm form, Scratch& scratch,
-                          Arg& out) {
+inline bool take_argument(Interpreter& in, const TorchState& state, const Value& v, const ArgumentForm& form,
+                          Scratch& scratch, Arg& out) {
   if (form.kind != ArgKind::Tensor || !v.is_object() || v.as_object()->type != state.tensor)
     return convert_argument(in, state, v, form, scratch, out);
   out = Arg(tensor_of(v));

@@ -48,16 +48,27 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
                   std::string(type_name(in, key)) + ")");
 }
 
-std::vector<TensorIndex> indices(Interpreter& in, const Value& key) {
-  std::vector<TensorIndex> list;
-  if (!is_tuple(key)) {
-    list.push_back(one_index(in, key));
-    return list;
+// What stands between the brackets; of a few items without a heap block.
+class Items {
+ public:
+  Items(Interpreter& in, const Value& key) {
+    if (!is_tuple(key)) {
+      few_[0] = one_index(in, key);
+      return;
+    }
+    count_ = as_tuple(key)->size;
+    if (count_ > kFew) many_.resize(count_);
+    TensorIndex* to = count_ > kFew ? many_.data() : few_;
+    for (const Value& item : *as_tuple(key)) *to++ = one_index(in, item);
   }
-  list.reserve(as_tuple(key)->size);
-  for (const Value& item : *as_tuple(key)) list.push_back(one_index(in, item));
-  return list;
-}
+  operator std::span<const TensorIndex>() const { return {count_ > kFew ? many_.data() : few_, count_}; }
+
+ private:
+  static constexpr size_t kFew = 3;
+  size_t count_ = 1;
+  TensorIndex few_[kFew];
+  std::vector<TensorIndex> many_;
+};
 
 }  // namespace
 
@@ -67,7 +78,7 @@ Value get_tensor_item(Interpreter& in, const Value& self, const Value& key) {
       const TensorIndex item = TensorIndex::integer(key.as_int());
       return wrap_tensor(in, get_index(tensor_of(self), {&item, 1}));
     }
-    return wrap_tensor(in, get_index(tensor_of(self), indices(in, key)));
+    return wrap_tensor(in, get_index(tensor_of(self), Items(in, key)));
   });
 }
 
@@ -78,10 +89,10 @@ void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const
   in_torch(in, operands, [&] {
     Scalar number;
     const Tensor& t = tensor_of(self);
-    if (is_tensor(state, value)) return set_index(t, indices(in, key), tensor_of(value));
-    if (to_scalar(value, number)) return set_index(t, indices(in, key), Tensor::scalar(number, t.dtype(), t.device()));
+    if (is_tensor(state, value)) return set_index(t, Items(in, key), tensor_of(value));
+    if (to_scalar(value, number)) return set_index(t, Items(in, key), Tensor::scalar(number, t.dtype(), t.device()));
     if (value.is_object() && type_name(in, value) == "ndarray")
-      return set_index(t, indices(in, key), expect_tensor(in, value, "value"));
+      return set_index(t, Items(in, key), expect_tensor(in, value, "value"));
     throw Error(ErrorKind::TypeError, "can't assign a " + std::string(type_name(in, value)) + " to a torch." +
                                           scalar_type_name(t.dtype()) + "Tensor");
   });

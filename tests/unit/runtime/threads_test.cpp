@@ -130,6 +130,24 @@ TEST_CASE("what a piece throws comes out of the call, and the pool goes on") {
   }
 }
 
+TEST_CASE("a program of one thread shares its counts for the length of a split call alone") {
+  CHECK(SharedCounts::on());  // as long as nobody says otherwise
+  CHECK(in_child([] {
+    SharedCounts::keep_to_one_thread();
+    Threads threads(2);
+    const Tensor t = values({10});
+    const int64_t used = threads.context.account->used();
+    std::atomic<int> alone{0};
+    cpu::run_split(4, {.grain = 1, .tasks = true}, cpu::RangeBody([&](int64_t, int64_t) {
+                     if (!SharedCounts::on()) alone++;
+                     for (int i = 0; i < 100000; i++) const Tensor copy = t, fresh = Tensor::empty({4});
+                   }));
+    const bool counted = t.impl()->refs.unique() && threads.context.account->used() == used;
+    const Tensor other = t;
+    return counted && alone == 0 && !SharedCounts::on() && t.impl()->refs.value() == 2;
+  }));
+}
+
 TEST_CASE("the same bits for 1, 2, 3 and 5 threads: products") {
   struct Shape {
     int64_t m, k, n;
