@@ -7,6 +7,7 @@
 
 #include "backends/cpu/convert.h"
 #include "backends/cpu/threads.h"
+#include "runtime/context.h"
 #include "runtime/ops/index_kernel.h"
 
 namespace tessera::tensor::cpu {
@@ -123,6 +124,11 @@ struct IndexResolver {
       wrap[kIndices ? kIndices : kMaxIndices];
 };
 
+// The values of the first index whose rows a thread writes.
+struct IndexTargets {
+  int64_t begin = 0, end = INT64_MAX;
+};
+
 // Places of a strip, one element each; returns how many, fewer than n when an index is out of bounds. kIndices 0: any number.
 template <IndexMode kMode, int kIndices, class T>
 int64_t run_elements(const IndexCall& c, const IndexLevel& strip, const IndexCursor<T>& at, int64_t n) {
@@ -178,13 +184,18 @@ inline void run_row(T* self, T* value, int64_t n, const IndexLevel& row) {
 
 template <IndexMode kMode, class T>
 int64_t run_rows(const IndexCall& c, const IndexLevel& strip, const IndexLevel& row, int64_t width,
-                 const IndexCursor<T>& at, int64_t n) {
+                 IndexTargets targets, const IndexCursor<T>& at, int64_t n) {
   const IndexResolver<0> resolve(c);
   for (int64_t i = 0; i < n; i++) {
     int64_t offset = i * strip.self;
     for (int k = 0; k < resolve.count; k++)
       if (!resolve(k, at.index[k][i * strip.index[k]], offset)) [[unlikely]]
         return i;
+    if constexpr (kTight<kMode, T>) {
+      int64_t first = at.index[0][i * strip.index[0]];
+      first += resolve.wrap[0] & (first >> 63);
+      if (first < targets.begin || first >= targets.end) continue;
+    }
     run_row<kMode>(at.self + offset, at.value + i * strip.value, width, row);
   }
   return n;
@@ -208,7 +219,10 @@ class IndexLoop {
     if (total == 0) return;
     const int shared = total <= kIndexGrain ? -1 : shared_level();
     if (shared < 0) {
-      walk(0, 0, nest_.levels[0].size);
+      const int64_t parts = kTight<kMode, T> && nest_.row && c_.step[0] != 0 ? total / kIndexGrain : 1;
+      if (const int64_t threads = std::min<int64_t>({Context::current().threads, kMostParts, parts}); threads > 1)
+        share_targets(threads);
+      else walk(0, 0, nest_.levels[0].size);
     } else {
       const int64_t size = nest_.levels[shared].size;
       parallel_for(size, std::max<int64_t>(1, kIndexGrain * size / total),
@@ -229,8 +243,8 @@ class IndexLoop {
     return -1;
   }
 
-  int64_t run_strip(const IndexCursor<T>& at, int64_t n, int64_t width) const {
-    if (nest_.row) return run_rows<kMode>(c_, nest_.strip(), nest_.levels[nest_.count - 1], width, at, n);
+  int64_t run_strip(const IndexCursor<T>& at, int64_t n, int64_t width, IndexTargets targets) const {
+    if (nest_.row) return run_rows<kMode>(c_, nest_.strip(), nest_.levels[nest_.count - 1], width, targets, at, n);
     if constexpr (kTight<kMode, T>) {
       if (is_vector_) return run_vector<kMode>(at, c_.extent[0], n);
       if (nest_.indices == 1) return run_elements<kMode, 1>(c_, nest_.strip(), at, n);
@@ -239,8 +253,17 @@ class IndexLoop {
     return run_elements<kMode, 0>(c_, nest_.strip(), at, n);
   }
 
+  // Each thread goes over all places and writes the rows that are its own, so that equal indices meet in one thread, in order:
+  // to read an index costs little beside a row. The error, if there is one, is the same for all.
+  void share_targets(int64_t parts) {
+    const int64_t extent = c_.extent[0];
+    run_split(parts, {.grain = 1, .tasks = true}, RangeBody([&](int64_t begin, int64_t end) {
+                walk(0, 0, nest_.levels[0].size, {extent * begin / parts, extent * end / parts});
+              }));
+  }
+
   // All places of which the coordinate in level `shared` is in [begin, end).
-  void walk(int shared, int64_t begin, int64_t end) {
+  [[gnu::noinline]] void walk(int shared, int64_t begin, int64_t end, IndexTargets targets = {}) {
     const IndexLevel* levels = nest_.levels;
     const int outer = nest_.outer();
     const auto size_of = [&](int d) { return d == shared ? end - begin : levels[d].size; };
@@ -251,7 +274,7 @@ class IndexLoop {
     std::fill_n(counter, outer, int64_t(0));
     const int64_t n = size_of(outer), width = size_of(nest_.count - 1);
     for (int d = 0; d >= 0;) {
-      counter[outer] = run_strip(at, n, width);
+      counter[outer] = run_strip(at, n, width, targets);
       if (counter[outer] < n) {
         if (shared <= outer) counter[shared] += begin;
         return note_fault(at, counter, counter[outer] - (shared == outer ? begin : 0));
@@ -276,6 +299,8 @@ class IndexLoop {
     const std::lock_guard lock(fault_mutex_);
     if (fault.place < fault_.place) fault_ = fault;
   }
+
+  static constexpr int64_t kMostParts = 8;  // more threads would mostly read indices
 
   const IndexCall& c_;
   const IndexNest nest_;

@@ -58,6 +58,22 @@ void run_strip(const RunningExtremeCall& c, int64_t outer, int64_t first, int64_
   }
 }
 
+constexpr int64_t kBlock = 16;
+
+/// Whether nothing in a block is as good as the best so far: the usual case, and no chain of comparisons that wait for each other.
+template <class T>
+bool is_behind(const T* block, T best, bool largest) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return false;
+  else {
+    int behind = 0;
+    if (largest)
+      for (int64_t j = 0; j < kBlock; j++) behind += block[j] < best;
+    else
+      for (int64_t j = 0; j < kBlock; j++) behind += block[j] > best;
+    return behind == kBlock;
+  }
+}
+
 template <class T>
 void run_line(const RunningExtremeCall& c, int64_t outer) {
   const OrderKey<T> flip = c.largest ? 0 : ~OrderKey<T>(0);
@@ -65,9 +81,18 @@ void run_line(const RunningExtremeCall& c, int64_t outer) {
   T* out = static_cast<T*>(c.out) + outer * c.n;
   int64_t* index = c.index + outer * c.n;
   Leader<T> leader;
-  for (int64_t i = 0; i < c.n; i++) {
-    leader.meet(in[i], i, flip);
-    out[i] = leader.value, index[i] = leader.place;
+  for (int64_t i = 0; i < c.n;) {
+    const int64_t end = std::min(i + kBlock, c.n);
+    if (i > 0 && end - i == kBlock && is_behind(in + i, leader.value, c.largest)) {
+      std::fill_n(out + i, kBlock, leader.value);
+      std::fill_n(index + i, kBlock, leader.place);
+      i = end;
+      continue;
+    }
+    for (; i < end; i++) {
+      leader.meet(in[i], i, flip);
+      out[i] = leader.value, index[i] = leader.place;
+    }
   }
 }
 

@@ -12,6 +12,8 @@ class Walker {
     for (int k = 0; k < operands_; k++) {
       at_[k] = loop.data[k];
       size_[k] = int64_t(item_size(loop.dtype[k]));
+      step_[k] = loop.strides[k][0] * size_[k];
+      turn_[k] = loop.ndim > 1 ? loop.strides[k][1] * size_[k] - loop.sizes[0] * step_[k] : 0;
     }
     for (int d = 0; d < loop.ndim; d++) {
       index_[d] = position % loop.sizes[d];
@@ -25,8 +27,12 @@ class Walker {
   /// Moves on by n <= row_left() elements.
   void advance(int64_t n) {
     index_[0] += n;
-    for (int k = 0; k < operands_; k++) at_[k] += n * loop_.strides[k][0] * size_[k];
-    for (int d = 0; index_[d] == loop_.sizes[d] && d + 1 < loop_.ndim; d++) {
+    for (int k = 0; k < operands_; k++) at_[k] += n * step_[k];
+    if (index_[0] < loop_.sizes[0] || loop_.ndim == 1) return;
+    index_[0] = 0;
+    index_[1]++;
+    for (int k = 0; k < operands_; k++) at_[k] += turn_[k];
+    for (int d = 1; index_[d] == loop_.sizes[d] && d + 1 < loop_.ndim; d++) {
       index_[d] = 0;
       index_[d + 1]++;
       for (int k = 0; k < operands_; k++)
@@ -38,7 +44,8 @@ class Walker {
   const Loop& loop_;
   const int operands_;
   char* at_[kMaxOperands];
-  int64_t size_[kMaxOperands];
+  int64_t size_[kMaxOperands], step_[kMaxOperands];
+  int64_t turn_[kMaxOperands];  // from the end of a row to the start of the next
   int64_t index_[kMaxLoopDims];
 };
 
