@@ -61,8 +61,7 @@ template <bool kProduct>
 void scan(const AlongCall& c) {
   with_type(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const int64_t strip = strip_for_threads(c.outer * c.inner, kStrip, 1);
-    parallel_2d(c.outer, c.inner, strip, c.n, [&](const Tile& t) {
+    parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
       const T* x = static_cast<const T*>(c.in);
       T* y = static_cast<T*>(c.out);
       int64_t o = t.outer_begin;
