@@ -72,6 +72,7 @@ constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
                                                  "torch.device",
                                                  "torch.dtype",
                                                  "torch.layout",
+                                                 "torch.memory_format",
                                                  "types.SimpleNamespace"};
 
 }  // namespace

@@ -295,11 +295,6 @@ Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<doub
   const Tensor y = without_infinities(x, neginf.value_or(-top), posinf.value_or(top));
   return renamed(nan.value_or(0.0) == 0.0 ? y : where(isnan(x), *nan, y), "NanToNumBackward0");
 }
-Tensor celu(const Tensor& x, Scalar alpha) {
-  double a = alpha.to_double();
-  const Tensor below = le(x, 0);
-  return where(below, expm1(where(below, x, 0.0) / a) * a, x);  // what is not chosen stays finite: 0 * inf is NaN
-}
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   check(weight.dim() <= 1, TensorErrorKind::Runtime,
         "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
@@ -486,10 +481,6 @@ TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, 
       "f[3,4]\n"
       "c[3]\n"
       "f[4], 1.5, 2.5, -2.5");
-TS_OP(celu, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "Continuously differentiable ELU.",
-      kFunction | kFunctional | kInplace, &celu,
-      "f[3,4]\n"
-      "f[4], 0.5");
 TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.",
       kFunction | kMethod | kFunctional, &prelu,
       "f[2,3,2], p[3]\n"

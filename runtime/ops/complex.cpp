@@ -42,6 +42,7 @@ Tensor view_as_real(const Tensor& self) {
 }
 
 Tensor view_as_complex(const Tensor& self) {
+  check(!is_complex(self.dtype()), TensorErrorKind::Type, "view_as_complex is not supported for complex tensors");
   check(self.dtype() == kFloat32 || self.dtype() == kFloat64, TensorErrorKind::NotImplemented,
         "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
         scalar_type_name(self.dtype()));

@@ -143,9 +143,31 @@ void check_window(const Form& f) {
     check(w.padding[d] <= INT64_MAX / 2, TensorErrorKind::Runtime, "Given padding=", w.padding[d], " at dimension ",
           d - f.first(), " , expected padding to be at most ", INT64_MAX / 2);
   }
-  check(f.each([&](int d) { return w.kernel[d] > 0; }), TensorErrorKind::Runtime,
-        "kernel size should be greater than zero, but got kernel_height: ", w.kernel[0],
-        " kernel_width: ", w.kernel[1]);
+}
+
+void check_kernel(const Form& f) {
+  check(f.each([&](int d) { return f.window.kernel[d] > 0; }), TensorErrorKind::Runtime,
+        "kernel size should be greater than zero, but got kernel_height: ", f.window.kernel[0],
+        " kernel_width: ", f.window.kernel[1]);
+}
+
+// In the words of the library that computes these numbers in PyTorch.
+void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, bool transposed) {
+  const DType type = input.dtype();
+  const bool in_library = type == kFloat32 || is_half(type);
+  const auto check_same = [&](const char* role, const Tensor& other) {
+    check(other.dtype() == type, TensorErrorKind::Runtime, "Input type (", class_text(type), ") and ", role, " type (",
+          class_text(other.dtype()), ") should be the same",
+          in_library ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor") : "");
+  };
+  if (in_library || is_complex(type)) {
+    check_same("weight", weight);
+    if (bias) check_same("bias", *bias);
+    return;
+  }
+  if (transposed && type != kInt64) require_type(kFloatTypes | kComplexTypes, type, "slow_conv_transpose2d_out_cpu");
+  check(weight.dtype() == type, TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(type),
+        " but found ", scalar_type_name(weight.dtype()));
 }
 
 void check_groups(const Form& f, const Tensor& weight) {
@@ -228,21 +250,26 @@ Tensor reached(const Tensor& result, const Tensor& input, Window& w) {
   return pad(result, edges);
 }
 
+/// The settings of a call, as the functions of one name take them.
+struct Settings {
+  Ints stride, padding, dilation;
+  bool transposed = false;
+  Ints output_padding = {};
+};
+
 /// Of a batch of images or series. Each of the two ways is what the other does to the gradient of its input.
 struct Convolution {
   static Meta shape(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride, Ints padding,
                     Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
-    check_ranks(input, weight, stride);
-    if (transposed && input.dtype() != kInt64)
-      require_type(kFloatTypes | kComplexTypes, input.dtype(), "slow_conv_transpose2d_out_cpu");
-    check(input.dtype() == weight.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
-          scalar_type_name(input.dtype()), " but found ", scalar_type_name(weight.dtype()));
-    const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
-    check_window(f);
     if (bias && !transposed)
       check(bias->dtype() == input.dtype(), TensorErrorKind::Runtime, "Input type (", cpp_name(input.dtype()),
             ") and bias type (", cpp_name(bias->dtype()), ") should be the same");
+    check_ranks(input, weight, {stride, padding, dilation, transposed, output_padding});
+    const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
+    check_window(f);
     const Dims sizes = transposed ? transposed_shape(f, input, weight, bias) : result_shape(f, input, weight, bias);
+    check_types(input, weight, bias, transposed);
+    check_kernel(f);
     return Meta(sizes, input.dtype(), input.device(), suggested_strides(last_of(input, weight), sizes));
   }
   static void run(const Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
@@ -282,24 +309,21 @@ struct Convolution {
   static const Tensor& last_of(const Tensor& input, const Tensor& weight) {
     return has_channels_last(weight) ? weight : input;
   }
-  static void check_ranks(const Tensor& input, const Tensor& weight, Ints stride) {
+  static void check_ranks(const Tensor& input, const Tensor& weight, const Settings& s) {
     check(weight.dim() >= 3, TensorErrorKind::Runtime, "weight should have at least three dimensions");
-    check(weight.dim() <= 4, TensorErrorKind::NotImplemented, "convolution over more than two dimensions");
     const int64_t spatial = weight.dim() - 2;
-    check(stride.size() == 1 || int64_t(stride.size()) == spatial, TensorErrorKind::Runtime,
-          "expected stride to be a single integer value or a list of ", spatial,
-          " values to match the convolution dimensions, but got stride=", stride);
+    const auto check_count = [&](const char* name, Ints values) {
+      check(values.size() == 1 || int64_t(values.size()) == spatial, TensorErrorKind::Runtime, "expected ", name,
+            " to be a single integer value or a list of ", spatial,
+            " values to match the convolution dimensions, but got ", name, "=", values);
+    };
+    check_count("stride", s.stride), check_count("padding", s.padding), check_count("dilation", s.dilation);
+    if (s.transposed) check_count("output_padding", s.output_padding);
     check(input.dim() == weight.dim(), TensorErrorKind::Runtime, "Expected ", weight.dim(), "-dimensional input for ",
           weight.dim(), "-dimensional weight ", weight.sizes(), ", but got ", input.dim(),
           "-dimensional input of size ", input.sizes(), " instead");
+    check(spatial <= 2, TensorErrorKind::NotImplemented, "convolution over more than two dimensions");
   }
-};
-
-/// The settings of a call, as the functions of one name take them.
-struct Settings {
-  Ints stride, padding, dilation;
-  bool transposed = false;
-  Ints output_padding = {};
 };
 
 // One item alone is a batch of one.

@@ -380,6 +380,8 @@ struct Sliced {
   Sliced(const Tensor& self, std::span<const TensorIndex> items) : view(self) {
     const int64_t specified = specified_dims(items);
     if (self.dim() == 0 && !items.empty() && items[0].kind == TensorIndex::Kind::Int) fail_scalar_index();
+    check(self.dim() > 0 || items.size() != 1 || items[0].kind != TensorIndex::Kind::Slice, TensorErrorKind::Index,
+          "slice() cannot be applied to a 0-dim tensor.");
     check(specified <= self.dim(), TensorErrorKind::Index, "too many indices for tensor of dimension ", self.dim());
     int64_t dim = 0;
     for (size_t i = 0; i < items.size(); i++) apply(items[i], i, dim, self.dim() - specified);

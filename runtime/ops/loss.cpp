@@ -62,6 +62,8 @@ struct BinaryCrossEntropy {
           " but expected ", scalar_type_name(self.dtype()));
     Dims sizes = broadcast_shapes(self.sizes(), target.sizes());
     if (weight) sizes = broadcast_shapes(sizes, weight->sizes());
+    if (reduction == kNone && Ints(sizes) == self.sizes())  // laid as the input is
+      return Meta(sizes, self.dtype(), self.device(), dense_strides(self));
     return Meta(reduced_shape(sizes, reduction), self);
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& target, const OptionalTensor& weight,
@@ -137,6 +139,8 @@ void check_target(const Tensor& self, const Tensor& target, const std::optional<
         " classes or no classes but got weight tensor of shape: ", weight ? weight->sizes() : Ints());
   check(target.dtype() == kInt64 || target.dtype() == kUInt8, TensorErrorKind::Runtime,
         "expected target dtype to be Long or Byte, but got ", scalar_type_name(target.dtype()));
+  check(n <= 2 || target.dtype() == kInt64, TensorErrorKind::Runtime, "expected scalar type Long but found ",
+        scalar_type_name(target.dtype()));
 }
 
 void check_classes(const Tensor& self, const Tensor& target, int64_t ignore_index) {
@@ -175,10 +179,10 @@ Tensor as_classes(const Tensor& target) { return to_dtype(target, kInt64); }
 
 /// The loss, and how much each element counts in it in the end.
 struct NllLoss {
-  static constexpr TypeRule types{kFloatTypes, "nll_loss_out_frame"};
   static std::array<Meta, 2> shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                    int64_t reduction, int64_t) {
     check_target(self, target, weight);
+    require_type(kFloatTypes, self.dtype(), self.dim() <= 2 ? "nll_loss_out_frame" : "nll_loss2d_forward_out_frame");
     return {Meta(reduced_shape(target.sizes(), reduction), self), Meta(target.sizes(), self)};
   }
   static void run(const Tensor& out, const Tensor& counts, const Tensor& self, const Tensor& target_given,

@@ -159,9 +159,13 @@ void check_same_products(const Tensor& a, const Tensor& b) {
         "expected m1 and m2 to have the same dtype, but got: ", cpp_name(a.dtype()), " != ", cpp_name(b.dtype()));
 }
 
-// Small products have a kernel of their own in PyTorch, with its own words.
+// Small products have a kernel of their own in PyTorch, with its own words, and so have those that MKL computes.
 void check_batch_types(const Tensor& a, const Tensor& b, const char* kernel) {
   const bool small = a.sizes()[1] * a.sizes()[2] * b.sizes()[2] < 400;
+  const bool in_library = (is_floating(b.dtype()) && !is_half(b.dtype())) || is_complex(b.dtype());
+  if (!small && in_library && std::string_view(kernel) == "bmm")
+    check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(b.dtype()),
+          " but found ", scalar_type_name(a.dtype()));
   if (!small) check_same_products(a, b);
   check(!is_bool(a.dtype()), TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for 'Bool'");
   check_types(a, b);
@@ -400,6 +404,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (x.dim() != 2 || weight.dim() != 2) {
     check(x.dim() > 0 && weight.dim() > 0, TensorErrorKind::Runtime,
           "both arguments to linear need to be at least 1D, but they are ", x.dim(), "D and ", weight.dim(), "D");
+    check(weight.dim() <= 2, TensorErrorKind::Runtime, "t() expects a tensor with <= 2 dimensions, but self is ",
+          weight.dim(), "D");
+    check(!bias.defined() || weight.dim() == 2, TensorErrorKind::Runtime,
+          "addmm: mat2 must be a matrix, got 1-D tensor");
     if (x.dim() > 2 && weight.dim() == 2) {
       Dims shape(x.sizes());
       Tensor flat = linear(reshape(x, {rows_of(x), x.size(-1)}), weight, bias);

@@ -62,7 +62,7 @@ void check_parameters(const Tensor& input, std::initializer_list<const MaybeTens
     check(mixed || type == input.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
           scalar_type_name(input.dtype()), " but found ", scalar_type_name(type));
   }
-  check(!mixed || arithmetic_of(input.dtype()) != input.dtype(), TensorErrorKind::Runtime,
+  check(!mixed || is_half(input.dtype()), TensorErrorKind::Runtime,
         "mixed dtype (CPU): all inputs must share same datatype.");
 }
 // As PyTorch hands out what was computed in float32: of halves as halves, unless the parameters are float32.
@@ -96,8 +96,8 @@ struct LayerNorm {
     check(outer >= 0 && input.sizes().drop(size_t(std::max<int64_t>(outer, 0))) == Ints(normal),
           TensorErrorKind::Runtime, "Given normalized_shape=", Ints(normal), ", expected input with shape ", wanted,
           "], but got input of size", input.sizes());
-    require_type(kFloatTypes, input.dtype(), "LayerNormKernelImpl");
     check_parameters(input, {&weight, &bias});
+    require_type(kFloatTypes, input.dtype(), "LayerNormKernelImpl");
     Dims rows(input.sizes());
     for (int64_t d = outer; d < input.dim(); d++) rows[size_t(d)] = 1;
     const Meta statistic(rows, arithmetic_of(input.dtype()), input.device());
@@ -175,6 +175,7 @@ struct GroupNorm {
             " to be a vector of size equal to the number of channels in input, but got ",
             t == &weight ? "weight" : "bias", " of shape ", *t ? (*t)->sizes() : Ints(), " and input of shape ",
             input.sizes());
+    check(size >= 0, TensorErrorKind::Runtime, "Expected HxW to be greater than 0, got ", size);
     check(
         std::min({items, channels, size}) >= 0 && input.numel() == checked_mul(checked_mul(items, channels), size),
         TensorErrorKind::Runtime,
@@ -274,10 +275,11 @@ struct BatchNorm {
                                    const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
                                    double, double) {
     const Channels c(input);
-    for (const MaybeTensor* t : {&running_mean, &running_var, &weight, &bias})
+    const std::pair<const char*, const MaybeTensor*> each[] = {
+        {"running_mean", &running_mean}, {"running_var", &running_var}, {"weight", &weight}, {"bias", &bias}};
+    for (const auto& [name, t] : each)
       if (*t)
-        check((*t)->numel() == c.shape[1], TensorErrorKind::Runtime,
-              t == &running_mean || t == &running_var ? "running_mean" : "weight", " should contain ", c.shape[1],
+        check((*t)->numel() == c.shape[1], TensorErrorKind::Runtime, name, " should contain ", c.shape[1],
               " elements not ", (*t)->numel());
     check(training || (running_mean && running_var), TensorErrorKind::Runtime,
           "running_mean must be defined in evaluation mode");

@@ -9,7 +9,8 @@ namespace {
 
 enum class Takes { Castable, CastableOrTruth, Same, Truth, Anything };
 
-// In a text $R is the result's type and $O that of out ("Float"), $r and $o are their C++ names, $n is the op's name.
+// In a text $R is the result's type and $O that of out ("Float"), $r and $o are their C++ names, $n is the op's name,
+// $I whether the result is of int32.
 struct Rule {
   Takes takes;
   std::string_view text, ops;  // ops: names between spaces
@@ -31,12 +32,13 @@ constexpr Rule kRules[] = {
      "linalg_solve_ex linalg_svd linalg_svdvals linalg_matmul linalg_matrix_power argmax argmin isin diag "},
     {Takes::Same, "Found dtype $O but expected $R",
      " abs absolute ceil conj_physical frac floor softshrink hardshrink gelu neg negative round sign sgn trunc fix softplus "
-     "bitwise_not "},
+     "bitwise_not lerp.tensor "},
     {Takes::Same, "expected scalar_type $R but found $O", " cummax cummin logcumsumexp "},
     {Takes::CastableOrTruth, "result type $R can't be cast to the desired output type $O", " diff "},
     {Takes::Truth, "$n only supports bool tensor for result, got: $O", " all any "},
     {Takes::Same, "Expected result to be of dtype uint64, but got $O", " hash_tensor "},
-    {Takes::Same, "expected scalar type $R but found $O", " log_sigmoid logsigmoid linalg_solve_triangular "},
+    {Takes::Same, "expected scalar type $R but found $O",
+     " log_sigmoid logsigmoid linalg_solve_triangular native_batch_norm "},
     {Takes::Same, "result dtype $O does not match input dtype $R", " dot vdot "},
     {Takes::Same, "self and mat2 must have the same dtype, but got $O and $R", " addbmm "},
     {Takes::Same, "addmv input tensors must have the same dtype, but got $O, $R, and $R", " mv "},
@@ -59,7 +61,7 @@ constexpr Rule kRules[] = {
      " histogram histc "},
     {Takes::Same,
      "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether "
-     "out_int32 flag is True, but we got output tensor's dtype $O and out_int32 flag is False",
+     "out_int32 flag is True, but we got output tensor's dtype $O and out_int32 flag is $I",
      " searchsorted bucketize "},
     {Takes::Same, "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O",
      " tensordot inner "},
@@ -72,7 +74,7 @@ constexpr Rule kRules[] = {
      "torch.ormqr: Expected input and result to have the same dtype, but input has dtype$R and result has dtype $O",
      " ormqr "},
     {Takes::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
-     " cat concat concatenate column_stack stack hstack vstack dstack row_stack ", TensorErrorKind::Type},
+     " _chunk_cat cat concat concatenate column_stack stack hstack vstack dstack row_stack ", TensorErrorKind::Type},
     {Takes::Castable, "$n: Expected result to be safely castable from $R dtype, but got result with dtype $O",
      " cholesky_inverse cholesky_solve linalg_cond linalg_pinv "},
     {Takes::Castable, "torch.$n: Expected result to be safely castable from $R dtype, but got result with dtype $O",
@@ -155,6 +157,7 @@ void check_out_type(std::string_view op, DType result, DType out) {
       case 'O': text += scalar_type_name(out); break;
       case 'r': text += cpp_name(result); break;
       case 'o': text += cpp_name(out); break;
+      case 'I': text += result == kInt32 ? "True" : "False"; break;
       default: text += shown(op);
     }
   }
@@ -175,6 +178,11 @@ void check_inplace_shape(std::string_view op, Ints self, Ints result) {
   if (op == "addr" && self.size() != 2)
     fail(TensorErrorKind::Runtime, "2D tensor expected, got ", self.size(), "D tensor for input");
   fail(TensorErrorKind::Runtime, "output with shape ", self, " doesn't match the broadcast shape ", result);
+}
+
+std::string class_text(DType t) {
+  const bool has_class = !is_complex(t) && !is_bool(t) && t != kBFloat16;
+  return has_class ? text("torch.", scalar_type_name(t), "Tensor") : text("CPU", scalar_type_name(t), "Type");
 }
 
 const char* cpp_name(DType t) {

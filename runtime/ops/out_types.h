@@ -14,6 +14,8 @@ void check_out_type(std::string_view op, DType result, DType out);
 bool gives_out_strides(std::string_view op);
 /// "long int": as C++ calls the numbers, in the words of some refusals.
 const char* cpp_name(DType t);
+/// "torch.FloatTensor", "CPUBoolType": some types have a class in PyTorch, others only a name.
+std::string class_text(DType t);
 /// Refuses an in-place call whose result does not have the shape of what it writes to.
 void check_inplace_shape(std::string_view op, Ints self, Ints result);
 

@@ -83,6 +83,7 @@ DType promote(const Operand* in, int first, int count) {
 std::string kernel_name(std::string_view row) {
   static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"selu", "elu_cpu"},
+      {"celu", "elu_cpu"},
       {"gelu_erf", "GeluKernelImpl"},
       {"gelu_tanh", "GeluKernelImpl"},
       {"logsigmoid", "log_sigmoid_cpu"},
@@ -263,6 +264,10 @@ void check_lambda(const Scalar& lambda, DType type) {
                                                                       : 3.4028234663852886e38;
   check(value >= 0 && value <= most, TensorErrorKind::Runtime, "lambda must be in range [0, ", most,
         "] for input dtype ", scalar_type_name(type), ", but found ", value);
+}
+
+void check_alpha(const Scalar& alpha) {
+  check(alpha.to_double() != 0, TensorErrorKind::Runtime, "ZeroDivisionError: alpha cannot be 0 for CELU");
 }
 
 void check_operands(int id, const PointwiseRow& row, const Operand* in, const Plan& plan) {
@@ -527,6 +532,7 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     check_operands(id, row, in, plan);
   Scalar fitted[2];
   if (id == k_softshrink) check_lambda(params[0], plan.common);
+  if (id == k_celu) check_alpha(params[0]);
   if (row.params) params = fit_params(id, row, params, plan, fitted);
   if (orders_uint64(id, plan.common)) [[unlikely]]
     return given(out, run_ordered(id, row, in, params), row.name);
@@ -541,7 +547,8 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const bool record = wants_grad(row, in, plan.result);
   Tensor result, wide;  // wide: what was given for it, where the result has to be rounded first
   if (out) {
-    check_out_type(row.name, plan.result, out->dtype());
+    const bool weighed = id == k_lerp && in[2].is_tensor() && in[2].tensor().dim() > 0;
+    check_out_type(weighed ? "lerp.tensor" : row.name, plan.result, out->dtype());
     result = *out;
     resize_output(result, sizes);
     check_no_internal_overlap(result);
@@ -597,6 +604,7 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   decide_types(id, row, in, count, params, plan, &self);
   check_operands(id, row, in, plan);
   Scalar fitted[2];
+  if (id == k_celu) check_alpha(params[0]);
   if (row.params) params = fit_params(id, row, params, plan, fitted);
   check_inplace_dtype(id, plan.result, self);
   check(device == self.device(), TensorErrorKind::Runtime,

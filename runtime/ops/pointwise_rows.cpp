@@ -30,7 +30,8 @@ static Tensor pow_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
 static Tensor pow_dy(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& result) {
   const bool complex = is_complex(y.dtype());
   const Tensor right = complex ? (imag(y) == 0.0) & (real(y) >= 0.0) : y >= 0.0, zero = (x == 0.0) & right;
-  return g * where(zero, 0.0, result * log(x));
+  const bool widens = is_complex(result.dtype()) && !is_complex(x.dtype());  // then negative numbers have logarithms
+  return g * where(zero, 0.0, result * log(widens ? to_dtype(x, result.dtype()) : x));
 }
 static Tensor gelu_tanh_dx(const Tensor& x) {
   constexpr double k = 0.79788456080286535588;
@@ -94,8 +95,8 @@ const char* backward_name(std::string_view op) {
 /// PyTorch; and what a network's layers are made of takes no integers.
 constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class) {
   for (const std::string_view taker :
-       {"elu", "selu", "leaky_relu", "silu", "mish", "gelu_erf", "gelu_tanh", "softplus", "logsigmoid", "hardsigmoid",
-        "hardswish", "softshrink", "hardshrink", "hypot", "frac"})
+       {"elu", "celu", "selu", "leaky_relu", "silu", "mish", "gelu_erf", "gelu_tanh", "softplus", "logsigmoid",
+        "hardsigmoid", "hardswish", "softshrink", "hardshrink", "hypot", "frac"})
     if (name == taker) return kFloatTypes;
   for (const std::string_view taker : {"logaddexp", "lerp"})
     if (name == taker) return kFloatTypes | kComplexTypes;
@@ -287,10 +288,20 @@ constexpr FastPaths binary_paths() {
   return {nullptr, fast_binary<Id>, fast_ts<Id>, fast_st<Id>, nullptr, fast_binary_inplace<Id>, fast_ts_inplace<Id>};
 }
 
+/// Some parameters have no defaults.
+constexpr const char* schema_of_row(std::string_view name, const char* schema) {
+  if (name == "threshold") return "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor";
+  if (name == "clamp_min") return "clamp_min(Tensor self, Scalar min) -> Tensor";
+  return name == "clamp_max" ? "clamp_max(Tensor self, Scalar max) -> Tensor" : schema;
+}
+
 /// Calls for the tests (samples.h): inside the domain of nearly every row, broadcast, and with a number.
 constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_class, int arity) {
   if (name == "bitwise_left_shift" || name == "bitwise_right_shift") return "i[3,4]<9, i[4]<5\ni[3]<9, 2";
   if (name == "acosh") return "g[3,4]\nc[4]";
+  if (name == "clamp_min" || name == "clamp_max") return "p[3,4], 0.5\np[4,3].t, 0.5\np[0,3], 1\np[], 0.5";
+  if (name == "celu") return "f[3,4]\nf[4,3].t, 0.5\nf[0,3]\nf[], 2";
+  if (name == "threshold") return "p[3,4], 0.5, 0.25\np[4,3].t, 0.5, -1\np[0,3], 0, 1\np[], 0.5, 2";
   if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]\nb[3], c[3], c[2,3]";
   if (row_class == PointwiseClass::Bits) return arity == 1 ? "i[3,4]<9\nb[4]" : "i[3,4]<9, i[4]<5\ni[3]<9, 2";
   if (row_class == PointwiseClass::Divide) return "f[3,4], g[4]\ng[2,3], 0.45\ni[4]<9, 2";
@@ -304,14 +315,14 @@ constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_c
   if (name == "lerp") return "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]\nc[3], c[3], 0.25";
   return complex ? "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]" : "p[2,3], p[3], p[2,1]";
 }
-#define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)        \
-  static const OpRegistration entry_##NAME{#NAME,                      \
-                                           #NAME SCHEMA " -> Tensor",  \
-                                           DOC,                        \
-                                           flags_of_row(#NAME, FLAGS), \
-                                           run_boxed<k_##NAME>,        \
-                                           PATHS,                      \
-                                           0,                          \
+#define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)                             \
+  static const OpRegistration entry_##NAME{#NAME,                                           \
+                                           schema_of_row(#NAME, #NAME SCHEMA " -> Tensor"), \
+                                           DOC,                                             \
+                                           flags_of_row(#NAME, FLAGS),                      \
+                                           run_boxed<k_##NAME>,                             \
+                                           PATHS,                                           \
+                                           0,                                               \
                                            samples_of_row(#NAME, PointwiseClass::CLASS, ARITY)};
 #define UNARY(NAME, CLASS, WHERE, DOC, ...) \
   TS_ENTRY(NAME, CLASS, 1, "(Tensor self)", DOC, WHERE, unary_paths<k_##NAME>())

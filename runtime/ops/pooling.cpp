@@ -231,7 +231,9 @@ Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bo
 Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
   check(self.dim() >= 3, TensorErrorKind::Runtime, "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got ",
         self.sizes());
-  if (self.size(-1) > 0 && self.size(-2) > 0 && pick(output_size, 0, 1) >= 0 && pick(output_size, 1, 1) >= 0)
+  if (self.numel() > 0 && pick(output_size, 0, 1) == 1 && pick(output_size, 1, 1) == 1)
+    if (!is_floating(self.dtype())) return mean(self, Dims{-2, -1}, true);  // which takes complex numbers, or refuses
+  if (self.numel() > 0 && pick(output_size, 0, 1) >= 0 && pick(output_size, 1, 1) >= 0)
     require_type(kFloatTypes, self.dtype(), "adaptive_avg_pool2d");
   Tensor out = self;
   for (int d = 0; d < 2; d++) {

@@ -241,7 +241,7 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
                                 std::optional<int64_t> output_size) {
   const Tensor input = dim_given ? self : reshape(self, {-1});
   const int64_t dim = wrap_dim(dim_given.value_or(0), input.dim()), size = input.size(dim);
-  check(repeats.dtype() == kInt64 || repeats.dtype() == kInt32, TensorErrorKind::NotImplemented,
+  check(is_integral(repeats.dtype()), TensorErrorKind::NotImplemented,
         "\"repeat_interleave_cpu\" not implemented for '", scalar_type_name(repeats.dtype()), "'");
   check(repeats.dim() <= 1, TensorErrorKind::Runtime, "repeats must be 0-dim or 1-dim tensor");
   check(!repeats.device().is_meta() || output_size, TensorErrorKind::Runtime,
@@ -255,7 +255,7 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
   }
   check(repeats.numel() == size, TensorErrorKind::Runtime,
         "repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.numel(),
-        " and input.size(", dim, ") = ", size);
+        " and input.size(", dim_given.value_or(0), ") = ", size);
   if (size == 0) return clone(input);
   check(min(repeats).item().to_int() >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
   checked_mul(max(repeats).item().to_int(), size);  // what overflows here could not be allocated either
@@ -275,6 +275,8 @@ Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<
 
 // The number of each repeat, as often as it says.
 Tensor repeat_numbers(const Tensor& repeats, std::optional<int64_t> output_size) {
+  check(is_integral(repeats.dtype()), TensorErrorKind::NotImplemented,
+        "\"repeat_interleave_cpu\" not implemented for '", scalar_type_name(repeats.dtype()), "'");
   check(repeats.dim() == 1, TensorErrorKind::Runtime, "repeat_interleave only accept 1D vector as repeat");
   const Tensor numbers = arange(0, repeats.numel(), 1, repeats.dtype(), repeats.device());
   return repeat_interleave_tensor(numbers, repeats, 0, output_size);

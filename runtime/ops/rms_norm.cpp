@@ -106,11 +106,22 @@ Tensor complex_rms_norm(const Tensor& input, const Dims& normal, const OptionalT
   for (int64_t d = input.dim() - int64_t(normal.size()); d < input.dim(); d++) dims.push_back(d);
   const double least = eps_or_default(eps, real_type(input.dtype()));
   const Tensor out = input * rsqrt(mean(input * input, dims, true) + least);
-  return weight ? out * *weight : out;
+  return weight ? to_dtype(out * *weight, input.dtype()) : out;
+}
+
+// A weight of more digits than the arithmetic takes part with all of them.
+bool is_wider(const OptionalTensor& weight, DType arithmetic) {
+  return weight && promote_types(weight->dtype(), arithmetic) != arithmetic;
 }
 
 Tensor rms_norm(const Tensor& input, Ints shape, const OptionalTensor& weight, std::optional<double> eps) {
   if (is_complex(input.dtype())) return complex_rms_norm(input, Dims(shape), weight, eps);
+  if (const DType wide = arithmetic_of(input.dtype()); is_wider(weight, wide)) {
+    RmsNorm::shape(input, Dims(shape), weight, eps);
+    const double least = eps_or_default(eps, input.dtype());
+    const auto result = apply<RmsNorm>(to_dtype(input, wide), Dims(shape), OptionalTensor(), least);
+    return to_dtype(std::get<0>(result) * *weight, input.dtype());
+  }
   return std::get<0>(apply<RmsNorm>(input, Dims(shape), weight, eps));
 }
 

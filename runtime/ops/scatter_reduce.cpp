@@ -260,6 +260,7 @@ struct IndexReduce {
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                   const std::string& reduce, bool include_self) {
+    check_no_internal_overlap(out);
     run_reduce(out, self, places(out, self, dim, index, source), source, *rule_named(reduce), include_self);
   }
   static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,

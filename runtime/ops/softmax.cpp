@@ -54,11 +54,12 @@ struct SoftmaxBackward {
 
 template <bool kLog>
 struct Softmax {
-  static constexpr TypeRule types{kFloatTypes,
-                                  kLog ? "log_softmax_lastdim_kernel_impl" : "softmax_lastdim_kernel_impl"};
-
   static Meta shape(const Tensor& self, int64_t dim) {
-    wrap_dim(dim, self.dim());
+    const int64_t d = wrap_dim(dim, self.dim());
+    if (self.numel()) require_type(kFloatTypes, self.dtype(), kernel_name(d + 1 >= self.dim()));
+    check(!is_complex(self.dtype()) || !needs_grad(self), TensorErrorKind::NotImplemented,
+          kLog ? "_log_softmax" : "_softmax",
+          " does not support automatic differentiation for outputs with complex dtype.");
     return {self.sizes(), self};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim) {
@@ -70,6 +71,12 @@ struct Softmax {
   static void grad(Tensor& out, const Tensor& self, int64_t dim) {
     record(out, kLog ? "LogSoftmaxBackward0" : "SoftmaxBackward0", {&self}, keep(ResultOf{out}),
            [dim](Sweep& s) { s.give(0, [&] { return apply<SoftmaxBackward<kLog>>(s.g(), s.kept(0), dim); }); });
+  }
+
+ private:
+  static const char* kernel_name(bool along_last) {
+    if (kLog) return along_last ? "log_softmax_lastdim_kernel_impl" : "log_softmax_kernel_impl";
+    return along_last ? "softmax_lastdim_kernel_impl" : "softmax_kernel_impl";
   }
 };
 

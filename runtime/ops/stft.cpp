@@ -5,6 +5,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/fft.h"
 #include "runtime/ops/norm_layers.h"
 #include "runtime/ops/views.h"
@@ -17,12 +18,8 @@ constexpr auto kRuntime = TensorErrorKind::Runtime;
 
 // ---- how messages show a call ----
 
-std::string type_text(const Tensor& t) {
-  const char* name = scalar_type_name(t.dtype());
-  return is_complex(t.dtype()) ? text("CPU", name, "Type") : text("torch.", name, "Tensor");
-}
 std::string shown(const OptionalTensor& window) {
-  return window ? text("window=", type_text(*window), "{", window->sizes(), "}") : "window=None";
+  return window ? text("window=", class_text(window->dtype()), "{", window->sizes(), "}") : "window=None";
 }
 template <class T>
 std::string shown(const char* name, const optional<T>& value) {
@@ -46,7 +43,7 @@ struct StftArguments {
   optional<bool> onesided, return_complex, align;
 
   std::string shown_with(const Tensor& self) const {
-    return text("stft(", type_text(self), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop, ", win_length=", length,
+    return text("stft(", class_text(self.dtype()), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop, ", win_length=", length,
                 ", ", shown(window), ", normalized=", int(normalized), ", ", shown("onesided", onesided), ", ",
                 shown("return_complex", return_complex), ", ", shown("align_to_window", align), ") ");
   }
@@ -140,7 +137,7 @@ struct IstftArguments {
   bool return_complex;
 
   std::string shown_with(const Tensor& self) const {
-    return text("istft(", type_text(self), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop, ", win_length=", length,
+    return text("istft(", class_text(self.dtype()), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop, ", win_length=", length,
                 ", ", shown(window), ", center=", int(center), ", normalized=", int(normalized), ", ",
                 shown("onesided", onesided), ", ", shown("length", points), ", return_complex=", int(return_complex), ") ");
   }

@@ -139,9 +139,10 @@ void unique_op(OpCall& c) {
 void unique_consecutive_op(OpCall& c) {
   const Tensor self = detached(c.tensor(0));
   refuse_meta(self, "unique_consecutive");
-  require_type(kAllTypes - kComplexTypes, self.dtype(), "unique");
   const bool inverse = Unbox<bool>::get(c, 1), counts = Unbox<bool>::get(c, 2);
-  if (const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3)) {
+  const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3);
+  require_type(kAllTypes - kComplexTypes, self.dtype(), dim_given ? "unique_dim" : "unique");
+  if (dim_given) {
     const int64_t dim = self.dim() ? wrap_dim(*dim_given, self.dim()) : *dim_given;
     const Tensor rows = rows_along(self, dim);
     const Runs runs = runs_of(begins_in_rows(rows), inverse, counts);
@@ -184,7 +185,7 @@ struct Search {
                   const OptionalTensor& sorter) {
     if (values.numel() == 0) return;
     const DType type = promote_types(sorted.dtype(), values.dtype());
-    require_type(kRealTypes, type, "searchsorted_out_cpu");
+    require_type(kRealTypes - kBool, type, "searchsorted_out_cpu");
     const Tensor edges = contiguous(to_dtype(sorter ? in_order(sorted, *sorter) : sorted, type)),
                  given = contiguous(to_dtype(values, type));
     const Tensor places =
@@ -261,7 +262,7 @@ Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minle
         "weights should be 1-d and have the same length as input");
   const int64_t n = std::max(minlength, high + 1);
   const Tensor at = to_dtype(self, kInt64);
-  if (!weights)
+  if (!weights || !self.numel())
     return index_add(zeros({n}, kInt64, self.device()), 0, at, expand(ones({1}, kInt64, self.device()), self.sizes()));
   const DType type = weights->dtype() == kFloat32 ? kFloat32 : kFloat64;
   return index_add(zeros({n}, type, self.device()), 0, at, to_dtype(*weights, type));

@@ -58,6 +58,9 @@ Binder::Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry
     : entry_(&entry), spread_(spread_argument(entry)) {
   const OpSchema& schema = entry.schema();
   check(schema.args.size() < BoundCall::kMost, TensorErrorKind::Assertion, "too many arguments: ", entry.schema_text);
+  // Behind a tensor only methods take sizes one by one: x.permute(1, 0).
+  if (spread_ > 0 && !function.is_method && schema.args[static_cast<size_t>(spread_)].kind == ArgKind::IntList)
+    spread_ = -1;
   size_ = schema.args.size();
   positional_ = static_cast<uint32_t>(schema.positional);
   for (size_t i = 0; i < schema.args.size(); ++i) {

@@ -55,6 +55,12 @@ constexpr Row kRows[] = {
      "Tensor self, Tensor other, *, str? rounding_mode\n"
      "Tensor self, Scalar other\n"
      "Tensor self, Scalar other, *, str? rounding_mode"},
+    {"clamp_min",
+     "Tensor self, Tensor min\n"
+     "Tensor self, Scalar min"},
+    {"clamp_max",
+     "Tensor self, Tensor max\n"
+     "Tensor self, Scalar max"},
     {"addcmul addcdiv",
      "Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1\n"
      "!"},

@@ -245,8 +245,9 @@ void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_ke
         throw Error(ErrorKind::TypeError, "expected Tensor as element " + std::to_string(i) + " in argument " +
                                               std::to_string(at) + ", but got " + type(items[i]));
   }
-  if (parameter.form.kind == ArgKind::IntList) {
-    for (size_t i = 0; i < items.size(); ++i)
+  if (int64_t first; parameter.form.kind == ArgKind::IntList && !items.empty()) {
+    const bool is_list = !by_keyword || to_int_at(in_, items, 0, first);
+    for (size_t i = 0; is_list && i < items.size(); ++i)
       if (int64_t ignored; !to_int_at(in_, items, i, ignored))
         wrong_item(parameter, items, i, by_keyword ? "" : " (position " + std::to_string(at + 1) + ")");
   }
@@ -254,7 +255,8 @@ void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_ke
   say("(): argument '" + parameter.name + "'" + where + " must be " + parameter.type + ", not " + type(v));
 }
 
-// The first item decides whether it is a list of integers at all; the others are read later, with other words.
+// The first item decides whether it is a list of integers at all, and by position is told itself; the others are read later,
+// with other words.
 void Refusal::wrong_item(const FormParameter& parameter, std::span<const Value> items, size_t at,
                          const std::string& where) {
   const std::string found = type(items[at]);

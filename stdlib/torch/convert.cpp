@@ -193,9 +193,9 @@ bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, 
       if (!v.is_object() || v.as_object()->type != state.generator) return false;
       out = Arg(static_cast<GeneratorObject*>(v.as_object())->generator.get());
       return true;
-    case ArgKind::Layout: out = Arg(); return v.is_object() && v.as_object()->type == state.tag;
+    case ArgKind::Layout: out = Arg(); return v.is_object() && v.as_object()->type == state.layout;
     case ArgKind::MemoryFormat:
-      if (!v.is_object() || v.as_object()->type != state.tag) return false;
+      if (!v.is_object() || v.as_object()->type != state.memory_format) return false;
       out = Arg(std::string_view(static_cast<TagObject*>(v.as_object())->text));
       return true;
     case ArgKind::None: break;

@@ -319,10 +319,15 @@ void make_small_types(Interpreter& in, TorchState& state) {
   in.add_methods(state.generator, kGeneratorMethods, std::size(kGeneratorMethods));
   in.add_property(state.generator, "device", generator_device);
 
-  state.tag = in.new_type({.name = "layout", .module = "torch", .size = sizeof(TagObject), .flags = kFinalType});
-  state.tag->slots.destroy = destroy<TagObject>;
-  state.tag->slots.repr = tag_repr;
-  state.tag->slots.hash = identity_hash;
+  const auto tag_type = [&](const char* name) {
+    Type* const type = in.new_type({.name = name, .module = "torch", .size = sizeof(TagObject), .flags = kFinalType});
+    type->slots.destroy = destroy<TagObject>;
+    type->slots.repr = tag_repr;
+    type->slots.hash = identity_hash;
+    return type;
+  };
+  state.layout = tag_type("layout");
+  state.memory_format = tag_type("memory_format");
 }
 
 }  // namespace tessera::stdlib

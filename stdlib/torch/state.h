@@ -53,7 +53,8 @@ struct TorchState {
   static constexpr size_t kRecentSizes = 16;  // a power of two
 
   Context context;
-  Type *tensor = nullptr, *dtype = nullptr, *device = nullptr, *size = nullptr, *generator = nullptr, *tag = nullptr;
+  Type *tensor = nullptr, *dtype = nullptr, *device = nullptr, *size = nullptr, *generator = nullptr, *layout = nullptr,
+       *memory_format = nullptr;
   Value dtypes[kDTypeCount];
   Value default_generator;
   const OpEntry* binary_ops[14] = {};  // by BinaryOp; null: the operator is not defined for tensors

@@ -174,7 +174,7 @@ Value as_bool(Interpreter& in, const Args& args) { return Value::boolean(truth(i
 
 const char* memory_format(Interpreter& in, const Value& v) {
   if (v.is_none()) return nullptr;
-  if (!v.is_object() || v.as_object()->type != torch_state(in).tag)
+  if (!v.is_object() || v.as_object()->type != torch_state(in).memory_format)
     throw Error(ErrorKind::TypeError,
                 "memory_format must be a torch.memory_format, not " + std::string(type_name(in, v)));
   return static_cast<TagObject*>(v.as_object())->text;

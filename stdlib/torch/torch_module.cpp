@@ -210,8 +210,8 @@ const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"GradScaler", "torch.amp"},       {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
     {"svd_lowrank", "torch._lowrank"}, {"pca_lowrank", "torch._lowrank"}};
 
-Value tag(Interpreter& in, const char* text) {
-  auto* object = make_object<TagObject>(in, torch_state(in).tag);
+Value tag(Interpreter& in, Type* type, const char* text) {
+  auto* object = make_object<TagObject>(in, type);
   object->text = text;
   return Value::adopt(object);
 }
@@ -296,9 +296,12 @@ void fill_torch(Interpreter& in, Module& module) {
   set(in, module, "dtype", type_value(state.dtype));
   set(in, module, "Generator", type_value(state.generator));
   set(in, module, "default_generator", state.default_generator);
-  for (const char* text : {"torch.strided", "torch.contiguous_format", "torch.preserve_format", "torch.channels_last",
-                           "torch.channels_last_3d"})
-    set(in, module, std::string_view(text).substr(6), tag(in, text));
+  set(in, module, "layout", type_value(state.layout));
+  set(in, module, "memory_format", type_value(state.memory_format));
+  set(in, module, "strided", tag(in, state.layout, "torch.strided"));
+  for (const char* text :
+       {"torch.contiguous_format", "torch.preserve_format", "torch.channels_last", "torch.channels_last_3d"})
+    set(in, module, std::string_view(text).substr(6), tag(in, state.memory_format, text));
   set(in, module, "inf", Value::real(HUGE_VAL));
   set(in, module, "nan", Value::real(NAN));
   set(in, module, "pi", Value::real(M_PI));

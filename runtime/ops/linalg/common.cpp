@@ -77,6 +77,8 @@ void check_pivots(const Tensor& pivots, int64_t n, bool negatives) {
     const int64_t at = negatives ? std::abs(int64_t(p[i])) : p[i];
     if (at < 1) refuse(">=");
     if (at > n) refuse("<=");
+  }
+  for (int64_t i = 0; i < pivots.numel(); i++) {
     if (p[i] > 0) continue;
     // A block of two rows has the same negative number twice.
     check(

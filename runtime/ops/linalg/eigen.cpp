@@ -179,7 +179,7 @@ struct MatrixSqrth {
   static Meta shape(const Tensor& a) {
     check_square(a, "linalg.matrix_sqrth");
     check_floating(a, "linalg.matrix_sqrth");
-    return {a.sizes(), a.dtype(), a.device(), a.numel() ? Dims() : dense_strides(a)};
+    return {a.sizes(), a.dtype(), a.device(), rows(a) ? contiguous_strides(a.sizes()) : dense_strides(a)};
   }
   static void run(const Tensor& x, const Tensor& a) {
     const auto [l, v] = linalg_eigh(a);

@@ -121,6 +121,8 @@ Tensor powers_of(const Tensor& x, int64_t n) {
 }
 
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> n) {
+  check(!is_bool(x.dtype()) && !is_half(x.dtype()), TensorErrorKind::NotImplemented,
+        "linalg.vander supports floating point, complex, and integer tensors, but got ", scalar_type_name(x.dtype()));
   const int64_t count = n.value_or(x.dim() == 0 ? 1 : x.size(-1));
   check(count > 1, TensorErrorKind::Runtime, "N must be greater than 1.");
   return powers_of(x.dim() == 0 ? unsqueeze(x, 0) : x, count);
