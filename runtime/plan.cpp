@@ -180,6 +180,7 @@ Device common_device(const Tensor* const* inputs, int count) {
 // ---- overlap ----
 
 void check_no_internal_overlap(const Tensor& t) {
+  if (t.numel() == 0) return;
   for (size_t i = 0; i < t.sizes().size(); i++)
     check(t.sizes()[i] <= 1 || t.strides()[i] != 0, TensorErrorKind::Runtime,
           "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "

@@ -264,6 +264,7 @@ struct Convolution {
     if (bias && !transposed)
       check(bias->dtype() == input.dtype(), TensorErrorKind::Runtime, "Input type (", cpp_name(input.dtype()),
             ") and bias type (", cpp_name(bias->dtype()), ") should be the same");
+    if (is_complex(input.dtype())) check_types(input, weight, bias, transposed);
     check_ranks(input, weight, {stride, padding, dilation, transposed, output_padding});
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     check_window(f);

@@ -2,6 +2,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/index_along.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/norm_layers.h"
@@ -15,8 +16,9 @@ struct Embedding {
     check(weight.dim() == 2, TensorErrorKind::Runtime, "'weight' must be 2-D");
     check(indices.dtype() == kInt64 || indices.dtype() == kInt32, TensorErrorKind::Runtime,
           "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ",
-          indices.device().is_cuda() ? "torch.cuda." : "torch.", scalar_type_name(indices.dtype()),
-          "Tensor instead (while checking arguments for embedding)");
+          indices.device().is_cuda() ? text("torch.cuda.", scalar_type_name(indices.dtype()), "Tensor")
+                                     : class_text(indices.dtype()),
+          " instead (while checking arguments for embedding)");
     check_same_device(weight, indices);
     Dims sizes(indices.sizes());
     sizes.push_back(weight.sizes()[1]);

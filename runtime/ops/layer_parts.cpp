@@ -73,9 +73,9 @@ void check_softmax_gradient(const char* name, const Tensor& grad, const Tensor& 
   check(grad.sizes() == output.sizes(), TensorErrorKind::Runtime,
         "Expected tensor for argument #1 'grad' to have same ", "size as tensor for argument #2 'output'; but ",
         grad.sizes(), " does not equal ", output.sizes(), " (while checking arguments for ", name, "_backward)");
-  require_type(
-      kFloatTypes, grad.dtype(),
-      std::string_view(name) == "softmax" ? "softmax_backward_kernel_impl" : "softmax_lastdim_backward_kernel_impl");
+  const bool along_last = wrap_dim(dim, grad.dim()) + 1 >= grad.dim();
+  require_type(kFloatTypes, grad.dtype(),
+               text(name, "_backward_", along_last ? "lastdim_" : "", "kernel_impl").c_str());
   check(grad.dtype() == output.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(grad.dtype()), " but found ", scalar_type_name(output.dtype()));
 }

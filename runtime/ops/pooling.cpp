@@ -233,8 +233,13 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
         self.sizes());
   if (self.numel() > 0 && pick(output_size, 0, 1) == 1 && pick(output_size, 1, 1) == 1)
     if (!is_floating(self.dtype())) return mean(self, Dims{-2, -1}, true);  // which takes complex numbers, or refuses
-  if (self.numel() > 0 && pick(output_size, 0, 1) >= 0 && pick(output_size, 1, 1) >= 0)
-    require_type(kFloatTypes, self.dtype(), "adaptive_avg_pool2d");
+  const bool sized = pick(output_size, 0, 1) >= 0 && pick(output_size, 1, 1) >= 0;
+  if (sized && !is_floating(self.dtype()) && self.size(0) == 0 && self.size(-1) > 0 && self.size(-2) > 0) {
+    Dims none(self.sizes());
+    none[none.size() - 2] = pick(output_size, 0, 1), none.back() = pick(output_size, 1, 1);
+    return Tensor::empty(none, self.dtype(), self.device());
+  }
+  if (self.numel() > 0 && sized) require_type(kFloatTypes, self.dtype(), "adaptive_avg_pool2d");
   Tensor out = self;
   for (int d = 0; d < 2; d++) {
     const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
