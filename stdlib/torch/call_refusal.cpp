@@ -157,7 +157,7 @@ class Refusal {
   [[noreturn]] void missing(const Form& form, size_t from) const;
   [[noreturn]] void too_many(const Form& form) const;
   void check_keywords(const Form& form) const;
-  std::string type(const Value& v) const { return std::string(type_name(in_, v)); }
+  std::string type(const Value& v) const { return given_type(in_, v); }
 
   Interpreter& in_;
   const OpFunction& function_;
@@ -329,10 +329,10 @@ void Refusal::check_keywords(const Form& form) const {
 
 std::string argument_types(Interpreter& in, const Value* values, size_t positional, const Tuple* names) {
   std::string text = "(";
-  for (size_t i = 0; i < positional; ++i) text += std::string(type_name(in, values[i])) + ", ";
+  for (size_t i = 0; i < positional; ++i) text += given_type(in, values[i]) + ", ";
   std::unordered_map<std::string, std::string> by_keyword;  // in whose order PyTorch tells them
   for (size_t i = 0; names != nullptr && i < names->size; ++i)
-    by_keyword.emplace(text_of(names->items[i]), type_name(in, values[positional + i]));
+    by_keyword.emplace(text_of(names->items[i]), given_type(in, values[positional + i]));
   for (const auto& [name, type] : by_keyword) text += name + "=" + type + ", ";
   if (positional != 0) text.resize(text.size() - 2);
   return text + ")";

@@ -118,7 +118,14 @@ Tensor& expect_tensor(Interpreter& in, const Value& v, const char* what) {
     const Value inner = get_attr(in, v, intern(in, "_t"));
     if (is_tensor(state, inner)) return tensor_of(inner);
   }
-  throw_error(ErrorKind::TypeError, "%s must be Tensor, not %s", what, std::string(type_name(in, v)).c_str());
+  throw_error(ErrorKind::TypeError, "%s must be Tensor, not %s", what, given_type(in, v).c_str());
+}
+
+std::string given_type(Interpreter& in, const Value& v) {
+  const std::string name(type_name(in, v));
+  if (!v.is_object()) return name;
+  const Value module = find_attr(in, Value(static_cast<Object*>(v.as_object()->type)), intern(in, "__module__"));
+  return is_str(module) && text_of(module) == "numpy" ? "numpy." + name : name;
 }
 
 bool to_dtype(Interpreter& in, const Value& v, DType& out) {

@@ -92,6 +92,8 @@ bool to_scalar(const Value& v, Scalar& out);
 
 // The tensor of a tensor or of a numpy array; TypeError "must be Tensor, not X" otherwise.
 Tensor& expect_tensor(Interpreter& in, const Value& v, const char* what);
+// The type of an argument as messages about calls name it: those of numpy with their module.
+std::string given_type(Interpreter& in, const Value& v);
 // torch.float32, or float, int, bool as dtypes; false for anything else.
 bool to_dtype(Interpreter& in, const Value& v, DType& out);
 // A device object, "cuda:0", or an index of a CUDA device; false for anything else.

@@ -62,7 +62,7 @@ Value grad(Interpreter& in, const Args& args) {
           "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
           "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
           ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.");
+          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.");
     });
   return Value::none();
 }
@@ -127,7 +127,13 @@ Value set_grad(Interpreter& in, const Args& args) {
 Value data(Interpreter& in, const Args& args) { return wrap_tensor(in, detached_alias(self_of(args))); }
 
 Value set_data(Interpreter& in, const Args& args) {
-  in_torch(in, args, [&] { replace_data(self_of(args), expect_tensor(in, args[1], "data")); });
+  if (!is_tensor(torch_state(in), args[1]))
+    throw Error(ErrorKind::TypeError, "Variable data has to be a tensor, but got " + given_type(in, args[1]));
+  const Tensor& given = tensor_of(args[1]);
+  if (self_of(args).requires_grad() && !is_differentiable(given.dtype()))
+    throw Error(ErrorKind::RuntimeError,
+                "data set to a tensor that requires gradients must be floating point or complex dtype");
+  in_torch(in, args, [&] { replace_data(self_of(args), given); });
   return Value::none();
 }
 

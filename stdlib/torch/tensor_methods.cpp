@@ -140,22 +140,26 @@ Value absolute(Interpreter& in, const Args& args) {
 /// A complex number without an imaginary part is a real one.
 bool is_complex_tensor(const Args& args) { return is_complex(self_of(args).dtype()); }
 
-Value as_float(Interpreter& in, const Args& args) {
-  const Value number = as_number(in, args);
+void warn_of_scalar(Interpreter& in, const Args& args) {
   TorchState& state = torch_state(in);
-  if (self_of(args).requires_grad() && state.context.grad_enabled && !state.warned_of_scalar) {
-    state.warned_of_scalar = true;  // once in a program, as PyTorch
-    in_torch(in, args, [&] {
-      Context::current().warn(
-          "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-          "Consider using tensor.detach() first.");
-    });
-  }
+  if (!self_of(args).requires_grad() || !state.context.grad_enabled || state.warned_of_scalar) return;
+  state.warned_of_scalar = true;  // once in a program, as PyTorch
+  in_torch(in, args, [&] {
+    Context::current().warn(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first.");
+  });
+}
+
+Value as_float(Interpreter& in, const Args& args) {
+  warn_of_scalar(in, args);
+  const Value number = as_number(in, args);
   if (is_complex_tensor(args)) return Value::real(in_torch(in, args, [&] { return self_of(args).item().to_double(); }));
   return Value::real(to_float(in, number));
 }
 
 Value as_int(Interpreter& in, const Args& args) {
+  warn_of_scalar(in, args);
   const Value number = as_number(in, args);
   if (is_complex_tensor(args)) return Value::integer(in_torch(in, args, [&] { return self_of(args).item().to_int(); }));
   return call(in, Value(static_cast<Object*>(in.types.integer)), {number});
@@ -316,8 +320,10 @@ Value detach_inplace(Interpreter& in, const Args& args) {
 
 Value requires_grad_inplace(Interpreter& in, const Args& args) {
   if (!args[1].is_bool())
-    throw Error(ErrorKind::TypeError, "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not " +
-                                          std::string(type_name(in, args[1])));
+    throw Error(ErrorKind::TypeError,
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not " + given_type(in, args[1]));
+  if (args[1].as_bool() && !is_differentiable(self_of(args).dtype()))
+    throw Error(ErrorKind::RuntimeError, "only Tensors of floating point dtype can require gradients");
   in_torch(in, args, [&] { set_requires_grad(self_of(args), args[1].as_bool()); });
   return args[0];
 }
@@ -418,6 +424,8 @@ Value make_subclass(Interpreter& in, const Args& args) {
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                 "Make sure your class inherits from Tensor.");
   const Tensor& from = expect_tensor(in, args[1], "data");
+  if (truth(in, args[2]) && !is_differentiable(from.dtype()))
+    throw Error(ErrorKind::RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
   auto* object = make_untracked<TensorObject>(in, type);
   Value result = Value::adopt(object);
   if (type->attributes_offset != 0) track_tensor(in, result);
@@ -432,9 +440,11 @@ Value deep_copy(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
     const Tensor& t = self_of(args);
     if (!is_leaf(t))
-      throw Error(ErrorKind::RuntimeError,
-                  "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                  "protocol at the moment");
+      throw Error(
+          ErrorKind::RuntimeError,
+          "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
+          "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+          "https://github.com/pytorch/pytorch/pull/103001");
     Tensor copy = tensor_to(detached(t), t.dtype(), t.device(), true);
     if (t.requires_grad()) set_requires_grad(copy, true);
     return wrap_tensor(in, std::move(copy));

@@ -46,6 +46,12 @@ void check_options(Interpreter& in, const char* function, const Value& dtype) {
 
 Value make_tensor(Interpreter& in, const Args& args) {
   check_options(in, "tensor", args[1]);
+  if (is_tensor(torch_state(in), args[0]))
+    in_torch(in, args[0], [] {
+      Context::current().warn(
+          "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+          "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
+    });
   return in_torch(in, args[0],
                   [&] { return finish(in, tensor_from_data(in, args[0], args[1], args[2], true), args[3]); });
 }
@@ -61,7 +67,7 @@ Value as_tensor(Interpreter& in, const Args& args) {
 
 Value from_numpy(Interpreter& in, const Args& args) {
   if (is_tensor(torch_state(in), args[0]) || type_name(in, args[0]) != "ndarray")
-    throw Error(ErrorKind::TypeError, "expected np.ndarray (got " + std::string(type_name(in, args[0])) + ")");
+    throw Error(ErrorKind::TypeError, "expected np.ndarray (got " + given_type(in, args[0]) + ")");
   return wrap_tensor(in, expect_tensor(in, args[0], "array"));
 }
 
