@@ -18,6 +18,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/types/bytes.h"
+#include "lang/syntax/source.h"
 #include "lang/vm/call.h"
 #include "lang/vm/vm.h"
 
@@ -434,6 +435,15 @@ void exit_arguments_step(Interpreter& in, Value* target, const Value& exception)
   target[1] = value;
 }
 
+// An embedded module whose names hold __raised__ has its raised exceptions looked at, where they are raised: what of the
+// library is written in the language says so which operands it refuses, as its native part does.
+static void show_raised(Interpreter& in, const Value& exception) {
+  const Frame* const frame = in.vm().top();
+  if (frame == nullptr || frame->function == nullptr || !frame->code->source->name().starts_with("stdlib/")) return;
+  if (const Value* seen = dict_get_str(frame->function->globals, intern(in, "__raised__")))
+    call(in, Value(*seen), {exception});
+}
+
 void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form) {
   if (form == 0) {
     const Value& handled = handled_exception(in);
@@ -458,6 +468,7 @@ void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form) 
     e->suppress_context = true;
   }
   set_context(in, as_exception(exception));
+  show_raised(in, exception);
   raised = std::move(exception);
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/ops/out_types.h"
 #include "runtime/random.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/error_notes.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/table.h"
 
@@ -234,7 +235,13 @@ Value name_step(Interpreter&, const Args& args) {
   return args[0];
 }
 
+Value note_refused(Interpreter& in, const Args& args) {
+  note_refusal(in, args[0]);
+  return Value::none();
+}
+
 const Row kRows[] = {
+    {"_note_refused(exception)", note_refused},
     {"_name_step(tensor: Tensor, name: str)", name_step},
     {"_numpy_str(tensor: Tensor, options=None)", numpy_text},
     {"_numpy_repr(tensor: Tensor, options=None)", numpy_representation},

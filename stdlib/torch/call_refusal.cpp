@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "lang/core/protocol.h"
+#include "stdlib/torch/error_notes.h"
 #include "stdlib/torch/python_forms.h"
 
 namespace tessera::stdlib {
@@ -252,7 +253,11 @@ void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_ke
         wrong_item(parameter, items, i, by_keyword ? "" : " (position " + std::to_string(at + 1) + ")");
   }
   const std::string where = by_keyword ? "" : " (position " + std::to_string(at + 1) + ")";
-  say("(): argument '" + parameter.name + "'" + where + " must be " + parameter.type + ", not " + type(v));
+  Error error(ErrorKind::TypeError, function_.name + "(): argument '" + parameter.name + "'" + where + " must be " +
+                                        parameter.type + ", not " + type(v));
+  if (parameter.form.kind == ArgKind::Tensor && !first_items_)
+    if (std::string hint = hint_for_array(in_, v); !hint.empty()) error.notes.push_back(std::move(hint));
+  throw error;
 }
 
 // The first item decides whether it is a list of integers at all, and by position is told itself; the others are read later,

@@ -6,6 +6,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/protocol.h"
 #include "lang/core/type.h"
+#include "lang/objects/exception.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/vm/frame.h"
@@ -193,6 +194,9 @@ std::string hint_for_two(const std::string& message, const Tensors& t, bool in_l
   const Tensor &a = *t[0], &b = *t[1];
   if (says(message, "cannot be multiplied")) return hint_for_product(t, in_linear);
   if (message.starts_with("Target ") && says(message, "is out of bounds")) return hint_for_target(t);
+  if ((says(message, "Target size") || says(message, "Using a target size")) && a.numel() == b.numel())
+    return std::string("hint: the target has as many elements: target") +
+           (a.dim() == b.dim() + 1 ? ".unsqueeze(1)" : ".view_as(input)") + " would fit";
   if (a.device() != b.device()) return "hint: move one of them with .to(" + a.device().str() + ")";
   if (says(message, "must match the size of tensor b") && a.dim() == 2 && b.dim() == 1 && a.size(0) == b.size(0))
     return "hint: the second operand as a column (.unsqueeze(1)) would fit";
@@ -221,6 +225,8 @@ constexpr std::pair<const char*, const char*> kGraphHints[] = {
      ".item() and torch.no_grad() cut the way"},
     {"grad can be implicitly created only for scalar outputs",
      "hint: reduce the loss to one number, .mean() or .sum(), or give backward(gradient=...)"},
+    {"Expected more than 1 value per channel when training",
+     "hint: one example has no spread: use batches of two and more (drop_last=True of a DataLoader), or .eval()"},
     {"Can't call numpy() on Tensor that requires grad",
      "hint: .detach().numpy() shares the values, without the history"},
 };
@@ -261,6 +267,27 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
   }
   if (std::string hint = hint_for(message, tensors, in_linear); !hint.empty()) notes.push_back(std::move(hint));
   return notes;
+}
+
+void note_refusal(Interpreter& in, const Value& exception) {
+  const TorchState& state = torch_state(in);
+  std::vector<Value> operands;
+  for (const Frame* frame = in.vm().top(); frame != nullptr && is_library(*frame) && operands.empty();
+       frame = frame->caller)
+    for (uint32_t i = 0; frame->registers != nullptr && i < frame->code->near_parameters; ++i)
+      if (is_tensor(state, frame->registers[i])) operands.push_back(frame->registers[i]);
+  if (operands.empty()) return;
+  std::vector<std::string>& notes = as_exception(exception)->notes;
+  const std::vector<std::string> found = notes_of(in, str_text(in, exception), operands);
+  notes.insert(notes.begin(), found.begin(), found.end());
+}
+
+std::string hint_for_array(Interpreter& in, const Value& v) {
+  if (given_type(in, v) != "numpy.ndarray") return "";
+  const std::string variable = variable_of(in, v);
+  const std::string name = variable.empty() ? "x" : variable.substr(0, variable.find(','));
+  const bool wide = expect_tensor(in, v, "array").dtype() == kFloat64;
+  return "hint: torch.from_numpy(" + name + ")" + (wide ? ".float()" : "") + " makes a tensor of the array";
 }
 
 }  // namespace tessera::stdlib

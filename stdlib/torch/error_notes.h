@@ -12,4 +12,10 @@ namespace tessera::stdlib {
 // One note for each tensor among the operands, one for the layer that was running, and a hint where one is certain to help.
 std::vector<std::string> notes_of(Interpreter& in, const std::string& message, std::span<const Value> operands);
 
+// The same for an exception that a function of the library raises, about the tensors that it or its caller was given.
+void note_refusal(Interpreter& in, const Value& exception);
+
+// How to make a tensor of an array that stands where one is wanted; "" for anything else.
+std::string hint_for_array(Interpreter& in, const Value& v);
+
 }  // namespace tessera::stdlib

@@ -159,7 +159,6 @@ Value as_float(Interpreter& in, const Args& args) {
 }
 
 Value as_int(Interpreter& in, const Args& args) {
-  warn_of_scalar(in, args);
   const Value number = as_number(in, args);
   if (is_complex_tensor(args)) return Value::integer(in_torch(in, args, [&] { return self_of(args).item().to_int(); }));
   return call(in, Value(static_cast<Object*>(in.types.integer)), {number});
