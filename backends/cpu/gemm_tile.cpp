@@ -284,7 +284,7 @@ void rows_of(const TileWork<T>& w, int64_t m, int64_t columns) {
   else if constexpr (!kManyRegisters && sizeof(T) == 8) rows_by<kVectors, kind, 4, 1>(w, m, columns);
   else if constexpr (!kManyRegisters) rows_by<kVectors, kind, 4, 2, 1>(w, m, columns);
   else if constexpr (sizeof(T) == 8 || kind == Rows::Scattered) rows_by<kVectors, kind, 8, 4, 1>(w, m, columns);
-  else if constexpr (kind == Rows::Neighbours && kVectors < 3)
+  else if constexpr ((kind == Rows::Neighbours && kVectors < 3) || (kind == Rows::Strided && kVectors == 2))
     rows_by<kVectors, kind, kTall, 8, 4, 2, 1>(w, m, columns);
   else rows_by<kVectors, kind, 8, 4, 2, 1>(w, m, columns);
 }
