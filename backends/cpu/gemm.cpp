@@ -19,6 +19,7 @@
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
 #include "runtime/device/backend.h"
+#include "runtime/ops/linear.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -233,6 +234,12 @@ bool is_large(const GemmCall& c) {
   return (least >= 32 && most * line > 8 * kMegabyte) || least * line >= 2 * kMegabyte;
 }
 
+/// Whether one product is computed in panels; of vectors it is not.
+template <class T>
+bool goes_in_panels(const GemmCall& c) {
+  return c.m > 1 && c.n > 1 && !is_small_product(c) && !is_large<T>(c) && !is_by_dots(c);
+}
+
 template <class T>
 void one_product(const GemmCall& c, const T* a, const T* b, T* out) {
   if constexpr (std::is_same_v<T, float>)
@@ -371,7 +378,26 @@ void gemm(const GemmCall& c) {
   }
 }
 
+// Tiles add the bias on their way out; other products are added to rows of it.
+template <class T>
+void linear_product(const LinearCall& call) {
+  GemmCall c = call.product;
+  const T* const bias = static_cast<const T*>(call.bias);
+  T* const out = static_cast<T*>(c.c);
+  if (goes_in_panels<T>(c)) {
+    count_work(uint64_t(c.m * c.n) * uint64_t(c.k) >> kWorkShift);
+    return panel_product(c, static_cast<const T*>(c.a), static_cast<const T*>(c.b), out, bias);
+  }
+  parallel_for(c.m, std::max<int64_t>(1, kVectorGrain / c.n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) std::copy_n(bias, c.n, out + i * c.ldc);
+  });
+  c.beta = 1;
+  product<T>(c);
+}
+void linear(const LinearCall& c) { c.product.dtype == kFloat32 ? linear_product<float>(c) : linear_product<double>(c); }
+
 const KernelRegistration<GemmCall> registration(gemm_kernel, DeviceType::Cpu, gemm);
+const KernelRegistration<LinearCall> linear_registration(linear_kernel, DeviceType::Cpu, linear);
 
 }  // namespace
 }  // namespace tessera::tensor::cpu

@@ -31,6 +31,8 @@ struct Product {
   int64_t out_row, out_lane;
   T alpha, beta;
   SumParts parts;
+  const T* lane_added = nullptr;  // instead of beta * out
+  const T* row_added = nullptr;
 
   /// The same result turned: b's columns are the rows.
   Product turned() const {
@@ -48,7 +50,9 @@ struct Product {
             out_row,
             alpha,
             beta,
-            parts};
+            parts,
+            row_added,
+            lane_added};
   }
   /// What it takes, in multiplications: empty lanes, packing, and writing turned.
   double cost(int64_t lanes) const {
@@ -108,25 +112,39 @@ class Run {
         work.out = p_.out + top * p_.out_row + panels_.first(panel) * p_.out_lane;
         work.out_row = p_.out_row, work.out_lane = p_.out_lane, work.alpha = p_.alpha,
         work.beta = d == 0 ? p_.beta : T(1);
+        if (d == 0) work.lane_added = lane_added(panel), work.row_added = row_added(top);
         tile_rows(work, rows, panels_.size(panel), panels_.columns(panel));
       }
   }
   void turned(int64_t panel, int64_t top, int64_t rows, T* packed, T* sums) const {
     const int64_t size = panels_.size(panel), columns = panels_.columns(panel);
     T* const out = p_.out + top * p_.out_row + panels_.first(panel) * p_.out_lane;
-    // What is added to comes first, as where the sums do not wait.
-    if (p_.beta != T(0)) {
-      pack_panel(out, p_.out_lane, true, rows, columns, size, sums);
-      if (p_.beta != T(1)) std::transform(sums, sums + rows * size, sums, [this](T x) { return p_.beta * x; });
-    }
+    const bool adds = start_sums(panel, top, rows, out, sums);
     for (int64_t d = 0; d < depths_; d++) {
       TileWork<T> work = part(panel, top, d, packed);
       work.out = sums, work.out_row = size, work.out_lane = 1, work.alpha = p_.alpha;
-      work.beta = T(d > 0 || p_.beta != T(0));
+      work.beta = T(d > 0 || adds);
       tile_rows(work, rows, size, size);
     }
     put_turned({sums, rows, size, columns, out, p_.out_row, p_.out_lane, T(1), T(0)});
   }
+  /// What the sums of the parts are added to comes first, as where they do not wait. False: nothing does.
+  bool start_sums(int64_t panel, int64_t top, int64_t rows, const T* out, T* sums) const {
+    const int64_t size = panels_.size(panel), columns = panels_.columns(panel);
+    if (const T* const row = row_added(top)) {
+      for (int64_t r = 0; r < rows; r++) std::fill_n(sums + r * size, size, row[r]);
+    } else if (const T* const lane = lane_added(panel)) {
+      for (int64_t r = 0; r < rows; r++)
+        std::fill(std::copy_n(lane, columns, sums + r * size), sums + (r + 1) * size, T(0));
+    } else {
+      if (p_.beta == T(0)) return false;
+      pack_panel(out, p_.out_lane, true, rows, columns, size, sums);
+      if (p_.beta != T(1)) std::transform(sums, sums + rows * size, sums, [this](T x) { return p_.beta * x; });
+    }
+    return true;
+  }
+  const T* lane_added(int64_t panel) const { return p_.lane_added ? p_.lane_added + panels_.first(panel) : nullptr; }
+  const T* row_added(int64_t top) const { return p_.row_added ? p_.row_added + top : nullptr; }
   /// The operands of a part of k.
   TileWork<T> part(int64_t panel, int64_t top, int64_t d, T* packed) const {
     const int64_t p = p_.parts.start(d), depth = p_.parts.start(d + 1) - p, first = panels_.first(panel);
@@ -150,7 +168,7 @@ class Run {
 }  // namespace
 
 template <class T>
-void panel_product(const GemmCall& c, const T* a, const T* b, T* out) {
+void panel_product(const GemmCall& c, const T* a, const T* b, T* out, const T* bias) {
   const Product<T> plain{c.m,
                          c.n,
                          c.k,
@@ -165,12 +183,13 @@ void panel_product(const GemmCall& c, const T* a, const T* b, T* out) {
                          1,
                          T(c.alpha),
                          T(c.beta),
-                         sum_parts<T>(c)};
+                         sum_parts<T>(c),
+                         bias};
   const int64_t lanes = tile_lanes(T());
   const Product<T> turned = plain.turned();
   Run<T>(turned.cost(lanes) < plain.cost(lanes) ? turned : plain)();
 }
-template void panel_product(const GemmCall&, const float*, const float*, float*);
-template void panel_product(const GemmCall&, const double*, const double*, double*);
+template void panel_product(const GemmCall&, const float*, const float*, float*, const float*);
+template void panel_product(const GemmCall&, const double*, const double*, double*, const double*);
 
 }  // namespace tessera::tensor::cpu

@@ -135,8 +135,10 @@ HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
   const auto one = [&](int64_t r, int64_t j) {
     T& out = f.out[r * f.out_row + j * f.out_lane];
     const T value = f.alpha * sums[r * size + j];
-    out = f.beta == T(0) ? value : T(value + f.beta * out);
+    if (f.row_added || f.lane_added) out = value + (f.row_added ? f.row_added[r] : f.lane_added[j]);
+    else out = f.beta == T(0) ? value : T(value + f.beta * out);
   };
+  const bool added = f.row_added || f.lane_added;
   int64_t r = 0;
   if (f.out_lane != 1) {
     const auto alpha = hn::Set(d, f.alpha);
@@ -144,11 +146,15 @@ HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
       for (int64_t j = 0; j < f.columns; j += width) {
         Vec<T> block[n];
         HWY_UNROLL(4)
-        for (int64_t i = 0; i < n; i++) block[i] = hn::Mul(hn::LoadU(d, sums + (r + i) * size + j), alpha);
+        for (int64_t i = 0; i < n; i++) {
+          block[i] = hn::Mul(hn::LoadU(d, sums + (r + i) * size + j), alpha);
+          if (f.row_added) block[i] = hn::Add(block[i], hn::Set(d, f.row_added[r + i]));
+          if (f.lane_added) block[i] = hn::Add(block[i], load_some(f.lane_added + j, std::min(width, f.columns - j)));
+        }
         T* const out = f.out + r * f.out_row + j * f.out_lane;
         turn<T>(block, std::min(width, f.columns - j), [&](int64_t lane, const T* from) {
           T* const to = out + lane * f.out_lane;
-          if (f.beta == T(0)) std::memcpy(to, from, n * sizeof(T));
+          if (f.beta == T(0) || added) std::memcpy(to, from, n * sizeof(T));
           else
             for (int64_t i = 0; i < n; i++) to[i] = from[i] + f.beta * to[i];
         });
@@ -165,7 +171,9 @@ HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
       T* const out = f.out + r * f.out_row + j;
       const int64_t count = std::min(width, f.columns - j);
       auto value = hn::Mul(hn::LoadU(d, sums + r * size + j), alpha);
-      if (f.beta != T(0)) value = hn::Add(value, hn::Mul(beta, load_some(out, count)));
+      if (f.lane_added) value = hn::Add(value, load_some(f.lane_added + j, count));
+      else if (f.row_added) value = hn::Add(value, hn::Set(d, f.row_added[r]));
+      else if (f.beta != T(0)) value = hn::Add(value, hn::Mul(beta, load_some(out, count)));
       store_some(value, out, count);
     }
 }
@@ -248,20 +256,24 @@ void tile(const TileWork<T>& w, int64_t columns) {
   }
   if (kind != Rows::Strided && part > first) add_to(waiting, kVectors * width);
   else if (w.bias) add_to(w.bias, 0);
-  if (w.out_lane == 1 && columns == kVectors * width && w.alpha == T(1) && (w.beta == T(0) || w.beta == T(1))) {
-    const bool add = w.beta != T(0);
+  if (w.out_lane == 1 && columns == kVectors * width && w.alpha == T(1) && !w.row_added &&
+      (w.lane_added || w.beta == T(0) || w.beta == T(1))) {
+    const bool add = w.lane_added || w.beta != T(0);
+    const T* const added = w.lane_added ? w.lane_added : w.out;
+    const int64_t added_row = w.lane_added ? 0 : w.out_row;
     HWY_UNROLL(kTall)
     for (int r = 0; r < kRows; r++) {
       HWY_UNROLL(3)
       for (int v = 0; v < kVectors; v++) {
         T* const out = w.out + r * w.out_row + v * width;
-        hn::StoreU(add ? hn::Add(sums[r][v], hn::LoadU(d, out)) : sums[r][v], d, out);
+        hn::StoreU(add ? hn::Add(sums[r][v], hn::LoadU(d, added + r * added_row + v * width)) : sums[r][v], d, out);
       }
     }
     return;
   }
   keep();
-  put_sums<T>({waiting, kRows, kVectors * width, columns, w.out, w.out_row, w.out_lane, w.alpha, w.beta});
+  put_sums<T>({waiting, kRows, kVectors * width, columns, w.out, w.out_row, w.out_lane, w.alpha, w.beta, w.lane_added,
+               w.row_added});
 }
 
 /// All rows, by tiles of these heights.
@@ -273,6 +285,7 @@ void rows_by(TileWork<T> w, int64_t m, int64_t columns) {
       if (kind == Rows::Scattered) w.offsets += height;
       else w.a += height * w.row;
       w.out += height * w.out_row;
+      if (w.row_added) w.row_added += height;
     }
   };
   (by(heights, &tile<heights, kVectors, kind, T>), ...);

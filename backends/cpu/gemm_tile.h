@@ -27,8 +27,10 @@ struct TileWork {
   T* out = nullptr;
   int64_t out_row = 0, out_lane = 1;  // one of them is 1
   T alpha = T(1), beta = T(0);
-  bool goes_on = false;     // sums begin with what is in out: whole vectors along lanes
-  const T* bias = nullptr;  // what the parts are added to, whole vectors; or nothing
+  bool goes_on = false;           // sums begin with what is in out: whole vectors along lanes
+  const T* bias = nullptr;        // what the parts are added to, whole vectors; or nothing
+  const T* lane_added = nullptr;  // is added instead of beta * out: one for each column,
+  const T* row_added = nullptr;   // or one for each row
 };
 
 /// Whether so many multiplications, some 90 us of one thread, gain by threads that must be woken first: that takes 30 us and more
@@ -57,7 +59,8 @@ int64_t tile_lanes(double);
 void tile_rows(const TileWork<float>& work, int64_t m, int64_t size, int64_t columns);
 void tile_rows(const TileWork<double>& work, int64_t m, int64_t size, int64_t columns);
 
-/// out[r * out_row + j * out_lane] = alpha * sums[r * size + j] + beta * itself, for `rows` and `columns`.
+/// out[r * out_row + j * out_lane] = alpha * sums[r * size + j] + beta * itself, for `rows` and `columns`; or instead of itself
+/// something for each lane or for each row.
 template <class T>
 struct TurnedSums {
   const T* sums;
@@ -65,6 +68,8 @@ struct TurnedSums {
   T* out;
   int64_t out_row, out_lane;
   T alpha, beta;
+  const T* lane_added = nullptr;
+  const T* row_added = nullptr;
 };
 void put_turned(const TurnedSums<float>& sums);
 void put_turned(const TurnedSums<double>& sums);

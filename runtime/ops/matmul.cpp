@@ -6,11 +6,15 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/linear.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<LinearCall> linear_kernel("linear");
+
 namespace {
 
 // The last two dimensions of a tensor as gemm reads them.
@@ -69,31 +73,37 @@ void run_complex_gemm(const Tensor& out, const Tensor& a, const Tensor& b, doubl
   copy_into(imag(out), im);
 }
 
+// One product, or one for each of the first dimension.
+GemmCall gemm_of(const Tensor& out, const Tensor& a_given, const Matrix& a, const Matrix& b, double alpha,
+                 double beta) {
+  size_t n = out.sizes().size();
+  bool batched = n == 3;
+  return {out.dtype(),
+          out.sizes()[n - 2],
+          out.sizes()[n - 1],
+          a_given.sizes()[n - 1],
+          alpha,
+          beta,
+          a.tensor.data_ptr(),
+          a.ld,
+          batched ? a.tensor.strides()[0] : 0,
+          a.transpose,
+          b.tensor.data_ptr(),
+          b.ld,
+          batched ? b.tensor.strides()[0] : 0,
+          b.transpose,
+          out.data_ptr(),
+          out.sizes()[n - 1],
+          batched ? out.strides()[0] : 0,
+          batched ? out.sizes()[0] : 1};
+}
+
 // out (contiguous, ... x m x n) = alpha * a b + beta * out
 void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha, double beta) {
   if (out.numel() == 0) return;
   if (is_complex(out.dtype())) return run_complex_gemm(out, a_given, b_given, alpha, beta);
-  Matrix a = as_matrix(a_given), b = as_matrix(b_given);
-  size_t n = out.sizes().size();
-  bool batched = n == 3;
-  GemmCall c{out.dtype(),
-             out.sizes()[n - 2],
-             out.sizes()[n - 1],
-             a_given.sizes()[n - 1],
-             alpha,
-             beta,
-             a.tensor.data_ptr(),
-             a.ld,
-             batched ? a.tensor.strides()[0] : 0,
-             a.transpose,
-             b.tensor.data_ptr(),
-             b.ld,
-             batched ? b.tensor.strides()[0] : 0,
-             b.transpose,
-             out.data_ptr(),
-             out.sizes()[n - 1],
-             batched ? out.strides()[0] : 0,
-             batched ? out.sizes()[0] : 1};
+  const Matrix a = as_matrix(a_given), b = as_matrix(b_given);
+  const GemmCall c = gemm_of(out, a_given, a, b, alpha, beta);
   if (c.k == 0) {
     if (beta == 0) fill_into(out, 0);
     else if (beta != 1) copy_into(out, out * beta);
@@ -329,9 +339,15 @@ struct LinearRows {
     return {shape, x};
   }
   static void run(const Tensor& out, const Tensor& bias, const Tensor& x, const Tensor& weight) {
+    const Tensor w = weight.view_of({weight.sizes()[1], weight.sizes()[0]}, {weight.strides()[1], weight.strides()[0]});
+    const bool whole = linear_kernel.has(out.device().type) && (out.dtype() == kFloat32 || out.dtype() == kFloat64) &&
+                       bias.dim() == 1 && bias.sizes()[0] == out.sizes()[1] && bias.is_contiguous();
+    if (whole && out.numel() > 0 && x.sizes()[1] > 0) {
+      const Matrix a = as_matrix(x), b = as_matrix(w);
+      return linear_kernel(out.device(), {gemm_of(out, x, a, b, 1.0, 0.0), bias.data_ptr()});
+    }
     start_with(out, bias, 1.0);
-    const Ints w = weight.strides();
-    run_gemm(out, x, weight.view_of({weight.sizes()[1], weight.sizes()[0]}, {w[1], w[0]}), 1.0, 1.0);
+    run_gemm(out, x, w, 1.0, 1.0);
   }
   static void grad(Tensor& out, const Tensor& bias, const Tensor& x, const Tensor& weight) {
     record_sum_and_product(out, "AddmmBackward0", bias, x, weight, 1.0, 1.0, true);

@@ -98,6 +98,17 @@ TEST_CASE("products are sums of products, however they are computed") {
       if (!is_floating(dtype)) continue;
       const Tensor bias = values({n}, dtype, 3);
       CHECK(furthest(addmm(bias, a, b, 0.5, 2.0), exact(bias) * 0.5 + expected * 2.0) <= 4 * tolerance(dtype));
+      CHECK(furthest(linear(a, transpose(b, 0, 1), bias), addmm(bias, a, b)) == 0);
+    }
+}
+
+TEST_CASE("a layer adds its bias while the product is written, bit by bit as addmm does") {
+  for (DType dtype : {kFloat32, kFloat64})
+    for (const auto& [m, k, n] : {std::tuple{64, 900, 250}, {250, 900, 64}, {37, 300, 101}, {512, 64, 64}}) {
+      const Tensor x = values({m, k}, dtype), w = values({n, k}, dtype, 2), bias = values({n}, dtype, 3);
+      INFO(m, ' ', k, ' ', n);
+      CHECK(furthest(linear(x, w, bias), addmm(bias, x, transpose(w, 0, 1))) == 0);
+      CHECK(furthest(linear(turned(x), turned(w), bias), addmm(bias, turned(x), transpose(turned(w), 0, 1))) == 0);
     }
 }
 
