@@ -219,10 +219,12 @@ class IndexLoop {
     if (total == 0) return;
     const int shared = total <= kIndexGrain ? -1 : shared_level();
     if (shared < 0) {
-      const int64_t parts = kTight<kMode, T> && nest_.row && c_.step[0] != 0 ? total / kIndexGrain : 1;
-      if (const int64_t threads = std::min<int64_t>({Context::current().threads, kMostParts, parts}); threads > 1)
-        share_targets(threads);
-      else walk(0, 0, nest_.levels[0].size);
+      int64_t parts = 1;
+      if constexpr (kTight<kMode, T>)
+        if (nest_.row && c_.step[0] != 0)
+          parts = std::min<int64_t>({Context::current().threads, kMostParts, total / kIndexGrain});
+      if (parts <= 1) walk(0, 0, nest_.levels[0].size);
+      else if constexpr (kTight<kMode, T>) share_targets(parts);
     } else {
       const int64_t size = nest_.levels[shared].size;
       parallel_for(size, std::max<int64_t>(1, kIndexGrain * size / total),
