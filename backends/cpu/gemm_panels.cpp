@@ -81,8 +81,11 @@ class Run {
       for (int64_t task = begin; task < end; task++) run(task % blocks_, task / blocks_);
     };
     if (tasks == 1) return body(0, 1);
-    run_split(tasks, {.grain = std::max<int64_t>(1, kLeastTask / work), .tasks = worth_waking(p_.m * p_.n * p_.k)},
-              RangeBody(body));
+    const int64_t all = p_.m * p_.n * p_.k;
+    run_split(
+        tasks,
+        {.grain = std::max<int64_t>(1, kLeastTask / work), .tasks = worth_waking(all), .wakes = worth_waking(2 * all)},
+        RangeBody(body));
   }
 
  private:

@@ -103,13 +103,13 @@ void add_products(const LstmGradCall& c, int64_t first, int64_t count, const T* 
   panel_product(call, d_gates, static_cast<const T*>(c.w_ih), static_cast<T*>(c.d_input) + offset * c.features);
 }
 
-/// f(first, count): rows of the batch, all at once for one thread.
+/// f(first, count): rows of the batch, all at once for one thread. `work` is that of a row, `all` what follows for all of them.
 template <class F>
-void share_rows(int64_t batch, int64_t work, const F& f) {
+void share_rows(int64_t batch, int64_t work, int64_t all, const F& f) {
   const int64_t threads = Context::current().threads, even = (batch + threads - 1) / threads;
   const int64_t grain = std::max<int64_t>({1, even, (int64_t(1) << 18) / std::max<int64_t>(1, work)});
   if (grain >= batch) return f(0, batch);
-  run_split(batch, {.grain = grain, .tasks = worth_waking(batch * work)},
+  run_split(batch, {.grain = grain, .tasks = worth_waking(all)},
             RangeBody([&](int64_t begin, int64_t end) { f(begin, end - begin); }));
 }
 
@@ -177,7 +177,8 @@ void lstm_of(const LstmCall& c) {
     T* const end = std::copy_n(static_cast<const T*>(c.bias), 4 * c.width, bias.data());
     std::fill(end, bias.data() + w.padded(), T(0));
   }
-  share_rows(c.batch, c.steps * 4 * c.width * (c.width + c.features),
+  const int64_t work = c.steps * 4 * c.width * (c.width + c.features);
+  share_rows(c.batch, work, c.batch * work,
              [&](int64_t first, int64_t count) { lstm_rows(c, w, c.bias ? bias.data() : nullptr, first, count); });
 }
 void lstm(const LstmCall& c) { c.dtype == kFloat32 ? lstm_of<float>(c) : lstm_of<double>(c); }
@@ -245,7 +246,7 @@ void lstm_grad_of(const LstmGradCall& c) {
   std::fill_n(static_cast<T*>(c.d_bias), gates, T(0));
   for (int64_t done = 0; done < c.steps; done += at_once) {
     const int64_t count = std::min(at_once, c.steps - done), low = c.backwards ? done : c.steps - done - count;
-    share_rows(c.batch, count * gates * c.width,
+    share_rows(c.batch, count * gates * c.width, c.batch * c.steps * gates * c.width,
                [&](int64_t first, int64_t rows) { lstm_grad_rows(c, w, low, count, d_gates.data(), first, rows); });
     add_products<T>(c, low, count, d_gates.data(), done > 0);
     add_rows(d_gates.data(), count * c.batch, gates, static_cast<T*>(c.d_bias));

@@ -159,17 +159,17 @@ class Pool {
     return *pool;
   }
 
-  void run(Job& job, int threads, bool at_once) {
+  void run(Job& job, int threads, const Split& split) {
     open(job, threads - 1);
     InsidePiece inside;
     int share = 0;
     bool more = true;
-    if (at_once) {
+    if (split.tasks) {
       wake(job, threads - 1);
     } else {
       const auto start = Clock::now();
       more = job.run_piece(share);
-      if ((Clock::now() - start) * job.pieces_left() > kWorthWaking) wake(job, threads - 1);
+      if (split.wakes && (Clock::now() - start) * job.pieces_left() > kWorthWaking) wake(job, threads - 1);
     }
     while (more) more = job.run_piece(share);
     close(job);
@@ -332,7 +332,7 @@ void run_split(int64_t n, const Split& split, RangeBody body) {
   Job job(n, piece, int(threads), body);
   {
     const SharedCounts shared;
-    Pool::get().run(job, int(threads), split.tasks);
+    Pool::get().run(job, int(threads), split);
   }
   job.finish();
 }

@@ -31,6 +31,7 @@ struct Split {
   int64_t grain;               // the fewest elements of a piece: some microseconds of work
   bool tasks = false;          // every element is worth a thread: pieces have `grain`, sleepers are woken at once
   int most_threads = INT_MAX;  // beside the Context's own limit
+  bool wakes = true;           // or only threads that are awake join in
 };
 
 /// Takes steps of a microsecond's work off the host's countdown; nothing inside of a piece, whose call has been counted.
