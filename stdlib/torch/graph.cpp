@@ -1,5 +1,7 @@
 #include "stdlib/torch/graph.h"
 
+#include <unordered_set>
+
 #include <algorithm>
 
 #include "lang/core/protocol.h"
@@ -234,8 +236,36 @@ Value wrap_node(Interpreter& in, CountedPtr<Node> node) {
   return Value::adopt(object);
 }
 
+namespace {
+
+// Whether a tensor's history begins at other leaves than those given.
+Value has_other_leaves(Interpreter& in, const Args& args) {
+  std::unordered_set<const Node*> seen;
+  std::vector<CountedPtr<Node>> held;  // accumulators exist while somebody holds them
+  for (const Tensor& leaf : tensors_of(in, args[1])) {
+    held.push_back(gradient_edge(leaf).node);
+    seen.insert(held.back().get());
+  }
+  std::vector<const Node*> open;
+  const auto visit = [&](const Node* node) {
+    if (node != nullptr && seen.insert(node).second) open.push_back(node);
+  };
+  const Edge start = gradient_edge(expect_tensor(in, args[0], "tensor"));
+  visit(start.node.get());
+  while (!open.empty()) {
+    const Node* const node = open.back();
+    open.pop_back();
+    if (node->edges.empty()) return Value::boolean(true);
+    for (const Edge& edge : node->edges) visit(edge.node.get());
+  }
+  return Value::boolean(false);
+}
+
+}  // namespace
+
 void add_graph_functions(Interpreter& in, Module& module) {
   add_hook_functions(in, module);
+  in.def(module, "_has_other_leaves(tensor, leaves: tuple)", "", has_other_leaves);
   in.def(module, "_sweep()", "", sweep);
   in.def(module, "_gradient_edge(tensor)", "", gradient_edge_of);
   in.def(module, "_composed_as(tensor: Tensor, name: str)", "", name_composition);
