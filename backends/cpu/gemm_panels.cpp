@@ -16,7 +16,8 @@ constexpr int64_t kLeastTask = int64_t(1) << 18;  // multiplications
 
 constexpr int64_t kLeftColumns = int64_t(1) << 19;  // bytes
 constexpr int64_t kRowsAtOnce = 512;                // of a part of k, in the second-level cache
-constexpr int64_t kInPlace = int64_t(24) << 10;     // bytes of a right operand that stays in the first-level cache
+constexpr int64_t kNear = 2048;                     // bytes from row to row: half a page
+constexpr int64_t kInPlace = int64_t(32) << 10;     // bytes of a right operand that stays in the first-level cache
 
 /// a along rows, b along lanes: result (r, j) is out[r * out_row + j * out_lane].
 template <class T>
@@ -93,7 +94,8 @@ class Run {
 
   /// b is read where it lies by few rows or if it is small, and its rows are whole vectors.
   bool packs() const {
-    return p_.along || p_.n % panels_.width != 0 || (p_.m > 24 && p_.k * p_.b_row * int64_t(sizeof(T)) > kInPlace);
+    const int64_t row = p_.b_row * int64_t(sizeof(T));
+    return p_.along || p_.n % panels_.width != 0 || (p_.m > (row <= kNear ? 64 : 24) && p_.k * row > kInPlace);
   }
   /// A turned result is not added to, it would be turned for each part of k: its sums wait.
   bool waits() const { return p_.out_lane != 1 && depths_ > 1; }
