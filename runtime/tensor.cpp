@@ -50,7 +50,8 @@ static_assert(sizeof(TensorImpl) % alignof(Account*) == 0);
 
 void* allocate_alone() {
   Account* account = Context::current().account;
-  if (account->limit() == Account::kUnlimited) [[likely]] account = nullptr;
+  if (account->limit() == Account::kUnlimited) [[likely]]
+    account = nullptr;
   size_t bytes = kAlone;
   if (account) account->charge(kBooked);
   char* const block = static_cast<char*>(host::allocate(bytes));
@@ -244,6 +245,10 @@ Scalar Tensor::item() const {
     if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>) return Scalar(float(x));
     else return Scalar(x);
   });
+}
+
+void Tensor::fail_no_dimensions(int64_t d) {
+  fail(TensorErrorKind::Index, "Dimension specified as ", d, " but tensor has no dimensions");
 }
 
 }  // namespace tessera::tensor

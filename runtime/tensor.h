@@ -125,8 +125,14 @@ class Tensor {
   int64_t numel() const { return impl_->numel; }
   Ints sizes() const { return impl_->sizes; }
   Ints strides() const { return impl_->strides; }
-  int64_t size(int64_t d) const { return impl_->sizes[size_t(wrap_dim(d, dim()))]; }
-  int64_t stride(int64_t d) const { return impl_->strides[size_t(wrap_dim(d, dim()))]; }
+  /// A tensor without dimensions has none to ask for, though ops take its dimension 0.
+  int64_t size(int64_t d) const { return impl_->sizes[dimension(d)]; }
+  int64_t stride(int64_t d) const { return impl_->strides[dimension(d)]; }
+  size_t dimension(int64_t d) const {
+    if (dim() == 0) [[unlikely]]
+      fail_no_dimensions(d);
+    return size_t(wrap_dim(d, dim()));
+  }
   int64_t offset() const { return impl_->offset(); }
   Storage& storage() const { return *impl_->storage; }
   size_t nbytes() const { return size_t(numel()) * item_size(dtype()); }
@@ -162,6 +168,8 @@ class Tensor {
   Scalar item() const;
 
  private:
+  [[noreturn]] static void fail_no_dimensions(int64_t d);
+
   TensorImpl* impl_ = nullptr;
 };
 

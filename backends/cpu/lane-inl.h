@@ -56,10 +56,49 @@ HWY_INLINE L<T> log10(L<T> x) {
 TS_EACH(asinh, asinh)
 TS_EACH(acosh, acosh)
 TS_EACH(atanh, atanh)
-TS_EACH(erfc, erfc)
 #undef TS_EACH
+/// In the middle from erf; beyond from the tail's own series, and 2 less that below. The rounding of x^2 counts in exp(-x^2).
+HWY_INLINE L<double> erfc_of_doubles(L<double> x) {
+  const L<double> a = at_most(abs(x), 40.0), s = a * a, lost = hn::MulSub(a.v, a.v, s.v);
+  const LaneMask<double> is_far = a >= L<double>(1.0);
+  if (!any(is_far)) return L<double>(1.0) - erf(x);
+  const L<double> tail = erfc_far(a, s) * (L<double>(1.0) - lost);
+  const L<double> far = select(x < L<double>(0.0), L<double>(2.0) - tail, tail);
+  return select(x == x, select(is_far, far, L<double>(1.0) - erf(x)), x);
+}
+template <class T>
+HWY_INLINE L<T> erfc(L<T> x) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) return in_doubles([](L<double> a) HWY_ATTR { return erfc_of_doubles(a); }, x);
+#endif
+  return each(x, [](T e) { return T(std::erfc(e)); });
+}
+/// Stirling's series at x + 8 of small x, less the logarithm of what was multiplied; of x below 1/2 by reflection. Its errors
+/// are some 1e-15, which is enough for floats.
+HWY_INLINE L<double> lgamma_of_doubles(L<double> x) {
+  const L<double> one = 1.0;
+  const LaneMask<double> is_low = x < L<double>(0.5);
+  const L<double> y = select(is_low, one - x, x), by_two = y * (y + one);
+  const LaneMask<double> is_small = y < L<double>(8.0);
+  const auto pair = [&](double n) HWY_ATTR { return (y + L<double>(n)) * (y + L<double>(n + 1)); };
+  const L<double> product = select(is_small, by_two * pair(2) * pair(4) * pair(6), one);
+  const L<double> z = select(is_small, y + L<double>(8.0), y), inverse = one / z;
+  const L<double> series = inverse * horner(inverse * inverse, 1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680,
+                                            1.0 / 1188, -691.0 / 360360, 1.0 / 156, -3617.0 / 122400);
+  L<double> result = (z - L<double>(0.5)) * log(z) - z + L<double>(0.91893853320467274178) + series - log(product);
+  result = select(y == one, L<double>(0.0), select(y == L<double>(2.0), L<double>(0.0), result));
+  result = select(y <= L<double>(1e300), result, y);  // infinite, or no number
+  if (!any(is_low)) return result;
+  const L<double> from_whole = (x - round(x)) * L<double>(3.14159265358979323846);
+  const L<double> reflected = log(L<double>(3.14159265358979323846) / abs(sin(from_whole))) - result;
+  const L<double> low = select(x >= L<double>(-1e300), select(x == round(x), L<double>(HUGE_VAL), reflected), abs(x));
+  return select(is_low, low, result);
+}
 template <class T>
 HWY_INLINE L<T> lgamma(L<T> x) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) return in_doubles([](L<double> a) HWY_ATTR { return lgamma_of_doubles(a); }, x);
+#endif
   return each(x, [](T e) {
     int sign;
     return T(::lgamma_r(double(e), &sign));

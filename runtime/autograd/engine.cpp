@@ -39,7 +39,7 @@ class Engine {
   }
 
   void run() {
-    const Running running(pass_, limited_);
+    Running running(pass_, limited_);
     for (size_t i = 0; i < tasks_.size(); i++) count_edges(i);
     if (limited_) mark_needed();
     for (Start& s : starts_) receive(s.task, s.output, std::move(s.grad));
@@ -50,6 +50,10 @@ class Engine {
       ready_.pop();
       execute(next);
     }
+    for (size_t i = 0; i < running.last.size(); i++) {  // one may add another
+      const auto callback = running.last[i];
+      callback();
+    }
   }
 
   TensorList& captured() { return captured_; }
@@ -57,12 +61,22 @@ class Engine {
  private:
   // Says which sweep runs while it does.
   struct Running {
-    Running(uint64_t id, bool limited) : before(current) { current = {id, limited}; }
-    ~Running() { current = before; }
+    Running(uint64_t id, bool limited) : before(current), outer(innermost) {
+      current = {id, limited};
+      innermost = this;
+    }
+    ~Running() {
+      current = before;
+      innermost = outer;
+    }
     inline static thread_local Sweeping current;
+    inline static thread_local Running* innermost = nullptr;
     Sweeping before;
+    Running* outer;
+    std::vector<std::function<void()>> last;  // to be called when all has run
   };
   friend Sweeping tessera::tensor::current_sweep();
+  friend void tessera::tensor::queue_callback(std::function<void()> callback);
 
   struct Capture {
     uint32_t output, slot;
@@ -348,6 +362,12 @@ TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const Ten
 }
 
 Sweeping current_sweep() { return Engine::Running::current; }
+
+void queue_callback(std::function<void()> callback) {
+  Engine::Running* const running = Engine::Running::innermost;
+  check(running != nullptr, TensorErrorKind::Runtime, "Final callbacks can only be installed during backward pass.");
+  running->last.push_back(std::move(callback));
+}
 
 bool is_leaf(const Tensor& t) { return !t.requires_grad() || !grad_fn_of(t); }
 

@@ -31,6 +31,8 @@ struct Sweeping {
   bool limited = false;  // to the way to some inputs
 };
 Sweeping current_sweep();
+/// Calls it when the sweep that this thread is in has run.
+void queue_callback(std::function<void()> callback);
 
 bool is_leaf(const Tensor& t);
 void set_requires_grad(const Tensor& t, bool requires_grad);

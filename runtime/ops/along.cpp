@@ -143,7 +143,10 @@ template <AlongCall::Op kOp>
 struct Running {
   static Meta shape(const Tensor& self, int64_t dim, MaybeType dtype) {
     wrap_dim(dim, self.dim());
-    return {self.sizes(), running_type(self, dtype), self.device()};
+    const DType type = running_type(self, dtype);
+    if (self.dim() && self.numel())
+      require_type(kAllTypes - kBool, type, kOp == AlongCall::Sum ? "cumsum_out_cpu" : "cumprod_out_cpu");
+    return {self.sizes(), type, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
     if (kOp == AlongCall::Sum) return run_sums(out, to_dtype(self, out.dtype()), dim, false);

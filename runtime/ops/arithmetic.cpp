@@ -6,6 +6,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
@@ -257,6 +258,8 @@ Tensor logit(const Tensor& given, std::optional<double> eps) {
   Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
   // Not a clamp: at the bounds themselves the derivative is that between them, and a NaN bounds nothing.
   Tensor p = eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x;
+  if (!eps && needs_grad(x))  // outside of them neither the logarithm nor its derivative is a number
+    p = x + masked_fill(zeros_like(x), lt(x, 0) | gt(x, 1), Scalar(std::nan("")));
   return renamed(log(p / (1.0 - p)), "LogitBackward0");
 }
 struct Sinc {
@@ -296,15 +299,15 @@ Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<doub
   return renamed(nan.value_or(0.0) == 0.0 ? y : where(isnan(x), *nan, y), "NanToNumBackward0");
 }
 Tensor prelu(const Tensor& x, const Tensor& weight) {
-  check(weight.dim() <= 1, TensorErrorKind::Runtime,
-        "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  check(x.dtype() == weight.dtype(), TensorErrorKind::Runtime, "prelu: Type promoting not supported. Got ",
+        scalar_type_name(x.dtype()), " and ", scalar_type_name(weight.dtype()));
   check(x.dim() > 0 || weight.numel() == 1, TensorErrorKind::Runtime, "Not allow zero-dim input tensor.");
   const int64_t channels = x.dim() > 1 ? x.sizes()[1] : 1;
   check(weight.numel() == 1 || weight.numel() == channels, TensorErrorKind::Runtime,
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
         " and channel size = ", channels, ".");
-  check(x.dtype() == weight.dtype(), TensorErrorKind::Runtime, "prelu: Type promoting not supported. Got ",
-        scalar_type_name(x.dtype()), " and ", scalar_type_name(weight.dtype()));
+  check(weight.dim() <= 1, TensorErrorKind::Runtime,
+        "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
   require_type(kFloatTypes, x.dtype(), "prelu_cpu");
   Tensor w = weight;
   if (x.dim() == 0) w = reshape(weight, {});

@@ -45,8 +45,9 @@ void check_copy(const Tensor& to, const Tensor& from) {
         "Cannot copy out of meta tensor; no data!");
   if (to.sizes() == from.sizes() || (to.numel() == 0 && from.numel() == 0)) return;
   Ints t = to.sizes(), f = from.sizes();
-  check(f.size() <= t.size(), TensorErrorKind::Runtime, "output with shape ", t, " doesn't match the broadcast shape ",
-        f);
+  if (f.size() > t.size())
+    fail(TensorErrorKind::Runtime, "output with shape ", t, " doesn't match the broadcast shape ",
+         Ints(broadcast_shapes(t, f)));
   for (size_t i = 1; i <= f.size(); i++)
     check(f[f.size() - i] == t[t.size() - i] || f[f.size() - i] == 1, TensorErrorKind::Runtime,
           "The size of tensor a (", t[t.size() - i], ") must match the size of tensor b (", f[f.size() - i],

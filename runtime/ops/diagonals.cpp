@@ -14,8 +14,8 @@ constexpr uint32_t kBoth = kFunction | kMethod;
 
 struct DiagEmbed {
   static Meta shape(const Tensor& self, int64_t offset, int64_t first, int64_t second) {
-    const int64_t n = saturated_add(self.size(-1), offset < 0 ? saturated_sub(0, offset) : offset);
     const int64_t a = wrap_dim(first, self.dim() + 1), b = wrap_dim(second, self.dim() + 1);
+    const int64_t n = saturated_add(self.size(-1), offset < 0 ? saturated_sub(0, offset) : offset);
     check(a != b, TensorErrorKind::Runtime, "diagonal dimensions cannot be identical ", first, ", ", second);
     Dims shape(self.sizes().first(size_t(self.dim() - 1)));
     shape.insert(size_t(std::min(a, b)), n), shape.insert(size_t(std::max(a, b)), n);

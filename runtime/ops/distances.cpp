@@ -97,12 +97,12 @@ Tensor cdist(const Tensor& a_given, const Tensor& b_given, double p, const std::
   for (const auto& [t, name] : both)
     check(t->dim() >= 2, TensorErrorKind::Runtime, "cdist only supports at least 2D tensors, ", name,
           " got: ", t->dim(), "D");
+  check(a_given.size(-1) == b_given.size(-1), TensorErrorKind::Runtime,
+        "X1 and X2 must have the same number of columns. X1: ", a_given.size(-1), " X2: ", b_given.size(-1));
   for (const auto& [t, name] : both)
     check(is_floating(t->dtype()), TensorErrorKind::Runtime, "cdist only supports floating-point dtypes, ", name,
           " got: ", scalar_type_name(t->dtype()));
   check(p >= 0, TensorErrorKind::Runtime, "cdist only supports non-negative p values");
-  check(a_given.size(-1) == b_given.size(-1), TensorErrorKind::Runtime,
-        "X1 and X2 must have the same number of columns. X1: ", a_given.size(-1), " X2: ", b_given.size(-1));
   check(a_given.dtype() == b_given.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(a_given.dtype()), " but found ", scalar_type_name(b_given.dtype()));
   const Dims batch = broadcast_shapes(batch_of(a_given), batch_of(b_given));

@@ -79,8 +79,9 @@ const Tensor& first_tensor(const T&, const A&... rest) {
 
 template <class Op, class... A>
 auto checked_shape(const A&... args) {
+  auto shape = Op::shape(args...);  // first, as PyTorch looks at the dtype where it chooses the kernel
   if constexpr (requires { Op::types; }) require_type(Op::types.set, first_tensor(args...).dtype(), Op::types.kernel);
-  return Op::shape(args...);
+  return shape;
 }
 
 template <class Op, class... A>

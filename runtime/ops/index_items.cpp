@@ -165,7 +165,7 @@ struct IndexFill {
           "index_fill_(): Converting complex Scalar to non-complex type is not supported");
     check(index.dim() <= 1, TensorErrorKind::Runtime, "Index has to be a vector/scalar");
     check_same_device(self, index);
-    return Meta(self.sizes(), self);
+    return Meta(self.sizes(), self.dtype(), self.device(), dense_strides(self));
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim_given, const Tensor& index, Scalar value) {
     fill(out, self, dim_given, index, Tensor::scalar(value, self.dtype(), self.device()));

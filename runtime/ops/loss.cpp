@@ -41,14 +41,16 @@ struct MseLoss {
             reduction == kNone ? result_strides(both, sizes) : Dims()};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
-    const Tensor gap = self - target;
+    const Tensor gap = to_dtype(self, out.dtype()) - to_dtype(target, out.dtype());
     copy_into(out, reduced(gap * gap, reduction));
   }
   static void grad(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
     const int64_t count = numel_of(broadcast_shapes(self.sizes(), target.sizes()));
     record(out, "MseLossBackward0", {&self, &target}, keep(self, target),
            [reduction, count, left = Dims(self.sizes()), right = Dims(target.sizes())](Sweep& s) {
-             const Tensor d = element_gradient(s.g(), reduction, count) * (s.kept(0) - s.kept(1)) * 2.0;
+             const DType type = s.g().dtype();
+             const Tensor gap = to_dtype(s.kept(0), type) - to_dtype(s.kept(1), type);
+             const Tensor d = element_gradient(s.g(), reduction, count) * gap * 2.0;
              s.give(0, [&] { return sum_to_size(d, left); });
              s.give(1, [&] { return sum_to_size(-d, right); });
            });

@@ -60,7 +60,7 @@ Meta filled_shape(const Tensor& self, const Tensor& mask) {
   check(mask.dtype() == kBool, TensorErrorKind::Runtime,
         "masked_fill_ only supports boolean masks, but got mask with dtype ", cpp_name(mask.dtype()));
   check_same_device(self, mask);
-  return Meta(broadcast_shapes(self.sizes(), mask.sizes()), self);
+  return Meta(broadcast_shapes(mask.sizes(), self.sizes()), self);
 }
 
 void run_fill(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -88,6 +88,7 @@ struct MaskedFillNumber {
 struct MaskedFill {
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& self, const Tensor& mask, const Tensor& value) {
+    broadcast_shapes(mask.sizes(), self.sizes());
     check(value.dim() == 0, TensorErrorKind::Runtime,
           "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
           " dimension(s).");
@@ -193,7 +194,7 @@ TS_OP(masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -
       "f[3,4], b[3,4], 1.5\n"
       "f[3,4].t, b[4], 2\n"
       "f[2,2], f[2,2], 1 -> RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype float\n"
-      "f[2,2], b[3], 1 -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)");
+      "f[2,2], b[3], 1 -> RuntimeError: The size of tensor a (3) must match the size of tensor b (2)");
 TS_OP(
     masked_fill, "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", "value where mask is true.",
     kWrites, MaskedFill,

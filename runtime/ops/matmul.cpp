@@ -422,8 +422,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
           "both arguments to linear need to be at least 1D, but they are ", x.dim(), "D and ", weight.dim(), "D");
     check(weight.dim() <= 2, TensorErrorKind::Runtime, "t() expects a tensor with <= 2 dimensions, but self is ",
           weight.dim(), "D");
-    check(!bias.defined() || weight.dim() == 2, TensorErrorKind::Runtime,
-          "addmm: mat2 must be a matrix, got 1-D tensor");
+    check(!bias.defined() || weight.dim() == 2 || (bias.dim() == 0 && x.dim() != 2) || x.dtype() != weight.dtype(),
+          TensorErrorKind::Runtime, "addmm: mat2 must be a matrix, got 1-D tensor");
     if (x.dim() > 2 && weight.dim() == 2) {
       Dims shape(x.sizes());
       Tensor flat = linear(reshape(x, {rows_of(x), x.size(-1)}), weight, bias);

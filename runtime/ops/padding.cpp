@@ -114,8 +114,8 @@ struct EdgePad {
   static Meta shape(const Tensor& self, Ints pad, const std::string& mode) {
     const Padding p(self, pad);
     const int64_t dims = int64_t(pad.size()) / 2, ndim = self.dim();
-    check(dims <= 3 && (ndim == dims + 1 || ndim == dims + 2), TensorErrorKind::NotImplemented, "Padding size ",
-          pad.size(), " is not supported for ", ndim, "D input tensor.");
+    check(dims >= 1 && dims <= 3 && (ndim == dims + 1 || ndim == dims + 2), TensorErrorKind::NotImplemented,
+          "Padding size ", pad.size(), " is not supported for ", ndim, "D input tensor.");
     Dims sizes(self.sizes());
     for (int64_t i = 0; i < dims; i++) {
       const size_t d = size_t(ndim - 1 - i);

@@ -219,7 +219,7 @@ void decide_types(int id, const PointwiseRow& row, const Operand* in, int count,
   const bool bool_power = id == k_pow && is_bool(plan.common) && !in[1].is_tensor();  // to True or False: no arithmetic
   if (!row.types.has(plan.common) && !bool_power) [[unlikely]] {
     // A kernel looks at the dtype, after the shapes and what the result has to fit into.
-    if (!is_complex(plan.common)) full_shape(in, count);
+    if (!is_complex(plan.common) || !complex_refusal(row.name)) full_shape(in, count);
     const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
     if (self && !complex_refusal(row.name)) check_inplace_dtype(id, predicate ? kBool : plan.common, *self);
     refuse_dtype(row, plan.common);
@@ -384,7 +384,7 @@ Scalar in_common(const Scalar& s, DType common) {
 void set_number(Loop& loop, int k, const Operand& o, const Plan& plan) {
   const DType lane = plan.lane;
   put_number(loop.numbers[k],
-             o.is_tensor() ? in_common(o.tensor().item(), is_floating(lane) ? lane : plan.common) : o.scalar(), lane);
+             in_common(o.is_tensor() ? o.tensor().item() : o.scalar(), is_floating(lane) ? lane : plan.common), lane);
   loop.use_number(k, lane);
 }
 
@@ -547,10 +547,18 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   const bool record = wants_grad(row, in, plan.result);
   Tensor result, wide;  // wide: what was given for it, where the result has to be rounded first
   if (out) {
+    check(
+        !record && !(out->requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime, row.name,
+        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
     const bool weighed = id == k_lerp && in[2].is_tensor() && in[2].tensor().dim() > 0;
     check_out_type(weighed ? "lerp.tensor" : row.name, plan.result, out->dtype());
     result = *out;
+    const bool other_shape = result.sizes() != sizes;
     resize_output(result, sizes);
+    if (other_shape && !plan.dense) {  // the new steps are those of a fresh result
+      const Tensor fresh = empty_result(in, count, sizes, plan.result, Device(DeviceType::Meta), false);
+      result.impl()->set_layout(sizes, fresh.strides());
+    }
     check_no_internal_overlap(result);
     for (int k = 0; k < count; k++)
       if (in[k].is_tensor()) check_no_partial_overlap(result, in[k].tensor());
@@ -564,10 +572,6 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
     result = empty_result(in, count, sizes, plan.result, device, plan.dense || id == k_logsigmoid);  // always in rows
     if (!result.numel() && copies_strides(id, in)) result.impl()->set_layout(sizes, in[0].tensor().strides());
   }
-  if (out)
-    check(
-        !record && !(out->requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime, row.name,
-        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   int kernel = replace_pow(replace_for_bool(id, plan.common), in, plan.lane);
   call_kernel(kernel, in, kernel == id ? count : 1, params, plan, result);
   if (wide.defined()) {

@@ -101,7 +101,7 @@ constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class)
   for (const std::string_view taker : {"logaddexp", "lerp"})
     if (name == taker) return kFloatTypes | kComplexTypes;
   for (const std::string_view taker : {"abs", "pow", "addcmul", "floor_divide", "trunc_divide", "remainder", "fmod",
-                                       "bitwise_left_shift", "bitwise_right_shift"})
+                                       "bitwise_left_shift", "bitwise_right_shift", "threshold"})
     if (name == taker) return types_of(row_class) - DTypeSet(DType::Bool);
   if (name == "round") return (types_of(row_class) - DTypeSet(DType::Bool)) | kWideUnsignedTypes;
   for (const std::string_view taker : {"floor", "ceil", "trunc", "relu", "relu6", "hardtanh"})
@@ -189,7 +189,8 @@ namespace {
 
 constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
 constexpr uint32_t Everywhere = kAll, Plain = kFunction | kMethod | kOut, Special = kAll | kSpecial,
-                   Both = kAll | kFunctional, Functional = kFunctional | kInplace, Internal = kInternal;
+                   Both = kAll | kFunctional, Shown = Both & ~kMethod, Functional = kFunctional | kInplace,
+                   Internal = kInternal;
 
 Operand operand_of(OpCall& c, size_t i, Scalar& number) {
   if (c.is_tensor(i)) return c.tensor(i);

@@ -57,8 +57,8 @@ void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t colum
 
 Dims pooled_shape(const Tensor& self, const Window& w, bool ceil_mode) {
   check_pool_numbers(w);
-  check_steps(w);
   (void)self.size(-3);  // says what is wrong with fewer dimensions
+  check_steps(w);
   const int64_t rows = w.out_size(0, self.size(-2), ceil_mode), columns = w.out_size(1, self.size(-1), ceil_mode);
   check_pool(self, w, rows, columns);
   Dims shape(self.sizes());
@@ -259,6 +259,7 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
     }
     out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
   }
+  if (out.numel() == 0 && !needs_grad(self)) return Tensor::empty(out.sizes(), out.dtype(), out.device());
   return channels_last_if(has_channels_last(self), out);
 }
 

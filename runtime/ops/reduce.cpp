@@ -382,12 +382,12 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
         "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\ni[3]<4\nf[3,4], 1\nf[3,40].t, 0\nf[3,4,5], [0, 2], True\n"   \
         "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"          \
         "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
-#define TS_SHOW_DimsOrAll(NAME, DOC)                                                                 \
-  TS_OP(NAME, #NAME "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", DOC, kBoth | kOut, \
-        Form<r_##NAME TS_COMMA dims_kept>,                                                           \
-        "f[3,4]\nf[3,4], 1\nf[3,4,5], [0, 2], True\ni[3,4]<9, 0\nb[3,4], 1\n"                        \
-        "f[0] -> RuntimeError: " #NAME                                                               \
-        "(): Expected reduction dim to be specified for input.numel() == 0.\n"                       \
+#define TS_SHOW_DimsOrAll(NAME, DOC)                                                                  \
+  TS_OP(NAME, #NAME "(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor", DOC, kBoth | kOut, \
+        Form<r_##NAME TS_COMMA dims_kept>,                                                            \
+        "f[3,4]\nf[3,4], 1\nf[3,4,5], [0, 2], True\ni[3,4]<9, 0\nb[3,4], 1\n"                         \
+        "f[0] -> RuntimeError: " #NAME                                                                \
+        "(): Expected reduction dim to be specified for input.numel() == 0.\n"                        \
         "f[0,3], 0 -> IndexError: " #NAME "(): Expected reduction dim 0 to have non-zero size.")
 #define TS_SHOW_DimOrAll(NAME, DOC)                                                                                   \
   TS_OP(NAME, #NAME "(Tensor self, int? dim=None) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA dim_only>, \

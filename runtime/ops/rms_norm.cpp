@@ -37,6 +37,8 @@ struct RmsNorm {
     check(!weight || weight->sizes() == Ints(normal), TensorErrorKind::Runtime,
           "Expected weight to be of same shape as normalized_shape, but got weight of shape ",
           weight ? weight->sizes() : Ints(), " and normalized_shape = ", Ints(normal));
+    check(outer >= 0, TensorErrorKind::Value, "Input tensor must have at least ", normal.size(),
+          " dimensions, but got ", input.dim());
     std::string wanted = "[*";
     for (size_t d = 0; d < normal.size(); d++) wanted += text(d ? ", " : "", normal[d]);
     check(outer >= 0 && input.sizes().drop(size_t(std::max<int64_t>(outer, 0))) == Ints(normal),

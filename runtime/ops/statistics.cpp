@@ -241,7 +241,7 @@ Tensor hash_tensor(const Tensor& self, const MaybeDims& given, bool keepdim, int
       "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
       "'dim' argument.");
   for (const int64_t d : dim)
-    check(self.size(d) != 0, TensorErrorKind::Index, "hash_tensor: Expected reduction dim ", d,
+    check(self.dim() == 0 || self.size(d) != 0, TensorErrorKind::Index, "hash_tensor: Expected reduction dim ", d,
           " to have non-zero size.");
   Tensor bits = contiguous(to_dtype(self, is_floating(self.dtype()) ? kFloat64 : kInt64));
   bits = with_bits_of(bits, kInt64);

@@ -81,14 +81,14 @@ Ints two(const int64_t (&values)[2]) { return {values, 2}; }
 
 struct Im2Col {
   static Meta shape(const Tensor& self, Ints kernel, Ints dilation, Ints padding, Ints stride) {
-    bool empty = false;  // besides a batch of none
+    const Window w = window_of(kernel, stride, padding, dilation);
+    check_blocks(w);
+    bool empty = self.size(1) == 0 || self.size(2) == 0;  // which says what is wrong with fewer dimensions
     for (int64_t d = self.dim() == 4; d < self.dim(); d++) empty |= self.sizes()[size_t(d)] == 0;
     check(
         (self.dim() == 3 || self.dim() == 4) && !empty, TensorErrorKind::Runtime,
         "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
         self.sizes());
-    const Window w = window_of(kernel, stride, padding, dilation);
-    check_blocks(w);
     const int64_t rows = w.out_size(0, self.size(-2)), columns = w.out_size(1, self.size(-1));
     check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input with spatial size (", self.size(-2), ", ",
           self.size(-1), "), kernel_size=", pair(w.kernel), ", dilation=", pair(w.dilation),
@@ -188,8 +188,7 @@ TS_OP(im2col, "im2col(Tensor self, int[2] kernel_size, int[2] dilation=1, int[2]
       "f[1,2,4,4], 2\n"
       "f[2,5,4], [3, 2], 1, [1, 0], 2\n"
       "f[1,2,4,4], 2, 2\n"
-      "f[4,4], 2 -> RuntimeError: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-      "dimensions for input, but got: [4, 4]\n"
+      "f[4,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"
       "f[1,4,4], 0 -> RuntimeError: kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 0\n"
       "f[1,4,4], 2, 1, -1 -> RuntimeError: padding should be non-negative, but got pad_height: -1 pad_width: -1\n"
       "f[1,2,2], 3 -> RuntimeError: Given input with spatial size (2, 2), kernel_size=(3, 3), dilation=(1, 1), "

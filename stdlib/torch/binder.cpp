@@ -5,9 +5,11 @@
 
 namespace tessera::stdlib {
 
-int spread_argument(const OpEntry& entry) {
+int spread_argument(const OpFunction& function, const OpEntry& entry) {
   if (!entry.has(kSizes)) return -1;
   const std::vector<SchemaArg>& args = entry.schema().args;
+  // x.flip(0, 1), but torch.flip(x, (0, 1)): the list has to be the only positional argument.
+  if (!function.is_method && !args.empty() && args[0].kind == ArgKind::Tensor) return -1;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].kind == ArgKind::IntList || args[i].kind == ArgKind::TensorList) return static_cast<int>(i);
   return -1;
@@ -55,7 +57,7 @@ bool takes_numbers(OpFunction& function) {
 
 Binder::Binder(Interpreter& in, const OpFunction& function, const OpEntry& entry, const CallForms& forms,
                bool reflected)
-    : entry_(&entry), spread_(spread_argument(entry)) {
+    : entry_(&entry), spread_(spread_argument(function, entry)) {
   const OpSchema& schema = entry.schema();
   check(schema.args.size() < BoundCall::kMost, TensorErrorKind::Assertion, "too many arguments: ", entry.schema_text);
   // Behind a tensor only methods take sizes one by one: x.permute(1, 0).

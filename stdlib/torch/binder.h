@@ -99,7 +99,7 @@ bool takes_numbers(OpFunction& function);
 ArgumentForm argument_form(const OpFunction& function, const OpEntry& entry, const CallForms& forms, size_t at);
 
 // The argument that may be given as several integers or tensors, or -1.
-int spread_argument(const OpEntry& entry);
+int spread_argument(const OpFunction& function, const OpEntry& entry);
 // True for the schemas of functions that make tensors, which take requires_grad and more.
 bool makes_tensors(const OpSchema& schema);
 

@@ -76,7 +76,7 @@ Form form_of(const OpFunction& function, const OpEntry& entry, const OpSchema& s
   if (factory) add_option(form, "requires_grad", ArgKind::Bool, "bool", "False");
   if (function.is_functional && entry.has(kInplace))
     add_parameter(form, {"inplace", "bool", {ArgKind::Bool, false, false, false, 0}, true, false, "False"});
-  form.spreads = spread_argument(entry) >= 0 && form.positional == 1;
+  form.spreads = spread_argument(function, entry) >= 0 && form.positional == 1;
   return form;
 }
 

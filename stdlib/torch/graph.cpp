@@ -140,6 +140,13 @@ Value sweep(Interpreter& in, const Args&) {
   return make_tuple(in, {Value::integer(static_cast<int64_t>(now.id)), Value::boolean(now.limited)});
 }
 
+Value queue(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    queue_callback([&in, callback = args[0]] { call(in, callback, {}); });
+    return Value::none();
+  });
+}
+
 Value run_backward(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
     backward(points_of(in, args[0]), gradients_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
@@ -267,6 +274,7 @@ void add_graph_functions(Interpreter& in, Module& module) {
   add_hook_functions(in, module);
   in.def(module, "_has_other_leaves(tensor, leaves: tuple)", "", has_other_leaves);
   in.def(module, "_sweep()", "", sweep);
+  in.def(module, "_queue_callback(callback: callable)", "", queue);
   in.def(module, "_gradient_edge(tensor)", "", gradient_edge_of);
   in.def(module, "_composed_as(tensor: Tensor, name: str)", "", name_composition);
   in.def(module, "_backward(roots: tuple, grads: tuple, retain_graph, create_graph, inputs)", "", run_backward);

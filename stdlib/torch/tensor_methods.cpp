@@ -414,6 +414,8 @@ Value reversed(Interpreter& in, const Args& args) {
   return call_op_by_name(in, "flip", {operands, 2, nullptr, nullptr});
 }
 
+Value inverted(Interpreter& in, const Args& args) { return unary(in, UnaryOp::Invert, args[0]); }
+
 Value make_subclass(Interpreter& in, const Args& args) {
   if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type)
     throw Error(ErrorKind::TypeError, "cls must be a type (got " + std::string(type_name(in, args[0])) + ")");
@@ -477,9 +479,9 @@ const NativeDef kPlainMethods[] = {
 };
 
 // Methods that are functions of torch written in the language.
-const char* const kScriptMethods[] = {"apply_",         "dense_dim",  "dim_order", "histogram",
-                                      "is_pinned",      "is_shared",  "is_signed", "map_",
-                                      "nonzero_static", "sparse_dim", "to_dense",  "to_sparse"};
+const char* const kScriptMethods[] = {"apply_",     "dense_dim", "dim_order", "histogram", "is_nonzero",
+                                      "is_pinned",  "is_shared", "is_signed", "map_",      "nonzero_static",
+                                      "sparse_dim", "to_dense",  "to_sparse"};
 
 Value call_script(Interpreter& in, const Args& args) {
   const Value module(static_cast<Object*>(in.import("torch._rarely")));
@@ -505,6 +507,7 @@ const NativeDef kMethods[] = {
     {"untyped_storage(self)", untyped_storage, "The memory that the tensor looks at."},
     {"is_contiguous(self, *, memory_format=None)", is_contiguous, "Whether the elements lie row by row without gaps."},
     {"__reversed__(self)", reversed},
+    {"__invert__(self)", inverted},
     {"cpu(self, *, memory_format=None)", cpu, "The tensor on the CPU."},
     {"cuda(self, device=None, non_blocking=False, memory_format=None)", cuda, "The tensor on a CUDA device."},
     {"type_as(self, other)", type_as, "The tensor with the dtype of another."},
