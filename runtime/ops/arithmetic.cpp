@@ -226,6 +226,8 @@ Tensor round_decimals(const Tensor& x, int64_t decimals) {
   double scale = 1;
   for (int64_t i = 0; i < std::abs(places); i++) scale *= 10;
   if (!x.numel()) return round(x);
+  if (is_half(x.dtype()))  // whose range the scaled numbers would leave
+    return renamed(to_dtype(round_decimals(to_dtype(x, kFloat32), decimals), x.dtype()), "RoundBackward1");
   return renamed(decimals >= 0 ? div(round(mul(x, scale)), scale) : mul(round(div(x, scale)), scale), "RoundBackward1");
 }
 bool equal(const Tensor& x, const Tensor& y) {

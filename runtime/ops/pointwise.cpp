@@ -105,6 +105,7 @@ std::string kernel_name(std::string_view row) {
   };
   for (const auto& [name, kernel] : kOthers)
     if (row == name) return std::string(kernel);
+  if (row == "special_entr") return "entr_cpu";
   return std::string(row) + "_cpu";
 }
 

@@ -119,9 +119,9 @@ void give_results(OpCall& c, const NoDerivative& words, Tensor values, const Run
 
 void unique_op(OpCall& c) {
   const Tensor self = detached(c.tensor(0));
-  require_type(kAllTypes - kComplexTypes, self.dtype(), "unique");
   const bool inverse = Unbox<bool>::get(c, 2), counts = Unbox<bool>::get(c, 3);
   const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 4);
+  require_type(kAllTypes - kComplexTypes, self.dtype(), dim_given ? "unique_dim" : "unique");
   refuse_meta(self, dim_given ? "unique_dim" : "_unique2");
   if (dim_given) {
     const int64_t dim = self.dim() ? wrap_dim(*dim_given, self.dim()) : *dim_given;

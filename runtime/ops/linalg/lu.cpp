@@ -60,7 +60,7 @@ Tensor lu_gradient(const Tensor& gl, const Tensor& gu, const Tensor& p, const Te
                                     : zeros_like(narrow(l, -2, k, m - k));
     g = cat({g, low}, -2);
   }
-  return matmul(p, g);
+  return p.dim() < 2 ? g : matmul(p, g);  // without pivoting there are no exchanges
 }
 
 struct LuFactorEx {
