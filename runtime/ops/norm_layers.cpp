@@ -283,6 +283,7 @@ struct BatchNorm {
               " elements not ", (*t)->numel());
     check(training || (running_mean && running_var), TensorErrorKind::Runtime,
           "running_mean must be defined in evaluation mode");
+    require_type(kFloatTypes, input.dtype(), "batch_norm");
     check_parameters(input, {&weight, &bias, &running_mean, &running_var});
     const Meta statistic(c.shape, arithmetic_of(input.dtype()), input.device());
     const Dims strides = input.numel() ? suggested_strides(input, input.sizes()) : dense_strides(input);
