@@ -1,142 +1,187 @@
-// The steps of recurrent layers as one op each; torch.nn's layers make a node of the graph of them (nn/rnn_steps.tsr).
+// The steps of recurrent layers as one op; torch.nn's layers make a node of the graph of it (nn/rnn_steps.tsr).
 #include "runtime/ops/recurrent.h"
 
+#include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 
-constinit Kernel<LstmCall> lstm_kernel("lstm");
-constinit Kernel<LstmGradCall> lstm_grad_kernel("lstm_backward");
-
-template <>
-inline void return_value(OpCall& c, std::tuple<Tensor, Tensor, Tensor, Tensor> t) {
-  Tensor list[] = {std::get<0>(t), std::get<1>(t), std::get<2>(t), std::get<3>(t)};
-  return_tensors(c, list, 4);
-}
-template <>
-inline void return_value(OpCall& c, std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> t) {
-  Tensor list[] = {std::get<0>(t), std::get<1>(t), std::get<2>(t), std::get<3>(t), std::get<4>(t), std::get<5>(t)};
-  return_tensors(c, list, 6);
-}
+constinit Kernel<RecurrentCall> recurrent_kernel("recurrent");
+constinit Kernel<RecurrentGradCall> recurrent_grad_kernel("recurrent_backward");
 
 namespace {
 
-constexpr DTypeSet kTypes = DTypeSet(DType::Float32) | DType::Float64;
+using Kind = RecurrentKind;
+
+Kind kind_of(const std::string& mode) {
+  if (mode == "LSTM") return Kind::Lstm;
+  if (mode == "GRU") return Kind::Gru;
+  check(mode == "RNN_TANH" || mode == "RNN_RELU", TensorErrorKind::Value, "Unknown mode of a recurrent layer: ", mode);
+  return mode == "RNN_TANH" ? Kind::Tanh : Kind::Relu;
+}
+bool has_gates(Kind kind) { return kind == Kind::Lstm || kind == Kind::Gru; }
+size_t states_of(Kind kind) { return kind == Kind::Lstm ? 2 : 1; }
 
 void* data_of(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
 
-void check_sizes(const Tensor& t, std::initializer_list<int64_t> sizes, const char* name) {
-  check(t.sizes() == Ints(sizes), TensorErrorKind::Runtime, "Expected ", name, " of size ", Ints(sizes), ", got ",
-        t.sizes());
+/// What a layer is given has one type and fits together.
+struct Sizes {
+  Kind kind;
+  const Tensor& input;
+  int64_t steps, batch, features, width, sums;
+
+  Sizes(Kind k, const Tensor& x, const Tensor& w_ih, const Tensor& w_hh) : kind(k), input(x) {
+    check(x.dim() == 3 && w_hh.dim() == 2, TensorErrorKind::Runtime,
+          "Expected an input of 3 dimensions and weights of 2, got ", x.dim(), " and ", w_hh.dim());
+    check(x.dtype() == kFloat32 || x.dtype() == kFloat64, TensorErrorKind::NotImplemented,
+          "recurrent layers as one op: not for ", scalar_type_name(x.dtype()));
+    steps = x.size(0), batch = x.size(1), features = x.size(2), width = w_hh.size(1), sums = gates_of(k) * width;
+    expect(w_hh, {sums, width}, "w_hh");
+    expect(w_ih, {sums, features}, "w_ih");
+  }
+  void expect(const Tensor& t, std::initializer_list<int64_t> sizes, const char* name) const {
+    check(t.sizes() == Ints(sizes), TensorErrorKind::Runtime, "Expected ", name, " of size ", Ints(sizes), ", got ",
+          t.sizes());
+    check(t.dtype() == input.dtype(), TensorErrorKind::Runtime, "mat1 and mat2 must have the same dtype, but got ",
+          scalar_type_name(t.dtype()), " and ", scalar_type_name(input.dtype()));
+  }
+  void expect_count(size_t found, size_t wanted, const char* name) const {
+    check(found == wanted, TensorErrorKind::Runtime, "Expected ", wanted, " ", name, ", got ", found);
+  }
+  Tensor make(std::initializer_list<int64_t> sizes) const { return empty(sizes, input.dtype(), input.device()); }
+  bool nothing() const { return steps * batch * width == 0; }
+};
+
+/// The states before and after all steps: hidden, and an LSTM's cells; the gates and what else the gradients read, if they are
+/// to be kept. What a layer does not have is empty.
+TensorList recurrent_steps(const std::string& mode, const Tensor& input, const TensorList& state, const Tensor& w_ih,
+                           const Tensor& w_hh, const OptionalTensor& b_ih, const OptionalTensor& b_hh, bool backwards,
+                           bool keep) {
+  const GradMode off(false);
+  const Kind kind = kind_of(mode);
+  const Sizes s(kind, input, w_ih, w_hh);
+  s.expect_count(state.size(), states_of(kind), "states");
+  for (const Tensor& t : state) s.expect(t, {s.batch, s.width}, "hidden");
+  check(b_ih.has_value() == b_hh.has_value(), TensorErrorKind::Runtime, "Expected both biases or none");
+  if (b_ih) s.expect(*b_ih, {s.sums}, "b_ih"), s.expect(*b_hh, {s.sums}, "b_hh");
+  const bool cells = kind == Kind::Lstm, kept = keep && has_gates(kind);
+  TensorList out{s.make({s.steps + 1, s.batch, s.width}), s.make({cells ? s.steps + 1 : 0, s.batch, s.width}),
+                 s.make({kept ? s.steps : 0, s.batch, s.sums}), s.make({kept ? s.steps : 0, s.batch, s.width})};
+  for (size_t i = 0; i < state.size(); i++) copy_(select(out[i], 0, backwards ? s.steps : 0), state[i]);
+  if (s.nothing()) return out;
+  Tensor bias, second;
+  if (b_ih && cells) bias = *b_ih + *b_hh;
+  else if (b_ih) bias = contiguous(*b_ih), second = contiguous(*b_hh);
+  const Tensor x = contiguous(input), u = contiguous(w_ih), w = contiguous(w_hh);
+  recurrent_kernel(input.device(), {.dtype = input.dtype(),
+                                    .kind = kind,
+                                    .backwards = backwards,
+                                    .steps = s.steps,
+                                    .batch = s.batch,
+                                    .features = s.features,
+                                    .width = s.width,
+                                    .input = x.data_ptr(),
+                                    .w_ih = u.data_ptr(),
+                                    .w_hh = w.data_ptr(),
+                                    .b_ih = data_of(bias),
+                                    .b_hh = data_of(second),
+                                    .gates = kept ? out[2].data_ptr() : nullptr,
+                                    .hidden = out[0].data_ptr(),
+                                    .cells = cells ? out[1].data_ptr() : nullptr,
+                                    .seen = kept ? out[3].data_ptr() : nullptr});
+  return out;
 }
 
-/// Gates after their functions, the states before and after all steps, and the tanh of the cells; gates and tanh only if they
-/// are to be kept for the gradients.
-struct Lstm {
-  static constexpr TypeRule types{kTypes, "lstm"};
-  static std::array<Meta, 4> shape(const Tensor& input, const Tensor& hidden, const Tensor& cell, const Tensor& w_ih,
-                                   const Tensor& w_hh, const OptionalTensor& b_ih, const OptionalTensor& b_hh, bool,
-                                   bool keep) {
-    check(input.dim() == 3 && w_hh.dim() == 2, TensorErrorKind::Runtime,
-          "Expected an input of 3 dimensions and weights of 2, got ", input.dim(), " and ", w_hh.dim());
-    const int64_t steps = input.size(0), batch = input.size(1), width = w_hh.size(1);
-    check_sizes(w_hh, {4 * width, width}, "w_hh");
-    check_sizes(w_ih, {4 * width, input.size(2)}, "w_ih");
-    check_sizes(hidden, {batch, width}, "hidden");
-    check_sizes(cell, {batch, width}, "cell");
-    if (b_ih) check_sizes(*b_ih, {4 * width}, "b_ih");
-    if (b_hh) check_sizes(*b_hh, {4 * width}, "b_hh");
-    const Dims states{steps + 1, batch, width};
-    const int64_t kept = keep ? steps : 0;
-    return {Meta(Dims{kept, batch, 4 * width}, input), Meta(states, input), Meta(states, input),
-            Meta(Dims{kept, batch, width}, input)};
+/// From what recurrent_steps answered (`kept`), the gradients of the input (only if it is wanted), of both weights, of b_ih and
+/// b_hh, and of the first states. That of b_hh is empty where it is b_ih's: for all but a GRU.
+TensorList recurrent_steps_backward(const std::string& mode, const TensorList& kept, const Tensor& d_output,
+                                    const std::vector<OptionalTensor>& d_last, const Tensor& input, const Tensor& w_ih,
+                                    const Tensor& w_hh, bool backwards, bool of_input) {
+  const GradMode off(false);
+  const Kind kind = kind_of(mode);
+  const Sizes s(kind, input, w_ih, w_hh);
+  const bool cells = kind == Kind::Lstm, gates = has_gates(kind);
+  s.expect_count(kept.size(), 4, "kept tensors");
+  s.expect_count(d_last.size(), states_of(kind), "gradients of states");
+  s.expect(kept[0], {s.steps + 1, s.batch, s.width}, "hidden");
+  s.expect(kept[1], {cells ? s.steps + 1 : 0, s.batch, s.width}, "cells");
+  s.expect(kept[2], {gates ? s.steps : 0, s.batch, s.sums}, "gates");
+  s.expect(kept[3], {gates ? s.steps : 0, s.batch, s.width}, "seen");
+  s.expect(d_output, {s.steps, s.batch, s.width}, "d_output");
+  const int64_t second = kind == Kind::Gru ? s.sums : 0;
+  TensorList out{s.make({of_input ? s.steps : 0, s.batch, s.features}), s.make({s.sums, s.features}),
+                 s.make({s.sums, s.width}), s.make({s.sums}), s.make({second})};
+  for (const OptionalTensor& d : d_last) {
+    out.push_back(s.make({s.batch, s.width}));
+    if (d) s.expect(*d, {s.batch, s.width}, "d_last");
+    d ? copy_(out.back(), *d) : zero_(out.back());
   }
-  static void run(const Tensor& gates, const Tensor& hiddens, const Tensor& cells, const Tensor& seen,
-                  const Tensor& input, const Tensor& hidden, const Tensor& cell, const Tensor& w_ih, const Tensor& w_hh,
-                  const OptionalTensor& b_ih, const OptionalTensor& b_hh, bool backwards, bool keep) {
-    const int64_t steps = input.size(0), first = backwards ? steps : 0;
-    copy_(select(hiddens, 0, first), hidden);
-    copy_(select(cells, 0, first), cell);
-    if (steps == 0 || hidden.numel() == 0) return;
-    Tensor bias;
-    if (b_ih && b_hh) bias = *b_ih + *b_hh;
-    else if (b_ih || b_hh) bias = contiguous(b_ih ? *b_ih : *b_hh);
-    const Tensor x = contiguous(input), u = contiguous(w_ih), w = contiguous(w_hh);
-    lstm_kernel(input.device(), {input.dtype(), backwards, steps, input.size(1), input.size(2), w.size(1), x.data_ptr(),
-                                 u.data_ptr(), w.data_ptr(), data_of(bias), keep ? gates.data_ptr() : nullptr,
-                                 hiddens.data_ptr(), cells.data_ptr(), keep ? seen.data_ptr() : nullptr});
+  if (s.nothing()) {
+    for (size_t i = 0; i < 5; i++) zero_(out[i]);
+    return out;
   }
-};
+  TensorList dense;
+  for (const Tensor& t : kept) dense.push_back(contiguous(t));
+  const Tensor d = contiguous(d_output), x = contiguous(input), u = contiguous(w_ih), w = contiguous(w_hh);
+  recurrent_grad_kernel(input.device(), {.dtype = input.dtype(),
+                                         .kind = kind,
+                                         .backwards = backwards,
+                                         .steps = s.steps,
+                                         .batch = s.batch,
+                                         .features = s.features,
+                                         .width = s.width,
+                                         .gates = gates ? dense[2].data_ptr() : nullptr,
+                                         .hidden = dense[0].data_ptr(),
+                                         .cells = cells ? dense[1].data_ptr() : nullptr,
+                                         .seen = gates ? dense[3].data_ptr() : nullptr,
+                                         .d_output = d.data_ptr(),
+                                         .input = x.data_ptr(),
+                                         .w_ih = u.data_ptr(),
+                                         .w_hh = w.data_ptr(),
+                                         .d_input = of_input ? out[0].data_ptr() : nullptr,
+                                         .d_w_ih = out[1].data_ptr(),
+                                         .d_w_hh = out[2].data_ptr(),
+                                         .d_b_ih = out[3].data_ptr(),
+                                         .d_b_hh = second ? out[4].data_ptr() : nullptr,
+                                         .d_hidden = out[5].data_ptr(),
+                                         .d_cell = cells ? out[6].data_ptr() : nullptr});
+  return out;
+}
 
-/// The gradients of the input, both weights, a bias and the first state; that of the input only if it is wanted.
-struct LstmBackward {
-  static constexpr TypeRule types{kTypes, "lstm_backward"};
-  static std::array<Meta, 6> shape(const Tensor& gates, const Tensor& hidden, const Tensor& cells, const Tensor& seen,
-                                   const Tensor& d_output, const OptionalTensor& d_hidden, const OptionalTensor& d_cell,
-                                   const Tensor& input, const Tensor& w_ih, const Tensor& w_hh, bool, bool wanted) {
-    check(gates.dim() == 3 && w_hh.dim() == 2 && input.dim() == 3, TensorErrorKind::Runtime,
-          "Expected gates and an input of 3 dimensions and weights of 2, got ", gates.dim(), ", ", input.dim(), " and ",
-          w_hh.dim());
-    const int64_t steps = gates.size(0), batch = gates.size(1), features = input.size(2), width = w_hh.size(1);
-    check_sizes(w_hh, {4 * width, width}, "w_hh");
-    check_sizes(w_ih, {4 * width, features}, "w_ih");
-    check_sizes(input, {steps, batch, features}, "input");
-    check_sizes(gates, {steps, batch, 4 * width}, "gates");
-    check_sizes(hidden, {steps + 1, batch, width}, "hidden");
-    check_sizes(cells, {steps + 1, batch, width}, "cells");
-    check_sizes(seen, {steps, batch, width}, "seen");
-    check_sizes(d_output, {steps, batch, width}, "d_output");
-    if (d_hidden) check_sizes(*d_hidden, {batch, width}, "d_hidden");
-    if (d_cell) check_sizes(*d_cell, {batch, width}, "d_cell");
-    const Dims of_input{wanted ? steps : 0, batch, features}, state{batch, width};
-    return {Meta(of_input, gates),        Meta(w_ih.sizes(), gates), Meta(w_hh.sizes(), gates),
-            Meta(Dims{4 * width}, gates), Meta(state, gates),        Meta(state, gates)};
-  }
-  static void run(const Tensor& d_input, const Tensor& d_w_ih, const Tensor& d_w_hh, const Tensor& d_bias,
-                  const Tensor& dh, const Tensor& dc, const Tensor& gates, const Tensor& hidden, const Tensor& cells,
-                  const Tensor& seen, const Tensor& d_output, const OptionalTensor& d_hidden,
-                  const OptionalTensor& d_cell, const Tensor& input, const Tensor& w_ih, const Tensor& w_hh,
-                  bool backwards, bool wanted) {
-    d_hidden ? copy_(dh, *d_hidden) : zero_(dh);
-    d_cell ? copy_(dc, *d_cell) : zero_(dc);
-    if (gates.numel() == 0) {
-      for (const Tensor* t : {&d_input, &d_w_ih, &d_w_hh, &d_bias}) zero_(*t);
-      return;
-    }
-    const Tensor g = contiguous(gates), h = contiguous(hidden), c = contiguous(cells), s = contiguous(seen),
-                 d = contiguous(d_output), x = contiguous(input), u = contiguous(w_ih), w = contiguous(w_hh);
-    lstm_grad_kernel(
-        gates.device(),
-        {gates.dtype(),     backwards,         gates.size(0),     gates.size(1), x.size(2),
-         w.size(1),         g.data_ptr(),      h.data_ptr(),      c.data_ptr(),  s.data_ptr(),
-         d.data_ptr(),      x.data_ptr(),      u.data_ptr(),      w.data_ptr(),  wanted ? d_input.data_ptr() : nullptr,
-         d_w_ih.data_ptr(), d_w_hh.data_ptr(), d_bias.data_ptr(), dh.data_ptr(), dc.data_ptr()});
-  }
-};
-
+TS_OP(_recurrent_steps,
+      "_recurrent_steps(str mode, Tensor input, Tensor[] state, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
+      "bool backwards, bool keep) -> Tensor[]",
+      "One direction of a recurrent layer: its states, its gates, and what else their gradients read.",
+      kInternal | kNoGrad, &recurrent_steps,
+      "'LSTM', f[3,2,5], (f[2,4], f[2,4]), f[16,5], f[16,4], f[16], f[16], False, True\n"
+      "'LSTM', f[4,9,3], (f[9,20], f[9,20]), f[80,3], f[80,20], None, None, True, True\n"
+      "'LSTM', f[1,1,1], (f[1,1], f[1,1]), f[4,1], f[4,1], f[4], f[4], False, False\n"
+      "'GRU', f[3,2,5], (f[2,4]), f[12,5], f[12,4], f[12], f[12], False, True\n"
+      "'GRU', f[4,9,3], (f[9,20]), f[60,3], f[60,20], None, None, True, False\n"
+      "'RNN_TANH', f[3,2,5], (f[2,4]), f[4,5], f[4,4], f[4], f[4], False, True\n"
+      "'RNN_RELU', f[4,9,3], (f[9,20]), f[20,3], f[20,20], None, None, True, False\n"
+      "'LSTM', f[2,2,3], (f[2,4], f[2,4]), f[16,2], f[16,4], None, None, False, True -> RuntimeError: Expected w_ih of "
+      "size [16, 3], got [16, 2]\n"
+      "'GRU', f[2,2,3], (f[2,4]), f[12,3], f[12,4], f[12], None, False, True -> RuntimeError: Expected both biases or "
+      "none\n"
+      "'CNN', f[2,2,3], (f[2,4]), f[4,3], f[4,4], None, None, False, True -> ValueError: Unknown mode");
 TS_OP(
-    _lstm_steps,
-    "_lstm_steps(Tensor input, Tensor hidden, Tensor cell, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, bool "
-    "backwards, bool keep) -> (Tensor, Tensor, Tensor, Tensor)",
-    "One direction of an LSTM: its gates, its states, and the tanh of its cells.", kInternal | kNoGrad, Lstm,
-    "f[3,2,5], f[2,4], f[2,4], f[16,5], f[16,4], f[16], f[16], False, True\n"
-    "f[4,9,3], f[9,20], f[9,20], f[80,3], f[80,20], None, None, True, True\n"
-    "f[1,1,1], f[1,1], f[1,1], f[4,1], f[4,1], f[4], None, False, False\n"
-    "f[2,2,3], f[2,4], f[2,4], f[16,2], f[16,4], None, None, False, True -> RuntimeError: Expected w_ih of size [16, 3], "
-    "got [16, 2]");
-TS_OP(
-    _lstm_steps_backward,
-    "_lstm_steps_backward(Tensor gates, Tensor hidden, Tensor cells, Tensor seen, Tensor d_output, Tensor? d_hidden, "
-    "Tensor? d_cell, Tensor input, Tensor w_ih, Tensor w_hh, bool backwards, bool of_input) -> (Tensor, Tensor, Tensor, "
-    "Tensor, Tensor, Tensor)",
-    "The gradients of _lstm_steps at its input, its weights, a bias and its first state.", kInternal | kNoGrad,
-    LstmBackward,
-    "p[3,2,16], f[4,2,4], f[4,2,4], p[3,2,4], f[3,2,4], f[2,4], f[2,4], f[3,2,5], f[16,5], f[16,4], False, True\n"
-    "p[2,9,80], f[3,9,20], f[3,9,20], p[2,9,20], f[2,9,20], None, None, f[2,9,3], f[80,3], f[80,20], True, False\n"
-    "p[2,1,4], f[3,1,1], f[2,1,1], p[2,1,1], f[2,1,1], None, None, f[2,1,1], f[4,1], f[4,1], True, True -> RuntimeError: "
-    "Expected cells of size [3, 1, 1], got [2, 1, 1]");
+    _recurrent_steps_backward,
+    "_recurrent_steps_backward(str mode, Tensor[] kept, Tensor d_output, Tensor?[] d_last, Tensor input, Tensor w_ih, "
+    "Tensor w_hh, bool backwards, bool of_input) -> Tensor[]",
+    "The gradients of _recurrent_steps at its input, its weights, its biases and its first states.",
+    kInternal | kNoGrad, &recurrent_steps_backward,
+    "'LSTM', (f[4,2,4], f[4,2,4], p[3,2,16], p[3,2,4]), f[3,2,4], (f[2,4], f[2,4]), f[3,2,5], f[16,5], f[16,4], False, "
+    "True\n"
+    "'LSTM', (f[3,9,20], f[3,9,20], p[2,9,80], p[2,9,20]), f[2,9,20], (None, None), f[2,9,3], f[80,3], f[80,20], True, "
+    "False\n"
+    "'GRU', (f[4,2,4], f[0,2,4], p[3,2,12], p[3,2,4]), f[3,2,4], (f[2,4]), f[3,2,5], f[12,5], f[12,4], False, True\n"
+    "'RNN_TANH', (f[3,9,20], f[0,9,20], f[0,9,20], f[0,9,20]), f[2,9,20], (None), f[2,9,3], f[20,3], f[20,20], True, "
+    "True\n"
+    "'LSTM', (f[3,1,1], f[2,1,1], p[2,1,4], p[2,1,1]), f[2,1,1], (None, None), f[2,1,1], f[4,1], f[4,1], True, True -> "
+    "RuntimeError: Expected cells of size [3, 1, 1], got [2, 1, 1]");
 
 }  // namespace
 }  // namespace tessera::tensor

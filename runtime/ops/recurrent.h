@@ -6,30 +6,41 @@
 
 namespace tessera::tensor {
 
-/// An LSTM over `steps` steps of `batch` rows; everything is contiguous, weights as [4 * width, features or width], gates in
-/// the order i, f, g, o. hidden and cells have the states before and after all steps, [steps + 1, batch, width], the first one
-/// written already: it is number `steps` if the steps are taken backwards. seen is the tanh of the cells after each step; gates
-/// and seen are null where no gradient will ask for them.
-struct LstmCall {
+enum class RecurrentKind : uint8_t { Lstm, Gru, Tanh, Relu };
+
+/// Rows of the weights for one of the hidden state: i, f, g, o of an LSTM; r, z, n of a GRU.
+constexpr int64_t gates_of(RecurrentKind kind) {
+  if (kind == RecurrentKind::Lstm) return 4;
+  return kind == RecurrentKind::Gru ? 3 : 1;
+}
+
+/// A layer over `steps` steps of `batch` rows; everything is contiguous, weights as [gates * width, features or width]. hidden
+/// has the states before and after all steps, [steps + 1, batch, width], the first one written already: it is number `steps` if
+/// the steps are taken backwards. So have an LSTM's cells. gates are those of an LSTM or a GRU after their functions, seen the
+/// tanh of an LSTM's cells after each step or the share of the hidden state in a GRU's n; both are null where no gradient will
+/// ask for them.
+struct RecurrentCall {
   DType dtype;
+  RecurrentKind kind;
   bool backwards;
   int64_t steps, batch, features, width;
-  const void *input, *w_ih, *w_hh, *bias;  // bias: one for each gate's row, or null
+  const void *input, *w_ih, *w_hh, *b_ih, *b_hh;  // both biases or none; an LSTM's are one, b_ih
   void *gates, *hidden, *cells, *seen;
   Launch launch{};
 };
-extern Kernel<LstmCall> lstm_kernel;
+extern Kernel<RecurrentCall> recurrent_kernel;
 
-/// The gradients of what an LSTM was given. d_hidden and d_cell are those of the last state, and become those of the first;
-/// d_bias is that of either bias; d_input is null where nobody asks for it.
-struct LstmGradCall {
+/// The gradients of what a layer was given. d_hidden and d_cell are those of the last state, and become those of the first;
+/// d_input is null where nobody asks for it, and d_b_hh where it is d_b_ih: for all but a GRU.
+struct RecurrentGradCall {
   DType dtype;
+  RecurrentKind kind;
   bool backwards;
   int64_t steps, batch, features, width;
   const void *gates, *hidden, *cells, *seen, *d_output, *input, *w_ih, *w_hh;
-  void *d_input, *d_w_ih, *d_w_hh, *d_bias, *d_hidden, *d_cell;
+  void *d_input, *d_w_ih, *d_w_hh, *d_b_ih, *d_b_hh, *d_hidden, *d_cell;
   Launch launch{};
 };
-extern Kernel<LstmGradCall> lstm_grad_kernel;
+extern Kernel<RecurrentGradCall> recurrent_grad_kernel;
 
 }  // namespace tessera::tensor
