@@ -193,12 +193,12 @@ Tensor cumprod(const Tensor& x, int64_t dim, MaybeType dtype) {
 Tensor max(const Tensor& x) {
   check_not_empty("max", x, {});
   require_type(kAllTypes - kComplexTypes, x.dtype(), "max_all");
-  return reduce(r_amax, {x, dim_mask(x, {}), false, {}, 0, "MaxBackward1"});
+  return reduce(r_amax, {x, dim_mask(x, {}), false, {}, kOfAll, "MaxBackward1"});
 }
 Tensor min(const Tensor& x) {
   check_not_empty("min", x, {});
   require_type(kAllTypes - kComplexTypes, x.dtype(), "min_all");
-  return reduce(r_amin, {x, dim_mask(x, {}), false, {}, 0, "MinBackward1"});
+  return reduce(r_amin, {x, dim_mask(x, {}), false, {}, kOfAll, "MinBackward1"});
 }
 
 // ---- registry ----

@@ -187,6 +187,12 @@ void check_bias(const Form& f, const Tensor& weight, const OptionalTensor& bias,
           " instead");
 }
 
+void check_not_empty(const Form& f, const Tensor& input) {
+  if (input.numel() || input.sizes()[0] == 0 || input.sizes()[1] == 0) return;
+  fail(TensorErrorKind::Runtime,
+       "Only zero batch or zero channel inputs are supported, but got input shape: ", f.image(input).sizes());
+}
+
 Dims result_shape(const Form& f, const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
   const Window& w = f.window;
   check_groups(f, weight);
@@ -204,6 +210,7 @@ Dims result_shape(const Form& f, const Tensor& input, const Tensor& weight, cons
   if (!f.each([&](int d) { return seen[d] >= span[d]; }))
     fail(TensorErrorKind::Runtime, "Calculated padded input size per channel: (", f.list(seen, " x "),
          "). Kernel size: (", f.list(span, " x "), "). Kernel size can't be greater than actual input size");
+  check_not_empty(f, input);
   return shape;
 }
 
@@ -220,6 +227,7 @@ Dims transposed_shape(const Form& f, const Tensor& input, const Tensor& weight, 
         ", expected input", input.sizes(), " to have ", weight.sizes()[0], " channels, but got ", channels,
         " channels instead");
   check_bias(f, weight, bias, outputs);
+  check_not_empty(f, input);
   Dims shape{input.sizes()[0], outputs};
   int64_t in[2] = {1, 1}, out[2] = {1, 1};
   for (int d = f.first(); d < 2; d++) {
@@ -338,12 +346,14 @@ Tensor convolved(const char* name, int64_t spatial, const Tensor& input, const T
   return alone ? squeeze(out, 0) : out;
 }
 
-// 'same' keeps the size; an odd padding goes after the image.
+// 'same' keeps the size; what does not come out even is put behind the image first.
 Tensor convolved_named(const char* name, int64_t spatial, const Tensor& input, const Tensor& weight,
                        const OptionalTensor& bias, Ints stride, const std::string& padding, Ints dilation,
                        int64_t groups) {
   check(padding == "same" || padding == "valid", TensorErrorKind::Runtime, "Invalid padding string: '", padding, "'");
-  Dims before(size_t(spatial), 0), after = before;
+  Dims before(size_t(spatial), 0),
+      behind(2 * size_t(spatial), 0);  // behind: as pad takes them, the last dimension first
+  bool even = true;
   if (padding == "same") {
     const bool alone = input.dim() == spatial + 1;
     check(weight.dim() == input.dim() + alone, TensorErrorKind::Runtime, "Expected ", weight.dim(),
@@ -355,13 +365,11 @@ Tensor convolved_named(const char* name, int64_t spatial, const Tensor& input, c
             "padding='same' is not supported for strided convolutions");
       const int64_t kernel = int64_t(d) + 2 < weight.dim() ? weight.sizes()[2 + d] : 1;
       const int64_t total = saturated_mul(pick(dilation, d, 1), kernel - 1);
-      before[d] = total / 2, after[d] = total - before[d];
+      before[d] = total / 2, behind[2 * (size_t(spatial) - 1 - d) + 1] = total % 2;
+      even &= total % 2 == 0;
     }
   }
-  Tensor out = convolved(name, spatial, input, weight, bias, {stride, after, dilation}, groups);
-  for (int64_t d = 0; d < spatial; d++)
-    if (const int64_t odd = after[size_t(d)] - before[size_t(d)]) out = slice(out, d - spatial, odd, INT64_MAX);
-  return out;
+  return convolved(name, spatial, even ? input : pad(input, behind), weight, bias, {stride, before, dilation}, groups);
 }
 
 }  // namespace

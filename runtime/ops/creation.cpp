@@ -273,9 +273,10 @@ struct Linspace {
       using T = typename decltype(tag)::type;
       using Step = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
       // From both ends, in the dtype's own precision with one rounding, as PyTorch does: the last element is exactly `end`.
-      const auto cut = [](double x) {
-        return std::is_integral_v<T> ? std::trunc(x) : x;
-      };  // integers start at integers
+      const auto cut = [](double x) {  // integers start at integers of their own range
+        if constexpr (std::is_integral_v<T>) return double(convert_element<T>(x));
+        else return x;
+      };
       const Step a = Step(cut(start.to_double())), b = Step(cut(end.to_double()));
       const Step step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
       for (int64_t i = 0; i < steps; i++)

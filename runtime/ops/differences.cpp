@@ -89,6 +89,7 @@ Tensor trapezoid_dx(const Tensor& y, Scalar dx, int64_t dim_given) {
   check_step("trapezoid", dx);
   return (sum(y, Dims{dim}) - (select(y, dim, 0) + select(y, dim, -1)) * 0.5) * dx.to_double();
 }
+Tensor trapz_dx(const Tensor& y, double dx, int64_t dim) { return trapezoid_dx(y, dx, dim); }
 Tensor cumulative_trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim_given) {
   const int64_t dim = checked_dim("cumulative_trapezoid", y, &x, dim_given);
   return cumsum(pairs(y, dim) * widths_of("cumulative_trapezoid", x, y, dim), dim) / 2.0;
@@ -118,8 +119,8 @@ TS_OP(trapezoid, "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
       "b[3] -> NotImplementedError: trapezoid: received a bool input for `y`, but bool is not supported");
 TS_OP(trapz, "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.", kFunction,
       &trapezoid_x, "f[2,4], f[4]");
-TS_OP(trapz, "trapz.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.",
-      kFunction, &trapezoid_dx, "f[2,4], dx=0.5");
+TS_OP(trapz, "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.",
+      kFunction, &trapz_dx, "f[2,4], dx=0.5");
 TS_OP(cumulative_trapezoid, "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "Running integrals.",
       kFunction, &cumulative_trapezoid_x, "f[2,4], f[4]");
 TS_OP(cumulative_trapezoid, "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",

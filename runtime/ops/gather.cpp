@@ -198,9 +198,9 @@ Tensor within(const Tensor& indices, int64_t size) {
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  if (!dim) return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
   check(indices.dtype() == kInt64, TensorErrorKind::Runtime,
         "torch.take_along_dim(): dtype of indices should be Long but got ", scalar_type_name(indices.dtype()));
-  if (!dim) return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
   check(self.dim() == indices.dim(), TensorErrorKind::Runtime,
         "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ", self.dim(),
         " dimensions for input, and ", indices.dim(), " dimensions for indices");

@@ -92,8 +92,12 @@ struct IndexAdd {
                   Scalar alpha) {
     const Scalar factor = is_differentiable(self.dtype()) ? alpha : alpha.as(self.dtype());
     const Tensor added = apart_from(out, factor.equals(1) ? source : source * factor), at = as_index(out, index);
+    const int64_t d = wrap_dim(dim, self.dim());
+    // Which of two ways PyTorch goes shows in what it says of an index out of range.
+    const bool as_scatter =
+        self.dim() > 1 && (d == 0 || d == self.dim() - 1) && alpha.equals(1) && index.dtype() == kInt64;
     start_from(out, self);
-    move_items({Mode::Accumulate, wrap_dim(dim, self.dim())}, out, at, added);
+    move_items({Mode::Accumulate, d, as_scatter ? Complaint::Scatter : Complaint::Select}, out, at, added);
   }
   static void grad(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                    Scalar alpha) {

@@ -268,6 +268,10 @@ struct Channels {
   Tensor spread(const Tensor& t) const { return t.defined() ? reshape(t, shape) : t; }
 };
 
+void refuse_integers(const Tensor& input) {
+  if (input.numel() && !is_differentiable(input.dtype())) refuse_type(input.dtype(), "batch_norm");
+}
+
 /// The result, and of each channel the mean and 1 / sqrt(var + eps) that it was made with.
 struct BatchNorm {
   static constexpr TypeRule types{kFloatTypes, "batch_norm"};
@@ -283,7 +287,7 @@ struct BatchNorm {
               " elements not ", (*t)->numel());
     check(training || (running_mean && running_var), TensorErrorKind::Runtime,
           "running_mean must be defined in evaluation mode");
-    require_type(kFloatTypes, input.dtype(), "batch_norm");
+    refuse_integers(input);
     check_parameters(input, {&weight, &bias, &running_mean, &running_var});
     const Meta statistic(c.shape, arithmetic_of(input.dtype()), input.device());
     const Dims strides = input.numel() ? suggested_strides(input, input.sizes()) : dense_strides(input);
@@ -415,6 +419,7 @@ Three native_batch_norm(const Tensor& input, const MaybeTensor& weight, const Ma
   wrap_dim(1, input.dim());
   check(!training || input.numel() > 0, TensorErrorKind::Runtime,
         "input tensor must have at least one element, but got input_sizes = ", input.sizes());
+  if (training || (running_mean && running_var)) refuse_integers(input);
   const auto [out, mean, inverse] =
       apply<BatchNorm>(input, weight, bias, running_mean, running_var, training, momentum, eps);
   const auto statistic = [&](const Tensor& t) {

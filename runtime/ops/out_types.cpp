@@ -166,7 +166,7 @@ void check_out_type(std::string_view op, DType result, DType out) {
 
 bool gives_out_strides(std::string_view op) {
   constexpr std::string_view kColumnMajor =
-      " geqrf linalg_householder_product cholesky_inverse linalg_solve_triangular linalg_lstsq ormqr ";
+      " geqrf linalg_householder_product cholesky_inverse linalg_solve_triangular linalg_lstsq ormqr nonzero ";
   return rule_of(op).text == kStructured || kColumnMajor.find(' ' + std::string(op) + ' ') != kColumnMajor.npos;
 }
 

@@ -51,8 +51,8 @@ void check_pool(const Tensor& self, const Window& w, int64_t rows, int64_t colum
           " should be greater than zero, but got kH: ", w.kernel[0], " kW: ", w.kernel[1]);
   const int64_t channels = self.size(-3);
   check(rows >= 1 && columns >= 1, TensorErrorKind::Runtime, "Given input size: (", channels, "x", self.size(-2), "x",
-        self.size(-1), "). Calculated output size: (", channels, "x", std::max<int64_t>(rows, 0), "x",
-        std::max<int64_t>(columns, 0), "). Output size is too small");
+        self.size(-1), "). Calculated output size: (", channels, "x", rows, "x", columns,
+        "). Output size is too small");
 }
 
 Dims pooled_shape(const Tensor& self, const Window& w, bool ceil_mode) {
@@ -229,9 +229,11 @@ Tensor avg_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bo
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
-  check(self.dim() >= 3, TensorErrorKind::Runtime, "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got ",
-        self.sizes());
-  if (self.numel() > 0 && pick(output_size, 0, 1) == 1 && pick(output_size, 1, 1) == 1)
+  const bool to_one = pick(output_size, 0, 1) == 1 && pick(output_size, 1, 1) == 1;
+  if (to_one && (self.dim() < 3 || self.dim() > 4)) return mean(self, Dims{-2, -1}, true);  // of any rank from two on
+  check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
+        "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got ", self.sizes());
+  if (self.numel() > 0 && to_one)
     if (!is_floating(self.dtype())) return mean(self, Dims{-2, -1}, true);  // which takes complex numbers, or refuses
   const bool sized = pick(output_size, 0, 1) >= 0 && pick(output_size, 1, 1) >= 0;
   if (sized && !is_floating(self.dtype()) && self.size(0) == 0 && self.size(-1) > 0 && self.size(-2) > 0) {
@@ -268,14 +270,31 @@ namespace {
 Tensor max_pool2d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
   return std::get<0>(max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil_mode));
 }
+void check_one(const char* name, const char* kinds, Ints given) {
+  check(given.size() <= 1, TensorErrorKind::Runtime, "max_pool1d() ", name, " must be ", kinds,
+        " tuple of ints of size 1 but got size ", given.size());
+}
+/// Of pooling along lines: an argument that is one int, or a list of one.
+void check_lines(const char* op, const Tensor& self, std::initializer_list<std::pair<const char*, Ints>> arguments) {
+  check(self.dim() == 2 || self.dim() == 3, TensorErrorKind::Runtime, "Expected 2 to 3 dimensions, but got ",
+        self.dim(), "-dimensional tensor for argument #1 'self' (while checking arguments for ", op, ")");
+  for (const auto& [name, given] : arguments)
+    check(given.size() <= 1, TensorErrorKind::Runtime, op, "() argument '", name, "' should contain one int (got ",
+          given.size(), ")");
+}
 // The refusals of max_pool1d, in PyTorch's order and words.
-void check_line_pool(const Tensor& self, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
-                     bool ceil_mode) {
+void check_line_pool(const Tensor& self, Ints kernels, Ints strides, Ints paddings, Ints dilations, bool ceil_mode) {
   bool empty = false;  // besides a batch of none
   for (int64_t d = self.dim() == 3; d < self.dim(); d++) empty |= self.sizes()[size_t(d)] == 0;
   check((self.dim() == 2 || self.dim() == 3) && !empty, TensorErrorKind::Runtime,
         "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:",
         self.sizes());
+  check_one("kernel_size", "an int, list of ints or", kernels);
+  check_one("stride", "None, an int, list of ints, or", strides);
+  check_one("padding", "an int, list of ints, or", paddings);
+  check_one("dilation", "an int, list of ints or", dilations);
+  const int64_t kernel = pick(kernels, 0, 1), stride = strides.empty() ? kernel : strides[0],
+                padding = pick(paddings, 0, 0), dilation = pick(dilations, 0, 1);
   const auto positive = [](const char* name, int64_t x) {
     check(x > 0, TensorErrorKind::Runtime, "max_pool1d() ", name, " must be greater than zero, but got ", x);
   };
@@ -286,28 +305,30 @@ void check_line_pool(const Tensor& self, int64_t kernel, int64_t stride, int64_t
         "max_pool1d() padding should be at most half of kernel size, but got padding=", padding,
         " and kernel_size=", kernel);
   positive("dilation", dilation);
+  check(saturated_mul(dilation, kernel - 1) < INT64_MAX, TensorErrorKind::Runtime,
+        "effective kernel size overflows, but got kernel_size=", kernel, " and dilation=", dilation);
   const Window w = window_of({1, kernel}, {1, stride}, {0, padding}, {1, dilation});
-  const int64_t count = std::max<int64_t>(0, w.out_size(1, self.size(-1), ceil_mode));
+  const int64_t count = w.out_size(1, self.size(-1), ceil_mode);
   check(count > 0, TensorErrorKind::Runtime, "max_pool1d() Invalid computed output size: ", count);
 }
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kernel, Ints stride, Ints padding,
                                                    Ints dilation, bool ceil_mode) {
+  check_lines("max_pool1d", self,
+              {{"kernel_size", kernel}, {"stride", stride}, {"padding", padding}, {"dilation", dilation}});
   const int64_t step = stride.empty() ? kernel[0] : stride[0];
   const auto [values, index] = max_pool2d_with_indices(unsqueeze(self, -2), {1, kernel[0]}, {1, step},
                                                        {0, pick(padding, 0, 0)}, {1, pick(dilation, 0, 1)}, ceil_mode);
   return {squeeze(values, -2), squeeze(index, -2)};
 }
 Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
-  check_line_pool(self, pick(kernel, 0, 1), stride.empty() ? pick(kernel, 0, 1) : stride[0], pick(padding, 0, 0),
-                  pick(dilation, 0, 1), ceil_mode);
+  check_line_pool(self, kernel, stride, padding, dilation, ceil_mode);
   const bool alone = !needs_grad(self);  // without places, and always row by row
   if (alone) require_type(kFloatTypes, self.dtype(), "max_pool1d_impl");
   return std::get<0>(
       max_pool1d_with_indices(alone ? contiguous(self) : self, kernel, stride, padding, dilation, ceil_mode));
 }
 Tensor avg_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
-  check(self.dim() == 2 || self.dim() == 3, TensorErrorKind::Runtime, "Expected 2 to 3 dimensions, but got ",
-        self.dim(), "-dimensional tensor for argument #1 'self' (while checking arguments for avg_pool1d)");
+  check_lines("avg_pool1d", self, {{"kernel_size", kernel}, {"stride", stride}, {"padding", padding}});
   const int64_t step = stride.empty() ? kernel[0] : stride[0];
   return squeeze(avg_pool2d(unsqueeze(self, -2), {1, kernel[0]}, {1, step}, {0, pick(padding, 0, 0)}, ceil_mode,
                             count_include_pad),
@@ -363,7 +384,7 @@ TS_OP(
     "The means of equal parts of the image.", kPool, &adaptive_avg_pool2d,
     "f[2,2,5,6], [2, 3]\n"
     "f[2,4,4], 1\n"
-    "f[4,4], 1 -> RuntimeError: adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [4, 4]\n"
+    "f[4,4], 2 -> RuntimeError: adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [4, 4]\n"
     "f[1,4,4], [-1, 2] -> RuntimeError: adaptive_avg_pool2d: elements of output_size must be greater than or equal to "
     "0 but received {-1, 2}");
 #undef TS_POOL

@@ -39,6 +39,11 @@ static Tensor extreme_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
   Tensor hit = to_dtype(x == y, x.dtype());
   return g * (hit / sum_to_size(hit, y.sizes()));
 }
+// Where the extreme of all is NaN, the NaNs share.
+static Tensor extreme_of_all_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
+  const Tensor nan = logical_and(isnan(x), isnan(y)), hit = to_dtype(logical_or(x == y, nan), x.dtype());
+  return g * (hit / sum_to_size(hit, y.sizes()));
+}
 static Tensor norm_dx(const Tensor& g, const Tensor& x, const Tensor& y, double p) {
   return g * where(y == 0.0, 0.0, sign(x) * pow(abs(x), p - 1.0) / pow(y, p - 1.0));
 }
@@ -236,7 +241,10 @@ void run_complex(int id, const Tensor& out, const Request& r) {
     const Tensor x = to_dtype(r.x, out.dtype());
     run_into(id, view_as_real(out), {view_as_real(x), r.mask, r.keepdim, {}, r.param, r.node});
   } else {
-    run_into(id, out, {is_complex(r.x.dtype()) ? r.x != 0.0 : r.x, r.mask, r.keepdim, r.dtype, r.param, r.node});
+    const ReduceClass kind = row_of(id).row_class;
+    const bool tested = kind == ReduceClass::Bool || kind == ReduceClass::Count;
+    const Tensor x = !is_complex(r.x.dtype()) ? r.x : tested ? r.x != 0.0 : to_dtype(r.x, out.dtype());
+    run_into(id, out, {x, r.mask, r.keepdim, r.dtype, r.param, r.node});
   }
 }
 
@@ -249,6 +257,7 @@ Meta meta_of(int id, const Request& r) {
     check(id != r_nansum, TensorErrorKind::NotImplemented, "nansum on CPU does not support complex inputs");
     refuse_type(in, id == r_amax ? "max_values_cpu" : id == r_amin ? "min_values_cpu" : text(row.name, "_cpu").c_str());
   }
+  if (id == r_nansum && r.dtype && is_complex(*r.dtype)) refuse_type(*r.dtype, "nansum_cpu");
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
 
@@ -258,7 +267,9 @@ void run_into(int id, const Tensor& out, const Request& r) {
   const bool as_input = row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
   // As in PyTorch a dtype that is asked for is that of the elements already.
   const bool convert = !as_input && is_floating(r.x.dtype()) && !is_floating(out.dtype());
-  const Tensor x = convert ? to_dtype(r.x, out.dtype()) : r.x;
+  const Tensor x = !convert         ? r.x
+                   : id == r_nansum ? to_dtype(where(isnan(r.x), Operand(0.0), Operand(r.x)), out.dtype())
+                                    : to_dtype(r.x, out.dtype());
   ReduceCall c;  // only as many of its dimensions are set as are used: all of them are 2 KB
   c.op = id;
   c.in_dtype = x.dtype();
@@ -287,12 +298,14 @@ void record_into(int id, Tensor& out, const Request& r) {
       {row.reads & 1 ? SavedTensor(r.x) : SavedTensor(), row.reads & 2 ? SavedTensor(out, true) : SavedTensor()}};
   const char* node = r.node ? r.node : row.nodes[0].text;
   record(out, node, {&r.x}, std::move(kept),
-         [&row, shape = Dims(r.x.sizes()), type = r.x.dtype(), mask = r.mask, p = r.param](Sweep& s) {
+         [&row, shape = Dims(r.x.sizes()), type = r.x.dtype(), mask = r.mask, p = r.param,
+          of_all = r.param == kOfAll && (id == r_amax || id == r_amin)](Sweep& s) {
            s.give(0, [&] {
              const Dims kept_shape = reduced_shape(shape, mask, true);
              const Tensor y = s.kept(1);
-             Tensor d = row.formula(reshape(s.g(), kept_shape), s.kept(0), y.defined() ? reshape(y, kept_shape) : y,
-                                    double(reduced_numel(shape, mask)), p);
+             const Tensor g = reshape(s.g(), kept_shape), result = y.defined() ? reshape(y, kept_shape) : y;
+             Tensor d = of_all ? extreme_of_all_dx(g, s.kept(0), result)
+                               : row.formula(g, s.kept(0), result, double(reduced_numel(shape, mask)), p);
              if (d.sizes() != Ints(shape)) d = expand(d, shape);
              return to_dtype(d, type);
            });

@@ -15,12 +15,15 @@ using MaybeType = std::optional<DType>;
 namespace reduction {
 
 /// One reduction as asked for.
+/// max(x), min(x): where they are NaN, the NaNs share the gradient, which amax, amin do not do.
+constexpr double kOfAll = 1;
+
 struct Request {
   Tensor x;
   uint64_t mask;  // the dimensions to reduce, as bits
   bool keepdim = false;
   MaybeType dtype = {};
-  double param = 0;
+  double param = 0;            // the row's own; of a largest or smallest: kOfAll
   const char* node = nullptr;  // of the tape; null: the row's own
 };
 

@@ -216,8 +216,26 @@ std::string_view innermost_op(const OpCall& c, const Tensor& result) {
 
 }  // namespace
 
+// A dtype that is asked for is that of out= too.
+void check_asked_type(const OpCall& c, const Tensor& result, const Tensor& out) {
+  constexpr std::string_view kThese =
+      " sum mean prod cumsum cumprod softmax log_softmax linalg_vector_norm nansum nanmean ";
+  if (out.dtype() == result.dtype() || kThese.find(' ' + std::string(c.entry.name) + ' ') == kThese.npos) return;
+  for (const Arg& arg : c.args) {
+    if (arg.kind() != Arg::Kind::DType) continue;
+    check(!std::string_view(c.entry.name).starts_with("nan"), TensorErrorKind::Runtime,
+          "nansum: provided dtype must match dtype of result. Got ", scalar_type_name(out.dtype()), " and ",
+          scalar_type_name(result.dtype()), ".");
+    fail(TensorErrorKind::Runtime, "Expected out tensor to have dtype ", cpp_name(result.dtype()), ", but got ",
+         cpp_name(out.dtype()), " instead");
+  }
+}
+
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
   check_apart(c, n);
+  // PyTorch looks at the vectors of eigh first.
+  if (c.out.size() == 2 && std::string_view(c.entry.name) == "linalg_eigh")
+    check_out_type("linalg_eigh", results[1].dtype(), c.out[1].dtype());
   for (size_t i = 0; i < n; i++) {
     if (i >= c.out.size()) {
       c.results.emplace_back(std::move(results[i]));
@@ -230,7 +248,9 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       continue;
     }
     if (c.is_inplace()) detail::check_inplace_result(c, out, Meta::of(results[i]));
-    else check_out_type(innermost_op(c, results[i]), results[i].dtype(), out.dtype());
+    else
+      check_asked_type(c, results[i], out),
+          check_out_type(innermost_op(c, results[i]), results[i].dtype(), out.dtype());
     if (c.is_inplace()) {
       copy_(out, results[i]);
     } else {
@@ -343,7 +363,14 @@ bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
   return out.is_contiguous() && out.device() == meta.device;
 }
 
+// What has no derivative may be written into an out= whatever it is computed from.
+bool has_no_derivative(std::string_view op) {
+  constexpr std::string_view kThese = " all any argmax argmin isin searchsorted ";
+  return kThese.find(' ' + std::string(op.substr(0, op.find('.'))) + ' ') != kThese.npos;
+}
+
 void check_out(const OpCall& c, bool recorded) {
+  if (recorded && has_no_derivative(c.entry.name)) recorded = false;
   for (const Tensor& out : c.out) check_no_internal_overlap(out);
   for (const Tensor& out : c.out)
     check(!recorded && !(out.requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime,
@@ -354,6 +381,10 @@ void check_out(const OpCall& c, bool recorded) {
 
 void check_inplace_result(const OpCall& c, const Tensor& self, const Meta& meta) {
   check_inplace_shape(c.entry.name, self.sizes(), meta.sizes);
+  const std::string_view op = c.entry.name;
+  if ((op == "cumsum" || op == "cumprod") && c.args.size() > 2 && !c.args[2].is_none())
+    check(meta.dtype == self.dtype(), TensorErrorKind::Runtime, "Bad in-place call: input tensor dtype ",
+          cpp_name(self.dtype()), " and output tensor dtype ", cpp_name(meta.dtype), " should match");
   check_castable(meta.dtype, self.dtype());
 }
 

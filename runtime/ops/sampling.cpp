@@ -185,10 +185,15 @@ void check_std(const Tensor& std) {
 void check_values(const Tensor& std) {
   check(!any_true(~(std >= 0.0)), TensorErrorKind::Runtime, "normal expects all elements of std >= 0.0");
 }
+void refuse_complex_gradient(const Tensor& out) {
+  check(!is_complex(out.dtype()), TensorErrorKind::NotImplemented,
+        "normal does not support automatic differentiation for outputs with complex dtype.");
+}
 void draw_normal(const Tensor& out, const Operand& mean, const Operand& std, Generator* g) {
   copy_into(out, randn(out.sizes(), out.dtype(), out.device(), g) * std.as_tensor() + mean.as_tensor());
 }
 void record_nothing(Tensor& out, const char* name, const Tensor& input) {
+  refuse_complex_gradient(out);
   record(out, name, {&input}, [sizes = Dims(input.sizes()), dtype = input.dtype()](Sweep& s) {
     s.give(0, [&] { return zeros(sizes, dtype, s.g().device()); });
   });
@@ -205,6 +210,7 @@ struct NormalBoth {
     draw_normal(out, mean, std, g);
   }
   static void grad(Tensor& out, const Tensor& mean, const Tensor& std, Generator*) {
+    refuse_complex_gradient(out);
     record(out, "NormalBackward3", {&mean, &std}, keep(mean, std), [](Sweep& s) {
       s.give(0, [&] { return zeros_like(s.kept(0)); });
       s.give(1, [&] { return zeros_like(s.kept(1)); });

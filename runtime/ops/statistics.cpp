@@ -216,6 +216,10 @@ Tensor with_bits_of(const Tensor& t, DType type) {
 Tensor nanmean(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {
   check(is_differentiable(self.dtype()), TensorErrorKind::NotImplemented,
         "nanmean(): expected input to have floating point or complex dtype but got ", scalar_type_name(self.dtype()));
+  check(
+      !dtype || is_differentiable(*dtype), TensorErrorKind::Runtime,
+      "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: ",
+      scalar_type_name(dtype.value_or(kInt64)));
   return nansum(self, dim, keepdim, dtype) / sum(logical_not(isnan(self)), dim, keepdim);
 }
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {

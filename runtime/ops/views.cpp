@@ -163,9 +163,10 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 }
 
 Tensor unflatten(const Tensor& self, int64_t dim_given, Ints sizes) {
-  check(self.dim() > 0, TensorErrorKind::Runtime, "unflatten: can't unflatten 0-dim tensors");
+  const int64_t dim = wrap_dim(dim_given, self.dim());
   check(!sizes.empty(), TensorErrorKind::Runtime, "unflatten: sizes must be non-empty");
-  const int64_t dim = wrap_dim(dim_given, self.dim()), size = self.sizes()[dim];
+  check(self.dim() > 0, TensorErrorKind::Runtime, "unflatten: can't unflatten 0-dim tensors");
+  const int64_t size = self.sizes()[dim];
   int64_t known = 1, open = 0;
   for (const int64_t s : sizes) s == -1 ? open++ : known = saturated_mul(known, s);
   const bool fits = open ? known != 0 && size % known == 0 : known == size;

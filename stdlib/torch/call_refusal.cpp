@@ -344,6 +344,11 @@ std::string argument_types(Interpreter& in, const Value* values, size_t position
 }
 
 void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
+  // A tensor is of the right type for fill_; only its dimensions can be wrong.
+  const std::string_view op = function.entries[0]->name;
+  if ((op == "fill_" || op == "fill") && args.count == 2 && is_tensor(torch_state(in), args[1]))
+    throw Error(ErrorKind::RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with " +
+                                             std::to_string(tensor_of(args[1]).dim()) + " dimensions.");
   const CallForms listed = call_forms(function.entries[0]->name);
   const std::optional<InnerCall> inner = python_call(function, args);
   if (!inner) refuse(in, function, args, forms_of(function, listed), listed.more_hidden);

@@ -161,7 +161,8 @@ struct LuSolve {
           "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
     check_square(lu, "torch.linalg.lu_solve");
     check_solvable(lu, b, left, "linalg.lu_solve");
-    check(pivots.dim() >= 1 && pivots.size(-1) == rows(lu), TensorErrorKind::Runtime,
+    check(pivots.dim() >= 1, TensorErrorKind::Index, "Dimension specified as -1 but tensor has no dimensions");
+    check(pivots.size(-1) == rows(lu), TensorErrorKind::Runtime,
           "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix");
     check(pivots.sizes() == lu.sizes().first(size_t(lu.dim()) - 1), TensorErrorKind::Runtime,
           "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",

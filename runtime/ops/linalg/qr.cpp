@@ -111,7 +111,7 @@ struct HouseholderProduct {
           tau.sizes().first(size_t(tau.dim()) - 1));
     check(a.dtype() == tau.dtype(), TensorErrorKind::Runtime, name, "tau dtype ", scalar_type_name(tau.dtype()),
           " does not match input dtype ", scalar_type_name(a.dtype()));
-    check_kernel(a, "orgqr_cpu");
+    check_kernel(a, "orgqr_cpu", true);
     return column_major(a.sizes(), a.dtype(), a.device());
   }
   static void run(const Tensor& q, const Tensor& a, const Tensor& tau) {

@@ -290,10 +290,10 @@ struct SolveTriangular {
   }
   static void grad(Tensor& x, const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) {
     record(x, "LinalgSolveTriangularBackward0", {&a, &b}, Kept<2>{{SavedTensor(a), SavedTensor(x, true)}},
-           [upper, left, unit, b_sizes = Dims(b.sizes())](Sweep& s) {
+           [upper, left, unit, b_sizes = Dims(b.sizes()), b_type = b.dtype()](Sweep& s) {
              const Tensor a = s.kept(0), x = s.kept(1);
              const Tensor gb = linalg_solve_triangular(mH(a), s.g(), !upper, left, unit);
-             s.give(1, [&] { return sum_to_size(gb, b_sizes); });
+             s.give(1, [&] { return to_dtype(sum_to_size(gb, b_sizes), b_type); });
              s.give(0, [&] {
                const Tensor whole = sum_to_size(-(left ? matmul(gb, mH(x)) : matmul(mH(x), gb)), a.sizes());
                return upper ? triu(whole, unit) : tril(whole, -int64_t(unit));
