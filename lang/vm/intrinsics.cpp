@@ -31,9 +31,17 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
   const std::string name =
       level == 0 ? std::string(written) : modules.absolute_name(frame->function->globals, written, level);
   Value module = modules.import(name);
-  if (!operands[2].is_none() || level != 0) return module;
-  const size_t dot = name.find('.');
-  return dot == std::string::npos ? module : modules.import(name.substr(0, dot));
+  const bool has_as_name = operands[2].is_bool();
+  if ((!operands[2].is_none() && !has_as_name) || level != 0) return module;
+  size_t dot = name.find('.');
+  if (dot == std::string::npos) return module;
+  Value reached = modules.import(name.substr(0, dot));
+  while (has_as_name && dot != std::string::npos) {  // `import a.b as c` binds the attribute, which may hide the module
+    const size_t begin = dot + 1;
+    dot = name.find('.', begin);
+    reached = modules.import_from(reached, intern(in, std::string_view(name).substr(begin, dot - begin)));
+  }
+  return reached;
 }
 
 // --- match
