@@ -203,7 +203,8 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "testing",    "accelerator",   "compiler",      "distributed",
                                    "functional", "hub",           "jit",           "multiprocessing",
                                    "overrides",  "sparse",        "types",         "version",
-                                   "mps",        "cpu",           "_dynamo",       "onnx"};
+                                   "mps",        "cpu",           "_dynamo",       "onnx",
+                                   "signal"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
