@@ -589,6 +589,18 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   return result;
 }
 
+// Of these PyTorch differentiates the form in place by its result, a formula with a name of its own.
+static const char* inplace_node_name(int id, const char* name) {
+  switch (id) {
+    case k_elu:
+    case k_selu: return "EluBackward1";
+    case k_celu: return "CeluBackward1";
+    case k_leaky_relu: return "LeakyReluBackward1";
+    case k_threshold: return "ThresholdBackward1";
+    default: return name;
+  }
+}
+
 void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   const PointwiseRow& row = kPointwiseRows[id];
   const int count = row.arity;
@@ -634,6 +646,7 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     before = clone(self);
   }
   CountedPtr<Node> node = row_node(id, row, in, params, reads, self.sizes(), before);
+  node->name = inplace_node_name(id, node->name);
   write();
   if (reads & kReadsResult) keep_result(*node, self);
   Tensor handle = self;

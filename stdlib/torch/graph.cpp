@@ -216,6 +216,7 @@ constexpr const char* kComposed[] = {
     "MultilabelMarginLossBackward0",
     "GluBackward0",
     "RreluWithNoiseBackward0",
+    "RreluWithNoiseBackward1",
     "NativeGroupNormBackward0",
     "PixelShuffleBackward0",
     "PixelUnshuffleBackward0",
@@ -224,9 +225,10 @@ constexpr const char* kComposed[] = {
     "TransposeBackward1",
 };
 
-Value name_composition(Interpreter&, const Args& args) {
+Value name_composition(Interpreter& in, const Args& args) {
   const Tensor& result = tensor_of(args[0]);
-  if (const auto node = grad_fn_of(result))
+  const auto node = torch_state(in).context.grad_enabled ? grad_fn_of(result) : nullptr;
+  if (node)
     for (const char* known : kComposed)
       if (text_of(args[1]) == known) node->name = known;
   return args[0];
