@@ -198,15 +198,40 @@ Tensor clamp_max_tensor(const Tensor& x, const Tensor& max) {
   return renamed(limited(x, max, false), "ClampMaxBackward1");
 }
 
+// Between two tensors. The gradient goes where the result comes from: NaN is the input's, and numbers that are equal share it where
+// the bounds leave room between them. Of what is `overwritten` a copy is kept.
+Tensor clamped(const Tensor& x, const Tensor& min, const Tensor& max, bool overwritten) {
+  Tensor result, kept = x;
+  {
+    const GradMode off(false);
+    result = limited(limited(x, min, true), max, false);
+    if (overwritten) kept = clone(x);
+  }
+  if (!needs_grad(x, min, max)) return result;
+  record(result, "ClampBackward0", {&x, &min, &max}, keep(kept, min, max), [](Sweep& s) {
+    const Tensor x = s.kept(0), low = s.kept(1), high = s.kept(2), room = low < high, g = s.g(), half = g * 0.5;
+    const auto like = [](const Tensor& t, const Tensor& d) { return to_dtype(sum_to_size(d, t.sizes()), t.dtype()); };
+    const Tensor at_low = (x == low) & room, at_high = (x == high) & room;
+    s.give(0, [&] { return like(x, where((x < low) | (x > high), 0.0, where(at_low | at_high, half, g))); });
+    s.give(1, [&] { return like(low, where((x < low) & (low <= high), g, where(at_low, half, 0.0))); });
+    s.give(2, [&] {
+      const Tensor above = (high < low) | ((x > high) & (low <= high));
+      return like(high, where(above, g, where(at_high, half, 0.0)));
+    });
+  });
+  return result;
+}
+
 void clamp_boxed(OpCall& c) {
   bool tensors = c.is_tensor(1) || c.is_tensor(2);
   const Tensor x = c.tensor(0);
   Tensor result;
   if (tensors) {
     check(!is_complex(x.dtype()), TensorErrorKind::NotImplemented, "clamp is not supported for complex types");
-    result = x;
-    if (!c.none(1)) result = limited(result, Unbox<Tensor>::get(c, 1), true);
-    if (!c.none(2)) result = limited(result, Unbox<Tensor>::get(c, 2), false);
+    const Tensor kept = c.is_inplace() && needs_grad(x) ? clone(x) : x;  // the derivative reads what is overwritten
+    if (c.none(1)) result = limited(kept, Unbox<Tensor>::get(c, 2), false);
+    else if (c.none(2)) result = limited(kept, Unbox<Tensor>::get(c, 1), true);
+    else result = clamped(x, Unbox<Tensor>::get(c, 1), Unbox<Tensor>::get(c, 2), c.is_inplace());
   } else {
     auto min = maybe_scalar(c, 1), max = maybe_scalar(c, 2);
     read_bound(x, min), read_bound(x, max);

@@ -116,8 +116,13 @@ void check_target(const Tensor& self, const Tensor& target, const std::optional<
   check(self.dim() > 0, TensorErrorKind::Runtime,
         "Expected floating point type for target with class probabilities, got ", scalar_type_name(target.dtype()));
   const size_t n = self.sizes().size();
+  const auto check_type = [&] {
+    check(target.dtype() == kInt64 || target.dtype() == kUInt8, TensorErrorKind::Runtime,
+          "expected target dtype to be Long or Byte, but got ", scalar_type_name(target.dtype()));
+  };
   if (n == 1) {
     check(target.dim() <= 1, TensorErrorKind::Runtime, "0D or 1D target tensor expected, multi-target not supported");
+    check_type();
     check(target.dim() == 0 || (target.dim() == 1 && target.sizes()[0] == 1), TensorErrorKind::Value,
           "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
   } else {
@@ -135,12 +140,11 @@ void check_target(const Tensor& self, const Tensor& target, const std::optional<
     check(target.sizes() == Ints(wanted), TensorErrorKind::Runtime, "Expected target size ", Ints(wanted), ", got ",
           target.sizes());
   }
+  check_type();
   const int64_t classes = self.sizes()[n == 1 ? 0 : 1];
   check(!weight || (weight->dim() == 1 && weight->numel() == classes), TensorErrorKind::Runtime,
         "weight tensor should be defined either for all ", classes,
         " classes or no classes but got weight tensor of shape: ", weight ? weight->sizes() : Ints());
-  check(target.dtype() == kInt64 || target.dtype() == kUInt8, TensorErrorKind::Runtime,
-        "expected target dtype to be Long or Byte, but got ", scalar_type_name(target.dtype()));
   check(n <= 2 || target.dtype() == kInt64, TensorErrorKind::Runtime, "expected scalar type Long but found ",
         scalar_type_name(target.dtype()));
 }
