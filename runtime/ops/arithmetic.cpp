@@ -198,6 +198,16 @@ Tensor clamp_max_tensor(const Tensor& x, const Tensor& max) {
   return renamed(limited(x, max, false), "ClampMaxBackward1");
 }
 
+// Not inlined, as a dozen of them stand in one derivative.
+[[gnu::noinline]] Tensor less(const Tensor& a, const Tensor& b) { return a < b; }
+[[gnu::noinline]] Tensor at_most(const Tensor& a, const Tensor& b) { return a <= b; }
+[[gnu::noinline]] Tensor equal_to(const Tensor& a, const Tensor& b) { return a == b; }
+[[gnu::noinline]] Tensor both(const Tensor& a, const Tensor& b) { return a & b; }
+[[gnu::noinline]] Tensor chosen(const Tensor& c, const Tensor& a, const Tensor& b) { return where(c, a, b); }
+[[gnu::noinline]] Tensor like(const Tensor& t, const Tensor& d) {
+  return to_dtype(sum_to_size(d, t.sizes()), t.dtype());
+}
+
 // Between two tensors. The gradient goes where the result comes from: NaN is the input's, and numbers that are equal share it where
 // the bounds leave room between them. Of what is `overwritten` a copy is kept.
 Tensor clamped(const Tensor& x, const Tensor& min, const Tensor& max, bool overwritten) {
@@ -209,14 +219,19 @@ Tensor clamped(const Tensor& x, const Tensor& min, const Tensor& max, bool overw
   }
   if (!needs_grad(x, min, max)) return result;
   record(result, "ClampBackward0", {&x, &min, &max}, keep(kept, min, max), [](Sweep& s) {
-    const Tensor x = s.kept(0), low = s.kept(1), high = s.kept(2), room = low < high, g = s.g(), half = g * 0.5;
-    const auto like = [](const Tensor& t, const Tensor& d) { return to_dtype(sum_to_size(d, t.sizes()), t.dtype()); };
-    const Tensor at_low = (x == low) & room, at_high = (x == high) & room;
-    s.give(0, [&] { return like(x, where((x < low) | (x > high), 0.0, where(at_low | at_high, half, g))); });
-    s.give(1, [&] { return like(low, where((x < low) & (low <= high), g, where(at_low, half, 0.0))); });
+    const Tensor x = s.kept(0), low = s.kept(1), high = s.kept(2), room = less(low, high), g = s.g();
+    const Tensor none = zeros_like(g), half = g * 0.5, under = less(x, low), over = less(high, x);
+    s.give(0, [&] {
+      const Tensor shared = chosen(both(equal_to(x, low), room), half, chosen(both(equal_to(x, high), room), half, g));
+      return like(x, chosen(under, none, chosen(over, none, shared)));
+    });
+    s.give(1, [&] {
+      const Tensor shared = chosen(both(equal_to(x, low), room), half, none);
+      return like(low, chosen(both(under, at_most(low, high)), g, shared));
+    });
     s.give(2, [&] {
-      const Tensor above = (high < low) | ((x > high) & (low <= high));
-      return like(high, where(above, g, where(at_high, half, 0.0)));
+      const Tensor shared = chosen(both(equal_to(x, high), room), half, none);
+      return like(high, chosen(less(high, low), g, chosen(both(over, at_most(low, high)), g, shared)));
     });
   });
   return result;

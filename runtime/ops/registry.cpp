@@ -216,11 +216,19 @@ std::string_view innermost_op(const OpCall& c, const Tensor& result) {
 
 }  // namespace
 
+// Whether a list of names, with spaces around each, has that of an op without its form.
+[[gnu::noinline]] bool is_listed(std::string_view names, std::string_view op) {
+  op = op.substr(0, op.find('.'));
+  for (size_t at = names.find(op); at != names.npos; at = names.find(op, at + 1))
+    if (names[at - 1] == ' ' && names[at + op.size()] == ' ') return true;
+  return false;
+}
+
 // A dtype that is asked for is that of out= too.
 void check_asked_type(const OpCall& c, const Tensor& result, const Tensor& out) {
   constexpr std::string_view kThese =
       " sum mean prod cumsum cumprod softmax log_softmax linalg_vector_norm nansum nanmean ";
-  if (out.dtype() == result.dtype() || kThese.find(' ' + std::string(c.entry.name) + ' ') == kThese.npos) return;
+  if (out.dtype() == result.dtype() || !is_listed(kThese, c.entry.name)) return;
   for (const Arg& arg : c.args) {
     if (arg.kind() != Arg::Kind::DType) continue;
     check(!std::string_view(c.entry.name).starts_with("nan"), TensorErrorKind::Runtime,
@@ -364,10 +372,7 @@ bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
 }
 
 // What has no derivative may be written into an out= whatever it is computed from.
-bool has_no_derivative(std::string_view op) {
-  constexpr std::string_view kThese = " all any argmax argmin isin searchsorted ";
-  return kThese.find(' ' + std::string(op.substr(0, op.find('.'))) + ' ') != kThese.npos;
-}
+bool has_no_derivative(std::string_view op) { return is_listed(" all any argmax argmin isin searchsorted ", op); }
 
 void check_out(const OpCall& c, bool recorded) {
   if (recorded && has_no_derivative(c.entry.name)) recorded = false;
