@@ -93,9 +93,9 @@ void share_rows(int64_t batch, int64_t work, int64_t all, const F& f) {
             RangeBody([&](int64_t begin, int64_t end) { f(begin, end - begin); }));
 }
 
-/// Of two threads' gates, the half that the other one has written is read from its cache by what follows: that eats up half
+/// Of two threads' gates, the half that the other one has written is read from its cache by what follows: that eats up two thirds
 /// of what a second thread gains.
-constexpr int64_t kept_work(int64_t multiplications) { return multiplications / 2; }
+constexpr int64_t kept_work(int64_t multiplications) { return multiplications / 3; }
 
 template <class T>
 T* at(void* p, int64_t i) {
