@@ -45,8 +45,9 @@ class RowTopk {
   };  // no function: it is inlined
   Key key_at(int64_t i) const { return order_key(in_[i]) ^ flip_; }
 
-  [[gnu::noinline]] Key best_of(int64_t i, int64_t count) const {
-    Key keys[kBlock], most = 0;
+  /// The best of a block, whose keys are left in `keys`.
+  Key best_of(int64_t i, int64_t count, Key (&keys)[kBlock]) const {
+    Key most = 0;
     for (int64_t j = 0; j < count; j++) keys[j] = key_at(i + j);
     for (int64_t j = 0; j < count; j++) most = std::max(most, keys[j]);
     return most;
@@ -63,23 +64,23 @@ class RowTopk {
     items_.emplace_back();
     const auto heap = items_.begin(), end = items_.begin() + k;
     std::make_heap(heap, end, better);
-    const auto meet_block = [&](int64_t i, int64_t count) {
+    // Of a single long row threads look for the best of each block, which takes nearly all of the time.
+    std::vector<Key> best(call_.rows == 1 && n >= kLong ? size_t((n - k + kBlock - 1) / kBlock) : 0);
+    parallel_for(int64_t(best.size()), kLong / 2 / kBlock, [&](int64_t begin, int64_t last) {
+      Key keys[kBlock];
+      for (int64_t b = begin; b < last; b++)
+        best[size_t(b)] = best_of(k + b * kBlock, std::min(kBlock, n - k - b * kBlock), keys);
+    });
+    for (int64_t i = k; i < n; i += kBlock) {
+      if (!best.empty() && best[size_t((i - k) / kBlock)] <= heap->key) continue;
+      const int64_t count = std::min(kBlock, n - i);
+      Key keys[kBlock];
+      if (best_of(i, count, keys) <= heap->key) continue;
       for (int64_t j = 0; j < count; j++) {
-        const Key key = key_at(i + j);
-        if (key <= heap->key) continue;
-        *end = {key, i + j};  // the worst one goes to the end, this one into the heap
+        if (keys[j] <= heap->key) continue;
+        *end = {keys[j], i + j};  // the worst one goes to the end, this one into the heap
         std::pop_heap(heap, end + 1, better);
       }
-    };
-    // Of a single long row threads look for the best of each block, which takes nearly all of the time.
-    std::vector<Key> most(call_.rows == 1 && n >= kLong ? size_t((n - k + kBlock - 1) / kBlock) : 0);
-    parallel_for(int64_t(most.size()), kLong / 2 / kBlock, [&](int64_t begin, int64_t last) {
-      for (int64_t b = begin; b < last; b++)
-        most[size_t(b)] = best_of(k + b * kBlock, std::min(kBlock, n - k - b * kBlock));
-    });
-    for (int64_t i = k, b = 0; i < n; i += kBlock, b++) {
-      const int64_t count = std::min(kBlock, n - i);
-      if ((most.empty() ? best_of(i, count) : most[size_t(b)]) > heap->key) meet_block(i, count);
     }
     std::sort_heap(heap, end, better);
     if (!as_partial_sort_ && order_is_open(k)) select_like_std();
