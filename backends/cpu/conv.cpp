@@ -40,7 +40,8 @@ class Convolution {
         identity_(taps_ == 1 && w_.stride[0] == 1 && w_.stride[1] == 1 && w_.padding[0] == 0 && w_.padding[1] == 0) {}
 
   void forward() const {
-    const bool product = identity_ || is_by_product(c_);
+    // One small image is a product; where its sums are one part they need not be gathered, which pays for several channels.
+    const bool product = identity_ || (is_by_product(c_) && (depth_ == 1 || depth_ * taps_ > kLongestSum));
     if (!product && TileConvolution<T>::suits(height_, depth_ * taps_)) return forward_in_tiles();
     if (!product && w_.stride[1] == 1 && RowConvolution<T>::suits(c_.columns)) return forward_by_rows();
     const Scratch<T> arranged(product ? 0 : c_.outputs * depth_ * taps_);
@@ -52,7 +53,7 @@ class Convolution {
       if (c_.bias)
         for (int64_t o = 0; o < height_; o++)
           std::fill_n(out + o * places_, b.n, static_cast<const T*>(c_.bias)[group * height_ + o]);
-      const Columns seen(*this, plane(image, group), depth_, b, !product);
+      const Columns seen(*this, plane(image, group), depth_, b, !product && !order().by_channels);
       if (product) {
         return multiply({height_, b.n, depth_ * taps_}, weight(group), depth_ * taps_, false, seen.data, seen.leading,
                         !identity_, c_.bias ? 1 : 0, out, places_);
@@ -129,7 +130,7 @@ class Convolution {
       f(plane / c_.groups, plane % c_.groups, task % rows.bands());
     });
   }
-  TapOrder order() const { return {depth_, taps_}; }
+  TapOrder order() const { return {depth_, taps_, is_by_product(c_)}; }
   int64_t parts_of_image() const { return (kParts + c_.batch * c_.groups - 1) / (c_.batch * c_.groups); }
 
   RowShape shape() const {
@@ -142,7 +143,9 @@ class Convolution {
             {w_.kernel[0], w_.kernel[1]},
             {w_.padding[0], w_.padding[1]},
             {w_.dilation[0], w_.dilation[1]},
-            {w_.stride[0], w_.stride[1]}};
+            {w_.stride[0], w_.stride[1]},
+            false,
+            is_by_product(c_)};
   }
   /// Of the gradient of the input as a convolution of the result's.
   RowShape turned_shape() const {

@@ -11,8 +11,9 @@ namespace tessera::tensor::cpu {
 struct RowShape {
   int64_t channels, height, width, outputs, rows, columns;
   int64_t kernel[2], padding[2], dilation[2];
-  int64_t steps[2];        // from place to place: rows, columns
-  bool backwards = false;  // the kernel is turned round: its last tap is the first
+  int64_t steps[2];          // from place to place: rows, columns
+  bool backwards = false;    // the kernel is turned round: its last tap is the first
+  bool by_channels = false;  // sums go channel by channel, in each tap by tap
 };
 
 /// Lines [top, top + lines), of each one all channels, zero outside of the image, and a vector of zeros behind them.

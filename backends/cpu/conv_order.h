@@ -24,11 +24,14 @@ inline bool is_by_product(const ConvCall& c) {
 /// The row of the im2col matrix, in this order, that a tap of a channel is.
 struct TapOrder {
   int64_t channels, taps;
+  bool by_channels = false;  // as a product: all channels are one block, and in each the taps follow each other
 
-  int64_t blocks() const { return (channels + kChannelsAtOnce - 1) / kChannelsAtOnce; }
-  int64_t channels_of(int64_t block) const { return std::min(kChannelsAtOnce, channels - block * kChannelsAtOnce); }
-  int64_t first_row(int64_t block) const { return block * kChannelsAtOnce * taps; }
+  int64_t at_once() const { return by_channels ? channels : kChannelsAtOnce; }
+  int64_t blocks() const { return (channels + at_once() - 1) / at_once(); }
+  int64_t channels_of(int64_t block) const { return std::min(at_once(), channels - block * at_once()); }
+  int64_t first_row(int64_t block) const { return block * at_once() * taps; }
   int64_t row(int64_t channel, int64_t tap) const {
+    if (by_channels) return channel * taps + tap;
     const int64_t block = channel / kChannelsAtOnce;
     return first_row(block) + tap * channels_of(block) + channel % kChannelsAtOnce;
   }
@@ -42,26 +45,33 @@ struct TapOrder {
 };
 
 /// Where the lines of a sum begin in the copy of an image's lines (conv_lines.h), which are `line` long: along a sum's line go the
-/// channels of a block, or of one channel the taps of a row of the kernel.
+/// channels of a block, or by channels the taps of a row of the kernel.
 struct SumLines {
   std::vector<int64_t> starts;
-  int64_t part, inner, last_inner,
-      step;  // lines of a block; steps along a line, and those of the last block; their length
+  int64_t part, inner, last_inner;  // lines of a block; steps along a line, and along those of the last block
+  int64_t step;                     // the length of one
 
   SumLines(const RowShape& s, int64_t line) {
     const TapOrder order = order_of(s);
-    const bool one = order.channels == 1 && !s.backwards;
-    part = one ? s.kernel[0] : order.taps, step = one ? s.dilation[1] : line;
-    inner = one ? s.kernel[1] : order.channels_of(0);
-    last_inner = one ? inner : order.channels_of(order.blocks() - 1);
-    for (int64_t block = 0; block < order.blocks(); block++)
+    const int64_t high = s.kernel[0], wide = s.kernel[1], blocks = order.blocks();
+    part = order.by_channels ? order.channels * high : order.taps;
+    step = order.by_channels ? s.dilation[1] : line;
+    inner = order.by_channels ? wide : order.channels_of(0);
+    last_inner = order.by_channels ? wide : order.channels_of(blocks - 1);
+    const auto begin = [&](int64_t channel, int64_t y, int64_t x) {
+      starts.push_back((channel + y * s.dilation[0] * order.channels) * line + x * s.dilation[1]);
+    };
+    for (int64_t block = 0; block < blocks; block++)
       for (int64_t i = 0; i < part; i++) {
-        const int64_t tap = one ? i * s.kernel[1] : s.backwards ? part - 1 - i : i;
-        const int64_t y = tap / s.kernel[1] * s.dilation[0], x = tap % s.kernel[1] * s.dilation[1];
-        starts.push_back((block * kChannelsAtOnce + y * order.channels) * line + x);
+        const int64_t tap = s.backwards ? part - 1 - i : i;
+        if (order.by_channels) begin(i / high, i % high, 0);
+        else begin(block * kChannelsAtOnce, tap / wide, tap % wide);
       }
   }
-  static TapOrder order_of(const RowShape& s) { return {s.channels, s.kernel[0] * s.kernel[1]}; }
+  // Of one channel both orders are the same, and a row of taps is the longer line.
+  static TapOrder order_of(const RowShape& s) {
+    return {s.channels, s.kernel[0] * s.kernel[1], s.by_channels || (s.channels == 1 && !s.backwards)};
+  }
 };
 
 }  // namespace tessera::tensor::cpu
