@@ -7,8 +7,6 @@
 #include "stdlib/torch/torch_module.h"
 
 namespace tessera::stdlib {
-namespace {
-
 std::optional<std::string> embedded_text(std::string_view name, std::string& path, bool& is_package) {
   const EmbeddedModule* module = find_embedded(name);
   if (module == nullptr) return {};
@@ -16,8 +14,6 @@ std::optional<std::string> embedded_text(std::string_view name, std::string& pat
   is_package = module->is_package;
   return text_of(*module);
 }
-
-}  // namespace
 
 void add_standard_library(Interpreter& in) {
   if (!in.host().embedded_module) in.host().embedded_module = embedded_text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ namespace tessera::stdlib {
 std::unique_ptr<Interpreter> make_interpreter(Host host = {}, Limits limits = {});
 
 // Registers the native modules with an interpreter that somebody else made.
+// The text of a module of the library; the answer of Host::embedded_module where a host adds none of its own.
+std::optional<std::string> embedded_text(std::string_view name, std::string& path, bool& is_package);
+
 void add_standard_library(Interpreter& in);
 
 }  // namespace tessera::stdlib

@@ -1,6 +1,8 @@
 // The parts of the module `builtins`, one per file.
 #pragma once
 
+#include <string>
+
 #include "lang/core/interpreter.h"
 #include "lang/objects/module.h"
 
@@ -12,6 +14,9 @@ void add_iteration_functions(Interpreter& in, Module& module);  // sorted, sum, 
 void add_output_functions(Interpreter& in, Module& module);     // print, input, open
 void add_scope_functions(Interpreter& in, Module& module);      // globals, locals, vars, dir
 void make_lazy_iterator_types(Interpreter& in);                 // enumerate, zip, map, filter, reversed
+
+// What help(object) prints: the signature or class, and the docstring.
+std::string help_text(Interpreter& in, const Value& object);
 
 template <size_t N>
 void define_all(Interpreter& in, Module& module, const NativeDef (&rows)[N]) {

@@ -94,34 +94,9 @@ Value library_help(Interpreter& in, const Value& object) {
   return call(in, get_attr(in, Value(in.import("_help")), intern(in, "text_of")), {object});
 }
 
-// A short help: the signature or class, and the docstring.
 Value help_function(Interpreter& in, const Args& args) {
-  std::string out;
-  if (args[0].is_undefined()) {
-    out = "Type help(object) for help about object.\n";
-  } else {
-    const Value& object = args[0];
-    if (is_told_by_library(object)) {
-      const Value told = library_help(in, object);
-      if (!told.is_undefined()) {
-        if (in.host().write_out) in.host().write_out(text_of(told));
-        return Value::none();
-      }
-    }
-    if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
-      const auto* f = static_cast<NativeFunction*>(object.as_object());
-      const Signature* signature = signature_of(in, f);
-      out = (signature != nullptr ? signature->text : std::string(f->name->view()) + "(...)") + "\n";
-    } else {
-      const Value name = find_attr(in, object, in.names->name);
-      out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") +
-            ":\n";
-    }
-    std::string doc = doc_of(in, object);
-    for (size_t at = 0; (at = doc.find('\n', at)) != doc.npos; ++at)
-      if (at + 1 < doc.size() && doc[at + 1] != '\n') doc.insert(at + 1, "    ");
-    if (!doc.empty()) out += "\n    " + doc + "\n";
-  }
+  const std::string out =
+      args[0].is_undefined() ? "Type help(object) for help about object.\n" : help_text(in, args[0]);
   if (in.host().write_out) in.host().write_out(out);
   return Value::none();
 }
@@ -156,6 +131,28 @@ constexpr NativeDef kRows[] = {
 };
 
 }  // namespace
+
+std::string help_text(Interpreter& in, const Value& object) {
+  if (is_told_by_library(object)) {
+    const Value told = library_help(in, object);
+    if (!told.is_undefined()) return std::string(text_of(told));
+  }
+  std::string out;
+  if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
+    const auto* f = static_cast<NativeFunction*>(object.as_object());
+    const Signature* signature = signature_of(in, f);
+    out = (signature != nullptr ? signature->text : std::string(f->name->view()) + "(...)") + "\n";
+  } else {
+    const Value name = find_attr(in, object, in.names->name);
+    out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") +
+          ":\n";
+  }
+  std::string doc = doc_of(in, object);
+  for (size_t at = 0; (at = doc.find('\n', at)) != doc.npos; ++at)
+    if (at + 1 < doc.size() && doc[at + 1] != '\n') doc.insert(at + 1, "    ");
+  if (!doc.empty()) out += "\n    " + doc + "\n";
+  return out;
+}
 
 void add_object_functions(Interpreter& in, Module& module) { define_all(in, module, kRows); }
 

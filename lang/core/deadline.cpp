@@ -36,9 +36,9 @@ class Watch {
     if (entry.time < wakes_at_) changed_.notify_one();
   }
 
-  void clear(const std::atomic<uint32_t>& flags) noexcept {
+  void clear(const std::atomic<uint32_t>& flags, uint32_t bit) noexcept {
     std::lock_guard guard(lock_);
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.flags == &flags; });
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.flags == &flags && entry.bit == bit; });
   }
 
  private:
@@ -88,6 +88,6 @@ void set_deadline(std::atomic<uint32_t>& flags, uint32_t bit, std::chrono::durat
   Watch::get().set({&flags, bit, Clock::now() + std::chrono::duration_cast<Clock::duration>(span)});
 }
 
-void clear_deadline(std::atomic<uint32_t>& flags) noexcept { Watch::get().clear(flags); }
+void clear_deadline(std::atomic<uint32_t>& flags, uint32_t bit) noexcept { Watch::get().clear(flags, bit); }
 
 }  // namespace tessera::lang

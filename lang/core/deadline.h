@@ -10,9 +10,9 @@
 
 namespace tessera::lang {
 
-// Sets `bit` of `flags` when so much time has passed, unless it is taken back. One time for each `flags`.
+// Sets `bit` of `flags` when so much time has passed, unless it is taken back.
 void set_deadline(std::atomic<uint32_t>& flags, uint32_t bit, std::chrono::duration<double> after);
-// When it is back, nothing touches `flags` any more; a bit that was set stays.
-void clear_deadline(std::atomic<uint32_t>& flags) noexcept;
+// When it is back, nothing sets that bit any more; one that was set stays.
+void clear_deadline(std::atomic<uint32_t>& flags, uint32_t bit) noexcept;
 
 }  // namespace tessera::lang

@@ -160,6 +160,15 @@ Value Interpreter::eval(const Source& source) {
   });
 }
 
+Value Interpreter::compile(const Source& source, CompileMode mode) {
+  return as_thrown(*this, [&] {
+    const Value code = compile_source(*this, source.shared_from_this(), mode);
+    return make_function(*this, static_cast<Code*>(code.as_object()), main_module()->dict);
+  });
+}
+
+Value Interpreter::take_result() { return std::exchange(state_->result, Value()); }
+
 void Interpreter::safe_point() { vm_->safe_point(); }
 void Interpreter::stop_now() { vm_->stop_now(); }
 

@@ -24,6 +24,7 @@ class Modules;         // import (module.h)
 class TypeCache;       // look-ups in types by version (attribute.h)
 class WeakReferences;  // which objects are weakly referenced, and from where (weak.h)
 class Source;
+enum class CompileMode : uint8_t;
 class VirtualMachine;  // frames, registers, the loop (vm.h)
 class Collector;       // cycles (cycles.h)
 
@@ -44,9 +45,13 @@ struct Limits {
   uint64_t steps = 0;          // backward jumps and calls
   double seconds = 0;          // wall time of one run
   uint64_t object_bytes = 0;   // memory of the language's objects
+  uint64_t tensor_bytes = 0;   // memory of tensors on the host
+  uint64_t device_bytes = 0;   // and on each other device
   uint32_t call_depth = 1000;  // RecursionError above
+  uint32_t open_files = 0;     // at the same time
   uint64_t output_bytes = 0;
-  bool files = false, environment = false, clock = false, imports_of_files = false, processes = false;
+  bool files = false, environment = false, clock = false, imports_of_files = false, processes = false, entropy = false;
+  std::string files_root;  // with `files`: what is not below it is not there; empty: no root
 };
 
 class Interpreter {
@@ -90,6 +95,9 @@ class Interpreter {
   // As a prompt does it: statements in the main module's names; answers the value of a last bare expression, or Undefined.
   Value run_interactive(const Source& source);
   Value eval(const Source& source);  // one expression in the main module
+  // The same to be run again and again: a function without parameters. What an interactive one shows is taken afterwards.
+  Value compile(const Source& source, CompileMode mode);
+  Value take_result();
   Module* main_module();
   void set_result(const Value& value);  // of run_interactive, by the code that it runs
 

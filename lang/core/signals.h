@@ -14,6 +14,8 @@ inline constexpr uint32_t kCollectionDue = 4;  // of cycles
 inline constexpr uint32_t kSignalArrived = 8;  // `_deliver` of the module `signal` calls the script's handlers
 inline constexpr uint32_t kMemoryShort = 64;   // the reserve is in use: a MemoryError
 
+inline constexpr uint32_t kPauseDue = 128;  // the piece of a Task is over
+
 // What ends the work of a native that can be left in the middle.
 inline constexpr uint32_t kStops = kKeyboard | kCancelled | kTimeIsUp | kLimitHit | kMemoryShort;
 

@@ -46,13 +46,15 @@ Value unwrapped(const Value& found) {
   return found;
 }
 
-// Which __init__ runs after __new__: any of a script; of natives only those that fill an empty container.
+// Which __init__ runs after __new__: any of a script or of a class of the host's; of natives only those that fill an empty
+// container.
 bool init_runs(const Type* type, const Value& init) {
   if (is_function(init)) return true;
   if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction)
     return !init.is_undefined() && !init.is_none();
   const Type* owner = static_cast<NativeFunction*>(init.as_object())->owner;
   if (owner == nullptr || owner == owner->owner->types.object) return false;
+  if (owner->type_flags & kScriptClass) return true;
   return (type->type_flags & kScriptClass) &&
          (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
           owner->instance_kind == ObjectKind::Set);

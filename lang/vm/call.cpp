@@ -265,6 +265,12 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
   return nullptr;
 }
 
+Frame* VirtualMachine::begin_entry(Function* function, Value& out) {
+  check_native_stack();
+  Value* const window = top_ != nullptr ? top_->end : stack_;
+  return begin_function(function, window, window, 0, nullptr, FrameKind::Entry, 0, out);
+}
+
 Value VirtualMachine::call_function(Function* function, const Args& args) {
   return call_function(function, Value(), args);
 }

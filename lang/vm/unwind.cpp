@@ -36,8 +36,8 @@ T* reserve(size_t count) {
   return static_cast<T*>(memory);
 }
 
-// The lowest address of this thread's stack.
-const char* stack_bottom() {
+// The lowest address of this thread's stack, which the system takes microseconds to find.
+const char* find_stack_bottom() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return nullptr;
   void* address = nullptr;
@@ -45,6 +45,11 @@ const char* stack_bottom() {
   pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_destroy(&attributes);
   return static_cast<const char*>(address);
+}
+
+const char* stack_bottom() {
+  thread_local const char* const bottom = find_stack_bottom();
+  return bottom;
 }
 
 }  // namespace
@@ -66,11 +71,13 @@ VirtualMachine::~VirtualMachine() {
 void VirtualMachine::check_native_stack() {
   const char here = 0;
   const char* const address = &here;
-  if (top_ == nullptr || native_limit_ == nullptr) {
-    const char* const bottom = stack_bottom();
-    native_limit_ = bottom == nullptr ? nullptr : bottom + kNativeReserve;
-  }
+  if (top_ == nullptr || native_limit_ == nullptr) find_native_limit();
   if (address < native_limit_) throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded");
+}
+
+void VirtualMachine::find_native_limit() {
+  const char* const bottom = stack_bottom();
+  native_limit_ = bottom == nullptr ? nullptr : bottom + kNativeReserve;
 }
 
 void VirtualMachine::throw_too_deep(Value* window, uint32_t count) {
@@ -93,6 +100,7 @@ void VirtualMachine::forget_stops() noexcept {
 // A cancellation is of the run that is under way: one that came too late for the last has nobody to stop.
 void VirtualMachine::begin_run() {
   if (runs_++ != 0) return;
+  find_native_limit();  // a host may use several threads, one after the other
   steps_ = 0;
   batch_ = in_.countdown = 0;
   forget_stops();
@@ -103,10 +111,12 @@ void VirtualMachine::begin_run() {
 
 void VirtualMachine::end_run() noexcept {
   if (--runs_ != 0) return;
-  if (timed_) clear_deadline(in_.interrupt);
+  if (timed_) clear_deadline(in_.interrupt, kTimeIsUp);
   timed_ = false;
   forget_stops();
 }
+
+uint64_t VirtualMachine::steps() const { return steps_ + static_cast<uint64_t>(batch_ - in_.countdown); }
 
 // How many steps pass before the next look: few enough that a limit is met closely, many enough that looking costs nothing.
 void VirtualMachine::check_steps() {
@@ -188,13 +198,40 @@ void VirtualMachine::safe_point() {
   stop_now();
   const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
   if (wanted & kCollectionDue) in_.collector().collect_if_due();
+  if ((wanted & kPauseDue) && nested_ == pausable_at_ && op_of(top_->pc[-1]) == Op::Jump) {
+    --top_->pc;
+    throw Paused{};
+  }
   if (wanted & kSignalArrived) {
     in_.interrupt.fetch_and(~kSignalArrived);
     call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});
   }
 }
 
+bool ended_by_limit(const Value& exception) noexcept { return exception.as_object()->aux == kUncatchable; }
+
+void VirtualMachine::drop_frames(Frame* entry) noexcept {
+  for (bool last = false; !last && top_ != nullptr;) {
+    Frame* const frame = top_;
+    last = frame == entry;
+    if (Generator* const generator = frame->generator) {
+      top_ = frame->caller;
+      --depth_;
+      generator_finish(in_, generator);
+    } else {
+      frame->constructed = Value();
+      pop_frame(frame);
+    }
+  }
+}
+
 Value VirtualMachine::run(Frame* entry) {
+  struct Nested {
+    uint32_t& count;
+    explicit Nested(uint32_t& c) : count(++c) {}
+    ~Nested() { --count; }
+  };
+  const Nested nested(nested_);
   Value out;
   for (;;) {
     Value exception;
@@ -202,6 +239,8 @@ Value VirtualMachine::run(Frame* entry) {
     try {
       if (execute(entry, out)) return out;
       exception = std::move(pending_);
+    } catch (const Paused&) {
+      throw;
     } catch (const Thrown& thrown) {
       exception = thrown.exception;
       raised = true;

@@ -46,16 +46,25 @@ class VirtualMachine {
   void stop_now();
   void begin_run();  // see RunScope
   void end_run() noexcept;
+  bool is_running() const { return runs_ != 0; }
+  uint64_t steps() const;  // of the run under way, or the last one
   // The MemoryError for where no other exception can be made any more; the same object every time.
   void prepare_memory_error();
   Value memory_error() noexcept;
   void drop_memory_error() noexcept { memory_error_ = Value(); }
+  // Ends what stands on the stack down to `entry` (null: all of it) though it has not run to its end.
+  void drop_frames(Frame* entry) noexcept;
   uint32_t depth_limit() const { return depth_limit_; }
 
  private:
+  friend class Task;
+  struct Paused {};  // Note [Pausing] in task.cpp
+
   // The loop (vm.cpp). False: `pending_` is an exception that no frame up to `entry` handles; they are gone.
   bool execute(Frame* entry, Value& out);
   Value run(Frame* entry);
+  // For a Task: the frame of a call without arguments (null: `out` is the answer).
+  Frame* begin_entry(Function* function, Value& out);
 
   // Calls (call.cpp). `window` holds `count` arguments, the last of which belong to `keywords`; the place before it may
   // be overwritten. They answer the frame that has to run now, or null: then the answer is in R[result] of the running frame.
@@ -85,6 +94,7 @@ class VirtualMachine {
   bool unwind(Frame* entry, Value exception, bool new_line);
   bool unwind_pending(Frame* entry, bool new_line);
 
+  void find_native_limit();
   void check_steps();
   void forget_stops() noexcept;
   [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
@@ -97,11 +107,13 @@ class VirtualMachine {
   Frame* next_frame_ = nullptr;  // free place in the array of frames
   uint32_t depth_ = 0;
   uint32_t depth_limit_ = 1000;
-  int64_t batch_ = 0;       // what Interpreter::countdown began with
-  uint64_t steps_ = 0;      // of this run, up to the last look
-  uint32_t runs_ = 0;       // of hosts, one inside the other
-  bool timed_ = false;      // this run has a deadline
-  ErrorKind limit_kind_{};  // of the limit that was hit
+  int64_t batch_ = 0;         // what Interpreter::countdown began with
+  uint64_t steps_ = 0;        // of this run, up to the last look
+  uint32_t runs_ = 0;         // of hosts, one inside the other
+  uint32_t nested_ = 0;       // calls of run(), one inside the other
+  uint32_t pausable_at_ = 0;  // the one that may be left to go on later; 0: none
+  bool timed_ = false;        // this run has a deadline
+  ErrorKind limit_kind_{};    // of the limit that was hit
   const char* limit_text_ = nullptr;
   Value memory_error_;
   Value pending_;  // what unwind could not place: run() throws it
@@ -112,6 +124,9 @@ class VirtualMachine {
   Dict* builtins_ = nullptr;
   const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
 };
+
+// Does the exception come from a limit or a cancellation, which no handler of a script sees?
+bool ended_by_limit(const Value& exception) noexcept;
 
 // A run of a host's: its limits of steps and time count from here. Inside of another it is a part of that one.
 class RunScope {

@@ -14,7 +14,7 @@ static const int sum = 3, stack = 4;
 
 TEST_CASE("embed: the namespace brings no names of operations") {
   CHECK(sum + stack == 7);
-  const Tensor x = Tensor::empty({2}, kFloat32);
+  const Tensor x = Tensor::zeros({2}, kFloat32);
   CHECK((x + x).numel() == 2);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("embed: host functions have keywords, defaults and checks") {
 
 TEST_CASE("embed: errors arrive with class, message and traceback, and the interpreter lives on") {
   Interpreter tsr;
-  ScriptError error("", "", "");
+  ScriptError error;
   CHECK_FALSE(tsr.try_run("def f(d):\n    return d['missing']\nf({})\n", nullptr, &error));
   CHECK(error.class_name() == "KeyError");
   CHECK(error.message() == "'missing'");
@@ -133,7 +133,7 @@ TEST_CASE("embed: natives that iterate, wait or compute end at the limit of time
   for (const char* code : {"sum(range(10**12))", "time.sleep(60)", "while True: a @ a", "max(range(10**12))",
                            "torch.ones(1).expand(10**12).sum()", "'ab' * 10 in iter(range(10**12))"}) {
     const auto start = std::chrono::steady_clock::now();
-    ScriptError error("", "", "");
+    ScriptError error;
     CHECK_FALSE(tsr.try_run(code, nullptr, &error));
     CHECK_MESSAGE(error.class_name() == "TimeoutError", code);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -144,7 +144,7 @@ TEST_CASE("embed: natives that iterate, wait or compute end at the limit of time
 
 TEST_CASE("embed: items that a native pulls are steps") {
   Interpreter tsr({.step_limit = 100000});
-  ScriptError error("", "", "");
+  ScriptError error;
   CHECK_FALSE(tsr.try_run("sum(range(10**12))", nullptr, &error));
   CHECK(error.message() == "step limit exceeded");
   CHECK(tsr.eval("sum(range(1000))").as<int>() == 499500);
@@ -152,7 +152,7 @@ TEST_CASE("embed: items that a native pulls are steps") {
 
 TEST_CASE("embed: a limit that was hit stays hit until the run has ended") {
   Interpreter tsr({.time_limit = 0.1});
-  ScriptError error("", "", "");
+  ScriptError error;
   CHECK_FALSE(
       tsr.try_run("class A:\n    def __del__(self):\n        while True: pass\nwhile True: A()\n", nullptr, &error));
   CHECK(error.class_name() == "TimeoutError");
@@ -162,7 +162,7 @@ TEST_CASE("embed: a limit that was hit stays hit until the run has ended") {
 
 TEST_CASE("embed: after a MemoryError whose data still stands the interpreter answers") {
   Interpreter tsr({.memory_limit = 16 << 20});
-  ScriptError error("", "", "");
+  ScriptError error;
   CHECK_FALSE(tsr.try_run("kept = []\nwhile True: kept.append([0])\n", nullptr, &error));
   CHECK(error.class_name() == "MemoryError");
   CHECK(tsr.eval("1 + 1").as<int>() == 2);
@@ -207,7 +207,7 @@ TEST_CASE("embed: no clock, no folder, no process without a grant") {
   Interpreter tsr;
   for (const char* code : {"import time; time.time()", "import time; time.perf_counter()", "import os; os.getcwd()",
                            "import os; os.getpid()", "import datetime; datetime.datetime.now()"}) {
-    ScriptError error("", "", "");
+    ScriptError error;
     CHECK_FALSE(tsr.try_run(code, nullptr, &error));
     CHECK_MESSAGE(error.class_name() == "PermissionError", code);
   }

@@ -1,0 +1,207 @@
+// Running of tessera_c.h: texts, files, programs that are kept, tasks that run in pieces, and what a prompt needs.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "embed/handles.h"
+#include "lang/builtins/builtins.h"
+#include "lang/compiler/chunk.h"
+#include "lang/compiler/compile.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/attribute.h"
+#include "lang/objects/module.h"
+#include "lang/syntax/parse.h"
+#include "lang/syntax/source.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/vm/task.h"
+
+using namespace tessera;
+using namespace tessera::embed;
+using lang::Interpreter;
+using lang::Source;
+using lang::Value;
+
+namespace {
+
+std::shared_ptr<const Source> source_of(const char* code, size_t size, const char* name) {
+  return std::make_shared<Source>(name == nullptr ? "<host>" : name, embed::text_of(code, size));
+}
+
+void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
+  if (out != nullptr) *out = to_host(shell, std::move(value));
+}
+
+// The value of a program's end: what its function returned, or its last bare expression.
+Value value_of(Interpreter& in, const tsr_program* program, Value returned) {
+  return program->mode == TSR_EXPRESSION ? returned : in.take_result();
+}
+
+}  // namespace
+
+struct tsr_task {
+  tsr_program* program;
+  lang::Task task;
+};
+
+bool tsr_run(tsr_interpreter* shell, const char* code, size_t size, const char* name, tsr_value* out,
+             tsr_error** error) {
+  return guarded(shell, error,
+                 [&](Interpreter& in) { hand_over(shell, in.run_interactive(*source_of(code, size, name)), out); });
+}
+
+bool tsr_eval(tsr_interpreter* shell, const char* code, size_t size, tsr_value* out, tsr_error** error) {
+  return guarded(shell, error,
+                 [&](Interpreter& in) { hand_over(shell, in.eval(*source_of(code, size, nullptr)), out); });
+}
+
+bool tsr_run_file(tsr_interpreter* shell, const char* path, const char* const* arguments, size_t count,
+                  tsr_error** error) {
+  return guarded(shell, error, [&](Interpreter& in) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw UsageError{std::string("cannot read '") + path + "'"};
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    in.argv.assign(1, path);
+    in.argv.insert(in.argv.end(), arguments, arguments + count);
+    const std::string_view whole = path;
+    const size_t slash = whole.rfind('/');
+    in.search_path = {slash == whole.npos ? "" : std::string(whole.substr(0, slash))};
+    in.run(*std::make_shared<Source>(path, text), "__main__");
+  });
+}
+
+// --- programs
+
+bool tsr_compile(tsr_interpreter* shell, const char* code, size_t size, const char* name, tsr_mode mode,
+                 tsr_program** out, tsr_error** error) {
+  return guarded(shell, error, [&](Interpreter& in) {
+    const auto compiled = mode == TSR_EXPRESSION ? lang::CompileMode::Expression : lang::CompileMode::Interactive;
+    const tsr_value function = to_host(shell, in.compile(*source_of(code, size, name), compiled));
+    *out = new tsr_program{shell, mode, function.as.object};
+  });
+}
+
+bool tsr_program_run(tsr_program* program, tsr_value* out, tsr_error** error) {
+  return guarded(program->owner, error, [&](Interpreter& in) {
+    Value returned = lang::call(in, program->function->value, lang::Args{});
+    hand_over(program->owner, value_of(in, program, std::move(returned)), out);
+  });
+}
+
+void tsr_program_free(tsr_program* program) {
+  if (program == nullptr) return;
+  tsr_release_object(program->function);
+  delete program;
+}
+
+// --- tasks
+
+bool tsr_task_start(tsr_program* program, tsr_task** out, tsr_error** error) {
+  return guarded(program->owner, error, [&](Interpreter& in) {
+    tsr_value share = tsr_none();
+    share.kind = TSR_OBJECT;
+    share.as.object = program->function;
+    auto own = std::make_unique<tsr_program>(*program);
+    own->function = tsr_retain(share).as.object;
+    *out = new tsr_task{own.release(), lang::Task(in, lang::as_function(program->function->value))};
+  });
+}
+
+bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out, tsr_error** error) {
+  tsr_interpreter* const shell = task->program->owner;
+  return guarded(shell, error, [&](Interpreter& in) {
+    Value returned;
+    *done = task->task.run_for(seconds, returned);
+    if (*done) hand_over(shell, value_of(in, task->program, std::move(returned)), out);
+  });
+}
+
+void tsr_task_free(tsr_task* task) {
+  if (task == nullptr) return;
+  guarded(task->program->owner, nullptr, [&](Interpreter&) { task->task.give_up(); });
+  tsr_program_free(task->program);
+  delete task;
+}
+
+// --- what a prompt needs
+
+tsr_completeness tsr_is_complete(tsr_interpreter*, const char* code, size_t size) {
+  switch (lang::is_complete(embed::text_of(code, size))) {
+    case lang::Completeness::kComplete: return TSR_COMPLETE;
+    case lang::Completeness::kIncomplete: return TSR_INCOMPLETE;
+    case lang::Completeness::kInvalid: break;
+  }
+  return TSR_INVALID;
+}
+
+namespace {
+
+bool is_name_byte(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+// What stands before the last dot, found by attributes alone: nothing is called but properties.
+Value object_before_dot(Interpreter& in, std::string_view dotted) {
+  Value object;
+  while (!dotted.empty()) {
+    const size_t dot = std::min(dotted.find('.'), dotted.size());
+    lang::Str* const name = lang::intern(in, dotted.substr(0, dot));
+    if (object.is_undefined()) {
+      const Value* found = lang::dict_get_str(in.main_module()->dict, name);
+      if (found == nullptr) found = lang::dict_get_str(in.vm().builtins(), name);
+      object = found == nullptr ? Value() : *found;
+    } else {
+      object = lang::find_attr(in, object, name);
+    }
+    if (object.is_undefined()) return {};
+    dotted.remove_prefix(std::min(dot + 1, dotted.size()));
+  }
+  return object;
+}
+
+void names_of_dict(Interpreter& in, const lang::Dict* dict, lang::List* into) {
+  lang::dict_for_each(dict, [&](const Value& key, const Value&) { lang::list_append(in, into, key); });
+}
+
+}  // namespace
+
+bool tsr_complete(tsr_interpreter* shell, const char* code, size_t size,
+                  void (*found)(void* user, const char* name, size_t size), void* user, tsr_error** error) {
+  return guarded(shell, error, [&](Interpreter& in) {
+    const std::string_view text = embed::text_of(code, size);
+    size_t begin = text.size();
+    while (begin > 0 && (is_name_byte(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+    const std::string_view dotted = text.substr(begin);
+    const size_t dot = dotted.rfind('.');
+    const std::string_view start = dot == dotted.npos ? dotted : dotted.substr(dot + 1);
+    Value names;
+    if (dot == dotted.npos) {
+      names = lang::make_list(in);
+      names_of_dict(in, in.main_module()->dict, lang::as_list(names));
+      names_of_dict(in, in.vm().builtins(), lang::as_list(names));
+    } else {
+      const Value object = object_before_dot(in, dotted.substr(0, dot));
+      if (object.is_undefined()) return;
+      names = lang::list_from(in, lang::attribute_names(in, object));
+    }
+    lang::list_sort(in, lang::as_list(names), Value::none(), false);
+    std::string_view last;
+    for (const Value& name : *lang::as_list(names)) {
+      if (!lang::is_str(name)) continue;
+      const std::string_view one = lang::text_of(name);
+      if (!one.starts_with(start) || one == last || (start.empty() && one.starts_with("_"))) continue;
+      found(user, one.data(), one.size());
+      last = one;
+    }
+  });
+}
+
+bool tsr_help(tsr_interpreter* shell, tsr_value value, tsr_value* out, tsr_error** error) {
+  return guarded(shell, error, [&](Interpreter& in) {
+    hand_over(shell, lang::make_str_lossy(in, lang::help_text(in, to_value(shell, value))), out);
+  });
+}

@@ -1,0 +1,166 @@
+// Tensors of tessera_c.h: the handle is the tensor library's own, so that nothing is copied on the way.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "embed/handles.h"
+#include "embed/op_arguments.h"
+#include "runtime/autograd/engine.h"
+#include "runtime/autograd/node.h"
+#include "runtime/context.h"
+#include "runtime/dlpack.h"
+#include "runtime/format.h"
+#include "runtime/ops/math_bits.h"
+#include "stdlib/torch/state.h"
+
+using namespace tessera;
+using namespace tessera::embed;
+using tensor::DType;
+using tensor::Tensor;
+
+namespace {
+
+static_assert(TSR_DTYPE_BOOL == int(DType::Bool) && TSR_DTYPE_UINT16 == int(DType::UInt16) &&
+              TSR_DTYPE_FLOAT32 == int(DType::Float32) && TSR_DTYPE_COMPLEX128 == int(DType::Complex128));
+
+DType dtype_of(tsr_dtype dtype) {
+  if (static_cast<int>(dtype) < 0 || static_cast<int>(dtype) >= tensor::kDTypeCount)
+    throw UsageError{"there is no dtype " + std::to_string(static_cast<int>(dtype))};
+  return static_cast<DType>(dtype);
+}
+
+// Runs f() outside of interpreters' runs, or as a part of one that is under way on this thread.
+template <class F>
+bool protected_call(tsr_error** error, F&& f) noexcept {
+  try {
+    f();
+    return true;
+  } catch (...) {
+    return report(nullptr, error);
+  }
+}
+
+}  // namespace
+
+bool tsr_tensor_new(const int64_t* sizes, size_t dims, tsr_dtype dtype, tsr_tensor** out, tsr_error** error) {
+  return protected_call(error, [&] {
+    const Tensor made = Tensor::empty(tensor::Ints(sizes, dims), dtype_of(dtype));
+    std::memset(made.data_ptr(), 0, made.nbytes());
+    *out = give_away(made);
+  });
+}
+
+bool tsr_tensor_from_blob(void* data, const int64_t* sizes, const int64_t* strides, size_t dims, tsr_dtype dtype,
+                          tsr_drop drop, void* user, tsr_tensor** out, tsr_error** error) {
+  return protected_call(error, [&] {
+    std::function<void(void*)> deleter;
+    if (drop != nullptr) deleter = [drop, user](void*) { drop(user); };
+    const tensor::Ints shape(sizes, dims);
+    *out = give_away(strides == nullptr ? Tensor::from_blob(data, shape, dtype_of(dtype), std::move(deleter))
+                                        : Tensor::from_blob(data, shape, tensor::Ints(strides, dims), dtype_of(dtype),
+                                                            std::move(deleter)));
+  });
+}
+
+tsr_tensor* tsr_tensor_retain(tsr_tensor* tensor) {
+  impl_of(tensor)->refs.add();
+  return tensor;
+}
+void tsr_tensor_release(tsr_tensor* tensor) {
+  if (tensor != nullptr) const Tensor last = Tensor::adopt(impl_of(tensor));
+}
+
+size_t tsr_tensor_dims(const tsr_tensor* tensor) { return impl_of(tensor)->sizes.size(); }
+const int64_t* tsr_tensor_sizes(const tsr_tensor* tensor) { return impl_of(tensor)->sizes.data(); }
+const int64_t* tsr_tensor_strides(const tsr_tensor* tensor) { return impl_of(tensor)->strides.data(); }
+int64_t tsr_tensor_numel(const tsr_tensor* tensor) { return impl_of(tensor)->numel; }
+tsr_dtype tsr_tensor_dtype(const tsr_tensor* tensor) { return static_cast<tsr_dtype>(impl_of(tensor)->dtype); }
+bool tsr_tensor_on_host(const tsr_tensor* tensor) { return impl_of(tensor)->device.is_cpu(); }
+bool tsr_tensor_is_contiguous(const tsr_tensor* tensor) {
+  return (impl_of(tensor)->flags & tensor::TensorImpl::kContiguous) != 0;
+}
+void* tsr_tensor_data(tsr_tensor* tensor) { return impl_of(tensor)->data; }
+
+bool tsr_from_tensor(tsr_interpreter* shell, tsr_tensor* tensor, tsr_value* out, tsr_error** error) {
+  return guarded(shell, error, [&](lang::Interpreter& in) {
+    need_torch(shell);
+    *out = to_host(shell, stdlib::wrap_tensor(in, tensor_of(tensor)));
+  });
+}
+
+// A tensor that stands for other numbers than its memory holds (a conjugate) comes as one that holds them.
+bool tsr_as_tensor(tsr_interpreter* shell, tsr_value value, tsr_tensor** out, tsr_error** error) {
+  return guarded(shell, error, [&](lang::Interpreter& in) {
+    need_torch(shell);
+    const lang::Value object = to_value(shell, value);
+    *out = stdlib::in_torch(in, object,
+                            [&] { return give_away(tensor::resolved(stdlib::expect_tensor(in, object, "value"))); });
+  });
+}
+
+bool tsr_op(const char* name, const tsr_argument* arguments, size_t argument_count, tsr_tensor** out, size_t* count,
+            tsr_error** error) {
+  return protected_call(error, [&] {
+    const tensor::TensorList results = call_op(name, arguments, argument_count);
+    if (results.size() > *count)
+      throw UsageError{std::string(name) + " has " + std::to_string(results.size()) + " results"};
+    *count = results.size();
+    for (size_t i = 0; i < results.size(); ++i) out[i] = give_away(results[i]);
+  });
+}
+
+bool tsr_tensor_item(tsr_tensor* tensor, double* out, tsr_error** error) {
+  return protected_call(error, [&] { *out = tensor_of(tensor).item().to_double(); });
+}
+
+bool tsr_tensor_set_requires_grad(tsr_tensor* tensor, bool requires_grad, tsr_error** error) {
+  return protected_call(error, [&] { tensor::set_requires_grad(tensor_of(tensor), requires_grad); });
+}
+
+bool tsr_tensor_requires_grad(const tsr_tensor* tensor) { return tensor_of(tensor).requires_grad(); }
+
+bool tsr_tensor_backward(tsr_tensor* tensor, tsr_error** error) {
+  return protected_call(error, [&] { tensor::backward({tensor_of(tensor)}); });
+}
+
+bool tsr_tensor_grad(tsr_tensor* tensor, tsr_tensor** out, tsr_error** error) {
+  return protected_call(error, [&] {
+    const tensor::AutogradMeta* const meta = impl_of(tensor)->autograd;
+    *out = meta != nullptr && meta->grad.defined() ? give_away(meta->grad) : nullptr;
+  });
+}
+
+bool tsr_tensor_clear_grad(tsr_tensor* tensor, tsr_error** error) {
+  return protected_call(error, [&] {
+    if (tensor::AutogradMeta* const meta = impl_of(tensor)->autograd) meta->grad = Tensor();
+  });
+}
+
+bool tsr_set_grad_enabled(bool enabled) { return std::exchange(tensor::Context::current().grad_enabled, enabled); }
+
+bool tsr_tensor_text(tsr_tensor* tensor, char** out, tsr_error** error) {
+  return protected_call(error, [&] {
+    const std::string text = tensor::tensor_text(tensor_of(tensor));
+    *out = static_cast<char*>(std::malloc(text.size() + 1));
+    if (*out == nullptr) throw std::bad_alloc();
+    std::memcpy(*out, text.c_str(), text.size() + 1);
+  });
+}
+
+void tsr_text_free(char* text) { std::free(text); }
+
+bool tsr_tensor_from_dlpack(DLManagedTensor* managed, tsr_tensor** out, tsr_error** error) {
+  return protected_call(error, [&] { *out = give_away(tensor::from_dlpack(managed)); });
+}
+
+bool tsr_tensor_from_dlpack_versioned(DLManagedTensorVersioned* managed, tsr_tensor** out, tsr_error** error) {
+  return protected_call(error, [&] { *out = give_away(tensor::from_dlpack(managed)); });
+}
+
+bool tsr_tensor_to_dlpack(tsr_tensor* tensor, DLManagedTensor** out, tsr_error** error) {
+  return protected_call(error, [&] { *out = tensor::to_dlpack(tensor_of(tensor)); });
+}
+
+bool tsr_tensor_to_dlpack_versioned(tsr_tensor* tensor, DLManagedTensorVersioned** out, tsr_error** error) {
+  return protected_call(error, [&] { *out = tensor::to_dlpack_versioned(tensor_of(tensor)); });
+}

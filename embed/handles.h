@@ -1,0 +1,131 @@
+// What stands behind the opaque types of tessera_c.h, and the two ways across the border: `guarded` for what a host calls,
+// `to_host`/`to_value` for what is handed over.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "embed/include/tessera/tessera_c.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/value.h"
+#include "runtime/tensor.h"
+
+namespace tessera::embed {
+
+using lang::Value;
+
+// The host's mistake: what it handed over is not what the function takes.
+struct UsageError {
+  std::string message;
+};
+
+}  // namespace tessera::embed
+
+// A value that the host keeps: one cell, in the list of its interpreter, which empties it when that ends.
+struct tsr_object {
+  tessera::lang::Value value;
+  tsr_interpreter* owner = nullptr;
+  uint32_t references = 1;
+  tsr_object *before = nullptr, *behind = nullptr;
+};
+
+// The shell that hosts point to. It is counted by those who need it after tsr_free: cells, programs, functions.
+struct tsr_interpreter {
+  std::unique_ptr<tessera::lang::Interpreter> in;  // null: ended
+  uint32_t references = 1;
+  bool ending = false;          // tsr_free came while it ran
+  tsr_object* kept = nullptr;   // cells with a value
+  tsr_object* spare = nullptr;  // cells without, to be used again
+  size_t spares = 0;
+  tessera::lang::Value raised;  // by tsr_raise, until the host's function has answered
+  // The exception that went out to the host last, for a function of the host's that lets it through, and its number.
+  tessera::lang::Value last;
+  uint64_t last_number = 0;
+  tessera::lang::Type* host_base = nullptr;                                // of the classes of the host's
+  std::vector<std::pair<const void*, tessera::lang::Value>> host_classes;  // by tag
+  tsr_options options{};
+};
+
+struct tsr_error {
+  tsr_error_kind kind;
+  std::string class_name, message, traceback;
+  uint64_t number = 0;  // of the exception, see tsr_interpreter::last_number
+};
+
+struct tsr_buffer {
+  std::string text;
+};
+
+struct tsr_program {
+  tsr_interpreter* owner;
+  tsr_mode mode;
+  tsr_object* function;  // without parameters, over the main module's names
+};
+
+namespace tessera::embed {
+
+// The language's interpreter; UsageError when it has ended.
+inline lang::Interpreter& running(const tsr_interpreter* shell) {
+  if (shell == nullptr || shell->in == nullptr) throw UsageError{"the interpreter has ended"};
+  return *shell->in;
+}
+
+void retain(tsr_interpreter* shell) noexcept;
+void release(tsr_interpreter* shell) noexcept;
+
+// The tensor library with what it needs in `in`.
+// Ends the interpreter that is not running.
+void end(tsr_interpreter* shell) noexcept;
+
+void need_torch(tsr_interpreter* shell);
+
+// Values across the border. to_host gives a share away; to_value borrows; take_value takes the host's share over.
+tsr_value to_host(tsr_interpreter* shell, Value value);
+Value to_value(const tsr_interpreter* shell, tsr_value value);
+Value take_value(const tsr_interpreter* shell, tsr_value value);
+inline std::string_view text_of(const char* text, size_t size) {
+  return size == SIZE_MAX ? std::string_view(text) : std::string_view(text, size);
+}
+
+// Tensors: the handle is the implementation, counted.
+inline tensor::TensorImpl* impl_of(const tsr_tensor* tensor) {
+  return reinterpret_cast<tensor::TensorImpl*>(const_cast<tsr_tensor*>(tensor));
+}
+inline tensor::Tensor tensor_of(const tsr_tensor* tensor) { return tensor::Tensor::share(impl_of(tensor)); }
+inline tsr_tensor* give_away(tensor::Tensor tensor) { return reinterpret_cast<tsr_tensor*>(tensor.release()); }
+
+// Puts what is being caught into `*error`; always false. Call it in a catch block.
+bool report(tsr_interpreter* shell, tsr_error** error) noexcept;
+bool report_exception(tsr_interpreter* shell, const Value& exception, tsr_error** error) noexcept;
+bool report_usage(std::string message, tsr_error** error) noexcept;
+
+// Runs f(interpreter) as a run of the host's, with its limits.
+template <class F>
+bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept;
+
+}  // namespace tessera::embed
+
+#include "lang/vm/vm.h"
+
+namespace tessera::embed {
+
+template <class F>
+bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept {
+  bool done = false;
+  try {
+    lang::Interpreter& in = running(shell);
+    const lang::RunScope run(in.vm());
+    f(in);
+    done = true;
+  } catch (...) {
+    report(shell, error);
+  }
+  if (shell != nullptr && shell->ending && !shell->in->vm().is_running()) [[unlikely]]
+    end(shell);
+  return done;
+}
+
+}  // namespace tessera::embed

@@ -1,0 +1,72 @@
+#include "lang/vm/task.h"
+
+#include <chrono>
+
+#include "lang/core/deadline.h"
+#include "lang/core/error.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/signals.h"
+#include "lang/objects/generator.h"
+#include "lang/vm/vm.h"
+
+namespace tessera::lang {
+
+// Note [Pausing]
+// A piece ends where nothing but frames holds the state of the program: at a jump word of the loop that the task's own call of
+// execute() runs (not one that a native called in between). safe_point() throws Paused there with the word still to be
+// run, run() lets it through, and the frames stay as they are; execute() goes on at top_ as after a call.
+
+bool Task::run_for(double seconds, Value& out) {
+  VirtualMachine& vm = in_.vm();
+  if (state_ == State::Ended) throw Error(ErrorKind::RuntimeError, "the task has ended");
+  if (state_ == State::Running) throw Error(ErrorKind::RuntimeError, "the task is running");
+  if (state_ == State::Paused && vm.top_ != top_)
+    throw Error(ErrorKind::RuntimeError, "a task that was begun later has to end first");
+
+  struct Piece {
+    VirtualMachine& vm;
+    Interpreter& in;
+    const uint32_t outer;
+    Piece(VirtualMachine& m, Interpreter& i, double wait)
+        : vm(m), in(i), outer(std::exchange(m.pausable_at_, m.nested_ + 1)) {
+      set_deadline(in.interrupt, kPauseDue, std::chrono::duration<double>(wait));
+    }
+    ~Piece() {
+      clear_deadline(in.interrupt, kPauseDue);
+      in.interrupt.fetch_and(~kPauseDue);
+      vm.pausable_at_ = outer;
+    }
+  };
+  const Piece piece(vm, in_, seconds);
+  const bool fresh = state_ == State::Fresh;
+  state_ = State::Running;
+  try {
+    if (fresh) {
+      entry_ = vm.begin_entry(function_, out);
+      if (entry_ == nullptr) {
+        state_ = State::Ended;
+        return true;
+      }
+    }
+    out = vm.run(entry_);
+    state_ = State::Ended;
+    return true;
+  } catch (const VirtualMachine::Paused&) {
+    state_ = State::Paused;
+    top_ = vm.top_;
+    return false;
+  } catch (...) {
+    state_ = State::Ended;
+    throw;
+  }
+}
+
+void Task::give_up() {
+  if (state_ != State::Paused) return;
+  VirtualMachine& vm = in_.vm();
+  if (vm.top_ != top_) throw Error(ErrorKind::RuntimeError, "a task that was begun later has to end first");
+  state_ = State::Ended;
+  vm.drop_frames(entry_);
+}
+
+}  // namespace tessera::lang
