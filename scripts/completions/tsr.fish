@@ -1,0 +1,8 @@
+complete -c tsr -s c -x -d 'run CODE'
+complete -c tsr -s m -x -d 'run a module'
+complete -c tsr -s i -d 'open a prompt after the script'
+complete -c tsr -l dump -r -d 'print layout, tree and bytecode'
+complete -c tsr -l device -x -a 'cpu cuda' -d 'make tensors on this device'
+complete -c tsr -l threads -x -d 'threads for tensor operations'
+complete -c tsr -l version -d 'print versions'
+complete -c tsr -l help -d 'print a summary'

@@ -1,0 +1,81 @@
+// ScriptError: the one exception type of <tessera/tessera.h>.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "tessera/tessera_c.h"
+
+namespace tessera {
+
+// What a script raised and nobody in it caught, a limit that ended it, or a mistake of the host's.
+class ScriptError : public std::exception {
+ public:
+  ScriptError() = default;
+  // Takes the error over.
+  explicit ScriptError(tsr_error* error)
+      : error_(error, tsr_error_free), traceback_(error != nullptr ? tsr_error_traceback(error) : "MemoryError\n") {}
+
+  // For host functions: raises in the script that calls it. `class_name` is a builtin exception's.
+  ScriptError(std::string class_name, std::string message)
+      : class_name_(std::move(class_name)), message_(std::move(message)), traceback_(class_name_ + ": " + message_) {}
+
+  std::string class_name() const { return error_ ? tsr_error_class(error_.get()) : class_name_; }  // "ValueError"
+  std::string message() const { return error_ ? tsr_error_message(error_.get()) : message_; }      // str(e)
+  const std::string& traceback() const { return traceback_; }  // as the program `tsr` prints it
+  const char* what() const noexcept override { return traceback_.c_str(); }
+
+  tsr_error_kind kind() const { return error_ ? tsr_error_get_kind(error_.get()) : TSR_ERROR_SCRIPT; }
+  // A limit of steps, time, memory or output, or cancel().
+  bool is_limit() const { return kind() == TSR_ERROR_LIMIT || kind() == TSR_ERROR_CANCELLED; }
+
+ private:
+  friend struct detail_raise;
+
+  std::shared_ptr<tsr_error> error_;
+  std::string class_name_, message_, traceback_;
+};
+
+namespace detail {
+
+// `check(tsr_...(..., error), error)`: throws where the call has failed.
+class ErrorSlot {
+ public:
+  operator tsr_error**() { return &error_; }
+  void check(bool done) {
+    if (!done) throw ScriptError(error_);
+  }
+
+ private:
+  tsr_error* error_ = nullptr;
+};
+
+}  // namespace detail
+
+// Hands an exception of a host function over to the script that called it; false, for the function to answer.
+struct detail_raise {
+  static bool current(tsr_interpreter* in) noexcept {
+    try {
+      throw;
+    } catch (const ScriptError& error) {
+      if (error.error_) tsr_raise_error(in, error.error_.get());
+      else tsr_raise(in, error.class_name_.c_str(), error.message_.c_str());
+    } catch (const std::bad_alloc&) {
+      tsr_raise(in, "MemoryError", "");
+    } catch (const std::out_of_range& error) {
+      tsr_raise(in, "IndexError", error.what());
+    } catch (const std::invalid_argument& error) {
+      tsr_raise(in, "ValueError", error.what());
+    } catch (const std::exception& error) {
+      tsr_raise(in, "RuntimeError", error.what());
+    } catch (...) {
+      tsr_raise(in, "RuntimeError", "a function of the host threw what is no std::exception");
+    }
+    return false;
+  }
+};
+
+}  // namespace tessera

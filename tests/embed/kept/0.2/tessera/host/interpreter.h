@@ -1,0 +1,318 @@
+// Interpreter, Program, Task and Module.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/host/class.h"
+
+namespace tessera {
+
+// What an interpreter may use. Zero: no limit.
+struct Options {
+  uint64_t memory_limit = 0;         // bytes of the script's objects, and as many of its tensors on the host
+  uint64_t device_memory_limit = 0;  // bytes of its tensors on each other device
+  uint64_t step_limit = 0;           // of one run: backward jumps, calls, items, about a microsecond of a kernel's work
+  double time_limit = 0;             // seconds of one run
+  uint64_t output_limit = 0;         // bytes printed over all runs
+  uint32_t call_depth = 0;           // of script functions; zero: 1000
+  uint32_t open_files = 0;           // at the same time
+  bool allow_files = false;          // below files_root when that is set
+  bool allow_clock = false;
+  bool allow_environment = false;
+  bool allow_processes = false;
+  bool allow_entropy = false;  // random numbers that differ from run to run
+  std::string files_root = {};
+  std::function<void(std::string_view)> print = nullptr;  // what print() writes; empty: nothing is shown
+  std::function<void(std::string_view)> print_error = nullptr;
+  std::function<void()> flush = nullptr;
+  std::function<bool(std::string& line)> read_line = nullptr;  // for input(); false at the end
+  // The source text of a module that the library lacks.
+  std::function<std::optional<std::string>(std::string_view name)> import_source = nullptr;
+};
+
+// Code that was compiled once. It must not outlive its interpreter's use, but may be destroyed after it.
+class Program {
+ public:
+  Program() = default;
+  // Takes it over.
+  Program(tsr_interpreter* in, tsr_program* program)
+      : in_(tsr_share(in), tsr_unshare), program_(program, tsr_program_free) {}
+
+  // Answers what a run or eval of the text would.
+  Ref run() const {
+    tsr_value result = tsr_none();
+    detail::ErrorSlot error;
+    error.check(tsr_program_run(program_.get(), &result, error));
+    return {in_.get(), result};
+  }
+  tsr_interpreter* interpreter() const { return in_.get(); }
+  tsr_program* handle() const { return program_.get(); }
+
+ private:
+  std::shared_ptr<tsr_interpreter> in_;
+  std::shared_ptr<tsr_program> program_;
+};
+
+// A program that runs in pieces: `while (!task.run_for(2ms)) draw();`. See tsr_task_start.
+class Task {
+ public:
+  explicit Task(const Program& program) : program_(program) {
+    tsr_task* made = nullptr;
+    detail::ErrorSlot error;
+    error.check(tsr_task_start(program.handle(), &made, error));
+    task_ = {made, tsr_task_free};
+  }
+  // True: it has ended.
+  bool run_for(double seconds) {
+    bool done = false;
+    tsr_value result = tsr_none();
+    detail::ErrorSlot error;
+    error.check(tsr_task_run_for(task_.get(), seconds, &done, &result, error));
+    if (done) result_ = Ref(program_.interpreter(), result);
+    return done;
+  }
+  template <class Duration, class = typename Duration::period>
+  bool run_for(Duration time) {
+    using Period = typename Duration::period;
+    return run_for(static_cast<double>(time.count()) * static_cast<double>(Period::num) /
+                   static_cast<double>(Period::den));
+  }
+  const Ref& result() const { return result_; }  // of one that has ended
+
+ private:
+  Program program_;
+  std::unique_ptr<tsr_task, void (*)(tsr_task*)> task_{nullptr, tsr_task_free};
+  Ref result_;
+};
+
+// A module of the host's, which scripts import by its name.
+class Module {
+ public:
+  explicit Module(Ref module) : module_(std::move(module)) {}
+
+  template <class T>
+  Module& set(const char* name, const T& value) {
+    module_.set_attribute(name, value);
+    return *this;
+  }
+  // See Interpreter::def.
+  template <class F>
+  Module& def(const char* signature, const char* doc, F function) {
+    using Signature = typename detail::CallableTraits<F>::Signature;
+    tsr_interpreter* const in = module_.interpreter();
+    const Ref made(in, detail::make_function<Signature>(in, signature, doc, std::move(function)));
+    const std::string_view text = signature;
+    module_.set_attribute(std::string(text.substr(0, text.find('('))).c_str(), made);
+    return *this;
+  }
+  template <class T>
+  Class<T> add_class(const char* name, const char* doc = "") {
+    Class<T> made(module_.interpreter(), name, doc);
+    module_.set_attribute(name, made.type());
+    return made;
+  }
+  const Ref& ref() const { return module_; }
+
+ private:
+  Ref module_;
+};
+
+class Interpreter {
+ public:
+  explicit Interpreter(Options options = {}) : options_(std::make_unique<Options>(std::move(options))) {
+    tsr_options given;
+    TSR_OPTIONS_INIT(&given);
+    fill(given, *options_);
+    detail::ErrorSlot error;
+    in_ = tsr_new(&given, error);
+    error.check(in_ != nullptr);
+    tsr_share(in_);
+  }
+  Interpreter(Interpreter&& other) noexcept
+      : options_(std::move(other.options_)), in_(std::exchange(other.in_, nullptr)) {}
+  Interpreter& operator=(Interpreter&& other) noexcept {
+    std::swap(options_, other.options_);
+    std::swap(in_, other.in_);
+    return *this;
+  }
+  ~Interpreter() {
+    if (in_ == nullptr) return;
+    tsr_free(in_);
+    tsr_unshare(in_);
+  }
+
+  // Runs statements in the main module; answers the value of a last bare expression, or None.
+  Ref run(std::string_view code, const char* name = "<host>") {
+    return made_by(tsr_run, code.data(), code.size(), name);
+  }
+  // The value of one expression.
+  Ref eval(std::string_view code) { return made_by(tsr_eval, code.data(), code.size()); }
+  // The same, for hosts without exceptions: false and the error instead of a throw.
+  bool try_run(std::string_view code, Ref* result = nullptr, ScriptError* error = nullptr) {
+    tsr_value value = tsr_none();
+    tsr_error* raised = nullptr;
+    if (!tsr_run(in_, code.data(), code.size(), nullptr, &value, &raised)) {
+      const ScriptError kept(raised);
+      if (error != nullptr) *error = kept;
+      return false;
+    }
+    Ref kept(in_, value);
+    if (result != nullptr) *result = std::move(kept);
+    return true;
+  }
+  // As `tsr FILE ARGUMENTS` does; the file is read by the host's right.
+  void run_file(const std::string& path, const std::vector<std::string>& arguments = {}) {
+    std::vector<const char*> list;
+    for (const std::string& argument : arguments) list.push_back(argument.c_str());
+    detail::ErrorSlot error;
+    error.check(tsr_run_file(in_, path.c_str(), list.data(), list.size(), error));
+  }
+  // To be run often: compile("x + 1", TSR_EXPRESSION).run().
+  Program compile(std::string_view code, tsr_mode mode = TSR_STATEMENTS, const char* name = "<host>") {
+    tsr_program* program = nullptr;
+    detail::ErrorSlot error;
+    error.check(tsr_compile(in_, code.data(), code.size(), name, mode, &program, error));
+    return {in_, program};
+  }
+
+  // Names of the main module.
+  template <class T>
+  void set(const char* name, const T& value) {
+    set_ref(name, make(value));
+  }
+  Ref get(const char* name) { return made_by(tsr_get_name, name); }
+  bool has(const char* name) const { return tsr_has_name(in_, name); }
+  void remove(const char* name) {
+    detail::ErrorSlot error;
+    error.check(tsr_delete_name(in_, name, error));
+  }
+  // Forgets them all, and frees what only they kept alive.
+  void clear() {
+    detail::ErrorSlot error;
+    error.check(tsr_clear(in_, error));
+  }
+
+  // A function of the host, with the signature that scripts see: names, defaults, checks, keywords and help come from it.
+  // Parameters and result may be whatever has a Convert. What it throws, the script catches: ScriptError as what it says,
+  // std::out_of_range as IndexError, std::invalid_argument as ValueError, other exceptions as RuntimeError.
+  template <class F>
+  void def(const char* signature, const char* doc, F function) {
+    Module(main()).def(signature, doc, std::move(function));
+  }
+  template <class T>
+  Class<T> add_class(const char* name, const char* doc = "") {
+    return Module(main()).add_class<T>(name, doc);
+  }
+  // What scripts get by `import name`; the same module each time.
+  Module module(const char* name, const char* doc = "") { return Module(made_by(tsr_module, name, doc)); }
+  Ref import(const char* name) { return made_by(tsr_import, name); }
+
+  // A value of this interpreter's.
+  template <class T>
+  Ref make(const T& value) {
+    return {in_, detail::to_script(in_, value)};
+  }
+
+  // From any thread: the run that is under way ends within milliseconds, with an exception that a script cannot catch. Nothing
+  // happens where none is.
+  void cancel() { tsr_cancel(in_); }
+  void set_step_limit(uint64_t steps) { tsr_set_step_limit(in_, steps); }
+  void set_time_limit(double seconds) { tsr_set_time_limit(in_, seconds); }
+  tsr_usage usage() const {
+    tsr_usage now{};
+    now.size = sizeof now;
+    tsr_get_usage(in_, &now);
+    return now;
+  }
+
+  void manual_seed(uint64_t seed) {
+    detail::ErrorSlot error;
+    error.check(tsr_seed(in_, seed, error));
+  }
+  void set_threads(int count) {
+    detail::ErrorSlot error;
+    error.check(tsr_set_threads(in_, count, error));
+  }
+
+  // For prompts.
+  tsr_completeness is_complete(std::string_view code) { return tsr_is_complete(in_, code.data(), code.size()); }
+  std::vector<std::string> complete(std::string_view code) {
+    std::vector<std::string> names;
+    detail::ErrorSlot error;
+    error.check(tsr_complete(
+        in_, code.data(), code.size(),
+        [](void* user, const char* name, size_t size) {
+          static_cast<std::vector<std::string>*>(user)->emplace_back(name, size);
+        },
+        &names, error));
+    return names;
+  }
+
+  tsr_interpreter* handle() const { return in_; }
+
+ private:
+  template <class F, class... Arguments>
+  Ref made_by(F function, Arguments... arguments) {
+    tsr_value result = tsr_none();
+    detail::ErrorSlot error;
+    error.check(function(in_, arguments..., &result, error));
+    return {in_, result};
+  }
+  Ref main() { return import("__main__"); }
+  void set_ref(const char* name, const Ref& value) {
+    detail::ErrorSlot error;
+    error.check(tsr_set_name(in_, name, value.value(), error));
+  }
+  static void fill(tsr_options& given, Options& options);
+
+  std::unique_ptr<Options> options_;  // what the callbacks point to
+  tsr_interpreter* in_ = nullptr;
+};
+
+inline void Interpreter::fill(tsr_options& given, Options& options) {
+  given.memory_limit = options.memory_limit;
+  given.device_memory_limit = options.device_memory_limit;
+  given.step_limit = options.step_limit;
+  given.time_limit = options.time_limit;
+  given.output_limit = options.output_limit;
+  given.call_depth = options.call_depth;
+  given.open_files = options.open_files;
+  const auto grant = [&](bool allowed, uint32_t bit) { given.grants |= allowed ? bit : 0u; };
+  grant(options.allow_files, TSR_GRANT_FILES);
+  grant(options.allow_clock, TSR_GRANT_CLOCK);
+  grant(options.allow_environment, TSR_GRANT_ENVIRONMENT);
+  grant(options.allow_processes, TSR_GRANT_PROCESSES);
+  grant(options.allow_entropy, TSR_GRANT_ENTROPY);
+  if (!options.files_root.empty()) given.files_root = options.files_root.c_str();
+  given.user = &options;
+  using Text = const char*;
+  if (options.print)
+    given.print = [](void* user, Text text, size_t size) { static_cast<Options*>(user)->print({text, size}); };
+  if (options.print_error)
+    given.print_error = [](void* user, Text text, size_t size) {
+      static_cast<Options*>(user)->print_error({text, size});
+    };
+  if (options.flush) given.flush = [](void* user) { static_cast<Options*>(user)->flush(); };
+  if (options.read_line)
+    given.read_line = [](void* user, tsr_buffer* buffer) {
+      std::string line;
+      if (!static_cast<Options*>(user)->read_line(line)) return false;
+      tsr_buffer_write(buffer, line.data(), line.size());
+      return true;
+    };
+  if (options.import_source)
+    given.import_source = [](void* user, Text name, tsr_buffer* buffer) {
+      const std::optional<std::string> text = static_cast<Options*>(user)->import_source(name);
+      if (text) tsr_buffer_write(buffer, text->data(), text->size());
+      return text.has_value();
+    };
+}
+
+}  // namespace tessera
