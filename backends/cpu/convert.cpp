@@ -32,27 +32,39 @@ void move_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_step
   for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
 }
 
+constexpr size_t kTypes = kDTypeCount;
+
+/// The vectors of every pair, looked up once. (A static in each convert_run would be as much code again.)
+DenseRun vectors_of(DType to, DType from) {
+  struct Chosen {
+    DenseRun run[kTypes][kTypes];
+    Chosen() {
+      for (size_t t = 0; t < kTypes; t++)
+        for (size_t f = 0; f < kTypes; f++) run[t][f] = dense_converter(DType(t), DType(f));
+    }
+  };
+  static const Chosen chosen;
+  return chosen.run[int(to)][int(from)];
+}
+
 template <class To, class From>
 void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_step, int64_t n) {
   To* to = static_cast<To*>(to_v);
   const From* from = static_cast<const From*>(from_v);
-  if (from_step == 0) {
+  if (to_step == 1 && from_step == 0) {
     const To value = convert_element<To>(*from);
-    if (to_step == 1) return repeat_element(to, &value, n, sizeof(To));
-    for (int64_t i = 0; i < n; i++) to[i * to_step] = value;
-  } else if (to_step == 1 && from_step == 1) {
-    static const DenseRun vectors = dense_converter(dtype_of<To>, dtype_of<From>);
-    if (vectors) vectors(to, from, n);
-    else
-      for (int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
-  } else {
-    for (int64_t i = 0; i < n; i++) to[i * to_step] = convert_element<To>(from[i * from_step]);
+    return repeat_element(to, &value, n, sizeof(To));
   }
+  if (to_step == 1 && from_step == 1) {
+    if (const DenseRun vectors = vectors_of(dtype_of<To>, dtype_of<From>)) return vectors(to, from, n);
+    for (int64_t i = 0; i < n; i++) to[i] = convert_element<To>(from[i]);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) to[i * to_step] = convert_element<To>(from[i * from_step]);
 }
 
 using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t, Half, BFloat16,
                          float, double, std::complex<float>, std::complex<double>>;
-constexpr size_t kTypes = kDTypeCount;
 
 template <class To, class From>
 constexpr ConvertRun run_of() {

@@ -45,8 +45,6 @@ constexpr bool kHasPartial = std::is_same_v<T, E>&& HWY_TARGET <= HWY_AVX2;
 template <class Op, class T, class E = T>
 void run_lanes(const Run& r) {
   const Tag<T> d;
-  constexpr size_t kMax = hn::MaxLanes(Tag<T>());
-  const int64_t lanes = int64_t(hn::Lanes(d));
   const Lane<T> p = Op::kParams > 0 ? r.params[0].to_double() : 0.0;
   const Lane<T> q = Op::kParams > 1 ? r.params[1].to_double() : 0.0;
   // Copies, as a store may write to r for all the compiler knows.
@@ -69,6 +67,11 @@ void run_lanes(const Run& r) {
   };
   auto at = [&](int64_t i)
                 HWY_ATTR { return call([&](int, const E* from) HWY_ATTR { return Lane<T>(load_lane(from + i)); }); };
+#if HWY_TARGET == HWY_SCALAR  // for size: a body is written out once
+  for (int64_t i = 0; i < n; i++) store_result<E>(at(i), out, i);
+#else
+  constexpr size_t kMax = hn::MaxLanes(Tag<T>());
+  const int64_t lanes = int64_t(hn::Lanes(d));
   int64_t i = 0;
   // Two at a time: a body is a chain of dependent instructions, and the processor looks ahead for one chain only.
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
@@ -110,6 +113,7 @@ void run_lanes(const Run& r) {
     store_result<E>(last, result, 0);
     std::memcpy(static_cast<char*>(out) + size_t(i) * size, result, size_t(rest) * size);
   }
+#endif
 }
 
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE

@@ -215,24 +215,27 @@ constexpr uint32_t flags_of_row(std::string_view name, uint32_t where) {
   return name == "floor_divide" || name == "heaviside" ? where | kNoGrad : where;
 }
 
-/// The boxed form of every row: operands, then parameters.
-template <int Id>
-void run_boxed(OpCall& c) {
-  const PointwiseRow& row = kPointwiseRows[Id];
+/// The boxed form of every row: operands, then parameters. One function for all, as it is long.
+void run_boxed_row(OpCall& c, int id, void (*refuse)(Tensor&, std::span<const Operand>)) {
+  const PointwiseRow& row = kPointwiseRows[id];
   Scalar numbers[3], params[2];
   Operand in[3] = {0, 0, 0};
   for (size_t k = 0; k < row.arity; k++) in[k] = operand_of(c, k, numbers[k]);
   for (size_t p = 0; p < row.params; p++) params[p] = c.scalar(row.arity + p);
   if (c.out.empty()) {
-    Tensor result = run_pointwise(Id, in, params);
-    refuse_derivative<Id>(result, {in, row.arity});
+    Tensor result = run_pointwise(id, in, params);
+    refuse(result, {in, row.arity});
     c.results.emplace_back(std::move(result));
   } else if (c.is_tensor(0) && c.out[0].same(c.tensor(0))) {
-    run_pointwise_inplace(Id, in, params);
+    run_pointwise_inplace(id, in, params);
     c.results.emplace_back(c.out[0]);
   } else {
-    c.results.emplace_back(run_pointwise(Id, in, params, &c.out[0]));
+    c.results.emplace_back(run_pointwise(id, in, params, &c.out[0]));
   }
+}
+template <int Id>
+void run_boxed(OpCall& c) {
+  run_boxed_row(c, Id, refuse_derivative<Id>);
 }
 
 template <int Id>
