@@ -61,7 +61,8 @@ if(MOLD_PROGRAM)
     add_link_options(-fuse-ld=mold)
     # What runs once at the start and what hardly ever runs lie apart from the rest, as ld does it unasked: else the start
     # touches a page of every object file, 1.8 MB more. Functions of the same instructions are one (280 kB): no code may tell
-    # two functions apart by their addresses.
+    # two functions apart by their addresses. (lld does not look at the tables for unwinding when it compares: with it the cold
+    # parts of two functions with different frames become one, and an exception is lost.)
     add_link_options(-Wl,-z,keep-text-section-prefix -Wl,--icf=all)
   endif()
 endif()
@@ -70,10 +71,24 @@ if(CMAKE_BUILD_TYPE STREQUAL Release)
   add_link_options(-Wl,--gc-sections)
 endif()
 
+# What g++ does for size in a release; docs/building.md, "The size of the program", has the figures.
+# - Few inlines: of the functions that are declared inline only those of 12 instructions or less are repeated at every call
+#   (as g++ counts, before it simplifies; 70 else). What is made of strings, vectors and messages is a fifth smaller and no
+#   slower. Where a tensor op's own time counts it is: those files go without.
+# - Unwind throwers: functions that throw nothing and call nothing that throws, as most kernels, have no entry in the table
+#   for unwinding. g++ leaves them out only of tables that it writes itself, without the assembler's directives. A debugger
+#   without such an entry guesses who called.
+set(TESSERA_FEW_INLINES)
+set(TESSERA_UNWIND_THROWERS)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
+  set(TESSERA_FEW_INLINES --param=max-inline-insns-single=12)
+  set(TESSERA_UNWIND_THROWERS -fno-asynchronous-unwind-tables -fno-dwarf2-cfi-asm)
+endif()
+
 # Options of one source file, for one compiler (GNU, Clang) or for ANY; the file may not exist yet.
 function(tessera_file_options file compiler)
   set(path ${PROJECT_SOURCE_DIR}/${file})
-  if(EXISTS ${path} AND (compiler STREQUAL ANY OR CMAKE_CXX_COMPILER_ID STREQUAL compiler))
+  if(ARGN AND EXISTS ${path} AND (compiler STREQUAL ANY OR CMAKE_CXX_COMPILER_ID STREQUAL compiler))
     set_property(SOURCE ${path} APPEND PROPERTY COMPILE_OPTIONS ${ARGN})
   endif()
 endfunction()
