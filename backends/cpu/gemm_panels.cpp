@@ -66,7 +66,8 @@ struct Product {
   }
 };
 
-/// Tasks are blocks of rows by groups of panels.
+/// Tasks are blocks of rows by groups of panels. A thread's share are rows next to each other, as in the ops before and after:
+/// what it reads it has mostly written itself.
 template <class T>
 class Run {
  public:
@@ -79,7 +80,7 @@ class Run {
   void operator()() const {
     const int64_t tasks = groups_ * blocks_, work = std::max<int64_t>(1, p_.m * p_.n * p_.k / tasks);
     const auto body = [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; task++) run(task % blocks_, task / blocks_);
+      for (int64_t task = begin; task < end; task++) run(task / groups_, task % groups_);
     };
     if (tasks == 1) return body(0, 1);
     const int64_t all = p_.m * p_.n * p_.k;
