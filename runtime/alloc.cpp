@@ -1,7 +1,7 @@
 // Size classes are powers of two in four steps (64, 80, 96, 112, 128, 160, ... rounded to 64 bytes), so at most a
 // fifth of a block is wasted. A thread's own lists serve classes up to 128 KiB, which holds
-// what kernels keep a tile in: such a block stays in the cache of its processor. What does not fit there goes to
-// the process cache, under one lock, up to kCacheLimit bytes. Blocks from 2 MiB ask for huge pages: fresh 4 KiB
+// what kernels keep a tile in: such a block stays in the cache of its processor. What does not fit there, unless it is
+// small, goes to the process cache, under one lock, up to kCacheLimit bytes. Blocks from 2 MiB ask for huge pages: fresh 4 KiB
 // pages cost 17 ms per 40 MB, huge ones 5 ms.
 #include "runtime/alloc.h"
 
@@ -32,6 +32,7 @@ namespace {
 constexpr size_t kAlign = 64;
 constexpr size_t kHuge = size_t(2) << 20;
 constexpr size_t kThreadBytes = size_t(256) << 10;  // per class
+constexpr size_t kShared = size_t(16) << 10;        // freed ones would give pages to the system, to be asked for again
 constexpr size_t kCacheLimit = size_t(1) << 30;
 constexpr size_t kLargest = size_t(1) << 46;  // no machine has it
 constexpr int kClasses = 48 * 4;
@@ -144,9 +145,9 @@ void* allocate(size_t& bytes) {
       cache.counts[c]--;
       return block;
     }
-  } else if (void* block = process_cache().take(c, bytes)) {
-    return block;
   }
+  if (bytes >= kShared)
+    if (void* block = process_cache().take(c, bytes)) return block;
   void* block = from_system(bytes);
   if (!block) [[unlikely]] {
     trim();
@@ -180,9 +181,8 @@ void release(void* block, size_t bytes) noexcept {
       cache.counts[c]++;
       return;
     }
-  } else if (process_cache().put(c, bytes, block)) {
-    return;
   }
+  if (bytes >= kShared && process_cache().put(c, bytes, block)) return;
   std::free(block);
 }
 
