@@ -166,10 +166,10 @@ HWY_NOINLINE void write_columns(const T* buffer, int64_t n, int64_t inner, int64
   }
 }
 
-/// kernel(row) for every row of n elements, shared out to threads.
+/// kernel(row) for every row of n elements, shared out to threads; `cost`: elements read for one of them.
 template <class T, class Kernel>
-void each_row(int64_t rows, int64_t n, const Kernel& kernel) {
-  parallel_2d(rows, 1, 1, n, [&](const Tile& t) TS_TILE {
+void each_row(int64_t rows, int64_t n, int64_t cost, const Kernel& kernel) {
+  parallel_2d(rows, 1, 1, cost, [&](const Tile& t) TS_TILE {
     for (int64_t r = t.outer_begin; r < t.outer_end; r++) kernel(Row<T>{r * n, n, r});
   });
 }
@@ -201,7 +201,7 @@ void each_columns(int64_t outer, int64_t n, int64_t inner, const In* const (&in)
 /// kernel(line, in, out) for every line: Rows of the tensors themselves where elements are neighbours, else Columns.
 template <class T, class In, size_t kInputs, class Kernel>
 void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out, const Kernel& kernel) {
-  if (inner == 1) return each_row<T>(outer, n, [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
+  if (inner == 1) return each_row<T>(outer, n, n, [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
   each_columns<T>(outer, n, inner, in, out, kernel);
 }
 

@@ -18,6 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace {
 
+constexpr int64_t kPasses = 3;  // over each row
+
 /// A row of a group norm from its statistics: each of its channels has one weight and one bias.
 template <class T, class In>
 HWY_NOINLINE void by_channel(const LayerNormCall& c, const Row<T>& line, const Wide<T>& mean, const Wide<T>& inverse,
@@ -41,7 +43,7 @@ void layer_norm_rows(const LayerNormCall& c) {
     const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
     T *means = static_cast<T*>(c.mean), *inverses = static_cast<T*>(c.inverse);
     const Wide<T> one_nth(T(1) / T(c.n)), eps{T(c.eps)};
-    each_row<T>(c.rows, c.n, [&](const Row<T>& line) TS_LANES {
+    each_row<T>(c.rows, c.n, kPasses * c.n, [&](const Row<T>& line) TS_LANES {
       const Wide<T> mean = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(x); }) * one_nth;
       const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
         const Wide<T> d = at.load(x) - mean;
@@ -76,7 +78,8 @@ class LayerNormGrad {
     const int64_t groups = std::min<int64_t>(32, (c_.rows + 15) / 16), size = (c_.rows + groups - 1) / groups;
     const bool sums = c_.dweight || c_.dbias;
     std::vector<T> partial(sums ? size_t(2 * groups * c_.n) : 0);
-    parallel_for(groups, std::max<int64_t>(1, kTileGrain / (size * c_.n)), [&](int64_t begin, int64_t end) TS_TILE {
+    const int64_t grain = std::max<int64_t>(1, kTileGrain / (kPasses * size * c_.n));
+    parallel_for(groups, grain, [&](int64_t begin, int64_t end) TS_TILE {
       for (int64_t group = begin; group < end; group++) {
         T* const dweight = sums ? partial.data() + 2 * group * c_.n : nullptr;
         for (int64_t r = group * size; r < std::min(c_.rows, (group + 1) * size); r++) row(r, dweight);

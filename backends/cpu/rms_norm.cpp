@@ -24,7 +24,7 @@ void rms_norm_of(const RmsNormCall& c) {
   const T* weight = static_cast<const T*>(c.weight);
   T* inverses = static_cast<T*>(c.inverse);
   const Wide<T> one_nth(T(1) / T(c.n)), eps{T(c.eps)};
-  each_row<T>(c.rows, c.n, [&](const Row<T>& line) TS_LANES {
+  each_row<T>(c.rows, c.n, 2 * c.n, [&](const Row<T>& line) TS_LANES {
     const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
       const Wide<T> v = at.load(x);
       return v * v;
