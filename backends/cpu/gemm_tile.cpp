@@ -51,32 +51,55 @@ HWY_INLINE void store_some(Vec<T> x, T* to, int64_t n) {
   std::copy_n(part, n, to);
 }
 
-/// `kBlock` vectors of as many rows, to lines of the turned matrix: lane j of row r goes to put(j, 0) + r.
-template <class T, class Put>
-HWY_INLINE void turn(const Vec<T>* rows, int64_t lanes, const Put& put) {
-  const Tag<T> d;
-  const int64_t width = int64_t(hn::Lanes(d));
-  HWY_ALIGN T turned[4 * hn::MaxLanes(Tag<T>())];
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4) {
-    const hn::Repartition<double, Tag<T>> pairs;
-    const auto low = hn::BitCast(pairs, hn::InterleaveLower(d, rows[0], rows[1]));
-    const auto high = hn::BitCast(pairs, hn::InterleaveUpper(d, rows[0], rows[1]));
-    const auto low2 = hn::BitCast(pairs, hn::InterleaveLower(d, rows[2], rows[3]));
-    const auto high2 = hn::BitCast(pairs, hn::InterleaveUpper(d, rows[2], rows[3]));
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low, low2)), d, turned);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low, low2)), d, turned + width);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high, high2)), d, turned + 2 * width);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high, high2)), d, turned + 3 * width);
-  } else {
-    hn::Store(hn::InterleaveLower(d, rows[0], rows[1]), d, turned);
-    hn::Store(hn::InterleaveUpper(d, rows[0], rows[1]), d, turned + width);
-  }
+/// A square as wide as a vector, turned in registers: first within blocks of 16 bytes, then blocks change places.
+template <class T>
+HWY_NOINLINE void turn(const T* from, [[maybe_unused]] int64_t from_row, T* to, [[maybe_unused]] int64_t to_row) {
+#if HWY_TARGET == HWY_SCALAR
+  *to = *from;
 #else
-  hn::Store(rows[0], d, turned);
+  const Tag<T> d;
+  const auto load = [&](int64_t r) HWY_ATTR { return hn::LoadU(d, from + r * from_row); };
+  const auto put = [&](int64_t p, Vec<T> x) HWY_ATTR { hn::StoreU(x, d, to + p * to_row); };
+  constexpr int n = kBlock<T>, kBlocks = int(hn::MaxLanes(Tag<T>())) / n;
+  Vec<T> part[n][kBlocks];  // block i of part[v][g]: element n * i + v of the rows from n * g on
+  HWY_UNROLL(4)
+  for (int g = 0; g < kBlocks; g++) {
+    if constexpr (sizeof(T) == 4) {
+      const hn::Repartition<double, Tag<T>> pairs;
+      const auto a = load(4 * g), b = load(4 * g + 1), a2 = load(4 * g + 2), b2 = load(4 * g + 3);
+      const auto low = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+      const auto high = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+      const auto low2 = hn::BitCast(pairs, hn::InterleaveLower(d, a2, b2));
+      const auto high2 = hn::BitCast(pairs, hn::InterleaveUpper(d, a2, b2));
+      part[0][g] = hn::BitCast(d, hn::InterleaveLower(pairs, low, low2));
+      part[1][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, low, low2));
+      part[2][g] = hn::BitCast(d, hn::InterleaveLower(pairs, high, high2));
+      part[3][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, high, high2));
+    } else {
+      const auto a = load(2 * g), b = load(2 * g + 1);
+      part[0][g] = hn::InterleaveLower(d, a, b);
+      part[1][g] = hn::InterleaveUpper(d, a, b);
+    }
+  }
+  HWY_UNROLL(4)
+  for (int v = 0; v < n; v++) {
+    if constexpr (kBlocks == 1) {
+      put(v, part[v][0]);
+    } else if constexpr (kBlocks == 2) {
+      put(v, hn::ConcatLowerLower(d, part[v][1], part[v][0]));
+      put(n + v, hn::ConcatUpperUpper(d, part[v][1], part[v][0]));
+    } else {
+      const auto low = hn::ConcatLowerLower(d, part[v][2], part[v][0]);
+      const auto low2 = hn::ConcatLowerLower(d, part[v][3], part[v][1]);
+      const auto high = hn::ConcatUpperUpper(d, part[v][2], part[v][0]);
+      const auto high2 = hn::ConcatUpperUpper(d, part[v][3], part[v][1]);
+      put(v, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(low2), low));
+      put(n + v, hn::OddEvenBlocks(low2, hn::SwapAdjacentBlocks(low)));
+      put(2 * n + v, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(high2), high));
+      put(3 * n + v, hn::OddEvenBlocks(high2, hn::SwapAdjacentBlocks(high)));
+    }
+  }
 #endif
-  constexpr int64_t n = kBlock<T>;
-  for (int64_t j = 0; j < lanes; j++) put(j, turned + j % n * width + j / n * n);
 }
 
 // ---- packing ----
@@ -85,7 +108,6 @@ template <class T>
 HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, T* to) {
   const Tag<T> d;
   const int64_t width = int64_t(hn::Lanes(d));
-  constexpr int64_t n = kBlock<T>;
   if (!along) {
     for (int64_t p = 0; p < depth; p++, to += size, b += b_row) {
       int64_t j = 0;
@@ -94,26 +116,31 @@ HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64
     }
     return;
   }
-  if (columns < size) std::fill_n(to, depth * size, T(0));
-  const bool far = b_row * int64_t(sizeof(T)) >= kFar;  // such rows are too short for the processor to read ahead
-  int64_t j = 0;
-  for (; j + n <= columns; j += n) {
-    int64_t p = 0;
-    for (; p + width <= depth; p += width) {
-      Vec<T> rows[n];
-      HWY_UNROLL(4)
-      for (int64_t r = 0; r < n; r++) {
-        rows[r] = hn::LoadU(d, b + (j + r) * b_row + p);
-        if (far) hwy::Prefetch(b + (j + n + r) * b_row + p);
-      }
-      turn<T>(rows, width,
-              [&](int64_t q, const T* block) { std::memcpy(to + (p + q) * size + j, block, n * sizeof(T)); });
-    }
-    for (; p < depth; p++)
-      for (int64_t r = 0; r < n; r++) to[p * size + j + r] = b[(j + r) * b_row + p];
+  if (columns * depth < width) {  // turning would cost more
+    std::fill_n(to, depth * size, T(0));
+    for (int64_t j = 0; j < columns; j++)
+      for (int64_t p = 0; p < depth; p++) to[p * size + j] = b[j * b_row + p];
+    return;
   }
-  for (; j < columns; j++)
-    for (int64_t p = 0; p < depth; p++) to[p * size + j] = b[j * b_row + p];
+  const bool far = b_row * int64_t(sizeof(T)) >= kFar;  // such rows are too short for the processor to read ahead
+  constexpr int64_t kMost = hn::MaxLanes(Tag<T>());
+  HWY_ALIGN T part[kMost * kMost], turned[kMost * kMost];
+  for (int64_t j = 0; j < size; j += width)
+    for (int64_t p = 0; p < depth; p += width) {
+      const T* const from = b + j * b_row + p;
+      T* const out = to + p * size + j;
+      const int64_t lines = columns - j, count = std::min(width, depth - p);
+      if (lines >= width && count == width) {
+        if (far)
+          for (int64_t r = 0; r < width; r++) hwy::Prefetch(from + (width + r) * b_row);
+        turn(from, b_row, out, size);
+        continue;
+      }
+      for (int64_t r = 0; r < width; r++)
+        hn::Store(r < lines ? load_some(from + r * b_row, count) : hn::Zero(d), d, part + r * width);
+      turn(part, width, turned, width);
+      for (int64_t q = 0; q < count; q++) hn::StoreU(hn::Load(d, turned + q * width), d, out + q * size);
+    }
 }
 void pack_float(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to) {
   pack(b, b_row, along, depth, columns, size, to);
@@ -131,42 +158,31 @@ HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
   const int64_t rows = f.rows, size = f.size;
   const Tag<T> d;
   const int64_t width = int64_t(hn::Lanes(d));
-  constexpr int64_t n = kBlock<T>;
-  const auto one = [&](int64_t r, int64_t j) {
-    T& out = f.out[r * f.out_row + j * f.out_lane];
-    const T value = f.alpha * sums[r * size + j];
-    if (f.row_added || f.lane_added) out = value + (f.row_added ? f.row_added[r] : f.lane_added[j]);
-    else out = f.beta == T(0) ? value : T(value + f.beta * out);
-  };
-  const bool added = f.row_added || f.lane_added;
-  int64_t r = 0;
+  const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta);
   if (f.out_lane != 1) {
-    const auto alpha = hn::Set(d, f.alpha);
-    for (; r + n <= rows; r += n)
+    const bool adds = f.beta != T(0) && !f.row_added && !f.lane_added;
+    constexpr int64_t kMost = hn::MaxLanes(Tag<T>());
+    HWY_ALIGN T part[kMost * kMost], turned[kMost * kMost];
+    for (int64_t r = 0; r < rows; r += width)
       for (int64_t j = 0; j < f.columns; j += width) {
-        Vec<T> block[n];
-        HWY_UNROLL(4)
-        for (int64_t i = 0; i < n; i++) {
-          block[i] = hn::Mul(hn::LoadU(d, sums + (r + i) * size + j), alpha);
-          if (f.row_added) block[i] = hn::Add(block[i], hn::Set(d, f.row_added[r + i]));
-          if (f.lane_added) block[i] = hn::Add(block[i], load_some(f.lane_added + j, std::min(width, f.columns - j)));
+        const int64_t lines = std::min(width, rows - r), count = std::min(width, f.columns - j);
+        for (int64_t i = 0; i < lines; i++) {
+          auto x = hn::Mul(hn::LoadU(d, sums + (r + i) * size + j), alpha);
+          if (f.row_added) x = hn::Add(x, hn::Set(d, f.row_added[r + i]));
+          if (f.lane_added) x = hn::Add(x, load_some(f.lane_added + j, count));
+          hn::Store(x, d, part + i * width);
         }
-        T* const out = f.out + r * f.out_row + j * f.out_lane;
-        turn<T>(block, std::min(width, f.columns - j), [&](int64_t lane, const T* from) {
-          T* const to = out + lane * f.out_lane;
-          if (f.beta == T(0) || added) std::memcpy(to, from, n * sizeof(T));
-          else
-            for (int64_t i = 0; i < n; i++) to[i] = from[i] + f.beta * to[i];
-        });
+        turn(part, width, turned, width);
+        for (int64_t q = 0; q < count; q++) {
+          T* const out = f.out + r * f.out_row + (j + q) * f.out_lane;
+          auto x = hn::Load(d, turned + q * width);
+          if (adds) x = hn::Add(x, hn::Mul(beta, load_some(out, lines)));
+          store_some(x, out, lines);
+        }
       }
-  }
-  if (f.out_lane != 1) {
-    for (; r < rows; r++)
-      for (int64_t j = 0; j < f.columns; j++) one(r, j);
     return;
   }
-  const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta);
-  for (; r < rows; r++)
+  for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < f.columns; j += width) {
       T* const out = f.out + r * f.out_row + j;
       const int64_t count = std::min(width, f.columns - j);
