@@ -16,6 +16,7 @@ constexpr int64_t kLeastTask = int64_t(1) << 18;  // multiplications
 
 constexpr int64_t kLeftColumns = int64_t(1) << 19;  // bytes
 constexpr int64_t kRowsAtOnce = 512;                // of a part of k, in the second-level cache
+constexpr int64_t kRowsAThread = 128;               // are worth packing the right operand once more
 constexpr int64_t kNear = 2048;                     // bytes from row to row: half a page
 constexpr int64_t kInPlace = int64_t(32) << 10;     // bytes of a right operand that stays in the first-level cache
 
@@ -73,7 +74,7 @@ class Run {
  public:
   explicit Run(const Product<T>& p) : p_(p), panels_(p.n, tile_lanes(T())), depths_(p.parts.count()) {
     const int64_t threads = Context::current().threads, wanted = threads == 1 ? 1 : 4 * threads;
-    blocks_ = (p.m + kRowsAtOnce - 1) / kRowsAtOnce;
+    blocks_ = std::max((p.m + kRowsAtOnce - 1) / kRowsAtOnce, std::min(threads, p.m / kRowsAThread));
     groups_ = std::clamp<int64_t>((wanted + blocks_ - 1) / blocks_, 1, panels_.count);
     blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / 64));
   }
