@@ -198,10 +198,12 @@ void each_columns(int64_t outer, int64_t n, int64_t inner, const In* const (&in)
   });
 }
 
+inline constexpr int64_t kShortest = 64;  // elements that a row of a few takes as long as
 /// kernel(line, in, out) for every line: Rows of the tensors themselves where elements are neighbours, else Columns.
 template <class T, class In, size_t kInputs, class Kernel>
 void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out, const Kernel& kernel) {
-  if (inner == 1) return each_row<T>(outer, n, n, [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
+  if (inner == 1)
+    return each_row<T>(outer, n, 2 * std::max(n, kShortest), [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
   each_columns<T>(outer, n, inner, in, out, kernel);
 }
 
