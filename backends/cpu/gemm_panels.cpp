@@ -74,9 +74,11 @@ class Run {
  public:
   explicit Run(const Product<T>& p) : p_(p), panels_(p.n, tile_lanes(T())), depths_(p.parts.count()) {
     const int64_t threads = Context::current().threads, wanted = threads == 1 ? 1 : 4 * threads;
-    blocks_ = std::max((p.m + kRowsAtOnce - 1) / kRowsAtOnce, std::min(threads, p.m / kRowsAThread));
+    // Turning weights costs most: each thread turns its own, which it has changed itself, if that comes out even.
+    const bool by_columns = p.along && p.m < 2 * p.n && panels_.count >= 2 * threads && panels_.count % threads == 0;
+    blocks_ = std::max((p.m + kRowsAtOnce - 1) / kRowsAtOnce, by_columns ? 1 : std::min(threads, p.m / kRowsAThread));
     groups_ = std::clamp<int64_t>((wanted + blocks_ - 1) / blocks_, 1, panels_.count);
-    blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / 64));
+    if (!by_columns) blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / 64));
   }
   void operator()() const {
     const int64_t tasks = groups_ * blocks_, work = std::max<int64_t>(1, p_.m * p_.n * p_.k / tasks);
