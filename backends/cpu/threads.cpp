@@ -31,7 +31,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr auto kSpin = std::chrono::microseconds(100);
 constexpr auto kWorthWaking = std::chrono::microseconds(40);
 constexpr int kShares = 16;         // more threads than this take pieces of the same shares
 constexpr int kPiecesAThread = 8;   // late threads and uneven pieces even out
