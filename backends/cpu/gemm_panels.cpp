@@ -78,7 +78,7 @@ class Run {
     const bool by_columns = p.along && p.m < 2 * p.n && panels_.count >= 2 * threads && panels_.count % threads == 0;
     blocks_ = std::max((p.m + kRowsAtOnce - 1) / kRowsAtOnce, by_columns ? 1 : std::min(threads, p.m / kRowsAThread));
     groups_ = std::clamp<int64_t>((wanted + blocks_ - 1) / blocks_, 1, panels_.count);
-    if (!by_columns) blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / 64));
+    if (!by_columns) blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / kRowsAThread));
   }
   void operator()() const {
     const int64_t tasks = groups_ * blocks_, work = std::max<int64_t>(1, p_.m * p_.n * p_.k / tasks);
