@@ -73,10 +73,14 @@ template <class T>
 class Run {
  public:
   explicit Run(const Product<T>& p) : p_(p), panels_(p.n, tile_lanes(T())), depths_(p.parts.count()) {
-    const int64_t threads = Context::current().threads, wanted = threads == 1 ? 1 : 4 * threads;
+    blocks_ = (p.m + kRowsAtOnce - 1) / kRowsAtOnce;
+    groups_ = 1;
+    const int64_t threads = Context::current().threads;
+    if (threads == 1 || !(may_wake() || threads_awake())) return;
+    const int64_t wanted = 4 * threads;
     // Turning weights costs most: each thread turns its own, which it has changed itself, if that comes out even.
     const bool by_columns = p.along && p.m < 2 * p.n && panels_.count >= 2 * threads && panels_.count % threads == 0;
-    blocks_ = std::max((p.m + kRowsAtOnce - 1) / kRowsAtOnce, by_columns ? 1 : std::min(threads, p.m / kRowsAThread));
+    blocks_ = std::max(blocks_, by_columns ? 1 : std::min(threads, p.m / kRowsAThread));
     groups_ = std::clamp<int64_t>((wanted + blocks_ - 1) / blocks_, 1, panels_.count);
     if (!by_columns) blocks_ = std::max(blocks_, std::min((wanted + groups_ - 1) / groups_, p.m / kRowsAThread));
   }
@@ -86,20 +90,23 @@ class Run {
       for (int64_t task = begin; task < end; task++) run(task / groups_, task % groups_);
     };
     if (tasks == 1) return body(0, 1);
-    const int64_t all = p_.m * p_.n * p_.k;
     run_split(
         tasks,
-        {.grain = std::max<int64_t>(1, kLeastTask / work), .tasks = worth_waking(all), .wakes = worth_waking(2 * all)},
+        {.grain = std::max<int64_t>(1, kLeastTask / work), .tasks = worth_waking(work * tasks), .wakes = may_wake()},
         RangeBody(body));
   }
 
  private:
   int64_t row_of(int64_t block) const { return std::min(p_.m, (p_.m * block / blocks_ + 7) / 8 * 8); }
 
+  /// Half of what wakes threads at once: less gains nothing by a thread that sleeps.
+  bool may_wake() const { return p_.m * p_.n * p_.k > int64_t(1) << 22; }
+  bool is_near() const { return p_.b_row * int64_t(sizeof(T)) <= kNear; }
+
   /// b is read where it lies by few rows or if it is small, and its rows are whole vectors.
   bool packs() const {
     const int64_t row = p_.b_row * int64_t(sizeof(T));
-    return p_.along || p_.n % panels_.width != 0 || (p_.m > (row <= kNear ? 64 : 24) && p_.k * row > kInPlace);
+    return p_.along || p_.n % panels_.width != 0 || (p_.m / blocks_ > (is_near() ? 64 : 24) && p_.k * row > kInPlace);
   }
   /// A turned result is not added to, it would be turned for each part of k: its sums wait.
   bool waits() const { return p_.out_lane != 1 && depths_ > 1; }

@@ -265,6 +265,8 @@ void tile(const TileWork<T>& w, int64_t columns) {
         HWY_UNROLL(3)
         for (int v = 0; v < kVectors; v++) sums[r][v] = hn::MulAdd(factor, right[v], sums[r][v]);
       }
+      // Of the next rows: lines that lie a row of the other matrix apart are not foreseen, and may be in another thread's cache.
+      if constexpr (kind == Rows::Neighbours) __builtin_prefetch(group[0] + kRows, 0, 2);
       b += b_step;
       HWY_UNROLL(kTall)
       for (int g = 0; g < kGroups; g++) group[g] += step;

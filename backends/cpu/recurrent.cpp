@@ -233,13 +233,18 @@ void add_products(const RecurrentGradCall& c, const Steps<T>& steps, bool add) {
     call.transpose_a = true;
     panel_product(call, d, before, static_cast<T*>(out));
   };
+  // The input's first: its rows are those of the steps, which their threads have in their caches. Then columns of the gates.
+  if (c.d_input) {
+    const GemmCall call = plain_product<T>(rows, c.features, sums);
+    panel_product<T>(call, steps.d_gates, at<T>(c.w_ih, 0), at<T>(c.d_input, offset * c.features));
+  }
   give(steps.d_shares, c.width, at<T>(c.hidden, (offset + (c.backwards ? c.batch : 0)) * c.width), c.d_w_hh);
   give(steps.d_gates, c.features, at<T>(c.input, offset * c.features), c.d_w_ih);
-  add_rows(steps.d_gates, rows, sums, at<T>(c.d_b_ih, 0));
-  if (c.d_b_hh) add_rows(steps.d_shares, rows, sums, at<T>(c.d_b_hh, 0));
-  if (!c.d_input) return;
-  const GemmCall call = plain_product<T>(rows, c.features, sums);
-  panel_product<T>(call, steps.d_gates, at<T>(c.w_ih, 0), at<T>(c.d_input, offset * c.features));
+  run_split(sums, {.grain = std::max<int64_t>(64, (int64_t(1) << 15) / rows), .wakes = false},
+            RangeBody([&](int64_t begin, int64_t end) {
+              add_rows(steps.d_gates + begin, sums, rows, end - begin, at<T>(c.d_b_ih, begin));
+              if (c.d_b_hh) add_rows(steps.d_shares + begin, sums, rows, end - begin, at<T>(c.d_b_hh, begin));
+            }));
 }
 
 template <class T>

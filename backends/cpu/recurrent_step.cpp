@@ -187,15 +187,19 @@ void back_float(const StepGradRows<float>& s) { back_of(s); }
 void back_double(const StepGradRows<double>& s) { back_of(s); }
 
 template <class T>
-void sum_rows(const T* rows, int64_t count, int64_t width, T* out) {
+void sum_rows(const T* rows, int64_t row, int64_t count, int64_t width, T* out) {
   each_lane<T>(width, [&](int64_t j, int n) HWY_ATTR {
     Lane<T> sum = load_lane(rows + j, n);
-    for (int64_t r = 1; r < count; r++) sum = sum + load_lane(rows + r * width + j, n);
+    for (int64_t r = 1; r < count; r++) sum = sum + load_lane(rows + r * row + j, n);
     store_lane(load_lane(static_cast<const T*>(out) + j, n) + sum, out + j, n);
   });
 }
-void sum_float(const float* rows, int64_t count, int64_t width, float* out) { sum_rows(rows, count, width, out); }
-void sum_double(const double* rows, int64_t count, int64_t width, double* out) { sum_rows(rows, count, width, out); }
+void sum_float(const float* rows, int64_t row, int64_t count, int64_t width, float* out) {
+  sum_rows(rows, row, count, width, out);
+}
+void sum_double(const double* rows, int64_t row, int64_t count, int64_t width, double* out) {
+  sum_rows(rows, row, count, width, out);
+}
 
 }  // namespace
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE
@@ -215,11 +219,11 @@ void finish_step(const StepRows<float>& rows) { HWY_DYNAMIC_DISPATCH(finish_floa
 void finish_step(const StepRows<double>& rows) { HWY_DYNAMIC_DISPATCH(finish_double)(rows); }
 void back_through_step(const StepGradRows<float>& rows) { HWY_DYNAMIC_DISPATCH(back_float)(rows); }
 void back_through_step(const StepGradRows<double>& rows) { HWY_DYNAMIC_DISPATCH(back_double)(rows); }
-void add_rows(const float* rows, int64_t count, int64_t width, float* out) {
-  HWY_DYNAMIC_DISPATCH(sum_float)(rows, count, width, out);
+void add_rows(const float* rows, int64_t row, int64_t count, int64_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(sum_float)(rows, row, count, width, out);
 }
-void add_rows(const double* rows, int64_t count, int64_t width, double* out) {
-  HWY_DYNAMIC_DISPATCH(sum_double)(rows, count, width, out);
+void add_rows(const double* rows, int64_t row, int64_t count, int64_t width, double* out) {
+  HWY_DYNAMIC_DISPATCH(sum_double)(rows, row, count, width, out);
 }
 }  // namespace tessera::tensor::cpu
 #endif

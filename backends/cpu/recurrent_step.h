@@ -29,8 +29,8 @@ struct StepGradRows {
 void back_through_step(const StepGradRows<float>& rows);
 void back_through_step(const StepGradRows<double>& rows);
 
-/// out += the sum of `count` rows.
-void add_rows(const float* rows, int64_t count, int64_t width, float* out);
-void add_rows(const double* rows, int64_t count, int64_t width, double* out);
+/// out += the sum of `count` rows of `width`, which are `row` apart.
+void add_rows(const float* rows, int64_t row, int64_t count, int64_t width, float* out);
+void add_rows(const double* rows, int64_t row, int64_t count, int64_t width, double* out);
 
 }  // namespace tessera::tensor::cpu

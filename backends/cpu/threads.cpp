@@ -159,6 +159,8 @@ class Pool {
     return *pool;
   }
 
+  bool awake() const { return looking_.load(std::memory_order_relaxed) > 0; }
+
   void run(Job& job, int threads, const Split& split) {
     open(job, threads - 1);
     InsidePiece inside;
@@ -242,7 +244,9 @@ class Pool {
         continue;
       }
       guard.unlock();
+      looking_.fetch_add(1, std::memory_order_relaxed);
       const bool news = spin_until([&] { return news_.load(std::memory_order_acquire) != seen; });
+      looking_.fetch_sub(1, std::memory_order_relaxed);
       guard.lock();
       if (news || news_.load(std::memory_order_relaxed) != seen) continue;
       sleeping_++;
@@ -300,7 +304,8 @@ class Pool {
   Job* first_ = nullptr;
   Job* last_ = nullptr;
   int threads_ = 0, sleeping_ = 0;
-  int called_ = 0;  // sleepers that were woken and have not got the lock yet
+  std::atomic<int> looking_{0};  // threads that would see a job at once
+  int called_ = 0;               // sleepers that were woken and have not got the lock yet
   alignas(kLine) std::atomic<uint64_t> news_{0};
 };
 
@@ -317,6 +322,8 @@ void count_work(uint64_t steps) {
   if (inside_piece) return;
   if (int64_t* const countdown = Context::current().host_countdown) *countdown -= int64_t(steps);
 }
+
+bool threads_awake() { return !inside_piece && Pool::get().awake(); }
 
 void run_split(int64_t n, const Split& split, RangeBody body) {
   Context& context = Context::current();

@@ -37,6 +37,9 @@ struct Split {
 /// Takes steps of a microsecond's work off the host's countdown; nothing inside of a piece, whose call has been counted.
 void count_work(uint64_t steps);
 
+/// Whether a thread of the pool looks for work at this moment.
+bool threads_awake();
+
 /// The part of parallel_for that is no template.
 void run_split(int64_t n, const Split& split, RangeBody body);
 
