@@ -25,25 +25,32 @@ inline int64_t strip_for_threads(int64_t results, int64_t most, int64_t tiles) {
   return threads == 1 ? most : std::min(most, results / (threads * tiles) / kLine * kLine + kLine);
 }
 
+/// f(begin, end) over n tiles of so many elements. Large ones are few, and wake threads before the first of them is done.
+template <class F>
+void share_tiles(int64_t n, int64_t elements, const F& f) {
+  const int64_t grain = std::max<int64_t>(1, kTileGrain / std::max<int64_t>(1, elements));
+  if (n <= grain) [[likely]] {
+    if (n > 0) f(int64_t(0), n);
+    return;
+  }
+  run_split(n, {.grain = grain, .tasks = elements >= 4 * kTileGrain}, RangeBody(f));
+}
+
 /// f(tile) over all results. `strip`: how many inner results make a tile at most; `cost`: elements read for one result.
 /// How results fall into tiles depends on the number of threads, so a result may not depend on its tile.
 template <class F>
 void parallel_2d(int64_t outer, int64_t inner, int64_t strip, int64_t cost, const F& f) {
   if (inner <= strip) {
-    parallel_for(outer, std::max<int64_t>(1, kTileGrain / std::max<int64_t>(1, cost * inner)),
-                 [&](int64_t begin, int64_t end) {
-                   f(Tile{begin, end, 0, inner});
-                 });
+    share_tiles(outer, cost * inner, [&](int64_t begin, int64_t end) { f(Tile{begin, end, 0, inner}); });
     return;
   }
   const int64_t strips = (inner + strip - 1) / strip;
-  parallel_for(outer * strips, std::max<int64_t>(1, kTileGrain / std::max<int64_t>(1, cost * strip)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t t = begin; t < end; t++) {
-                   const int64_t o = t / strips, first = t % strips * strip;
-                   f(Tile{o, o + 1, first, std::min(inner, first + strip)});
-                 }
-               });
+  share_tiles(outer * strips, cost * strip, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; t++) {
+      const int64_t o = t / strips, first = t % strips * strip;
+      f(Tile{o, o + 1, first, std::min(inner, first + strip)});
+    }
+  });
 }
 
 }  // namespace tessera::tensor::cpu

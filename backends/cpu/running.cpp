@@ -1,6 +1,7 @@
 // What has been met so far: counts of small numbers, and the best element of a line with its place.
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "backends/cpu/order_key.h"
 #include "backends/cpu/parallel_2d.h"
@@ -59,6 +60,7 @@ void run_strip(const RunningExtremeCall& c, int64_t outer, int64_t first, int64_
 }
 
 constexpr int64_t kBlock = 16;
+constexpr int64_t kLongPart = 32768;  // elements of a part of a line that threads share
 
 /// Whether nothing in a block is as good as the best so far: the usual case, and no chain of comparisons that wait for each other.
 template <class T>
@@ -74,35 +76,64 @@ bool is_behind(const T* block, T best, bool largest) {
   }
 }
 
+/// Elements [begin, end) of a line; `leader` is that of what stands before them, and that of all of them afterwards.
 template <class T>
-void run_line(const RunningExtremeCall& c, int64_t outer) {
+[[gnu::noinline]] void run_part(const RunningExtremeCall& c, int64_t outer, int64_t begin, int64_t end,
+                                Leader<T>& leader, bool writes) {
   const OrderKey<T> flip = c.largest ? 0 : ~OrderKey<T>(0);
   const T* in = static_cast<const T*>(c.in) + outer * c.n;
   T* out = static_cast<T*>(c.out) + outer * c.n;
   int64_t* index = c.index + outer * c.n;
-  Leader<T> leader;
-  for (int64_t i = 0; i < c.n;) {
-    const int64_t end = std::min(i + kBlock, c.n);
-    if (i > 0 && end - i == kBlock && is_behind(in + i, leader.value, c.largest)) {
-      std::fill_n(out + i, kBlock, leader.value);
-      std::fill_n(index + i, kBlock, leader.place);
-      i = end;
+  bool first = !writes || begin == 0;
+  for (int64_t i = begin; i < end; first = false) {
+    const int64_t stop = std::min(i + kBlock, end);
+    if (!first && stop - i == kBlock && is_behind(in + i, leader.value, c.largest)) {
+      if (writes) {
+        std::fill_n(out + i, kBlock, leader.value);
+        std::fill_n(index + i, kBlock, leader.place);
+      }
+      i = stop;
       continue;
     }
-    for (; i < end; i++) {
+    for (; i < stop; i++) {
       leader.meet(in[i], i, flip);
-      out[i] = leader.value, index[i] = leader.place;
+      if (writes) out[i] = leader.value, index[i] = leader.place;
     }
   }
+}
+
+/// A long line: of each part the best is looked for, then all parts are written, each from the best before it on.
+template <class T>
+void run_long_line(const RunningExtremeCall& c, int64_t parts) {
+  std::vector<Leader<T>> leaders(size_t(parts) + 1);
+  const auto start = [&](int64_t part) { return c.n * part / parts; };
+  parallel_for(parts - 1, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; p++) run_part(c, 0, start(p), start(p + 1), leaders[size_t(p) + 1], false);
+  });
+  for (int64_t p = 1; p < parts; p++) {
+    const Leader<T> before = leaders[size_t(p) - 1];
+    Leader<T>& leader = leaders[size_t(p)];
+    if (p > 1 && before.key > leader.key) leader = before;
+  }
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; p++) {
+      Leader<T> leader = leaders[size_t(p)];
+      run_part(c, 0, start(p), start(p + 1), leader, true);
+    }
+  });
 }
 
 void run_extreme(const RunningExtremeCall& c) {
   with_type<RunningExtremeCall::kTypes>(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    const int64_t parts = Context::current().threads == 1 ? 1 : c.n / kLongPart;
+    if constexpr (sizeof(T) >= 4)
+      if (c.outer * c.inner == 1 && parts > 1) return run_long_line<T>(c, parts);
     const int64_t strip = strip_for_threads(c.outer * c.inner, kStrip, 2);
     parallel_2d(c.outer, c.inner, strip, c.n, [&](const Tile& t) {
       for (int64_t o = t.outer_begin; o < t.outer_end; o++) {
-        if (c.inner == 1) run_line<T>(c, o);
+        Leader<T> leader;
+        if (c.inner == 1) run_part(c, o, 0, c.n, leader, true);
         else run_strip<T>(c, o, t.inner_begin, t.inner_end - t.inner_begin);
       }
     });

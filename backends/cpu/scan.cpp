@@ -41,27 +41,52 @@ void rows(const T* x, T* y, int64_t n, bool backwards) {
   }
 }
 
+/// kCount rows of `count` columns, `step` apart, in this order. Of parts of rows, which the processor does not foresee to be
+/// followed by each other, several come from memory at a time.
+template <class T, bool kProduct, int kCount>
+void next_rows(const T* x, T* y, int64_t step, int64_t count, Accumulator<T>* total) {
+  using A = Accumulator<T>;
+// A column meets itself alone, even where the result takes the place of what was there.
+#pragma GCC ivdep
+  for (int64_t j = 0; j < count; j++) {
+    A t[kCount];
+#pragma GCC unroll 4
+    for (int r = 0; r < kCount; r++) t[r] = convert_element<A>(x[r * step + j]);
+    t[0] = next<kProduct>(total[j], t[0]);
+#pragma GCC unroll 4
+    for (int r = 1; r < kCount; r++) t[r] = next<kProduct>(t[r - 1], t[r]);
+#pragma GCC unroll 4
+    for (int r = 0; r < kCount; r++) y[r * step + j] = convert_element<T>(t[r]);
+    total[j] = t[kCount - 1];
+  }
+}
+
+/// Types that programs scan often.
+template <class T>
+constexpr bool kSeveral = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int64_t>;
+
 template <class T, bool kProduct>
 void columns(const AlongCall& c, int64_t outer, int64_t first, int64_t count) {
+  constexpr int kAtOnce = kSeveral<T> ? 4 : 1;
   using A = Accumulator<T>;
   A total[kStrip];
   std::fill(total, total + count, A(kProduct ? 1 : 0));
-  for (int64_t i = 0; i < c.n; i++) {
-    const int64_t at = (outer * c.n + (c.backwards ? c.n - 1 - i : i)) * c.inner + first;
-    const T* x = static_cast<const T*>(c.in) + at;
-    T* y = static_cast<T*>(c.out) + at;
-    for (int64_t j = 0; j < count; j++) {
-      total[j] = next<kProduct>(total[j], convert_element<A>(x[j]));
-      y[j] = convert_element<T>(total[j]);
-    }
-  }
+  const int64_t step = c.backwards ? -c.inner : c.inner;
+  const int64_t at = (outer * c.n + (c.backwards ? c.n - 1 : 0)) * c.inner + first;
+  const T* x = static_cast<const T*>(c.in) + at;
+  T* y = static_cast<T*>(c.out) + at;
+  int64_t i = 0;
+  for (; count < c.inner && i + kAtOnce <= c.n; i += kAtOnce, x += kAtOnce * step, y += kAtOnce * step)
+    next_rows<T, kProduct, kAtOnce>(x, y, step, count, total);
+  for (; i < c.n; i++, x += step, y += step) next_rows<T, kProduct, 1>(x, y, step, count, total);
 }
 
 template <bool kProduct>
 void scan(const AlongCall& c) {
   with_type(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_2d(c.outer, c.inner, kStrip, c.n, [&](const Tile& t) {
+    const int64_t strip = kSeveral<T> ? strip_for_threads(c.outer * c.inner, kStrip, 1) : kStrip;
+    parallel_2d(c.outer, c.inner, strip, c.n, [&](const Tile& t) {
       const T* x = static_cast<const T*>(c.in);
       T* y = static_cast<T*>(c.out);
       int64_t o = t.outer_begin;
