@@ -1,9 +1,12 @@
 // The n-th element of each row, without sorting it; the most frequent one; and places among sorted edges.
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "backends/cpu/order_key.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
+#include "runtime/context.h"
 #include "runtime/ops/sorting.h"
 
 namespace tessera::tensor::cpu {
@@ -15,27 +18,74 @@ struct NthKey {
   int64_t which, equal;  // of the equal ones, and how many they are
 };
 
+constexpr int64_t kPart = 32768;  // the fewest keys worth a thread
+constexpr int kMostParts = 8;
+
+/// f(part, begin, end) for the parts of [0, n), each on a thread of its own if there is one.
+template <class F>
+void for_parts(int64_t n, int parts, const F& f) {
+  run_split(parts, {.grain = 1, .tasks = true}, RangeBody([&](int64_t first, int64_t last) {
+              for (int64_t p = first; p < last; p++) f(p, n * p / parts, n * (p + 1) / parts);
+            }));
+}
+
+constexpr int kMostBits = 10;
+
+/// What one thread finds in its part of the keys.
+template <class Key>
+struct KeyPart {
+  Key least, most;
+  int64_t kept;
+  int64_t counts[1 << kMostBits];
+
+  void find_range(const Key* keys, int64_t n) {
+    Key low = keys[0], high = keys[0];
+    for (int64_t i = 0; i < n; i++) low = std::min(low, keys[i]), high = std::max(high, keys[i]);
+    least = low, most = high;
+  }
+  void count(const Key* keys, int64_t n, Key from, int shift, int bits) {
+    std::fill_n(counts, int64_t(1) << bits, int64_t(0));
+    for (int64_t i = 0; i < n; i++) counts[size_t((keys[i] - from) >> shift)]++;
+  }
+  void keep(Key* keys, int64_t n, Key from, int shift, Key bucket) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+      const Key key = keys[i];
+      keys[count] = key;
+      count += (key - from) >> shift == bucket;
+    }
+    kept = count;
+  }
+};
+
 // Counts the keys by their leading bits, keeps those of the bucket that the n-th one lies in, and again. Changes `keys`.
 template <class Key>
 NthKey<Key> nth_key(Key* keys, int64_t n, int64_t nth) {
-  constexpr int kBits = 10;
   constexpr int64_t kFew = 128;
-  int64_t counts[1 << kBits];
+  const int most_parts = std::min(Context::current().threads, kMostParts);
+  const auto parts_of = [&](int64_t count) { return int(std::clamp<int64_t>(count / kPart, 1, most_parts)); };
+  const Scratch<KeyPart<Key>> scratch(n > kFew ? parts_of(n) : 0);
+  KeyPart<Key>* const part = scratch.data();
   while (n > kFew) {
-    Key least = keys[0], most = keys[0];
-    for (int64_t i = 0; i < n; i++) least = std::min(least, keys[i]), most = std::max(most, keys[i]);
-    const int bits = n < 4096 ? 8 : kBits, shift = std::max(0, int(std::bit_width(Key(most - least))) - bits);
-    std::fill_n(counts, int64_t(1) << bits, int64_t(0));
-    for (int64_t i = 0; i < n; i++) counts[size_t((keys[i] - least) >> shift)]++;
+    const int parts = parts_of(n);
+    for_parts(n, parts, [=](int64_t p, int64_t begin, int64_t end) { part[p].find_range(keys + begin, end - begin); });
+    Key least = part[0].least, most = part[0].most;
+    for (int p = 1; p < parts; p++) least = std::min(least, part[p].least), most = std::max(most, part[p].most);
+    const int bits = n < 4096 ? 8 : kMostBits, shift = std::max(0, int(std::bit_width(Key(most - least))) - bits);
+    for_parts(n, parts, [=](int64_t p, int64_t begin, int64_t end) {
+      part[p].count(keys + begin, end - begin, least, shift, bits);
+    });
+    int64_t* const counts = part[0].counts;
+    for (int p = 1; p < parts; p++)
+      for (int64_t b = 0; b < int64_t(1) << bits; b++) counts[b] += part[p].counts[b];
     Key bucket = 0;
     for (; nth >= counts[size_t(bucket)]; bucket++) nth -= counts[size_t(bucket)];
     if (shift == 0) return {Key(least + bucket), nth, counts[size_t(bucket)]};
+    for_parts(n, parts, [=](int64_t p, int64_t begin, int64_t end) {
+      part[p].keep(keys + begin, end - begin, least, shift, bucket);
+    });
     int64_t kept = 0;
-    for (int64_t i = 0; i < n; i++) {
-      const Key key = keys[i];
-      keys[kept] = key;
-      kept += (key - least) >> shift == bucket;
-    }
+    for (int p = 0; p < parts; kept += part[p++].kept) std::copy_n(keys + n * p / parts, part[p].kept, keys + kept);
     n = kept;
   }
   std::sort(keys, keys + n);
@@ -100,19 +150,30 @@ class RowSelect {
  private:
   int64_t place_of(const T* in, int64_t n) const {
     Key* keys = static_cast<Key*>(scratch_.data_ptr());
-    bool broken = false;
-    for (int64_t i = 0; i < n; i++) keys[i] = order_key(in[i]);
     const bool median = call_.rule == SelectCall::Rule::Median;
-    if (!std::is_integral_v<T> && median) {
-      for (int64_t i = 0; i < n; i++) broken |= keys[i] == ~Key(0);
-      if (broken) return occurrence(in, ~Key(0), 0);
-    }
+    std::atomic<bool> broken = false;
+    parallel_for(
+        n, kPart, [ =, &broken ](int64_t begin, int64_t end) __attribute__((noinline)) {
+          Key most = 0;
+          for (int64_t i = begin; i < end; i++) keys[i] = order_key(in[i]), most = std::max(most, keys[i]);
+          if (most == ~Key(0)) broken = true;
+        });
+    if (!std::is_integral_v<T> && median && broken) return occurrence(in, n, ~Key(0), 0);
     const auto [key, which, equal] = nth_key(keys, n, call_.nth);
-    if (equal == 1 || median) return occurrence(in, key, which);
+    if (equal == 1 || median) return occurrence(in, n, key, which);
     return quickselect_place(in, n, call_.nth);
   }
-  static int64_t occurrence(const T* in, Key key, int64_t which) {
-    for (int64_t i = 0;; i++)
+  // Blocks are passed over without jumps.
+  static int64_t occurrence(const T* in, int64_t n, Key key, int64_t which) {
+    constexpr int64_t kBlock = 256;
+    int64_t i = 0;
+    for (; i + kBlock <= n; i += kBlock) {
+      int count = 0;
+      for (int64_t j = i; j < i + kBlock; j++) count += order_key(in[j]) == key;
+      if (which < count) break;
+      which -= count;
+    }
+    for (;; i++)
       if (order_key(in[i]) == key && which-- == 0) return i;
   }
 

@@ -5,6 +5,7 @@
 // jumps, longer ones through a radix sort by bytes, the lowest first, which leaves out bytes that are the same everywhere.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include "backends/cpu/order_key.h"
@@ -88,7 +89,7 @@ void order_short(const Key* keys, int n, int64_t* index) {
 
 // ---- long rows ----
 
-constexpr int64_t kPartGrain = 65536;
+constexpr int64_t kPartGrain = 32768;
 constexpr int kMostParts = 16;
 
 // f(i) from begin to end; between chunks of about a millisecond the program may be stopped.
@@ -172,8 +173,15 @@ class KeySorter {
   explicit KeySorter(int parts) : parts_(parts) {}
 
   void sort(Key* keys, int64_t* index, int64_t n) {
-    Key least = ~Key(0), most = 0;
-    for_chunks(0, n, [&](int64_t i) { least = std::min(least, keys[i]), most = std::max(most, keys[i]); });
+    Key leasts[kMostParts], mosts[kMostParts];
+    const auto find_range = [&](int64_t p, int64_t first, int64_t last) __attribute__((noinline)) {
+      Key low = ~Key(0), high = 0;
+      for_chunks(first, last, [&](int64_t i) { low = std::min(low, keys[i]), high = std::max(high, keys[i]); });
+      leasts[p] = low, mosts[p] = high;
+    };
+    if (parts_ == 1) find_range(0, 0, n);
+    else for_parts(n, parts_, find_range);
+    const Key least = *std::min_element(leasts, leasts + parts_), most = *std::max_element(mosts, mosts + parts_);
     const int key_bits = std::bit_width(Key(most - least)), place_bits = std::bit_width(uint64_t(n - 1));
     if (key_bits + place_bits <= 32 && place_bits < 32) sort_as<uint32_t>(keys, index, n, least, key_bits, place_bits);
     else if (key_bits + place_bits <= 64) sort_as<uint64_t>(keys, index, n, least, key_bits, place_bits);
@@ -219,7 +227,9 @@ class RowSorter {
   explicit RowSorter(const SortCall& call)
       : call_(call),
         flip_(call.descending ? ~Key(0) : Key(0)),
-        keys_of_(call.rows > 1 ? 1 : std::min({Context::current().threads, int(call.size / kPartGrain), kMostParts})) {}
+        keys_of_(call.rows > 1 ? 1
+                               : int(std::clamp<int64_t>(call.size / kPartGrain, 1,
+                                                         std::min(Context::current().threads, kMostParts)))) {}
 
   void sort(int64_t begin, int64_t end) {
     if (call_.size <= kShort) {
@@ -251,10 +261,22 @@ class RowSorter {
     Key* keys = static_cast<Key*>(keys_.data_ptr());
     const T* from = in(row);
     T* to = out(row);
-    for_chunks(0, n, [&](int64_t i) { keys[i] = order_key(from[i]) ^ flip_; });
+    std::atomic<bool> tell_all = true;
+    parallel_for(
+        n, kPartGrain, [ =, flip = flip_, &tell_all ](int64_t begin, int64_t end) __attribute__((noinline)) {
+          for (int64_t i = begin; i < end; i++) keys[i] = order_key(from[i]) ^ flip;
+          if (!keys_tell_all(from + begin, end - begin)) tell_all = false;
+        });
     keys_of_.sort(keys, index(row), n);
-    if (keys_tell_all(from, n)) for_chunks(0, n, [&](int64_t i) { to[i] = element_of<T>(keys[i] ^ flip_); });
-    else for_chunks(0, n, [&](int64_t i) { to[i] = from[index(row)[i]]; });
+    const int64_t* places = index(row);
+    parallel_for(
+        n, kPartGrain,
+        [ =, flip = flip_, in_keys = bool(tell_all) ](int64_t begin, int64_t end) __attribute__((noinline)) {
+          if (in_keys)
+            for (int64_t i = begin; i < end; i++) to[i] = element_of<T>(keys[i] ^ flip);
+          else
+            for (int64_t i = begin; i < end; i++) to[i] = from[places[i]];
+        });
   }
 
   const SortCall& call_;
