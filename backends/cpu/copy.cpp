@@ -15,7 +15,8 @@ namespace tessera::tensor::cpu {
 namespace {
 
 constexpr int64_t kGrain = 32768;
-constexpr int64_t kShortRow = 16;  // below it the call for each row would cost more than the row
+constexpr int64_t kManyStrips = 16;  // enough for the threads
+constexpr int64_t kShortRow = 16;    // below it the call for each row would cost more than the row
 constexpr int64_t kShortBlock =
     512;  // rows that are gone through at once when loops change places: they stay in the cache
 
@@ -34,12 +35,16 @@ void copy_tiles(const Loop& loop, int tiled) {
   const int64_t side = transpose.side(), strips = (loop.sizes[tiled] + side - 1) / side,
                 items = loop.numel / (loop.sizes[0] * loop.sizes[tiled]) * strips;
   const int64_t to_size = int64_t(item_size(loop.dtype[0])), from_size = int64_t(item_size(loop.dtype[1]));
-  const int64_t grain = std::max<int64_t>(1, kGrain / (loop.sizes[0] * side));
-  parallel_for(items, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t item = begin; item < end; item++) {
+  // Where strips are few their columns are shared too.
+  const int64_t columns = items >= kManyStrips ? loop.sizes[0] : std::max<int64_t>(1, kGrain / (side * side)) * side,
+                cuts = (loop.sizes[0] + columns - 1) / columns;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(columns, loop.sizes[0]) * side));
+  parallel_for(items * cuts, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; piece++) {
+      const int64_t item = piece / cuts, column = piece % cuts * columns;
       int64_t rest = item / strips;
       const int64_t row = item % strips * side;
-      int64_t to = row * loop.strides[0][tiled], from = row;
+      int64_t to = row * loop.strides[0][tiled] + column, from = row + column * loop.strides[1][0];
       for (int d = 1; d < loop.ndim; d++) {
         if (d == tiled) continue;
         to += rest % loop.sizes[d] * loop.strides[0][d];
@@ -47,7 +52,8 @@ void copy_tiles(const Loop& loop, int tiled) {
         rest /= loop.sizes[d];
       }
       transpose({loop.data[0] + to * to_size, loop.strides[0][tiled], loop.data[1] + from * from_size,
-                 loop.strides[1][0], loop.sizes[0], std::min(side, loop.sizes[tiled] - row)});
+                 loop.strides[1][0], std::min(columns, loop.sizes[0] - column),
+                 std::min(side, loop.sizes[tiled] - row)});
     }
   });
 }
