@@ -31,7 +31,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kSpin = std::chrono::microseconds(100);
+constexpr auto kSpin = std::chrono::microseconds(100);  // what lies between the large operations of a small net
 constexpr auto kWorthWaking = std::chrono::microseconds(40);
 constexpr int kShares = 16;         // more threads than this take pieces of the same shares
 constexpr int kPiecesAThread = 8;   // late threads and uneven pieces even out
@@ -332,7 +332,8 @@ void run_split(int64_t n, const Split& split, RangeBody body) {
   count_work(uint64_t(n) >> kWorkShift);
   const int64_t most = split.tasks ? split.grain : std::max(split.grain, std::min(kPollEvery, 64 * split.grain));
   if (threads <= 1) return run_alone(context, n, most, body);
-  const int64_t even = std::min(pieces, threads * kPiecesAThread);
+  // As many for each thread: of three, one would have two.
+  const int64_t even = std::min((pieces + threads - 1) / threads, int64_t(kPiecesAThread)) * threads;
   int64_t piece = std::min((n + even - 1) / even, most);
   // Pieces that end where a line of the result does, unless the elements are few and large.
   if (piece >= 16 * kLine) piece = (piece + kLine - 1) / kLine * kLine;
