@@ -5,6 +5,7 @@
 
 #include "embed/handles.h"
 #include "embed/host_class.h"
+#include "lang/builtins/builtins.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
@@ -147,8 +148,8 @@ void destroy_instance(Interpreter& in, Object* self) {
 }
 
 const void* tag_of(const Interpreter& in, const lang::Type* type) {
-  for (const lang::Type* base : type->mro) {
-    if (const Value* tag = lang::dict_get_str(base->attributes, in.names->host_tag))
+  for (lang::Type* base : type->mro) {
+    if (const Value* tag = lang::dict_get_str(base->attributes(), in.names->host_tag))
       return reinterpret_cast<const void*>(tag->as_int());
   }
   return nullptr;
@@ -183,7 +184,7 @@ lang::Type* host_base(tsr_interpreter* shell) {
 void tsr_raise(tsr_interpreter* shell, const char* class_name, const char* message) {
   try {
     Interpreter& in = running(shell);
-    const Value* type = lang::dict_get_text(in.vm().builtins(), class_name);
+    const Value* type = lang::find_builtin(in, lang::intern(in, class_name));
     const Value text = lang::make_str_lossy(in, message);
     const bool known = type != nullptr && lang::is_type(*type) &&
                        lang::as_type(*type)->is_subtype_of(lang::error_type(in, lang::ErrorKind::BaseException));

@@ -152,7 +152,7 @@ Value object_before_dot(Interpreter& in, std::string_view dotted) {
     lang::Str* const name = lang::intern(in, dotted.substr(0, dot));
     if (object.is_undefined()) {
       const Value* found = lang::dict_get_str(in.main_module()->dict, name);
-      if (found == nullptr) found = lang::dict_get_str(in.vm().builtins(), name);
+      if (found == nullptr) found = lang::find_builtin(in, name);
       object = found == nullptr ? Value() : *found;
     } else {
       object = lang::find_attr(in, object, name);
@@ -182,6 +182,7 @@ bool tsr_complete(tsr_interpreter* shell, const char* code, size_t size,
     if (dot == dotted.npos) {
       names = lang::make_list(in);
       names_of_dict(in, in.main_module()->dict, lang::as_list(names));
+      lang::complete_builtins(in);
       names_of_dict(in, in.vm().builtins(), lang::as_list(names));
     } else {
       const Value object = object_before_dot(in, dotted.substr(0, dot));

@@ -62,7 +62,7 @@ bool run_block(Interpreter& in, Terminal& terminal, const std::string& text, int
   } catch (const std::exception&) {
     exception = current_native_exception(in);
   }
-  const bool ends = is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)]);
+  const bool ends = is_error(in, exception, ErrorKind::SystemExit);
   const int code = report(in, terminal, exception);
   if (ends) status = code;
   return ends;

@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/objects/module.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/vm/vm.h"
 #include "runtime/device/cuda_plugin.h"
 #include "stdlib/torch/torch_module.h"
@@ -34,10 +35,9 @@ std::string text_of_exception(Interpreter& in, const Value& exception) {
 }  // namespace
 
 int report(Interpreter& in, Terminal& terminal, const Value& exception) {
-  if (!is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)])) {
+  if (!is_error(in, exception, ErrorKind::SystemExit)) {
     terminal.write_error(text_of_exception(in, exception));
-    const bool interrupted =
-        is_instance(in, exception, in.types.errors[static_cast<size_t>(ErrorKind::KeyboardInterrupt)]);
+    const bool interrupted = is_error(in, exception, ErrorKind::KeyboardInterrupt);
     return interrupted ? 130 : 1;
   }
   const Value code = get_attr(in, exception, intern(in, "code"));

@@ -3,13 +3,43 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception_types.h"
 #include "lang/objects/module.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
+
+namespace {
+
+Value late_builtin(Interpreter& in, const Str* name) {
+  Value made = bytes_builtin(in, name);
+  return made.is_undefined() ? late_exception(in, name->view()) : made;
+}
+
+}  // namespace
+
+std::vector<std::string_view> late_builtin_names() {
+  std::vector<std::string_view> names = exception_names();
+  names.insert(names.end(), {"bytes", "bytearray", "memoryview"});
+  return names;
+}
+
+const Value* find_builtin(Interpreter& in, Str* name) {
+  Dict* const builtins = in.vm().builtins();
+  if (const Value* found = dict_get_str(builtins, name)) return found;
+  const Value made = late_builtin(in, name);
+  if (made.is_undefined()) return nullptr;
+  dict_set_str(in, builtins, name, made);
+  return dict_get_str(builtins, name);
+}
+
+void complete_builtins(Interpreter& in) {
+  for (const std::string_view name : late_builtin_names()) find_builtin(in, intern(in, name));
+}
 
 void add_builtins(Interpreter& in, Module& module) {
   make_lazy_iterator_types(in);
@@ -22,15 +52,9 @@ void add_builtins(Interpreter& in, Module& module) {
                      t.class_method, t.super, t.enumerate, t.zip,       t.map,   t.filter,  t.reversed}) {
     if (type != nullptr) set(type->name->view(), Value(type));
   }
-  for (Type* type : t.errors) {
-    if (type != nullptr) set(type->name->view(), Value(type));
-  }
-  module.missing = [](Interpreter& i, Module&, Str* name) { return bytes_builtin(i, name); };
+  module.missing = [](Interpreter& i, Module&, Str* name) { return late_builtin(i, name); };
   module.names = [](Interpreter& i, Module&, Dict* into) {
-    for (const std::string_view name : {"bytes", "bytearray", "memoryview"}) {
-      Str* const key = intern(i, name);
-      dict_set_str(i, into, key, bytes_builtin(i, key));
-    }
+    for (const std::string_view name : late_builtin_names()) dict_set_str(i, into, intern(i, name), Value::none());
   };
   set("NotImplemented", in.not_implemented);
   set("Ellipsis", in.ellipsis);

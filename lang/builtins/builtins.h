@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lang/core/interpreter.h"
 #include "lang/objects/module.h"
@@ -14,6 +16,12 @@ void add_iteration_functions(Interpreter& in, Module& module);  // sorted, sum, 
 void add_output_functions(Interpreter& in, Module& module);     // print, input, open
 void add_scope_functions(Interpreter& in, Module& module);      // globals, locals, vars, dir
 void make_lazy_iterator_types(Interpreter& in);                 // enumerate, zip, map, filter, reversed
+
+// A builtin of this name, or null. The classes of exceptions and bytes are made, and put into the module, when they are
+// first asked for: whoever reads the dict alone does not see those that nobody has named.
+const Value* find_builtin(Interpreter& in, Str* name);
+std::vector<std::string_view> late_builtin_names();
+void complete_builtins(Interpreter& in);  // makes them all
 
 // What help(object) prints: the signature or class, and the docstring.
 std::string help_text(Interpreter& in, const Value& object);

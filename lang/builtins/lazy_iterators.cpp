@@ -272,7 +272,7 @@ Type* lazy_type(Interpreter& in, const char* name, Value (*make)(Interpreter&, T
   type->slots.traverse = traverse;
   type->slots.iter = itself;
   type->slots.next = step;
-  slot_methods(in, type);
+  type->fill_later(slot_methods);
   return type;
 }
 

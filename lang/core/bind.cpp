@@ -454,7 +454,7 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
     Value method = Value::adopt(f);
     if (of_class) method = make_class_method(*this, method);
     else if (raw || !first.starts_with("self")) method = make_static_method(*this, method);
-    dict_set_str(*this, type->attributes, f->name, method);
+    dict_set_str(*this, type->attributes(), f->name, method);
   }
 }
 

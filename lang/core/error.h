@@ -15,10 +15,11 @@
 namespace tessera::lang {
 
 enum class ErrorKind : uint8_t {
-#define TS_ERROR(name) name,
+#define TS_ERROR(name, base) name,
 #include "lang/core/errors.def"
 #undef TS_ERROR
 };
+inline constexpr size_t kErrorKinds = static_cast<size_t>(ErrorKind::ExceptionGroup) + 1;
 
 struct Error : std::exception {
   ErrorKind kind;

@@ -1,6 +1,7 @@
 // Memory of the language's objects: free lists by size class, cut from slabs; large blocks come from the system.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,21 @@ class Heap {
   // a little for itself; what was taken from the system's reserve is put aside again when there is memory.
   void begin_run() noexcept;
   static constexpr size_t kReserve = size_t{1} << 20;
+
+  // While it stands, all that is taken may come from the reserve: for what the interpreter itself needs to go on.
+  class Essential {
+   public:
+    explicit Essential(Heap& heap) noexcept : heap_(heap), allowed_(heap.allowed_) {
+      if (heap.limit_ != 0) heap.allowed_ = std::max(allowed_, heap.limit_ + heap.beyond_limit());
+    }
+    ~Essential() { heap_.allowed_ = allowed_; }
+    Essential(const Essential&) = delete;
+    Essential& operator=(const Essential&) = delete;
+
+   private:
+    Heap& heap_;
+    const uint64_t allowed_;
+  };
 
   // How deep destroy_object is inside itself, and what waits for the outermost call (see object.cpp).
   uint32_t destroy_depth = 0;

@@ -30,7 +30,7 @@ namespace tessera::lang {
 
 struct Interpreter::State {
   Host host;
-  std::unordered_map<std::string, Type*> types;  // by name, for signatures
+  std::unordered_map<const Str*, Type*> types;  // by name, for signatures
   std::vector<std::pair<void*, void (*)(void*)>> kept;
   std::set<std::string> warned;
   Value builtins;  // the module
@@ -67,17 +67,13 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   make_exception_types(*this);
   make_frame_type(*this);
   make_value_types(*this);
-  add_function_methods(*this);
-  add_generator_methods(*this);
-  add_exception_methods(*this);
-  add_frame_methods(*this);
+  fill_function_types(*this);
   modules_ = make(state_->modules, *this);
   Module* const builtins = make_module(*this, "builtins");
   state_->builtins = Value::adopt(builtins);
   vm_->set_builtins(builtins->dict);
   dict_set_str(*this, modules_->table(), intern(*this, "builtins"), state_->builtins);
   add_builtins(*this, *builtins);
-  add_exceptions(*this, builtins->dict);
   vm_->prepare_memory_error();
   collector_->set_enabled(collects);
 }
@@ -195,10 +191,10 @@ void Interpreter::add_native_module(std::string_view name, void (*fill)(Interpre
 
 Module* Interpreter::new_module(std::string_view name) { return make_module(*this, name); }
 
-void Interpreter::register_type(Type* type) { state_->types.emplace(type->name->view(), type); }
+void Interpreter::register_type(Type* type) { state_->types.emplace(type->name, type); }
 
 Type* Interpreter::named_type(std::string_view name) const {
-  const auto found = state_->types.find(std::string(name));
+  const auto found = state_->types.find(shared->interned.find(name, hash_text(name)));
   return found == state_->types.end() ? nullptr : found->second;
 }
 

@@ -37,7 +37,7 @@ struct BuiltinTypes {
   Type *list_iterator, *tuple_iterator, *str_iterator, *range_iterator, *set_iterator, *dict_key_iterator,
       *dict_value_iterator, *dict_item_iterator, *callable_iterator, *list_reverse_iterator;
   Type *enumerate, *zip, *map, *filter, *reversed;
-  Type* errors[64];  // by ErrorKind
+  Type* errors[kErrorKinds];  // by ErrorKind; null until error_type() makes it
 };
 
 // What the host grants and how much. A limit of zero is no limit.

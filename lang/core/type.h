@@ -101,13 +101,14 @@ enum TypeFlags : uint32_t {
   kScriptClass = 1,  // made by a class statement or type(name, bases, dict)
   kFinalType = 2,    // cannot be a base: bool, range, slice, function …
   kExceptionType = 4,
-  kHasGetAttrHook = 8,    // the class (or a base) defines __getattr__
-  kHasGetAttribute = 16,  // … __getattribute__
-  kHasSetAttrHook = 32,   // … __setattr__ or __delattr__
-  kHasSlots = 64,         // __slots__ and no __dict__: only the named attributes may be set
-  kAbstract = 128,        // has names in __abstractmethods__: refuses to be instantiated
-  kHasFinalizer = 256,    // defines __del__
-  kHasClassHooks = 512,   // defines one of the __class_…__ hooks (class.h)
+  kHasGetAttrHook = 8,     // the class (or a base) defines __getattr__
+  kHasGetAttribute = 16,   // … __getattribute__
+  kHasSetAttrHook = 32,    // … __setattr__ or __delattr__
+  kHasSlots = 64,          // __slots__ and no __dict__: only the named attributes may be set
+  kAbstract = 128,         // has names in __abstractmethods__: refuses to be instantiated
+  kHasFinalizer = 256,     // defines __del__
+  kHasClassHooks = 512,    // defines one of the __class_…__ hooks (class.h)
+  kCompletesLater = 1024,  // when it is filled, its slots' methods are added as far as it has none of its own
 };
 
 struct Type : GcObject {
@@ -117,7 +118,6 @@ struct Type : GcObject {
   Interpreter* owner;
   std::vector<Type*> bases;
   std::vector<Type*> mro;  // C3, itself first
-  Dict* attributes;        // __dict__ of the class
   TypeSlots slots;
   ObjectKind instance_kind;  // layout of its instances
   uint32_t type_flags;
@@ -130,6 +130,33 @@ struct Type : GcObject {
   Value (*make)(Interpreter& in, Type* type, const Args& args) = nullptr;
 
   bool is_subtype_of(const Type* other) const noexcept;  // issubclass without hooks
+
+  // __dict__ of the class. Note [Filled when asked]: what a native type has in it, some thousand functions over all types,
+  // is made when somebody first asks, for a program asks few types; their slots and `make` are there from the start. So
+  // `fill` may not depend on when it runs, and where memory ends in the middle of it, it runs again the next time.
+  Dict* attributes() {
+    if (!filled_) [[unlikely]]
+      fill_attributes();
+    return attributes_;
+  }
+  using Fill = void (*)(Interpreter& in, Type* type);
+  void fill_later(Fill fill) noexcept {
+    fill_ = fill;
+    filled_ = false;
+  }
+  void set_attributes(Dict* dict) noexcept {
+    attributes_ = dict;
+    filled_ = true;
+  }
+  Dict* attributes_so_far() const noexcept { return attributes_; }  // may be null
+  bool is_filled() const noexcept { return filled_; }
+
+ private:
+  void fill_attributes();
+
+  Dict* attributes_ = nullptr;
+  Fill fill_ = nullptr;
+  bool filled_ = false;
 };
 
 // `layout` is the name that the type's slots were given, not a text that reads the same.

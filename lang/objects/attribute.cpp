@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
@@ -13,6 +14,7 @@
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -154,17 +156,31 @@ uint32_t key_place(const Type* type, const Str* name) {
 
 // ---- Types -----------------------------------------------------------------------------------------------------------
 
+// Without memory for more it goes on with what it has.
+void TypeCache::grow() noexcept {
+  remembered_ = 0;
+  const uint32_t size = 4 * (mask_ + 1);
+  std::unique_ptr<Entry[]> larger(new (std::nothrow) Entry[size]());
+  if (larger == nullptr) return;
+  entries_ = std::move(larger);
+  mask_ = size - 1;
+}
+
 const Value& type_lookup(const Type* type, const Str* name) {
   static const Value kMissing;
   Interpreter& in = *type->owner;
-  TypeCache::Entry& entry = in.type_cache().entry(type->version, name);
+  const TypeCache::Entry& entry = in.type_cache().entry(type->version, name);
   if (entry.version == type->version && entry.name == name) return entry.value != nullptr ? *entry.value : kMissing;
   const Value* found = nullptr;
-  for (const Type* base : type->mro) {
-    found = dict_get_str(base->attributes, const_cast<Str*>(name));
+  for (Type* base : type->mro) {
+    found = dict_get_str(base->attributes(), const_cast<Str*>(name));
     if (found != nullptr) break;
   }
-  if (name->flags & kInterned) entry = {type->version, name, found};
+  if (name->flags & kInterned) {
+    // Not `entry`: filling a type may have looked something up.
+    TypeCache& cache = in.type_cache();
+    cache.remember(cache.entry(type->version, name), {type->version, name, found});
+  }
   return found != nullptr ? *found : kMissing;
 }
 
@@ -192,25 +208,25 @@ Value type_special(Interpreter& in, Type* type, const Str* name) {
   if (name == n.class_) return Value(static_cast<Object*>(type->type));
   if (name == n.bases) return type_tuple(in, type->bases);
   if (name == n.mro_) return type_tuple(in, type->mro);
-  if (name == n.dict_) return dict_copy(in, type->attributes);
+  if (name == n.dict_) return dict_copy(in, type->attributes());
   return Value();
 }
 
 Value type_own_special(Interpreter& in, Type* type, Str* name) {
   const Names& n = *in.names;
   if (name == n.module) {
-    const Value* own = dict_get_str(type->attributes, name);
+    const Value* own = dict_get_str(type->attributes(), name);
     return own != nullptr ? *own : Value(static_cast<Object*>(type->module));
   }
   if (name == n.doc) {
-    const Value* own = dict_get_str(type->attributes, name);
+    const Value* own = dict_get_str(type->attributes(), name);
     return own != nullptr ? *own : Value::none();
   }
   if (name == n.annotations && (type->type_flags & kScriptClass)) {
-    Value* own = dict_get_str(type->attributes, name);
+    Value* own = dict_get_str(type->attributes(), name);
     if (own != nullptr) return *own;
     const Value made = make_dict(in);
-    dict_set_str(in, type->attributes, name, made);
+    dict_set_str(in, type->attributes(), name, made);
     return made;
   }
   return Value();
@@ -230,7 +246,10 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
 
 Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
   if (const Value* found = dict_get_str(module.dict, name)) return *found;
-  if (name == in.names->dict_) return Value(static_cast<Object*>(module.dict));
+  if (name == in.names->dict_) {
+    if (module.dict == in.vm().builtins()) complete_builtins(in);
+    return Value(static_cast<Object*>(module.dict));
+  }
   if (name == in.names->class_) return Value(static_cast<Object*>(module.type));
   if (module.missing != nullptr) {
     Value made = module.missing(in, module, name);
@@ -499,8 +518,8 @@ namespace {
 // The names of all __slots__ that an instance has, in a fixed order.
 std::vector<const Str*> slot_names(const Type* type) {
   std::vector<const Str*> names;
-  for (const Type* base : type->mro) {
-    dict_for_each(base->attributes, [&](const Value& key, const Value& value) {
+  for (Type* base : type->mro) {
+    dict_for_each(base->attributes(), [&](const Value& key, const Value& value) {
       if (is_slot_member(value)) names.push_back(as_str(key));
     });
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "lang/core/type.h"
@@ -67,6 +68,7 @@ std::string suggest_name(std::string_view wrong, const std::vector<std::string_v
 // Looks names up in types, by version; one per interpreter.
 class TypeCache {
  public:
+  TypeCache() : entries_(new Entry[kLeast]()) {}
   uint32_t new_version() { return ++last_version_; }
 
   struct Entry {
@@ -75,13 +77,23 @@ class TypeCache {
     const Value* value = nullptr;
   };
   Entry& entry(uint32_t version, const Str* name) {
-    return entries_[(version * 0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(name) >> 4)) % kSize];
+    return entries_[(version * 0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(name) >> 4)) & mask_];
+  }
+  // Puts an entry in. The table of a program that looks up much grows, which empties it.
+  void remember(Entry& place, const Entry& entry) noexcept {
+    place = entry;
+    if (++remembered_ > mask_ && mask_ + 1 < kMost) [[unlikely]]
+      grow();
   }
 
  private:
-  static constexpr size_t kSize = 2048;
+  static constexpr uint32_t kLeast = 128, kMost = 2048;
+  void grow() noexcept;
+
   uint32_t last_version_ = 0;
-  Entry entries_[kSize];
+  uint32_t mask_ = kLeast - 1;
+  uint32_t remembered_ = 0;  // since it has this size
+  std::unique_ptr<Entry[]> entries_;
 };
 
 }  // namespace tessera::lang

@@ -151,7 +151,7 @@ Value attribute_names(Interpreter& in, const Value& object) {
           dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
       }
     }
-    for (const Type* base : type->mro) add_keys(in, as_dict(names), base->attributes);
+    for (Type* base : type->mro) add_keys(in, as_dict(names), base->attributes());
     for (Str* special : {in.names->class_, in.names->doc, in.names->dict_, in.names->module}) {
       if (special != in.names->dict_ || type->attributes_offset != 0)
         dict_set_str(in, as_dict(names), special, Value::none());

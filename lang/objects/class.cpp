@@ -13,6 +13,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -40,17 +41,26 @@ void destroy_type(Interpreter& in, Object* self) {
   for (Str* s : {type->name, type->qualname, type->module}) {
     if (s != nullptr) const Value let_go = Value::adopt(s);
   }
-  if (type->attributes != nullptr) const Value let_go = Value::adopt(type->attributes);
+  if (Dict* const own = type->attributes_so_far()) const Value let_go = Value::adopt(own);
   free_object(in, type);
 }
 
 void traverse_type(Object* self, Visitor& visitor) {
   auto* type = static_cast<Type*>(self);
   for (Type* base : type->bases) visitor(base);
-  if (type->attributes != nullptr) visitor(type->attributes);
+  if (Dict* const own = type->attributes_so_far()) visitor(own);
 }
 
 void destroy_instance(Interpreter& in, Object* self) { free_object(in, static_cast<Instance*>(self)); }
+
+// Below `base` alone.
+void derive(Type* type, Type* base) {
+  type->mro.reserve(base->mro.size() + 1);
+  type->mro.push_back(type);
+  type->mro.insert(type->mro.end(), base->mro.begin(), base->mro.end());
+  type->bases.assign(1, base);
+  type->slots = base->slots;
+}
 
 Type* raw_type(Interpreter& in, ObjectKind kind, size_t size, uint32_t flags = 0) {
   Type* type;
@@ -68,19 +78,12 @@ Type* raw_type(Interpreter& in, ObjectKind kind, size_t size, uint32_t flags = 0
   }
   type->flags |= kImmortal;
   type->name = type->qualname = type->module = nullptr;
-  type->attributes = nullptr;
   type->owner = &in;
   type->instance_kind = kind;
   type->type_flags = flags;
   type->instance_size = static_cast<uint32_t>(size);
   type->attributes_offset = 0;
   type->version = in.type_cache().new_version();
-  type->mro = {type};
-  if (in.types.object != nullptr) {
-    type->mro.push_back(in.types.object);
-    type->bases = {in.types.object};
-    type->slots = in.types.object->slots;
-  }
   return type;
 }
 
@@ -88,7 +91,6 @@ void name_type(Interpreter& in, Type* type, std::string_view name, std::string_v
   type->name = hold(intern(in, name));
   type->qualname = hold(type->name);
   type->module = hold(intern(in, module));
-  type->attributes = new_dict(in);
 }
 
 Value object_repr(Interpreter& in, const Value& self) {
@@ -168,6 +170,7 @@ void make_core_types(Interpreter& in) {
   raw_type(in, ObjectKind::Type, sizeof(Type));
   t.type->slots.destroy = destroy_type;
   t.object = raw_type(in, ObjectKind::Instance, sizeof(Instance));
+  t.object->mro = {t.object};
   TypeSlots& object = t.object->slots;
   object.destroy = destroy_instance;
   object.repr = object_repr;
@@ -186,23 +189,28 @@ void make_core_types(Interpreter& in) {
   type.truth = type_truth;
   type.contains = type_contains;
   type.get_item = type_get_item;
-  t.str = raw_type(in, ObjectKind::Str, sizeof(Str));
-  t.tuple = raw_type(in, ObjectKind::Tuple, sizeof(Tuple));
-  t.list = raw_type(in, ObjectKind::List, sizeof(List));
-  t.dict = raw_type(in, ObjectKind::Dict, sizeof(Dict));
-  t.function = raw_type(in, ObjectKind::Function, sizeof(Function), kFinalType);
-  t.native_function = raw_type(in, ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
+  const auto below_object = [&](ObjectKind kind, size_t size, uint32_t flags = 0) {
+    Type* const made = raw_type(in, kind, size, flags);
+    derive(made, t.object);
+    return made;
+  };
+  t.str = below_object(ObjectKind::Str, sizeof(Str));
+  t.tuple = below_object(ObjectKind::Tuple, sizeof(Tuple));
+  t.list = below_object(ObjectKind::List, sizeof(List));
+  t.dict = below_object(ObjectKind::Dict, sizeof(Dict));
+  t.function = below_object(ObjectKind::Function, sizeof(Function), kFinalType);
+  t.native_function = below_object(ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
   t.native_function->slots.destroy = [](Interpreter& in2, Object* self) {
     free_object(in2, static_cast<NativeFunction*>(self));
   };
-  t.bound_method = raw_type(in, ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
-  t.cell = raw_type(in, ObjectKind::Cell, sizeof(Cell), kFinalType);
-  t.code = raw_type(in, ObjectKind::Code, sizeof(Code), kFinalType);
-  t.module = raw_type(in, ObjectKind::Module, sizeof(Module));
-  t.property = raw_type(in, ObjectKind::Property, sizeof(Property));
-  t.static_method = raw_type(in, ObjectKind::StaticMethod, sizeof(StaticMethod));
-  t.class_method = raw_type(in, ObjectKind::ClassMethod, sizeof(ClassMethod));
-  t.super = raw_type(in, ObjectKind::Super, sizeof(Super));
+  t.bound_method = below_object(ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
+  t.cell = below_object(ObjectKind::Cell, sizeof(Cell), kFinalType);
+  t.code = below_object(ObjectKind::Code, sizeof(Code), kFinalType);
+  t.module = below_object(ObjectKind::Module, sizeof(Module));
+  t.property = below_object(ObjectKind::Property, sizeof(Property));
+  t.static_method = below_object(ObjectKind::StaticMethod, sizeof(StaticMethod));
+  t.class_method = below_object(ObjectKind::ClassMethod, sizeof(ClassMethod));
+  t.super = below_object(ObjectKind::Super, sizeof(Super));
 }
 
 void finish_core_types(Interpreter& in) {
@@ -237,10 +245,7 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
   Type* base = spec.base != nullptr ? spec.base : types.object;
   Type* type = raw_type(*this, spec.kind, spec.size, spec.flags);
   name_type(*this, type, spec.name, spec.module);
-  type->bases = {base};
-  type->mro.assign(1, type);
-  type->mro.insert(type->mro.end(), base->mro.begin(), base->mro.end());
-  type->slots = base->slots;
+  derive(type, base);
   type->type_flags |= base->type_flags & kExceptionType;
   if (base != types.object) {
     type->make = base->make;
@@ -249,7 +254,7 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
   }
   // A layout that only C++ can fill must not come to life empty; types that scripts make set their own `make` afterwards.
   if (spec.kind == ObjectKind::Native && type->make == nullptr) type->make = refuse_to_make;
-  if (!spec.doc.empty()) dict_set_str(*this, type->attributes, names->doc, make_str(*this, spec.doc));
+  if (!spec.doc.empty()) dict_set_str(*this, type->attributes(), names->doc, make_str(*this, spec.doc));
   register_type(type);
   return type;
 }
@@ -268,7 +273,23 @@ void Interpreter::add_property(Type* type, const char* name, NativeFn get, Nativ
                                  function(del, "(self, /)"), make_str(*this, doc));
   Str* interned = intern(*this, name);
   static_cast<Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
-  dict_set_str(*this, type->attributes, interned, property);
+  dict_set_str(*this, type->attributes(), interned, property);
+}
+
+// It counts as filled while it is being filled: what fills it asks for the dict as everybody does.
+void Type::fill_attributes() {
+  Interpreter& in = *owner;
+  const Heap::Essential essential(in.heap);
+  if (attributes_ == nullptr) attributes_ = new_dict(in);
+  filled_ = true;
+  try {
+    if (fill_ != nullptr) fill_(in, this);
+    const bool lacks = (type_flags & kCompletesLater) && dict_get_str(attributes_, in.names->new_) == nullptr;
+    if (lacks) complete_special_methods(in, this);
+  } catch (...) {
+    filled_ = false;
+    throw;
+  }
 }
 
 void destroy_types(Interpreter& in) noexcept {
@@ -281,7 +302,7 @@ void destroy_types(Interpreter& in) noexcept {
     for (Str* s : {type->name, type->qualname, type->module}) {
       if (s != nullptr) held.push_back(Value::adopt(s));
     }
-    if (type->attributes != nullptr) held.push_back(Value::adopt(type->attributes));
+    if (Dict* const own = type->attributes_so_far()) held.push_back(Value::adopt(own));
   }
   held.clear();
   in.collector().forget_all();
@@ -322,11 +343,11 @@ void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& val
   if (name == in.names->name) return rename(type->name);
   if (name == in.names->qualname) return rename(type->qualname);
   if (value.is_undefined()) {
-    if (!dict_delete_str(in, type->attributes, name)) {
+    if (!dict_delete_str(in, type->attributes(), name)) {
       throw_attribute_error(in, as_value(type), name, text(name));
     }
   } else {
-    dict_set_str(in, type->attributes, name, value);
+    dict_set_str(in, type->attributes(), name, value);
   }
   type_changed(in, type);
   if (!name->view().starts_with("__")) return;

@@ -4,11 +4,13 @@
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/exception_types.h"
 #include "lang/objects/module.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -33,9 +35,9 @@ bool overrides(Interpreter& in, const Type* type, Str* name) {
 
 // A native type that makes its instances itself: object.__new__ would leave out what they are made of.
 void check_safe_to_make(Interpreter& in, const Type* type) {
-  for (const Type* base : type->mro) {
+  for (Type* base : type->mro) {
     if (base->type_flags & kScriptClass || base->make == nullptr) continue;
-    if (dict_get_str(base->attributes, in.names->new_) == nullptr) continue;
+    if (dict_get_str(base->attributes(), in.names->new_) == nullptr) continue;
     throw_error(ErrorKind::TypeError, "object.__new__(%s) is not safe, use %s.__new__()", name_of(type).c_str(),
                 name_of(type).c_str());
   }
@@ -223,7 +225,10 @@ Value type_mro(Interpreter& in, const Args& args) { return list_from(in, get_att
 
 Value type_subclasses(Interpreter& in, const Args& args) {
   const Value list = make_list(in);
-  for (Type* sub : as_type(args[0])->subclasses) list_append(in, as_list(list), as_value(sub));
+  Type* const type = as_type(args[0]);
+  const bool of_exceptions = (type->type_flags & kExceptionType) && !(type->type_flags & kScriptClass);
+  for (Type* sub : of_exceptions ? exception_subclasses(in, type) : type->subclasses)
+    list_append(in, as_list(list), as_value(sub));
   return list;
 }
 
@@ -251,20 +256,29 @@ Value module_make(Interpreter& in, Type*, const Args& args) {
   return result;
 }
 
+void fill_object(Interpreter& in, Type* object) {
+  in.add_methods(object, kObjectMethods, std::size(kObjectMethods));
+  dict_set_str(in, object->attributes(), in.names->init, raw_method(in, object, "__init__", object_init));
+  dict_set_str(in, object->attributes(), in.names->init_subclass,
+               make_class_method(in, raw_method(in, nullptr, "__init_subclass__", object_init_subclass)));
+}
+
+void fill_type(Interpreter& in, Type* type) {
+  in.add_methods(type, kTypeMethods, std::size(kTypeMethods));
+  dict_set_str(in, type->attributes(), in.names->call, raw_method(in, type, "__call__", type_call_method));
+  for (Str* name : {in.names->setattr, in.names->delattr})
+    dict_set_str(in, type->attributes(), name, type_lookup(in.types.object, name));
+  add_class_getitem(in, type);
+}
+
 }  // namespace
 
 void add_core_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
-  in.add_methods(t.object, kObjectMethods, std::size(kObjectMethods));
-  dict_set_str(in, t.object->attributes, in.names->init, raw_method(in, t.object, "__init__", object_init));
-  dict_set_str(in, t.object->attributes, in.names->init_subclass,
-               make_class_method(in, raw_method(in, nullptr, "__init_subclass__", object_init_subclass)));
   t.module->make = module_make;
   t.type->make = type_make;
-  in.add_methods(t.type, kTypeMethods, std::size(kTypeMethods));
-  dict_set_str(in, t.type->attributes, in.names->call, raw_method(in, t.type, "__call__", type_call_method));
-  dict_set_str(in, t.type->attributes, in.names->setattr, type_lookup(t.object, in.names->setattr));
-  dict_set_str(in, t.type->attributes, in.names->delattr, type_lookup(t.object, in.names->delattr));
+  t.object->fill_later(fill_object);
+  t.type->fill_later(fill_type);
   add_descriptors(in);
 }
 

@@ -224,9 +224,9 @@ Value t_call(Interpreter& in, const Value& self, const Args& args) {
 
 // The first class of the mro whose dict has one of the names, or null.
 const Type* first_with(const Type* type, std::initializer_list<Str*> names) {
-  for (const Type* base : type->mro) {
+  for (Type* base : type->mro) {
     for (Str* name : names) {
-      if (name != nullptr && dict_get_str(base->attributes, name) != nullptr) return base;
+      if (name != nullptr && dict_get_str(base->attributes(), name) != nullptr) return base;
     }
   }
   return nullptr;

@@ -198,14 +198,14 @@ void add_slot(Interpreter& in, Type* type, const Value& name, bool& has_dict) {
     has_dict = true;
     return;
   }
-  if (dict_get_str(type->attributes, slot) != nullptr) {
+  if (dict_get_str(type->attributes(), slot) != nullptr) {
     throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
   }
-  dict_set_str(in, type->attributes, slot, make_slot_member(in, slot, type));
+  dict_set_str(in, type->attributes(), slot, make_slot_member(in, slot, type));
 }
 
 void add_slots(Interpreter& in, Type* type) {
-  const Value* found = dict_get_str(type->attributes, in.names->slots);
+  const Value* found = dict_get_str(type->attributes(), in.names->slots);
   type->type_flags &= ~kHasSlots;
   if (found == nullptr) return;
   const Value slots = *found;
@@ -221,18 +221,18 @@ void add_slots(Interpreter& in, Type* type) {
 // Methods that are what they are without a decorator.
 void adjust_methods(Interpreter& in, Type* type) {
   auto wrap = [&](Str* name, Value (*wrapper)(Interpreter&, const Value&)) {
-    const Value* found = dict_get_str(type->attributes, name);
-    if (found != nullptr && is_function(*found)) dict_set_str(in, type->attributes, name, wrapper(in, Value(*found)));
+    const Value* found = dict_get_str(type->attributes(), name);
+    if (found != nullptr && is_function(*found)) dict_set_str(in, type->attributes(), name, wrapper(in, Value(*found)));
   };
   wrap(in.names->new_, make_static_method);
   wrap(in.names->init_subclass, make_class_method);
   wrap(in.names->class_getitem, make_class_method);
-  const bool has_eq = dict_get_str(type->attributes, in.names->eq) != nullptr;
-  if (has_eq && dict_get_str(type->attributes, in.names->hash) == nullptr) {
-    dict_set_str(in, type->attributes, in.names->hash, Value::none());
+  const bool has_eq = dict_get_str(type->attributes(), in.names->eq) != nullptr;
+  if (has_eq && dict_get_str(type->attributes(), in.names->hash) == nullptr) {
+    dict_set_str(in, type->attributes(), in.names->hash, Value::none());
   }
-  if (dict_get_str(type->attributes, in.names->doc) == nullptr)
-    dict_set_str(in, type->attributes, in.names->doc, Value::none());
+  if (dict_get_str(type->attributes(), in.names->doc) == nullptr)
+    dict_set_str(in, type->attributes(), in.names->doc, Value::none());
 }
 
 // value.__set_name__(type, key); what it raises is told with its place.
@@ -256,7 +256,7 @@ void set_name(Interpreter& in, Type* type, const Value& key, const Value& value)
 
 void set_names(Interpreter& in, Type* type) {
   std::vector<std::pair<Value, Value>> items;
-  dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
+  dict_for_each(type->attributes(), [&](const Value& key, const Value& value) {
     if (value.is_object() && value.as_object()->type != in.types.property &&
         !type_lookup(value.as_object()->type, in.names->set_name).is_undefined())
       items.emplace_back(key, value);
@@ -264,7 +264,7 @@ void set_names(Interpreter& in, Type* type) {
   for (auto& [key, value] : items) {
     set_name(in, type, key, value);
   }
-  dict_for_each(type->attributes, [&](const Value& key, const Value& value) {
+  dict_for_each(type->attributes(), [&](const Value& key, const Value& value) {
     if (value.is_object() && value.as_object()->kind == ObjectKind::Property) {
       auto* property = static_cast<Property*>(value.as_object());
       if (property->name.is_undefined()) property->name = key;
@@ -298,7 +298,7 @@ Type* new_script_type(Interpreter& in, Str* name, std::vector<Type*> bases, cons
   type->name = hold(name);
   type->qualname = hold(name);
   type->module = hold(in.names->main_);
-  type->attributes = static_cast<Dict*>(dict_copy(in, as_dict(name_space)).release());
+  type->set_attributes(static_cast<Dict*>(dict_copy(in, as_dict(name_space)).release()));
   type->version = in.type_cache().new_version();
   type->type_flags = kScriptClass;
   for (Type* b : bases) {
@@ -312,13 +312,13 @@ Type* new_script_type(Interpreter& in, Str* name, std::vector<Type*> bases, cons
 }
 
 void take_names(Interpreter& in, Type* type) {
-  const Value qualname = take(in, type->attributes, in.names->qualname);
+  const Value qualname = take(in, type->attributes(), in.names->qualname);
   auto replace = [&](Str*& place, const Value& value) {
     const Value old = Value::adopt(place);
     place = hold(intern(in, text_of(value)));
   };
   if (is_str(qualname)) replace(type->qualname, qualname);
-  const Value* module = dict_get_str(type->attributes, in.names->module);
+  const Value* module = dict_get_str(type->attributes(), in.names->module);
   if (module != nullptr && is_str(*module)) replace(type->module, *module);
 }
 
@@ -326,7 +326,8 @@ void take_names(Interpreter& in, Type* type) {
 
 void note_abstract_methods(Interpreter& in, Type* type) {
   const Value& names = type_lookup(type, in.names->abstractmethods);
-  const bool abstract = dict_get_str(type->attributes, in.names->abstractmethods) != nullptr && truth(in, Value(names));
+  const bool abstract =
+      dict_get_str(type->attributes(), in.names->abstractmethods) != nullptr && truth(in, Value(names));
   type->type_flags = abstract ? type->type_flags | kAbstract : type->type_flags & ~kAbstract;
 }
 
@@ -346,9 +347,9 @@ Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& na
   const Value result = Value::adopt(type);
   type->mro = linearize(type);
   for (Type* base : type->bases) base->subclasses.push_back(type);
-  const Value cell = take(in, type->attributes, in.names->classcell_);
+  const Value cell = take(in, type->attributes(), in.names->classcell_);
   take_names(in, type);
-  if (!original_bases.is_undefined()) dict_set_str(in, type->attributes, in.names->orig_bases, original_bases);
+  if (!original_bases.is_undefined()) dict_set_str(in, type->attributes(), in.names->orig_bases, original_bases);
   adjust_methods(in, type);
   add_slots(in, type);
   fill_slots(in, type);

@@ -198,13 +198,18 @@ Value wrapper_make(Interpreter& in, Type* type, const Args& args) {
 }
 
 template <class T>
-void add_wrapper(Interpreter& in, Type* type) {
+void fill_wrapper(Interpreter& in, Type* type) {
+  const NativeDef get[] = {{"__get__(self, instance, owner=None, /)", wrapper_get<T>}};
+  in.add_methods(type, get, 1);
+}
+
+template <class T>
+void become_wrapper(Type* type) {
   type->make = wrapper_make<T>;
   type->slots.destroy = destroy_wrapper<T>;
   type->slots.traverse = traverse_wrapper<T>;
   type->slots.get_attr = wrapper_attribute<T>;
-  const NativeDef get[] = {{"__get__(self, instance, owner=None, /)", wrapper_get<T>}};
-  in.add_methods(type, get, 1);
+  type->fill_later(fill_wrapper<T>);
 }
 
 // ---- super -----------------------------------------------------------------------------------------------------------
@@ -219,7 +224,7 @@ Value super_attribute(Interpreter& in, const Value& self, Str* name) {
   size_t i = 0;
   while (i < mro.size() && mro[i] != super->start) ++i;
   for (++i; i < mro.size(); ++i) {
-    const Value* found = dict_get_str(mro[i]->attributes, name);
+    const Value* found = dict_get_str(mro[i]->attributes(), name);
     if (found == nullptr) continue;
     const bool of_class = is_type(super->self) && as_type(super->self) == super->self_type;
     return bind_attribute(in, Value(*found), of_class ? Value() : super->self, super->self_type);
@@ -307,8 +312,8 @@ void fill_descriptor_slots(Interpreter& in) {
   t.property->make = property_make;
   t.property->slots.destroy = destroy_property;
   t.property->slots.traverse = traverse_property;
-  add_wrapper<StaticMethod>(in, t.static_method);
-  add_wrapper<ClassMethod>(in, t.class_method);
+  become_wrapper<StaticMethod>(t.static_method);
+  become_wrapper<ClassMethod>(t.class_method);
   t.static_method->slots.call = static_call;
   t.super->make = super_make;
   t.super->slots.destroy = destroy_super;
@@ -321,23 +326,29 @@ void fill_descriptor_slots(Interpreter& in) {
   };
 }
 
+void fill_super(Interpreter& in, Type* type) {
+  in.add_property(type, "__thisclass__", [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
+  in.add_property(type, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
+  in.add_property(type, "__self_class__", [](Interpreter&, const Args& a) {
+    return super_of(a[0])->self_type == nullptr ? Value::none() : as_value(super_of(a[0])->self_type);
+  });
+}
+
+void fill_property(Interpreter& in, Type* type) {
+  in.add_methods(type, kPropertyMethods, std::size(kPropertyMethods));
+  in.add_property(type, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
+  in.add_property(type, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
+  in.add_property(type, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
+  in.add_property(type, "__doc__", property_doc, property_set_doc);
+  in.add_property(type, "__isabstractmethod__", property_abstract);
+}
+
 }  // namespace
 
 void add_descriptors(Interpreter& in) {
   fill_descriptor_slots(in);
-  BuiltinTypes& t = in.types;
-  in.add_property(t.super, "__thisclass__",
-                  [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
-  in.add_property(t.super, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
-  in.add_property(t.super, "__self_class__", [](Interpreter&, const Args& a) {
-    return super_of(a[0])->self_type == nullptr ? Value::none() : as_value(super_of(a[0])->self_type);
-  });
-  in.add_methods(t.property, kPropertyMethods, std::size(kPropertyMethods));
-  in.add_property(t.property, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
-  in.add_property(t.property, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
-  in.add_property(t.property, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
-  in.add_property(t.property, "__doc__", property_doc, property_set_doc);
-  in.add_property(t.property, "__isabstractmethod__", property_abstract);
+  in.types.super->fill_later(fill_super);
+  in.types.property->fill_later(fill_property);
 }
 
 Value make_property(Interpreter& in, const Value& get, const Value& set, const Value& del, const Value& doc) {

@@ -35,10 +35,15 @@ void throw_error(ErrorKind kind, const char* format, ...) {
   throw Error(kind, std::move(message));
 }
 
-Type* error_type(Interpreter& in, ErrorKind kind) { return in.types.errors[static_cast<size_t>(kind)]; }
+Type* error_type(Interpreter& in, ErrorKind kind) {
+  Type* const made = in.types.errors[static_cast<size_t>(kind)];
+  return made != nullptr ? made : make_error_type(in, kind);
+}
 
+// Of a class that is not made yet there is no instance.
 bool is_error(Interpreter& in, const Value& exception, ErrorKind kind) {
-  return exception.is_object() && exception.as_object()->type->is_subtype_of(error_type(in, kind));
+  const Type* const type = in.types.errors[static_cast<size_t>(kind)];
+  return type != nullptr && exception.is_object() && exception.as_object()->type->is_subtype_of(type);
 }
 
 namespace {

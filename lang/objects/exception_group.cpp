@@ -23,7 +23,7 @@ namespace {
 
 using Condition = std::function<bool(const Value& exception)>;
 
-Type* base_group(Interpreter& in) { return in.named_type("BaseExceptionGroup"); }
+Type* base_group(Interpreter& in) { return error_type(in, ErrorKind::BaseExceptionGroup); }
 
 Value message_of(const Value& group) { return as_exception(group)->fields[0]; }
 
@@ -41,8 +41,8 @@ void check_exceptions(Interpreter& in, const Tuple* exceptions, bool& all_ordina
 
 // A group of ordinary exceptions is an ExceptionGroup, whichever of the two was asked for.
 Type* class_of_group(Interpreter& in, Type* type, bool all_ordinary) {
-  if (all_ordinary) return type == base_group(in) ? in.named_type("ExceptionGroup") : type;
-  if (type == in.named_type("ExceptionGroup")) {
+  if (all_ordinary) return type == base_group(in) ? error_type(in, ErrorKind::ExceptionGroup) : type;
+  if (type == error_type(in, ErrorKind::ExceptionGroup)) {
     throw Error(ErrorKind::TypeError, "Cannot nest BaseExceptions in an ExceptionGroup");
   }
   if (type->is_subtype_of(error_type(in, ErrorKind::Exception))) {
@@ -217,24 +217,16 @@ void check_classes(Interpreter& in, const Value& classes) {
   for (const Value& each : *as_tuple(classes)) check(each);
 }
 
-Type* group_type(Interpreter& in, const char* name, Type* base) {
-  NativeTypeSpec spec;
-  spec.name = name;
-  spec.module = "builtins";
-  spec.kind = ObjectKind::Exception;
-  spec.size = base->instance_size;
-  spec.flags = kExceptionType;
-  spec.base = base;
-  Type* const type = in.new_type(spec);
-  type->make = make_group;
-  type->slots.str = group_str;
-  return type;
+void fill_base_group(Interpreter& in, Type* base) {
+  in.add_methods(base, kMethods, std::size(kMethods));
+  in.add_property(base, "message", [](Interpreter&, const Args& a) { return message_of(a[0]); });
+  in.add_property(base, "exceptions", [](Interpreter&, const Args& a) { return exceptions_of(a[0]); });
 }
 
 }  // namespace
 
 bool is_exception_group(Interpreter& in, const Value& value) {
-  return is_exception(value) && value.as_object()->type->is_subtype_of(base_group(in));
+  return is_error(in, value, ErrorKind::BaseExceptionGroup);
 }
 
 const Value& exceptions_of(const Value& group) { return as_exception(group)->fields[1]; }
@@ -275,20 +267,14 @@ Value group_to_raise(Interpreter& in, const Value& original, const Value& list) 
   return new_group(in, in.shared->empty_str, make_list(in, raised.data(), static_cast<uint32_t>(raised.size())));
 }
 
-void make_exception_group_types(Interpreter& in) {
-  Type* const base = group_type(in, "BaseExceptionGroup", error_type(in, ErrorKind::BaseException));
-  Type* const ordinary = group_type(in, "ExceptionGroup", base);
+void become_exception_group(Interpreter& in, Type* type, ErrorKind kind) {
+  type->make = make_group;
+  type->slots.str = group_str;
+  if (kind == ErrorKind::BaseExceptionGroup) return type->fill_later(fill_base_group);
   Type* const exception = error_type(in, ErrorKind::Exception);
-  ordinary->bases.push_back(exception);
-  exception->subclasses.push_back(ordinary);
-  ordinary->mro.insert(ordinary->mro.begin() + 2, exception);
-}
-
-void add_exception_group_methods(Interpreter& in) {
-  Type* const base = base_group(in);
-  in.add_methods(base, kMethods, std::size(kMethods));
-  in.add_property(base, "message", [](Interpreter&, const Args& a) { return message_of(a[0]); });
-  in.add_property(base, "exceptions", [](Interpreter&, const Args& a) { return exceptions_of(a[0]); });
+  type->bases.push_back(exception);
+  exception->subclasses.push_back(type);
+  type->mro.insert(type->mro.begin() + 2, exception);
 }
 
 }  // namespace tessera::lang

@@ -1,14 +1,16 @@
 // ExceptionGroup and BaseExceptionGroup, and what `except*` does with them.
 #pragma once
 
+#include "lang/core/error.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
 
 class Interpreter;
+struct Type;
 
-void make_exception_group_types(Interpreter& in);  // after the other exceptions
-void add_exception_group_methods(Interpreter& in);
+// Makes of a new class of exceptions the one of the two that `kind` says.
+void become_exception_group(Interpreter& in, Type* type, ErrorKind kind);
 
 bool is_exception_group(Interpreter& in, const Value& value);
 // The exceptions of a group, a tuple.

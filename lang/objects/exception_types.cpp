@@ -31,78 +31,11 @@ struct ClassRow {
   const char* base;
 };
 
-// The order is that of the tree; a base stands before its subclasses.
-constexpr ClassRow kClasses[] = {
-    {"BaseException", nullptr},
-    {"Exception", "BaseException"},
-    {"SystemExit", "BaseException"},
-    {"KeyboardInterrupt", "BaseException"},
-    {"GeneratorExit", "BaseException"},
-    {"ArithmeticError", "Exception"},
-    {"OverflowError", "ArithmeticError"},
-    {"ZeroDivisionError", "ArithmeticError"},
-    {"FloatingPointError", "ArithmeticError"},
-    {"AssertionError", "Exception"},
-    {"AttributeError", "Exception"},
-    {"BufferError", "Exception"},
-    {"EOFError", "Exception"},
-    {"ImportError", "Exception"},
-    {"ModuleNotFoundError", "ImportError"},
-    {"LookupError", "Exception"},
-    {"IndexError", "LookupError"},
-    {"KeyError", "LookupError"},
-    {"MemoryError", "Exception"},
-    {"NameError", "Exception"},
-    {"UnboundLocalError", "NameError"},
-    {"OSError", "Exception"},
-    {"BlockingIOError", "OSError"},
-    {"ChildProcessError", "OSError"},
-    {"ConnectionError", "OSError"},
-    {"BrokenPipeError", "ConnectionError"},
-    {"ConnectionAbortedError", "ConnectionError"},
-    {"ConnectionRefusedError", "ConnectionError"},
-    {"ConnectionResetError", "ConnectionError"},
-    {"FileExistsError", "OSError"},
-    {"FileNotFoundError", "OSError"},
-    {"InterruptedError", "OSError"},
-    {"IsADirectoryError", "OSError"},
-    {"NotADirectoryError", "OSError"},
-    {"PermissionError", "OSError"},
-    {"ProcessLookupError", "OSError"},
-    {"TimeoutError", "OSError"},
-    {"ReferenceError", "Exception"},
-    {"RuntimeError", "Exception"},
-    {"NotImplementedError", "RuntimeError"},
-    {"RecursionError", "RuntimeError"},
-    {"OutOfMemoryError", "RuntimeError"},
-    {"StopIteration", "Exception"},
-    {"StopAsyncIteration", "Exception"},
-    {"SyntaxError", "Exception"},
-    {"IndentationError", "SyntaxError"},
-    {"TabError", "IndentationError"},
-    {"SystemError", "Exception"},
-    {"TypeError", "Exception"},
-    {"ValueError", "Exception"},
-    {"UnicodeError", "ValueError"},
-    {"UnicodeDecodeError", "UnicodeError"},
-    {"UnicodeEncodeError", "UnicodeError"},
-    {"UnicodeTranslateError", "UnicodeError"},
-    {"Warning", "Exception"},
-    {"UserWarning", "Warning"},
-    {"DeprecationWarning", "Warning"},
-    {"PendingDeprecationWarning", "Warning"},
-    {"RuntimeWarning", "Warning"},
-    {"SyntaxWarning", "Warning"},
-    {"FutureWarning", "Warning"},
-    {"ImportWarning", "Warning"},
-    {"UnicodeWarning", "Warning"},
-    {"BytesWarning", "Warning"},
-    {"ResourceWarning", "Warning"},
-    {"EncodingWarning", "Warning"},
-};
-
-constexpr const char* kKindNames[] = {
-#define TS_ERROR(name) #name,
+constexpr struct {
+  std::string_view name;
+  ErrorKind base;
+} kClasses[] = {
+#define TS_ERROR(name, base) {#name, ErrorKind::base},
 #include "lang/core/errors.def"
 #undef TS_ERROR
 };
@@ -220,14 +153,14 @@ Type* os_error_class(Interpreter& in, int64_t number) {
     case 1:
     case 13: return error_type(in, ErrorKind::PermissionError);
     case 2: return error_type(in, ErrorKind::FileNotFoundError);
-    case 3: return in.named_type("ProcessLookupError");
+    case 3: return error_type(in, ErrorKind::ProcessLookupError);
     case 4: return error_type(in, ErrorKind::InterruptedError);
-    case 10: return in.named_type("ChildProcessError");
-    case 11: return in.named_type("BlockingIOError");
+    case 10: return error_type(in, ErrorKind::ChildProcessError);
+    case 11: return error_type(in, ErrorKind::BlockingIOError);
     case 17: return error_type(in, ErrorKind::FileExistsError);
     case 20: return error_type(in, ErrorKind::NotADirectoryError);
     case 21: return error_type(in, ErrorKind::IsADirectoryError);
-    case 32: return in.named_type("BrokenPipeError");
+    case 32: return error_type(in, ErrorKind::BrokenPipeError);
     case 110: return error_type(in, ErrorKind::TimeoutError);
     default: return error_type(in, ErrorKind::OSError);
   }
@@ -384,9 +317,9 @@ constexpr NativeDef kMethods[] = {
 };
 
 template <int Index>
-void add_field(Interpreter& in, ErrorKind kind, const char* name) {
+void add_field(Interpreter& in, Type* type, const char* name) {
   in.add_property(
-      error_type(in, kind), name, [](Interpreter&, const Args& a) { return field(self_of(a), Index); },
+      type, name, [](Interpreter&, const Args& a) { return field(self_of(a), Index); },
       [](Interpreter&, const Args& a) {
         self_of(a)->fields[Index] = a[1];
         return Value::none();
@@ -416,8 +349,7 @@ Value refuse_deletion(Interpreter&, const Args&) {
   throw_error(ErrorKind::TypeError, "%s may not be deleted", Name.data);
 }
 
-void add_base_properties(Interpreter& in) {
-  Type* const base = error_type(in, ErrorKind::BaseException);
+void add_base_properties(Interpreter& in, Type* base) {
   in.add_property(
       base, "args", [](Interpreter&, const Args& a) { return self_of(a)->args; },
       [](Interpreter& i, const Args& a) {
@@ -463,34 +395,45 @@ Value syntax_detail(const Exception* e, uint32_t at) {
   return (*as_tuple(e->fields[5]))[at];
 }
 
-void add_fields(Interpreter& in) {
-  add_field<0>(in, ErrorKind::StopIteration, "value");
-  add_field<0>(in, ErrorKind::SystemExit, "code");
-  add_field<0>(in, ErrorKind::OSError, "errno");
-  add_field<1>(in, ErrorKind::OSError, "strerror");
-  add_field<2>(in, ErrorKind::OSError, "filename");
-  add_field<3>(in, ErrorKind::OSError, "filename2");
-  add_field<0>(in, ErrorKind::ImportError, "msg");
-  add_field<1>(in, ErrorKind::ImportError, "name");
-  add_field<2>(in, ErrorKind::ImportError, "path");
-  add_field<0>(in, ErrorKind::NameError, "name");
-  add_field<0>(in, ErrorKind::AttributeError, "name");
-  add_field<1>(in, ErrorKind::AttributeError, "obj");
-  add_field<0>(in, ErrorKind::SyntaxError, "msg");
-  add_field<1>(in, ErrorKind::SyntaxError, "filename");
-  add_field<2>(in, ErrorKind::SyntaxError, "lineno");
-  add_field<3>(in, ErrorKind::SyntaxError, "offset");
-  add_field<4>(in, ErrorKind::SyntaxError, "text");
-  in.add_property(error_type(in, ErrorKind::SyntaxError), "end_lineno",
-                  [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 4); });
-  in.add_property(error_type(in, ErrorKind::SyntaxError), "end_offset",
-                  [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 5); });
-  for (ErrorKind kind : {ErrorKind::UnicodeDecodeError, ErrorKind::UnicodeEncodeError}) {
-    add_field<0>(in, kind, "encoding");
-    add_field<1>(in, kind, "object");
-    add_field<2>(in, kind, "start");
-    add_field<3>(in, kind, "end");
-    add_field<4>(in, kind, "reason");
+void add_syntax_fields(Interpreter& in, Type* type) {
+  add_field<0>(in, type, "msg");
+  add_field<1>(in, type, "filename");
+  add_field<2>(in, type, "lineno");
+  add_field<3>(in, type, "offset");
+  add_field<4>(in, type, "text");
+  in.add_property(type, "end_lineno", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 4); });
+  in.add_property(type, "end_offset", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 5); });
+}
+
+void fill_class(Interpreter& in, Type* type) {
+  const auto kind =
+      static_cast<ErrorKind>(std::find(in.types.errors, in.types.errors + kErrorKinds, type) - in.types.errors);
+  switch (kind) {
+    case ErrorKind::BaseException:
+      in.add_methods(type, kMethods, std::size(kMethods));
+      return add_base_properties(in, type);
+    case ErrorKind::StopIteration: return add_field<0>(in, type, "value");
+    case ErrorKind::SystemExit: return add_field<0>(in, type, "code");
+    case ErrorKind::OSError:
+      add_field<0>(in, type, "errno");
+      add_field<1>(in, type, "strerror");
+      add_field<2>(in, type, "filename");
+      return add_field<3>(in, type, "filename2");
+    case ErrorKind::ImportError:
+      add_field<0>(in, type, "msg");
+      add_field<1>(in, type, "name");
+      return add_field<2>(in, type, "path");
+    case ErrorKind::NameError: return add_field<0>(in, type, "name");
+    case ErrorKind::AttributeError: add_field<0>(in, type, "name"); return add_field<1>(in, type, "obj");
+    case ErrorKind::SyntaxError: return add_syntax_fields(in, type);
+    case ErrorKind::UnicodeDecodeError:
+    case ErrorKind::UnicodeEncodeError:
+      add_field<0>(in, type, "encoding");
+      add_field<1>(in, type, "object");
+      add_field<2>(in, type, "start");
+      add_field<3>(in, type, "end");
+      return add_field<4>(in, type, "reason");
+    default: return;
   }
 }
 
@@ -524,17 +467,15 @@ Type* plain_type(Interpreter& in, const char* name, uint32_t size) {
   return in.new_type(spec);
 }
 
-Type* make_class(Interpreter& in, const ClassRow& row, Type* base) {
+Type* make_class(Interpreter& in, ErrorKind kind, Type* base) {
   NativeTypeSpec spec;
-  spec.name = row.name;
-  spec.module = std::strcmp(row.name, "OutOfMemoryError") == 0 ? "torch.cuda" : "builtins";
+  spec.name = kClasses[static_cast<size_t>(kind)].name;
+  spec.module = kind == ErrorKind::OutOfMemoryError ? "torch.cuda" : "builtins";
   spec.kind = ObjectKind::Exception;
   spec.size = sizeof(Exception) + sizeof(Attributes);
   spec.flags = kExceptionType;
   spec.base = base;
   Type* const type = in.new_type(spec);
-  type->instance_kind = ObjectKind::Exception;
-  type->instance_size = sizeof(Exception) + sizeof(Attributes);
   type->attributes_offset = sizeof(Exception);
   type->slots.destroy = destroy_exception;
   type->slots.traverse = traverse_exception;
@@ -542,52 +483,70 @@ Type* make_class(Interpreter& in, const ClassRow& row, Type* base) {
   type->slots.repr = exception_repr;
   type->slots.str = exception_str;
   type->make = make_instance;
+  type->fill_later(fill_class);
   return type;
+}
+
+// What fills a traceback.
+void fill_traceback(Interpreter& in, Type* type) {
+  in.add_property(type, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
+  in.add_property(type, "tb_lineno",
+                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
+  in.add_property(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
+  in.add_property(type, "tb_frame",
+                  [](Interpreter& i, const Args& a) { return make_frame_object(i, traceback_of(a)); });
 }
 
 }  // namespace
 
-void make_exception_types(Interpreter& in) {
-  Type* const object = in.types.object;
-  for (const ClassRow& row : kClasses) {
-    Type* base = row.base == nullptr ? object : in.named_type(row.base);
-    Type* const type = make_class(in, row, base);
-    for (size_t kind = 0; kind < std::size(kKindNames); ++kind) {
-      if (std::strcmp(kKindNames[kind], row.name) == 0) in.types.errors[kind] = type;
-    }
+Type* make_error_type(Interpreter& in, ErrorKind kind) {
+  const Heap::Essential essential(in.heap);
+  Type* base = in.types.object;
+  if (kind != ErrorKind::BaseException) base = error_type(in, kClasses[static_cast<size_t>(kind)].base);
+  const bool is_group = kind == ErrorKind::BaseExceptionGroup || kind == ErrorKind::ExceptionGroup;
+  Type* const type = make_class(in, kind, base);
+  if (is_group) become_exception_group(in, type, kind);
+  return in.types.errors[static_cast<size_t>(kind)] = type;
+}
+
+Value late_exception(Interpreter& in, std::string_view name) {
+  if (name == "IOError" || name == "EnvironmentError") return Value(error_type(in, ErrorKind::OSError));
+  for (size_t kind = 0; kind < kErrorKinds; ++kind) {
+    if (kClasses[kind].name == name && static_cast<ErrorKind>(kind) != ErrorKind::OutOfMemoryError)
+      return Value(error_type(in, static_cast<ErrorKind>(kind)));
   }
-  make_exception_group_types(in);
-  if (in.types.traceback == nullptr) in.types.traceback = plain_type(in, "traceback", sizeof(Traceback));
+  return Value();
+}
+
+std::vector<std::string_view> exception_names() {
+  std::vector<std::string_view> names{"IOError", "EnvironmentError"};
+  for (const auto& row : kClasses) {
+    if (row.name != "OutOfMemoryError") names.push_back(row.name);
+  }
+  return names;
+}
+
+std::vector<Type*> exception_subclasses(Interpreter& in, Type* base) {
+  std::vector<Type*> found;
+  for (size_t kind = 0; kind < kErrorKinds; ++kind) {
+    Type* const type = error_type(in, static_cast<ErrorKind>(kind));
+    if (std::find(type->bases.begin(), type->bases.end(), base) != type->bases.end()) found.push_back(type);
+  }
+  const size_t built_in = found.size();
+  for (Type* type : base->subclasses) {
+    const auto end = found.begin() + static_cast<ptrdiff_t>(built_in);
+    if (std::find(found.begin(), end, type) == end) found.push_back(type);
+  }
+  return found;
+}
+
+void make_exception_types(Interpreter& in) {
+  in.types.traceback = plain_type(in, "traceback", sizeof(Traceback));
   Type* const t = in.types.traceback;
-  t->instance_size = sizeof(Traceback);
   t->slots.destroy = destroy_traceback;
   t->slots.traverse = traverse_traceback;
   t->slots.clear = clear_traceback;
-}
-
-void add_exception_methods(Interpreter& in) {
-  in.add_methods(error_type(in, ErrorKind::BaseException), kMethods, std::size(kMethods));
-  add_exception_group_methods(in);
-  add_base_properties(in);
-  add_fields(in);
-  Type* const t = in.types.traceback;
-  in.add_property(t, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
-  in.add_property(t, "tb_lineno",
-                  [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
-  in.add_property(t, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
-  in.add_property(t, "tb_frame", [](Interpreter& i, const Args& a) { return make_frame_object(i, traceback_of(a)); });
-}
-
-void add_exceptions(Interpreter& in, Dict* builtins) {
-  for (const ClassRow& row : kClasses) {
-    if (std::strcmp(row.name, "OutOfMemoryError") == 0) continue;
-    dict_set_str(in, builtins, intern(in, row.name), Value(in.named_type(row.name)));
-  }
-  for (const char* name : {"BaseExceptionGroup", "ExceptionGroup"}) {
-    dict_set_str(in, builtins, intern(in, name), Value(in.named_type(name)));
-  }
-  dict_set_str(in, builtins, intern(in, "IOError"), Value(error_type(in, ErrorKind::OSError)));
-  dict_set_str(in, builtins, intern(in, "EnvironmentError"), Value(error_type(in, ErrorKind::OSError)));
+  t->fill_later(fill_traceback);
 }
 
 }  // namespace tessera::lang

@@ -1,16 +1,26 @@
 // The classes of exceptions: the tree, their fields and methods.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
+#include "lang/core/error.h"
+
 namespace tessera::lang {
 
 class Interpreter;
-class Value;
 struct Exception;
+struct Type;
 
 // Sets args and what the class's own fields follow from them, as CPython's __init__ does.
 void fill_exception(Interpreter& in, Exception* exception, const Value& args);
-void add_exception_methods(Interpreter& in);  // when signatures can be parsed
-// All classes, the ones that only scripts name too, into the dict of the module `builtins`.
-void add_exceptions(Interpreter& in, struct Dict* builtins);
+// The class, which nobody has asked for so far: error_type() in exception.h.
+Type* make_error_type(Interpreter& in, ErrorKind kind);
+// The class that is a builtin of this name, made now if need be; Undefined: none.
+Value late_exception(Interpreter& in, std::string_view name);
+// Their names, the old ones of OSError too.
+std::vector<std::string_view> exception_names();
+// __subclasses__() of a class of exceptions: the built-in ones, all of which are made now, in their order, then the others.
+std::vector<Type*> exception_subclasses(Interpreter& in, Type* base);
 
 }  // namespace tessera::lang

@@ -217,8 +217,7 @@ void add_function_values(Interpreter& in, Type* type) {
       });
 }
 
-void add_function_properties(Interpreter& in) {
-  Type* const type = in.types.function;
+void add_function_properties(Interpreter& in, Type* type) {
   add_function_names(in, type);
   add_function_values(in, type);
   in.add_property(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
@@ -451,9 +450,7 @@ std::string signature_text(Interpreter& in, const NativeFunction* f) {
   return "(" + text + ")";
 }
 
-void add_native_function_properties(Interpreter& in) {
-  Type* const type = in.types.native_function;
-  type->slots.repr = native_repr;
+void fill_native_function(Interpreter& in, Type* type) {
   in.add_property(type, "__name__", [](Interpreter&, const Args& a) { return Value(native_of(a)->name); });
   in.add_property(type, "__qualname__", [](Interpreter& i, const Args& a) {
     const NativeFunction* f = native_of(a);
@@ -470,25 +467,28 @@ void add_native_function_properties(Interpreter& in) {
     const std::string doc = doc_of(native_of(a));
     return doc.empty() ? Value::none() : make_str(i, doc);
   });
+  call_method_of_slot(in, type);
 }
 
 constexpr NativeDef kFunctionMethods[] = {
     {"__get__(self, instance, owner=None, /)", get_bound, "The function bound to the instance."},
 };
 
-}  // namespace
+void fill_function(Interpreter& in, Type* type) {
+  add_function_properties(in, type);
+  in.add_methods(type, kFunctionMethods, std::size(kFunctionMethods));
+  call_method_of_slot(in, type);
+}
 
-void add_function_methods(Interpreter& in) {
-  add_function_properties(in);
-  in.add_methods(in.types.function, kFunctionMethods, std::size(kFunctionMethods));
-  add_native_function_properties(in);
-  for (Type* type : {in.types.function, in.types.native_function, in.types.bound_method}) call_method_of_slot(in, type);
-  Type* const method = in.types.bound_method;
-  method->make = make_method_object;
-  in.add_property(method, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
-  in.add_property(method, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
+void fill_method(Interpreter& in, Type* type) {
+  call_method_of_slot(in, type);
+  in.add_property(type, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
+  in.add_property(type, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
+}
+
+void fill_cell(Interpreter& in, Type* type) {
   in.add_property(
-      in.types.cell, "cell_contents",
+      type, "cell_contents",
       [](Interpreter&, const Args& a) {
         const Value& v = static_cast<Cell*>(a[0].as_object())->value;
         if (v.is_undefined()) throw Error(ErrorKind::ValueError, "Cell is empty");
@@ -503,33 +503,35 @@ void add_function_methods(Interpreter& in) {
         static_cast<Cell*>(a[0].as_object())->value = Value();
         return Value::none();
       });
-  Type* const code = in.types.code;
-  in.add_property(code, "co_name",
+}
+
+void fill_code(Interpreter& in, Type* type) {
+  in.add_property(type, "co_name",
                   [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->name); });
-  in.add_property(code, "co_qualname",
+  in.add_property(type, "co_qualname",
                   [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->qualname); });
-  in.add_property(code, "co_filename", [](Interpreter& i, const Args& a) {
+  in.add_property(type, "co_filename", [](Interpreter& i, const Args& a) {
     return make_str(i, static_cast<Code*>(a[0].as_object())->source->name());
   });
-  in.add_property(code, "co_argcount", [](Interpreter&, const Args& a) {
+  in.add_property(type, "co_argcount", [](Interpreter&, const Args& a) {
     return Value::integer(static_cast<Code*>(a[0].as_object())->positional);
   });
-  in.add_property(code, "co_kwonlyargcount", [](Interpreter&, const Args& a) {
+  in.add_property(type, "co_kwonlyargcount", [](Interpreter&, const Args& a) {
     return Value::integer(static_cast<Code*>(a[0].as_object())->keyword_only);
   });
-  in.add_property(code, "co_posonlyargcount", [](Interpreter&, const Args& a) {
+  in.add_property(type, "co_posonlyargcount", [](Interpreter&, const Args& a) {
     return Value::integer(static_cast<Code*>(a[0].as_object())->positional_only);
   });
-  in.add_property(code, "co_firstlineno", [](Interpreter&, const Args& a) {
+  in.add_property(type, "co_firstlineno", [](Interpreter&, const Args& a) {
     const Code* c = static_cast<Code*>(a[0].as_object());
     return Value::integer(c->source->line_number(c->span.begin));
   });
-  in.add_property(code, "co_flags", [](Interpreter&, const Args& a) {
+  in.add_property(type, "co_flags", [](Interpreter&, const Args& a) {
     const Code* c = static_cast<Code*>(a[0].as_object());
     const int64_t generator = c->code_flags & kGenerator ? 0x20 : 0;
     return Value::integer(generator | (c->code_flags & kVarArgs ? 4 : 0) | (c->code_flags & kVarKeywords ? 8 : 0));
   });
-  in.add_property(code, "co_varnames", [](Interpreter& i, const Args& a) {
+  in.add_property(type, "co_varnames", [](Interpreter& i, const Args& a) {
     const Code* c = static_cast<Code*>(a[0].as_object());
     std::vector<Value> names;
     const auto add = [&](Str* name) {
@@ -540,11 +542,24 @@ void add_function_methods(Interpreter& in) {
     for (size_t k = c->parameters.size() - c->near_parameters; k < c->far_locals.size(); ++k) add(c->far_locals[k]);
     return make_tuple(i, names.data(), names.size());
   });
-  in.add_property(code, "co_freevars", [](Interpreter& i, const Args& a) {
+  in.add_property(type, "co_freevars", [](Interpreter& i, const Args& a) {
     std::vector<Value> names;
     for (Str* name : static_cast<Code*>(a[0].as_object())->free_names) names.push_back(Value(name));
     return make_tuple(i, names.data(), names.size());
   });
+}
+
+}  // namespace
+
+void fill_function_types(Interpreter& in) {
+  BuiltinTypes& t = in.types;
+  t.native_function->slots.repr = native_repr;
+  t.bound_method->make = make_method_object;
+  t.function->fill_later(fill_function);
+  t.native_function->fill_later(fill_native_function);
+  t.bound_method->fill_later(fill_method);
+  t.cell->fill_later(fill_cell);
+  t.code->fill_later(fill_code);
 }
 
 }  // namespace tessera::lang

@@ -6,6 +6,6 @@ namespace tessera::lang {
 class Interpreter;
 
 void make_function_types(Interpreter& in);
-void add_function_methods(Interpreter& in);  // when signatures can be parsed
+void fill_function_types(Interpreter& in);  // says how their methods are made
 
 }  // namespace tessera::lang

@@ -369,29 +369,8 @@ constexpr NativeDef kMethods[] = {
     {"__del__(self, /)", generator_del, ""},
 };
 
-}  // namespace
-
-void make_generator_type(Interpreter& in) {
-  NativeTypeSpec spec;
-  spec.name = "generator";
-  spec.module = "builtins";
-  spec.kind = ObjectKind::Generator;
-  spec.size = sizeof(Generator);
-  spec.flags = kFinalType;
-  Type* type = in.types.generator != nullptr ? in.types.generator : in.new_type(spec);
-  in.types.generator = type;
-  type->slots.destroy = destroy_generator;
-  type->slots.traverse = traverse_generator;
-  type->slots.clear = clear_generator;
-  type->slots.repr = generator_repr;
-  type->slots.iter = [](Interpreter&, const Value& self) { return self; };
-  type->slots.next = generator_next_slot;
-}
-
-void add_generator_methods(Interpreter& in) {
-  Type* const type = in.types.generator;
+void fill_generator(Interpreter& in, Type* type) {
   in.add_methods(type, kMethods, std::size(kMethods));
-  type->type_flags |= kHasFinalizer;
   in.add_property(
       type, "__name__", [](Interpreter&, const Args& args) { return Value(self_of(args)->name); },
       [](Interpreter&, const Args& args) { return set_name(self_of(args)->name, args[1], "__name__"); }, "",
@@ -417,6 +396,27 @@ void add_generator_methods(Interpreter& in) {
     if (generator->state == Generator::State::Finished) return Value::none();
     return make_frame_object(in2, generator->frame, generator->state == Generator::State::Running);
   });
+}
+
+}  // namespace
+
+void make_generator_type(Interpreter& in) {
+  NativeTypeSpec spec;
+  spec.name = "generator";
+  spec.module = "builtins";
+  spec.kind = ObjectKind::Generator;
+  spec.size = sizeof(Generator);
+  spec.flags = kFinalType;
+  Type* type = in.types.generator != nullptr ? in.types.generator : in.new_type(spec);
+  in.types.generator = type;
+  type->slots.destroy = destroy_generator;
+  type->slots.traverse = traverse_generator;
+  type->slots.clear = clear_generator;
+  type->slots.repr = generator_repr;
+  type->slots.iter = [](Interpreter&, const Value& self) { return self; };
+  type->slots.next = generator_next_slot;
+  type->type_flags |= kHasFinalizer;
+  type->fill_later(fill_generator);
 }
 
 }  // namespace tessera::lang

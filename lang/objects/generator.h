@@ -35,6 +35,5 @@ bool send_or_result(Interpreter& in, const Value& iterator, const Value& sent, V
 void generator_finish(Interpreter& in, Generator* generator) noexcept;
 
 void make_generator_type(Interpreter& in);
-void add_generator_methods(Interpreter& in);  // when signatures can be parsed
 
 }  // namespace tessera::lang

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "lang/objects/attribute.h"
+#include "lang/builtins/builtins.h"
 #include "lang/compiler/compile.h"
 #include "lang/objects/exception.h"
 #include "lang/core/host.h"
@@ -108,6 +109,7 @@ Module* make_module(Interpreter& in, std::string_view name) {
 }
 
 Modules::Modules(Interpreter& in) : in_(in), table_(new_dict(in)) {
+  native_.reserve(64);
   TypeSlots& slots = in.types.module->slots;
   slots.destroy = destroy_module;
   slots.traverse = traverse_module;
@@ -118,10 +120,6 @@ Modules::Modules(Interpreter& in) : in_(in), table_(new_dict(in)) {
 Modules::~Modules() {
   dict_clear(in_, table_);
   if (--table_->refcount == 0) destroy_object(table_);
-}
-
-void Modules::add_native(std::string_view name, void (*fill)(Interpreter& in, Module& module)) {
-  native_[std::string(name)] = fill;
 }
 
 Module* Modules::find(std::string_view name) {
@@ -151,7 +149,8 @@ Value Modules::import(std::string_view name) {
 }
 
 Module* Modules::load(std::string_view name, Module* parent) {
-  if (native_.contains(std::string(name))) return load_native(name);
+  for (const NativeModule& native : native_)
+    if (native.name == name) return load_native(native);
   std::string path;
   bool is_package = false;
   if (in_.host().embedded_module) {
@@ -170,13 +169,14 @@ Module* Modules::load(std::string_view name, Module* parent) {
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
 }
 
-Module* Modules::load_native(std::string_view name) {
+Module* Modules::load_native(NativeModule native) {
+  const std::string_view name = native.name;
   Module* const module = make_module(in_, name);
   const Value keep = Value::adopt(module);
   dict_set_str(in_, table_, intern(in_, name), keep);
   const std::string prefix = std::string(name) + ".";
-  for (const auto& [other, fill] : native_) module->is_package = module->is_package || other.starts_with(prefix);
-  native_.at(std::string(name))(in_, *module);
+  for (const NativeModule& other : native_) module->is_package = module->is_package || other.name.starts_with(prefix);
+  native.fill(in_, *module);
   std::vector<Type*> types;
   dict_for_each(module->dict, [&](const Value&, const Value& value) {
     if (!value.is_object() || value.as_object()->kind != ObjectKind::Type) return;
@@ -184,7 +184,8 @@ Module* Modules::load_native(std::string_view name) {
     if (!(type->type_flags & (kScriptClass | kExceptionType))) types.push_back(type);
   });
   for (Type* type : types) {
-    if (dict_get_str(type->attributes, in_.names->new_) == nullptr) complete_special_methods(in_, type);
+    if (!type->is_filled()) type->type_flags |= kCompletesLater;
+    else if (dict_get_str(type->attributes(), in_.names->new_) == nullptr) complete_special_methods(in_, type);
   }
   return module;
 }
@@ -315,6 +316,7 @@ void Modules::import_star(const Value& module, Dict* globals) {
     });
     return;
   }
+  if (static_cast<Module*>(module.as_object())->dict == in_.vm().builtins()) complete_builtins(in_);
   const Value names = dict_copy(in_, static_cast<Module*>(module.as_object())->dict);
   for (uint32_t i = 0; i < as_dict(names)->used; ++i) {
     const DictEntry& entry = as_dict(names)->entries[i];

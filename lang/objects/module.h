@@ -6,7 +6,6 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "lang/core/object.h"
@@ -28,6 +27,12 @@ struct Module : GcObject {
   bool is_package = false;
 };
 
+struct NativeModule {
+  using Fill = void (*)(Interpreter& in, Module& module);
+  std::string_view name;
+  Fill fill;
+};
+
 class Modules {
  public:
   explicit Modules(Interpreter& in);
@@ -35,7 +40,8 @@ class Modules {
   Modules(const Modules&) = delete;
   Modules& operator=(const Modules&) = delete;
 
-  void add_native(std::string_view name, void (*fill)(Interpreter& in, Module& module));
+  // The name is not copied: a literal.
+  void add_native(std::string_view name, NativeModule::Fill fill) { native_.push_back({name, fill}); }
 
   // `import a.b.c` with the importing module's globals (for relative imports; may be null): answers a.b.c.
   Value import(std::string_view absolute_name);
@@ -50,16 +56,15 @@ class Modules {
   Module* find(std::string_view name);
 
  private:
-  struct Found;
   Module* load(std::string_view name, Module* parent);
-  Module* load_native(std::string_view name);
+  Module* load_native(NativeModule native);
   Module* load_source(std::string_view name, std::string_view text, const std::string& path, bool is_package);
   bool find_file(std::string_view name, Module* parent, std::string& path, bool& is_package);
   void run_body(Module* module, std::string_view text, const std::string& path);
 
   Interpreter& in_;
   Dict* table_;
-  std::unordered_map<std::string, void (*)(Interpreter&, Module&)> native_;
+  std::vector<NativeModule> native_;
 };
 
 // A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/builtins/builtins.h"
 #include "lang/syntax/ast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
@@ -168,6 +169,7 @@ std::string suggest_for_name(Interpreter& in, const Exception* e) {
   for (Str* free : last->code->free_names) names.push_back(free->view());
   add_names(names, last->globals);
   add_names(names, Value(in.vm().builtins()));
+  for (const std::string_view late : late_builtin_names()) names.push_back(late);
   return suggest_name(text_of(e->fields[0]), names);
 }
 

@@ -19,8 +19,9 @@ namespace {
 // A class with __slots__ and no "__weakref__" among them leaves its instances no way to be referred to.
 bool slots_allow(Interpreter& in, const Type* type) {
   if (!(type->type_flags & kHasSlots)) return true;
-  for (const Type* base : type->mro) {
-    if ((base->type_flags & kScriptClass) && dict_get_str(base->attributes, in.names->weakref) != nullptr) return true;
+  for (Type* base : type->mro) {
+    if ((base->type_flags & kScriptClass) && dict_get_str(base->attributes(), in.names->weakref) != nullptr)
+      return true;
   }
   return false;
 }

@@ -43,6 +43,15 @@ Type* make_type(Interpreter& in, const char* layout, void (*destroy)(Interpreter
   return type;
 }
 
+void fill_bytes_type(Interpreter& in, Type* type) {
+  const bool is_array = type == in.shared->bytes->byte_array;
+  bytes_search_methods(in, type);
+  bytes_text_methods(in, type);
+  if (is_array) byte_array_methods(in, type);
+  slot_methods(in, type);
+  if (is_array) dict_set_str(in, type->attributes(), in.names->hash, Value::none());
+}
+
 }  // namespace
 
 BytesTypes& make_bytes_types(Interpreter& in) {
@@ -53,14 +62,8 @@ BytesTypes& make_bytes_types(Interpreter& in) {
   bytes_slots(in, types);
   types.bytes->make = make_bytes_from;
   types.byte_array->make = make_byte_array_from;
-  for (Type* type : {types.bytes, types.byte_array}) {
-    bytes_search_methods(in, type);
-    bytes_text_methods(in, type);
-  }
-  byte_array_methods(in, types.byte_array);
-  memory_view_methods(in, types.memory_view);
-  for (Type* type : {types.bytes, types.byte_array, types.memory_view}) slot_methods(in, type);
-  dict_set_str(in, types.byte_array->attributes, in.names->hash, Value::none());
+  for (Type* type : {types.bytes, types.byte_array}) type->fill_later(fill_bytes_type);
+  fill_memory_view_slots(types.memory_view);
   return types;
 }
 

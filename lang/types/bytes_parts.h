@@ -10,7 +10,7 @@ void bytes_slots(Interpreter& in, BytesTypes& types);
 void bytes_search_methods(Interpreter& in, Type* type);  // find, split, strip ...; of bytes and bytearray alike
 void bytes_text_methods(Interpreter& in, Type* type);    // join, case, padding, hex, decode ...
 void byte_array_methods(Interpreter& in, Type* type);    // what changes it
-void memory_view_methods(Interpreter& in, Type* type);
+void fill_memory_view_slots(Type* type);
 Value make_bytes_from(Interpreter& in, Type* type, const Args& args);
 Value make_byte_array_from(Interpreter& in, Type* type, const Args& args);
 

@@ -7,6 +7,7 @@
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
 #include "lang/types/str.h"
 
@@ -209,7 +210,7 @@ class Encoder {
                                                                : "surrogates not allowed";
     std::string_view name = codec_.codec == Codec::Latin1 ? "latin-1" : codec_.name;
     if (codec_.codec == Codec::Utf8Signature) name = "utf-8";
-    const Value error_class(in_.types.errors[static_cast<size_t>(ErrorKind::UnicodeEncodeError)]);
+    const Value error_class(error_type(in_, ErrorKind::UnicodeEncodeError));
     throw Thrown(call(in_, error_class,
                       {make_str(in_, name), text_, Value::integer(static_cast<int64_t>(first)),
                        Value::integer(static_cast<int64_t>(last)), make_str(in_, reason)}));
@@ -278,7 +279,7 @@ class Decoding {
   }
 
   [[noreturn]] void fail(size_t end, const char* reason) {
-    const Value error_class(in_.types.errors[static_cast<size_t>(ErrorKind::UnicodeDecodeError)]);
+    const Value error_class(error_type(in_, ErrorKind::UnicodeDecodeError));
     std::string_view name = codec_.codec == Codec::Utf8Signature ? "utf-8" : codec_.name;
     if (codec_.codec == Codec::Utf16) name = big_ ? "utf-16-be" : "utf-16-le";
     if (codec_.codec == Codec::Utf32) name = big_ ? "utf-32-be" : "utf-32-le";

@@ -382,16 +382,27 @@ void make_view_types(Interpreter& in) {
   in.types.dict_items->slots.contains = items_contain;
 }
 
+namespace {
+
+void fill_dict(Interpreter& in, Type* type) {
+  add_rows(in, type, kRows);
+  slot_methods(in, type);
+  dict_set_str(in, type->attributes(), in.names->hash, Value::none());
+  add_class_getitem(in, type);
+}
+
+void fill_view(Interpreter& in, Type* type) {
+  slot_methods(in, type);
+  in.add_methods(type, kViewRows, type == in.types.dict_values ? 1 : 2);
+  in.add_property(type, "mapping", view_mapping);
+}
+
+}  // namespace
+
 void dict_methods(Interpreter& in) {
   in.types.dict->make = make_from;
-  add_rows(in, in.types.dict, kRows);
-  slot_methods(in, in.types.dict);
-  dict_set_str(in, in.types.dict->attributes, in.names->hash, Value::none());
-  for (Type* type : {in.types.dict_keys, in.types.dict_values, in.types.dict_items}) {
-    slot_methods(in, type);
-    in.add_methods(type, kViewRows, type == in.types.dict_values ? 1 : 2);
-    in.add_property(type, "mapping", view_mapping);
-  }
+  in.types.dict->fill_later(fill_dict);
+  for (Type* type : {in.types.dict_keys, in.types.dict_values, in.types.dict_items}) type->fill_later(fill_view);
 }
 
 }  // namespace tessera::lang

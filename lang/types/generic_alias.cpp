@@ -146,6 +146,14 @@ bool may_join(Interpreter& in, const Value& v) {
 constexpr NativeDef kAliasRows[] = {{"__mro_entries__(self, bases, /)", mro_entries, ""}};
 constexpr NativeDef kGetItemRow[] = {{"__class_getitem__(cls, item, /)", class_getitem, "See PEP 585."}};
 
+void fill_annotation(Interpreter& in, Type* type) {
+  in.add_property(type, "__args__", get_args);
+  in.add_property(type, "__parameters__", get_parameters);
+  if (type != in.shared->alias_type) return;
+  in.add_property(type, "__origin__", get_origin);
+  add_rows(in, type, kAliasRows);
+}
+
 Type* annotation_type(Interpreter& in, const char* name, Value (*show)(Interpreter&, const Value&)) {
   NativeTypeSpec spec;
   spec.name = name;
@@ -164,8 +172,7 @@ Type* annotation_type(Interpreter& in, const char* name, Value (*show)(Interpret
   s.compare = alias_compare;
   s.hash = alias_hash;
   s.binary = union_binary;
-  in.add_property(type, "__args__", get_args);
-  in.add_property(type, "__parameters__", get_parameters);
+  type->fill_later(fill_annotation);
   return type;
 }
 
@@ -192,11 +199,9 @@ void make_annotation_types(Interpreter& in) {
   alias->slots.get_item = alias_get_item;
   alias->slots.iter = alias_iter;
   alias->slots.get_attr = alias_attribute;
-  in.add_property(alias, "__origin__", get_origin);
-  add_rows(in, alias, kAliasRows);
-  const BuiltinTypes& t = in.types;
-  for (Type* type : {t.list, t.tuple, t.dict, t.set, t.frozenset, t.type}) add_rows(in, type, kGetItemRow);
-  if (t.type->slots.binary == nullptr) t.type->slots.binary = union_binary;
+  if (in.types.type->slots.binary == nullptr) in.types.type->slots.binary = union_binary;
 }
+
+void add_class_getitem(Interpreter& in, Type* type) { add_rows(in, type, kGetItemRow); }
 
 }  // namespace tessera::lang

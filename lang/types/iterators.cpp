@@ -5,6 +5,7 @@
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
@@ -157,8 +158,8 @@ bool next_by_index(Interpreter& in, const Value& self, Value& out) {
   } catch (const Error& error) {
     if (error.kind != ErrorKind::IndexError && error.kind != ErrorKind::StopIteration) throw;
   } catch (const Thrown& thrown) {
-    if (!is_instance(in, thrown.exception, in.types.errors[static_cast<int>(ErrorKind::IndexError)]) &&
-        !is_instance(in, thrown.exception, in.types.errors[static_cast<int>(ErrorKind::StopIteration)])) {
+    if (!is_error(in, thrown.exception, ErrorKind::IndexError) &&
+        !is_error(in, thrown.exception, ErrorKind::StopIteration)) {
       throw;
     }
   }
@@ -249,6 +250,11 @@ Value length_hint(Interpreter& in, const Args& args) { return Value::integer(rem
 constexpr NativeDef kHintRows[] = {
     {"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
 
+void fill_iterator(Interpreter& in, Type* type) {
+  slot_methods(in, type);
+  if (type != in.types.callable_iterator && type != in.types.iterator) add_rows(in, type, kHintRows);
+}
+
 }  // namespace
 
 Value list_iter(Interpreter& in, const Value& self) {
@@ -321,16 +327,10 @@ void make_iterator_types(Interpreter& in) {
   t.dict_value_iterator = iterator_type<DictIterator>(in, "dict_valueiterator", next_value, traverse_dict_iterator);
   t.dict_item_iterator = iterator_type<DictIterator>(in, "dict_itemiterator", next_item, traverse_dict_iterator);
   t.callable_iterator = iterator_type<CallableIterator>(in, "callable_iterator", next_by_call, traverse_callable);
-}
-
-void iterator_methods(Interpreter& in) {
-  BuiltinTypes& t = in.types;
   for (Type* type :
        {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
-        t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator}) {
-    slot_methods(in, type);
-    if (type != t.callable_iterator && type != t.iterator) add_rows(in, type, kHintRows);
-  }
+        t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator})
+    type->fill_later(fill_iterator);
 }
 
 bool iterator_next(Interpreter& in, const Value& iterator, Value& out) {

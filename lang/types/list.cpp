@@ -7,6 +7,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/range.h"
@@ -121,7 +122,7 @@ void ask_length(Interpreter& in, const Value& iterable) {
   } catch (const Error& error) {
     if (error.kind != ErrorKind::TypeError) throw;
   } catch (const Thrown& thrown) {
-    if (!is_instance(in, thrown.exception, in.types.errors[static_cast<int>(ErrorKind::TypeError)])) throw;
+    if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
   }
 }
 

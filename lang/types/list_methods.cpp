@@ -330,11 +330,20 @@ void list_slots(Interpreter& in) {
   s.iter = list_iter;
 }
 
+namespace {
+
+void fill_list(Interpreter& in, Type* type) {
+  add_rows(in, type, kRows);
+  slot_methods(in, type);
+  dict_set_str(in, type->attributes(), in.names->hash, Value::none());
+  add_class_getitem(in, type);
+}
+
+}  // namespace
+
 void list_methods(Interpreter& in) {
   in.types.list->make = make_from;
-  add_rows(in, in.types.list, kRows);
-  slot_methods(in, in.types.list);
-  dict_set_str(in, in.types.list->attributes, in.names->hash, Value::none());
+  in.types.list->fill_later(fill_list);
 }
 
 }  // namespace tessera::lang

@@ -421,7 +421,7 @@ std::string memory_view_bytes(const MemoryView* view) {
   return out;
 }
 
-void memory_view_methods(Interpreter& in, Type* type) {
+void fill_memory_view_slots(Type* type) {
   type->make = make_view;
   TypeSlots& s = type->slots;
   s.traverse = traverse;
@@ -434,8 +434,11 @@ void memory_view_methods(Interpreter& in, Type* type) {
   s.set_item = set_item_slot;
   s.del_item = del_item_slot;
   s.iter = iter_slot;
-  add_rows(in, type, kRows);
-  add_properties(in, type);
+  type->fill_later([](Interpreter& i, Type* self) {
+    add_rows(i, self, kRows);
+    add_properties(i, self);
+    slot_methods(i, self);
+  });
 }
 
 }  // namespace tessera::lang

@@ -518,24 +518,43 @@ void make_number_types(Interpreter& in) {
   s.unary = unary_slot;
 }
 
+namespace {
+
+void fill_int(Interpreter& in, Type* type) {
+  add_rows(in, type, kIntRows);
+  in.add_property(type, "real", as_plain_int);
+  in.add_property(type, "imag", zero_int);
+  in.add_property(type, "numerator", as_plain_int);
+  in.add_property(type, "denominator", one_int);
+  slot_methods(in, type);
+}
+
+void fill_float(Interpreter& in, Type* type) {
+  add_rows(in, type, kFloatRows);
+  in.add_property(type, "real", as_plain_float);
+  in.add_property(type, "imag", zero_float);
+  slot_methods(in, type);
+}
+
+void fill_complex(Interpreter& in, Type* type) {
+  add_rows(in, type, kComplexRows);
+  in.add_property(type, "real", complex_real);
+  in.add_property(type, "imag", complex_imag);
+  slot_methods(in, type);
+}
+
+}  // namespace
+
 void number_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
   t.integer->make = int_make;
   t.boolean->make = bool_make;
   t.real->make = float_make;
   t.complex->make = complex_make;
-  add_rows(in, t.integer, kIntRows);
-  in.add_property(t.integer, "real", as_plain_int);
-  in.add_property(t.integer, "imag", zero_int);
-  in.add_property(t.integer, "numerator", as_plain_int);
-  in.add_property(t.integer, "denominator", one_int);
-  add_rows(in, t.real, kFloatRows);
-  in.add_property(t.real, "real", as_plain_float);
-  in.add_property(t.real, "imag", zero_float);
-  add_rows(in, t.complex, kComplexRows);
-  in.add_property(t.complex, "real", complex_real);
-  in.add_property(t.complex, "imag", complex_imag);
-  for (Type* type : {t.integer, t.boolean, t.real, t.complex}) slot_methods(in, type);
+  t.integer->fill_later(fill_int);
+  t.boolean->fill_later(slot_methods);
+  t.real->fill_later(fill_float);
+  t.complex->fill_later(fill_complex);
 }
 
 }  // namespace tessera::lang

@@ -207,22 +207,32 @@ void make_range_types(Interpreter& in) {
   s.compare = slice_compare;
 }
 
+namespace {
+
+void fill_range(Interpreter& in, Type* type) {
+  add_rows(in, type, kRows);
+  in.add_property(type, "start", start);
+  in.add_property(type, "stop", stop);
+  in.add_property(type, "step", step);
+  slot_methods(in, type);
+}
+
+void fill_slice(Interpreter& in, Type* type) {
+  add_rows(in, type, kSliceRows);
+  in.add_property(type, "start", slice_start);
+  in.add_property(type, "stop", slice_stop);
+  in.add_property(type, "step", slice_step);
+  slot_methods(in, type);
+  dict_set_str(in, type->attributes(), in.names->hash, Value::none());
+}
+
+}  // namespace
+
 void range_methods(Interpreter& in) {
-  Type* range = in.types.range;
-  range->make = make_from;
-  add_rows(in, range, kRows);
-  in.add_property(range, "start", start);
-  in.add_property(range, "stop", stop);
-  in.add_property(range, "step", step);
-  slot_methods(in, range);
-  Type* slice = in.types.slice;
-  slice->make = slice_make;
-  add_rows(in, slice, kSliceRows);
-  in.add_property(slice, "start", slice_start);
-  in.add_property(slice, "stop", slice_stop);
-  in.add_property(slice, "step", slice_step);
-  slot_methods(in, slice);
-  dict_set_str(in, slice->attributes, in.names->hash, Value::none());
+  in.types.range->make = make_from;
+  in.types.range->fill_later(fill_range);
+  in.types.slice->make = slice_make;
+  in.types.slice->fill_later(fill_slice);
 }
 
 }  // namespace tessera::lang

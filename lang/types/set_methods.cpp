@@ -392,15 +392,23 @@ void make_set_types(Interpreter& in) {
   in.types.frozenset->slots.hash = hash_slot;
 }
 
+namespace {
+
+void fill_set_type(Interpreter& in, Type* type) {
+  add_rows(in, type, kSharedRows);
+  if (type == in.types.set) add_rows(in, type, kSetRows);
+  slot_methods(in, type);
+  if (type == in.types.set) dict_set_str(in, type->attributes(), in.names->hash, Value::none());
+  add_class_getitem(in, type);
+}
+
+}  // namespace
+
 void set_methods(Interpreter& in) {
   for (Type* type : {in.types.set, in.types.frozenset}) {
     type->make = make_from;
-    add_rows(in, type, kSharedRows);
+    type->fill_later(fill_set_type);
   }
-  add_rows(in, in.types.set, kSetRows);
-  slot_methods(in, in.types.set);
-  slot_methods(in, in.types.frozenset);
-  dict_set_str(in, in.types.set->attributes, in.names->hash, Value::none());
 }
 
 }  // namespace tessera::lang

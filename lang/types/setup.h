@@ -36,7 +36,7 @@ void dict_methods(Interpreter& in);
 void set_methods(Interpreter& in);
 void number_methods(Interpreter& in);
 void range_methods(Interpreter& in);
-void iterator_methods(Interpreter& in);
+void add_class_getitem(Interpreter& in, Type* type);  // list[int]
 // The special methods (__len__, __add__ …) that a type's slots stand for, as attributes: `[].__len__`, hasattr().
 void slot_methods(Interpreter& in, Type* type);
 // Of them those of the binary slot, for types that say which operators theirs knows: a bit for each BinaryOp.

@@ -175,11 +175,11 @@ void operator_methods(Interpreter& in, Type* type, uint32_t ops) {
 void call_method_of_slot(Interpreter& in, Type* type) {
   add(in, type, "__call__", m_call);
   // A row without a signature is static, as __new__ is; this one is bound.
-  const Value* made = dict_get_str(type->attributes, in.names->call);
+  const Value* made = dict_get_str(type->attributes(), in.names->call);
   if (made->as_object()->kind != ObjectKind::StaticMethod) return;
   const Value function = static_cast<StaticMethod*>(made->as_object())->function;
   static_cast<NativeFunction*>(function.as_object())->takes_class = false;
-  dict_set_str(in, type->attributes, in.names->call, function);
+  dict_set_str(in, type->attributes(), in.names->call, function);
 }
 
 void slot_methods(Interpreter& in, Type* type) {
@@ -203,9 +203,9 @@ void slot_methods(Interpreter& in, Type* type) {
 }
 
 void complete_special_methods(Interpreter& in, Type* type) {
-  const Value own = dict_copy(in, type->attributes);
+  const Value own = dict_copy(in, type->attributes());
   slot_methods(in, type);
-  dict_merge(in, type->attributes, as_dict(own));
+  dict_merge(in, type->attributes(), as_dict(own));
   type_changed(in, type);
 }
 

@@ -4,6 +4,7 @@
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/types.h"
 #include "lang/types/unicode.h"
 
@@ -310,7 +311,7 @@ void check_encodable(Interpreter& in, const Value& text) {
     while (end < s->size && is_surrogate(end)) end += 3;
     const int64_t first = char_index(s, static_cast<uint32_t>(i));
     const int64_t last = first + static_cast<int64_t>(end - i) / 3;
-    const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::UnicodeEncodeError)]);
+    const Value error_class(error_type(in, ErrorKind::UnicodeEncodeError));
     throw Thrown(call(in, error_class,
                       {make_str(in, "utf-8"), text, Value::integer(first), Value::integer(last),
                        make_str(in, "surrogates not allowed")}));
@@ -350,10 +351,18 @@ std::string quote(std::string_view text, bool ascii) {
   return out;
 }
 
+void InternTable::make_room() {
+  if (count_ < (mask_ + 1) / 3 * 2) return;
+  InternTable larger(2 * (mask_ + 1));
+  for_each([&](Str* s) { larger.insert(s); });
+  *this = std::move(larger);
+}
+
 Str* intern(Interpreter& in, std::string_view text) {
-  auto& table = in.shared->interned;
-  auto found = table.find(text);
-  if (found != table.end()) return found->second;
+  InternTable& table = in.shared->interned;
+  const int64_t hash = hash_text(text);
+  if (Str* const found = table.find(text, hash)) return found;
+  table.make_room();
   Str* s;
   if (text.size() == 1 && static_cast<unsigned char>(text[0]) < 128 && in.shared->chars[0].is_object()) {
     s = as_str(in.shared->chars[static_cast<unsigned char>(text[0])]);
@@ -366,8 +375,8 @@ Str* intern(Interpreter& in, std::string_view text) {
     std::memcpy(s->data, text.data(), text.size());
   }
   s->flags |= kInterned;
-  str_hash(s);
-  table.emplace(s->view(), s);
+  s->hash = hash;
+  table.insert(s);
   return s;
 }
 

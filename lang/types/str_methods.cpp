@@ -7,6 +7,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/core/bind.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
 #include "lang/types/codec.h"
 #include "lang/types/dict.h"
@@ -146,9 +147,7 @@ Value look_up(Interpreter& in, const Value& table, uint32_t cp) {
     const Value* found = dict_get(in, as_dict(table), key);
     return found != nullptr ? *found : Value();
   }
-  auto is_lookup_error = [&](const Value& e) {
-    return is_instance(in, e, in.types.errors[static_cast<int>(ErrorKind::LookupError)]);
-  };
+  auto is_lookup_error = [&](const Value& e) { return is_error(in, e, ErrorKind::LookupError); };
   try {
     return get_item(in, table, key);
   } catch (const Error& error) {
@@ -331,14 +330,18 @@ constexpr NativeDef kRows[] = {
     {"encode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", encode, "The text as bytes."},
 };
 
+void fill_str(Interpreter& in, Type* type) {
+  str_case_methods(in);
+  str_search_methods(in);
+  add_rows(in, type, kRows);
+  slot_methods(in, type);
+}
+
 }  // namespace
 
 void str_methods(Interpreter& in) {
   in.types.str->make = make_from;
-  str_case_methods(in);
-  str_search_methods(in);
-  add_rows(in, in.types.str, kRows);
-  slot_methods(in, in.types.str);
+  in.types.str->fill_later(fill_str);
 }
 
 }  // namespace tessera::lang

@@ -122,10 +122,19 @@ void tuple_slots(Interpreter& in) {
   s.iter = tuple_iter;
 }
 
+namespace {
+
+void fill_tuple(Interpreter& in, Type* type) {
+  add_rows(in, type, kRows);
+  slot_methods(in, type);
+  add_class_getitem(in, type);
+}
+
+}  // namespace
+
 void tuple_methods(Interpreter& in) {
   in.types.tuple->make = make_from;
-  add_rows(in, in.types.tuple, kRows);
-  slot_methods(in, in.types.tuple);
+  in.types.tuple->fill_later(fill_tuple);
 }
 
 }  // namespace tessera::lang

@@ -70,7 +70,6 @@ void make_singleton_types(Interpreter& in) {
 
 void make_first_types(Interpreter& in) {
   in.shared = new SharedObjects();
-  in.shared->interned.reserve(4096);  // more than the names of all modules that are always there
   str_slots(in);
   list_slots(in);
   tuple_slots(in);
@@ -95,16 +94,14 @@ void make_value_types(Interpreter& in) {
   set_methods(in);
   number_methods(in);
   range_methods(in);
-  iterator_methods(in);
   make_annotation_types(in);
-  slot_methods(in, in.types.none);
-  slot_methods(in, in.types.ellipsis);
-  slot_methods(in, in.types.not_implemented);
+  for (Type* type : {in.types.none, in.types.ellipsis, in.types.not_implemented}) type->fill_later(slot_methods);
 }
 
 void drop_shared_objects(Interpreter& in) noexcept {
   std::vector<Value> interned;
-  for (const auto& [text, s] : in.shared->interned) interned.push_back(Value::adopt(s));
+  interned.reserve(in.shared->interned.count());
+  in.shared->interned.for_each([&](Str* s) { interned.push_back(Value::adopt(s)); });
   delete in.shared->bytes;
   delete in.shared;
   in.shared = nullptr;

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "lang/core/interpreter.h"
@@ -28,13 +28,43 @@ void drop_shared_objects(Interpreter& in) noexcept;
 // print, len, … into the dict of the module `builtins`.
 void add_builtins(Interpreter& in, Module& builtins);
 
-struct TextHash {
-  size_t operator()(std::string_view text) const noexcept { return static_cast<size_t>(hash_text(text)); }
+// The interned strings by text, each with a count of its own: places that are probed one after the other, at most two thirds
+// of them taken. Nothing is ever taken out.
+class InternTable {
+ public:
+  InternTable() : InternTable(kLeast) {}
+  Str* find(std::string_view text, int64_t hash) const noexcept {
+    for (size_t i = static_cast<size_t>(hash) & mask_;; i = (i + 1) & mask_) {
+      Str* const s = places_[i];
+      if (s == nullptr || (s->hash == hash && s->view() == text)) return s;
+    }
+  }
+  void make_room();  // for one more; may throw
+  void insert(Str* s) noexcept {
+    size_t i = static_cast<size_t>(s->hash) & mask_;
+    while (places_[i] != nullptr) i = (i + 1) & mask_;
+    places_[i] = s;
+    ++count_;
+  }
+  size_t count() const noexcept { return count_; }
+  template <class F>
+  void for_each(F&& f) const {
+    for (size_t i = 0; i <= mask_; ++i)
+      if (places_[i] != nullptr) f(places_[i]);
+  }
+
+ private:
+  static constexpr size_t kLeast = 1024;
+  explicit InternTable(size_t places) : mask_(places - 1), places_(new Str*[places]()) {}
+
+  size_t mask_;  // a power of two, less one
+  size_t count_ = 0;
+  std::unique_ptr<Str*[]> places_;
 };
 
 // Objects that exist once per interpreter.
 struct SharedObjects {
-  std::unordered_map<std::string_view, Str*, TextHash> interned;  // each with a count of its own
+  InternTable interned;
   Value empty_str, empty_tuple, empty_frozenset;
   Value chars[128];
   Type* alias_type = nullptr;          // of list[int]

@@ -121,6 +121,22 @@ Value make_frame_object(Interpreter& in, const Traceback* entry) {
   return Value::adopt(made);
 }
 
+namespace {
+
+void fill_frame(Interpreter& in, Type* type) {
+  in.add_methods(type, kMethods, std::size(kMethods));
+  in.add_property(type, "f_code", [](Interpreter&, const Args& a) { return Value(self_of(a)->code); });
+  in.add_property(type, "f_globals", [](Interpreter&, const Args& a) { return self_of(a)->globals; });
+  in.add_property(type, "f_builtins", [](Interpreter& i, const Args&) { return Value(i.vm().builtins()); });
+  in.add_property(type, "f_locals", locals_of);
+  in.add_property(type, "f_back", [](Interpreter&, const Args& a) { return self_of(a)->back; });
+  in.add_property(type, "f_lineno", [](Interpreter&, const Args& a) { return Value::integer(self_of(a)->line); });
+  in.add_property(type, "f_lasti", [](Interpreter&, const Args&) { return Value::integer(0); });
+  in.add_property(type, "f_trace", [](Interpreter&, const Args&) { return Value::none(); });
+}
+
+}  // namespace
+
 void make_frame_type(Interpreter& in) {
   NativeTypeSpec spec;
   spec.name = "frame";
@@ -133,19 +149,7 @@ void make_frame_type(Interpreter& in) {
   type->slots.traverse = traverse_frame;
   type->slots.clear = clear_frame;
   type->slots.repr = frame_repr;
-}
-
-void add_frame_methods(Interpreter& in) {
-  Type* const type = in.types.frame;
-  in.add_methods(type, kMethods, std::size(kMethods));
-  in.add_property(type, "f_code", [](Interpreter&, const Args& a) { return Value(self_of(a)->code); });
-  in.add_property(type, "f_globals", [](Interpreter&, const Args& a) { return self_of(a)->globals; });
-  in.add_property(type, "f_builtins", [](Interpreter& i, const Args&) { return Value(i.vm().builtins()); });
-  in.add_property(type, "f_locals", locals_of);
-  in.add_property(type, "f_back", [](Interpreter&, const Args& a) { return self_of(a)->back; });
-  in.add_property(type, "f_lineno", [](Interpreter&, const Args& a) { return Value::integer(self_of(a)->line); });
-  in.add_property(type, "f_lasti", [](Interpreter&, const Args&) { return Value::integer(0); });
-  in.add_property(type, "f_trace", [](Interpreter&, const Args&) { return Value::none(); });
+  type->fill_later(fill_frame);
 }
 
 }  // namespace tessera::lang

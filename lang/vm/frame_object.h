@@ -31,6 +31,5 @@ Value make_frame_object(Interpreter& in, const Frame& frame, bool callers);
 Value make_frame_object(Interpreter& in, const Traceback* entry);
 
 void make_frame_type(Interpreter& in);
-void add_frame_methods(Interpreter& in);  // when signatures can be parsed
 
 }  // namespace tessera::lang

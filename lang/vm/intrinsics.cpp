@@ -53,10 +53,10 @@ enum class PatternKind : uint8_t { Neither, Sequence, Mapping };
 PatternKind pattern_kind(Interpreter& in, const Value& v) {
   if (!v.is_object() || is_str(v) || is_bytes(v) || is_byte_array(v)) return PatternKind::Neither;
   const BuiltinTypes& t = in.types;
-  for (const Type* base : v.as_object()->type->mro) {
+  for (Type* base : v.as_object()->type->mro) {
     if (base == t.list || base == t.tuple || base == t.range) return PatternKind::Sequence;
     if (base == t.dict) return PatternKind::Mapping;
-    if (const Value* mark = dict_get_str(base->attributes, in.names->match_kind)) {
+    if (const Value* mark = dict_get_str(base->attributes(), in.names->match_kind)) {
       return is_str(*mark) && text_of(*mark) == "mapping" ? PatternKind::Mapping : PatternKind::Sequence;
     }
   }

@@ -1,3 +1,4 @@
+#include "lang/builtins/builtins.h"
 #include "lang/vm/steps.h"
 
 #include <string>
@@ -26,14 +27,6 @@ namespace tessera::lang {
 
 namespace {
 
-// The builtin classes that are made when they are first named. False: it is none of them.
-bool add_late_builtin(Interpreter& in, Dict* builtins, Str* name) {
-  const Value made = bytes_builtin(in, name);
-  if (made.is_undefined()) return false;
-  dict_set_str(in, builtins, name, made);
-  return true;
-}
-
 std::string name_of_type(Interpreter& in, const Value& value) { return std::string(type_name(in, value)); }
 
 }  // namespace
@@ -46,7 +39,7 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, I
   cache.builtins = at < 0;
   if (cache.builtins) {
     at = dict_find_str(builtins, name);
-    if (at < 0 && add_late_builtin(in, builtins, name)) at = dict_find_str(builtins, name);
+    if (at < 0 && find_builtin(in, name) != nullptr) at = dict_find_str(builtins, name);
     if (at < 0) {
       cache.site.version = 0;
       throw_name_error(in, name);
@@ -78,16 +71,14 @@ void make_cell_step(Interpreter& in, Value& place) { place = make_cell(in, std::
 
 void share_cell_step(Value& target, Cell* cell) { target = Value(cell); }
 
-void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, Dict* builtins,
-                    const Cell* cell) {
+void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell) {
   const Value* found = is_dict(names) ? dict_get_str(as_dict(names), name) : nullptr;
   if (found == nullptr && cell != nullptr) {
     if (cell->value.is_undefined()) throw_unbound_free(in, name);
     found = &cell->value;
   }
   if (found == nullptr) found = dict_get_str(frame->function->globals, name);
-  if (found == nullptr) found = dict_get_str(builtins, name);
-  if (found == nullptr && add_late_builtin(in, builtins, name)) found = dict_get_str(builtins, name);
+  if (found == nullptr) found = find_builtin(in, name);
   if (found == nullptr) throw_name_error(in, name);
   target = *found;
 }

@@ -49,8 +49,7 @@ inline int64_t floor_quotient(int64_t i, int64_t j) {
 // --- names
 
 void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, InlineCache& cache, Dict* builtins);
-void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, Dict* builtins,
-                    const Cell* cell);
+void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell);
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache);
 void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value);

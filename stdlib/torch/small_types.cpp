@@ -57,11 +57,13 @@ void make_dtypes(Interpreter& in, TorchState& state) {
   state.dtype->slots.destroy = destroy<DTypeObject>;
   state.dtype->slots.repr = dtype_repr;
   state.dtype->slots.hash = identity_hash;
-  in.add_methods(state.dtype, kDTypeMethods, std::size(kDTypeMethods));
-  in.add_property(state.dtype, "is_floating_point", dtype_is_floating);
-  in.add_property(state.dtype, "is_complex", dtype_is_complex);
-  in.add_property(state.dtype, "is_signed", dtype_is_signed);
-  in.add_property(state.dtype, "itemsize", dtype_itemsize);
+  state.dtype->fill_later([](Interpreter& i, Type* type) {
+    i.add_methods(type, kDTypeMethods, std::size(kDTypeMethods));
+    i.add_property(type, "is_floating_point", dtype_is_floating);
+    i.add_property(type, "is_complex", dtype_is_complex);
+    i.add_property(type, "is_signed", dtype_is_signed);
+    i.add_property(type, "itemsize", dtype_itemsize);
+  });
   for (int i = 0; i < kDTypeCount; ++i) {
     auto* object = make_object<DTypeObject>(in, state.dtype);
     object->dtype = static_cast<DType>(i);
@@ -298,9 +300,11 @@ void make_small_types(Interpreter& in, TorchState& state) {
   state.device->slots.compare = device_compare;
   state.device->slots.hash = device_hash;
   state.device->make = make_device;
-  in.add_methods(state.device, kDeviceMethods, std::size(kDeviceMethods));
-  in.add_property(state.device, "type", device_type_name);
-  in.add_property(state.device, "index", device_index);
+  state.device->fill_later([](Interpreter& i, Type* type) {
+    i.add_methods(type, kDeviceMethods, std::size(kDeviceMethods));
+    i.add_property(type, "type", device_type_name);
+    i.add_property(type, "index", device_index);
+  });
 
   state.size = in.new_type(
       {.name = "Size", .module = "torch", .kind = ObjectKind::Tuple, .size = sizeof(Tuple), .base = in.types.tuple});
@@ -309,15 +313,18 @@ void make_small_types(Interpreter& in, TorchState& state) {
   state.size->slots.get_item = size_get_item;
   state.size->slots.binary = size_binary;
   state.size->make = make_size;
-  in.add_methods(state.size, kSizeMethods, std::size(kSizeMethods));
+  state.size->fill_later(
+      [](Interpreter& i, Type* type) { i.add_methods(type, kSizeMethods, std::size(kSizeMethods)); });
 
   state.generator = in.new_type({.name = "Generator", .module = "torch._C", .size = sizeof(GeneratorObject)});
   state.generator->slots.destroy = destroy<GeneratorObject>;
   state.generator->slots.repr = generator_repr;
   state.generator->slots.hash = identity_hash;
   state.generator->make = make_generator;
-  in.add_methods(state.generator, kGeneratorMethods, std::size(kGeneratorMethods));
-  in.add_property(state.generator, "device", generator_device);
+  state.generator->fill_later([](Interpreter& i, Type* type) {
+    i.add_methods(type, kGeneratorMethods, std::size(kGeneratorMethods));
+    i.add_property(type, "device", generator_device);
+  });
 
   const auto tag_type = [&](const char* name) {
     Type* const type = in.new_type({.name = name, .module = "torch", .size = sizeof(TagObject), .flags = kFinalType});

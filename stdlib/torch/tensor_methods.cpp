@@ -540,32 +540,32 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   Type* type = state.tensor;
   const Namespace& methods = tensor_namespace();
   for (const std::string& name : names_in_namespace(methods))
-    dict_set_str(in, type->attributes, intern(in, name), find_in_namespace(in, methods, name));
+    dict_set_str(in, type->attributes(), intern(in, name), find_in_namespace(in, methods, name));
   in.add_methods(type, kMethods, std::size(kMethods));
   for (const NativeDef& row : kPlainMethods) {
     const Value method = in.new_function(row.signature, row.doc, call_plain, const_cast<NativeDef*>(&row));
     static_cast<NativeFunction*>(method.as_object())->owner = type;
-    dict_set_str(in, type->attributes, intern(in, row.signature), method);
+    dict_set_str(in, type->attributes(), intern(in, row.signature), method);
   }
   for (const char* name : kScriptMethods) {
     const Value method = in.new_function(name, "", call_script);
     static_cast<NativeFunction*>(method.as_object())->owner = type;
-    dict_set_str(in, type->attributes, intern(in, name), method);
+    dict_set_str(in, type->attributes(), intern(in, name), method);
   }
   const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
   static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
-  dict_set_str(in, type->attributes, intern(in, "to"), raw_to);
+  dict_set_str(in, type->attributes(), intern(in, "to"), raw_to);
   const Value raw_new =
       in.new_function("new", "A tensor of this dtype: of sizes, or of a sequence's values.", new_of_old);
   static_cast<NativeFunction*>(raw_new.as_object())->owner = type;
-  dict_set_str(in, type->attributes, intern(in, "new"), raw_new);
+  dict_set_str(in, type->attributes(), intern(in, "new"), raw_new);
   dict_set_str(
-      in, type->attributes, intern(in, "_make_subclass"),
+      in, type->attributes(), intern(in, "_make_subclass"),
       make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
   // The names that division had.
   for (const auto& [old, name] : {std::pair("__div__", "__truediv__"), std::pair("__rdiv__", "__rtruediv__"),
                                   std::pair("__idiv__", "__itruediv__")})
-    dict_set_str(in, type->attributes, intern(in, old),
+    dict_set_str(in, type->attributes(), intern(in, old),
                  get_attr(in, Value(static_cast<Object*>(type)), intern(in, name)));
   type_changed(in, type);  // what was looked up in vain on the way here must be looked up again
 }
@@ -577,10 +577,12 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);
-  slot_methods(in, state.tensor);
-  operator_methods(in, state.tensor, ~(1u << static_cast<int>(BinaryOp::DivMod)));
-  add_tensor_attributes(in, state);
-  add_tensor_methods(in, state);
+  state.tensor->fill_later([](Interpreter& i, Type* type) {
+    slot_methods(i, type);
+    operator_methods(i, type, ~(1u << static_cast<int>(BinaryOp::DivMod)));
+    add_tensor_attributes(i, torch_state(i));
+    add_tensor_methods(i, torch_state(i));
+  });
 }
 
 }  // namespace tessera::stdlib

@@ -576,7 +576,7 @@ void fill_array(Interpreter& in, Module& module) {
   in.add_methods(type, kMethods, std::size(kMethods));
   in.add_property(type, "typecode", array_typecode);
   in.add_property(type, "itemsize", array_itemsize);
-  dict_set_str(in, type->attributes, intern(in, "_iterator"), Value(make_iterator_type(in)));
+  dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "array", Value(type));
   set_member(in, module, "ArrayType", Value(type));
   set_member(in, module, "typecodes", make_str(in, "bBuhHiIlLqQfd"));

@@ -508,7 +508,7 @@ void fill_collections(Interpreter& in, Module& module) {
   spec.size = sizeof(Deque);
   spec.doc = "A list that is fast at both ends.";
   Type* type = in.new_type(spec);
-  dict_set_str(in, type->attributes, in.names->match_kind, make_str(in, "sequence"));  // for `case [...]`
+  dict_set_str(in, type->attributes(), in.names->match_kind, make_str(in, "sequence"));  // for `case [...]`
   TypeSlots& slots = type->slots;
   slots.layout = kDequeLayout;
   slots.destroy = destroy_deque;
@@ -529,7 +529,7 @@ void fill_collections(Interpreter& in, Module& module) {
   in.add_methods(type, kMethods, std::size(kMethods));
   in.add_property(type, "maxlen", deque_maxlen);
   slot_methods(in, type);
-  dict_set_str(in, type->attributes, intern(in, "_iterator"), Value(make_iterator_type(in)));
+  dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "deque", Value(type));
   add_named_tuple(in, module);
   add_counting(in, module);

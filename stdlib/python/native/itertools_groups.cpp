@@ -254,7 +254,7 @@ bool next_row(Interpreter& in, const Value& self, Value& out) {
 template <class T>
 Type* helper_type(Interpreter& in, Module& module, Type* owner, const char* name, Next next) {
   Type* type = add_type<T>(in, module, name, nullptr, next, "");
-  dict_set_str(in, owner->attributes, intern(in, name), Value(type));
+  dict_set_str(in, owner->attributes(), intern(in, name), Value(type));
   return type;
 }
 

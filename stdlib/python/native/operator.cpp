@@ -6,6 +6,7 @@
 #include "lang/core/make_object.h"
 #include "lang/types/setup.h"
 #include "lang/core/names.h"
+#include "lang/objects/exception.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -90,7 +91,7 @@ Value unless_type_error(Interpreter& in, F&& f) {
   } catch (const Error& e) {
     if (e.kind != ErrorKind::TypeError) throw;
   } catch (const Thrown& e) {
-    if (!is_instance(in, e.exception, in.types.errors[static_cast<size_t>(ErrorKind::TypeError)])) throw;
+    if (!is_error(in, e.exception, ErrorKind::TypeError)) throw;
   }
   return {};
 }

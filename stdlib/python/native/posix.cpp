@@ -18,6 +18,7 @@
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
+#include "lang/objects/exception.h"
 
 extern char** environ;
 
@@ -108,7 +109,7 @@ Value by_paths(Interpreter& in, const Args& args) {
   files(in);
   const std::string from = path_argument(in, args[0]), to = path_argument(in, args[1]);
   if (F(from.c_str(), to.c_str()) != 0) {
-    const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
+    const Value error_class(error_type(in, ErrorKind::OSError));
     throw Thrown(call(in, error_class,
                       {Value::integer(errno), make_str(in, std::strerror(errno)), make_str_lossy(in, from),
                        Value::none(), make_str_lossy(in, to)}));

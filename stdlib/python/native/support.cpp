@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lang/core/names.h"
+#include "lang/objects/exception.h"
 #include "lang/types/types.h"
 
 namespace tessera::stdlib {
@@ -29,13 +30,13 @@ bool has_script_init(Interpreter& in, const Type* type) {
 }
 
 void throw_os_error(Interpreter& in, int code, std::string_view path) {
-  const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
+  const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(
       call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, path)}));
 }
 
 void throw_os_error(Interpreter& in, int code) {
-  const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::OSError)]);
+  const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code))}));
 }
 

@@ -14,7 +14,7 @@ namespace tessera::stdlib {
 namespace {
 
 Value exit_program(Interpreter& in, const Args& args) {
-  const Value error_class(in.types.errors[static_cast<size_t>(ErrorKind::SystemExit)]);
+  const Value error_class(error_type(in, ErrorKind::SystemExit));
   if (args[0].is_none()) throw Thrown(call(in, error_class));
   throw Thrown(call(in, error_class, {args[0]}));
 }

@@ -5,6 +5,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/exception.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -107,8 +108,8 @@ Value callback_of(Interpreter&, const Args& args) { return reference_of(args[0])
 Value target_of(Interpreter& in, const Value& proxy) {
   Value target = weak_target(reference_of(proxy));
   if (!target.is_undefined()) return target;
-  throw Thrown(
-      call(in, Value(in.named_type("ReferenceError")), {make_str(in, "weakly-referenced object no longer exists")}));
+  throw Thrown(call(in, Value(error_type(in, ErrorKind::ReferenceError)),
+                    {make_str(in, "weakly-referenced object no longer exists")}));
 }
 
 bool is_proxy(const Value& v) { return is_reference(v) && v.as_object()->type->slots.get_attr != nullptr; }
