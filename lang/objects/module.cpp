@@ -148,25 +148,59 @@ Value Modules::import(std::string_view name) {
   return in_table != nullptr ? *in_table : Value(module);
 }
 
-Module* Modules::load(std::string_view name, Module* parent) {
-  for (const NativeModule& native : native_)
-    if (native.name == name) return load_native(native);
-  std::string path;
+struct Modules::Text {
+  std::string text, path;
   bool is_package = false;
+};
+
+bool Modules::find_text(std::string_view name, Module* parent, Text& found) {
   if (in_.host().embedded_module) {
-    if (const std::optional<std::string> text = in_.host().embedded_module(name, path, is_package)) {
-      return load_source(name, *text, path, is_package);
+    if (std::optional<std::string> text = in_.host().embedded_module(name, found.path, found.is_package)) {
+      found.text = std::move(*text);
+      return true;
     }
   }
-  if (in_.limits.imports_of_files && find_file(name, parent, path, is_package)) {
-    if (is_folder(path)) return load_source(name, "", path + "/__init__.py", true);
-    std::ifstream file(path, std::ios::binary);
-    return load_source(name, decode_source(std::string(std::istreambuf_iterator<char>(file), {})), path, is_package);
+  if (!in_.limits.imports_of_files || !find_file(name, parent, found.path, found.is_package)) return false;
+  if (is_folder(found.path)) {
+    found.path += "/__init__.py";
+    found.is_package = true;
+    return true;
   }
+  std::ifstream file(found.path, std::ios::binary);
+  found.text = decode_source(std::string(std::istreambuf_iterator<char>(file), {}));
+  return true;
+}
+
+const NativeModule* Modules::find_native(std::string_view name) const {
+  for (const NativeModule& native : native_)
+    if (native.name == name) return &native;
+  return nullptr;
+}
+
+Module* Modules::load(std::string_view name, Module* parent) {
+  if (const NativeModule* native = find_native(name)) return load_native(*native);
+  Text source;
+  if (find_text(name, parent, source)) return load_source(name, source);
   std::string message = "No module named '" + std::string(name) + "'";
   if (parent != nullptr && !parent->is_package)
     message += "; '" + std::string(parent->name->view()) + "' is not a package";
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
+}
+
+void Modules::reload(Module* module) {
+  const std::string name(module->name->view());
+  const Value key = make_str(in_, name);
+  if (find(name) != module)
+    throw_import_error(in_, ErrorKind::ImportError, key, "module " + name + " not in sys.modules");
+  if (find_native(name) != nullptr) return;
+  const size_t dot = name.rfind('.');
+  Module* const parent = dot == std::string::npos ? nullptr : find(std::string_view(name).substr(0, dot));
+  if (dot != std::string::npos && parent == nullptr)
+    throw_import_error(in_, ErrorKind::ImportError, key, "parent '" + name.substr(0, dot) + "' not in sys.modules");
+  Text source;
+  if (!find_text(name, parent, source))
+    throw_import_error(in_, ErrorKind::ModuleNotFoundError, key, "spec not found for the module '" + name + "'");
+  run_body(module, source);
 }
 
 Module* Modules::load_native(NativeModule native) {
@@ -190,21 +224,21 @@ Module* Modules::load_native(NativeModule native) {
   return module;
 }
 
-Module* Modules::load_source(std::string_view name, std::string_view text, const std::string& path, bool is_package) {
+Module* Modules::load_source(std::string_view name, const Text& source) {
   Module* const module = make_module(in_, name);
   const Value keep = Value::adopt(module);
-  module->is_package = is_package;
-  dict_set_str(in_, module->dict, in_.names->file, make_str_lossy(in_, path));
-  if (is_package) {
+  module->is_package = source.is_package;
+  dict_set_str(in_, module->dict, in_.names->file, make_str_lossy(in_, source.path));
+  if (source.is_package) {
     const Value folders = make_list(in_);
-    list_append(in_, as_list(folders), make_str_lossy(in_, path.substr(0, path.rfind('/'))));
+    list_append(in_, as_list(folders), make_str_lossy(in_, source.path.substr(0, source.path.rfind('/'))));
     dict_set_str(in_, module->dict, in_.names->path, folders);
     dict_set_str(in_, module->dict, in_.names->package, make_str(in_, name));
   }
   Str* const key = intern(in_, name);
   dict_set_str(in_, table_, key, keep);
   try {
-    run_body(module, text, path);
+    run_body(module, source);
   } catch (...) {
     dict_delete_str(in_, table_, key);
     throw;
@@ -212,8 +246,8 @@ Module* Modules::load_source(std::string_view name, std::string_view text, const
   return module;
 }
 
-void Modules::run_body(Module* module, std::string_view text, const std::string& path) {
-  const Value code = compile_source(in_, std::make_shared<Source>(path, text), CompileMode::Module);
+void Modules::run_body(Module* module, const Text& source) {
+  const Value code = compile_source(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
   const Value body = make_function(in_, static_cast<Code*>(code.as_object()), module->dict);
   module->aux = 1;
   try {

@@ -45,6 +45,8 @@ class Modules {
 
   // `import a.b.c` with the importing module's globals (for relative imports; may be null): answers a.b.c.
   Value import(std::string_view absolute_name);
+  // Finds its text again and runs that over the names which the module has; one of native code stays as it is.
+  void reload(Module* module);
   // The name that `from ..x import y` (level 2, "x") means in a module with these globals.
   std::string absolute_name(const Dict* globals, std::string_view name, uint32_t level);
   // `from module import name`: attribute, then submodule; ImportError as CPython's.
@@ -56,11 +58,14 @@ class Modules {
   Module* find(std::string_view name);
 
  private:
+  struct Text;
+  bool find_text(std::string_view name, Module* parent, Text& found);
+  const NativeModule* find_native(std::string_view name) const;
   Module* load(std::string_view name, Module* parent);
   Module* load_native(NativeModule native);
-  Module* load_source(std::string_view name, std::string_view text, const std::string& path, bool is_package);
+  Module* load_source(std::string_view name, const Text& source);
   bool find_file(std::string_view name, Module* parent, std::string& path, bool& is_package);
-  void run_body(Module* module, std::string_view text, const std::string& path);
+  void run_body(Module* module, const Text& source);
 
   Interpreter& in_;
   Dict* table_;

@@ -81,6 +81,13 @@ Value import_module(Interpreter& in, const Args& args) {
   return Value(in.import(text_argument(in, args[0], "the name of a module")));
 }
 
+Value reload_module(Interpreter& in, const Args& args) {
+  if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Module)
+    throw Error(ErrorKind::TypeError, "reload() argument must be a module");
+  in.modules().reload(static_cast<Module*>(args[0].as_object()));
+  return args[0];
+}
+
 }  // namespace
 
 void fill_sys(Interpreter& in, Module& module) {
@@ -94,6 +101,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
+  in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
   in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
   set_member(in, module, "argv", list_of(in, in.argv));
   set_member(in, module, "path", list_of(in, in.search_path));
