@@ -31,10 +31,6 @@ std::shared_ptr<const Source> source_of(const char* code, size_t size, const cha
   return std::make_shared<Source>(name == nullptr ? "<host>" : name, embed::text_of(code, size));
 }
 
-void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
-  if (out != nullptr) *out = to_host(shell, std::move(value));
-}
-
 // The value of a program's end: what its function returned, or its last bare expression.
 Value value_of(Interpreter& in, const tsr_program* program, Value returned) {
   return program->mode == TSR_EXPRESSION ? returned : in.take_result();
@@ -70,6 +66,7 @@ bool tsr_run_file(tsr_interpreter* shell, const char* path, const char* const* a
     const size_t slash = whole.rfind('/');
     in.search_path = {slash == whole.npos ? "" : std::string(whole.substr(0, slash))};
     in.run(*std::make_shared<Source>(path, text), "__main__");
+    hand_over(shell, Value::none(), nullptr);
   });
 }
 

@@ -48,10 +48,7 @@ tsr_type type_of_object(const Value& value, Interpreter& in) {
 // Runs f(in) and hands what it answers to the host.
 template <class F>
 bool answer(tsr_interpreter* shell, tsr_value* out, tsr_error** error, F&& f) {
-  return guarded(shell, error, [&](Interpreter& in) {
-    Value value = f(in);
-    if (out != nullptr) *out = to_host(shell, std::move(value));
-  });
+  return guarded(shell, error, [&](Interpreter& in) { hand_over(shell, f(in), out); });
 }
 
 std::vector<Value> values_of(const tsr_interpreter* shell, const tsr_value* items, size_t count) {

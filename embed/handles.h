@@ -102,15 +102,27 @@ bool report(tsr_interpreter* shell, tsr_error** error) noexcept;
 bool report_exception(tsr_interpreter* shell, const Value& exception, tsr_error** error) noexcept;
 bool report_usage(std::string message, tsr_error** error) noexcept;
 
+// What a run answers, into `*out` (may be null); throws instead when the run has hit a limit of which nobody has heard yet, as
+// in a finalizer of its last line.
+void hand_over(tsr_interpreter* shell, Value value, tsr_value* out);
+
 // Runs f(interpreter) as a run of the host's, with its limits.
 template <class F>
 bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept;
 
 }  // namespace tessera::embed
 
+#include "lang/core/signals.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::embed {
+
+inline void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
+  lang::Interpreter& in = *shell->in;
+  if ((in.interrupt.load(std::memory_order_relaxed) & lang::kLimitHit) != 0) [[unlikely]]
+    in.vm().stop_now();
+  if (out != nullptr) *out = to_host(shell, std::move(value));
+}
 
 template <class F>
 bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept {

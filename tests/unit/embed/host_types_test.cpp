@@ -91,6 +91,21 @@ TEST_CASE("embed: a class without __init__ has instances of the host's making on
   CHECK(alive == 0);
 }
 
+TEST_CASE("embed: a pointer to a host's object is an instance of its class") {
+  Interpreter tsr;
+  Counter mine;
+  CHECK_THROWS_WITH_AS(tsr.set("early", &mine), "TypeError: the interpreter has no class for this type of the host's",
+                       ScriptError);
+  add_counter(tsr);
+  tsr.set("mine", &mine);
+  const auto grow = tsr.run("def grow(c):\n    return None if c is None else c.add(2)\ngrow")
+                        .as<std::function<std::optional<int>(Counter*)>>();
+  CHECK(grow(&mine) == 2);
+  CHECK(tsr.eval("mine.add(3)").as<int>() == 5);
+  CHECK(mine.count == 5);
+  CHECK_FALSE(grow(nullptr).has_value());
+}
+
 TEST_CASE("embed: containers, optionals and enums cross the border") {
   Interpreter tsr;
   tsr.set("m", std::map<std::string, std::vector<int>>{{"a", {1, 2}}, {"b", {}}});
@@ -308,4 +323,35 @@ TEST_CASE("embed: operations and gradients without an interpreter") {
   CHECK_THROWS_AS(op("no_such_operation", x), ScriptError);
   CHECK_THROWS_AS(op("softmax", x, "a"), ScriptError);
   CHECK_THROWS_AS(matmul(x, Tensor::zeros({3})), ScriptError);
+}
+
+TEST_CASE("embed: a reloaded module gets new functions and keeps its state") {
+  std::string text = "import torch\nif 'w' not in globals(): w = torch.zeros(2)\ndef learn(): w.add_(1)\n";
+  Options options;
+  options.import_source = [&](std::string_view name) { return name == "model" ? std::optional(text) : std::nullopt; };
+  Interpreter tsr(options);
+  const Ref model = tsr.import("model");
+  const Tensor weights = model.attribute("w").as<Tensor>();
+  model.call("learn");
+  text = "def learn(): w.mul_(10)\nnew = True\n";
+  tsr.reload(model);
+  model.call("learn");
+  CHECK(weights.to_vector<float>() == std::vector<float>{10, 10});
+  CHECK(model.attribute("new").truth());
+  text = "def learn(:";
+  CHECK_THROWS_AS(tsr.reload(model), ScriptError);
+  model.call("learn");
+  CHECK(weights.to_vector<float>() == std::vector<float>{100, 100});
+}
+
+TEST_CASE("embed: a limit that is hit in the last line's finalizer is told") {
+  Options options;
+  options.step_limit = 100'000;
+  Interpreter tsr(options);
+  ScriptError error;
+  const char* const code = "class A:\n    def __del__(self):\n        while True: pass\ndef f(): A()\nf()\n";
+  CHECK_FALSE(tsr.try_run(code, nullptr, &error));
+  CHECK(error.is_limit());
+  CHECK_THROWS_AS(tsr.get("f")(), ScriptError);
+  CHECK(tsr.eval("1 + 1").as<int>() == 2);
 }

@@ -213,6 +213,9 @@ class Interpreter {
   // What scripts get by `import name`; the same module each time.
   Module module(const char* name, const char* doc = "") { return Module(made_by(tsr_module, name, doc)); }
   Ref import(const char* name) { return made_by(tsr_import, name); }
+  // Runs the text of a module of scripts again, over the names that it has, as importlib.reload: functions are replaced, what
+  // the new text does not set stays. What it raises leaves the names that it has not come to.
+  void reload(const Ref& module) { import("importlib").call("reload", module); }
 
   // A value of this interpreter's.
   template <class T>

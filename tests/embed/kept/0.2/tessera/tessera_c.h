@@ -69,7 +69,7 @@ TSR_API void tsr_error_free(tsr_error* error);
 /* What a script may do besides computing. */
 enum {
   TSR_GRANT_FILES = 1,       /* read and write files, import them; below options.files_root when that is set */
-  TSR_GRANT_CLOCK = 2,       /* know the time, and wait */
+  TSR_GRANT_CLOCK = 2,       /* know the time */
   TSR_GRANT_ENVIRONMENT = 4, /* environment variables, names of users, folders and machines, process numbers */
   TSR_GRANT_PROCESSES = 8,   /* start programs, send signals */
   TSR_GRANT_ENTROPY = 16,    /* random numbers that differ from run to run */

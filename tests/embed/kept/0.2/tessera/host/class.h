@@ -158,4 +158,20 @@ class Class {
   Ref type_;
 };
 
+// A pointer to an object of the host's: a value of the class made for T, which the host's object has to outlive; nullptr is
+// None. (Parameters of host functions may be T&, const T& or T*.)
+template <class T>
+struct Convert<T*, std::enable_if_t<std::is_class_v<T>>> {
+  static tsr_value to(tsr_interpreter* in, T* object) {
+    if (object == nullptr) return tsr_none();
+    tsr_value type = tsr_none(), made = tsr_none();
+    detail::ErrorSlot error;
+    error.check(tsr_find_class(in, &detail::ClassTag<T>::tag, &type, error));
+    const Ref owned(in, type);
+    if (owned.is_none()) throw ScriptError("TypeError", "the interpreter has no class for this type of the host's");
+    error.check(tsr_make_instance(in, type, object, nullptr, &made, error));
+    return made;
+  }
+};
+
 }  // namespace tessera
