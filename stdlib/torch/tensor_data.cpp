@@ -3,6 +3,7 @@
 // Making one takes two walks: the first finds the shape (along the first items, as PyTorch does) and the dtype, the
 // second writes the elements and refuses what does not fit the shape.
 #include "lang/core/protocol.h"
+#include "lang/objects/module.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
@@ -226,6 +227,11 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
     const Tensor& t = expect_tensor(in, data, "data");
     GradMode no_grad(false);
     return tensor_to(t, has_dtype ? wanted : t.dtype(), has_device ? device : t.device(), copy);
+  }
+  if (data.is_object() && !is_sequence(data) && !find_attr(in, data, intern(in, "__dlpack__")).is_undefined()) {
+    const Value module(static_cast<Object*>(in.import("torch.utils.dlpack")));
+    const Value taken = call_method(in, module, intern(in, "from_dlpack"), {data});
+    return tensor_from_data(in, taken, dtype_value, device_value, copy);
   }
   Tensor result;
   const bool plain = !has_dtype && state.context.default_dtype == kFloat32 && is_sequence(data);

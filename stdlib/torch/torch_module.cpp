@@ -14,6 +14,7 @@
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/dlpack_capsule.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
 
@@ -327,6 +328,7 @@ void fill_c(Interpreter& in, Module& module) {
   add_autocast_functions(in, module);
   add_c_functions(in, module);
   add_memory_functions(in, module);
+  add_dlpack_functions(in, module);
 }
 
 void fill_ops(Interpreter& in, Module& module) {
