@@ -15,7 +15,7 @@ namespace tessera::repl {
 
 Limits all_granted() {
   Limits limits;
-  limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = true;
+  limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = limits.entropy = true;
   return limits;
 }
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tessera::lang {
+
+class Files;  // files.h
 
 struct Host {
   // All may be empty: then nothing is printed, input() raises EOFError, and only embedded modules can be imported.
@@ -16,6 +19,7 @@ struct Host {
   std::function<bool(std::string& line)> read_line;
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+  std::shared_ptr<Files> files;  // made by the interpreter from its limits
 };
 
 }  // namespace tessera::lang

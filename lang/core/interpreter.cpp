@@ -10,6 +10,7 @@
 #include "lang/objects/class.h"
 #include "lang/compiler/compile.h"
 #include "lang/core/cycles.h"
+#include "lang/core/files.h"
 #include "lang/core/host.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_types.h"
@@ -45,9 +46,41 @@ struct Interpreter::State {
 
 Interpreter::Interpreter() : Interpreter(Host{}) {}
 
+namespace {
+
+// How much of `text` fits into `bytes`, in whole characters.
+size_t fitting(std::string_view text, uint64_t bytes) {
+  size_t size = static_cast<size_t>(bytes);
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+  return size;
+}
+
+// Whoever prints calls the host's functions: so what is printed is counted there. What still fits is shown; what comes later
+// than the limit is not, in later runs neither.
+void count_output(Interpreter& in, Host& host) {
+  if (in.limits.output_bytes == 0) return;
+  const auto left = std::make_shared<uint64_t>(in.limits.output_bytes);
+  for (auto* write : {&host.write_out, &host.write_error}) {
+    if (!*write) continue;
+    *write = [&in, left, plain = std::move(*write)](std::string_view text) {
+      if (text.size() <= *left) {
+        *left -= text.size();
+        return plain(text);
+      }
+      const size_t size = fitting(text, std::exchange(*left, 0));
+      if (size != 0) plain(text.substr(0, size));
+      in.vm().hit_limit(ErrorKind::RuntimeError, "output limit exceeded");
+    };
+  }
+}
+
+}  // namespace
+
 Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   heap.set_limit(limits.object_bytes);
   state_->host = std::move(host);
+  count_output(*this, state_->host);
+  state_->host.files = std::make_shared<Files>(limits);
   host_ = &state_->host;
   const auto make = [](auto& owner, auto&&... arguments) {
     owner = std::make_unique<std::remove_reference_t<decltype(*owner)>>(arguments...);

@@ -1,15 +1,11 @@
 // Finding and running modules. The order of search: sys.modules, native, embedded, files beside the importer or on the path.
 #include "lang/objects/module.h"
 
-#include <sys/stat.h>
-
-#include <fstream>
-#include <iterator>
-
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/compile.h"
 #include "lang/objects/exception.h"
+#include "lang/core/files.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
@@ -51,32 +47,23 @@ Value module_repr(Interpreter& in, const Value& self) {
   return make_str(in, text);
 }
 
-bool is_file(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
-bool is_folder(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 // The file that holds a module: x.tsr, x.py, or a package's __init__.
-bool find_in_folder(const std::string& folder, std::string_view name, std::string& path, bool& is_package) {
+bool find_in_folder(Files& files, const std::string& folder, std::string_view name, std::string& path,
+                    bool& is_package) {
   const std::string base = (folder.empty() ? std::string() : folder + "/") + std::string(name);
   for (const char* extension : {".tsr", ".py"}) {
-    if (is_file(base + "/__init__" + extension)) {
+    if (files.is_file(base + "/__init__" + extension)) {
       path = base + "/__init__" + extension;
       is_package = true;
       return true;
     }
-    if (is_file(base + extension)) {
+    if (files.is_file(base + extension)) {
       path = base + extension;
       is_package = false;
       return true;
     }
   }
-  if (!is_folder(base)) return false;
+  if (!files.is_folder(base)) return false;
   path = base;  // a namespace package: a folder without __init__
   is_package = true;
   return true;
@@ -161,13 +148,15 @@ bool Modules::find_text(std::string_view name, Module* parent, Text& found) {
     }
   }
   if (!in_.limits.imports_of_files || !find_file(name, parent, found.path, found.is_package)) return false;
-  if (is_folder(found.path)) {
+  Files& files = *in_.host().files;
+  if (files.is_folder(found.path)) {
     found.path += "/__init__.py";
     found.is_package = true;
     return true;
   }
-  std::ifstream file(found.path, std::ios::binary);
-  found.text = decode_source(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::string text;
+  files.read_all(found.path, text);
+  found.text = decode_source(std::move(text));
   return true;
 }
 
@@ -260,11 +249,12 @@ void Modules::run_body(Module* module, const Text& source) {
 }
 
 bool Modules::find_file(std::string_view name, Module* parent, std::string& path, bool& is_package) {
+  Files& files = *in_.host().files;
   if (parent != nullptr) {
     const Value* folders = dict_get_str(parent->dict, in_.names->path);
     if (folders == nullptr || !is_list(*folders)) return false;
     for (const Value& folder : *as_list(*folders)) {
-      if (is_str(folder) && find_in_folder(std::string(text_of(folder)), last_part(name), path, is_package))
+      if (is_str(folder) && find_in_folder(files, std::string(text_of(folder)), last_part(name), path, is_package))
         return true;
     }
     return false;
@@ -274,13 +264,13 @@ bool Modules::find_file(std::string_view name, Module* parent, std::string& path
     const Value* folders = dict_get_text(sys->dict, "path");
     if (folders != nullptr && is_list(*folders)) {
       for (const Value& folder : *as_list(*folders)) {
-        if (is_str(folder) && find_in_folder(std::string(text_of(folder)), name, path, is_package)) return true;
+        if (is_str(folder) && find_in_folder(files, std::string(text_of(folder)), name, path, is_package)) return true;
       }
       return false;
     }
   }
   for (const std::string& folder : in_.search_path) {
-    if (find_in_folder(folder, name, path, is_package)) return true;
+    if (find_in_folder(files, folder, name, path, is_package)) return true;
   }
   return false;
 }

@@ -44,6 +44,8 @@ class VirtualMachine {
   // A safe point: collections, what `interrupt` asks for, the limits; and the same where no script may run.
   void safe_point();
   void stop_now();
+  // What no handler of the script catches, and what stays until the run has ended.
+  [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
   void begin_run();  // see RunScope
   void end_run() noexcept;
   bool is_running() const { return runs_ != 0; }
@@ -97,7 +99,6 @@ class VirtualMachine {
   void find_native_limit();
   void check_steps();
   void forget_stops() noexcept;
-  [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
   [[noreturn]] void throw_limit();
   Value limit_behind(Value exception);
   [[noreturn]] void throw_too_deep(Value* window, uint32_t count);

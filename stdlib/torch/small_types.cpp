@@ -2,6 +2,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/range.h"
 #include "runtime/random.h"
+#include "stdlib/torch/torch_module.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_type.h"
 
@@ -216,9 +217,7 @@ Value generator_initial_seed(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(generator_of(args[0]).initial_seed()));
 }
 
-Value generator_seed(Interpreter&, const Args& args) {
-  return Value::integer(static_cast<int64_t>(generator_of(args[0]).seed()));
-}
+Value generator_seed(Interpreter& in, const Args& args) { return Value::integer(seed_anew(in, generator_of(args[0]))); }
 
 Value generator_get_state(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -147,32 +147,48 @@ Value from_buffer(Interpreter& in, const Args& args) {
   });
 }
 
-class Descriptor {
+class OpenFile {
  public:
-  Descriptor(Interpreter& in, const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) throw_os_error(in, errno, path);
+  OpenFile(Interpreter& in, const std::string& path) : files_(files_of(in)), file_(files_.open(path, O_RDONLY)) {
+    if (file_ < 0) throw_os_error(in, errno, path);
   }
-  ~Descriptor() { close(fd_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
+  ~OpenFile() { files_.close(file_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return file_; }
+  Files& files() const { return files_; }
 
  private:
-  int fd_;
+  Files& files_;
+  int file_;
 };
 
-// The bytes of a file as a flat uint8 tensor. Pages come when they are looked at; what is written stays in memory.
+Tensor read_file(Interpreter& in, const OpenFile& file, int64_t size) {
+  Tensor bytes = Tensor::empty({&size, 1}, kUInt8);
+  char* const to = static_cast<char*>(bytes.data_ptr());
+  constexpr int64_t kPiece = 1 << 20;
+  for (int64_t done = 0; done < size;) {
+    in.check_stop();
+    const ssize_t got = file.files().read(file.get(), to + done, static_cast<size_t>(std::min(size - done, kPiece)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_os_error(in, errno);
+    if (got == 0) std::memset(to + done, 0, static_cast<size_t>(size - done)), done = size;
+    done += got;
+  }
+  return bytes;
+}
+
+// The bytes of a file as a flat uint8 tensor. Pages come when they are looked at; what is written stays in memory. A mapped file
+// that somebody shortens ends the process: who may not end it by other means gets a copy, which is on its account too.
 Value map_file(Interpreter& in, const Args& args) {
-  require(in.limits.files, "files");
-  const std::string path(text_argument(in, args[0], "path"));
-  if (path.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
-  const Descriptor file(in, path);
+  const std::string path = path_argument(in, args[0]);
+  const OpenFile file(in, path);
   struct stat status {};
-  if (fstat(file.get(), &status) != 0) throw_os_error(in, errno, path);
+  if (file.files().status(file.get(), &status) != 0) throw_os_error(in, errno, path);
   if (!S_ISREG(status.st_mode)) throw_os_error(in, S_ISDIR(status.st_mode) ? EISDIR : ENODEV, path);
   const int64_t size = status.st_size;
   return in_torch(in, std::span<const Value>(), [&] {
-    if (size == 0) return wrap_tensor(in, Tensor::empty({&size, 1}, kUInt8));
+    if (size == 0 || !in.limits.processes) return wrap_tensor(in, read_file(in, file, size));
     const size_t bytes = static_cast<size_t>(size);
     void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
     if (data == MAP_FAILED) throw_os_error(in, errno, path);

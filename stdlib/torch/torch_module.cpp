@@ -94,8 +94,7 @@ Value initial_seed(Interpreter& in, const Args& args) {
 }
 
 Value seed(Interpreter& in, const Args& args) {
-  return in_torch(in, args,
-                  [&] { return Value::integer(static_cast<int64_t>(torch_state(in).context.generator().seed())); });
+  return in_torch(in, args, [&] { return Value::integer(seed_anew(in, torch_state(in).context.generator())); });
 }
 
 Value get_default_dtype(Interpreter& in, const Args&) {
@@ -352,6 +351,12 @@ void set_default_device(Interpreter& in, std::string_view device) {
     Tensor::empty({1}, kFloat32, wanted);
     torch_state(in).context.default_device = wanted;
   });
+}
+
+int64_t seed_anew(Interpreter& in, Generator& generator) {
+  if (in.limits.entropy) return static_cast<int64_t>(generator.seed());
+  generator.manual_seed(Generator::kDefaultSeed);
+  return static_cast<int64_t>(Generator::kDefaultSeed);
 }
 
 void set_tensor_threads(Interpreter& in, int threads) {

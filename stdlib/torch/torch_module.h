@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "lang/core/interpreter.h"
+#include "runtime/random.h"
 #include "stdlib/namespaces.h"
 
 namespace tessera::stdlib {
@@ -14,5 +15,8 @@ void add_torch_modules(Interpreter& in);
 void set_default_device(Interpreter& in, std::string_view device);
 void set_tensor_threads(Interpreter& in, int threads);
 void set_tensor_memory_limit(Interpreter& in, uint64_t bytes);
+
+// A seed from the system, or always the same for who may not ask it.
+int64_t seed_anew(Interpreter& in, tensor::Generator& generator);
 
 }  // namespace tessera::stdlib

@@ -1,7 +1,8 @@
 // A host that runs a stranger's script from standard input under limits, and says what became of it: the class of the
-// exception, the seconds, the peak of memory in KB, and whether the interpreter lives on. tests/sandbox/run.py reads that.
+// exception, the seconds, the peak of memory in KB, whether the interpreter lives on, and how many bytes were printed.
+// tests/sandbox/run.py reads that.
 //
-//   tessera_sandbox SECONDS MEGABYTES STEPS CANCEL_AFTER < script
+//   tessera_sandbox [NAME=NUMBER...] [grant=NAME...] [root=FOLDER] < script
 #include <sys/resource.h>
 #include <tessera/tessera.h>
 
@@ -23,17 +24,39 @@ long peak_kilobytes() {
   return usage.ru_maxrss;
 }
 
+bool set_option(tessera::Options& options, double& cancel_after, const std::string& name, const std::string& value) {
+  const auto count = static_cast<uint64_t>(std::atoll(value.c_str()));
+  if (name == "time") options.time_limit = std::atof(value.c_str());
+  else if (name == "memory") options.memory_limit = count << 20;
+  else if (name == "steps") options.step_limit = count;
+  else if (name == "cancel") cancel_after = std::atof(value.c_str());
+  else if (name == "output") options.output_limit = count;
+  else if (name == "open") options.open_files = static_cast<uint32_t>(count);
+  else if (name == "root") options.allow_files = true, options.files_root = value;
+  else if (name == "grant" && value == "entropy") options.allow_entropy = true;
+  else if (name == "grant" && value == "files") options.allow_files = true;
+  else return false;
+  return true;
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
   const std::string script(std::istreambuf_iterator<char>(std::cin), {});
-  const double cancel_after = std::atof(argv[4]);
-  tessera::Interpreter tsr({.memory_limit = static_cast<uint64_t>(std::atoll(argv[2])) << 20,
-                            .step_limit = static_cast<uint64_t>(std::atoll(argv[3])),
-                            .time_limit = std::atof(argv[1])});
+  double cancel_after = 0;
+  size_t printed = 0;
+  tessera::Options options;
+  options.print = options.print_error = [&](std::string_view text) { printed += text.size(); };
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos ||
+        !set_option(options, cancel_after, word.substr(0, equals), word.substr(equals + 1)))
+      return 2;
+  }
+  tessera::Interpreter tsr(std::move(options));
   std::thread canceller;
   if (cancel_after > 0)
     canceller = std::thread([&] {
@@ -56,7 +79,7 @@ int main(int argc, char** argv) {
   } catch (const tessera::ScriptError& error) {
     after = error.class_name();
   }
-  std::printf("%s\t%.4f\t%ld\t%s\t%s\n", raised.c_str(), seconds, peak_kilobytes(), after.c_str(),
+  std::printf("%s\t%.4f\t%ld\t%s\t%zu\t%s\n", raised.c_str(), seconds, peak_kilobytes(), after.c_str(), printed,
               first_line(message).c_str());
   return 0;
 }

@@ -1,8 +1,7 @@
 // numpy._random.Draws: a generator that fills tensors. Shapes, ranges and names of arguments are the scripts' part.
 #include "stdlib/numpy/native/random_module.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include <chrono>
 
@@ -68,14 +67,13 @@ Value seed_words(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// Always the same for who may not ask the system.
 Value fresh_words(Interpreter& in, const Args&) {
-  uint32_t words[4];
-  const int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-  const bool good = file >= 0 && read(file, words, sizeof words) == static_cast<ssize_t>(sizeof words);
-  if (file >= 0) close(file);
-  const auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  if (!good)
+  uint32_t words[4] = {};
+  if (in.limits.entropy && getrandom(words, sizeof words, 0) != static_cast<ssize_t>(sizeof words)) {
+    const auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     words[0] = static_cast<uint32_t>(now), words[1] = static_cast<uint32_t>(now >> 32), words[2] = words[3] = 0;
+  }
   const Value list = make_list(in, 4);
   for (const uint32_t word : words) list_append(in, as_list(list), Value::integer(word));
   return list;

@@ -65,23 +65,24 @@ void check_readable(Interpreter& in, BinaryFile* f, const char* what) {
 // --- the system's side
 
 // Answers errno.
-int go_to(BinaryFile* f, int64_t where) {
+int go_to(Interpreter& in, BinaryFile* f, int64_t where) {
   if (!f->seekable || f->system == where) return 0;
-  if (lseek(f->fd, where, SEEK_SET) < 0) return errno;
+  if (in.host().files->seek(f->fd, where, SEEK_SET) < 0) return errno;
   f->system = where;
   return 0;
 }
 
-int write_pending(BinaryFile* f) {
+int write_pending(Interpreter& in, BinaryFile* f) {
+  const Files& files = *in.host().files;
   size_t done = 0;
-  int code = f->pending.empty() || f->appends ? 0 : go_to(f, f->position - static_cast<int64_t>(f->pending.size()));
+  int code = f->pending.empty() || f->appends ? 0 : go_to(in, f, f->position - static_cast<int64_t>(f->pending.size()));
   while (code == 0 && done < f->pending.size()) {
-    const ssize_t put = write(f->fd, f->pending.data() + done, f->pending.size() - done);
+    const ssize_t put = files.write(f->fd, f->pending.data() + done, f->pending.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) code = errno;
     else done += static_cast<size_t>(put), f->system += put;
   }
-  if (f->appends && done != 0 && f->seekable) f->position = f->system = lseek(f->fd, 0, SEEK_CUR);
+  if (f->appends && done != 0 && f->seekable) f->position = f->system = files.seek(f->fd, 0, SEEK_CUR);
   f->pending.clear();
   return code;
 }
@@ -89,15 +90,15 @@ int write_pending(BinaryFile* f) {
 void flush(Interpreter& in, BinaryFile* f) {
   if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
   if (f->place != Place::Disk || f->pending.empty()) return;
-  if (const int code = write_pending(f)) throw_os_error(in, code);
+  if (const int code = write_pending(in, f)) throw_os_error(in, code);
 }
 
-int close_file(BinaryFile* f) {
+int close_file(Interpreter& in, BinaryFile* f) {
   if (f->closed) return 0;
   int code = 0;
   if (f->place == Place::Disk) {
-    code = write_pending(f);
-    if (f->owns_fd && close(f->fd) != 0 && code == 0) code = errno;
+    code = write_pending(in, f);
+    if (f->owns_fd && in.host().files->close(f->fd) != 0 && code == 0) code = errno;
     f->fd = -1;
   }
   f->closed = true;
@@ -105,7 +106,7 @@ int close_file(BinaryFile* f) {
 }
 
 void destroy_file(Interpreter& in, Object* self) {
-  close_file(static_cast<BinaryFile*>(self));
+  close_file(in, static_cast<BinaryFile*>(self));
   free_object(in, static_cast<BinaryFile*>(self));
 }
 
@@ -113,7 +114,7 @@ void destroy_file(Interpreter& in, Object* self) {
 ssize_t read_descriptor(Interpreter& in, int fd, char* to, size_t size) {
   wait_to_read(in, fd);
   for (;;) {
-    const ssize_t got = read(fd, to, size);
+    const ssize_t got = in.host().files->read(fd, to, size);
     if (got >= 0 || errno != EINTR) return got;
     in.poll();
   }
@@ -121,7 +122,7 @@ ssize_t read_descriptor(Interpreter& in, int fd, char* to, size_t size) {
 
 // One read of the system into `to`; answers how many bytes came, 0 at the end.
 size_t read_system(Interpreter& in, BinaryFile* f, char* to, size_t size) {
-  if (const int code = go_to(f, f->position)) throw_os_error(in, code);
+  if (const int code = go_to(in, f, f->position)) throw_os_error(in, code);
   const ssize_t got = read_descriptor(in, f->fd, to, size);
   if (got < 0) throw_os_error(in, errno);
   f->system += got;
@@ -150,7 +151,7 @@ bool fill(Interpreter& in, BinaryFile* f) {
     return true;
   }
   const size_t old = f->ahead.size();
-  if (const int code = go_to(f, f->position + static_cast<int64_t>(old))) throw_os_error(in, code);
+  if (const int code = go_to(in, f, f->position + static_cast<int64_t>(old))) throw_os_error(in, code);
   std::string block(kBlock, '\0');
   const ssize_t got = read_descriptor(in, f->fd, block.data(), kBlock);
   if (got < 0) throw_os_error(in, errno);
@@ -191,13 +192,14 @@ size_t read_some(Interpreter& in, BinaryFile* f, char* to, size_t size, bool onc
 }
 
 // How many bytes there are from here to the end; SIZE_MAX: nobody knows.
-size_t rest_of(BinaryFile* f) {
+size_t rest_of(Interpreter& in, BinaryFile* f) {
   if (f->place == Place::Memory) {
     const size_t size = memory_of(f)->size, from = std::min(static_cast<size_t>(f->position), size);
     return size - from;
   }
   struct stat s {};
-  if (f->place != Place::Disk || fstat(f->fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_size == 0) return SIZE_MAX;
+  if (f->place != Place::Disk || in.host().files->status(f->fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_size == 0)
+    return SIZE_MAX;
   return s.st_size > f->position ? static_cast<size_t>(s.st_size - f->position) : f->left();
 }
 
@@ -217,7 +219,7 @@ Value read_unknown(Interpreter& in, BinaryFile* f, size_t size, bool once) {
 
 Value read_bytes(Interpreter& in, BinaryFile* f, int64_t count, bool once) {
   flush(in, f);
-  const size_t rest = rest_of(f), wanted = count < 0 ? SIZE_MAX : static_cast<size_t>(count);
+  const size_t rest = rest_of(in, f), wanted = count < 0 ? SIZE_MAX : static_cast<size_t>(count);
   if (rest == SIZE_MAX) return read_unknown(in, f, wanted, once && count >= 0);
   Bytes* made = new_bytes(in, std::min(wanted, rest));
   const Value held = Value::adopt(made);
@@ -388,7 +390,7 @@ Value file_close(Interpreter& in, const Args& args) {
       throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");
     byte_array_resize(in, memory_of(f), 0);
   }
-  if (const int code = close_file(f)) throw_os_error(in, code);
+  if (const int code = close_file(in, f)) throw_os_error(in, code);
   return Value::none();
 }
 
@@ -423,7 +425,7 @@ Value file_seek(Interpreter& in, const Args& args) {
     f->position = wanted;
     return Value::integer(wanted);
   }
-  const int64_t place = lseek(f->fd, wanted, whence == 2 ? SEEK_END : SEEK_SET);
+  const int64_t place = in.host().files->seek(f->fd, wanted, whence == 2 ? SEEK_END : SEEK_SET);
   if (place < 0) throw_os_error(in, errno);
   drop_ahead(f);
   f->position = f->system = place;
@@ -449,7 +451,7 @@ Value file_truncate(Interpreter& in, const Args& args) {
     return Value::integer(size);
   }
   flush(in, f);
-  if (f->place != Place::Disk || ftruncate(f->fd, size) != 0)
+  if (f->place != Place::Disk || in.host().files->truncate(f->fd, size) != 0)
     throw_os_error(in, f->place != Place::Disk ? EINVAL : errno);
   drop_ahead(f);
   return Value::integer(size);
@@ -610,7 +612,7 @@ Value make_binary_file(Interpreter& in, const BinaryOptions& options) {
   f->appends = options.kind == 'a';
   f->mode = options.kind == 'x' ? "xb" : options.kind == 'a' ? "ab" : f->readable ? "rb" : "wb";
   if (options.plus) f->mode += '+';
-  const int64_t here = lseek(f->fd, 0, f->appends ? SEEK_END : SEEK_CUR);
+  const int64_t here = in.host().files->seek(f->fd, 0, f->appends ? SEEK_END : SEEK_CUR);
   f->seekable = here >= 0;
   f->position = f->system = std::max<int64_t>(here, 0);
   return made;

@@ -35,7 +35,7 @@ void close_stream(Interpreter& in, TextFile* f) noexcept {
 void destroy_file(Interpreter& in, Object* self) {
   TextFile* f = static_cast<TextFile*>(self);
   if (f->place == Place::Stream && !f->closed) close_stream(in, f);
-  close_file(f);
+  close_file(in, f);
   free_object(in, static_cast<TextFile*>(self));
 }
 
@@ -201,27 +201,23 @@ void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const
 
 // Answers the descriptor; `shown` becomes the path as text.
 int open_path(Interpreter& in, const Value& path, const Mode& mode, Value& shown) {
-  Value text = path;
-  if (is_bytes(path)) {
-    text = make_str_lossy(in, bytes_of(path));
-  } else if (!is_str(path)) {
-    const Value method = find_attr(in, path, intern(in, "__fspath__"));
-    if (method.is_undefined()) {
-      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
-                  std::string(type_of(in, path)->name->view()).c_str());
-    }
-    text = call(in, method);
-    shown = text;
-  }
-  const std::string name(text_argument(in, text, "path"));
-  if (name.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
-  const int fd = open(name.c_str(), open_flags(mode) | O_CLOEXEC, 0666);
+  if (!is_str(path) && !is_bytes(path)) shown = make_str_lossy(in, path_argument(in, path));
+  const std::string name = path_argument(in, is_bytes(path) ? path : shown);
+  Files& files = files_of(in);
+  const int fd = files.open(name, open_flags(mode));
   if (fd < 0) throw_os_error(in, errno, name);
   struct stat s {};
-  if (fstat(fd, &s) == 0 && S_ISDIR(s.st_mode)) {
-    close(fd);
+  if (files.status(fd, &s) == 0 && S_ISDIR(s.st_mode)) {
+    files.close(fd);
     throw_os_error(in, EISDIR, name);
   }
+  return fd;
+}
+
+// The number of an open file that a script gives instead of a path.
+int open_number(Interpreter& in, const Value& number) {
+  const int fd = static_cast<int>(number.as_int());
+  if (!files_of(in).owns(fd) || fcntl(fd, F_GETFD) < 0) throw_os_error(in, errno);
   return fd;
 }
 
@@ -237,9 +233,8 @@ Value open_binary(Interpreter& in, const Args& args, const Mode& mode) {
   options.buffered = !(args[2].is_int() && args[2].as_int() == 0);
   options.name = args[0];
   if (args[0].is_int()) {
-    options.fd = static_cast<int>(args[0].as_int());
+    options.fd = open_number(in, args[0]);
     options.owns_fd = truth(in, args[6]);
-    if (fcntl(options.fd, F_GETFD) < 0) throw_os_error(in, errno);
   } else {
     options.fd = open_path(in, args[0], mode, options.name);
   }
@@ -286,15 +281,14 @@ Value open_file(Interpreter& in, const Args& args) {
   f->appends = mode.kind == 'a';
   set_text_options(in, f, args[3], args[4], args[5]);
   if (args[0].is_int()) {
-    f->fd = static_cast<int>(args[0].as_int());
+    f->fd = open_number(in, args[0]);
     f->owns_fd = truth(in, args[6]);
-    if (fcntl(f->fd, F_GETFD) < 0) throw_os_error(in, errno);
   } else {
     f->fd = open_path(in, args[0], mode, f->name);
   }
   f->closed = false;
   f->line_buffered = (args[2].is_int() && args[2].as_int() == 1) || isatty(f->fd) == 1;
-  if (f->appends) f->consumed = lseek(f->fd, 0, SEEK_END);
+  if (f->appends) f->consumed = files_of(in).seek(f->fd, 0, SEEK_END);
   if (f->encoding == Encoding::Utf8Signature && mode.kind != 'r') f->pending = "\xEF\xBB\xBF";
   return made;
 }

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
@@ -25,39 +26,33 @@ extern char** environ;
 namespace tessera::stdlib {
 namespace {
 
-std::string path_argument(Interpreter& in, const Value& v) {
-  std::string text;
-  if (is_str(v)) {
-    text = text_of(v);
-  } else {
-    const Value method = find_attr(in, v, intern(in, "__fspath__"));
-    if (method.is_undefined()) {
-      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
-                  std::string(type_of(in, v)->name->view()).c_str());
-    }
-    text = text_argument(in, call(in, method), "__fspath__() result");
-  }
-  if (text.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
-  return text;
-}
-
 void check(Interpreter& in, int result, const std::string& path) {
   if (result != 0) throw_os_error(in, errno, path);
 }
 
-void files(Interpreter& in) { require(in.limits.files, "files"); }
+// A path of the script's, and where it leads.
+struct Found {
+  Found(Interpreter& in, const Value& v, Files::Last last) : path(path_argument(in, v)) {
+    check(in, files_of(in).find(path, last, place), path);
+  }
+  std::string path;
+  Files::Place place;
+};
+constexpr Files::Last kFollowed = Files::Last::Followed, kKept = Files::Last::Kept;
+
+int descriptor(Interpreter& in, const Value& v) { return static_cast<int>(int_argument(in, v)); }
 
 double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9; }
 
 // (mode, inode, device, links, user, group, size, times of access, change of content, change of state)
 Value status(Interpreter& in, const Args& args) {
-  files(in);
+  Files& files = files_of(in);
   struct stat s {};
   if (args[0].is_int()) {
-    if (fstat(static_cast<int>(args[0].as_int()), &s) != 0) throw_os_error(in, errno);
+    if (files.status(descriptor(in, args[0]), &s) != 0) throw_os_error(in, errno);
   } else {
     const std::string path = path_argument(in, args[0]);
-    check(in, truth(in, args[1]) ? stat(path.c_str(), &s) : lstat(path.c_str(), &s), path);
+    check(in, files.status(path, truth(in, args[1]) ? kFollowed : kKept, &s), path);
   }
   return make_tuple(
       in, {Value::integer(s.st_mode), Value::integer(static_cast<int64_t>(s.st_ino)),
@@ -67,10 +62,11 @@ Value status(Interpreter& in, const Args& args) {
 }
 
 Value list_directory(Interpreter& in, const Args& args) {
-  files(in);
-  const std::string path = path_argument(in, args[0]);
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) throw_os_error(in, errno, path);
+  const Found found(in, args[0], kFollowed);
+  const int file = openat(found.place.folder(), found.place.name(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) throw_os_error(in, errno, found.path);
+  DIR* directory = fdopendir(file);
+  if (directory == nullptr) throw_os_error(in, errno, found.path);
   std::vector<std::string> names;
   while (const dirent* entry = readdir(directory)) {
     const std::string name = entry->d_name;
@@ -83,72 +79,102 @@ Value list_directory(Interpreter& in, const Args& args) {
 }
 
 Value current_directory(Interpreter& in, const Args&) {
-  files(in);
-  char path[PATH_MAX];
-  if (getcwd(path, sizeof path) == nullptr) throw_os_error(in, errno);
+  std::string path;
+  if (files_of(in).current_folder(path) != 0) throw_os_error(in, errno);
   return make_str_lossy(in, path);
 }
 
-template <int (*F)(const char*)>
-Value by_path(Interpreter& in, const Args& args) {
-  files(in);
+Value change_directory(Interpreter& in, const Args& args) {
   const std::string path = path_argument(in, args[0]);
-  check(in, F(path.c_str()), path);
+  check(in, files_of(in).enter_folder(path), path);
+  return Value::none();
+}
+
+template <int Flags>
+Value remove_name(Interpreter& in, const Args& args) {
+  const Found found(in, args[0], kKept);
+  check(in, unlinkat(found.place.folder(), found.place.name(), Flags), found.path);
   return Value::none();
 }
 
 Value make_directory(Interpreter& in, const Args& args) {
-  files(in);
-  const std::string path = path_argument(in, args[0]);
-  check(in, mkdir(path.c_str(), static_cast<mode_t>(int_argument(in, args[1]))), path);
+  const Found found(in, args[0], kKept);
+  const mode_t mode = static_cast<mode_t>(int_argument(in, args[1]));
+  check(in, mkdirat(found.place.folder(), found.place.name(), mode), found.path);
   return Value::none();
 }
 
-template <int (*F)(const char*, const char*)>
-Value by_paths(Interpreter& in, const Args& args) {
-  files(in);
-  const std::string from = path_argument(in, args[0]), to = path_argument(in, args[1]);
-  if (F(from.c_str(), to.c_str()) != 0) {
-    const Value error_class(error_type(in, ErrorKind::OSError));
-    throw Thrown(call(in, error_class,
-                      {Value::integer(errno), make_str(in, std::strerror(errno)), make_str_lossy(in, from),
-                       Value::none(), make_str_lossy(in, to)}));
-  }
+[[noreturn]] void throw_two_paths(Interpreter& in, int code, const std::string& from, const std::string& to) {
+  const Value error_class(error_type(in, ErrorKind::OSError));
+  throw Thrown(call(in, error_class,
+                    {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, from), Value::none(),
+                     make_str_lossy(in, to)}));
+}
+
+int link_name(int from_folder, const char* from, int to_folder, const char* to) {
+  return linkat(from_folder, from, to_folder, to, 0);
+}
+
+template <int (*F)(int, const char*, int, const char*)>
+Value by_places(Interpreter& in, const Args& args) {
+  const Found from(in, args[0], kKept), to(in, args[1], kKept);
+  if (F(from.place.folder(), from.place.name(), to.place.folder(), to.place.name()) != 0)
+    throw_two_paths(in, errno, from.path, to.path);
+  return Value::none();
+}
+
+Value make_link(Interpreter& in, const Args& args) {
+  const std::string target = path_argument(in, args[0]);
+  const Found found(in, args[1], kKept);
+  if (!files_of(in).allows_link_to(target)) throw_two_paths(in, EACCES, target, found.path);
+  if (symlinkat(target.c_str(), found.place.folder(), found.place.name()) != 0)
+    throw_two_paths(in, errno, target, found.path);
   return Value::none();
 }
 
 Value read_link(Interpreter& in, const Args& args) {
-  files(in);
-  const std::string path = path_argument(in, args[0]);
+  const Found found(in, args[0], kKept);
   char target[PATH_MAX];
-  const ssize_t size = readlink(path.c_str(), target, sizeof target);
-  if (size < 0) throw_os_error(in, errno, path);
+  const ssize_t size = readlinkat(found.place.folder(), found.place.name(), target, sizeof target);
+  if (size < 0) throw_os_error(in, errno, found.path);
   return make_str_lossy(in, std::string_view(target, static_cast<size_t>(size)));
 }
 
 Value real_path(Interpreter& in, const Args& args) {
-  files(in);
   const std::string path = path_argument(in, args[0]);
-  char target[PATH_MAX];
-  if (realpath(path.empty() ? "." : path.c_str(), target) == nullptr) throw_os_error(in, errno, path);
-  return make_str_lossy(in, target);
+  std::string real;
+  check(in, files_of(in).real_path(path, real), path);
+  return make_str_lossy(in, real);
 }
 
 Value may_access(Interpreter& in, const Args& args) {
-  files(in);
-  return Value::boolean(access(path_argument(in, args[0]).c_str(), static_cast<int>(int_argument(in, args[1]))) == 0);
+  const std::string path = path_argument(in, args[0]);
+  Files::Place place;
+  return Value::boolean(files_of(in).find(path, kFollowed, place) == 0 &&
+                        faccessat(place.folder(), place.name(), static_cast<int>(int_argument(in, args[1])), 0) == 0);
 }
 
 Value change_mode(Interpreter& in, const Args& args) {
-  files(in);
-  const std::string path = path_argument(in, args[0]);
-  check(in, chmod(path.c_str(), static_cast<mode_t>(int_argument(in, args[1]))), path);
+  Files& files = files_of(in);
+  const Found found(in, args[0], kFollowed);
+  const mode_t mode = static_cast<mode_t>(int_argument(in, args[1]));
+  if (!files.has_root()) {
+    check(in, fchmodat(found.place.folder(), found.place.name(), mode, 0), found.path);
+    return Value::none();
+  }
+  // By a descriptor: the name may be another file's by now. Below a root nobody gets another's rights.
+  const int file = openat(found.place.folder(), found.place.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) throw_os_error(in, errno, found.path);
+  const std::string itself = "/proc/self/fd/" + std::to_string(file);
+  const int done = chmod(itself.c_str(), mode & 0777);  // not the script's: made here
+  const int code = errno;
+  close(file);
+  if (done != 0) throw_os_error(in, code, found.path);
   return Value::none();
 }
 
 Value set_times(Interpreter& in, const Args& args) {
-  files(in);
-  const std::string path = path_argument(in, args[0]);
+  const Found found(in, args[0], kFollowed);
   timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
   if (!args[1].is_none()) {
     const Value pair = tuple_from(in, args[1]);
@@ -157,53 +183,59 @@ Value set_times(Interpreter& in, const Args& args) {
       times[i] = {static_cast<time_t>(t), static_cast<long>((t - static_cast<double>(static_cast<time_t>(t))) * 1e9)};
     }
   }
-  check(in, utimensat(AT_FDCWD, path.c_str(), times, 0), path);
+  const int flags = files_of(in).has_root() ? AT_SYMLINK_NOFOLLOW : 0;
+  check(in, utimensat(found.place.folder(), found.place.name(), times, flags), found.path);
   return Value::none();
 }
 
+// An open file that ends with its block.
+class OpenFile {
+ public:
+  OpenFile(Interpreter& in, const std::string& path, int flags)
+      : files_(files_of(in)), file_(files_.open(path, flags)) {
+    if (file_ < 0) throw_os_error(in, errno, path);
+  }
+  ~OpenFile() { close(); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return file_; }
+  int close() { return file_ < 0 ? 0 : files_.close(std::exchange(file_, -1)); }
+
+ private:
+  Files& files_;
+  int file_;
+};
+
 Value copy_file(Interpreter& in, const Args& args) {
-  files(in);
   const std::string from = path_argument(in, args[0]), to = path_argument(in, args[1]);
-  const int source = open(from.c_str(), O_RDONLY | O_CLOEXEC);
-  if (source < 0) throw_os_error(in, errno, from);
+  Files& files = files_of(in);
+  const OpenFile source(in, from, O_RDONLY);
   struct stat s {};
-  if (fstat(source, &s) == 0 && S_ISDIR(s.st_mode)) {
-    close(source);
-    throw_os_error(in, EISDIR, from);
-  }
-  const int target = open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (target < 0) {
-    const int code = errno;
-    close(source);
-    throw_os_error(in, code, to);
-  }
+  if (files.status(source.get(), &s) == 0 && S_ISDIR(s.st_mode)) throw_os_error(in, EISDIR, from);
+  OpenFile target(in, to, O_WRONLY | O_CREAT | O_TRUNC);
   std::vector<char> block(1 << 16);
-  int failed = 0;
-  for (ssize_t got; failed == 0 && (got = read(source, block.data(), block.size())) != 0;) {
-    if (got < 0) {
-      failed = errno;
-      break;
-    }
+  for (ssize_t got; (got = files.read(source.get(), block.data(), block.size())) != 0;) {
+    in.poll();
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_os_error(in, errno, to);
     for (ssize_t done = 0; done < got;) {
-      const ssize_t put = write(target, block.data() + done, static_cast<size_t>(got - done));
-      if (put < 0) {
-        failed = errno;
-        break;
-      }
+      const ssize_t put = files.write(target.get(), block.data() + done, static_cast<size_t>(got - done));
+      if (put < 0) throw_os_error(in, errno, to);
       done += put;
     }
   }
-  close(source);
-  if (close(target) != 0 && failed == 0) failed = errno;
-  if (failed != 0) throw_os_error(in, failed, to);
+  if (target.close() != 0) throw_os_error(in, errno, to);
   return Value::none();
 }
 
 Value disk_space(Interpreter& in, const Args& args) {
-  files(in);
+  const Found found(in, args[0], kFollowed);
+  const int file = openat(found.place.folder(), found.place.name(), O_PATH | O_CLOEXEC);
+  if (file < 0) throw_os_error(in, errno, found.path);
   struct statvfs s {};
-  const std::string path = path_argument(in, args[0]);
-  check(in, statvfs(path.c_str(), &s), path);
+  const int done = fstatvfs(file, &s), code = errno;
+  close(file);
+  if (done != 0) throw_os_error(in, code, found.path);
   return make_tuple(in, {Value::integer(static_cast<int64_t>(s.f_blocks * s.f_frsize)),
                          Value::integer(static_cast<int64_t>(s.f_bavail * s.f_frsize))});
 }
@@ -273,6 +305,7 @@ Value system_names(Interpreter& in, const Args&) {
 // --- bytes
 
 Value random_bytes(Interpreter& in, const Args& args) {
+  require(in.limits.entropy, "the system's random numbers");
   const int64_t size = int_argument(in, args[0]);
   if (size < 0) throw Error(ErrorKind::ValueError, "negative argument not allowed");
   Bytes* made = new_bytes(in, static_cast<size_t>(size));
@@ -286,29 +319,27 @@ Value random_bytes(Interpreter& in, const Args& args) {
 }
 
 Value open_descriptor(Interpreter& in, const Args& args) {
-  files(in);
   const std::string path = path_argument(in, args[0]);
-  const int fd = open(path.c_str(), static_cast<int>(int_argument(in, args[1])) | O_CLOEXEC,
-                      static_cast<mode_t>(int_argument(in, args[2])));
+  const int fd = files_of(in).open(path, static_cast<int>(int_argument(in, args[1])),
+                                   static_cast<mode_t>(int_argument(in, args[2])));
   if (fd < 0) throw_os_error(in, errno, path);
   return Value::integer(fd);
 }
 
 Value close_descriptor(Interpreter& in, const Args& args) {
-  files(in);
-  if (close(static_cast<int>(int_argument(in, args[0]))) != 0) throw_os_error(in, errno);
+  if (files_of(in).close(descriptor(in, args[0])) != 0) throw_os_error(in, errno);
   return Value::none();
 }
 
 Value read_descriptor(Interpreter& in, const Args& args) {
-  files(in);
+  Files& files = files_of(in);
   const int64_t size = int_argument(in, args[1]);
   if (size < 0) throw_os_error(in, EINVAL);
   Bytes* made = new_bytes(in, static_cast<size_t>(size));
   const Value held = Value::adopt(made);
   ssize_t got;
   do {
-    got = read(static_cast<int>(int_argument(in, args[0])), made->data(), made->size);
+    got = files.read(descriptor(in, args[0]), made->data(), made->size);
   } while (got < 0 && errno == EINTR);
   if (got < 0) throw_os_error(in, errno);
   return static_cast<size_t>(got) == made->size ? held
@@ -316,28 +347,26 @@ Value read_descriptor(Interpreter& in, const Args& args) {
 }
 
 Value write_descriptor(Interpreter& in, const Args& args) {
-  files(in);
-  const int fd = static_cast<int>(int_argument(in, args[0]));
+  Files& files = files_of(in);
+  const int fd = descriptor(in, args[0]);
   const BytesLike bytes(in, args[1]);
   ssize_t put;
   do {
-    put = write(fd, bytes.view().data(), bytes.view().size());
+    put = files.write(fd, bytes.view().data(), bytes.view().size());
   } while (put < 0 && errno == EINTR);
   if (put < 0) throw_os_error(in, errno);
   return Value::integer(put);
 }
 
 Value seek_descriptor(Interpreter& in, const Args& args) {
-  files(in);
-  const off_t place = lseek(static_cast<int>(int_argument(in, args[0])), int_argument(in, args[1]),
-                            static_cast<int>(int_argument(in, args[2])));
+  const off_t place = files_of(in).seek(descriptor(in, args[0]), int_argument(in, args[1]),
+                                        static_cast<int>(int_argument(in, args[2])));
   if (place < 0) throw_os_error(in, errno);
   return Value::integer(place);
 }
 
 Value sync_descriptor(Interpreter& in, const Args& args) {
-  files(in);
-  if (fsync(static_cast<int>(int_argument(in, args[0]))) != 0) throw_os_error(in, errno);
+  if (files_of(in).synchronize(descriptor(in, args[0])) != 0) throw_os_error(in, errno);
   return Value::none();
 }
 
@@ -352,14 +381,14 @@ const NativeDef kFunctions[] = {
     {"stat(path, follow_symlinks, /)", status, "What the system knows of a file."},
     {"listdir(path, /)", list_directory, "The names in a folder."},
     {"getcwd()", current_directory, "The current folder."},
-    {"chdir(path)", by_path<chdir>, "Change the current folder."},
-    {"rmdir(path)", by_path<rmdir>, "Remove an empty folder."},
-    {"unlink(path)", by_path<unlink>, "Remove a file."},
-    {"remove(path)", by_path<unlink>, "Remove a file."},
+    {"chdir(path)", change_directory, "Change the current folder."},
+    {"rmdir(path)", remove_name<AT_REMOVEDIR>, "Remove an empty folder."},
+    {"unlink(path)", remove_name<0>, "Remove a file."},
+    {"remove(path)", remove_name<0>, "Remove a file."},
     {"mkdir(path, mode, /)", make_directory, "Make a folder."},
-    {"rename(src, dst, /)", by_paths<rename>, "Rename a file or folder."},
-    {"link(src, dst, /)", by_paths<link>, "A second name for a file."},
-    {"symlink(src, dst, /)", by_paths<symlink>, "A symbolic link."},
+    {"rename(src, dst, /)", by_places<renameat>, "Rename a file or folder."},
+    {"link(src, dst, /)", by_places<link_name>, "A second name for a file."},
+    {"symlink(src, dst, /)", make_link, "A symbolic link."},
     {"readlink(path)", read_link, "Where a symbolic link leads."},
     {"realpath(path, /)", real_path, "The path without links."},
     {"access(path, mode)", may_access, "May this program use the file?"},

@@ -1,6 +1,5 @@
 // _random.Random: the twister behind `random`.
-#include <fcntl.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include <chrono>
 
@@ -21,12 +20,11 @@ RandomObject* self_of(const Args& args) { return static_cast<RandomObject*>(args
 
 void destroy_random(Interpreter& in, Object* self) { free_object(in, static_cast<RandomObject*>(self)); }
 
-// From the system's randomness, or from the clock where there is none.
-void seed_anew(Mersenne& twister) {
+// From the system's randomness, or from the clock where there is none; always the same for who may not ask the system.
+void seed_anew(Interpreter& in, Mersenne& twister) {
+  if (!in.limits.entropy) return twister.seed(uint64_t{0});
   uint32_t key[8];
-  const int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-  const bool good = file >= 0 && read(file, key, sizeof key) == static_cast<ssize_t>(sizeof key);
-  if (file >= 0) close(file);
+  const bool good = getrandom(key, sizeof key, 0) == static_cast<ssize_t>(sizeof key);
   if (good) {
     twister.seed_words(key, 8);
   } else {
@@ -37,7 +35,7 @@ void seed_anew(Mersenne& twister) {
 Value make_random(Interpreter& in, Type* type, const Args&) {
   RandomObject* made = make_object<RandomObject>(in, type);
   Value result = Value::adopt(made);
-  seed_anew(made->twister);
+  seed_anew(in, made->twister);
   return result;
 }
 
@@ -45,7 +43,7 @@ Value seed(Interpreter& in, const Args& args) {
   Mersenne& twister = self_of(args)->twister;
   const Value& a = args[1];
   if (a.is_none()) {
-    seed_anew(twister);
+    seed_anew(in, twister);
   } else if (is_str(a)) {
     twister.seed_text(text_of(a));
   } else if (is_bytes(a) || is_byte_array(a)) {

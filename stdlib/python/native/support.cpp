@@ -6,6 +6,7 @@
 
 #include "lang/core/names.h"
 #include "lang/objects/exception.h"
+#include "lang/types/bytes.h"
 #include "lang/types/types.h"
 
 namespace tessera::stdlib {
@@ -38,6 +39,29 @@ void throw_os_error(Interpreter& in, int code, std::string_view path) {
 void throw_os_error(Interpreter& in, int code) {
   const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code))}));
+}
+
+Files& files_of(Interpreter& in) {
+  require(in.limits.files, "files");
+  return *in.host().files;
+}
+
+std::string path_argument(Interpreter& in, const Value& v) {
+  std::string text;
+  if (is_str(v)) {
+    text = text_of(v);
+  } else if (is_bytes(v)) {
+    text = bytes_of(v);
+  } else {
+    const Value method = find_attr(in, v, intern(in, "__fspath__"));
+    if (method.is_undefined()) {
+      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
+                  std::string(type_of(in, v)->name->view()).c_str());
+    }
+    text = text_argument(in, call(in, method), "__fspath__() result");
+  }
+  if (text.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
+  return text;
 }
 
 void wait_to_read(Interpreter& in, int file) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "lang/core/files.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/module.h"
 #include "lang/core/native.h"
@@ -49,6 +51,11 @@ bool has_script_init(Interpreter& in, const Type* type);
 [[noreturn]] void throw_os_error(Interpreter& in, int code);
 // PermissionError unless the host grants it; `what` as in "reading files".
 void require(bool granted, const char* what);
+
+// The files that the program may use; PermissionError where the host grants none.
+Files& files_of(Interpreter& in);
+// A path as text: str, bytes or what has __fspath__.
+std::string path_argument(Interpreter& in, const Value& v);
 
 // Comes back when the file has something to read, an end or a fault; a safe point every few milliseconds until then.
 void wait_to_read(Interpreter& in, int file);

@@ -67,7 +67,7 @@ Value list_of(Interpreter& in, const std::vector<std::string>& texts) {
 
 std::string program_path() {
   char path[4096];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);  // not the script's: ours
   return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
 }
 

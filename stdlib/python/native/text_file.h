@@ -38,9 +38,9 @@ struct TextFile : Object {
 inline TextFile* file_of(const Value& v) { return static_cast<TextFile*>(v.as_object()); }
 inline TextFile* self_of(const Args& args) { return file_of(args[0]); }
 
-int write_pending(TextFile* f);  // answers errno
+int write_pending(Interpreter& in, TextFile* f);  // answers errno
 void flush(Interpreter& in, TextFile* f);
-int close_file(TextFile* f);  // answers errno; a second time it does nothing
+int close_file(Interpreter& in, TextFile* f);  // answers errno; a second time it does nothing
 // ValueError for a closed file; UnsupportedOperation for one that is not read.
 void check_open(const TextFile* f);
 void check_readable(Interpreter& in, TextFile* f);

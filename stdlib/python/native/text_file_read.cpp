@@ -47,7 +47,7 @@ bool fill(Interpreter& in, TextFile* f) {
     got = static_cast<ssize_t>(block.size());
   } else {
     do {
-      got = read(f->fd, block.data(), block.size());
+      got = in.host().files->read(f->fd, block.data(), block.size());
     } while (got < 0 && errno == EINTR);
     if (got < 0) throw_os_error(in, errno);
   }

@@ -14,10 +14,10 @@
 namespace tessera::stdlib {
 
 // Writes what is pending; answers errno.
-int write_pending(TextFile* f) {
+int write_pending(Interpreter& in, TextFile* f) {
   size_t done = 0;
   while (done < f->pending.size()) {
-    const ssize_t put = write(f->fd, f->pending.data() + done, f->pending.size() - done);
+    const ssize_t put = in.host().files->write(f->fd, f->pending.data() + done, f->pending.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return errno;
     done += static_cast<size_t>(put);
@@ -34,18 +34,18 @@ void flush(Interpreter& in, TextFile* f) {
   }
   if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
   if (f->place != Place::Disk || f->pending.empty()) return;
-  if (const int code = write_pending(f)) {
+  if (const int code = write_pending(in, f)) {
     f->pending.clear();
     throw_os_error(in, code);
   }
 }
 
-int close_file(TextFile* f) {
+int close_file(Interpreter& in, TextFile* f) {
   if (f->closed) return 0;
   int code = 0;
   if (f->place == Place::Disk) {
-    code = write_pending(f);
-    if (f->owns_fd && close(f->fd) != 0 && code == 0) code = errno;
+    code = write_pending(in, f);
+    if (f->owns_fd && in.host().files->close(f->fd) != 0 && code == 0) code = errno;
     f->fd = -1;
   }
   f->closed = true;
@@ -116,7 +116,7 @@ void encode_into(Interpreter&, TextFile* f, std::string_view text) {
 void write_disk(Interpreter& in, TextFile* f, std::string_view text) {
   if (!f->text.empty() || f->at_end) {
     // Reading went ahead: go back to where the script stands.
-    if (f->place == Place::Disk) lseek(f->fd, f->consumed, SEEK_SET);
+    if (f->place == Place::Disk) in.host().files->seek(f->fd, f->consumed, SEEK_SET);
     forget_read(f);
     f->decoder.reset();
     f->at_end = false;
@@ -181,7 +181,7 @@ Value file_close(Interpreter& in, const Args& args) {
     flush(in, f);
     call_method(in, f->buffer, intern(in, "close"));
   }
-  if (const int code = close_file(self_of(args))) throw_os_error(in, code);
+  if (const int code = close_file(in, self_of(args))) throw_os_error(in, code);
   return Value::none();
 }
 
@@ -223,7 +223,7 @@ Value file_seek(Interpreter& in, const Args& args) {
   const int64_t place = whence == 1 ? f->consumed
                         : f->place == Place::Stream
                             ? index(in, call_method(in, f->buffer, intern(in, "seek"), {args[1], args[2]}))
-                            : lseek(f->fd, offset, whence == 2 ? SEEK_END : SEEK_SET);
+                            : in.host().files->seek(f->fd, offset, whence == 2 ? SEEK_END : SEEK_SET);
   if (place < 0) throw_os_error(in, errno);
   if (whence == 1) return Value::integer(place);
   forget_read(f);
@@ -249,7 +249,7 @@ Value file_truncate(Interpreter& in, const Args& args) {
   if (f->place == Place::Disk) {
     flush(in, f);
     const int64_t size = args[1].is_none() ? f->consumed : int_argument(in, args[1]);
-    if (ftruncate(f->fd, size) != 0) throw_os_error(in, errno);
+    if (in.host().files->truncate(f->fd, size) != 0) throw_os_error(in, errno);
     return Value::integer(size);
   }
   const size_t saved = f->at;
