@@ -1,4 +1,5 @@
 // _time: clocks, sleeping, and the C library's calendar. `time` (time.tsr) puts struct_time around it.
+#include <mutex>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -10,6 +11,16 @@
 
 namespace tessera::stdlib {
 namespace {
+
+// The C library has one zone for the process, with names that others may be reading while it is read anew.
+std::mutex& zone_lock() {
+  static std::mutex lock;
+  return lock;
+}
+struct tm* local_fields(const time_t* seconds, struct tm* fields) {
+  const std::lock_guard guard(zone_lock());
+  return localtime_r(seconds, fields);
+}
 
 constexpr int64_t kNano = 1'000'000'000;
 
@@ -73,7 +84,7 @@ Value broken_down(Interpreter& in, const Args& args, tm* (*convert)(const time_t
   return fields_of(in, t);
 }
 
-Value local_time(Interpreter& in, const Args& args) { return broken_down(in, args, localtime_r); }
+Value local_time(Interpreter& in, const Args& args) { return broken_down(in, args, local_fields); }
 Value gm_time(Interpreter& in, const Args& args) { return broken_down(in, args, gmtime_r); }
 
 tm from_fields(Interpreter& in, const Value& fields) {
@@ -98,7 +109,10 @@ tm from_fields(Interpreter& in, const Value& fields) {
 Value make_time(Interpreter& in, const Args& args) {
   tm t = from_fields(in, args[0]);
   t.tm_wday = -1;
-  const time_t seconds = mktime(&t);
+  const time_t seconds = [&] {
+    const std::lock_guard guard(zone_lock());
+    return mktime(&t);
+  }();
   if (seconds == -1 && t.tm_wday == -1) throw Error(ErrorKind::OverflowError, "mktime argument out of range");
   return Value::real(static_cast<double>(seconds));
 }
@@ -123,6 +137,7 @@ Value format_time(Interpreter& in, const Args& args) {
   // An empty answer may be right (%p in some locales), so growing ends.
   for (size_t size = 256; size <= 1 << 20; size *= 4) {
     out.resize(size);
+    const std::lock_guard guard(zone_lock());
     const size_t used = strftime(out.data(), size, format.c_str(), &t);
     if (used > 0) return make_str_lossy(in, std::string_view(out.data(), used));
     if (size > format.size() * 256) break;
@@ -132,6 +147,7 @@ Value format_time(Interpreter& in, const Args& args) {
 
 // (timezone, daylight, tzname) of the environment as it is now.
 Value read_zone(Interpreter& in, const Args&) {
+  const std::lock_guard guard(zone_lock());
   tzset();
   return make_tuple(in, {Value::integer(::timezone), Value::integer(::daylight),
                          make_tuple(in, {make_str_lossy(in, ::tzname[0]), make_str_lossy(in, ::tzname[1])})});
