@@ -12,9 +12,9 @@
 
 #if __has_include(<lua.hpp>)
 #include <lua.hpp>
-#define HAS_LUA 1
+#define TS_HAS_LUA 1
 #else
-#define HAS_LUA 0
+#define TS_HAS_LUA 0
 #endif
 
 namespace {
@@ -98,7 +98,7 @@ struct Counter {
   void add(int64_t n) { count += n; }
 };
 
-#if HAS_LUA
+#if TS_HAS_LUA
 const char* const kLuaScript = R"(
 function add(a, b) return a + b end
 function idle(n) for i = 1, n do end end
@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   const tessera::Ref limited_add = limited.get("add");
 
   Work lua_add, lua_chunk, lua_call, lua_idle, lua_state;
-#if HAS_LUA
+#if TS_HAS_LUA
   Lua lua;
   lua_add = [&](int n) {
     for (int i = 0; i < n; ++i) require(lua.add(i, 2.5) == i + 2.5, "add");
