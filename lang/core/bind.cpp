@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "lang/objects/class.h"
+#include "lang/objects/exception_types.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
@@ -152,6 +153,13 @@ std::string argument_name(const Signature& signature, size_t at, size_t skip) {
              (got.is_none() ? "None" : std::string(type_name(in, got))));
 }
 
+// Null: no such type, nothing is checked. A class of exceptions may not be made yet.
+const Type* type_of_name(Interpreter& in, const std::string& name) {
+  if (const Type* type = in.named_type(name)) return type;
+  const Value late = late_exception(in, name);
+  return late.is_undefined() ? nullptr : as_type(late);
+}
+
 void check_argument(Interpreter& in, const Signature& signature, size_t at, size_t skip, Value& value) {
   const Parameter& p = signature.parameters[at];
   if (p.allows_none && value.is_none()) return;
@@ -181,7 +189,7 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
       if (!is_callable(in, value)) type_error("'" + std::string(type_name(in, value)) + "' object is not callable");
       return;
     case Check::Named: {
-      const Type* type = in.named_type(p.type_name.substr(0, p.type_name.find_first_of(" |[")));
+      const Type* type = type_of_name(in, p.type_name.substr(0, p.type_name.find_first_of(" |[")));
       if (type != nullptr && !is_instance(in, value, type))
         wrong_type(in, signature, at, skip, type->name->view(), value);
       return;

@@ -99,9 +99,7 @@ void make_value_types(Interpreter& in) {
 }
 
 void drop_shared_objects(Interpreter& in) noexcept {
-  std::vector<Value> interned;
-  interned.reserve(in.shared->interned.count());
-  in.shared->interned.for_each([&](Str* s) { interned.push_back(Value::adopt(s)); });
+  in.shared->interned.for_each([](Str* s) { const Value let_go = Value::adopt(s); });
   delete in.shared->bytes;
   delete in.shared;
   in.shared = nullptr;

@@ -85,6 +85,9 @@ TEST_CASE("embed: the built-in types are whole though they are made when asked f
   CHECK(tsr.eval("type('Mine', (OSError,), {}).__mro__[1].__subclasses__()[0].__name__").as<std::string>() ==
         "BlockingIOError");
   CHECK(tsr.eval("[].append.__self__").as<std::vector<int>>().empty());
+  tsr.def("told(error: UnicodeError) -> str", "", [](const Ref& error) { return error.type_name(); });
+  CHECK_THROWS_AS(tsr.eval("told(1)"), ScriptError);
+  CHECK(tsr.eval("told(UnicodeError('x'))").as<std::string>() == "UnicodeError");
   Interpreter small({.memory_limit = 4 << 20});
   small.run(
       "kept = None\n"
