@@ -117,10 +117,14 @@ bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept;
 
 namespace tessera::embed {
 
-inline void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
-  lang::Interpreter& in = *shell->in;
+// Throws where a limit was hit in a place that could tell nobody: a finalizer.
+inline void tell_of_limit(lang::Interpreter& in) {
   if ((in.interrupt.load(std::memory_order_relaxed) & lang::kLimitHit) != 0) [[unlikely]]
     in.vm().stop_now();
+}
+
+inline void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
+  tell_of_limit(*shell->in);
   if (out != nullptr) *out = to_host(shell, std::move(value));
 }
 
@@ -131,6 +135,7 @@ bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept {
     lang::Interpreter& in = running(shell);
     const lang::RunScope run(in.vm());
     f(in);
+    tell_of_limit(in);
     done = true;
   } catch (...) {
     report(shell, error);

@@ -394,8 +394,15 @@ Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& 
   return static_cast<Code*>(code.release());
 }
 
+void BookedGrowth::grew(std::size_t bytes) {
+  in_.check_stop();
+  booked_.set(in_.heap, bytes_ += bytes);
+}
+
 Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode) {
-  ParseResult parsed = parse(*source, mode == CompileMode::Expression ? ParseMode::kExpression : ParseMode::kFile);
+  BookedGrowth growth(in);
+  ParseResult parsed =
+      parse(*source, mode == CompileMode::Expression ? ParseMode::kExpression : ParseMode::kFile, &growth);
   if (!parsed) throw_syntax_error(in, *source, *parsed.error);
   try {
     return Value::adopt(compile_tree(in, source, *parsed.tree, mode));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lang/compiler/chunk.h"
+#include "lang/core/booking.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/source.h"
 #include "lang/core/value.h"
@@ -26,6 +27,18 @@ Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, ast::T
 // Parses, resolves, compiles; a mistake in the text is thrown as the SyntaxError (IndentationError …) of the language.
 // Answers a Code object, owned.
 Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode);
+
+// What a text is parsed into, booked against the limit of memory; a safe point every now and then.
+class BookedGrowth final : public Growth {
+ public:
+  explicit BookedGrowth(Interpreter& in) : in_(in) {}
+  void grew(std::size_t bytes) override;
+
+ private:
+  Interpreter& in_;
+  Booking booked_;
+  std::size_t bytes_ = 0;
+};
 
 // Folds operators on constants as the machine would compute them; Undefined where they are no constants, or where
 // computing raises (then the program shall raise when it runs).

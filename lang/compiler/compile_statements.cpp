@@ -12,6 +12,7 @@ using namespace ast;
 
 void Compiler::block(Block statements) {
   for (Stmt* statement : statements) {
+    in_.check_stop();
     const uint32_t mark = top_;
     visit(*statement, *this);
     top_ = mark;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lang/objects/attribute.h"
+#include "lang/core/ending.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
@@ -52,9 +53,11 @@ void destroy_now(Interpreter& in, Object* object) noexcept {
 
 void run_finalizer(Interpreter& in, Object* object) noexcept {
   object->flags |= kFinalized;
+  if (is_ending(in)) return;  // finalizers that make what has finalizers would go on for ever
   try {
     const Value self(object);
     try {
+      if (--in.countdown < 0) in.check_stop(0);
       call_method(in, self, in.names->del);
     } catch (const Thrown& thrown) {
       if (in.host().write_error) {

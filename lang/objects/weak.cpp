@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "lang/objects/class.h"
+#include "lang/core/ending.h"
 #include "lang/core/host.h"
 #include "lang/core/cycles.h"
 #include "lang/core/error.h"
@@ -111,7 +112,7 @@ void WeakReferences::call_back(Taken& references) noexcept {
     const Value reference = std::move(references.back());
     references.pop_back();
     const Value callback = std::exchange(static_cast<WeakReference*>(reference.as_object())->callback, Value::none());
-    if (callback.is_none()) continue;
+    if (callback.is_none() || is_ending(in_)) continue;
     try {
       try {
         call(in_, callback, {reference});

@@ -14,9 +14,18 @@
 
 namespace tessera::lang {
 
+// Who answers for the memory, and may say that it is enough: grew() is called before about every 100 KB but the first, and may throw.
+class Growth {
+ public:
+  virtual void grew(std::size_t bytes) = 0;
+
+ protected:
+  ~Growth() = default;
+};
+
 class Arena {
  public:
-  Arena() = default;
+  explicit Arena(Growth* growth = nullptr) : growth_(growth) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -46,9 +55,11 @@ class Arena {
   }
 
   std::size_t bytes() const { return bytes_; }
+  Growth* growth() const { return growth_; }
 
  private:
   static constexpr std::size_t kFirstBlock = 4096;
+  static constexpr std::size_t kUnasked = std::size_t{1} << 17;
   static constexpr std::size_t kLargestBlock = std::size_t{1} << 18;
 
   void* allocate(std::size_t size, std::size_t align) {
@@ -63,11 +74,13 @@ class Arena {
 
   void grow(std::size_t size) {
     std::size_t next = blocks_.empty() ? kFirstBlock : std::min(capacity_ * 2, kLargestBlock);
+    if (growth_ != nullptr && bytes_ + size > kUnasked) growth_->grew(std::max(next, size));
     capacity_ = std::max(next, size);
     blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(capacity_));
     bytes_ += capacity_;
   }
 
+  Growth* growth_;
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::size_t used_ = 0;
   std::size_t capacity_ = 0;  // of the last block

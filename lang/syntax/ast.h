@@ -564,6 +564,8 @@ struct ClassStmt : Stmt {
 
 class Tree {
  public:
+  explicit Tree(Growth* growth = nullptr) : arena_(growth) {}
+
   Block body;                  // of a file
   Expr* expression = nullptr;  // of ParseMode::kExpression; body is empty then
 

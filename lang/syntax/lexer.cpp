@@ -150,7 +150,7 @@ Token name_token(std::string_view text) {
 
 class Lexer {
  public:
-  explicit Lexer(const Source& source) : source_(source), text_(source.text()) {}
+  Lexer(const Source& source, Growth* growth) : source_(source), text_(source.text()), growth_(growth) {}
 
   Tokens run();
 
@@ -158,6 +158,8 @@ class Lexer {
   void add(Token kind, Span span) {
     out_.kinds.push_back(static_cast<char>(kind));
     out_.spans.push_back(span);
+    constexpr std::size_t kTokens = 8192;
+    if (growth_ != nullptr && out_.spans.size() % kTokens == 0) growth_->grew(kTokens * (sizeof(Span) + 1));
   }
   void on_line_end(Span span);
   void on_name(Span span);
@@ -200,6 +202,7 @@ class Lexer {
 
   const Source& source_;
   std::string_view text_;
+  Growth* growth_;
   Tokens out_;
   std::vector<Bracket> brackets_;
   std::vector<Indent> indents_{Indent{}};
@@ -526,6 +529,6 @@ void Lexer::finish() {
 
 }  // namespace
 
-Tokens tokenize(const Source& source) { return Lexer(source).run(); }
+Tokens tokenize(const Source& source, Growth* growth) { return Lexer(source, growth).run(); }
 
 }  // namespace tessera::lang

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/syntax/arena.h"
 #include "lang/syntax/source.h"
 #include "lang/syntax/syntax_error.h"
 
@@ -158,7 +159,7 @@ struct Tokens {
   Token kind(std::size_t index) const { return static_cast<Token>(kinds[index]); }
 };
 
-Tokens tokenize(const Source& source);
+Tokens tokenize(const Source& source, Growth* growth = nullptr);
 
 // Whether a code point may begin, or continue, a name (Unicode's XID_Start and XID_Continue, and '_').
 bool is_identifier_start(char32_t c);

@@ -35,17 +35,17 @@ void drop_indentation(Tokens& tokens) {
 
 }  // namespace
 
-ParseResult parse(const Source& source, ParseMode mode) {
+ParseResult parse(const Source& source, ParseMode mode, Growth* growth) {
   bool is_expression = mode == ParseMode::kExpression;
-  Tokens tokens = tokenize(source);
+  Tokens tokens = tokenize(source, growth);
   if (is_expression) drop_indentation(tokens);
-  Arena scratch;
+  Arena scratch(growth);
   GrammarResult grammar =
       match_grammar(tokens, is_expression ? GrammarStart::kExpression : GrammarStart::kFile, scratch);
   if (grammar.too_deep) return failed(too_deep(source));
   if (grammar.root == nullptr) return failed(explain_fault(source, tokens, grammar.furthest));
   ParseResult result;
-  auto tree = std::make_unique<ast::Tree>();
+  auto tree = std::make_unique<ast::Tree>(growth);
   try {
     Builder builder(source, tokens, *tree);
     if (is_expression) tree->expression = builder.expression((*grammar.root)[0]);

@@ -1,4 +1,4 @@
-// Text to tree. No exception leaves this header: what is wrong with the text is a value.
+// Text to tree. No exception leaves this header but those of `growth`: what is wrong with the text is a value.
 //
 // The way: lexer (PEGTL, one byte per token) -> grammar (PEGTL over those bytes) -> builder (typed nodes, operators folded
 // by binding powers, literals decoded) -> checks of placement (return outside a function, ...). Names are not resolved here.
@@ -26,7 +26,7 @@ struct ParseResult {
   explicit operator bool() const { return tree != nullptr; }
 };
 
-ParseResult parse(const Source& source, ParseMode mode = ParseMode::kFile);
+ParseResult parse(const Source& source, ParseMode mode = ParseMode::kFile, Growth* growth = nullptr);
 
 // What a prompt asks after each line: run it, show an error, or read another line?
 // A compound statement counts as incomplete until a blank line ends it: "if x:\n  y\n\n" is complete, one "\n" less is not.

@@ -25,6 +25,7 @@ struct State {
   const char* furthest;
   const char* begin;
   int lambdas = 0;
+  std::size_t booked = 4096;  // nodes on the stack that the arena's owner knows of, or need not
 };
 
 enum class Makes : std::uint8_t { kNothing, kNode, kFold };
@@ -66,6 +67,11 @@ template <>
 struct Trait<grammar::sign_mark> : Trait<grammar::leaf<>> {};
 
 void gather(State& state, Syntax kind, std::size_t mark, const char* first, const char* last) {
+  constexpr std::size_t kNodes = 4096;
+  if (state.stack.size() >= state.booked) {
+    state.booked += kNodes;
+    if (Growth* const growth = state.arena.growth()) growth->grew(kNodes * sizeof(SyntaxNode));
+  }
   auto count = static_cast<std::uint32_t>(state.stack.size() - mark);
   SyntaxNode node{kind, static_cast<std::uint32_t>(first - state.begin), static_cast<std::uint32_t>(last - state.begin),
                   state.arena.copy(state.stack.data() + mark, count).data(), count};

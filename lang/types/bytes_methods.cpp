@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "lang/core/booking.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes_parts.h"
@@ -130,10 +131,13 @@ Value zfill(Interpreter& in, const Args& args) {
 Value expandtabs(Interpreter& in, const Args& args) {
   const int64_t tab = args[1].as_int();
   std::string out;
+  Booking booked;
   int64_t column = 0;
   for (const char c : self_of(args)) {
     if (c == '\t') {
       const int64_t n = tab > 0 ? tab - column % tab : 0;
+      in.poll();
+      booked.cover(in.heap, out.size() + static_cast<size_t>(n));
       out.append(static_cast<size_t>(n), ' ');
       column += n;
       continue;
@@ -192,7 +196,12 @@ Value translate(Interpreter& in, const Args& args) {
     if (table.size() != 256) throw Error(ErrorKind::ValueError, "translation table must be 256 characters long");
   }
   std::string out;
+  Booking booked;
+  booked.cover(in.heap, self_of(args).size());
+  out.reserve(self_of(args).size());
   for (const char c : self_of(args)) {
+    constexpr size_t kPiece = 1 << 16;
+    if (out.size() % kPiece == 0) in.check_stop();
     if (!gone[static_cast<Byte>(c)]) out += table.empty() ? c : table[static_cast<Byte>(c)];
   }
   return bytes_alike(in, args[0], out);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/booking.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
@@ -122,6 +123,7 @@ Value zfill(Interpreter& in, const Args& args) {
 Value expandtabs(Interpreter& in, const Args& args) {
   const int64_t tab = args[1].as_int();
   std::string out;
+  Booking booked;
   int64_t column = 0;
   const std::string_view text = text_of(args[0]);
   for (const char *p = text.data(), *end = p + text.size(); p < end;) {
@@ -129,6 +131,8 @@ Value expandtabs(Interpreter& in, const Args& args) {
     const uint32_t cp = decode_char(p);
     if (cp == '\t') {
       const int64_t n = tab > 0 ? tab - column % tab : 0;
+      in.poll();
+      booked.cover(in.heap, out.size() + static_cast<size_t>(n));
       out.append(static_cast<size_t>(n), ' ');
       column += n;
       continue;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lang/core/booking.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
@@ -348,8 +349,11 @@ class BraceFormatter {
   std::string run(std::string_view text, int depth) {
     if (depth < 0) value_error("Max string recursion exceeded");
     std::string out;
+    Booking booked;
     size_t at = 0;
     while (at < text.size()) {
+      in_.poll();
+      booked.cover(in_.heap, out.size());
       const char c = text[at];
       if (c != '{' && c != '}') {
         const size_t end = text.find_first_of("{}", at);

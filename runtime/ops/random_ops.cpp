@@ -293,7 +293,11 @@ Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
   const Tensor out = Tensor::empty({n}, kInt64);
   int64_t* p = out.data<int64_t>();
   std::iota(p, p + n, int64_t(0));
-  for (int64_t i = 0; i + 1 < n; i++) std::swap(p[i], p[i + int64_t(g.word32() % uint64_t(n - i))]);
+  constexpr int64_t kPiece = 1 << 14;
+  for (int64_t i = 0; i + 1 < n; i++) {
+    if (i % kPiece == 0) Context::current().poll();
+    std::swap(p[i], p[i + int64_t(g.word32() % uint64_t(n - i))]);
+  }
   return to(out, dtype, device);
 }
 

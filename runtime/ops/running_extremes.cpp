@@ -71,6 +71,7 @@ struct LogCumSumExp {
     const Tensor self = is_half(self_given.dtype()) ? to_dtype(self_given, kFloat32) : self_given;
     Tensor sum;
     for (int64_t i = 0; i < self.size(dim); i++) {
+      Context::current().poll();
       const Tensor item = select(self, dim, i);
       sum = sum.defined() ? added(sum, item) : item;
       copy_into(select(out, dim, i), sum);
@@ -95,6 +96,7 @@ struct LogCumSumExp {
     TensorList parts(size_t(x.size(dim)));
     Tensor asked, next;
     for (int64_t i = x.size(dim); i-- > 0;) {
+      Context::current().poll();
       const Tensor sum = select(y, dim, i), empty = isneginf(is_complex(sum.dtype()) ? real(sum) : sum);
       const Tensor here = select(g, dim, i);
       asked = asked.defined() ? here + where(empty, 0.0, asked * conj(exp(sum - next))) : here;

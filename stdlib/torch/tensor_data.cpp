@@ -44,7 +44,10 @@ class Reader {
     if (data.is_bool()) return see(kBool);
     if (data.is_object() && is_complex(in_, data)) return see(complex_type(state_.context.default_dtype));
     if (is_sequence(data) && depth < shape.size()) {
-      for (const Value& item : items_of(data)) find_dtype(item, depth + 1);
+      for (const Value& item : items_of(data)) {
+        in_.check_stop();
+        find_dtype(item, depth + 1);
+      }
       return;
     }
     if (is_tensor(state_, data)) return see(tensor_of(data).dtype());
@@ -71,7 +74,10 @@ class Reader {
     if (static_cast<int64_t>(items.size()) != shape[dim])
       throw Error(ErrorKind::ValueError, "expected sequence of length " + std::to_string(shape[dim]) + " at dim " +
                                              std::to_string(dim) + " (got " + std::to_string(items.size()) + ")");
-    for (const Value& item : items) write(item, dim + 1, out);
+    for (const Value& item : items) {
+      in_.check_stop();
+      write(item, dim + 1, out);
+    }
   }
 
   std::vector<int64_t> shape;
@@ -165,6 +171,7 @@ class Unfolder {
   Value of_items(const Value& data, size_t depth) {
     Value changed;
     for (size_t i = 0; i < items_of(data).size(); ++i) {
+      in_.check_stop();
       const Value item = items_of(data)[i];
       if (!item.is_object()) continue;
       const Value unfolded = (*this)(item, depth + 1);
@@ -209,7 +216,10 @@ Value list_of(Interpreter& in, const Tensor& t, size_t dim, const T* data) {
   }
   const int64_t n = t.sizes()[dim], step = t.strides()[dim];
   const Value list = make_list(in, static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) list_append(in, as_list(list), list_of(in, t, dim + 1, data + i * step));
+  for (int64_t i = 0; i < n; ++i) {
+    in.check_stop();
+    list_append(in, as_list(list), list_of(in, t, dim + 1, data + i * step));
+  }
   return list;
 }
 

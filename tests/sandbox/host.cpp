@@ -1,16 +1,21 @@
 // A host that runs a stranger's script from standard input under limits, and says what became of it: the class of the
-// exception, the seconds, the peak of memory in KB, whether the interpreter lives on, and how many bytes were printed.
+// exception, the seconds, the peak of memory in KB, whether the interpreter lives on, how many bytes were printed, and
+// how long it still worked after its deadline (a busy machine lets it wait, too).
 // tests/sandbox/run.py reads that.
 //
 //   tessera_sandbox [NAME=NUMBER...] [grant=NAME...] [root=FOLDER] < script
+#include <pthread.h>
 #include <sys/resource.h>
 #include <tessera/tessera.h>
+#include <time.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -23,6 +28,42 @@ long peak_kilobytes() {
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss;
 }
+
+// The seconds that a thread has worked since a moment.
+class Overrun {
+ public:
+  explicit Overrun(double seconds) {
+    pthread_getcpuclockid(pthread_self(), &clock_);
+    if (seconds > 0)
+      watcher_ = std::thread([this, seconds] {
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return done_; })) from_ = now();
+      });
+  }
+  double end() {
+    const double to = now();
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_one();
+    if (watcher_.joinable()) watcher_.join();
+    return from_ < 0 ? 0 : to - from_;
+  }
+
+ private:
+  double now() const {
+    timespec t{};
+    clock_gettime(clock_, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+  }
+  clockid_t clock_{};
+  double from_ = -1;
+  bool done_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::thread watcher_;
+};
 
 bool set_option(tessera::Options& options, double& cancel_after, const std::string& name, const std::string& value) {
   const auto count = static_cast<uint64_t>(std::atoll(value.c_str()));
@@ -56,6 +97,7 @@ int main(int argc, char** argv) {
         !set_option(options, cancel_after, word.substr(0, equals), word.substr(equals + 1)))
       return 2;
   }
+  const double deadline = cancel_after > 0 ? cancel_after : options.time_limit;
   tessera::Interpreter tsr(std::move(options));
   std::thread canceller;
   if (cancel_after > 0)
@@ -65,13 +107,14 @@ int main(int argc, char** argv) {
     });
   std::string raised = "None", message;
   const auto start = Clock::now();
+  Overrun overrun(deadline);
   try {
     tsr.run(script);
   } catch (const tessera::ScriptError& error) {
     raised = error.class_name();
     message = error.message();
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count(), late = overrun.end();
   if (canceller.joinable()) canceller.join();
   std::string after;
   try {
@@ -79,7 +122,7 @@ int main(int argc, char** argv) {
   } catch (const tessera::ScriptError& error) {
     after = error.class_name();
   }
-  std::printf("%s\t%.4f\t%ld\t%s\t%zu\t%s\n", raised.c_str(), seconds, peak_kilobytes(), after.c_str(), printed,
-              first_line(message).c_str());
+  std::printf("%s\t%.4f\t%.4f\t%ld\t%s\t%zu\t%s\n", raised.c_str(), seconds, late, peak_kilobytes(), after.c_str(),
+              printed, first_line(message).c_str());
   return 0;
 }

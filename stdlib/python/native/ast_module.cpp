@@ -1,6 +1,7 @@
 // _ast: the values of texts that are literals. The text is parsed as a program's would be, and never run.
 #include <memory>
 
+#include "lang/compiler/compile.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/ast.h"
@@ -146,7 +147,8 @@ Value literal(Interpreter& in, const Args& args) {
   std::string_view text = text_argument(in, args[0], "literal_eval() argument");
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const auto source = std::make_shared<lang::Source>("<unknown>", text);
-  const lang::ParseResult parsed = lang::parse(*source, lang::ParseMode::kExpression);
+  lang::BookedGrowth growth(in);
+  const lang::ParseResult parsed = lang::parse(*source, lang::ParseMode::kExpression, &growth);
   if (!parsed) throw_syntax_error(in, *source, *parsed.error);
   return Literal(in, *source).value(*parsed.tree->expression);
 }

@@ -302,6 +302,7 @@ Value substitute(Interpreter& in, const Args& args, int64_t& count) {
   if (by_text) parts = parse_template(in, repl, program);
   const auto types = types_of(args);
   std::string out;
+  Booking booked;
   int64_t from = 0, pieces = 0;  // pieces: what CPython would join, for its message
   Str* string = as_str(args[2]);
   for (Search search{in, program, subject, 0, -1, {}}; (most <= 0 || count < most) && search.next(); ++count) {
@@ -309,6 +310,7 @@ Value substitute(Interpreter& in, const Args& args, int64_t& count) {
     append_span(in, out, string, from, search.result.spans[0]);
     from = search.result.spans[1];
     ++pieces;
+    booked.cover(in.heap, out.size());
     if (by_text) {
       append_template(in, out, parts, string, search.result.spans);
       continue;

@@ -28,7 +28,8 @@ namespace {
 struct Stream : Object {
   z_stream z{};
   bool deflates = true, open = false, eof = false, used = false;
-  Value unused, tail;  // bytes: behind the end; what max_length left over
+  bool in_pieces = false;  // so that the program can be stopped meanwhile
+  Value unused, tail;      // bytes: behind the end; what max_length left over
   std::string dictionary;
 };
 
@@ -65,7 +66,7 @@ int run(Interpreter& in, Stream* s, std::string_view& input, int mode, ByteArray
   size_t step = 16 << 10;
   for (;;) {
     in.poll(16);
-    const size_t part = std::min<size_t>(input.size(), 1 << 30), old = out->size;
+    const size_t part = std::min<size_t>(input.size(), s->in_pieces ? 1 << 17 : 1 << 30), old = out->size;
     const size_t room = std::min(step, most - old);
     byte_array_resize(in, out, old + room);
     s->z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
@@ -76,21 +77,21 @@ int run(Interpreter& in, Stream* s, std::string_view& input, int mode, ByteArray
     code = s->deflates ? ::deflate(&s->z, last ? mode : Z_NO_FLUSH) : ::inflate(&s->z, Z_SYNC_FLUSH);
     if (code == Z_NEED_DICT && !s->dictionary.empty()) {
       code = ::inflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
-                                          static_cast<uInt>(s->dictionary.size()));
+                                    static_cast<uInt>(s->dictionary.size()));
     }
     input.remove_prefix(part - s->z.avail_in);
     byte_array_resize(in, out, old + room - s->z.avail_out);
     if (code != Z_OK || out->size >= most) return code;
     if (s->z.avail_out != 0 && input.empty()) return code;
-    step = std::min<size_t>(step * 2, 64 << 20);
+    step = std::min<size_t>(step * 2, 1 << 20);
   }
 }
 
 void open_deflate(Interpreter& in, Stream* s, int level, int method, int wbits, int memory, int strategy) {
-  const int code =
-      ::deflateInit2_(&s->z, level, method, wbits, memory, strategy, ZLIB_VERSION, sizeof(z_stream));
+  const int code = ::deflateInit2_(&s->z, level, method, wbits, memory, strategy, ZLIB_VERSION, sizeof(z_stream));
   if (code == Z_STREAM_ERROR) throw Error(ErrorKind::ValueError, "Invalid initialization option");
   if (code != Z_OK) throw_zlib(in, s->z, code, "while compressing data");
+  s->in_pieces = level != 0;  // what is only stored has blocks as long as what was given
   s->open = true;
 }
 
@@ -179,7 +180,7 @@ Value compressobj(Interpreter& in, const Args& args) {
   if (args[5].is_none()) return made;
   const BytesLike words(in, args[5]);
   const int code = ::deflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(words.view().data()),
-                                                static_cast<uInt>(words.view().size()));
+                                          static_cast<uInt>(words.view().size()));
   if (code != Z_OK) throw Error(ErrorKind::ValueError, "Invalid dictionary");
   return made;
 }
@@ -193,7 +194,7 @@ Value decompressobj(Interpreter& in, const Args& args) {
   s->dictionary = BytesLike(in, args[1]).view();
   if (wbits >= 0 || s->dictionary.empty()) return made;
   ::inflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
-                               static_cast<uInt>(s->dictionary.size()));
+                         static_cast<uInt>(s->dictionary.size()));
   return made;
 }
 
