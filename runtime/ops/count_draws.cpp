@@ -87,13 +87,18 @@ void record_nothing(Tensor& out, const char* name, const Tensor& input) {
   record(out, name, {&input}, [](Sweep& s) { s.give(0, [&] { return zeros_like(s.g()); }); });
 }
 
+constexpr int64_t kPiece = 1024;  // draws between two looks at whether the program is to stop
+
 struct Poisson {
   static constexpr TypeRule types{kFloatTypes, "poisson_cpu"};
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
     Generator& g = generator_or_default(generator);
     const Tensor rates = on_host(self, self.sizes()), drawn = Tensor::empty(self.sizes(), kFloat64);
-    for (int64_t i = 0; i < rates.numel(); i++) drawn.data<double>()[i] = draw_poisson(g, rates.data<double>()[i]);
+    for (int64_t i = 0; i < rates.numel(); i++) {
+      if (i % kPiece == 0) Context::current().poll();
+      drawn.data<double>()[i] = draw_poisson(g, rates.data<double>()[i]);
+    }
     copy_into(out, drawn);
   }
   static void grad(Tensor& out, const Tensor& self, Generator*) { record_nothing(out, "PoissonBackward0", self); }
@@ -114,8 +119,10 @@ struct Binomial {
     Generator& g = generator_or_default(generator);
     const Tensor n = on_host(count, out.sizes()), p = on_host(prob, out.sizes()),
                  drawn = Tensor::empty(out.sizes(), kFloat64);
-    for (int64_t i = 0; i < n.numel(); i++)
+    for (int64_t i = 0; i < n.numel(); i++) {
+      if (i % kPiece == 0) Context::current().poll();
       drawn.data<double>()[i] = draw_binomial(g, n.data<double>()[i], p.data<double>()[i]);
+    }
     copy_into(out, drawn);
   }
   static void grad(Tensor& out, const Tensor& count, const Tensor& prob, Generator*) {

@@ -95,7 +95,11 @@ void map_on_host(const Tensor& out, const Tensor& x, const Tensor& y, const Tens
   const Tensor a = operand(x), b = operand(y), c = operand(z), to = Tensor::empty(out.sizes(), kFloat64);
   const double *pa = a.data<double>(), *pb = b.data<double>(), *pc = c.data<double>();
   double* po = to.data<double>();
-  for (int64_t i = 0; i < to.numel(); i++) po[i] = f(pa[i], pb[i], pc[i]);
+  constexpr int64_t kPiece = 1024;
+  for (int64_t i = 0; i < to.numel(); i++) {
+    if (i % kPiece == 0) Context::current().poll();
+    po[i] = f(pa[i], pb[i], pc[i]);
+  }
   copy_into(out, to);
 }
 // The smallest normal number of the dtype: what a draw is not below.

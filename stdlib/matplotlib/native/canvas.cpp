@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/types/bytes.h"
 #include "stdlib/matplotlib/native/cairo.h"
@@ -20,6 +21,9 @@ struct Canvas : Object {
   cairo::Context* context = nullptr;
   bool is_image = false;
   std::string written;
+  Booking pixels;
+  std::string steps;  // of the path, and their numbers
+  std::vector<double> at;
 };
 
 int append(void* closure, const unsigned char* data, unsigned length) {
@@ -70,20 +74,25 @@ Value open_canvas(Interpreter& in, const Args& args) {
   const std::string_view kind = text_argument(in, args[0], "kind");
   const double width = number(in, args, 1), height = number(in, args, 2);
   if (!(width >= 1 && width <= kLargest && height >= 1 && height <= kLargest)) {
-    throw_error(ErrorKind::ValueError, "Image size of %.0fx%.0f pixels is too large. It must be less than 2^16 in each direction.",
+    throw_error(ErrorKind::ValueError,
+                "Image size of %.0fx%.0f pixels is too large. It must be less than 2^16 in each direction.",
                 std::abs(width), std::abs(height));
   }
   const cairo::Library& c = library();
   const Value module(in.import("matplotlib._canvas"));
-  Value made = Value::adopt(
-      make_object<Canvas>(in, static_cast<Type*>(get_attr(in, module, intern(in, "Canvas")).as_object())));
+  Value made =
+      Value::adopt(make_object<Canvas>(in, static_cast<Type*>(get_attr(in, module, intern(in, "Canvas")).as_object())));
   Canvas* canvas = static_cast<Canvas*>(made.as_object());
   canvas->is_image = kind == "png";
   if (kind == "svg") canvas->surface = c.svg_surface_create_for_stream(append, &canvas->written, width, height);
   else if (kind == "pdf") canvas->surface = c.pdf_surface_create_for_stream(append, &canvas->written, width, height);
-  else canvas->surface = c.image_surface_create(cairo::kArgb32, static_cast<int>(width), static_cast<int>(height));
+  else {
+    canvas->pixels.set(in.heap, static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    canvas->surface = c.image_surface_create(cairo::kArgb32, static_cast<int>(width), static_cast<int>(height));
+  }
   const int status = c.surface_status(canvas->surface);
-  if (status != cairo::kSuccess) throw Error(ErrorKind::RuntimeError, std::string("cairo: ") + c.status_to_string(status));
+  if (status != cairo::kSuccess)
+    throw Error(ErrorKind::RuntimeError, std::string("cairo: ") + c.status_to_string(status));
   canvas->context = c.create(canvas->surface);
   return made;
 }
@@ -99,7 +108,8 @@ Value finish(Interpreter& in, const Args& args) {
   c.surface_finish(canvas->surface);
   if (status == cairo::kSuccess) status = c.surface_status(canvas->surface);
   close_canvas(canvas);
-  if (status != cairo::kSuccess) throw Error(ErrorKind::RuntimeError, std::string("cairo: ") + c.status_to_string(status));
+  if (status != cairo::kSuccess)
+    throw Error(ErrorKind::RuntimeError, std::string("cairo: ") + c.status_to_string(status));
   return make_bytes(in, canvas->written);
 }
 
@@ -123,29 +133,59 @@ Value clip(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-// A letter a step: M and L take two numbers, C six, Z none. Takes the place of the path before.
-Value path(Interpreter& in, const Args& args) {
-  cairo::Context* context = pen(args);
+size_t numbers_of(char step) { return step == 'C' ? 6 : step == 'Z' ? 0 : 2; }
+
+void add_steps(cairo::Context* context, std::string_view steps, const double* p) {
   const cairo::Library& c = library();
-  const std::string_view steps = text_argument(in, args[1], "steps");
-  const std::vector<double> at = numbers(in, args[2]);
-  c.new_path(context);
-  size_t i = 0;
   for (const char step : steps) {
-    const size_t takes = step == 'C' ? 6 : step == 'Z' ? 0 : 2;
-    if (i + takes > at.size()) throw Error(ErrorKind::ValueError, "a path has fewer numbers than its steps take");
-    const double* p = at.data() + i;
     if (step == 'M') c.move_to(context, p[0], p[1]);
     else if (step == 'C') c.curve_to(context, p[0], p[1], p[2], p[3], p[4], p[5]);
     else if (step == 'Z') c.close_path(context);
     else c.line_to(context, p[0], p[1]);
-    i += takes;
+    p += numbers_of(step);
   }
+}
+
+// A letter a step: M and L take two numbers, C six, Z none. Takes the place of the path before.
+Value path(Interpreter& in, const Args& args) {
+  cairo::Context* context = pen(args);
+  Canvas* const canvas = static_cast<Canvas*>(args[0].as_object());
+  const std::string_view steps = text_argument(in, args[1], "steps");
+  std::vector<double> at = numbers(in, args[2]);
+  size_t taken = 0;
+  for (const char step : steps) taken += numbers_of(step);
+  if (taken > at.size()) throw Error(ErrorKind::ValueError, "a path has fewer numbers than its steps take");
+  library().new_path(context);
+  add_steps(context, steps, at.data());
+  canvas->steps = steps;
+  canvas->at = std::move(at);
   return Value::none();
 }
 
+// cairo looks at all of a path at once, for a time that grows faster than it. So a long open line is drawn in pieces, between
+// which the program can be stopped; where one ends the next begins.
+void stroke_in_pieces(Interpreter& in, const Canvas& canvas) {
+  constexpr size_t kPiece = 2000;
+  const cairo::Library& c = library();
+  const std::string_view steps = canvas.steps;
+  const double* at = canvas.at.data();
+  if (steps.size() <= 2 * kPiece || steps.find('Z') != steps.npos) return c.stroke_preserve(canvas.context);
+  for (size_t i = 0; i < steps.size(); i += kPiece) {
+    in.check_stop(1000);
+    const std::string_view part = steps.substr(i, kPiece);
+    c.new_path(canvas.context);
+    if (i != 0 && at - canvas.at.data() >= 2) c.move_to(canvas.context, at[-2], at[-1]);
+    add_steps(canvas.context, part, at);
+    for (const char step : part) at += numbers_of(step);
+    c.stroke_preserve(canvas.context);
+  }
+  c.new_path(canvas.context);
+  add_steps(canvas.context, steps, canvas.at.data());
+}
+
 void set_colour(Interpreter& in, cairo::Context* context, const Args& args) {
-  library().set_source_rgba(context, number(in, args, 1), number(in, args, 2), number(in, args, 3), number(in, args, 4));
+  library().set_source_rgba(context, number(in, args, 1), number(in, args, 2), number(in, args, 3),
+                            number(in, args, 4));
 }
 
 Value fill(Interpreter& in, const Args& args) {
@@ -163,7 +203,7 @@ Value stroke(Interpreter& in, const Args& args) {
   c.set_line_join(context, static_cast<int>(int_argument(in, args[7])));
   const std::vector<double> dashes = numbers(in, args[8]);
   c.set_dash(context, dashes.data(), static_cast<int>(dashes.size()), number(in, args, 9));
-  c.stroke_preserve(context);
+  stroke_in_pieces(in, *static_cast<Canvas*>(args[0].as_object()));
   return Value::none();
 }
 
@@ -179,8 +219,8 @@ Value extents(Interpreter& in, const Args& args) {
   choose_font(in, context, args, 2);
   cairo::TextExtents e{};
   library().text_extents(context, std::string(text_argument(in, args[1], "text")).c_str(), &e);
-  return make_tuple(in, {Value::real(e.x_bearing), Value::real(e.y_bearing), Value::real(e.width), Value::real(e.height),
-                         Value::real(e.x_advance)});
+  return make_tuple(in, {Value::real(e.x_bearing), Value::real(e.y_bearing), Value::real(e.width),
+                         Value::real(e.height), Value::real(e.x_advance)});
 }
 
 // With its left end on the base line at (x, y).
@@ -205,9 +245,9 @@ Value image(Interpreter& in, const Args& args) {
       data.view().size() != static_cast<size_t>(columns) * static_cast<size_t>(rows) * 4)
     throw Error(ErrorKind::ValueError, "an image's bytes are four for each of its pixels");
   std::string pixels(data.view());  // stays until the surface is gone; a vector file copies it
-  cairo::Surface* source = c.image_surface_create_for_data(reinterpret_cast<unsigned char*>(pixels.data()), cairo::kArgb32,
-                                                           static_cast<int>(columns), static_cast<int>(rows),
-                                                           static_cast<int>(columns) * 4);
+  cairo::Surface* source =
+      c.image_surface_create_for_data(reinterpret_cast<unsigned char*>(pixels.data()), cairo::kArgb32,
+                                      static_cast<int>(columns), static_cast<int>(rows), static_cast<int>(columns) * 4);
   c.save(context);
   c.translate(context, number(in, args, 4), number(in, args, 5));
   c.scale(context, number(in, args, 6) / static_cast<double>(columns), number(in, args, 7) / static_cast<double>(rows));

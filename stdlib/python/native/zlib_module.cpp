@@ -66,7 +66,7 @@ int run(Interpreter& in, Stream* s, std::string_view& input, int mode, ByteArray
   size_t step = 16 << 10;
   for (;;) {
     in.poll(16);
-    const size_t part = std::min<size_t>(input.size(), s->in_pieces ? 1 << 17 : 1 << 30), old = out->size;
+    const size_t part = std::min<size_t>(input.size(), s->in_pieces ? 1 << 15 : 1 << 30), old = out->size;
     const size_t room = std::min(step, most - old);
     byte_array_resize(in, out, old + room);
     s->z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
