@@ -205,8 +205,9 @@ void tsr_raise_error(tsr_interpreter* shell, const tsr_error* error) {
 
 bool tsr_make_function(tsr_interpreter* shell, const char* signature, const char* doc, tsr_function function,
                        void* user, tsr_drop drop, tsr_value* out, tsr_error** error) {
+  auto closure = new_closure(shell, function, user, drop, doc);
   return guarded(shell, error, [&](Interpreter& in) {
-    *out = to_host(shell, new_host_function(in, new_closure(shell, function, user, drop, doc), signature));
+    *out = to_host(shell, new_host_function(in, std::move(closure), signature));
   });
 }
 
@@ -243,8 +244,8 @@ bool tsr_find_class(tsr_interpreter* shell, const void* tag, tsr_value* out, tsr
 
 bool tsr_add_method(tsr_interpreter* shell, tsr_value class_, const char* signature, const char* doc,
                     tsr_function function, void* user, tsr_drop drop, tsr_error** error) {
+  auto closure = new_closure(shell, function, user, drop, doc);
   return guarded(shell, error, [&](Interpreter& in) {
-    auto closure = new_closure(shell, function, user, drop, doc);
     lang::Type* const type = class_of(shell, class_);
     const Value made = new_host_function(in, std::move(closure), signature);
     lang::set_type_attribute(in, type, as_method(made, type)->name, made);
@@ -253,8 +254,8 @@ bool tsr_add_method(tsr_interpreter* shell, tsr_value class_, const char* signat
 
 bool tsr_add_property(tsr_interpreter* shell, tsr_value class_, const char* name, const char* doc, tsr_function get,
                       tsr_function set, void* user, tsr_drop drop, tsr_error** error) {
+  auto getter = new_closure(shell, get, user, drop, doc);
   return guarded(shell, error, [&](Interpreter& in) {
-    auto getter = new_closure(shell, get, user, drop, doc);
     lang::Type* const type = class_of(shell, class_);
     const std::string text = name;
     const Value reads = new_host_function(in, std::move(getter), (text + "(self)").c_str());
@@ -346,6 +347,6 @@ bool tsr_module(tsr_interpreter* shell, const char* name, const char* doc, tsr_v
 bool tsr_import(tsr_interpreter* shell, const char* name, tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Module* const main = in.main_module();  // which there is from now on, if it is what is meant
-    *out = to_host(shell, Value(std::strcmp(name, "__main__") == 0 ? main : in.import(name)));
+    hand_over(shell, Value(std::strcmp(name, "__main__") == 0 ? main : in.import(name)), out);
   });
 }

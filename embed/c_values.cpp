@@ -219,7 +219,7 @@ bool tsr_next(tsr_interpreter* shell, tsr_value iterator, tsr_value* out, bool* 
   return guarded(shell, error, [&](Interpreter& in) {
     Value item;
     *more = lang::next(in, to_value(shell, iterator), item);
-    if (*more) *out = to_host(shell, std::move(item));
+    if (*more) hand_over(shell, std::move(item), out);
   });
 }
 
