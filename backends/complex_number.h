@@ -111,6 +111,14 @@ bool is_finite(Cx<T> x) {
   return std::isfinite(x.v.real()) && std::isfinite(x.v.imag());
 }
 template <class T>
+Cx<T> mul_add(Cx<T> x, std::type_identity_t<Cx<T>> y, std::type_identity_t<Cx<T>> z) {
+  return x * y + z;
+}
+template <class T>
+Cx<T> exp_near(Cx<T> x) {
+  return exp(x);
+}
+template <class T>
 Cx<T> select(bool c, Cx<T> a, std::type_identity_t<Cx<T>> b) {
   return c ? a : b;
 }

@@ -123,6 +123,16 @@ Num<T> select(bool c, Num<T> a, std::type_identity_t<Num<T>> b) {
 }
 inline bool differ(bool a, bool b) { return a != b; }
 inline bool any(bool x) { return x; }
+/// What `exp` as an op is; on lanes it is nearer to the exact value than what other functions are made of.
+template <class T>
+Num<T> exp_near(Num<T> x) {
+  return exp(x);
+}
+/// x * y + z; lanes round once where the instruction set can, as PyTorch's kernels do.
+template <class T>
+Num<T> mul_add(Num<T> x, std::type_identity_t<Num<T>> y, std::type_identity_t<Num<T>> z) {
+  return x * y + z;
+}
 /// c0 + x (c1 + x (c2 + ...)).
 template <class T>
 Num<T> horner(Num<T>, double c) {

@@ -32,6 +32,10 @@ struct Runs {
   HWY_INLINE void map(const F& f) const {
     for (int64_t k = 0; k < runs; k++) run(k).map(f);
   }
+  template <class F>
+  static HWY_INLINE Wide<T> apply_to_statistic(const F& f, Wide<T> x) {
+    return Row<T>::apply_to_statistic(f, x);
+  }
   template <class In>
   HWY_INLINE Wide<T> load_statistic(const In* tensor) const {
     return run(0).load_statistic(tensor);
@@ -54,31 +58,54 @@ void each_channel(const Call& c, const T* const (&in)[kInputs], T* out, const Ke
   });
 }
 
+// Items one after the other, as PyTorch adds them up where each has one element of a channel.
+template <class T, class F>
+HWY_INLINE Wide<T> sum_of(const Runs<T>& line, const F& f) {
+  return line.template fold<Add>(T(0), f);
+}
+template <class T, class F>
+HWY_INLINE Wide<T> sum_of(const Columns<T>& line, const F& f) {
+  Wide<T> total(T(0));
+  line.map([&](Place<T> at) TS_LANES { total = total + f(at); });
+  return total;
+}
+template <class T, class F, class G>
+HWY_INLINE Wide<T> sum_of_products(const Runs<T>& line, const F& f, const G& g) {
+  return line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return f(at) * g(at); });
+}
+template <class T, class F, class G>
+HWY_INLINE Wide<T> sum_of_products(const Columns<T>& line, const F& f, const G& g) {
+  Wide<T> total(T(0));
+  line.map([&](Place<T> at) TS_LANES { total = plus_product(total, f(at), g(at)); });
+  return total;
+}
+
 template <class T>
 void batch_norm_of(const BatchNormCall& c) {
   const T* const inputs[] = {static_cast<const T*>(c.x)};
   const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
   T *means = static_cast<T*>(c.mean), *variances = static_cast<T*>(c.variance), *inverses = static_cast<T*>(c.inverse);
-  const Wide<T> one_nth(T(1) / T(c.items * c.size)), eps{T(c.eps)};
+  const Wide<T> count(T(c.items * c.size));
+  const double eps = c.eps;
   each_channel(c, inputs, static_cast<T*>(c.out), [&](const auto& line, const auto& in, T* out) TS_LANES {
     const T* x = in[0];
     Wide<T> mean, inverse;
     if (c.training) {
-      mean = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(x); }) * one_nth;
-      const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
-        const Wide<T> d = at.load(x) - mean;
-        return d * d;
-      });
-      inverse = Wide<T>(T(1)) / sqrt(squares * one_nth + eps);
+      mean = sum_of(line, [&](Place<T> at) TS_LANES { return at.load(x); }) / count;
+      const auto centred = [&](Place<T> at) TS_LANES { return at.load(x) - mean; };
+      const Wide<T> squares = sum_of_products(line, centred, centred);
+      inverse = line.apply_to_statistic(
+          [&](Lane<T> v) TS_LANES { return m::each(v, [&](T s) { return T(1 / std::sqrt(double(s) + eps)); }); },
+          squares / count);
       line.store_statistic(mean, means);
       line.store_statistic(inverse, inverses);
-      if (variances) line.store_statistic(squares * one_nth, variances);
+      if (variances) line.store_statistic(squares / (count - Wide<T>(T(1))), variances);
     } else {
       mean = line.load_statistic(means), inverse = line.load_statistic(inverses);
     }
     const Wide<T> scale = weight ? inverse * line.load_statistic(weight) : inverse;
-    const Wide<T> shift = bias ? line.load_statistic(bias) : Wide<T>(T(0));
-    line.map([&](Place<T> at) TS_LANES { at.store((at.load(x) - mean) * scale + shift, out); });
+    const Wide<T> shift = less_product(bias ? line.load_statistic(bias) : Wide<T>(T(0)), mean, scale);
+    line.map([&](Place<T> at) TS_LANES { at.store(plus_product(shift, at.load(x), scale), out); });
   });
 }
 void batch_norm_lines(const BatchNormCall& c) {
@@ -91,20 +118,22 @@ void batch_norm_grad_of(const BatchNormGradCall& c) {
   const T *weight = static_cast<const T*>(c.weight), *means = static_cast<const T*>(c.mean);
   const T* inverses = static_cast<const T*>(c.inverse);
   T *dweight = static_cast<T*>(c.dweight), *dbias = static_cast<T*>(c.dbias);
-  const Wide<T> one_nth(T(1) / T(c.items * c.size));
+  const Wide<T> count(T(c.items * c.size));
   each_channel(c, inputs, static_cast<T*>(c.dx), [&](const auto& line, const auto& in, T* out) TS_LANES {
     const T *g = in[0], *x = in[1];
     const Wide<T> mean = line.load_statistic(means), inverse = line.load_statistic(inverses);
-    const auto normal = [&](Place<T> at) TS_LANES { return (at.load(x) - mean) * inverse; };
-    const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g); });
-    const Wide<T> along = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g) * normal(at); });
+    const auto gradient = [&](Place<T> at) TS_LANES { return at.load(g); };
+    const auto centred = [&](Place<T> at) TS_LANES { return at.load(x) - mean; };
+    const Wide<T> total = sum_of(line, gradient), along = sum_of_products(line, centred, gradient) * inverse;
     if (dbias) line.store_statistic(total, dbias);
     if (dweight) line.store_statistic(along, dweight);
     if (!c.dx) return;
-    const Wide<T> scale = weight ? inverse * line.load_statistic(weight) : inverse;
-    const Wide<T> left = c.training ? one_nth : Wide<T>(T(0));  // given statistics do not depend on x
-    const Wide<T> g_mean = total * left, gx_mean = along * left;
-    line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - g_mean - normal(at) * gx_mean) * scale, out); });
+    const Wide<T> factor = weight ? line.load_statistic(weight) : Wide<T>(T(1)), zero(T(0));
+    // Given statistics do not depend on x.
+    const Wide<T> g_mean = c.training ? total / count : zero, slope = c.training ? along * inverse / count : zero;
+    line.map([&](Place<T> at) TS_LANES {
+      at.store(less_product(gradient(at) - g_mean, centred(at), slope) * inverse * factor, out);
+    });
   });
 }
 void batch_norm_grad_lines(const BatchNormGradCall& c) {

@@ -15,6 +15,7 @@
 #include "backends/cpu/gemm_order.h"
 #include "backends/cpu/gemm_panels.h"
 #include "backends/cpu/gemm_tile.h"
+#include "backends/cpu/gemv.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
@@ -33,6 +34,7 @@ constexpr int64_t kVectorGrain = int64_t(1) << 16;   // elements of a matrix tha
 constexpr int64_t kWideVector = 64;                  // bytes: products of any size are ours
 constexpr int64_t kMostInPanels = 160;               // rows or columns: packing both operands costs more than it saves
 constexpr int64_t kDotBlock = int64_t(1) << 14;      // of vectors, where they are not long
+constexpr int64_t kOneByOne = 512;                   // of vectors: longer ones would take a microsecond
 
 template <class T>
 constexpr bool in_library = std::is_same_v<T, float> || std::is_same_v<T, double> ||
@@ -72,18 +74,19 @@ struct MatrixVector {
   double alpha, beta;
 };
 
-void library_gemv(const MatrixVector<float>& v) {
-  blas().sgemv(kRowMajor, flag(v.transpose), int(v.rows), int(v.columns), float(v.alpha), v.matrix, int(v.leading), v.x,
-               int(v.x_step), float(v.beta), v.out, 1);
+/// `beta` is 1, and the elements of x are neighbours.
+void add_slice(const MatrixVector<float>& v) {
+  if (v.transpose) add_matrix_columns({v.matrix, v.leading, v.columns, v.rows, v.x, v.out});
+  else add_matrix_rows({v.matrix, v.leading, v.rows, v.columns, v.x, float(v.alpha), v.out});
 }
 void library_gemv(const MatrixVector<double>& v) {
   blas().dgemv(kRowMajor, flag(v.transpose), int(v.rows), int(v.columns), v.alpha, v.matrix, int(v.leading), v.x,
                int(v.x_step), v.beta, v.out, 1);
 }
 
-// Cut along the result. Of a transposed matrix a slice has parts of rows, which should not be short.
+// Cut along the result, where sixteen results end. Of a transposed matrix a slice has parts of rows, which should not be short.
 template <class T>
-void matrix_vector(const MatrixVector<T>& whole) {
+void in_slices(const MatrixVector<T>& whole) {
   const int64_t length = whole.transpose ? whole.columns : whole.rows;
   const int64_t summed = whole.transpose ? whole.rows : whole.columns;
   const int64_t shortest = whole.transpose ? 256 : 16;
@@ -98,22 +101,48 @@ void matrix_vector(const MatrixVector<T>& whole) {
                 (whole.transpose ? part.columns : part.rows) = n;
                 part.out += start;
                 if (part.beta == 0) std::fill_n(part.out, n, T(0)), part.beta = 1;  // what was there may be NaN
-                library_gemv(part);
+                if constexpr (std::is_same_v<T, float>) {
+                  if (part.beta != 1)
+                    std::transform(part.out, part.out + n, part.out, [&](T y) { return T(part.beta) * y; });
+                  add_slice(part);
+                } else {
+                  library_gemv(part);
+                }
               }
             }));
+}
+void matrix_vector(const MatrixVector<double>& v) { in_slices(v); }
+void matrix_vector(const MatrixVector<float>& given) {
+  MatrixVector<float> v = given;
+  const int64_t length = v.transpose ? v.rows : v.columns;
+  const bool copies = v.x_step != 1 || (v.transpose && v.alpha != 1);
+  const Scratch<float> x(copies ? length : 0);
+  if (copies) {
+    const float factor = v.transpose ? float(v.alpha) : 1;
+    for (int64_t i = 0; i < length; i++) x.data()[i] = factor * v.x[i * v.x_step];
+    v.x = x.data(), v.x_step = 1;
+  }
+  in_slices(v);
 }
 
 // A row times a column: blocks whose length depends on theirs alone, and whose sums are added in order.
 template <class T>
 void dot(const GemmCall& c, const T* a, const T* b, T* out) {
   const int64_t a_step = c.transpose_a ? c.lda : 1, b_step = c.transpose_b ? 1 : c.ldb;
+  if constexpr (std::is_same_v<T, float>) {
+    // For oneMKL such a product is one of a row, or else of a column of one element, which is added up one by one.
+    if (c.transpose_b && c.k < kDotBlock)
+      return matrix_vector(MatrixVector<T>{false, 1, c.k, c.k, b, a, a_step, out, c.alpha, c.beta});
+    if (c.k <= kOneByOne)
+      return matrix_vector(MatrixVector<T>{true, c.k, 1, a_step, a, b, b_step, out, c.alpha, c.beta});
+  }
   const int64_t length = std::clamp((c.k / 16 + 1023) / 1024 * 1024, kDotBlock, 4 * kDotBlock);
   const auto block = [&](int64_t i) -> T {
     const int64_t first = i * length, n = std::min(length, c.k - first);
     if (a_step == 1 && b_step == 1) return dot_product(a + first, b + first, n);
     T sum = 0;
-    library_gemv(MatrixVector<T>{a_step != 1, a_step == 1 ? 1 : n, a_step == 1 ? n : 1, a_step == 1 ? n : a_step,
-                                 a + first * a_step, b + first * b_step, b_step, &sum, 1.0, 1.0});
+    matrix_vector(MatrixVector<T>{a_step != 1, a_step == 1 ? 1 : n, a_step == 1 ? n : 1, a_step == 1 ? n : a_step,
+                                  a + first * a_step, b + first * b_step, b_step, &sum, 1.0, 1.0});
     return sum;
   };
   const int64_t blocks = (c.k + length - 1) / length;
@@ -145,13 +174,16 @@ bool try_matrix_vector(const GemmCall& c, const T* a, const T* b, T* out) {
     return true;
   }
   if (c.n == 1 && (c.ldc == 1 || c.m == 1)) {
-    matrix_vector<T>({c.transpose_a, c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k, c.lda, a, b,
-                      c.transpose_b ? 1 : c.ldb, out, c.alpha, c.beta});
+    matrix_vector(MatrixVector<T>{c.transpose_a, c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k, c.lda, a, b,
+                                  c.transpose_b ? 1 : c.ldb, out, c.alpha, c.beta});
     return true;
   }
   if (c.m == 1) {
-    matrix_vector<T>({!c.transpose_b, c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n, c.ldb, b, a,
-                      c.transpose_a ? c.lda : 1, out, c.alpha, c.beta});
+    if (c.k == 1)  // a product each: rounded before it is added
+      matrix_vector(MatrixVector<T>{false, c.n, 1, c.transpose_b ? c.ldb : 1, b, a, 1, out, c.alpha, c.beta});
+    else
+      matrix_vector(MatrixVector<T>{!c.transpose_b, c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n, c.ldb, b, a,
+                                    c.transpose_a ? c.lda : 1, out, c.alpha, c.beta});
     return true;
   }
   return false;
@@ -388,6 +420,14 @@ void linear_product(const LinearCall& call) {
     count_work(uint64_t(c.m * c.n) * uint64_t(c.k) >> kWorkShift);
     return panel_product(c, static_cast<const T*>(c.a), static_cast<const T*>(c.b), out, bias);
   }
+  if constexpr (std::is_same_v<T, float>)
+    if (c.k == 1 && c.m > 1 && c.n > 1) {
+      const int64_t a_step = c.transpose_a ? 1 : c.lda, b_step = c.transpose_b ? c.ldb : 1;
+      return parallel_for(c.m, std::max<int64_t>(1, kVectorGrain / c.n), [&](int64_t begin, int64_t end) {
+        add_outer_product({static_cast<const T*>(c.a) + begin * a_step, a_step, static_cast<const T*>(c.b), b_step,
+                           bias, end - begin, c.n, out + begin * c.ldc, c.ldc});
+      });
+    }
   parallel_for(c.m, std::max<int64_t>(1, kVectorGrain / c.n), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) std::copy_n(bias, c.n, out + i * c.ldc);
   });

@@ -173,6 +173,7 @@ bool is_small_product(const GemmCall& c) {
   const int64_t work = c.m * c.n * c.k, row = c.n * int64_t(item_size(c.dtype));
   if (work > kMostWork || (c.dtype != kFloat32 && c.dtype != kFloat64)) return false;
   if (is_by_dots(c)) return false;
+  if (c.dtype == kFloat32 && c.batch == 1 && (c.m == 1 || c.n == 1)) return false;  // has an order of its own: gemv.cpp
   if (c.k > kLongestSum / 2 && (c.dtype == kFloat32 ? sum_parts<float>(c) : sum_parts<double>(c)).count() > 1)
     return false;
   if (work <= 512) return true;

@@ -41,6 +41,10 @@ HWY_INLINE Lane<T> where(Lane<T> c, double a, Lane<T> b) {
   return m::select(c != Lane<T>(0.0), Lane<T>(a), b);
 }
 template <class T>
+HWY_INLINE Lane<T> add_scaled(double x, Lane<T> y, Lane<T> factor) {
+  return m::mul_add(y, factor, x);
+}
+template <class T>
 HWY_INLINE Lane<T> zeros_like(Lane<T>) {
   return 0.0;
 }

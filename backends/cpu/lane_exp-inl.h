@@ -2,8 +2,10 @@
 // errors below 2 ULP (tests/ops/lane_math_test.cpp measures them); NaN, infinities and signed zeros as in C's <math.h>.
 //
 // The method is the usual one (Muller, "Elementary Functions", chapter 6): x = n ln 2 + r with |r| <= ln(2) / 2, a
-// polynomial for e^r, and n added to the exponent. The coefficients are minimax fits of our own; rational forms
-// for the error function are Cody's idea ("Rational Chebyshev approximations for the error function", 1969).
+// polynomial for e^r, and n added to the exponent. The coefficients are minimax fits of our own, but for e^r in float: what
+// softmax, sigmoid and others are made of has the bits of PyTorch's kernels on processors with AVX2 or AVX-512, which compute
+// it as SLEEF does (Shibata and Petrogalli, "SLEEF: A Portable Vectorized Library of C Standard Mathematical Functions").
+// Rational forms for the error function are Cody's idea ("Rational Chebyshev approximations for the error function", 1969).
 #if defined(TESSERA_LANE_EXP_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_LANE_EXP_INL_H
 #undef TESSERA_LANE_EXP_INL_H
@@ -24,7 +26,7 @@ struct ExpConstants<float> {
   static constexpr int kMantissa = 23;
   // Added to a small n, this leaves n + 127 in the lowest bits: the exponent field of 2^n.
   static constexpr double kMagic = 0x1.8p23 + 127;
-  static constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;  // n * high is exact
+  static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.42860676533018704e-6;  // n * high is exact
   static constexpr double kTop = 89, kNormal = -86, kBottom = -104;       // beyond: inf, 2^n / 2 not normal, 0
   static constexpr double kHalfTop = 89.4;                                // beyond, 2^n / 2 is infinite
   static constexpr double kTop2 = 128, kNormal2 = -125, kBottom2 = -151;  // the same for 2^x
@@ -42,12 +44,15 @@ struct ExpConstants<double> {
 template <class T>
 struct ExpParts {
   L<T> r, scale;
-  HWY_INLINE ExpParts(L<T> x, L<T> more) : r(x), scale(x) {
+  L<T> low;  // what r lacks
+  HWY_INLINE ExpParts(L<T> x, L<T> more) : r(x), scale(x), low(x) {
     using K = ExpConstants<T>;
     const hn::RebindToUnsigned<Tag<T>> du;
     const L<T> magic = more + L<T>(K::kMagic);
     const L<T> sum = mul_add(x, 1.44269504088896340736, magic), n = sum - magic;
-    r = mul_add(n, -K::kLn2Low, mul_add(n, -K::kLn2High, x));
+    const L<T> high = mul_add(n, -K::kLn2High, x);
+    r = mul_add(n, -K::kLn2Low, high);
+    low = mul_add(n, -K::kLn2Low, high - r);
     scale = hn::BitCast(Tag<T>(), hn::ShiftLeft<K::kMantissa>(hn::BitCast(du, sum.v)));
   }
   HWY_INLINE ExpParts(L<T> x, double more) : ExpParts(x, L<T>(more)) {}
@@ -65,8 +70,9 @@ HWY_INLINE L<double> exp_tail(L<double> r) {
 }
 /// e^r to the last bit but one needs a term less than e^r - 1.
 HWY_INLINE L<float> exp_reduced(L<float> r) {
-  return horner(r, 1.0, 1.0, 0.49999993412404763, 0.16666520106461946, 0.041668394223361646, 0.00836878057465397,
-                0.0013814467056345783);
+  const L<float> p = horner(r, 0.5, 0.166666671633720397949, 0.0416664853692054748535, 0.00833336077630519866943,
+                            0.00139304355252534151077, 0.000198527617612853646278);
+  return mul_add(r * r, p, r) + L<float>(1.0);
 }
 HWY_INLINE L<double> exp_reduced(L<double> r) { return mul_add(mul_add(exp_tail(r), r, 1.0), r, 1.0); }
 
@@ -79,6 +85,17 @@ HWY_INLINE L<T> exp(L<T> x) {
   const ExpParts<T> e(x, select(small, L<T>(64.0), -1.0));
   return exp_reduced(e.r) * e.scale * select(small, L<T>(0x1p-64), 2.0);
 }
+/// The op: 1 + r is not rounded before the rest is added, so 99 results in 100 are the nearest number.
+HWY_INLINE L<float> exp_near(L<float> x) {
+  using K = ExpConstants<float>;
+  x = at_least(at_most(x, K::kTop), K::kBottom);
+  const LaneMask<float> small = x < L<float>(K::kNormal);
+  const ExpParts<float> e(x, select(small, L<float>(64.0), -1.0));
+  const L<float> sum = e.r + L<float>(1.0), lost = (L<float>(1.0) - sum) + e.r;
+  const L<float> rest = mul_add(exp_tail(e.r), e.r * e.r, e.low) + lost;
+  return (sum + rest) * e.scale * select(small, L<float>(0x1p-64), 2.0);
+}
+HWY_INLINE L<double> exp_near(L<double> x) { return exp(x); }
 /// 2^x: n is the nearest integer, the rest is exact.
 template <class T>
 HWY_INLINE L<T> exp2(L<T> x) {

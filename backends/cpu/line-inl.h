@@ -63,6 +63,46 @@ struct Row {
     }
     return total;
   }
+  /// Sums as PyTorch's kernels of one row add up: 64 bytes of sums, to which the row is added piece by piece, folded in
+  /// halves; a row that is shorter than that is added one by one.
+  template <class F>
+  HWY_INLINE Wide<T> sum_of_pieces(const F& f) const {
+    constexpr int64_t kSize = Wide<T>::kSize;
+    constexpr int kHalf = Wide<T>::kParts / 2;
+    Wide<T> total(T(0));
+    const auto add = [&](const Wide<T>& x) TS_LANES {
+#pragma GCC unroll kUnroll
+      for (int k = 0; k < Wide<T>::kParts; k++) total.part[k % kHalf] = hn::Add(total.part[k % kHalf], x.part[k]);
+    };
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) add(f(Place<T>{start + i, i, int(kSize)}));
+    if (i < n) add(first_of(f(Place<T>{start + i, i, int(n - i)}), int(n - i), T(0)));
+    return Wide<T>(n < kSize / 2 ? add_one_by_one(total, int(n)) : fold_elements<Add>(total));
+  }
+  /// The same of products; those that do not fill a piece are added without being rounded before.
+  template <class F, class G>
+  HWY_INLINE Wide<T> sum_of_products(const F& f, const G& g) const {
+    constexpr int64_t kSize = Wide<T>::kSize, kPiece = kSize / 2;
+    constexpr int kHalf = Wide<T>::kParts / 2;
+    const int64_t whole = n / kSize * kSize;
+    if (whole == n || n < kPiece) return sum_of_pieces([&](Place<T> at) TS_LANES { return f(at) * g(at); });
+    Wide<T> total(T(0));
+    const auto add = [&](const Wide<T>& x, const Wide<T>& y, int fused) TS_LANES {
+#pragma GCC unroll kUnroll
+      for (int k = 0; k < Wide<T>::kParts; k++) {
+        auto& sum = total.part[k % kHalf];
+        sum = k / kHalf == fused ? hn::MulAdd(x.part[k], y.part[k], sum) : hn::Add(sum, hn::Mul(x.part[k], y.part[k]));
+      }
+    };
+    for (int64_t i = 0; i < whole; i += kSize) {
+      const Place<T> at{start + i, i, int(kSize)};
+      add(f(at), g(at), 2);
+    }
+    const int count = int(n - whole);
+    const Place<T> at{start + whole, whole, count};
+    add(first_of(f(at), count, T(0)), first_of(g(at), count, T(0)), int(count / kPiece));
+    return Wide<T>(fold_elements<Add>(total));
+  }
   // What is left of a Wide comes by itself, here and above: the loop has no ends to look for then.
   template <class F>
   HWY_INLINE void map(const F& f) const {
@@ -113,6 +153,14 @@ struct Columns {
       total = combine<Combine>(total, block);
     }
     return total;
+  }
+  template <class F>
+  HWY_INLINE Wide<T> sum_of_pieces(const F& f) const {
+    return fold<Add>(T(0), f);
+  }
+  template <class F, class G>
+  HWY_INLINE Wide<T> sum_of_products(const F& f, const G& g) const {
+    return fold<Add>(T(0), [&](Place<T> at) TS_LANES { return f(at) * g(at); });
   }
   template <class F>
   HWY_INLINE void map(const F& f) const {

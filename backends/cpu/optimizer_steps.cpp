@@ -45,8 +45,8 @@ void adam(const Step<T>& s, int64_t begin, int64_t end) {
   each_lane<T>(end - begin, [&](int64_t i, int count) HWY_ATTR {
     const int64_t j = begin + i;
     const Lane<T> g = at(s.gradient, j, count), old = at<T>(s.first, j, count);
-    const Lane<T> mean = near ? old + w * (g - old) : g - (g - old) * rest;
-    const Lane<T> square = at<T>(s.second, j, count) * beta2 + value * g * g;
+    const Lane<T> mean = near ? m::mul_add(w, g - old, old) : m::mul_add(old - g, rest, g);
+    const Lane<T> square = m::mul_add(value * g, g, at<T>(s.second, j, count) * beta2);
     const Lane<T> spread = m::sqrt(square) / correction + eps;
     store_lane(mean, s.first + j, count);
     store_lane(square, s.second + j, count);
@@ -59,9 +59,9 @@ void momentum(const Step<T>& s, int64_t begin, int64_t end) {
   const Lane<T> keep = s.numbers[0], rate = s.numbers[1], step = -s.numbers[2];
   each_lane<T>(end - begin, [&](int64_t i, int count) HWY_ATTR {
     const int64_t j = begin + i;
-    const Lane<T> buffer = at<T>(s.first, j, count) * keep + rate * at(s.gradient, j, count);
+    const Lane<T> buffer = m::mul_add(rate, at(s.gradient, j, count), at<T>(s.first, j, count) * keep);
     store_lane(buffer, s.first + j, count);
-    store_lane(at<T>(s.weight, j, count) + step * buffer, s.weight + j, count);
+    store_lane(m::mul_add(step, buffer, at<T>(s.weight, j, count)), s.weight + j, count);
   });
 }
 // numbers: alpha, eps, learning rate.
@@ -70,7 +70,7 @@ void rms_prop(const Step<T>& s, int64_t begin, int64_t end) {
   const Lane<T> alpha = s.numbers[0], value = 1 - s.numbers[0], eps = s.numbers[1], step = -s.numbers[2];
   each_lane<T>(end - begin, [&](int64_t i, int count) HWY_ATTR {
     const int64_t j = begin + i;
-    const Lane<T> g = at(s.gradient, j, count), square = at<T>(s.first, j, count) * alpha + value * g * g;
+    const Lane<T> g = at(s.gradient, j, count), square = m::mul_add(value * g, g, at<T>(s.first, j, count) * alpha);
     store_lane(square, s.first + j, count);
     store_lane(at<T>(s.weight, j, count) + step * g / (m::sqrt(square) + eps), s.weight + j, count);
   });
@@ -81,7 +81,7 @@ void adagrad(const Step<T>& s, int64_t begin, int64_t end) {
   const Lane<T> eps = s.numbers[0], step = -s.numbers[1];
   each_lane<T>(end - begin, [&](int64_t i, int count) HWY_ATTR {
     const int64_t j = begin + i;
-    const Lane<T> g = at(s.gradient, j, count), sum = at<T>(s.first, j, count) + g * g;
+    const Lane<T> g = at(s.gradient, j, count), sum = m::mul_add(g, g, at<T>(s.first, j, count));
     store_lane(sum, s.first + j, count);
     store_lane(at<T>(s.weight, j, count) + step * g / (m::sqrt(sum) + eps), s.weight + j, count);
   });

@@ -32,11 +32,11 @@ HWY_INLINE void softmax_line(const Line& line, bool logarithm, const T* in, Out*
   const T lowest = -std::numeric_limits<T>::infinity();
   const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); });
   if (logarithm) {
-    const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(in) - most); });
+    const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES { return exp(at.load(in) - most); });
     const Wide<T> log_total = log_of_total(line, total);
     return line.map([&](Place<T> at) TS_LANES { at.store(at.load(in) - most - log_total, out); });
   }
-  const Wide<T> scale = Wide<T>(T(1)) / line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+  const Wide<T> scale = Wide<T>(T(1)) / line.sum_of_pieces([&](Place<T> at) TS_LANES {
     const Wide<T> e = exp(at.load(in) - most);
     at.store(e, out);
     return e;
@@ -54,7 +54,7 @@ HWY_INLINE void softmax_line(const Row<T>& line, bool logarithm, const Half* in,
     put(x, at);
     return x;
   });
-  const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+  const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES {
     const Wide<T> x = get(at) - most, e = exp(x);
     put(logarithm ? x : e, at);
     return e;
@@ -79,10 +79,11 @@ void softmax_lines(const SoftmaxCall& c) {
 template <class T, class Line, class In, class Out>
 HWY_INLINE void softmax_grad_line(const Line& line, bool logarithm, const In* g, const In* y, Out* out) {
   if (logarithm) {
-    const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g); });
-    return line.map([&](Place<T> at) TS_LANES { at.store(at.load(g) - exp(at.load(y)) * total, out); });
+    const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES { return at.load(g); });
+    return line.map([&](Place<T> at) TS_LANES { at.store(less_product(at.load(g), exp(at.load(y)), total), out); });
   }
-  const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(g) * at.load(y); });
+  const Wide<T> total = line.sum_of_products([&](Place<T> at) TS_LANES { return at.load(g); },
+                                             [&](Place<T> at) TS_LANES { return at.load(y); });
   line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - total) * at.load(y), out); });
 }
 void softmax_grad_lines(const SoftmaxGradCall& c) {

@@ -142,6 +142,19 @@ template <class T>
 HWY_NOINLINE Lane<T> log_of(Lane<T> x) {
   return m::log(x);
 }
+/// x + y * z and x - y * z, rounded once where the instruction set can.
+template <class T>
+TS_WIDE_INLINE Wide<T> plus_product(Wide<T> x, const Wide<T>& y, const Wide<T>& z) {
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++) x.part[k] = hn::MulAdd(y.part[k], z.part[k], x.part[k]);
+  return x;
+}
+template <class T>
+TS_WIDE_INLINE Wide<T> less_product(Wide<T> x, const Wide<T>& y, const Wide<T>& z) {
+#pragma GCC unroll kUnroll
+  for (int k = 0; k < Wide<T>::kParts; k++) x.part[k] = hn::NegMulAdd(y.part[k], z.part[k], x.part[k]);
+  return x;
+}
 template <class T>
 HWY_INLINE Wide<T> sqrt(Wide<T> x) {
   return apply<T>([](Lane<T> a) TS_LANES { return m::sqrt(a); }, x);
@@ -246,6 +259,15 @@ TS_WIDE_INLINE void store_wide(Wide<T> x, Out* p, int count) {
 template <class T>
 HWY_INLINE Wide<T> first_of(Wide<T> x, int count, T rest) {
   return count == Wide<T>::kSize ? x : fill_end(x, count, rest);
+}
+/// The first n, one after the other.
+template <class T>
+HWY_NOINLINE T add_one_by_one(const Wide<T>& x, int n) {
+  alignas(64) T numbers[size_t(Wide<T>::kSize)];
+  store_wide(x, numbers);
+  T total = numbers[0];
+  for (int i = 1; i < n; i++) total += numbers[i];
+  return total;
 }
 /// All elements folded into one: halves onto each other, the same pairs for every instruction set.
 #if HWY_TARGET <= HWY_AVX2

@@ -64,6 +64,14 @@ __device__ Lane<T> select(bool c, Lane<T> a, Also<T> b) {
 }
 __device__ inline bool differ(bool a, bool b) { return a != b; }
 __device__ inline bool any(bool x) { return x; }
+template <class T>
+__device__ Lane<T> exp_near(Lane<T> x) {
+  return exp(x);
+}
+template <class T>
+__device__ Lane<T> mul_add(Lane<T> x, Also<T> y, Also<T> z) {
+  return x * y + z;
+}
 /// c0 + x (c1 + x (c2 + ...)).
 template <class T>
 __device__ Lane<T> horner(Lane<T>, double c) {

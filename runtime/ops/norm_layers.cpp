@@ -249,7 +249,7 @@ namespace {
 
 void move_towards(const MaybeTensor& running, const Tensor& fresh, double momentum) {
   if (!running) return;
-  copy_into(*running, *running * (1.0 - momentum) + fresh * momentum);
+  copy_into(*running, add(*running * (1.0 - momentum), fresh, momentum));
   running->bump_version();
 }
 
@@ -363,7 +363,7 @@ struct BatchNorm {
                        data_to_fill(variance), inverse.data_ptr(), items, c.shape[1], c.count / items, training, eps});
     if (!training) return;
     move_towards(running_mean, reshape(centre, {c.shape[1]}), momentum);
-    if (running_var) move_towards(running_var, variance * (double(c.count) / double(c.count - 1)), momentum);
+    if (running_var) move_towards(running_var, variance, momentum);
   }
   static void by_kernel(Sweep& s, const Channels& c, bool training) {
     const Tensor x = contiguous(s.kept(0)), weight = s.kept(1), mean = s.kept(2), inverse = s.kept(3);
