@@ -175,9 +175,8 @@ HWY_INLINE void whole_columns(const MatrixColumns& c, int64_t j) {
       sums[t] = (first + pair(5, 7)) + (pair(0, 2) + pair(1, 3));
     }
   }
-  for (; p < c.k; p++, a += c.leading)
-    HWY_UNROLL(4)
-    for (int t = 0; t < kTimes; t++) sums[t] = mul_add(load(a + t * kSums), all(c.x[p]), sums[t]);
+  for (; p < c.k; p++, a += c.leading) HWY_UNROLL(4)
+  for (int t = 0; t < kTimes; t++) sums[t] = mul_add(load(a + t * kSums), all(c.x[p]), sums[t]);
   HWY_UNROLL(4)
   for (int t = 0; t < kTimes; t++) store(sums[t], c.out + j + t * kSums);
 }

@@ -34,8 +34,8 @@ struct LayerNormGradCall {
 extern Kernel<LayerNormGradCall> layer_norm_grad_kernel;
 
 /// Batch norm of contiguous [items, channels, size] in float32 or float64: over items and size, with weight and bias (or
-/// null) for each channel. In training mean, variance (may be null) and inverse, 1 / sqrt(variance + eps), are results;
-/// else mean and inverse are given.
+/// null) for each channel. In training mean, variance (of a sample, divided by one less;
+/// may be null) and inverse, 1 / sqrt(variance of all + eps), are results; else mean and inverse are given.
 struct BatchNormCall {
   DType dtype;
   const void *x, *weight, *bias;
