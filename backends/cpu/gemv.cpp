@@ -35,7 +35,7 @@ struct Sixteen {
 };
 HWY_INLINE Sixteen load(const float* p) {
   Sixteen r;
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) r.v[i] = hn::LoadU(Tag(), p + i * kLanes);
   return r;
 }
@@ -44,7 +44,7 @@ HWY_INLINE Sixteen load(const float* p, int64_t n) {
   if (n >= kSums) return load(p);
 #if HWY_TARGET <= HWY_AVX2
   Sixteen r;
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) {
     const int64_t count = std::clamp<int64_t>(n - i * kLanes, 0, kLanes);
     r.v[i] = hn::MaskedLoad(hn::FirstN(Tag(), size_t(count)), Tag(), p + i * kLanes);
@@ -57,12 +57,12 @@ HWY_INLINE Sixteen load(const float* p, int64_t n) {
 #endif
 }
 HWY_INLINE void store(const Sixteen& x, float* p) {
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) hn::StoreU(x.v[i], Tag(), p + i * kLanes);
 }
 HWY_INLINE Sixteen all(float x) {
   Sixteen r;
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) r.v[i] = hn::Set(Tag(), x);
   return r;
 }
@@ -74,19 +74,19 @@ HWY_INLINE Sixteen only(float x) {
 }
 HWY_INLINE Sixteen operator*(const Sixteen& a, const Sixteen& b) {
   Sixteen r;
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) r.v[i] = hn::Mul(a.v[i], b.v[i]);
   return r;
 }
 HWY_INLINE Sixteen operator+(const Sixteen& a, const Sixteen& b) {
   Sixteen r;
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) r.v[i] = hn::Add(a.v[i], b.v[i]);
   return r;
 }
 HWY_INLINE Sixteen mul_add(const Sixteen& a, const Sixteen& b, const Sixteen& c) {
   Sixteen r;
-  HWY_UNROLL(16)
+  HWY_UNROLL(2)
   for (int i = 0; i < kVectors; i++) r.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
   return r;
 }
