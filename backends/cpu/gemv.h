@@ -5,21 +5,23 @@
 
 namespace tessera::tensor::cpu {
 
-/// out += alpha * matrix x, of rows that are `leading` apart and have k elements.
+/// out (+)= alpha * matrix x, of rows that are `leading` apart and have k elements.
 struct MatrixRows {
   const float* matrix;
   int64_t leading, rows, k;
   const float* x;
   float alpha;
+  bool adds;  // or else out is written
   float* out;
 };
 void add_matrix_rows(const MatrixRows& product);
 
-/// out += x matrix: the k rows of the matrix, `leading` apart and `columns` long, by the elements of x.
+/// out (+)= x matrix: the k rows of the matrix, `leading` apart and `columns` long, by the elements of x.
 struct MatrixColumns {
   const float* matrix;
   int64_t leading, columns, k;
   const float* x;
+  bool adds;
   float* out;
 };
 void add_matrix_columns(const MatrixColumns& product);
