@@ -85,15 +85,27 @@ HWY_INLINE L<T> exp(L<T> x) {
   const ExpParts<T> e(x, select(small, L<T>(64.0), -1.0));
   return exp_reduced(e.r) * e.scale * select(small, L<T>(0x1p-64), 2.0);
 }
-/// The op: 1 + r is not rounded before the rest is added, so 99 results in 100 are the nearest number.
+/// The op: 1 + r is not rounded before the rest is added, so 98 results in 100 are the nearest number.
 HWY_INLINE L<float> exp_near(L<float> x) {
   using K = ExpConstants<float>;
   x = at_least(at_most(x, K::kTop), K::kBottom);
+  const auto times_scale = [](L<float> r, L<float> r_low, const auto& times) HWY_ATTR {
+    const L<float> sum = r + L<float>(1.0), lost = (L<float>(1.0) - sum) + r;
+    return times(sum + (mul_add(exp_tail(r), r * r, r_low) + lost));
+  };
+#if HWY_TARGET <= HWY_AVX3
+  // The instruction for powers of two also makes what is no normal number any more.
+  const L<float> n = mul_add(x, 1.44269504088896340736, 0x1.8p23) - L<float>(0x1.8p23);
+  const L<float> high = mul_add(n, -K::kLn2High, x), r = mul_add(n, -K::kLn2Low, high);
+  return times_scale(r, mul_add(n, -K::kLn2Low, high - r), [&](L<float> e) HWY_ATTR {
+    return L<float>(hn::Vec<Tag<float>>{_mm512_scalef_ps(e.v.raw, n.v.raw)});
+  });
+#else
   const LaneMask<float> small = x < L<float>(K::kNormal);
   const ExpParts<float> e(x, select(small, L<float>(64.0), -1.0));
-  const L<float> sum = e.r + L<float>(1.0), lost = (L<float>(1.0) - sum) + e.r;
-  const L<float> rest = mul_add(exp_tail(e.r), e.r * e.r, e.low) + lost;
-  return (sum + rest) * e.scale * select(small, L<float>(0x1p-64), 2.0);
+  return times_scale(e.r, e.low,
+                     [&](L<float> y) HWY_ATTR { return y * e.scale * select(small, L<float>(0x1p-64), 2.0); });
+#endif
 }
 HWY_INLINE L<double> exp_near(L<double> x) { return exp(x); }
 /// 2^x: n is the nearest integer, the rest is exact.

@@ -48,15 +48,13 @@ HWY_INLINE L<T> to_base_2(L<T> n, L<T> r, L<T> rest) {
 template <bool kBase2>
 HWY_INLINE L<float> log_of_parts(L<float> n, L<float> r) {
   using K = LogConstants<float>;
-  // log(1 + r) = r - r^2 / 2 + r^3 P(r).
-  const L<float> p = horner(r, 0.3333333170749416, -0.25000821039874965, 0.20001226902501418, -0.16623357150640639,
-                            0.14201757209185117, -0.13160183601276557, 0.1276158361022431, -0.07634501635807582);
-  if constexpr (kBase2) return to_base_2(n, r, mul_add(p, r, -0.5) * r * r);
-  // What the two large sums lose is added last, so that 98 results in 100 are the nearest number.
-  const L<float> square = r * r, half = square * L<float>(0.5), high = n * L<float>(K::kLn2High);
-  const L<float> first = r - half, sum = high + first;
-  const L<float> low = mul_add(p * r, square, n * L<float>(K::kLn2Low)) + ((r - first) - half);
-  return sum + (((high - sum) + first) + low);
+  const L<float> p =
+      horner(r, -0.5, 0.3333333170749416, -0.25000821039874965, 0.20001226902501418, -0.16623357150640639,
+             0.14201757209185117, -0.13160183601276557, 0.1276158361022431, -0.07634501635807582);
+  if constexpr (kBase2) return to_base_2(n, r, p * r * r);
+  // What the largest sum loses is added to the rest, so that 98 results in 100 are the nearest number.
+  const L<float> high(K::kLn2High), sum = mul_add(n, high, r), lost = mul_add(n, high, -sum) + r;
+  return sum + mul_add(p, r * r, mul_add(n, K::kLn2Low, lost));
 }
 template <bool kBase2>
 HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r) {

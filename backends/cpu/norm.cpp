@@ -1,15 +1,16 @@
-// Layer norm and its gradient, row by row: the mean, then the squares of what is left of it (nothing cancels), then the
-// result. The gradients of weight and bias are sums over the rows: a fixed number of groups of rows, each with sums of
-// its own, so that the result does not depend on the number of threads.
+// Layer norm and its gradient, row by row: mean and variance, then the result. Float32 has PyTorch's bits, there and back: the
+// moments of moments-inl.h, sums of gradients on eight lanes, and those over the rows, for weight and bias, row after row. Where
+// several threads take part they share these by columns, so that the result does not depend on their number.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/norm.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
-#include <vector>
+#include <cmath>
 
 #include "backends/cpu/line-inl.h"
+#include "backends/cpu/moments-inl.h"
 #include "backends/cpu/row_types.h"
 #include "hwy/highway.h"
 #include "runtime/ops/norm_layers.h"
@@ -28,39 +29,86 @@ HWY_NOINLINE void by_channel(const LayerNormCall& c, const Row<T>& line, const W
   const int64_t size = c.n / c.row_channels, first = line.line * c.row_channels % c.channels;
   for (int64_t k = 0; k < c.row_channels; k++) {
     const Wide<T> scale = weight ? inverse * Wide<T>(weight[first + k]) : inverse;
-    const Wide<T> shift(bias ? bias[first + k] : T(0));
+    const Wide<T> shift = less_product(Wide<T>(bias ? bias[first + k] : T(0)), scale, mean);
     Row<T>{line.start + k * size, size, 0}.map([&](Place<T> at)
-                                                   TS_LANES { at.store((at.load(x) - mean) * scale + shift, out); });
+                                                   TS_LANES { at.store(plus_product(shift, at.load(x), scale), out); });
   }
 }
 
-void layer_norm_rows(const LayerNormCall& c) {
-  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
-    using In = decltype(in_tag);
-    using T = decltype(tag);
-    const In* x = static_cast<const In*>(c.x);
-    In* out = static_cast<In*>(c.out);
-    const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
-    T *means = static_cast<T*>(c.mean), *inverses = static_cast<T*>(c.inverse);
-    const Wide<T> one_nth(T(1) / T(c.n)), eps{T(c.eps)};
-    each_row<T>(c.rows, c.n, kPasses * c.n, [&](const Row<T>& line) TS_LANES {
+template <class T>
+struct Moments {
+  T mean, variance;
+};
+/// Of one or four rows, the first of which is `first`.
+template <int kRows, class T, class In>
+HWY_INLINE void moments_of(const Row<T>& first, const In* x, Moments<T>* out) {
+  if constexpr (std::is_same_v<In, float>) {
+    const RowMoments all = row_moments<kRows>(x + first.start, first.n, first.n);
+    for (int r = 0; r < kRows; r++) out[r] = {all.mean[r], all.variance[r]};
+  } else {
+    const Wide<T> one_nth(T(1) / T(first.n));
+    for (int r = 0; r < kRows; r++) {
+      const Row<T> line{first.start + r * first.n, first.n, first.line + r};
       const Wide<T> mean = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return at.load(x); }) * one_nth;
       const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
         const Wide<T> d = at.load(x) - mean;
         return d * d;
       });
-      const Wide<T> inverse = Wide<T>(T(1)) / sqrt(squares * one_nth + eps);
-      if (means) line.store_statistic(mean, means);
-      if (inverses) line.store_statistic(inverse, inverses);
-      if (c.channels) return by_channel(c, line, mean, inverse, x, out);
-      line.map([&](Place<T> at) TS_LANES {
-        Wide<T> y = (at.load(x) - mean) * inverse;
-        if (weight) y = y * line.load_along(weight, at);
-        if (bias) y = y + line.load_along(bias, at);
-        at.store(y, out);
-      });
+      out[r] = {hn::GetLane(mean.part[0]), hn::GetLane((squares * one_nth).part[0])};
+    }
+  }
+}
+
+template <class In, class T>
+class LayerNorm {
+ public:
+  explicit LayerNorm(const LayerNormCall& c) : c_(c) {}
+
+  void run() {
+    parallel_2d(c_.rows, 1, 1, kPasses * c_.n, [&](const Tile& t) TS_TILE {
+      int64_t r = t.outer_begin;
+      for (; r + 4 <= t.outer_end; r += 4) rows<4>(r);
+      for (; r < t.outer_end; r++) rows<1>(r);
     });
-  });
+  }
+
+ private:
+  template <int kRows>
+  HWY_INLINE void rows(int64_t first) const {
+    const In* x = static_cast<const In*>(c_.x);
+    In* out = static_cast<In*>(c_.out);
+    T *means = static_cast<T*>(c_.mean), *inverses = static_cast<T*>(c_.inverse);
+    Moments<T> moments[kRows];
+    moments_of<kRows, T>({first * c_.n, c_.n, first}, x, moments);
+    for (int k = 0; k < kRows; k++) {
+      const int64_t r = first + k;
+      const T inverse = inverse_of(moments[k].variance);
+      if (means) means[r] = moments[k].mean;
+      if (inverses) inverses[r] = inverse;
+      write({r * c_.n, c_.n, r}, Wide<T>(moments[k].mean), Wide<T>(inverse), x, out);
+    }
+  }
+  // Of a group norm it is rounded once, as PyTorch adds eps as a double there.
+  HWY_INLINE T inverse_of(T variance) const {
+    if (c_.channels) return T(1 / std::sqrt(double(variance) + c_.eps));
+    return T(1) / std::sqrt(variance + T(c_.eps));
+  }
+  HWY_INLINE void write(const Row<T>& line, const Wide<T>& mean, const Wide<T>& inverse, const In* x, In* out) const {
+    const T *weight = static_cast<const T*>(c_.weight), *bias = static_cast<const T*>(c_.bias);
+    if (c_.channels && (weight || bias)) return by_channel(c_, line, mean, inverse, x, out);
+    line.map([&](Place<T> at) TS_LANES {
+      const Wide<T> y = (at.load(x) - mean) * inverse;
+      if (weight && bias) at.store(plus_product(line.load_along(bias, at), y, line.load_along(weight, at)), out);
+      else if (weight) at.store(y * line.load_along(weight, at), out);
+      else at.store(bias ? y + line.load_along(bias, at) : y, out);
+    });
+  }
+
+  const LayerNormCall& c_;
+};
+
+void layer_norm_rows(const LayerNormCall& c) {
+  with_row_type(c.dtype, [&](auto in, auto t) { LayerNorm<decltype(in), decltype(t)>(c).run(); });
 }
 
 template <class In, class T>
@@ -75,48 +123,128 @@ class LayerNormGrad {
         inverse_(static_cast<const T*>(c.inverse)) {}
 
   void run() {
-    const int64_t groups = std::min<int64_t>(32, (c_.rows + 15) / 16), size = (c_.rows + groups - 1) / groups;
     const bool sums = c_.dweight || c_.dbias;
-    std::vector<T> partial(sums ? size_t(2 * groups * c_.n) : 0);
-    const int64_t grain = std::max<int64_t>(1, kTileGrain / (kPasses * size * c_.n));
-    parallel_for(groups, grain, [&](int64_t begin, int64_t end) TS_TILE {
-      for (int64_t group = begin; group < end; group++) {
-        T* const dweight = sums ? partial.data() + 2 * group * c_.n : nullptr;
-        for (int64_t r = group * size; r < std::min(c_.rows, (group + 1) * size); r++) row(r, dweight);
-      }
+    for (void* out : {c_.dweight, c_.dbias})
+      if (out) std::fill_n(static_cast<T*>(out), c_.n, T(0));
+    // A row is still in the cache when its part of the sums is added, unless threads are to share these by columns.
+    const int64_t cost = kPasses * c_.n;
+    const bool at_once = Context::current().threads == 1 || c_.rows * cost <= kTileGrain;
+    if (c_.dx || at_once)
+      parallel_2d(c_.rows, 1, 1, cost, [&](const Tile& t) TS_TILE {
+        int64_t r = t.outer_begin;
+        for (; r + 4 <= t.outer_end; r += 4) rows<4>(r, sums && at_once);
+        for (; r < t.outer_end; r++) rows<1>(r, sums && at_once);
+      });
+    if (!sums || at_once) return;
+    parallel_2d(1, c_.n, strip_for_threads(c_.n, kStrip, 1), c_.rows, [&](const Tile& t) TS_TILE {
+      int64_t r = 0;
+      for (; r + 4 <= c_.rows; r += 4) add_to_parameters<4>(r, t.inner_begin, t.inner_end);
+      for (; r < c_.rows; r++) add_to_parameters<1>(r, t.inner_begin, t.inner_end);
     });
-    if (c_.dweight) add_groups(static_cast<T*>(c_.dweight), partial.data(), groups);
-    if (c_.dbias) add_groups(static_cast<T*>(c_.dbias), partial.data() + c_.n, groups);
   }
 
  private:
-  // One row's part in the gradients; dbias lies behind dweight.
-  HWY_INLINE void row(int64_t r, T* dweight) const {
-    const Row<T> line{r * c_.n, c_.n, r};
-    const Wide<T> mean = line.load_statistic(mean_), inverse = line.load_statistic(inverse_);
-    const auto normal = [&](Place<T> at) TS_LANES { return (at.load(x_) - mean) * inverse; };
+  static constexpr int64_t kStrip = 4096;  // columns
+  struct Sums {
+    T gx, g;  // of g weight x and of g weight
+  };
+
+  template <int kRows>
+  HWY_INLINE void rows(int64_t first, bool adds) const {
+    if (c_.dx) {
+      Sums sums[kRows];
+      if constexpr (std::is_same_v<In, float>) add_up<kRows>(first, sums);
+      else
+        for (int k = 0; k < kRows; k++) sums[k] = add_up(line(first + k));
+      for (int k = 0; k < kRows; k++) write(line(first + k), sums[k]);
+    }
+    if (adds) add_to_parameters<kRows>(first, 0, c_.n);
+  }
+  HWY_INLINE Row<T> line(int64_t r) const { return {r * c_.n, c_.n, r}; }
+
+  /// Lane by lane, of eight; what does not fill these is added without being rounded before.
+  template <int kRows>
+  HWY_INLINE void add_up(int64_t first, Sums* out) const {
+    constexpr int64_t kLanes = kMomentLanes;
+    const MomentTag d;
+    const int64_t whole = c_.n / kLanes * kLanes, rest = c_.n - whole;
+    float gx[kRows][kLanes], g[kRows][kLanes];
+    for (int part = 0; part < kMomentParts; part++) {
+      const int64_t lane = part * int64_t(hn::Lanes(d));
+      MomentVector gx_sums[kRows], g_sums[kRows];
+      for (int k = 0; k < kRows; k++) gx_sums[k] = g_sums[k] = hn::Zero(d);
+      const auto weight = [&](int64_t i) HWY_ATTR { return weight_ ? hn::LoadU(d, weight_ + i) : hn::Set(d, 1.0f); };
+      for (int64_t i = lane; i < whole; i += kLanes) {
+        const auto w = weight(i);
+        HWY_UNROLL(4)
+        for (int k = 0; k < kRows; k++) {
+          const int64_t at = (first + k) * c_.n + i;
+          const auto gradient = hn::LoadU(d, g_ + at);
+          gx_sums[k] = hn::Add(gx_sums[k], hn::Mul(hn::Mul(gradient, hn::LoadU(d, x_ + at)), w));
+          g_sums[k] = hn::Add(g_sums[k], hn::Mul(gradient, w));
+        }
+      }
+      for (int k = 0; k < kRows; k++) {
+        hn::StoreU(gx_sums[k], d, gx[k] + lane);
+        hn::StoreU(g_sums[k], d, g[k] + lane);
+      }
+    }
+    for (int k = 0; k < kRows; k++) {
+      for (int64_t i = 0; i < rest; i++) {
+        const int64_t at = (first + k) * c_.n + whole + i;
+        const float w = weight_ ? weight_[whole + i] : 1, gradient = g_[at];
+        if (whole == 0) {
+          gx[k][i] = gradient * x_[at] * w;
+          g[k][i] = gradient * w;
+        } else {
+          gx[k][i] = weight_ ? fused(gradient * x_[at], w, gx[k][i]) : fused(gradient, x_[at], gx[k][i]);
+          g[k][i] = fused(gradient, w, g[k][i]);
+        }
+      }
+      out[k] = {total_of_lanes(gx[k], c_.n), total_of_lanes(g[k], c_.n)};
+    }
+  }
+  HWY_INLINE Sums add_up(const Row<T>& line) const {
     const auto scaled = [&](Place<T> at)
                             TS_LANES { return weight_ ? at.load(g_) * line.load_along(weight_, at) : at.load(g_); };
-    if (In* dx = static_cast<In*>(c_.dx)) {
-      const Wide<T> one_nth(T(1) / T(c_.n));
-      const Wide<T> g_mean = line.template fold<Add>(T(0), scaled) * one_nth;
-      const Wide<T> gx_mean =
-          line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return scaled(at) * normal(at); }) * one_nth;
-      line.map([&](Place<T> at) TS_LANES { at.store((scaled(at) - g_mean - normal(at) * gx_mean) * inverse, dx); });
-    }
-    if (!dweight) return;
-    T* const dbias = dweight + c_.n;
+    const Wide<T> gx = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return scaled(at) * at.load(x_); });
+    return {hn::GetLane(gx.part[0]), hn::GetLane(line.template fold<Add>(T(0), scaled).part[0])};
+  }
+  /// dx = inverse g weight + slope x + shift.
+  HWY_INLINE void write(const Row<T>& line, const Sums& sums) const {
+    const T mean = mean_[line.line], inverse = inverse_[line.line], one_nth = T(1) / T(c_.n);
+    const T slope = fused(sums.g, mean, -sums.gx) * inverse * inverse * inverse * one_nth;
+    const T shift = fused(-slope, mean, -(sums.g * inverse * one_nth));
+    const Wide<T> slopes(slope), shifts(shift), inverses(inverse);
+    In* const dx = static_cast<In*>(c_.dx);
     line.map([&](Place<T> at) TS_LANES {
-      const Wide<T> g = at.load(g_);
-      store_wide(line.load_along(dweight, at) + g * normal(at), dweight + at.along, at.count);
-      store_wide(line.load_along(dbias, at) + g, dbias + at.along, at.count);
+      Wide<T> g = inverses * at.load(g_);
+      if (weight_) g = g * line.load_along(weight_, at);
+      at.store(plus_product(g, slopes, at.load(x_)) + shifts, dx);
     });
   }
-  void add_groups(T* out, const T* partial, int64_t groups) const {
-    Row<T>{0, c_.n, 0}.map([&](Place<T> at) TS_LANES {
-      Wide<T> total = at.load(partial);
-      for (int64_t group = 1; group < groups; group++) total = total + at.load(partial + 2 * group * c_.n);
-      at.store(total, out);
+  /// The parts of rows in the sums over all rows, row after row.
+  template <int kRows>
+  HWY_INLINE void add_to_parameters(int64_t first, int64_t begin, int64_t end) const {
+    Wide<T> inverses[kRows], shifts[kRows];
+    for (int k = 0; k < kRows; k++) {
+      const T inverse = inverse_[first + k];
+      inverses[k] = Wide<T>(inverse), shifts[k] = Wide<T>(-inverse * mean_[first + k]);
+    }
+    T *const dweight = static_cast<T*>(c_.dweight), *const dbias = static_cast<T*>(c_.dbias);
+    Row<T>{begin, end - begin, 0}.map([&](Place<T> at) TS_LANES {
+      Wide<T> weight_sum(T(0)), bias_sum(T(0));
+      if (dweight) weight_sum = at.load(dweight);
+      if (dbias) bias_sum = at.load(dbias);
+      HWY_UNROLL(4)
+      for (int k = 0; k < kRows; k++) {
+        const Place<T> in_row{(first + k) * c_.n + at.offset, at.offset, at.count};
+        const Wide<T> g = in_row.load(g_);
+        if (dweight) weight_sum = plus_product(weight_sum, g, plus_product(shifts[k], inverses[k], in_row.load(x_)));
+        bias_sum = bias_sum + g;
+      }
+      if (dweight) at.store(weight_sum, dweight);
+      if (dbias) at.store(bias_sum, dbias);
     });
   }
 
