@@ -1,5 +1,5 @@
-// Cross entropy with class numbers, line by line: log(sum(exp(x))) and the target's element are all that a line needs, so
-// the logarithms of all probabilities are never written.
+// Cross entropy with class numbers, line by line: log(sum(exp(x - max))) and the target's element are all that a line needs,
+// so the logarithms of all probabilities are never written. The bits are those of log_softmax and its gradient.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
@@ -7,6 +7,7 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
 #include "backends/cpu/line-inl.h"
+#include "backends/cpu/log_total-inl.h"
 #include "backends/cpu/row_types.h"
 #include "hwy/highway.h"
 #include "runtime/ops/loss.h"
@@ -35,9 +36,10 @@ void cross_entropy_lines(const CrossEntropyCall& c) {
     const auto kernel = [&](const auto& line, const auto& in, const void*) TS_LANES {
       const auto x = in[0];
       const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(x); });
-      const Wide<T> total = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(x) - most); });
-      line.store_statistic(line.apply_to_statistic([](Lane<T> a) TS_LANES { return log_of(a); }, total) + most,
-                           log_totals);
+      const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES { return exp(at.load(x) - most); });
+      line.store_statistic(log_of_total(line, total), log_totals);
+      alignas(64) T most_of[size_t(Wide<T>::kSize)];
+      store_wide(most, most_of);
       for (int64_t k = 0; k < lines_of(line); k++) {
         const int64_t number = line.line + k, target = c.target[number];
         if (target == c.ignore_index) {
@@ -47,7 +49,7 @@ void cross_entropy_lines(const CrossEntropyCall& c) {
         if (target < 0 || target >= c.classes) fail(TensorErrorKind::Index, "Target ", target, " is out of bounds.");
         const T at_target = convert_element<T>(x[line.start + k + target * line.step]);
         counts[number] = weight ? weight[target] : T(1);
-        loss[number] = counts[number] * (log_totals[number] - at_target);
+        loss[number] = counts[number] * (log_totals[number] - (at_target - most_of[k]));
       }
     };
     each_line<T>(c.outer, c.classes, c.inner, inputs, static_cast<In*>(nullptr), kernel);
@@ -63,18 +65,20 @@ void cross_entropy_grad_lines(const CrossEntropyGradCall& c) {
     const auto kernel = [&](const auto& line, const auto& in, auto* out) TS_LANES {
       const auto x = in[0];
       using Out = std::remove_pointer_t<decltype(out)>;
-      T at_target[Wide<T>::kSize] = {};  // read before the results come, which may lie where x does
+      alignas(64) T at_target[size_t(Wide<T>::kSize)] = {};  // read before the results come, which may lie where x does
       const auto place_of = [&](int64_t k) { return line.start + k + c.target[line.line + k] * line.step; };
       const auto is_ignored = [&](int64_t k) { return c.target[line.line + k] == c.ignore_index; };
       for (int64_t k = 0; k < lines_of(line); k++)
         if (!is_ignored(k)) at_target[k] = convert_element<T>(x[place_of(k)]);
+      const T lowest = -std::numeric_limits<T>::infinity();
+      const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(x); });
       const Wide<T> log_total = line.load_statistic(log_totals), scale = line.load_statistic(scales);
-      line.map([&](Place<T> at) TS_LANES { at.store(exp(at.load(x) - log_total) * scale, out); });
-      for (int64_t k = 0; k < lines_of(line); k++) {
-        if (is_ignored(k)) continue;
-        const T p = std::exp(at_target[k] - log_totals[line.line + k]);
-        out[place_of(k)] = convert_element<Out>((p - T(1)) * scales[line.line + k]);
-      }
+      // At the target rounded once, as the gradient of log_softmax is there.
+      const Wide<T> p = exp(load_wide<T>(at_target) - most - log_total);
+      store_wide(plus_product(Wide<T>(T(0)) - scale, p, scale), at_target);
+      line.map([&](Place<T> at) TS_LANES { at.store(exp(at.load(x) - most - log_total) * scale, out); });
+      for (int64_t k = 0; k < lines_of(line); k++)
+        if (!is_ignored(k)) out[place_of(k)] = convert_element<Out>(at_target[k]);
     };
     each_line<T>(c.outer, c.classes, c.inner, inputs, static_cast<In*>(c.out), kernel);
   });

@@ -8,6 +8,7 @@
 #include "backends/cpu/fallback-inl.h"
 #include "backends/cpu/row_types.h"
 #include "backends/cpu/line-inl.h"
+#include "backends/cpu/log_total-inl.h"
 #include "hwy/highway.h"
 #include "runtime/ops/softmax.h"
 
@@ -19,11 +20,6 @@ namespace {
 template <class T>
 HWY_INLINE Wide<T> finite_or_zero(Wide<T> x) {
   return apply<T>([](Lane<T> a) HWY_ATTR { return m::select(m::is_inf(a), Lane<T>(0.0), a); }, x);
-}
-
-template <class Line, class T>
-HWY_INLINE Wide<T> log_of_total(const Line& line, Wide<T> total) {
-  return line.apply_to_statistic([](Lane<T> a) TS_LANES { return log_of(a); }, total);
 }
 
 // The exponentials wait in the result; a half would lose what the quotient needs, so they wait beside it.

@@ -1,5 +1,9 @@
 #include "runtime/ops/loss.h"
 
+#include <array>
+#include <bit>
+#include <numeric>
+
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
@@ -21,6 +25,27 @@ enum Reduction : int64_t { kNone, kMean, kSum };
 
 Tensor reduced(const Tensor& loss, int64_t reduction) {
   return reduction == kMean ? mean(loss) : reduction == kSum ? sum(loss) : loss;
+}
+
+// Of a batch in float32 in the order in which PyTorch adds up negative log likelihoods: sums of sixteen, sums of sixteen such
+// and so on, each begun by a first number of its own; ignored ones do not count.
+Tensor sum_of_items(const Tensor& items, const Tensor& classes, int64_t ignore_index) {
+  if (items.dim() > 1 || items.dtype() != kFloat32 || !items.device().is_cpu()) return sum(items);
+  constexpr size_t kLevels = 8;
+  const Tensor in = contiguous(items), targets = contiguous(classes), out = Tensor::empty({}, kFloat32, items.device());
+  const int64_t n = in.numel();
+  const int64_t power = std::max<int64_t>(4, std::bit_width(uint64_t(std::max<int64_t>(n, 1) - 1)) / int64_t(kLevels));
+  std::array<float, kLevels> sums{};
+  for (int64_t i = 0; i < n; i++) {
+    if (targets.data<int64_t>()[i] == ignore_index) continue;
+    sums[0] += in.data<float>()[i];
+    for (size_t j = 0; j + 1 < kLevels && ((i >> (int64_t(j) * power)) & ((int64_t(1) << power) - 1)) == 0; j++) {
+      sums[j + 1] += sums[j];
+      sums[j] = 0;
+    }
+  }
+  *out.data<float>() = std::accumulate(sums.begin(), sums.end(), 0.0f);
+  return out;
 }
 
 // The gradient of one element of an elementwise loss, before the derivative of the element itself.
@@ -199,14 +224,16 @@ struct NllLoss {
     const Tensor loss = -squeeze(gather(self, p.dim, p.classes), p.dim);
     if (!p.weight.defined()) {
       fill_into(counts, reduction == kMean ? 1.0 / double(target.numel()) : 1.0);
-      copy_into(out, reduced(loss, reduction));
+      const auto total = [&] { return sum_of_items(loss, target, ignore_index); };
+      if (reduction == kNone) copy_into(out, loss);
+      else copy_into(out, reduction == kMean ? total() / double(target.numel()) : total());
     } else if (reduction == kMean) {
-      const Tensor total = sum(p.weight);
+      const Tensor total = sum_of_items(p.weight, target, ignore_index);
       copy_into(counts, p.weight / total);
-      copy_into(out, sum(loss * p.weight) / total);
+      copy_into(out, sum_of_items(loss * p.weight, target, ignore_index) / total);
     } else {
       copy_into(counts, p.weight);
-      copy_into(out, reduced(loss * p.weight, reduction));
+      copy_into(out, reduction == kSum ? sum_of_items(loss * p.weight, target, ignore_index) : loss * p.weight);
     }
   }
   static void grad(Tensor& out, Tensor& counts, const Tensor& self, const Tensor& target, const OptionalTensor&,
@@ -262,7 +289,7 @@ Tensor cross_entropy_grad(const Tensor& x, const Tensor& target, const Tensor& l
   return out;
 }
 
-/// The loss; of each element log(sum(exp(x))) and how much it counts in the end.
+/// The loss; of each element log(sum(exp(x - max))) and how much it counts in the end.
 struct CrossEntropy {
   static std::array<Meta, 3> shape(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                                    int64_t reduction, int64_t) {
@@ -285,11 +312,11 @@ struct CrossEntropy {
           {x.dtype(), x.data_ptr(), classes.data<int64_t>(), weight.defined() ? weight.data_ptr() : nullptr,
            loss.data_ptr(), log_totals.data_ptr(), counts.data_ptr(), l.outer, l.classes, l.inner, ignore_index});
     if (reduction == kMean) {
-      const Tensor total = sum(counts);
-      copy_into(out, sum(loss) / total);
+      const Tensor total = sum_of_items(counts, classes, ignore_index);
+      copy_into(out, sum_of_items(loss, classes, ignore_index) / total);
       copy_into(counts, counts / total);
     } else {
-      copy_into(out, reduction == kSum ? sum(loss) : loss);
+      copy_into(out, reduction == kSum ? sum_of_items(loss, classes, ignore_index) : loss);
     }
   }
   static void grad(Tensor& out, Tensor& log_totals, Tensor& counts, const Tensor& self, const Tensor& target,

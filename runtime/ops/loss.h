@@ -9,7 +9,7 @@
 namespace tessera::tensor {
 
 /// Of contiguous x [outer, classes, inner] and one class number a line: weight[target] * (log(sum(exp(x))) - x[target]), the
-/// log(sum(exp(x))), and the weight, which is 0 where the target is to be ignored. `weight` may be null. All but x
+/// log(sum(exp(x - max))), and the weight, which is 0 where the target is to be ignored. `weight` may be null. All but x
 /// have the type of the arithmetic: float32 for halves.
 struct CrossEntropyCall {
   DType dtype;
