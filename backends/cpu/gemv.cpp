@@ -443,7 +443,9 @@ void rows_float(const MatrixRows& c) {
   if (c.k <= kSums / 2)
     for (; r + kSums <= c.rows; r += kSums) put(totals_of_halves(c, c.matrix + r * c.leading));
 #endif
-  for (; r + kSums <= c.rows; r += kSums) put(totals_of<16>(c, c.matrix + r * c.leading));
+  // Long rows come from far away, better four at a time than eight.
+  if (c.k < 3072)
+    for (; r + kSums <= c.rows; r += kSums) put(totals_of<16>(c, c.matrix + r * c.leading));
   for (; r + 4 <= c.rows; r += 4) four_rows(c, c.matrix + r * c.leading, c.out + r);
   for (; r < c.rows; r++) one_row(c, c.matrix + r * c.leading, r % 4 != 1, c.out + r);
 }
