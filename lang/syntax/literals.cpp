@@ -38,10 +38,13 @@ double parse_double(const std::string& text) {
 // counts as ten bytes in the positions that its messages give.
 class EscapeReader {
  public:
-  EscapeReader(std::string_view body, std::string& out, bool bytes) : body_(body), out_(out), bytes_(bytes) {}
+  EscapeReader(std::string_view body, std::string& out, bool bytes, Growth* growth = nullptr)
+      : body_(body), out_(out), bytes_(bytes), growth_(growth) {}
 
   std::optional<std::string> run() {
-    while (at_ < body_.size() && message_.empty()) {
+    constexpr std::size_t kPiece = 4096;
+    for (std::size_t n = 1; at_ < body_.size() && message_.empty(); ++n) {
+      if (growth_ != nullptr && n % kPiece == 0) growth_->grew(0);  // it may want to stop
       std::size_t stop = std::min(body_.find('\\', at_), body_.size());
       copy(stop);
       if (at_ < body_.size()) escape();
@@ -152,6 +155,7 @@ class EscapeReader {
   std::string_view body_;
   std::string& out_;
   bool bytes_;
+  Growth* growth_;
   std::size_t at_ = 0;
   std::uint32_t position_ = 0;
   std::string message_;
@@ -187,8 +191,8 @@ StringParts split_string(std::string_view literal) {
   return parts;
 }
 
-std::optional<std::string> decode_escapes(std::string_view body, std::string& out) {
-  return EscapeReader(body, out, false).run();
+std::optional<std::string> decode_escapes(std::string_view body, std::string& out, Growth* growth) {
+  return EscapeReader(body, out, false, growth).run();
 }
 
 std::optional<std::string> decode_byte_escapes(std::string_view body, std::string& out) {

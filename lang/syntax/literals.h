@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "lang/syntax/arena.h"
+
 namespace tessera::lang {
 
 struct NumberValue {
@@ -27,7 +29,7 @@ struct StringParts {
 StringParts split_string(std::string_view literal);
 
 // Appends the value of `body` to `out` with escapes replaced. Answers CPython's message when an escape is malformed.
-std::optional<std::string> decode_escapes(std::string_view body, std::string& out);
+std::optional<std::string> decode_escapes(std::string_view body, std::string& out, Growth* growth = nullptr);
 // The same for what stands in b'...': \x and octal escapes give bytes, \u, \U and \N are none.
 std::optional<std::string> decode_byte_escapes(std::string_view body, std::string& out);
 

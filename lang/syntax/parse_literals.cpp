@@ -30,7 +30,7 @@ void Builder::decode(std::string_view body, bool raw, const SyntaxNode& node, st
     text += body;
     return;
   }
-  if (auto message = decode_escapes(body, text)) refuse(std::move(*message), span(node));
+  if (auto message = decode_escapes(body, text, tree_.arena().growth())) refuse(std::move(*message), span(node));
 }
 
 void Builder::string_piece(const SyntaxNode& leaf, std::string& value) {

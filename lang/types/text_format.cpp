@@ -471,6 +471,7 @@ class BraceFormatter {
     size_t end = path.find_first_of(".[");
     Value value = first_value(path.substr(0, end));
     while (end != path.npos && end < path.size()) {
+      in_.poll();
       if (path[end] == '.') {
         const size_t stop = path.find_first_of(".[", end + 1);
         const std::string_view name = path.substr(end + 1, stop == path.npos ? path.npos : stop - end - 1);

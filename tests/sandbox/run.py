@@ -87,7 +87,7 @@ def complaint_in(host, settings, script, slack, slow):
     margin = max(slack, allowed / 10)
     if seconds > allowed + margin and (late > margin or seconds > 2 * allowed + 1 + margin):
         return f'late: {seen}', seen
-    if megabytes > (2 * float(settings['memory']) + 40) * slow:
+    if megabytes > (2 * float(settings['memory']) + 40) * slow + (400 if slow > 1 else 0):  # a sanitizer keeps what is freed
         return f'large: {seen}', seen
     if 0 < int(settings.get('output', 0)) < int(printed):
         return f'printed {printed} bytes; {seen}', seen

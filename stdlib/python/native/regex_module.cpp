@@ -101,6 +101,7 @@ struct Search {
   regex::Result result;
 
   bool next() {
+    in.check_stop();
     try {
       if (at > subject.text.length ||
           !regex::match(program, subject.text, at, regex::Mode::Search, result, poll_interrupt, &in, not_at)) {
