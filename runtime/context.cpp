@@ -25,7 +25,19 @@ int threads_from_environment() {
 
 Context::Context() : threads(threads_from_environment()), account(Account::create()) {}
 
-Context::~Context() { account->close(); }
+Context::~Context() {
+  account->close();
+  for (const auto& [device, of_device] : device_accounts_) of_device->close();
+}
+
+Account& Context::account_of(Device device) {
+  if (device.is_cpu()) return *account;
+  for (const auto& [known, of_device] : device_accounts_)
+    if (known == device) return *of_device;
+  Account* const made = device_accounts_.emplace_back(device, Account::create()).second;
+  made->set_limit(device_limit);
+  return *made;
+}
 
 Context& Context::make_default() {
   // Per thread, so that pure C++ programs need no set-up and threads do not share a generator by accident.

@@ -18,8 +18,8 @@
 
 namespace tessera::tensor {
 
-class Generator;        // runtime/random.h
-class DeviceGenerator;  // runtime/device/generator.h
+class Generator;         // runtime/random.h
+class DeviceGenerator;   // runtime/device/generator.h
 class SavedTensorHooks;  // runtime/autograd/node.h
 
 /// The current stream of each CUDA device; null, the default one, until another is set.
@@ -63,7 +63,10 @@ class Context {
   /// torch.get_num_threads(); starts as TSR_THREADS, MKL_NUM_THREADS, OMP_NUM_THREADS or the number of cores.
   int threads;
 
-  Account* account;
+  Account* account;  // of memory on the host
+  /// Of memory on another device; each has the limit that device_limit was when it was first asked for.
+  Account& account_of(Device device);
+  int64_t device_limit = Account::kUnlimited;
 
   /// What torch.set_printoptions sets.
   FormatOptions format;
@@ -109,6 +112,7 @@ class Context {
   inline static thread_local Context* current_ = nullptr;
   CountedPtr<Counted> generator_;
   std::vector<CountedPtr<Counted>> device_generators_;  // by index
+  std::vector<std::pair<Device, Account*>> device_accounts_;
 };
 
 /// Enters a context on this thread for the length of a block.

@@ -21,7 +21,8 @@ void Storage::charge_for_block(const DeviceBackend& backend, size_t block_bytes,
 
 Storage* Storage::allocate(size_t bytes, Device device) {
   size_t block_bytes = bytes;
-  Account* account = Context::current().account;
+  Context& context = Context::current();
+  Account* account = device.is_cpu() || device.is_meta() ? context.account : &context.account_of(device);
   std::unique_ptr<Storage> s(new Storage(Kind::Block, nullptr, bytes, device));
   if (device.is_cpu()) {
     s->data_ = host::allocate(block_bytes, *account);

@@ -125,10 +125,14 @@ struct Type : GcObject {
   uint32_t attributes_offset;  // where its instances keep their Attributes; 0: they have none
   uint32_t version;            // changes whenever an attribute of it or of a base changes; never 0; caches compare it
   std::vector<Str*> instance_keys;  // shared names of instance attributes, see Attributes
-  std::vector<Type*> subclasses;    // not owned
+  std::vector<Type*> subclasses;    // not owned; null where one has died
+  uint32_t dead_subclasses = 0;     // how many of them have
+  uint32_t place_in_base = 0;       // its own among those of its first base
   // How instances are made: null for script classes without a native base (then object.__new__ and __init__).
   Value (*make)(Interpreter& in, Type* type, const Args& args) = nullptr;
 
+  void add_subclass(Type* type);
+  void remove_subclass(const Type* type) noexcept;
   bool is_subtype_of(const Type* other) const noexcept;  // issubclass without hooks
 
   // __dict__ of the class. Note [Filled when asked]: what a native type has in it, some thousand functions over all types,

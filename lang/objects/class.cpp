@@ -30,12 +30,35 @@ Str* hold(Str* s) {
   return s;
 }
 
+}  // namespace
+
+void Type::add_subclass(Type* type) {
+  if (type->bases.front() == this) type->place_in_base = static_cast<uint32_t>(subclasses.size());
+  subclasses.push_back(type);
+}
+
+// A place is left empty: of a hundred thousand classes that end together each would move all behind it.
+void Type::remove_subclass(const Type* type) noexcept {
+  size_t at = type->place_in_base;
+  if (type->bases.front() != this || at >= subclasses.size() || subclasses[at] != type)
+    at = static_cast<size_t>(std::find(subclasses.begin(), subclasses.end(), type) - subclasses.begin());
+  if (at == subclasses.size()) return;
+  subclasses[at] = nullptr;
+  if (++dead_subclasses <= subclasses.size() / 2) return;
+  std::erase(subclasses, nullptr);
+  dead_subclasses = 0;
+  for (size_t i = 0; i < subclasses.size(); ++i)
+    if (subclasses[i]->bases.front() == this) subclasses[i]->place_in_base = static_cast<uint32_t>(i);
+}
+
+namespace {
+
 // ---- The first types -------------------------------------------------------------------------------------------------
 
 void destroy_type(Interpreter& in, Object* self) {
   auto* type = static_cast<Type*>(self);
   for (Type* base : type->bases) {
-    std::erase(base->subclasses, type);
+    base->remove_subclass(type);
     const Value let_go = Value::adopt(base);
   }
   for (Str* s : {type->name, type->qualname, type->module}) {
@@ -250,7 +273,7 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
   if (base != types.object) {
     type->make = base->make;
     if (base->attributes_offset != 0) type->attributes_offset = base->attributes_offset;
-    base->subclasses.push_back(type);
+    base->add_subclass(type);
   }
   // A layout that only C++ can fill must not come to life empty; types that scripts make set their own `make` afterwards.
   if (spec.kind == ObjectKind::Native && type->make == nullptr) type->make = refuse_to_make;
@@ -319,7 +342,8 @@ namespace {
 template <class F>
 void for_type_and_below(Type* type, F&& f) {
   f(type);
-  for (Type* sub : type->subclasses) for_type_and_below(sub, f);
+  for (Type* sub : type->subclasses)
+    if (sub != nullptr) for_type_and_below(sub, f);
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ Value type_subclasses(Interpreter& in, const Args& args) {
   Type* const type = as_type(args[0]);
   const bool of_exceptions = (type->type_flags & kExceptionType) && !(type->type_flags & kScriptClass);
   for (Type* sub : of_exceptions ? exception_subclasses(in, type) : type->subclasses)
-    list_append(in, as_list(list), as_value(sub));
+    if (sub != nullptr) list_append(in, as_list(list), as_value(sub));
   return list;
 }
 

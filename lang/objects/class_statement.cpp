@@ -346,7 +346,7 @@ Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& na
   Type* type = new_script_type(in, name, check_bases(in, wanted), name_space);
   const Value result = Value::adopt(type);
   type->mro = linearize(type);
-  for (Type* base : type->bases) base->subclasses.push_back(type);
+  for (Type* base : type->bases) base->add_subclass(type);
   const Value cell = take(in, type->attributes(), in.names->classcell_);
   take_names(in, type);
   if (!original_bases.is_undefined()) dict_set_str(in, type->attributes(), in.names->orig_bases, original_bases);

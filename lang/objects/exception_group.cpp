@@ -273,7 +273,7 @@ void become_exception_group(Interpreter& in, Type* type, ErrorKind kind) {
   if (kind == ErrorKind::BaseExceptionGroup) return type->fill_later(fill_base_group);
   Type* const exception = error_type(in, ErrorKind::Exception);
   type->bases.push_back(exception);
-  exception->subclasses.push_back(type);
+  exception->add_subclass(type);
   type->mro.insert(type->mro.begin() + 2, exception);
 }
 

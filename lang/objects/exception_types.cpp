@@ -535,7 +535,7 @@ std::vector<Type*> exception_subclasses(Interpreter& in, Type* base) {
   const size_t built_in = found.size();
   for (Type* type : base->subclasses) {
     const auto end = found.begin() + static_cast<ptrdiff_t>(built_in);
-    if (std::find(found.begin(), end, type) == end) found.push_back(type);
+    if (type != nullptr && std::find(found.begin(), end, type) == end) found.push_back(type);
   }
   return found;
 }

@@ -282,6 +282,7 @@ Value missing_in_ops(Interpreter& in, Module&, Str* name) {
 void fill_torch(Interpreter& in, Module& module) {
   TorchState& state = *in.keep(new TorchState);
   in.extension = &state;
+  if (in.limits.device_bytes != 0) state.context.device_limit = static_cast<int64_t>(in.limits.device_bytes);
   if (in.limits.tensor_bytes != 0) state.context.account->set_limit(static_cast<int64_t>(in.limits.tensor_bytes));
   state.context.host_flags = &in.interrupt;
   state.context.host_stops = kStops;
