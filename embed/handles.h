@@ -112,6 +112,7 @@ bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept;
 
 }  // namespace tessera::embed
 
+#include "lang/core/ending.h"
 #include "lang/core/signals.h"
 #include "lang/vm/vm.h"
 
@@ -124,7 +125,8 @@ inline void tell_of_limit(lang::Interpreter& in) {
 }
 
 inline void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
-  tell_of_limit(*shell->in);
+  if (lang::is_ending(*shell->in)) [[unlikely]]
+    shell->in->check_stop(0);  // also one that no finalizer was begun for
   if (out != nullptr) *out = to_host(shell, std::move(value));
 }
 
