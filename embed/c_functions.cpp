@@ -71,6 +71,7 @@ class HostArguments {
 
 Value answer_of(Closure& closure, const Args& args) {
   tsr_interpreter* const shell = closure.shell;
+  running(shell);  // a callback of the very end finds none
   HostArguments arguments(shell, args);
   tsr_value result = tsr_none();
   if (closure.function(closure.user, shell, arguments.data(), args.count, &result)) return take_value(shell, result);
@@ -96,6 +97,8 @@ void drop_closure(void* data) { delete static_cast<Closure*>(data); }
 
 // With its signature read, for a mistake in it is the host's and is to be heard at once.
 Value new_host_function(Interpreter& in, std::unique_ptr<Closure> closure, const char* signature) {
+  if (closure->function == nullptr) throw UsageError{"a function that is NULL"};
+  if (signature == nullptr) throw UsageError{"a signature that is NULL"};
   if (std::strchr(signature, '(') == nullptr) throw UsageError{std::string("no signature: '") + signature + "'"};
   if (std::strstr(signature, "Tensor") != nullptr) in.import("torch");
   const Value made = in.new_function(signature, "", call_host, closure.get(), drop_closure);
@@ -132,7 +135,8 @@ NativeFunction* as_method(const Value& function, lang::Type* type) {
 // --- instances
 
 HostInstance* instance_of(tsr_value value) {
-  if (value.kind != TSR_OBJECT || !is_host_instance(value.as.object->value)) return nullptr;
+  if (value.kind != TSR_OBJECT || value.as.object == nullptr || !is_host_instance(value.as.object->value))
+    return nullptr;
   return static_cast<HostInstance*>(value.as.object->value.as_object());
 }
 
@@ -182,6 +186,9 @@ lang::Type* host_base(tsr_interpreter* shell) {
 // --- raising
 
 void tsr_raise(tsr_interpreter* shell, const char* class_name, const char* message) {
+  if (shell == nullptr || shell->in == nullptr) return;
+  if (class_name == nullptr) class_name = "RuntimeError";
+  if (message == nullptr) message = "";
   try {
     Interpreter& in = running(shell);
     const Value* type = lang::find_builtin(in, lang::intern(in, class_name));
@@ -197,6 +204,7 @@ void tsr_raise(tsr_interpreter* shell, const char* class_name, const char* messa
 }
 
 void tsr_raise_error(tsr_interpreter* shell, const tsr_error* error) {
+  if (shell == nullptr || error == nullptr) return;
   if (error->number != 0 && error->number == shell->last_number) shell->raised = shell->last;
   else tsr_raise(shell, error->class_name.c_str(), error->message.c_str());
 }
@@ -212,7 +220,7 @@ bool tsr_make_function(tsr_interpreter* shell, const char* signature, const char
 }
 
 size_t tsr_parameter_count(tsr_value function) {
-  if (function.kind != TSR_OBJECT || !function.as.object->value.is_object()) return 0;
+  if (function.kind != TSR_OBJECT || function.as.object == nullptr || !function.as.object->value.is_object()) return 0;
   const Value& value = function.as.object->value;
   if (value.as_object()->kind != lang::ObjectKind::NativeFunction) return 0;
   const lang::Signature* const read = static_cast<NativeFunction*>(value.as_object())->signature;
@@ -227,7 +235,7 @@ bool tsr_make_class(tsr_interpreter* shell, const char* name, const char* doc, c
     lang::dict_set_str(in, lang::as_dict(names), in.names->module, lang::make_str(in, "__main__"));
     lang::dict_set_str(in, lang::as_dict(names), in.names->doc, lang::make_str_lossy(in, doc == nullptr ? "" : doc));
     lang::dict_set_str(in, lang::as_dict(names), in.names->host_tag, Value::integer(reinterpret_cast<int64_t>(tag)));
-    const Value made = lang::make_class(in, lang::intern(in, name), bases, names, Value::none());
+    const Value made = lang::make_class(in, lang::intern(in, name_of(name)), bases, names, Value::none());
     *out = to_host(shell, made);
     std::erase_if(shell->host_classes, [&](const auto& known) { return known.first == tag; });
     shell->host_classes.emplace_back(tag, made);
@@ -257,7 +265,7 @@ bool tsr_add_property(tsr_interpreter* shell, tsr_value class_, const char* name
   auto getter = new_closure(shell, get, user, drop, doc);
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Type* const type = class_of(shell, class_);
-    const std::string text = name;
+    const std::string text = name_of(name);
     const Value reads = new_host_function(in, std::move(getter), (text + "(self)").c_str());
     as_method(reads, type);
     Value writes = Value::none();
@@ -307,7 +315,7 @@ void* tsr_pointer(tsr_value value, const void* tag) {
 
 bool tsr_get_name(tsr_interpreter* shell, const char* name, tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
-    lang::Str* const interned = lang::intern(in, name);
+    lang::Str* const interned = lang::intern(in, name_of(name));
     const Value* const found = lang::dict_get_str(in.main_module()->dict, interned);
     if (found == nullptr) lang::throw_name_error(in, interned);
     *out = to_host(shell, *found);
@@ -316,24 +324,25 @@ bool tsr_get_name(tsr_interpreter* shell, const char* name, tsr_value* out, tsr_
 
 bool tsr_set_name(tsr_interpreter* shell, const char* name, tsr_value value, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
-    lang::dict_set_str(in, in.main_module()->dict, lang::intern(in, name), to_value(shell, value));
+    lang::dict_set_str(in, in.main_module()->dict, lang::intern(in, name_of(name)), to_value(shell, value));
   });
 }
 
 bool tsr_has_name(tsr_interpreter* shell, const char* name) {
-  return shell->in != nullptr && lang::dict_get_text(shell->in->main_module()->dict, name) != nullptr;
+  return shell != nullptr && shell->in != nullptr && name != nullptr &&
+         lang::dict_get_text(shell->in->main_module()->dict, name) != nullptr;
 }
 
 bool tsr_delete_name(tsr_interpreter* shell, const char* name, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
-    lang::Str* const interned = lang::intern(in, name);
+    lang::Str* const interned = lang::intern(in, name_of(name));
     if (!lang::dict_delete_str(in, in.main_module()->dict, interned)) lang::throw_name_error(in, interned);
   });
 }
 
 bool tsr_module(tsr_interpreter* shell, const char* name, const char* doc, tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
-    if (const Value* found = lang::dict_get_text(in.modules().table(), name)) {
+    if (const Value* found = lang::dict_get_text(in.modules().table(), name_of(name))) {
       *out = to_host(shell, *found);
       return;
     }
@@ -347,6 +356,6 @@ bool tsr_module(tsr_interpreter* shell, const char* name, const char* doc, tsr_v
 bool tsr_import(tsr_interpreter* shell, const char* name, tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Module* const main = in.main_module();  // which there is from now on, if it is what is meant
-    hand_over(shell, Value(std::strcmp(name, "__main__") == 0 ? main : in.import(name)), out);
+    hand_over(shell, Value(std::strcmp(name_of(name), "__main__") == 0 ? main : in.import(name)), out);
   });
 }

@@ -88,25 +88,37 @@ tsr_interpreter* tsr_new(const tsr_options* options, tsr_error** error) {
     shell->in = stdlib::make_interpreter(host_of(shell), limits_of(shell->options));
     return shell;
   } catch (...) {
-    delete shell;
     report(nullptr, error);
+    const tsr_options given = shell != nullptr ? shell->options : tsr_options{};
+    delete shell;
+    if (given.drop != nullptr) given.drop(given.user);
     return nullptr;
   }
 }
 
-// What the host keeps is emptied while the interpreter still stands, for it may have finalizers; and all at once, for these
-// may give cells back.
+// Finalizers run while the interpreter still stands, for they may call functions of the host's, which use it. What the host keeps is
+// emptied then, all at once, for these may give cells back, and again where they made some.
 void tessera::embed::end(tsr_interpreter* shell) noexcept {
   shell->ending = false;
   {
     const lang::RunScope run(shell->in->vm());
     shell->in->vm().drop_frames(nullptr);  // of tasks
-    std::vector<lang::Value> dead{std::move(shell->raised), std::move(shell->last)};
-    for (auto& [tag, type] : shell->host_classes) dead.push_back(std::move(type));
+    if (const lang::Value* const main = lang::dict_get_text(shell->in->modules().table(), "__main__"))
+      shell->in->collector().finalize_all(static_cast<lang::Module*>(main->as_object())->dict);
+    else shell->in->collector().finalize_all(nullptr);
+    constexpr int kRounds = 10;  // as in finalize_all
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<lang::Value> dead{std::move(shell->raised), std::move(shell->last)};
+      for (tsr_object* cell = shell->kept; cell != nullptr; cell = cell->behind)
+        if (!cell->value.is_undefined()) dead.push_back(std::move(cell->value));
+      if (dead.size() == 2) break;
+      if (round > 0) shell->in->collector().finalize_all(nullptr);  // of objects made since
+    }
     shell->host_classes.clear();
-    for (tsr_object* cell = shell->kept; cell != nullptr; cell = cell->behind) dead.push_back(std::move(cell->value));
   }
   shell->in.reset();
+  destroy_abandoned(shell);
+  if (shell->options.drop != nullptr) shell->options.drop(shell->options.user);
   release(shell);
 }
 
@@ -121,28 +133,30 @@ void tsr_free(tsr_interpreter* shell) {
 }
 
 tsr_interpreter* tsr_share(tsr_interpreter* shell) {
-  retain(shell);
+  if (shell != nullptr) retain(shell);
   return shell;
 }
 
-void tsr_unshare(tsr_interpreter* shell) { release(shell); }
+void tsr_unshare(tsr_interpreter* shell) {
+  if (shell != nullptr) release(shell);
+}
 
 void tsr_cancel(tsr_interpreter* shell) {
-  if (shell->in != nullptr) shell->in->interrupt.fetch_or(lang::kCancelled);
+  if (shell != nullptr && shell->in != nullptr) shell->in->interrupt.fetch_or(lang::kCancelled);
 }
 
 void tsr_set_step_limit(tsr_interpreter* shell, uint64_t steps) {
-  if (shell->in != nullptr) shell->in->limits.steps = steps;
+  if (shell != nullptr && shell->in != nullptr) shell->in->limits.steps = steps;
 }
 
 void tsr_set_time_limit(tsr_interpreter* shell, double seconds) {
-  if (shell->in != nullptr) shell->in->limits.seconds = seconds;
+  if (shell != nullptr && shell->in != nullptr) shell->in->limits.seconds = seconds;
 }
 
 void tsr_get_usage(tsr_interpreter* shell, tsr_usage* usage) {
   tsr_usage now{};
   now.size = std::min(usage->size, sizeof(tsr_usage));
-  if (shell->in != nullptr) {
+  if (shell != nullptr && shell->in != nullptr) {
     now.object_bytes = shell->in->heap.bytes();
     if (shell->in->extension != nullptr)
       now.tensor_bytes = static_cast<uint64_t>(stdlib::torch_state(*shell->in).context.account->used());

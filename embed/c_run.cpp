@@ -1,9 +1,13 @@
 // Running of tessera_c.h: texts, files, programs that are kept, tasks that run in pieces, and what a prompt needs.
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "embed/handles.h"
 #include "lang/builtins/builtins.h"
@@ -32,15 +36,42 @@ std::shared_ptr<const Source> source_of(const char* code, size_t size, const cha
 }
 
 // The value of a program's end: what its function returned, or its last bare expression.
-Value value_of(Interpreter& in, const tsr_program* program, Value returned) {
-  return program->mode == TSR_EXPRESSION ? returned : in.take_result();
+Value value_of(Interpreter& in, tsr_mode mode, Value returned) {
+  return mode == TSR_EXPRESSION ? returned : in.take_result();
 }
+
+// A program as it is when it begins to run: what runs may free it.
+class RunningProgram {
+ public:
+  explicit RunningProgram(const tsr_program* program)
+      : owner(program == nullptr ? nullptr : program->owner),
+        mode(program == nullptr ? TSR_STATEMENTS : program->mode) {
+    if (program == nullptr) return;
+    share_.kind = TSR_OBJECT;
+    share_.as.object = program->function;
+    tsr_retain(share_);
+  }
+  RunningProgram(const RunningProgram&) = delete;
+  ~RunningProgram() { tsr_release(share_); }
+  const Value& function() const {
+    if (share_.kind != TSR_OBJECT) throw UsageError{"there is no program"};
+    return share_.as.object->value;
+  }
+
+  tsr_interpreter* const owner;
+  const tsr_mode mode;
+
+ private:
+  tsr_value share_ = tsr_none();
+};
 
 }  // namespace
 
 struct tsr_task {
   tsr_program* program;
   lang::Task task;
+  bool running = false;
+  bool freed = false;  // while it was running
 };
 
 bool tsr_run(tsr_interpreter* shell, const char* code, size_t size, const char* name, tsr_value* out,
@@ -57,8 +88,8 @@ bool tsr_eval(tsr_interpreter* shell, const char* code, size_t size, tsr_value* 
 bool tsr_run_file(tsr_interpreter* shell, const char* path, const char* const* arguments, size_t count,
                   tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw UsageError{std::string("cannot read '") + path + "'"};
+    std::ifstream file(name_of(path), std::ios::binary);
+    if (!file || std::filesystem::is_directory(path)) throw UsageError{std::string("cannot read '") + path + "'"};
     const std::string text(std::istreambuf_iterator<char>(file), {});
     in.argv.assign(1, path);
     in.argv.insert(in.argv.end(), arguments, arguments + count);
@@ -82,9 +113,11 @@ bool tsr_compile(tsr_interpreter* shell, const char* code, size_t size, const ch
 }
 
 bool tsr_program_run(tsr_program* program, tsr_value* out, tsr_error** error) {
-  return guarded(program->owner, error, [&](Interpreter& in) {
-    Value returned = lang::call(in, program->function->value, lang::Args{});
-    hand_over(program->owner, value_of(in, program, std::move(returned)), out);
+  const RunningProgram runs(program);
+  if (program == nullptr) return report_usage("there is no program", error);
+  return guarded(runs.owner, error, [&](Interpreter& in) {
+    Value returned = lang::call(in, runs.function(), lang::Args{});
+    hand_over(runs.owner, value_of(in, runs.mode, std::move(returned)), out);
   });
 }
 
@@ -96,8 +129,36 @@ void tsr_program_free(tsr_program* program) {
 
 // --- tasks
 
+namespace {
+
+void destroy(tsr_task* task) noexcept {
+  tsr_program_free(task->program);
+  delete task;
+}
+
+// Gives those up that nothing stands on any more. A finalizer may free tasks: each time from the start.
+void give_up_abandoned(tsr_interpreter* shell) {
+  std::vector<tsr_task*>& waiting = shell->abandoned;
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    tsr_task* const task = waiting[i];
+    if (!task->task.is_on_top()) continue;
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    task->task.give_up();
+    destroy(task);
+    i = SIZE_MAX;
+  }
+}
+
+}  // namespace
+
+void tessera::embed::destroy_abandoned(tsr_interpreter* shell) noexcept {
+  for (tsr_task* task : std::exchange(shell->abandoned, {})) destroy(task);
+}
+
 bool tsr_task_start(tsr_program* program, tsr_task** out, tsr_error** error) {
+  if (program == nullptr) return report_usage("there is no program", error);
   return guarded(program->owner, error, [&](Interpreter& in) {
+    give_up_abandoned(program->owner);
     tsr_value share = tsr_none();
     share.kind = TSR_OBJECT;
     share.as.object = program->function;
@@ -108,24 +169,41 @@ bool tsr_task_start(tsr_program* program, tsr_task** out, tsr_error** error) {
 }
 
 bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out, tsr_error** error) {
+  if (task == nullptr) return report_usage("there is no task", error);
   tsr_interpreter* const shell = task->program->owner;
-  return guarded(shell, error, [&](Interpreter& in) {
+  const bool outer = std::exchange(task->running, true);
+  const bool ran = guarded(shell, error, [&](Interpreter& in) {
     Value returned;
     *done = task->task.run_for(seconds, returned);
-    if (*done) hand_over(shell, value_of(in, task->program, std::move(returned)), out);
+    if (*done) hand_over(shell, value_of(in, task->program->mode, std::move(returned)), out);
   });
+  task->running = outer;
+  if (!outer && task->freed) tsr_task_free(task);
+  return ran;
 }
 
 void tsr_task_free(tsr_task* task) {
   if (task == nullptr) return;
-  guarded(task->program->owner, nullptr, [&](Interpreter&) { task->task.give_up(); });
-  tsr_program_free(task->program);
-  delete task;
+  if (task->running) {
+    task->freed = true;
+    return;
+  }
+  tsr_interpreter* const shell = tsr_share(task->program->owner);
+  if (shell->in == nullptr) {
+    destroy(task);
+  } else {
+    guarded(shell, nullptr, [&](Interpreter&) {
+      shell->abandoned.push_back(task);
+      give_up_abandoned(shell);
+    });
+  }
+  tsr_unshare(shell);
 }
 
 // --- what a prompt needs
 
 tsr_completeness tsr_is_complete(tsr_interpreter*, const char* code, size_t size) {
+  if (code == nullptr) return TSR_COMPLETE;
   switch (lang::is_complete(embed::text_of(code, size))) {
     case lang::Completeness::kComplete: return TSR_COMPLETE;
     case lang::Completeness::kIncomplete: return TSR_INCOMPLETE;
@@ -192,7 +270,7 @@ bool tsr_complete(tsr_interpreter* shell, const char* code, size_t size,
       if (!lang::is_str(name)) continue;
       const std::string_view one = lang::text_of(name);
       if (!one.starts_with(start) || one == last || (start.empty() && one.starts_with("_"))) continue;
-      found(user, one.data(), one.size());
+      if (found != nullptr) found(user, one.data(), one.size());
       last = one;
     }
   });

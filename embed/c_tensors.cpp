@@ -29,6 +29,16 @@ DType dtype_of(tsr_dtype dtype) {
   return static_cast<DType>(dtype);
 }
 
+void check_sizes(const int64_t* sizes, size_t dims) {
+  if (sizes == nullptr && dims != 0) throw UsageError{"sizes that are NULL"};
+}
+
+template <class Managed>
+Managed* checked(Managed* managed) {
+  if (managed == nullptr) throw UsageError{"a DLPack tensor that is NULL"};
+  return managed;
+}
+
 // Runs f() outside of interpreters' runs, or as a part of one that is under way on this thread.
 template <class F>
 bool protected_call(tsr_error** error, F&& f) noexcept {
@@ -44,6 +54,7 @@ bool protected_call(tsr_error** error, F&& f) noexcept {
 
 bool tsr_tensor_new(const int64_t* sizes, size_t dims, tsr_dtype dtype, tsr_tensor** out, tsr_error** error) {
   return protected_call(error, [&] {
+    check_sizes(sizes, dims);
     const Tensor made = Tensor::empty(tensor::Ints(sizes, dims), dtype_of(dtype));
     std::memset(made.data_ptr(), 0, made.nbytes());
     *out = give_away(made);
@@ -55,6 +66,7 @@ bool tsr_tensor_from_blob(void* data, const int64_t* sizes, const int64_t* strid
   return protected_call(error, [&] {
     std::function<void(void*)> deleter;
     if (drop != nullptr) deleter = [drop, user](void*) { drop(user); };
+    check_sizes(sizes, dims);
     const tensor::Ints shape(sizes, dims);
     *out = give_away(strides == nullptr ? Tensor::from_blob(data, shape, dtype_of(dtype), std::move(deleter))
                                         : Tensor::from_blob(data, shape, tensor::Ints(strides, dims), dtype_of(dtype),
@@ -63,23 +75,32 @@ bool tsr_tensor_from_blob(void* data, const int64_t* sizes, const int64_t* strid
 }
 
 tsr_tensor* tsr_tensor_retain(tsr_tensor* tensor) {
-  impl_of(tensor)->refs.add();
+  if (tensor != nullptr) impl_of(tensor)->refs.add();
   return tensor;
 }
 void tsr_tensor_release(tsr_tensor* tensor) {
   if (tensor != nullptr) const Tensor last = Tensor::adopt(impl_of(tensor));
 }
 
-size_t tsr_tensor_dims(const tsr_tensor* tensor) { return impl_of(tensor)->sizes.size(); }
-const int64_t* tsr_tensor_sizes(const tsr_tensor* tensor) { return impl_of(tensor)->sizes.data(); }
-const int64_t* tsr_tensor_strides(const tsr_tensor* tensor) { return impl_of(tensor)->strides.data(); }
-int64_t tsr_tensor_numel(const tsr_tensor* tensor) { return impl_of(tensor)->numel; }
-tsr_dtype tsr_tensor_dtype(const tsr_tensor* tensor) { return static_cast<tsr_dtype>(impl_of(tensor)->dtype); }
-bool tsr_tensor_on_host(const tsr_tensor* tensor) { return impl_of(tensor)->device.is_cpu(); }
-bool tsr_tensor_is_contiguous(const tsr_tensor* tensor) {
-  return (impl_of(tensor)->flags & tensor::TensorImpl::kContiguous) != 0;
+// One that is undefined has no dimensions and no elements.
+size_t tsr_tensor_dims(const tsr_tensor* tensor) { return tensor == nullptr ? 0 : impl_of(tensor)->sizes.size(); }
+const int64_t* tsr_tensor_sizes(const tsr_tensor* tensor) {
+  return tensor == nullptr ? nullptr : impl_of(tensor)->sizes.data();
 }
-void* tsr_tensor_data(tsr_tensor* tensor) { return impl_of(tensor)->data; }
+const int64_t* tsr_tensor_strides(const tsr_tensor* tensor) {
+  return tensor == nullptr ? nullptr : impl_of(tensor)->strides.data();
+}
+int64_t tsr_tensor_numel(const tsr_tensor* tensor) { return tensor == nullptr ? 0 : impl_of(tensor)->numel; }
+tsr_dtype tsr_tensor_dtype(const tsr_tensor* tensor) {
+  return tensor == nullptr ? TSR_DTYPE_FLOAT32 : static_cast<tsr_dtype>(impl_of(tensor)->dtype);
+}
+bool tsr_tensor_on_host(const tsr_tensor* tensor) {
+  return tensor == nullptr ? true : impl_of(tensor)->device.is_cpu();
+}
+bool tsr_tensor_is_contiguous(const tsr_tensor* tensor) {
+  return tensor == nullptr || (impl_of(tensor)->flags & tensor::TensorImpl::kContiguous) != 0;
+}
+void* tsr_tensor_data(tsr_tensor* tensor) { return tensor == nullptr ? nullptr : impl_of(tensor)->data; }
 
 bool tsr_from_tensor(tsr_interpreter* shell, tsr_tensor* tensor, tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](lang::Interpreter& in) {
@@ -101,9 +122,11 @@ bool tsr_as_tensor(tsr_interpreter* shell, tsr_value value, tsr_tensor** out, ts
 bool tsr_op(const char* name, const tsr_argument* arguments, size_t argument_count, tsr_tensor** out, size_t* count,
             tsr_error** error) {
   return protected_call(error, [&] {
-    const tensor::TensorList results = call_op(name, arguments, argument_count);
+    if (argument_count != 0 && arguments == nullptr) throw UsageError{"a list that is NULL"};
+    const tensor::TensorList results = call_op(name_of(name), arguments, argument_count);
     if (results.size() > *count)
-      throw UsageError{std::string(name) + " has " + std::to_string(results.size()) + " results"};
+      throw UsageError{std::string(name) + " has " + std::to_string(results.size()) +
+                       " results, and there is room for " + std::to_string(*count)};
     *count = results.size();
     for (size_t i = 0; i < results.size(); ++i) out[i] = give_away(results[i]);
   });
@@ -117,7 +140,9 @@ bool tsr_tensor_set_requires_grad(tsr_tensor* tensor, bool requires_grad, tsr_er
   return protected_call(error, [&] { tensor::set_requires_grad(tensor_of(tensor), requires_grad); });
 }
 
-bool tsr_tensor_requires_grad(const tsr_tensor* tensor) { return tensor_of(tensor).requires_grad(); }
+bool tsr_tensor_requires_grad(const tsr_tensor* tensor) {
+  return tensor != nullptr && tensor_of(tensor).requires_grad();
+}
 
 bool tsr_tensor_backward(tsr_tensor* tensor, tsr_error** error) {
   return protected_call(error, [&] { tensor::backward({tensor_of(tensor)}); });
@@ -125,14 +150,14 @@ bool tsr_tensor_backward(tsr_tensor* tensor, tsr_error** error) {
 
 bool tsr_tensor_grad(tsr_tensor* tensor, tsr_tensor** out, tsr_error** error) {
   return protected_call(error, [&] {
-    const tensor::AutogradMeta* const meta = impl_of(tensor)->autograd;
+    const tensor::AutogradMeta* const meta = tensor_of(tensor).impl()->autograd;
     *out = meta != nullptr && meta->grad.defined() ? give_away(meta->grad) : nullptr;
   });
 }
 
 bool tsr_tensor_clear_grad(tsr_tensor* tensor, tsr_error** error) {
   return protected_call(error, [&] {
-    if (tensor::AutogradMeta* const meta = impl_of(tensor)->autograd) meta->grad = Tensor();
+    if (tensor::AutogradMeta* const meta = tensor_of(tensor).impl()->autograd) meta->grad = Tensor();
   });
 }
 
@@ -150,11 +175,11 @@ bool tsr_tensor_text(tsr_tensor* tensor, char** out, tsr_error** error) {
 void tsr_text_free(char* text) { std::free(text); }
 
 bool tsr_tensor_from_dlpack(DLManagedTensor* managed, tsr_tensor** out, tsr_error** error) {
-  return protected_call(error, [&] { *out = give_away(tensor::from_dlpack(managed)); });
+  return protected_call(error, [&] { *out = give_away(tensor::from_dlpack(checked(managed))); });
 }
 
 bool tsr_tensor_from_dlpack_versioned(DLManagedTensorVersioned* managed, tsr_tensor** out, tsr_error** error) {
-  return protected_call(error, [&] { *out = give_away(tensor::from_dlpack(managed)); });
+  return protected_call(error, [&] { *out = give_away(tensor::from_dlpack(checked(managed))); });
 }
 
 bool tsr_tensor_to_dlpack(tsr_tensor* tensor, DLManagedTensor** out, tsr_error** error) {

@@ -52,23 +52,27 @@ bool answer(tsr_interpreter* shell, tsr_value* out, tsr_error** error, F&& f) {
 }
 
 std::vector<Value> values_of(const tsr_interpreter* shell, const tsr_value* items, size_t count) {
+  if (items == nullptr && count != 0) throw UsageError{"a list that is NULL"};
   std::vector<Value> values;
   values.reserve(count);
   for (size_t i = 0; i < count; ++i) values.push_back(to_value(shell, items[i]));
   return values;
 }
 
+bool is_plain(tsr_value value) { return value.kind >= TSR_NONE && value.kind <= TSR_FLOAT; }
+
 }  // namespace
 
 tsr_type tsr_type_of(tsr_value value) {
-  if (value.kind != TSR_OBJECT) return static_cast<tsr_type>(value.kind);
   const tsr_object* const cell = value.as.object;
-  return cell->value.is_undefined() ? TSR_TYPE_NONE : type_of_object(cell->value, *cell->owner->in);
+  if (value.kind != TSR_OBJECT) return is_plain(value) ? static_cast<tsr_type>(value.kind) : TSR_TYPE_OTHER;
+  return cell == nullptr || cell->value.is_undefined() ? TSR_TYPE_NONE : type_of_object(cell->value, *cell->owner->in);
 }
 
 const char* tsr_type_name(tsr_value value) {
   static constexpr const char* kNames[] = {"NoneType", "bool", "int", "float"};
-  if (value.kind != TSR_OBJECT) return kNames[value.kind];
+  if (value.kind != TSR_OBJECT) return is_plain(value) ? kNames[value.kind] : "?";
+  if (value.as.object == nullptr) return kNames[0];
   const Value& object = value.as.object->value;
   return object.is_undefined() ? kNames[0] : object.as_object()->type->name->data;
 }
@@ -112,6 +116,7 @@ bool tsr_set(tsr_interpreter* shell, const tsr_value* items, size_t count, tsr_v
 bool tsr_dict(tsr_interpreter* shell, const tsr_value* keys, const tsr_value* values, size_t count, tsr_value* out,
               tsr_error** error) {
   return answer(shell, out, error, [&](Interpreter& in) {
+    if ((keys == nullptr || values == nullptr) && count != 0) throw UsageError{"a list that is NULL"};
     const Value dict = lang::make_dict(in);
     for (size_t i = 0; i < count; ++i)
       lang::dict_set(in, lang::as_dict(dict), to_value(shell, keys[i]), to_value(shell, values[i]));
@@ -185,13 +190,14 @@ bool tsr_length(tsr_interpreter* shell, tsr_value value, int64_t* out, tsr_error
 }
 
 bool tsr_get_attribute(tsr_interpreter* shell, tsr_value object, const char* name, tsr_value* out, tsr_error** error) {
-  return answer(shell, out, error,
-                [&](Interpreter& in) { return lang::get_attr(in, to_value(shell, object), lang::intern(in, name)); });
+  return answer(shell, out, error, [&](Interpreter& in) {
+    return lang::get_attr(in, to_value(shell, object), lang::intern(in, name_of(name)));
+  });
 }
 
 bool tsr_set_attribute(tsr_interpreter* shell, tsr_value object, const char* name, tsr_value value, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
-    lang::set_attr(in, to_value(shell, object), lang::intern(in, name), to_value(shell, value));
+    lang::set_attr(in, to_value(shell, object), lang::intern(in, name_of(name)), to_value(shell, value));
   });
 }
 
@@ -234,6 +240,8 @@ bool tsr_call(tsr_interpreter* shell, tsr_value callee, const tsr_value* argumen
       many.resize(count);
       values = many.data();
     }
+    if ((arguments == nullptr && count != 0) || (keywords == nullptr && keyword_count != 0))
+      throw UsageError{"a list that is NULL"};
     for (size_t i = 0; i < count; ++i) values[i] = to_value(shell, arguments[i]);
     lang::Args args{values, static_cast<uint32_t>(count), nullptr, nullptr};
     Value names;
@@ -241,7 +249,7 @@ bool tsr_call(tsr_interpreter* shell, tsr_value callee, const tsr_value* argumen
       if (keyword_count > count) throw UsageError{"more keywords than arguments"};
       std::vector<Value> texts;
       for (size_t i = 0; i < keyword_count; ++i)
-        texts.push_back(Value(static_cast<lang::Object*>(lang::intern(in, keywords[i]))));
+        texts.push_back(Value(static_cast<lang::Object*>(lang::intern(in, name_of(keywords[i])))));
       names = lang::make_tuple(in, texts.data(), texts.size());
       args.keyword_names = lang::as_tuple(names);
     }

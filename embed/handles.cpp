@@ -55,6 +55,8 @@ void drop_cell(tsr_object* cell) noexcept {
     // What dies with it may have a finalizer, which has the limits of a run.
     const lang::RunScope run(shell->in->vm());
     cell->value = Value();
+  } else {
+    cell->value = Value();  // one that was made while the interpreter ends
   }
   if (shell->spares < kMostSpares) {
     cell->behind = shell->spare;
@@ -179,7 +181,7 @@ bool report(tsr_interpreter* shell, tsr_error** error) noexcept {
 using namespace tessera::embed;
 
 tsr_value tsr_retain(tsr_value value) {
-  if (value.kind == TSR_OBJECT) ++value.as.object->references;
+  if (value.kind == TSR_OBJECT && value.as.object != nullptr) ++value.as.object->references;
   return value;
 }
 
@@ -187,10 +189,15 @@ void tsr_release_object(tsr_object* object) {
   if (object != nullptr && --object->references == 0) drop_cell(object);
 }
 
-tsr_error_kind tsr_error_get_kind(const tsr_error* error) { return error->kind; }
-const char* tsr_error_class(const tsr_error* error) { return error->class_name.c_str(); }
-const char* tsr_error_message(const tsr_error* error) { return error->message.c_str(); }
-const char* tsr_error_traceback(const tsr_error* error) { return error->traceback.c_str(); }
+// NULL: there was no memory for one.
+tsr_error_kind tsr_error_get_kind(const tsr_error* error) { return error == nullptr ? TSR_ERROR_LIMIT : error->kind; }
+const char* tsr_error_class(const tsr_error* error) {
+  return error == nullptr ? "MemoryError" : error->class_name.c_str();
+}
+const char* tsr_error_message(const tsr_error* error) { return error == nullptr ? "" : error->message.c_str(); }
+const char* tsr_error_traceback(const tsr_error* error) {
+  return error == nullptr ? "MemoryError\n" : error->traceback.c_str();
+}
 void tsr_error_free(tsr_error* error) { delete error; }
 
 void tsr_buffer_write(tsr_buffer* buffer, const char* data, size_t size) { buffer->text.append(data, size); }

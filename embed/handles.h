@@ -46,6 +46,7 @@ struct tsr_interpreter {
   uint64_t last_number = 0;
   tessera::lang::Type* host_base = nullptr;                                // of the classes of the host's
   std::vector<std::pair<const void*, tessera::lang::Value>> host_classes;  // by tag
+  std::vector<tsr_task*> abandoned;  // freed while tasks begun later stand on their frames
   tsr_options options{};
 };
 
@@ -76,10 +77,12 @@ inline lang::Interpreter& running(const tsr_interpreter* shell) {
 void retain(tsr_interpreter* shell) noexcept;
 void release(tsr_interpreter* shell) noexcept;
 
-// The tensor library with what it needs in `in`.
 // Ends the interpreter that is not running.
 void end(tsr_interpreter* shell) noexcept;
+// Of one that has ended.
+void destroy_abandoned(tsr_interpreter* shell) noexcept;
 
+// The tensor library with what it needs in `in`.
 void need_torch(tsr_interpreter* shell);
 
 // Values across the border. to_host gives a share away; to_value borrows; take_value takes the host's share over.
@@ -87,14 +90,22 @@ tsr_value to_host(tsr_interpreter* shell, Value value);
 Value to_value(const tsr_interpreter* shell, tsr_value value);
 Value take_value(const tsr_interpreter* shell, tsr_value value);
 inline std::string_view text_of(const char* text, size_t size) {
+  if (text == nullptr && size != 0) throw UsageError{"a text that is NULL"};
   return size == SIZE_MAX ? std::string_view(text) : std::string_view(text, size);
+}
+inline const char* name_of(const char* name) {
+  if (name == nullptr) throw UsageError{"a name that is NULL"};
+  return name;
 }
 
 // Tensors: the handle is the implementation, counted.
 inline tensor::TensorImpl* impl_of(const tsr_tensor* tensor) {
   return reinterpret_cast<tensor::TensorImpl*>(const_cast<tsr_tensor*>(tensor));
 }
-inline tensor::Tensor tensor_of(const tsr_tensor* tensor) { return tensor::Tensor::share(impl_of(tensor)); }
+inline tensor::Tensor tensor_of(const tsr_tensor* tensor) {
+  if (tensor == nullptr) throw UsageError{"the tensor is undefined"};
+  return tensor::Tensor::share(impl_of(tensor));
+}
 inline tsr_tensor* give_away(tensor::Tensor tensor) { return reinterpret_cast<tsr_tensor*>(tensor.release()); }
 
 // Puts what is being caught into `*error`; always false. Call it in a catch block.

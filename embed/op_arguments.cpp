@@ -24,6 +24,11 @@ bool is_number(const tsr_argument& given) {
   return given.kind == TSR_ARG_BOOL || given.kind == TSR_ARG_INT || given.kind == TSR_ARG_FLOAT;
 }
 
+const char* text_of(const tsr_argument& given) {
+  if (given.as.text == nullptr) throw UsageError{"a text that is NULL"};
+  return given.as.text;
+}
+
 OpArg number_of(const tsr_argument& given) {
   if (given.kind == TSR_ARG_BOOL) return given.as.integer != 0;
   if (given.kind == TSR_ARG_INT) return given.as.integer;
@@ -78,8 +83,8 @@ std::optional<OpArg> convert(const tsr_argument& given, const SchemaArg& wanted,
       return when(given.kind == TSR_ARG_DTYPE && given.as.integer >= 0 && given.as.integer < tensor::kDTypeCount,
                   [&] { return OpArg(static_cast<tensor::DType>(given.as.integer)); });
     case ArgKind::Device:
-      return when(given.kind == TSR_ARG_TEXT, [&] { return OpArg(tensor::Device::parse(given.as.text)); });
-    case ArgKind::String: return when(given.kind == TSR_ARG_TEXT, [&] { return OpArg(std::string(given.as.text)); });
+      return when(given.kind == TSR_ARG_TEXT, [&] { return OpArg(tensor::Device::parse(text_of(given))); });
+    case ArgKind::String: return when(given.kind == TSR_ARG_TEXT, [&] { return OpArg(std::string(text_of(given))); });
     default: return std::nullopt;
   }
 }
@@ -89,6 +94,9 @@ std::optional<std::vector<OpArg>> bind(const OpEntry& entry, const tsr_argument*
   const tensor::OpSchema& schema = entry.schema();
   std::vector<std::optional<OpArg>> slots(schema.args.size());
   for (size_t i = 0; i < count; ++i) {
+    const bool is_list =
+        given[i].kind == TSR_ARG_TENSORS || given[i].kind == TSR_ARG_INTS || given[i].kind == TSR_ARG_FLOATS;
+    if (is_list && given[i].count != 0 && given[i].as.integers == nullptr) throw UsageError{"a list that is NULL"};
     const int at = given[i].name != nullptr ? schema.find(given[i].name)
                    : i < schema.positional  ? static_cast<int>(i)
                                             : -1;

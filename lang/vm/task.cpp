@@ -12,9 +12,10 @@
 namespace tessera::lang {
 
 // Note [Pausing]
-// A piece ends where nothing but frames holds the state of the program: at a jump word of the loop that the task's own call of
-// execute() runs (not one that a native called in between). safe_point() throws Paused there with the word still to be
-// run, run() lets it through, and the frames stay as they are; execute() goes on at top_ as after a call.
+// A piece ends where nothing but frames holds the state of the program: before an instruction (a backward jump, a call of a script's
+// function, the next item of a generator) of the loop that the task's own call of execute() runs, not one that a native called in
+// between. safe_point() throws Paused there with the instruction still to be run, run() lets it through, and the frames stay
+// as they are; execute() goes on at top_ as after a call.
 
 bool Task::run_for(double seconds, Value& out) {
   VirtualMachine& vm = in_.vm();
@@ -60,6 +61,8 @@ bool Task::run_for(double seconds, Value& out) {
     throw;
   }
 }
+
+bool Task::is_on_top() const noexcept { return state_ != State::Paused || in_.vm().top_ == top_; }
 
 void Task::give_up() {
   if (state_ != State::Paused) return;

@@ -20,9 +20,11 @@ class Task {
   Task(Interpreter& in, Function* function) : in_(in), function_(function) {}
 
   // True: it has ended, `out` is what it returned. Throws what it raises, which ends it; RuntimeError when it has ended
-  // before, is running, or is not the newest. Runs as a piece until the first backward jump, outside of natives, after
-  // so many seconds.
+  // before, is running, or is not the newest. Runs as a piece until the first backward jump or call, outside of natives,
+  // after so many seconds.
   bool run_for(double seconds, Value& out);
+  // False: frames of a task begun later, or of what runs, stand on its own.
+  bool is_on_top() const noexcept;
   // Drops its frames; nothing of the script runs but finalizers.
   void give_up();
 

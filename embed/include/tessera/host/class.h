@@ -68,7 +68,7 @@ class Class {
 
   // An instance that stands for an object of the host's, which has to outlive every use of it.
   Ref wrap(T* object) const { return instance(object, nullptr); }
-  // An instance that owns the object, or has a share in it.
+  // An instance that owns the object.
   Ref own(std::unique_ptr<T> object) const {
     Ref made = instance(object.get(), [](void* pointer) { delete static_cast<T*>(pointer); });
     object.release();
@@ -96,23 +96,38 @@ class Class {
   template <class F, class R, class... P>
   void method_with(const char* signature, const char* doc, F function, R (*)(P...)) {
     using Host = detail::HostFunction<F, R(P...)>;
-    add(signature, doc, &Host::call, new Host{std::move(function)}, &Host::drop);
+    add<Host>(signature, doc, std::move(function));
   }
 
   // self is no T yet when __init__ runs: the value itself is what the pointer goes into.
   template <class F, class R, class... P>
   void init_with(const char* signature, F make, R (*)(P...)) {
     const auto fill = [make](const Ref& self, P... arguments) {
+      check_is_new(self);
       auto object = std::make_unique<T>(make(std::forward<P>(arguments)...));
-      tsr_set_pointer(self.value(), object.release(), [](void* pointer) { delete static_cast<T*>(pointer); });
+      check_is_new(self);  // `make` may have run a script
+      if (!tsr_set_pointer(self.value(), object.get(), [](void* pointer) { delete static_cast<T*>(pointer); }))
+        throw ScriptError("TypeError", "'" + self.type_name() + "' object is not of the host's class");
+      object.release();
     };
-    using Host = detail::HostFunction<decltype(fill), void(const Ref&, P...)>;
-    add(signature, "", &Host::call, new Host{fill}, &Host::drop);
+    add<detail::HostFunction<decltype(fill), void(const Ref&, P...)>>(signature, "", fill);
   }
 
-  void add(const char* signature, const char* doc, tsr_function call, void* user, tsr_drop drop) {
+  // A script that calls __init__ again must not free the object, for one of its methods may be running.
+  static void check_is_new(const Ref& self) {
+    if (tsr_pointer(self.value(), &detail::ClassTag<T>::tag) != nullptr)
+      throw ScriptError("TypeError", "'" + self.type_name() + "' object has been made already");
+  }
+
+  template <class Host, class F>
+  void add(const char* signature, const char* doc, F function) {
+    tsr_interpreter* const in = type_.interpreter();
     detail::ErrorSlot error;
-    error.check(tsr_add_method(type_.interpreter(), type_.value(), signature, doc, call, user, drop, error));
+    tsr_value probe = tsr_none();  // refuses a signature that does not fit before the class has it
+    error.check(tsr_make_function(in, signature, doc, &Host::call, nullptr, nullptr, &probe, error));
+    detail::check_parameters(Ref(in, probe), signature, Host::count);
+    error.check(tsr_add_method(in, type_.value(), signature, doc, &Host::call, new Host{std::move(function)},
+                               &Host::drop, error));
   }
 
   template <class Value>

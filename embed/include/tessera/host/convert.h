@@ -135,7 +135,9 @@ struct Convert<Tensor> {
     error.check(tsr_as_tensor(given.in, given.value, &tensor, error));
     return Tensor::adopt(tensor);
   }
+  // An undefined one is None: the gradient of what has none.
   static tsr_value to(tsr_interpreter* in, const Tensor& value) {
+    if (!value.defined()) return tsr_none();
     tsr_value made = tsr_none();
     detail::ErrorSlot error;
     error.check(tsr_from_tensor(in, value.handle(), &made, error));
@@ -200,6 +202,9 @@ struct ConvertMap {
   static M from(Borrowed given) {
     M map;
     const Ref dict(given.in, tsr_retain(given.value));
+    const tsr_type type = dict.type();  // others may be mappings of a script's
+    if (type != TSR_TYPE_DICT && type != TSR_TYPE_OTHER && type != TSR_TYPE_HOST)
+      throw ScriptError("TypeError", "expected dict, got " + dict.type_name());
     dict.call("items").for_each([&](const Ref& pair) {
       map.emplace(pair[0].template as<typename M::key_type>(), pair[1].template as<typename M::mapped_type>());
     });

@@ -99,6 +99,14 @@ struct HostFunction<F, R(P...)> {
   }
 };
 
+// Throws when the signature names another number of parameters than the host's function has.
+inline void check_parameters(const Ref& function, const char* signature, size_t has) {
+  const size_t named = tsr_parameter_count(function.value());
+  if (named != has)
+    throw ScriptError("TypeError", std::string("the signature '") + signature + "' names " + std::to_string(named) +
+                                       " parameters, the function has " + std::to_string(has));
+}
+
 // The function value of a C++ callable. ScriptError (TypeError) when the signature names another number of parameters.
 template <class Signature, class F>
 tsr_value make_function(tsr_interpreter* in, const char* signature, const char* doc, F function) {
@@ -107,27 +115,27 @@ tsr_value make_function(tsr_interpreter* in, const char* signature, const char* 
   ErrorSlot error;
   auto* const user = new Host{std::move(function)};
   error.check(tsr_make_function(in, signature, doc, &Host::call, user, &Host::drop, &made, error));
-  const size_t named = tsr_parameter_count(made);
-  if (named != Host::count) {
-    tsr_release(made);
-    throw ScriptError("TypeError", std::string("the signature '") + signature + "' names " + std::to_string(named) +
-                                       " parameters, the function has " + std::to_string(Host::count));
-  }
-  return made;
+  const Ref owned(in, made);
+  check_parameters(owned, signature, Host::count);
+  return tsr_retain(made);
 }
 
 }  // namespace detail
 
-// A script's function as a C++ one, which keeps it alive; and a C++ one as a script's.
+// A script's function as a C++ one, which keeps it alive; and a C++ one as a script's. None is the empty one.
 template <class R, class... P>
 struct Convert<std::function<R(P...)>> {
   static std::function<R(P...)> from(detail::Borrowed given) {
+    if (given.value.kind == TSR_NONE) return nullptr;
+    if (given.value.kind != TSR_OBJECT)
+      throw ScriptError("TypeError", std::string("'") + tsr_type_name(given.value) + "' object is not callable");
     return [callee = Ref(given.in, tsr_retain(given.value))](P... arguments) -> R {
       if constexpr (std::is_void_v<R>) callee(arguments...);
       else return callee(arguments...).template as<R>();
     };
   }
   static tsr_value to(tsr_interpreter* in, const std::function<R(P...)>& function) {
+    if (!function) return tsr_none();
     std::string signature = "function(";
     for (size_t i = 0; i < sizeof...(P); ++i) signature += (i == 0 ? "x" : ", x") + std::to_string(i);
     return detail::make_function<R(P...)>(in, (signature + ")").c_str(), "", function);

@@ -49,8 +49,9 @@ class Program {
   Ref run() const {
     tsr_value result = tsr_none();
     detail::ErrorSlot error;
+    const detail::Shell in(in_.get());
     error.check(tsr_program_run(program_.get(), &result, error));
-    return {in_.get(), result};
+    return {in, result};
   }
   tsr_interpreter* interpreter() const { return in_.get(); }
   tsr_program* handle() const { return program_.get(); }
@@ -63,19 +64,20 @@ class Program {
 // A program that runs in pieces: `while (!task.run_for(2ms)) draw();`. See tsr_task_start.
 class Task {
  public:
-  explicit Task(const Program& program) : program_(program) {
+  explicit Task(const Program& program) {
     tsr_task* made = nullptr;
     detail::ErrorSlot error;
     error.check(tsr_task_start(program.handle(), &made, error));
-    task_ = {made, tsr_task_free};
+    state_ = std::make_shared<State>(program, made);
   }
-  // True: it has ended.
+  // True: it has ended. A Task that its own script destroys is given up behind that piece.
   bool run_for(double seconds) {
     bool done = false;
     tsr_value result = tsr_none();
     detail::ErrorSlot error;
-    error.check(tsr_task_run_for(task_.get(), seconds, &done, &result, error));
-    if (done) result_ = Ref(program_.interpreter(), result);
+    const std::shared_ptr<State> state = state_;
+    error.check(tsr_task_run_for(state ? state->task.get() : nullptr, seconds, &done, &result, error));
+    if (done) state->result = Ref(state->program.interpreter(), result);
     return done;
   }
   template <class Duration, class = typename Duration::period>
@@ -84,12 +86,19 @@ class Task {
     return run_for(static_cast<double>(time.count()) * static_cast<double>(Period::num) /
                    static_cast<double>(Period::den));
   }
-  const Ref& result() const { return result_; }  // of one that has ended
+  Ref result() const { return state_ ? state_->result : Ref(); }  // of one that has ended
+
+  Task(Task&&) noexcept = default;
+  Task& operator=(Task&&) noexcept = default;
 
  private:
-  Program program_;
-  std::unique_ptr<tsr_task, void (*)(tsr_task*)> task_{nullptr, tsr_task_free};
-  Ref result_;
+  struct State {
+    State(const Program& runs, tsr_task* made) : program(runs), task(made, tsr_task_free) {}
+    Program program;
+    std::unique_ptr<tsr_task, void (*)(tsr_task*)> task;
+    Ref result;
+  };
+  std::shared_ptr<State> state_;
 };
 
 // A module of the host's, which scripts import by its name.
@@ -126,19 +135,18 @@ class Module {
 
 class Interpreter {
  public:
-  explicit Interpreter(Options options = {}) : options_(std::make_unique<Options>(std::move(options))) {
+  explicit Interpreter(Options options = {}) {
     tsr_options given;
     TSR_OPTIONS_INIT(&given);
-    fill(given, *options_);
+    // The interpreter's own, which may outlive this object until a run of it has ended.
+    fill(given, *new Options(std::move(options)));
     detail::ErrorSlot error;
     in_ = tsr_new(&given, error);
     error.check(in_ != nullptr);
     tsr_share(in_);
   }
-  Interpreter(Interpreter&& other) noexcept
-      : options_(std::move(other.options_)), in_(std::exchange(other.in_, nullptr)) {}
+  Interpreter(Interpreter&& other) noexcept : in_(std::exchange(other.in_, nullptr)) {}
   Interpreter& operator=(Interpreter&& other) noexcept {
-    std::swap(options_, other.options_);
     std::swap(in_, other.in_);
     return *this;
   }
@@ -158,12 +166,13 @@ class Interpreter {
   bool try_run(std::string_view code, Ref* result = nullptr, ScriptError* error = nullptr) {
     tsr_value value = tsr_none();
     tsr_error* raised = nullptr;
-    if (!tsr_run(in_, code.data(), code.size(), nullptr, &value, &raised)) {
+    const detail::Shell in(in_);
+    if (!tsr_run(in, code.data(), code.size(), nullptr, &value, &raised)) {
       const ScriptError kept(raised);
       if (error != nullptr) *error = kept;
       return false;
     }
-    Ref kept(in_, value);
+    Ref kept(in, value);
     if (result != nullptr) *result = std::move(kept);
     return true;
   }
@@ -265,8 +274,9 @@ class Interpreter {
   Ref made_by(F function, Arguments... arguments) {
     tsr_value result = tsr_none();
     detail::ErrorSlot error;
-    error.check(function(in_, arguments..., &result, error));
-    return {in_, result};
+    const detail::Shell in(in_);
+    error.check(function(in, arguments..., &result, error));
+    return {in, result};
   }
   Ref main() { return import("__main__"); }
   void set_ref(const char* name, const Ref& value) {
@@ -275,7 +285,6 @@ class Interpreter {
   }
   static void fill(tsr_options& given, Options& options);
 
-  std::unique_ptr<Options> options_;  // what the callbacks point to
   tsr_interpreter* in_ = nullptr;
 };
 
@@ -295,6 +304,7 @@ inline void Interpreter::fill(tsr_options& given, Options& options) {
   grant(options.allow_entropy, TSR_GRANT_ENTROPY);
   if (!options.files_root.empty()) given.files_root = options.files_root.c_str();
   given.user = &options;
+  given.drop = [](void* user) { delete static_cast<Options*>(user); };
   using Text = const char*;
   if (options.print)
     given.print = [](void* user, Text text, size_t size) { static_cast<Options*>(user)->print({text, size}); };

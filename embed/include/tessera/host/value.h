@@ -57,6 +57,9 @@ using crossing_t =
 template <class T>
 tsr_value to_script(tsr_interpreter* in, const T& value) {
   using Crossing = crossing_t<T>;
+  if constexpr (std::is_pointer_v<plain_t<T>>) {
+    if (value == nullptr) return tsr_none();
+  }
   if constexpr (std::is_null_pointer_v<Crossing>) return tsr_none();
   else if constexpr (std::is_same_v<Crossing, T>) return Convert<T>::to(in, value);
   else return Convert<Crossing>::to(in, Crossing(value));
@@ -116,8 +119,9 @@ class Ref {
     (add_argument(values, names, next_name, arguments), ...);
     tsr_value result = tsr_none();
     detail::ErrorSlot error;
-    error.check(tsr_call(in_, value_, values.values, count, names, named, &result, error));
-    return {in_, result};
+    const detail::Shell in(in_);
+    error.check(tsr_call(in, value_, values.values, count, names, named, &result, error));
+    return {in, result};
   }
 
   Ref attribute(const char* name) const { return made_by(&tsr_get_attribute, name); }
@@ -156,9 +160,9 @@ class Ref {
       tsr_value item = tsr_none();
       bool more = false;
       detail::ErrorSlot error;
-      error.check(tsr_next(in_, iterator.value_, &item, &more, error));
+      error.check(tsr_next(iterator.in_, iterator.value_, &item, &more, error));
       if (!more) return;
-      f(Ref(in_, item));
+      f(Ref(iterator.in_, item));
     }
   }
   std::vector<Ref> items() const {
@@ -184,8 +188,9 @@ class Ref {
   Ref made_by(F function, Arguments... arguments) const {
     tsr_value result = tsr_none();
     detail::ErrorSlot error;
-    error.check(function(in_, value_, arguments..., &result, error));
-    return {in_, result};
+    const detail::Shell in(in_);
+    error.check(function(in, value_, arguments..., &result, error));
+    return {in, result};
   }
   std::string text_of(bool (*function)(tsr_interpreter*, tsr_value, tsr_value*, tsr_error**)) const {
     const Ref made = made_by(function);

@@ -14,7 +14,8 @@
  * its interpreter is empty, every use of it but tsr_release is refused with an error.
  *
  * Failure. Functions that can fail answer false and, where `error` is not NULL, make a tsr_error there, which belongs to the
- * caller: tsr_error_free. Nothing else is written then, and nothing is thrown through C.
+ * caller: tsr_error_free. Nothing else is written then, and nothing is thrown through C. NULL for an interpreter is one that
+ * has ended; for a program, a task, a tensor or a name it is a mistake of the host's, as is a wrong kind of value: TSR_ERROR_USAGE.
  *
  * Threads. An interpreter and its values belong to one thread at a time, several interpreters may run on several threads;
  * tsr_cancel may be called from any thread. Tensors that no interpreter uses may be handed from thread to thread.
@@ -58,6 +59,7 @@ typedef enum tsr_error_kind {
   TSR_ERROR_USAGE = 4,     /* the host's mistake: a wrong kind of value, an interpreter that has ended */
 } tsr_error_kind;
 
+/* These take NULL too, for a failure with no memory left for its tsr_error: a MemoryError. */
 TSR_API tsr_error_kind tsr_error_get_kind(const tsr_error* error);
 TSR_API const char* tsr_error_class(const tsr_error* error);     /* "ValueError" */
 TSR_API const char* tsr_error_message(const tsr_error* error);   /* str(e) */
@@ -97,6 +99,8 @@ typedef struct tsr_options {
   bool (*read_line)(void* user, tsr_buffer* line);
   /* The source text of a module that neither the host nor the library has; false: there is none. */
   bool (*import_source)(void* user, const char* name, tsr_buffer* source);
+  /* NULL, or called with `user` when the callbacks will not be called again: the interpreter has ended, or was not made. */
+  void (*drop)(void* user);
 } tsr_options;
 
 TSR_API void tsr_options_init(tsr_options* options, size_t size);
@@ -272,11 +276,12 @@ TSR_API void tsr_program_free(tsr_program* program);
 
 /* A program that runs a little at a time and goes on where it stopped: a frame of a game, a tick of a robot. Between the
  * pieces the host may use the interpreter as it likes; of several tasks the one begun last has to end first. A piece ends at
- * the first backward jump of the script after `seconds`; natives and host functions that are under way come to their end. */
+ * the first backward jump or call of the script after `seconds`; natives and host functions that are under way come to their end. Each
+ * piece is a run of its own for the limits. */
 TSR_API bool tsr_task_start(tsr_program* program, tsr_task** out, tsr_error** error);
 /* `*done` true: the program has ended, and `*out` (may be NULL) is its value. */
 TSR_API bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out, tsr_error** error);
-/* One that has not ended is given up: no `finally` of it runs. */
+/* One that has not ended is given up: no `finally` of it runs. One that is running is when its piece has ended. */
 TSR_API void tsr_task_free(tsr_task* task);
 
 /* What a prompt needs. */
@@ -364,7 +369,7 @@ typedef enum tsr_dtype {
 TSR_API bool tsr_tensor_new(const int64_t* sizes, size_t dims, tsr_dtype dtype, tsr_tensor** out, tsr_error** error);
 /* Memory of the host's, shared: nothing is copied. `strides` are in elements, NULL: row-major. The memory has to stay until
  * `drop(user)` is called, when the last tensor on it (of the host or of a script) is gone; without `drop`, as long as the
- * process may use it. drop may be called on any thread that lets a tensor go. */
+ * process may use it. drop may be called on any thread that lets a tensor go, and is not called when no tensor is made. */
 TSR_API bool tsr_tensor_from_blob(void* data, const int64_t* sizes, const int64_t* strides, size_t dims,
                                   tsr_dtype dtype, tsr_drop drop, void* user, tsr_tensor** out, tsr_error** error);
 TSR_API tsr_tensor* tsr_tensor_retain(tsr_tensor* tensor);

@@ -17,18 +17,22 @@ class ScriptError : public std::exception {
   ScriptError() = default;
   // Takes the error over.
   explicit ScriptError(tsr_error* error)
-      : error_(error, tsr_error_free), traceback_(error != nullptr ? tsr_error_traceback(error) : "MemoryError\n") {}
+      : error_(error, tsr_error_free),
+        kind_(tsr_error_get_kind(error)),
+        class_name_(tsr_error_class(error)),
+        message_(tsr_error_message(error)),
+        traceback_(tsr_error_traceback(error)) {}
 
   // For host functions: raises in the script that calls it. `class_name` is a builtin exception's.
   ScriptError(std::string class_name, std::string message)
       : class_name_(std::move(class_name)), message_(std::move(message)), traceback_(class_name_ + ": " + message_) {}
 
-  std::string class_name() const { return error_ ? tsr_error_class(error_.get()) : class_name_; }  // "ValueError"
-  std::string message() const { return error_ ? tsr_error_message(error_.get()) : message_; }      // str(e)
-  const std::string& traceback() const { return traceback_; }  // as the program `tsr` prints it
+  const std::string& class_name() const { return class_name_; }  // "ValueError"
+  const std::string& message() const { return message_; }        // str(e)
+  const std::string& traceback() const { return traceback_; }    // as the program `tsr` prints it
   const char* what() const noexcept override { return traceback_.c_str(); }
 
-  tsr_error_kind kind() const { return error_ ? tsr_error_get_kind(error_.get()) : TSR_ERROR_SCRIPT; }
+  tsr_error_kind kind() const { return kind_; }
   // A limit of steps, time, memory or output, or cancel().
   bool is_limit() const { return kind() == TSR_ERROR_LIMIT || kind() == TSR_ERROR_CANCELLED; }
 
@@ -36,6 +40,7 @@ class ScriptError : public std::exception {
   friend struct detail_raise;
 
   std::shared_ptr<tsr_error> error_;
+  tsr_error_kind kind_ = TSR_ERROR_SCRIPT;
   std::string class_name_, message_, traceback_;
 };
 
@@ -51,6 +56,19 @@ class ErrorSlot {
 
  private:
   tsr_error* error_ = nullptr;
+};
+
+// The pointer to an interpreter stays good while a call lasts that may end it, or destroy the object that the call was made on.
+class Shell {
+ public:
+  explicit Shell(tsr_interpreter* in) : in_(tsr_share(in)) {}
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell() { tsr_unshare(in_); }
+  operator tsr_interpreter*() const { return in_; }
+
+ private:
+  tsr_interpreter* in_;
 };
 
 }  // namespace detail

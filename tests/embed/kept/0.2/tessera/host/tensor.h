@@ -161,7 +161,14 @@ class Tensor {
   int64_t dim() const { return static_cast<int64_t>(tsr_tensor_dims(tensor_)); }
   Ints sizes() const { return {tsr_tensor_sizes(tensor_), tsr_tensor_dims(tensor_)}; }
   Ints strides() const { return {tsr_tensor_strides(tensor_), tsr_tensor_dims(tensor_)}; }
-  int64_t size(size_t dimension) const { return sizes()[dimension]; }
+  // Negative dimensions count from the end.
+  int64_t size(int64_t dimension) const {
+    const int64_t dims = dim(), at = dimension < 0 ? dimension + dims : dimension;
+    if (at < 0 || at >= dims)
+      throw ScriptError("IndexError", "the tensor has " + std::to_string(dims) + " dimensions, there is no dimension " +
+                                          std::to_string(dimension));
+    return sizes()[static_cast<size_t>(at)];
+  }
   int64_t numel() const { return tsr_tensor_numel(tensor_); }
   DType dtype() const { return static_cast<DType>(tsr_tensor_dtype(tensor_)); }
   bool is_contiguous() const { return tsr_tensor_is_contiguous(tensor_); }
@@ -170,6 +177,7 @@ class Tensor {
   // The elements, which lie as strides() says. ScriptError (TypeError) when they are no Ts, or not in the host's memory.
   template <class T>
   T* data() const {
+    if (!defined()) throw ScriptError("ValueError", "the tensor is undefined");
     if (dtype() != dtype_of<std::remove_const_t<T>>())
       throw ScriptError("TypeError", "the tensor's elements have another type");
     if (!on_host()) throw ScriptError("TypeError", "the tensor is on another device");
@@ -301,12 +309,12 @@ tsr_argument argument(const NamedArgument<T>& named) {
 // results, op("softmax", x, -1) the only one. In place: op("add_", x, y).
 template <class... Arguments>
 std::vector<Tensor> ops(const char* name, const Arguments&... arguments) {
-  constexpr size_t kMost = 64;
+  constexpr size_t kMost = 1024;
   const tsr_argument list[sizeof...(Arguments) + 1] = {detail::argument(arguments)...};
-  tsr_tensor* out[kMost] = {};
+  const auto out = std::make_unique<tsr_tensor*[]>(kMost);
   size_t count = kMost;
   detail::ErrorSlot error;
-  error.check(tsr_op(name, list, sizeof...(Arguments), out, &count, error));
+  error.check(tsr_op(name, list, sizeof...(Arguments), out.get(), &count, error));
   std::vector<Tensor> results;
   for (size_t i = 0; i < count; ++i) results.push_back(Tensor::adopt(out[i]));
   return results;
