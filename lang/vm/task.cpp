@@ -41,6 +41,7 @@ bool Task::run_for(double seconds, Value& out) {
   const Piece piece(vm, in_, seconds);
   const bool fresh = state_ == State::Fresh;
   state_ = State::Running;
+  vm.resumed_ = true;  // however short the piece, it goes on
   try {
     if (fresh) {
       entry_ = vm.begin_entry(function_, out);

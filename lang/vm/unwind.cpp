@@ -5,6 +5,7 @@
 #include <chrono>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "lang/core/cycles.h"
 #include "lang/core/deadline.h"
@@ -194,12 +195,12 @@ void VirtualMachine::stop_now() {
   throw Thrown(make_exception(in_, error_type(in_, ErrorKind::KeyboardInterrupt), make_tuple(in_, nullptr, 0)));
 }
 
-void VirtualMachine::safe_point() {
+void VirtualMachine::safe_point(uint32_t again) {
   stop_now();
   const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
   if (wanted & kCollectionDue) in_.collector().collect_if_due();
-  if ((wanted & kPauseDue) && nested_ == pausable_at_ && op_of(top_->pc[-1]) == Op::Jump) {
-    --top_->pc;
+  if ((wanted & kPauseDue) && nested_ == pausable_at_ && again != 0 && !std::exchange(resumed_, false)) {
+    top_->pc -= again;
     throw Paused{};
   }
   if (wanted & kSignalArrived) {

@@ -42,7 +42,8 @@ class VirtualMachine {
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
 
   // A safe point: collections, what `interrupt` asks for, the limits; and the same where no script may run.
-  void safe_point();
+  // `again`: so many words before pc is an instruction that has done nothing yet, where a Task may pause. Zero: not here.
+  void safe_point(uint32_t again = 0);
   void stop_now();
   // What no handler of the script catches, and what stays until the run has ended.
   [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
@@ -114,6 +115,7 @@ class VirtualMachine {
   uint32_t nested_ = 0;       // calls of run(), one inside the other
   uint32_t pausable_at_ = 0;  // the one that may be left to go on later; 0: none
   bool timed_ = false;        // this run has a deadline
+  bool resumed_ = false;      // no safe point since a piece began
   ErrorKind limit_kind_{};    // of the limit that was hit
   const char* limit_text_ = nullptr;
   Value memory_error_;

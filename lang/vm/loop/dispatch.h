@@ -67,12 +67,13 @@
     if ((r) >= temporaries) R[r] = Value(); \
   } while (false)
 
-// A safe point: collections, the host's limits, Ctrl-C.
-#define TS_POLL()                                                                                 \
+// A safe point: collections, the host's limits, Ctrl-C, the end of a Task's piece, after which the instruction that lies `again`
+// words back is run anew.
+#define TS_POLL(again)                                                                            \
   do {                                                                                            \
     if (in_.interrupt.load(std::memory_order_relaxed) != 0 || --in_.countdown < 0) [[unlikely]] { \
       TS_SAVE();                                                                                  \
-      safe_point();                                                                               \
+      safe_point(again);                                                                          \
     }                                                                                             \
   } while (false)
 
@@ -81,7 +82,7 @@
 #define TS_JUMP()                          \
   do {                                     \
     const int32_t offset = jump_of(*pc++); \
-    if (offset < 0) TS_POLL();             \
+    if (offset < 0) TS_POLL(1);            \
     pc += offset;                          \
   } while (false)
 

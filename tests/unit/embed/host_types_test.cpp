@@ -199,6 +199,28 @@ TEST_CASE("embed: compiled code is kept and run again") {
   CHECK_THROWS_AS(tsr.compile("x +"), ScriptError);
 }
 
+TEST_CASE("embed: a task pauses in recursion and between the items of generators") {
+  Interpreter tsr({.time_limit = 20});
+  tsr.run(
+      "class A:\n  def fib(self, n): return n if n < 2 else self.fib(n - 1) + self.fib(n - 2)\n"
+      "a = A()\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+      "def inner(n):\n  i = 0\n  while i < n:\n    yield i\n    i += 1\n"
+      "def outer(n): yield from inner(n)\n"
+      "def drain(n):\n  s = 0\n  for x in outer(n): s += x\n  return s");
+  const char* const code[] = {"fib(26)", "a.fib(26)", "drain(400000)"};
+  const int64_t wanted[] = {121393, 121393, 79999800000};
+  for (int i = 0; i < 3; ++i) {
+    Task task(tsr.compile(code[i]));
+    int pieces = 1;
+    while (!task.run_for(0.0)) {  // each goes on a little
+      ++pieces;
+      if (pieces % 64 == 0) tsr.eval("fib(3)");
+    }
+    CHECK(pieces > 1);
+    CHECK(task.result().as<int64_t>() == wanted[i]);
+  }
+}
+
 TEST_CASE("embed: a task runs in pieces and goes on where it stopped") {
   Interpreter tsr;
   tsr.run("seen = []\nstop = False\ndef wait():\n    rounds = 0\n    while not stop: rounds += 1\n    return rounds\n");

@@ -79,9 +79,10 @@ TEST_CASE("tasks are given up in any order, and leave nothing") {
   const auto held = std::make_shared<int>(0);
   Class<Watch> watch = tsr.add_class<Watch>("Watch");
   watch.init("__init__(self)", [&] { return Watch{held}; });
-  std::optional<Task> below(tsr.compile("def f():\n  w = Watch()\n  while True: pass\nf()"));
+  std::optional<Task> below(
+      tsr.compile("def f():\n  w = Watch()\n  global ready; ready = True\n  while True: pass\nf()"));
   std::optional<Task> above(tsr.compile("while True: pass"));
-  below->run_for(0.0);
+  while (!tsr.has("ready")) below->run_for(0.001);
   above->run_for(0.0);
   below.reset();
   CHECK(held.use_count() == 2);
