@@ -68,12 +68,18 @@ class MergeSort {
     size_t end = start + 1;
     if (end == n) return end;
     if (less_(items_[end], items_[start])) {
-      for (++end; end < n && less_(items_[end], items_[end - 1]);) ++end;
+      for (++end; end < n && less_(items_[end], items_[end - 1]);) look(++end);
       std::reverse(items_.begin() + static_cast<ptrdiff_t>(start), items_.begin() + static_cast<ptrdiff_t>(end));
     } else {
-      for (++end; end < n && !less_(items_[end], items_[end - 1]);) ++end;
+      for (++end; end < n && !less_(items_[end], items_[end - 1]);) look(++end);
     }
     return end;
+  }
+
+  // Now and then, whether to stop.
+  void look(size_t at) {
+    if (at % kChunk == 0) [[unlikely]]
+      in_.check_stop(0);
   }
 
   // [start, sorted) is in order; brings [sorted, end) in, by binary search.
@@ -303,7 +309,10 @@ void sort_plain(Interpreter& in, Value* items, size_t size, bool reverse) {
 void sort_by_key(Interpreter& in, Value* items, size_t size, const Value& key, bool reverse) {
   in.heap.expect(size * (sizeof(Value) + sizeof(Keyed) * 3 / 2));
   std::vector<Value> keys(size);
-  for (size_t i = 0; i < size; ++i) keys[i] = call(in, key, {items[i]});
+  for (size_t i = 0; i < size; ++i) {
+    in.check_stop(1);
+    keys[i] = call(in, key, {items[i]});
+  }
   std::vector<Keyed> keyed;
   keyed.reserve(size);
   for (size_t i = 0; i < size; ++i) keyed.push_back(Keyed{Loan(keys[i]), Loan(items[i])});
