@@ -65,10 +65,6 @@ __device__ Lane<T> select(bool c, Lane<T> a, Also<T> b) {
 __device__ inline bool differ(bool a, bool b) { return a != b; }
 __device__ inline bool any(bool x) { return x; }
 template <class T>
-__device__ Lane<T> exp_near(Lane<T> x) {
-  return exp(x);
-}
-template <class T>
 __device__ Lane<T> mul_add(Lane<T> x, Also<T> y, Also<T> z) {
   return x * y + z;
 }
@@ -111,6 +107,10 @@ TS_FLOAT_FUNCTION(erfc, ::erfcf, ::erfc)
 TS_FLOAT_FUNCTION(normal_cdf, ::normcdff, ::normcdf)
 TS_FLOAT_FUNCTION(lgamma, ::lgammaf, ::lgamma)
 #undef TS_FLOAT_FUNCTION
+template <class T>
+__device__ Lane<T> exp_near(Lane<T> x) {
+  return exp(x);
+}
 #define TS_FLOAT_FUNCTION2(NAME, FLOAT, DOUBLE)                                                \
   __device__ inline Lane<float> NAME(Lane<float> x, Lane<float> y) { return FLOAT(x.v, y.v); } \
   __device__ inline Lane<double> NAME(Lane<double> x, Lane<double> y) { return DOUBLE(x.v, y.v); }
