@@ -40,12 +40,12 @@ struct Closure {
 
   Closure(tsr_interpreter* s, tsr_function f, void* u, tsr_drop d, const char* text)
       : shell(s), function(f), user(u), drop(d), doc(text == nullptr ? "" : text) {
-    retain(shell);
+    if (shell != nullptr) retain(shell);  // null: the call that wanted it is refused, and drop is owed all the same
   }
   Closure(const Closure&) = delete;
   ~Closure() {
     if (drop != nullptr) drop(user);
-    release(shell);
+    if (shell != nullptr) release(shell);
   }
 };
 
@@ -214,9 +214,8 @@ void tsr_raise_error(tsr_interpreter* shell, const tsr_error* error) {
 bool tsr_make_function(tsr_interpreter* shell, const char* signature, const char* doc, tsr_function function,
                        void* user, tsr_drop drop, tsr_value* out, tsr_error** error) {
   auto closure = new_closure(shell, function, user, drop, doc);
-  return guarded(shell, error, [&](Interpreter& in) {
-    *out = to_host(shell, new_host_function(in, std::move(closure), signature));
-  });
+  return guarded(shell, error,
+                 [&](Interpreter& in) { *out = to_host(shell, new_host_function(in, std::move(closure), signature)); });
 }
 
 size_t tsr_parameter_count(tsr_value function) {

@@ -214,6 +214,17 @@ TEST_CASE("NULL through the C interface is a mistake of the host's") {
   CHECK_FALSE(tsr_has_name(nullptr, "x"));
   CHECK_FALSE(tsr_has_name(in, nullptr));
   CHECK(tsr_type_of(hollow) == TSR_TYPE_NONE);
+  // What came with a function is given back though there is no interpreter to make it in.
+  int dropped = 0;
+  const tsr_drop drop = [](void* user) { ++*static_cast<int*>(user); };
+  const tsr_function nothing = [](void*, tsr_interpreter*, const tsr_value*, size_t, tsr_value*) { return true; };
+  CHECK(mistake([&](tsr_error** e) {
+          return tsr_make_function(nullptr, "f()", "", nothing, &dropped, drop, &out, e);
+        }) == "the interpreter has ended");
+  CHECK(mistake([&](tsr_error** e) {
+          return tsr_add_property(nullptr, tsr_none(), "p", "", nothing, nullptr, &dropped, drop, e);
+        }) == "the interpreter has ended");
+  CHECK(dropped == 2);
   CHECK(mistake([&](tsr_error** e) { return tsr_get_name(in, nullptr, &out, e); }) == "a name that is NULL");
   CHECK(mistake([&](tsr_error** e) { return tsr_import(in, nullptr, &out, e); }) == "a name that is NULL");
   CHECK(mistake([&](tsr_error** e) { return tsr_str(in, nullptr, SIZE_MAX, &out, e); }) == "a text that is NULL");
