@@ -138,7 +138,7 @@ bool report_usage(std::string message, tsr_error** error) noexcept {
   return false;
 }
 
-bool report_exception(tsr_interpreter* shell, const Value& exception, tsr_error** error) noexcept {
+static bool report_exception(tsr_interpreter* shell, const Value& exception, tsr_error** error) noexcept {
   if (error == nullptr) return false;
   try {
     *error = describe(shell, exception);

@@ -110,7 +110,6 @@ inline tsr_tensor* give_away(tensor::Tensor tensor) { return reinterpret_cast<ts
 
 // Puts what is being caught into `*error`; always false. Call it in a catch block.
 bool report(tsr_interpreter* shell, tsr_error** error) noexcept;
-bool report_exception(tsr_interpreter* shell, const Value& exception, tsr_error** error) noexcept;
 bool report_usage(std::string message, tsr_error** error) noexcept;
 
 // What a run answers, into `*out` (may be null); throws instead when the run has hit a limit of which nobody has heard yet, as

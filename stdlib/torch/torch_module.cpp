@@ -365,9 +365,4 @@ void set_tensor_threads(Interpreter& in, int threads) {
   torch_state(in).context.threads = threads;
 }
 
-void set_tensor_memory_limit(Interpreter& in, uint64_t bytes) {
-  in.import("torch");
-  torch_state(in).context.account->set_limit(static_cast<int64_t>(bytes));
-}
-
 }  // namespace tessera::stdlib

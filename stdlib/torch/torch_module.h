@@ -14,7 +14,6 @@ void add_torch_modules(Interpreter& in);
 // What --device and --threads set. Throws Error where there is no such device.
 void set_default_device(Interpreter& in, std::string_view device);
 void set_tensor_threads(Interpreter& in, int threads);
-void set_tensor_memory_limit(Interpreter& in, uint64_t bytes);
 
 // A seed from the system, or always the same for who may not ask it.
 int64_t seed_anew(Interpreter& in, tensor::Generator& generator);
