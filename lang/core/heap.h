@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace tessera::lang {
@@ -66,19 +67,24 @@ class Heap {
   void begin_run() noexcept;
   static constexpr size_t kReserve = size_t{1} << 20;
 
-  // While it stands, all that is taken may come from the reserve: for what the interpreter itself needs to go on.
+  // What is taken while it stands the interpreter needs for itself, and no script can cause it twice: the limit moves by it.
   class Essential {
    public:
-    explicit Essential(Heap& heap) noexcept : heap_(heap), allowed_(heap.allowed_) {
-      if (heap.limit_ != 0) heap.allowed_ = std::max(allowed_, heap.limit_ + heap.beyond_limit());
+    explicit Essential(Heap& heap) noexcept
+        : heap_(heap), limit_(std::exchange(heap.limit_, 0)), bytes_(heap.bytes_) {}
+    ~Essential() {
+      if (limit_ == 0) return;
+      const uint64_t taken = heap_.bytes_ > bytes_ ? heap_.bytes_ - bytes_ : 0;
+      heap_.limit_ = limit_ + taken;
+      heap_.allowed_ += taken;
     }
-    ~Essential() { heap_.allowed_ = allowed_; }
     Essential(const Essential&) = delete;
     Essential& operator=(const Essential&) = delete;
 
    private:
     Heap& heap_;
-    const uint64_t allowed_;
+    const uint64_t limit_;  // 0: there is none, or one of these stands already
+    const uint64_t bytes_;
   };
 
   // How deep destroy_object is inside itself, and what waits for the outermost call (see object.cpp).
@@ -94,7 +100,7 @@ class Heap {
   void* allocate_slow(size_t bytes);
   void deallocate_large(void* memory, size_t bytes) noexcept;
   void account(size_t bytes);
-  void account_slab();
+  void account_small(size_t bytes);
   char* slab_from_system() noexcept;
   uint64_t beyond_limit() const;
 

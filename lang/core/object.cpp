@@ -115,12 +115,13 @@ uint64_t Heap::beyond_limit() const {
   return std::min<uint64_t>(kReserve, std::max<uint64_t>(limit_ / 8, 2 * kSlabBytes));
 }
 
-void Heap::account_slab() {
-  if (limit_ != 0 && bytes_ + kSlabBytes > allowed_) {
-    if (bytes_ + kSlabBytes > limit_ + beyond_limit()) throw Error(ErrorKind::MemoryError, "");
+// A slab, or a small object where each is a block of its own.
+void Heap::account_small(size_t bytes) {
+  if (limit_ != 0 && bytes_ + bytes > allowed_) {
+    if (bytes_ + bytes > limit_ + beyond_limit()) throw Error(ErrorKind::MemoryError, "");
     interrupt_.fetch_or(kMemoryShort, std::memory_order_relaxed);
   }
-  bytes_ += kSlabBytes;
+  bytes_ += bytes;
 }
 
 // Null when the reserve is used up as well. The block that it is cut from stands among the slabs already.
@@ -157,7 +158,7 @@ void* Heap::allocate_slow(size_t bytes) {
     if (static_cast<size_t>(slab_end_ - slab_next_) < rounded) {
       // Whatever throws here leaves the last slab as it is.
       if (slabs_.size() == slabs_.capacity()) slabs_.reserve(std::max<size_t>(64, slabs_.size() * 2));
-      account_slab();
+      account_small(kSlabBytes);
       char* const slab = slab_from_system();
       if (slab == nullptr) {
         bytes_ -= kSlabBytes;
@@ -175,7 +176,11 @@ void* Heap::allocate_slow(size_t bytes) {
   const uint32_t wanted = interrupt_.load(std::memory_order_relaxed);
   if ((wanted & (kTimeIsUp | kCancelled)) != 0 && (wanted & kLimitHit) == 0) [[unlikely]]
     throw Error(ErrorKind::KeyboardInterrupt, std::string());
-  account(bytes);
+  if (bytes <= kLargestSmall) {  // under a sanitizer
+    account_small(bytes);
+  } else {
+    account(bytes);
+  }
   void* memory = std::malloc(bytes);
   if (memory == nullptr) {
     bytes_ -= bytes;
