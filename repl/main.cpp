@@ -21,7 +21,7 @@
 #include "lang/syntax/source.h"
 #include "lang/syntax/source_encoding.h"
 #include "repl/options.h"
-#include "repl/prompt.h"
+#include "repl/prompt/prompt.h"
 #include "repl/run.h"
 #include "repl/terminal.h"
 #include "runtime/counted.h"

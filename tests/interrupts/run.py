@@ -162,24 +162,24 @@ class Session:
 
 def at_an_idle_prompt(session):
     session.send('x = 41\r')
-    session.expect('>>> ')
+    session.expect('In [')
     session.send('\x03')
     session.expect('KeyboardInterrupt')
-    session.expect('>>> ')
+    session.expect('In [')
     session.send('x + 1\r')
     session.expect('42')
 
 
 def half_way_through_a_function(session):
     session.send('x = 41\r')
-    session.expect('>>> ')
+    session.expect('In [')
     session.send('def f():\r')
-    session.expect('... ')
+    session.expect('...: ')
     session.send('    return 7\r')
-    session.expect('... ')
+    session.expect('...: ')
     session.send('\x03')
     session.expect('KeyboardInterrupt')
-    session.expect('>>> ')
+    session.expect('In [')
     session.send('x + 1\r')
     session.expect('42')
 
@@ -187,13 +187,13 @@ def half_way_through_a_function(session):
 def in_something_long(code):
     def run(session):
         session.send('import time, torch; a = torch.ones(5000, 5000)\r')
-        session.expect('>>> ')
+        session.expect('In [')
         session.send(code + '\r')
         session.expect(code)
         time.sleep(0.3)
         session.send('\x03')
         seconds = session.expect('KeyboardInterrupt')
-        session.expect('>>> ')
+        session.expect('In [')
         assert seconds < LATEST, f'heard after {seconds:.3f} s'
         session.send('sum(range(10**6))\r')  # the next command knows nothing of it
         session.expect('499999500000')
@@ -213,7 +213,7 @@ SESSIONS = {
 def in_session(tsr, steps):
     session = Session(tsr)
     try:
-        session.expect('>>> ')
+        session.expect('In [')
         steps(session)
     except AssertionError as error:
         return str(error)

@@ -1,0 +1,84 @@
+// The plain prompt: a line at a time, as a terminal without keys gives them.
+#include <cstdlib>
+#include <string>
+
+#include "lang/core/error.h"
+#include "repl/prompt/prompt.h"
+#include "repl/session/session.h"
+
+namespace tessera::repl {
+namespace {
+
+class PlainClient : public Client {
+ public:
+  explicit PlainClient(Terminal& terminal) : terminal_(terminal) {}
+
+  Style style() const override { return {}; }
+  void write(std::string_view text) override { terminal_.write_out(text); }
+  void show_result(int number, const Display& value) override {
+    const bool several = value.text.find('\n') != std::string::npos;
+    terminal_.write_out("Out[" + std::to_string(number) + "]: " + (several ? "\n" : "") + value.text + "\n");
+  }
+  void show(const Display& what) override { terminal_.write_out(what.text + "\n"); }
+  void show_error(lang::Interpreter&, const lang::Value&, std::string_view text) override {
+    terminal_.write_error(text);
+  }
+  bool edit(const std::string&) override { return false; }
+
+ private:
+  Terminal& terminal_;
+};
+
+enum class Read { kLine, kEnd, kInterrupted };
+
+Read read_line(Terminal& terminal, std::string& line) {
+  try {
+    return terminal.read_line(line) ? Read::kLine : Read::kEnd;
+  } catch (const Error&) {
+    return Read::kInterrupted;
+  }
+}
+
+// Lines up to something that can be run or refused; false at the end of input. Ctrl-C forgets what was begun.
+bool read_block(Session& session, Terminal& terminal, std::string& text) {
+  const std::string first = "In [" + std::to_string(session.number()) + "]: ";
+  const std::string next = std::string(first.size() - 5, ' ') + "...: ";
+  text.clear();
+  std::string line;
+  for (;;) {
+    terminal.write_out(text.empty() ? first : next);
+    terminal.flush();
+    switch (read_line(terminal, line)) {
+      case Read::kEnd: return !text.empty();
+      case Read::kInterrupted:
+        terminal.write_out("\nKeyboardInterrupt\n");
+        text.clear();
+        continue;
+      case Read::kLine: break;
+    }
+    text += line + "\n";
+    if (session.state_of(text).kind != BlockState::Kind::kIncomplete) return true;
+  }
+}
+
+}  // namespace
+
+int run_plain_prompt(Interpreter& in, Terminal& terminal) {
+  PlainClient client(terminal);
+  Session session(in, client);
+  std::string text;
+  while (read_block(session, terminal, text)) {
+    keep_reserve(in);
+    const Outcome outcome = session.run(text);
+    if (outcome.kind == Outcome::Kind::kLeft) return outcome.status;
+  }
+  terminal.write_out("\n");
+  return 0;
+}
+
+int run_prompt(Interpreter& in, Terminal& terminal) {
+  terminal.write_out("Tessera " TESSERA_VERSION ": a tensor language. exit() or Ctrl-D leaves.\n");
+  return run_plain_prompt(in, terminal);
+}
+
+}  // namespace tessera::repl
