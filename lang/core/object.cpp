@@ -120,6 +120,7 @@ void Heap::account_small(size_t bytes) {
   if (limit_ != 0 && bytes_ + bytes > allowed_) {
     if (bytes_ + bytes > limit_ + beyond_limit()) throw Error(ErrorKind::MemoryError, "");
     interrupt_.fetch_or(kMemoryShort, std::memory_order_relaxed);
+    if (bytes < kSlabBytes) allowed_ = bytes_ + kSlabBytes;  // one word for as much as a slab would have had room for
   }
   bytes_ += bytes;
 }
