@@ -43,15 +43,6 @@ struct Drain {
 };
 thread_local Drain drain;  // per thread: free blocks
 
-}  // namespace
-
-namespace {
-
-// In front of each block stands who pays for it; nobody, where memory has no limit.
-struct alignas(std::max_align_t) Payer {
-  Account* account;
-};
-
 void* take(size_t bytes) {
   if (bytes > kLargest) return ::operator new(bytes);
   const size_t kind = (bytes + kGrain - 1) / kGrain - 1;
@@ -74,6 +65,21 @@ void put_back(void* memory, size_t bytes) noexcept {
 }
 
 }  // namespace
+#else
+namespace {
+void* take(size_t bytes) { return ::operator new(bytes); }
+void put_back(void* memory, size_t) noexcept { ::operator delete(memory); }
+}  // namespace
+#endif
+
+namespace {
+
+// In front of each block stands who pays for it; nobody, where memory has no limit.
+struct alignas(std::max_align_t) Payer {
+  Account* account;
+};
+
+}  // namespace
 
 void* pool_allocate(size_t bytes) {
   bytes += sizeof(Payer);
@@ -81,7 +87,12 @@ void* pool_allocate(size_t bytes) {
   if (account->limit() == Account::kUnlimited) [[likely]]
     account = nullptr;
   else account->charge(bytes);
-  return new (take(bytes)) Payer{account} + 1;
+  try {
+    return new (take(bytes)) Payer{account} + 1;
+  } catch (const std::bad_alloc&) {
+    if (account != nullptr) account->refund(bytes);
+    throw;
+  }
 }
 
 void pool_release(void* memory, size_t bytes) noexcept {
@@ -91,9 +102,5 @@ void pool_release(void* memory, size_t bytes) noexcept {
   put_back(payer, bytes);
   if (account) account->refund(bytes);
 }
-#else
-void* pool_allocate(size_t bytes) { return ::operator new(bytes); }
-void pool_release(void* block, size_t) noexcept { ::operator delete(block); }
-#endif
 
 }  // namespace tessera::tensor
