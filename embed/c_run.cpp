@@ -10,18 +10,16 @@
 #include <vector>
 
 #include "embed/handles.h"
+#include "lang/assist/complete.h"
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
 #include "lang/compiler/compile.h"
 #include "lang/core/protocol.h"
-#include "lang/objects/attribute.h"
-#include "lang/objects/module.h"
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source.h"
-#include "lang/types/dict.h"
-#include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/vm/task.h"
+#include "stdlib/assist.h"
 
 using namespace tessera;
 using namespace tessera::embed;
@@ -212,67 +210,13 @@ tsr_completeness tsr_is_complete(tsr_interpreter*, const char* code, size_t size
   return TSR_INVALID;
 }
 
-namespace {
-
-bool is_name_byte(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
-// What stands before the last dot, found by attributes alone: nothing is called but properties.
-Value object_before_dot(Interpreter& in, std::string_view dotted) {
-  Value object;
-  while (!dotted.empty()) {
-    const size_t dot = std::min(dotted.find('.'), dotted.size());
-    lang::Str* const name = lang::intern(in, dotted.substr(0, dot));
-    if (object.is_undefined()) {
-      const Value* found = lang::dict_get_str(in.main_module()->dict, name);
-      if (found == nullptr) found = lang::find_builtin(in, name);
-      object = found == nullptr ? Value() : *found;
-    } else {
-      object = lang::find_attr(in, object, name);
-    }
-    if (object.is_undefined()) return {};
-    dotted.remove_prefix(std::min(dot + 1, dotted.size()));
-  }
-  return object;
-}
-
-void names_of_dict(Interpreter& in, const lang::Dict* dict, lang::List* into) {
-  lang::dict_for_each(dict, [&](const Value& key, const Value&) { lang::list_append(in, into, key); });
-}
-
-}  // namespace
-
 bool tsr_complete(tsr_interpreter* shell, const char* code, size_t size,
                   void (*found)(void* user, const char* name, size_t size), void* user, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
     const std::string_view text = embed::text_of(code, size);
-    size_t begin = text.size();
-    while (begin > 0 && (is_name_byte(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-    const std::string_view dotted = text.substr(begin);
-    const size_t dot = dotted.rfind('.');
-    const std::string_view start = dot == dotted.npos ? dotted : dotted.substr(dot + 1);
-    Value names;
-    if (dot == dotted.npos) {
-      names = lang::make_list(in);
-      names_of_dict(in, in.main_module()->dict, lang::as_list(names));
-      lang::complete_builtins(in);
-      names_of_dict(in, in.vm().builtins(), lang::as_list(names));
-    } else {
-      const Value object = object_before_dot(in, dotted.substr(0, dot));
-      if (object.is_undefined()) return;
-      names = lang::list_from(in, lang::attribute_names(in, object));
-    }
-    lang::list_sort(in, lang::as_list(names), Value::none(), false);
-    std::string_view last;
-    for (const Value& name : *lang::as_list(names)) {
-      if (!lang::is_str(name)) continue;
-      const std::string_view one = lang::text_of(name);
-      if (!one.starts_with(start) || one == last || (start.empty() && one.starts_with("_"))) continue;
-      if (found != nullptr) found(user, one.data(), one.size());
-      last = one;
-    }
+    if (found == nullptr) return;
+    for (const lang::Choice& choice : lang::choices_at(in, text, text.size(), stdlib::library_assist()).found)
+      found(user, choice.text.data(), choice.text.size());
   });
 }
 

@@ -513,6 +513,10 @@ void fill_code(Interpreter& in, Type* type) {
   in.add_property(type, "co_filename", [](Interpreter& i, const Args& a) {
     return make_str(i, static_cast<Code*>(a[0].as_object())->source->name());
   });
+  // The whole text that it is a part of: of a module of the library or a block of a session there is no file.
+  in.add_property(type, "_co_text", [](Interpreter& i, const Args& a) {
+    return make_str_lossy(i, static_cast<Code*>(a[0].as_object())->source->text());
+  });
   in.add_property(type, "co_argcount", [](Interpreter&, const Args& a) {
     return Value::integer(static_cast<Code*>(a[0].as_object())->positional);
   });

@@ -115,6 +115,12 @@ Module* Modules::find(std::string_view name) {
   return static_cast<Module*>(found->as_object());
 }
 
+std::vector<std::string_view> Modules::native_names() const {
+  std::vector<std::string_view> names;
+  for (const NativeModule& native : native_) names.push_back(native.name);
+  return names;
+}
+
 Value Modules::import(std::string_view name) {
   if (const Value* ready = dict_get_text(table_, name)) {
     if (!ready->is_none()) return *ready;

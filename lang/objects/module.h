@@ -54,6 +54,9 @@ class Modules {
   // `from module import *` into the globals.
   void import_star(const Value& module, Dict* globals);
 
+  // Names of the native modules, for completion.
+  std::vector<std::string_view> native_names() const;
+
   Dict* table() { return table_; }  // sys.modules
   Module* find(std::string_view name);
 

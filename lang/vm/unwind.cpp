@@ -203,6 +203,10 @@ void VirtualMachine::safe_point(uint32_t again) {
     top_->pc -= again;
     throw Paused{};
   }
+  if (wanted & kSampleDue) {
+    in_.interrupt.fetch_and(~kSampleDue);
+    if (sampler_ != nullptr) sampler_(sampler_data_);
+  }
   if (wanted & kSignalArrived) {
     in_.interrupt.fetch_and(~kSignalArrived);
     call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});

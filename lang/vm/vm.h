@@ -17,6 +17,9 @@ namespace tessera::lang {
 class Interpreter;
 struct Dict;
 
+// A bit beside those of signals.h, which nobody sets but a profiler.
+inline constexpr uint32_t kSampleDue = 256;
+
 class VirtualMachine {
  public:
   explicit VirtualMachine(Interpreter& in);
@@ -45,6 +48,12 @@ class VirtualMachine {
   // `again`: so many words before pc is an instruction that has done nothing yet, where a Task may pause. Zero: not here.
   void safe_point(uint32_t again = 0);
   void stop_now();
+  // What is called at the first safe point after kSampleDue has come: for a profiler. Null: nothing.
+  using Sampler = void (*)(void* data);
+  void set_sampler(Sampler sampler, void* data) {
+    sampler_ = sampler;
+    sampler_data_ = data;
+  }
   // What no handler of the script catches, and what stays until the run has ended.
   [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
   void begin_run();  // see RunScope
@@ -125,6 +134,8 @@ class VirtualMachine {
   Frame* frames_ = nullptr;
   Frame* frames_end_ = nullptr;
   Dict* builtins_ = nullptr;
+  Sampler sampler_ = nullptr;
+  void* sampler_data_ = nullptr;
   const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
 };
 

@@ -22,7 +22,7 @@ struct Style {
 
 // One thing in each of the forms that it has; a client takes the best that it can show. `text` is always there.
 struct Display {
-  std::string text;  // without colours, without a newline at its end
+  std::string text;            // without colours, without a newline at its end
   std::string html, svg, png;  // may be empty; png: the file's bytes
 };
 
@@ -41,6 +41,8 @@ class Client {
   virtual void show_error(lang::Interpreter& in, const lang::Value& exception, std::string_view text) = 0;
   // Lets a person edit the file and answers when that is done; false: there is no editor here.
   virtual bool edit(const std::string& path) = 0;
+  // Puts a text where the next block is typed, to be changed and run; false: that is not possible here.
+  virtual bool offer(const std::string& /*text*/) { return false; }
 };
 
 }  // namespace tessera::repl

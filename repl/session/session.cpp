@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "lang/assist/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/core/signals.h"
 #include "lang/objects/exception.h"
@@ -10,6 +11,9 @@
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/vm/vm.h"
+#include "repl/session/command_line.h"
+#include "repl/session/commands.h"
+#include "repl/session/prelude.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -28,50 +32,100 @@ std::string text_of_exception(Interpreter& in, const Value& exception) {
   }
 }
 
+BlockState::Kind kind_of(Completeness completeness) {
+  switch (completeness) {
+    case Completeness::kComplete: return BlockState::Kind::kComplete;
+    case Completeness::kIncomplete: return BlockState::Kind::kIncomplete;
+    case Completeness::kInvalid: break;
+  }
+  return BlockState::Kind::kInvalid;
+}
+
+// A command's own text: a statement behind it may go on, and a cell ends with an empty line.
+BlockState::Kind state_of_command(const CommandLine& line, std::string_view block) {
+  if (line.kind == CommandLine::Kind::Cell)
+    return block.ends_with("\n\n") || (!line.body.empty() && block.back() != '\n') ? BlockState::Kind::kComplete
+                                                                                   : BlockState::Kind::kIncomplete;
+  if (line.kind != CommandLine::Kind::Command) return BlockState::Kind::kComplete;
+  const Command* const command = find_command(line.name);
+  if (command == nullptr || command->takes != Command::Takes::Statement) return BlockState::Kind::kComplete;
+  const std::string_view newlines = block.substr(block.find_last_not_of('\n') + 1);
+  const Completeness state = is_complete(line.arguments + std::string(newlines));
+  return state == Completeness::kIncomplete ? BlockState::Kind::kIncomplete : BlockState::Kind::kComplete;
+}
+
 }  // namespace
 
-Session::Session(Interpreter& in, Client& client) : in_(in), client_(client) {}
+Session::Session(Interpreter& in, Client& client) : in_(in), client_(client), results_(in) {}
 
 Session::~Session() = default;
 
 void Session::interrupt() noexcept { in_.interrupt.fetch_or(kKeyboard); }
 
 BlockState Session::state_of(std::string_view block) const {
-  switch (is_complete(block)) {
-    case Completeness::kComplete: return {BlockState::Kind::kComplete, ""};
-    case Completeness::kIncomplete: return {BlockState::Kind::kIncomplete, ""};
-    case Completeness::kInvalid: break;
-  }
-  return {BlockState::Kind::kInvalid, ""};
+  const std::vector<BlockPiece> pieces = split_block(block);
+  if (!pieces.empty() && pieces.back().command) return {state_of_command(*pieces.back().command, block), ""};
+  // Of several pieces the last decides: those before it are whole lines.
+  return {kind_of(is_complete(pieces.size() > 1 ? std::string_view(pieces.back().text) : block)), ""};
 }
+
+std::string Session::block_name() const { return "In [" + std::to_string(number_) + "]"; }
 
 Outcome Session::run(const std::string& block) {
   if (is_blank(block)) return {};
-  const Outcome outcome = run_program(block);
+  in_.interrupt.fetch_and(~kKeyboard);  // one that came too late for the last block
+  Outcome outcome;
+  try {
+    results_.begin(number_, block);
+    for (const BlockPiece& piece : split_block(block)) {
+      outcome = piece.command ? run_command(*piece.command) : run_piece(piece.text);
+      if (outcome.kind != Outcome::Kind::kDone) break;
+    }
+  } catch (const std::exception&) {  // no memory for the numbers' names
+    outcome = fail(current_native_exception(in_));
+  }
   ++number_;
   return outcome;
 }
 
-Outcome Session::run_program(const std::string& block) {
-  in_.interrupt.fetch_and(~kKeyboard);  // one that came too late for the last block
-  const std::string name = "In [" + std::to_string(number_) + "]";
+Outcome Session::run_piece(const std::string& text) {
+  const std::string_view word = trimmed(text);
+  if ((word == "exit" || word == "quit") && dict_get_text(in_.main_module()->dict, word) == nullptr)
+    return {Outcome::Kind::kLeft, 0};
   try {
-    const Value value = in_.run_interactive(*std::make_shared<Source>(name, block));
-    if (!value.is_undefined() && !value.is_none()) keep_result(value);
+    show(execute(text));
     return {};
   } catch (const std::exception&) {
     return fail(current_native_exception(in_));
   }
 }
 
+Outcome Session::run_command(const CommandLine& line) {
+  try {
+    return run_command_line(*this, line);
+  } catch (const CommandError& error) {
+    client_.write(std::string(error.what()) + "\n");
+    return {Outcome::Kind::kFailed, 1};
+  } catch (const std::exception&) {
+    return fail(current_native_exception(in_));
+  }
+}
+
+Value Session::execute(const std::string& text) {
+  import_prelude(in_, text);
+  const Value value = in_.run_interactive(*std::make_shared<Source>(block_name(), text));
+  return ends_with_semicolon(text) ? Value() : value;
+}
+
 // The value of a last expression is shown under the limits of a run too: its __repr__ is a script.
-void Session::keep_result(const Value& value) {
+void Session::show(const Value& value) {
+  if (value.is_undefined() || value.is_none()) return;
   Display display;
   {
     const RunScope run(in_.vm());
     display.text = repr_text(in_, value);
   }
-  dict_set_str(in_, in_.main_module()->dict, intern(in_, "_"), value);
+  results_.keep(number_, value);
   client_.show_result(number_, display);
 }
 
@@ -84,6 +138,7 @@ Outcome Session::fail(const Value& exception) {
     return {Outcome::Kind::kLeft, 1};
   }
   in_.interrupt.fetch_and(~kKeyboard);  // it has been heard
+  last_exception_ = exception;
   client_.show_error(in_, exception, text_of_exception(in_, exception));
   return {Outcome::Kind::kFailed, is_error(in_, exception, ErrorKind::KeyboardInterrupt) ? 130 : 1};
 }

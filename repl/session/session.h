@@ -10,8 +10,11 @@
 
 #include "lang/core/interpreter.h"
 #include "repl/session/client.h"
+#include "repl/session/results.h"
 
 namespace tessera::repl {
+
+struct CommandLine;
 
 // How a block ended.
 struct Outcome {
@@ -35,8 +38,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Runs one block: statements, whose last expression is shown; or a command of commands.h (":tensors", "x?", "%time ...",
-  // "!ls"). What it raises is shown, not thrown. A block of blanks does nothing and has no number.
+  // Runs one block: statements, whose last expression is shown unless a semicolon follows; or a command of commands.h
+  // (":tensors", "x?", "%time ...", "!ls"). What it raises is shown, not thrown. A block of blanks does nothing and has no
+  // number.
   Outcome run(const std::string& block);
 
   int number() const { return number_; }  // the next block's: In [n]
@@ -47,14 +51,31 @@ class Session {
 
   lang::Interpreter& interpreter() { return in_; }
   Client& client() { return client_; }
+  Results& results() { return results_; }
+
+  // --- for commands
+
+  // Statements in the person's names; the value of a last expression, or Undefined. Throws what they raise.
+  lang::Value execute(const std::string& text);
+  // Shows it and keeps it, as the block's result. None and Undefined: nothing.
+  void show(const lang::Value& value);
+  // Shows what was raised.
+  Outcome fail(const lang::Value& exception);
+  // The name under which the running block's text stands in tracebacks: "In [3]".
+  std::string block_name() const;
+  // The last exception that was shown, for `:why`; Undefined: none.
+  const lang::Value& last_exception() const { return last_exception_; }
+  // The running block has this number from now on: a restored session goes on behind its own.
+  void set_number(int number) { number_ = number; }
 
  private:
-  Outcome run_program(const std::string& block);
-  Outcome fail(const lang::Value& exception);
-  void keep_result(const lang::Value& value);
+  Outcome run_piece(const std::string& text);
+  Outcome run_command(const CommandLine& line);
 
   lang::Interpreter& in_;
   Client& client_;
+  Results results_;
+  lang::Value last_exception_;
   int number_ = 1;
 };
 

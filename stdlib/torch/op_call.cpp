@@ -212,6 +212,16 @@ Value make_op_function(Interpreter& in, OpFunction function) {
   return made;
 }
 
+std::vector<std::string> schemas_of(Interpreter&, const Value& function) {
+  std::vector<std::string> schemas;
+  if (!function.is_object() || function.as_object()->kind != ObjectKind::NativeFunction) return schemas;
+  const auto* native = static_cast<NativeFunction*>(function.as_object());
+  if (native->function != call_op_function) return schemas;
+  for (const OpEntry* entry : static_cast<const OpFunction*>(native->data)->entries)
+    schemas.emplace_back(entry->schema_text);
+  return schemas;
+}
+
 Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args) {
   Value& function = torch_state(in).ops_by_name[std::string(name)];
   if (function.is_undefined()) {

@@ -2,7 +2,9 @@
 // binders of its overloads to the boxed kernel.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "stdlib/torch/binder.h"
 
@@ -12,6 +14,8 @@ namespace tessera::stdlib {
 Value make_op_function(Interpreter& in, OpFunction function);
 // Calls with arguments as a script gives them.
 Value call_op(Interpreter& in, OpFunction& function, const Args& args);
+// What the forms of an op's function object are, best first; none for other objects.
+std::vector<std::string> schemas_of(Interpreter& in, const Value& function);
 // For natives that end in an op: calls it by its name in the registry, whatever it is shown as.
 Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args);
 

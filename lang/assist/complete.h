@@ -1,0 +1,50 @@
+// What may stand where a person is typing. Of the person's own nothing runs for it (known.h).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/assist/call_form.h"
+
+namespace tessera::lang {
+
+// What the layers above know; each may be null.
+struct Assist {
+  // The schemas of an op's function object: "add(Tensor self, Tensor other) -> Tensor", best first.
+  std::vector<std::string> (*schemas)(Interpreter& in, const Value& function) = nullptr;
+  // Modules that can be imported and are no files.
+  std::vector<std::string> (*modules)(Interpreter& in) = nullptr;
+  // Names that are there without having been made: Undefined where it is none of them; and which.
+  Value (*late_name)(Interpreter& in, std::string_view name) = nullptr;
+  std::vector<std::string> (*late_names)(Interpreter& in) = nullptr;
+};
+
+struct Choice {
+  std::string text;  // what would stand between begin and end
+  std::string kind;  // "function", "class", "module", "tensor", "name", "keyword", "argument", "key"
+  std::string note;  // a signature, a shape; may be empty
+};
+
+struct Choices {
+  size_t begin = 0, end = 0;
+  std::vector<Choice> found;
+  // The cursor stands in a string: what it has up to there. A file, perhaps.
+  bool in_string = false;
+  std::string string;
+};
+
+// As a script may see them; none where it may not.
+std::vector<std::string> names_in_folder(Interpreter& in, const std::string& folder);
+
+Choices choices_at(Interpreter& in, std::string_view text, size_t cursor, const Assist& assist);
+
+// The call around the cursor: all of its forms, and which parameter of each is being typed (-1: none).
+struct CallAt {
+  std::vector<CallForm> forms;
+  std::vector<int> active;
+};
+CallAt call_around(Interpreter& in, std::string_view text, size_t cursor, const Assist& assist);
+
+}  // namespace tessera::lang

@@ -1,0 +1,287 @@
+#include "repl/session/profile.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <vector>
+
+#include "lang/compiler/chunk.h"
+#include "lang/types/str.h"
+#include "lang/vm/frame.h"
+#include "lang/vm/vm.h"
+
+namespace tessera::repl {
+using namespace lang;
+
+namespace {
+
+constexpr long kInterval = 1'000'000;  // nanoseconds
+constexpr size_t kMostFrames = 100;
+constexpr size_t kMostSites = 4096;
+constexpr double kAtOnce = 50e-6;  // seconds: a safe point that comes so soon says where the program was
+
+double now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// A place in the code. Its texts are copies: the code may be gone when the table is shown.
+struct Site {
+  const Code* code;  // only compared
+  uint32_t word, line;
+  int64_t self, total, in_native;
+  uint64_t stamp;  // the last sample that counted it
+  char function[64], file[128], text[120], expression[120], anchor[8];
+};
+
+void copy(char* to, size_t room, std::string_view from) {
+  const size_t size = std::min(room - 1, from.size());
+  std::memcpy(to, from.data(), size);
+  to[size] = 0;
+}
+
+}  // namespace
+
+// Written by the handler of the signal and at safe points, both on the profiled thread; `busy` keeps them apart.
+struct Profile::Table {
+  Interpreter& in;
+  std::vector<Site> sites;
+  uint16_t pending[kMostFrames];  // the stack that the signal saw
+  size_t pending_frames = 0;
+  int64_t pending_count = 0;
+  double pending_since = 0;
+  std::atomic<bool> busy{false};
+  uint64_t stamp = 0;
+  int64_t samples = 0;
+  double began = now(), ended = 0;
+  timer_t timer{};
+  struct sigaction before {};
+  bool running = false;
+
+  explicit Table(Interpreter& interpreter) : in(interpreter) { sites.reserve(kMostSites); }
+
+  // No memory is taken here: a signal's handler comes along.
+  int site_of(const Frame& frame) {
+    const Code* const code = frame.code;
+    if (code == nullptr || code->words.empty()) return -1;
+    const auto at = static_cast<size_t>(frame.pc - code->words.data());
+    const auto word = static_cast<uint32_t>(at == 0 ? 0 : at - 1);
+    if (word >= code->places.size()) return -1;
+    for (size_t i = 0; i < sites.size(); ++i)
+      if (sites[i].code == code && sites[i].word == word) return static_cast<int>(i);
+    if (sites.size() == kMostSites) return -1;
+    Site& site = sites.emplace_back();
+    fill(site, *code, word);
+    return static_cast<int>(sites.size()) - 1;
+  }
+  static void fill(Site& site, const Code& code, uint32_t word) {
+    const Place& place = code.places[word];
+    const std::string_view text = code.source->text();
+    const size_t begin = std::min<size_t>(place.span.begin, text.size());
+    site.code = &code;
+    site.word = word;
+    site.line =
+        1 + static_cast<uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+    copy(site.function, sizeof site.function, code.qualname != nullptr ? code.qualname->view() : "");
+    copy(site.file, sizeof site.file, code.source->name());
+    size_t from = begin;
+    while (from > 0 && text[from - 1] != '\n') --from;
+    while (from < text.size() && text[from] == ' ') ++from;
+    copy(site.text, sizeof site.text, text.substr(from, text.find('\n', from) - from));
+    copy(site.expression, sizeof site.expression,
+         text.substr(begin, std::max(place.span.end, place.span.begin) - begin));
+    copy(site.anchor, sizeof site.anchor, text.substr(place.anchor.begin, place.anchor.end - place.anchor.begin));
+  }
+
+  size_t take(uint16_t* stack) {
+    size_t count = 0;
+    for (const Frame* frame = in.vm().top(); frame != nullptr && count < kMostFrames; frame = frame->caller)
+      if (const int site = site_of(*frame); site >= 0) stack[count++] = static_cast<uint16_t>(site);
+    return count;
+  }
+  void count(const uint16_t* stack, size_t frames, int64_t times, bool native) {
+    if (frames == 0) return;
+    samples += times;
+    ++stamp;
+    sites[stack[0]].self += times;
+    if (native) sites[stack[0]].in_native += times;
+    for (size_t i = 0; i < frames; ++i) {
+      Site& site = sites[stack[i]];
+      if (site.stamp != stamp) site.total += times;
+      site.stamp = stamp;
+    }
+  }
+
+  void on_signal() {
+    if (busy.exchange(true)) return;
+    uint16_t stack[kMostFrames];
+    const size_t frames = take(stack);
+    if (pending_count != 0 && frames == pending_frames && std::equal(stack, stack + frames, pending)) {
+      ++pending_count;
+    } else {
+      count(pending, pending_frames, pending_count, true);
+      std::copy(stack, stack + frames, pending);
+      pending_frames = frames;
+      pending_count = 1;
+      pending_since = now();
+    }
+    in.interrupt.fetch_or(kSampleDue);
+    busy = false;
+  }
+  void on_safe_point() {
+    if (busy.exchange(true)) return;
+    const bool at_once = pending_count == 1 && now() - pending_since < kAtOnce;
+    if (at_once) {
+      uint16_t stack[kMostFrames];
+      const size_t frames = take(stack);
+      count(stack, frames, 1, false);
+    } else {
+      count(pending, pending_frames, pending_count, true);
+    }
+    pending_count = 0;
+    pending_frames = 0;
+    busy = false;
+  }
+};
+
+namespace {
+
+thread_local Profile::Table* profiled = nullptr;  // per thread: what the handler of its signal can reach
+
+void on_profile_signal(int) {
+  const int error = errno;
+  if (profiled != nullptr) profiled->on_signal();
+  errno = error;
+}
+
+struct Row {
+  std::string name, text;
+  int64_t self = 0, total = 0;
+};
+
+// "relu" of `torch.relu(x)`, "sum" of `(a + b).sum(1)`, "@" of `a @ b`.
+std::string operation_of(const Site& site) {
+  if (site.anchor[0] != 0 && site.anchor[0] != '[' && site.anchor[0] != '(') return site.anchor;
+  std::string_view text = site.expression;
+  int depth = 0;
+  size_t at = text.size();
+  while (at > 0) {
+    const char c = text[--at];
+    depth += (c == ')' || c == ']') - (c == '(' || c == '[');
+    if (depth == 0 && (c == '(' || c == '[')) break;
+  }
+  if (at == 0) return std::string(text.substr(0, text.find('(')));
+  if (text[at] == '[') return "[]";
+  text = text.substr(0, at);
+  const size_t name = text.find_last_of(". (=");
+  return std::string(text.substr(name == text.npos ? 0 : name + 1));
+}
+
+std::string line_of(double share_self, double share_total, double seconds, const std::string& name,
+                    const std::string& text, unsigned columns) {
+  char numbers[96];
+  std::snprintf(numbers, sizeof numbers, "%6.1f%% %6.1f%% %8.0f ms  ", 100 * share_self, 100 * share_total,
+                1e3 * seconds);
+  std::string line = numbers + name;
+  if (!text.empty()) line += std::string(line.size() < 52 ? 52 - line.size() : 2, ' ') + text;
+  while (count_chars(line) > columns) line.pop_back();
+  return line + "\n";
+}
+
+void add_table(std::string& out, const char* title, std::vector<Row> rows, int64_t samples, double elapsed,
+               unsigned columns) {
+  constexpr size_t kShown = 10;
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.self != b.self ? a.self > b.self : a.total != b.total ? a.total > b.total : a.name < b.name;
+  });
+  if (rows.empty()) return;
+  out += std::string("\n   self   total         self  ") + title + "\n";
+  const auto all = static_cast<double>(samples);
+  for (size_t i = 0; i < rows.size() && i < kShown; ++i) {
+    const double self = static_cast<double>(rows[i].self) / all, total = static_cast<double>(rows[i].total) / all;
+    if (i > 0 && self < 0.01 && total < 0.05) break;
+    out += line_of(self, total, self * elapsed, rows[i].name, rows[i].text, columns);
+  }
+}
+
+}  // namespace
+
+Profile::Profile(Interpreter& in) : table_(new Table(in)) {
+  profiled = table_.get();
+  in.vm().set_sampler([](void* table) { static_cast<Table*>(table)->on_safe_point(); }, table_.get());
+  struct sigaction action {};
+  action.sa_handler = on_profile_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGPROF, &action, &table_->before);
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGPROF;
+  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+  if (timer_create(CLOCK_MONOTONIC, &event, &table_->timer) != 0) return;
+  table_->running = true;
+  const itimerspec every{{0, kInterval}, {0, kInterval}};
+  timer_settime(table_->timer, 0, &every, nullptr);
+}
+
+Profile::~Profile() { stop(); }
+
+void Profile::stop() {
+  if (table_->ended != 0) return;
+  table_->ended = now();
+  if (table_->running) timer_delete(table_->timer);
+  sigaction(SIGPROF, &table_->before, nullptr);
+  table_->in.vm().set_sampler(nullptr, nullptr);
+  table_->in.interrupt.fetch_and(~kSampleDue);
+  table_->count(table_->pending, table_->pending_frames, table_->pending_count, true);
+  profiled = nullptr;
+}
+
+std::string Profile::text(unsigned columns) const {
+  const Table& table = *table_;
+  const double elapsed = table.ended - table.began;
+  char head[96];
+  std::snprintf(head, sizeof head, "%.3f s, looked at %lld times\n", elapsed, static_cast<long long>(table.samples));
+  std::string out = head;
+  if (table.samples == 0) return out + "It was over before it could be looked at: try :timeit.\n";
+  std::map<std::string, Row> lines, functions, operations;
+  for (const Site& site : table.sites) {
+    const std::string place = std::string(site.file) + ":" + std::to_string(site.line);
+    Row& line = lines[place];
+    line.name = place;
+    line.text = site.text;
+    line.self += site.self;
+    line.total += site.total;
+    const std::string name = std::string(site.function) + "  (" + site.file + ")";
+    Row& function = functions[name];
+    function.name = name;
+    function.self += site.self;
+    function.total = std::max(function.total, std::min(function.total + site.total, table.samples));
+    if (site.in_native == 0) continue;
+    const std::string operation = operation_of(site);
+    Row& row = operations[operation];
+    row.name = operation;
+    row.self += site.in_native;
+    row.total += site.in_native;
+  }
+  const auto rows = [](const std::map<std::string, Row>& from) {
+    std::vector<Row> all;
+    for (const auto& [name, row] : from) all.push_back(row);
+    return all;
+  };
+  add_table(out, "line", rows(lines), table.samples, elapsed, columns);
+  add_table(out, "function", rows(functions), table.samples, elapsed, columns);
+  add_table(out, "operation", rows(operations), table.samples, elapsed, columns);
+  return out;
+}
+
+}  // namespace tessera::repl
