@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "lang/core/error.h"
 
@@ -88,7 +89,8 @@ Terminal::~Terminal() { flush(); }
 
 void Terminal::write_out(std::string_view text) {
   pending_.append(text);
-  if (pending_.size() >= kBufferBytes || (line_buffered_ && text.find('\n') != std::string_view::npos)) flush();
+  if (pending_.size() >= kBufferBytes || (line_buffered_ && text.find_first_of("\n\r") != std::string_view::npos))
+    flush();
   // A closed pipe or a full disk stops a program that would print for ever.
   if (failed_) throw Error(ErrorKind::OSError, "[Errno " + std::to_string(error_) + "] " + std::strerror(error_));
 }
@@ -131,6 +133,18 @@ bool Terminal::read_more() {
     if (got >= 0) return got > 0;
     if (errno != EINTR && errno != EAGAIN) return false;
   }
+}
+
+std::string Terminal::take_input() {
+  std::string input = input_.substr(input_at_);
+  input_.clear();
+  input_at_ = 0;
+  return input;
+}
+
+void Terminal::give_back(std::string input) {
+  input += take_input();
+  input_ = std::move(input);
 }
 
 void Terminal::flush() {

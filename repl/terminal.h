@@ -11,7 +11,8 @@
 namespace tessera::repl {
 using namespace stdlib;
 
-// Output is collected and written in large pieces; a terminal sees each line at once, and everything is written
+// Output is collected and written in large pieces; a terminal sees each line at once, also one that is
+// written over ('\r'), and everything is written
 // before anything goes to standard error, before input is read, and at the end.
 class Terminal {
  public:
@@ -25,6 +26,10 @@ class Terminal {
   // False: the end of the input. Throws KeyboardInterrupt when Ctrl-C comes meanwhile.
   bool read_line(std::string& line);
   void flush();
+  // What was read of standard input and nobody asked for yet; and back: it is what read_line gives first. A prompt that reads
+  // keys itself hands over so what was typed ahead.
+  std::string take_input();
+  void give_back(std::string input);
   bool output_failed() const { return failed_; }  // a full disk, a closed pipe
 
   Host host();

@@ -76,9 +76,4 @@ int run_plain_prompt(Interpreter& in, Terminal& terminal) {
   return 0;
 }
 
-int run_prompt(Interpreter& in, Terminal& terminal) {
-  terminal.write_out("Tessera " TESSERA_VERSION ": a tensor language. exit() or Ctrl-D leaves.\n");
-  return run_plain_prompt(in, terminal);
-}
-
 }  // namespace tessera::repl

@@ -13,6 +13,7 @@
 #include "lang/vm/vm.h"
 #include "repl/session/command_line.h"
 #include "repl/session/commands.h"
+#include "repl/session/highlight.h"
 #include "repl/session/prelude.h"
 
 namespace tessera::repl {
@@ -66,7 +67,9 @@ BlockState Session::state_of(std::string_view block) const {
   const std::vector<BlockPiece> pieces = split_block(block);
   if (!pieces.empty() && pieces.back().command) return {state_of_command(*pieces.back().command, block), ""};
   // Of several pieces the last decides: those before it are whole lines.
-  return {kind_of(is_complete(pieces.size() > 1 ? std::string_view(pieces.back().text) : block)), ""};
+  const BlockState::Kind kind = kind_of(is_complete(pieces.size() > 1 ? std::string_view(pieces.back().text) : block));
+  if (kind != BlockState::Kind::kIncomplete) return {kind, ""};
+  return {kind, next_indentation(block.substr(0, block.find_last_not_of('\n') + 1))};
 }
 
 std::string Session::block_name() const { return "In [" + std::to_string(number_) + "]"; }

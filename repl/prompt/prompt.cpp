@@ -1,0 +1,270 @@
+// The prompt at a terminal: reads a block with the editor, runs it in the session, shows what comes of it.
+#include "repl/prompt/prompt.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "lang/core/error.h"
+#include "lang/core/signals.h"
+#include "repl/prompt/editor.h"
+#include "repl/prompt/screen.h"
+#include "repl/prompt/surroundings.h"
+#include "repl/prompt/tty.h"
+#include "repl/session/complete.h"
+#include "repl/session/history.h"
+#include "repl/session/session.h"
+
+namespace tessera::repl {
+namespace {
+
+class Prompt : public Client {
+ public:
+  Prompt(Interpreter& in, Terminal& terminal)
+      : in_(in),
+        terminal_(terminal),
+        style_(style_of(process_environment)),
+        session_(in, *this),
+        history_(history_file()),
+        editor_(sources(), key_style_of(process_environment)),
+        screen_(style_.colours) {}
+
+  int run();
+
+  // --- Client
+  Style style() const override {
+    Style style = style_;
+    int columns = 0, rows = 0;
+    Tty::size(columns, rows);
+    style.columns = static_cast<unsigned>(columns);
+    style.rows = static_cast<unsigned>(rows);
+    return style;
+  }
+  void write(std::string_view text) override { terminal_.write_out(text); }
+  void show_result(int number, const Display& value) override;
+  void show(const Display& what) override { terminal_.write_out(what.text + "\n"); }
+  void show_error(lang::Interpreter&, const lang::Value&, std::string_view text) override {
+    terminal_.write_error(coloured_error(text, style_.colours));
+  }
+  bool edit(const std::string& path) override {
+    terminal_.flush();
+    return run_editor(path);
+  }
+
+ private:
+  enum class Read { kBlock, kDropped, kEnd };
+
+  Sources sources();
+  Read read_block();
+  Read act(Effect effect, bool& reading);
+  bool next_key(Key& key, Tty::Event& event);
+  void begin_line();
+  void say_problem();
+  bool paint();
+  void edit_outside();
+  std::string cursor_shape();
+  View view() { return editor_.view(session_.number(), screen_.columns(), screen_.rows()); }
+
+  Interpreter& in_;
+  Terminal& terminal_;
+  Style style_;
+  Session session_;
+  History history_;
+  Editor editor_;
+  Screen screen_;
+  Tty tty_;
+  KeyReader keys_;
+  ViMode shape_ = ViMode::kInsert;
+  bool said_problem_ = false;
+  bool ran_ = false;  // a block since the last prompt: an empty line sets it off
+};
+
+Sources Prompt::sources() {
+  Sources sources;
+  sources.state_of = [this](std::string_view block) { return session_.state_of(block); };
+  sources.complete = [this](std::string_view text, size_t cursor) { return complete(session_, text, cursor); };
+  sources.call_at = [this](std::string_view text, size_t cursor) { return call_at(session_, text, cursor); };
+  sources.history = &history_.blocks();
+  return sources;
+}
+
+void Prompt::show_result(int number, const Display& value) {
+  const bool several = value.text.find('\n') != std::string::npos;
+  const std::string digits = std::to_string(number);
+  terminal_.write_out(coloured("Out[", Look::kOut, style_.colours) +
+                      coloured(digits, Look::kOutNumber, style_.colours) + coloured("]: ", Look::kOut, style_.colours) +
+                      (several ? "\n" : "") + value.text + "\n");
+}
+
+// To the beginning of an empty line. Where the cursor stands cannot be known (another program may have written) and is not
+// asked, since the answer would mix with what is typed: a mark, and blanks up to the margin. They fill the line when it was
+// empty, and are erased then; else they run over into the next one, and the mark shows that the line had no end.
+void Prompt::begin_line() {
+  std::string bytes(kReset);
+  bytes += "\x1b[?25h";
+  bytes += coloured(style_.unicode ? "\xe2\x8f\x8e" : "%", Look::kFaint, style_.colours);
+  bytes.append(static_cast<size_t>(std::max(screen_.columns() - 1, 0)), ' ');
+  bytes += "\r\x1b[K";
+  if (ran_) bytes += "\r\n";
+  ran_ = false;
+  tty_.write(bytes);
+}
+
+void Prompt::say_problem() {
+  if (said_problem_ || history_.problem().empty()) return;
+  said_problem_ = true;
+  tty_.write(coloured(history_.problem(), Look::kFaint, style_.colours) + "\r\n");
+}
+
+// A bar while vi's keys insert, a block when they command; with Emacs' keys the terminal's own.
+std::string Prompt::cursor_shape() {
+  if (editor_.vi_mode() == shape_) return "";
+  shape_ = editor_.vi_mode();
+  return shape_ == ViMode::kInsert ? "\x1b[6 q" : shape_ == ViMode::kNormal ? "\x1b[2 q" : "\x1b[4 q";
+}
+
+bool Prompt::paint() { return tty_.write(screen_.paint(view()) + cursor_shape()); }
+
+// The next whole key; false: something else happened.
+bool Prompt::next_key(Key& key, Tty::Event& event) {
+  std::optional<Key> found = keys_.next();
+  if (!found) {
+    if (!tty_.has_input() && !paint()) {
+      event = Tty::Event::kEnd;
+      return false;
+    }
+    std::string bytes;
+    event = tty_.read(bytes, keys_.undecided() ? kEscapeWaitMilliseconds : -1);
+    keys_.feed(bytes);
+    found = event == Tty::Event::kTimeout ? keys_.next_after_wait() : keys_.next();
+    if (!found) return false;
+  }
+  key = std::move(*found);
+  return true;
+}
+
+void Prompt::edit_outside() {
+  const std::string pattern = (std::filesystem::temp_directory_path() / "tessera-XXXXXX.tsr").string();
+  std::string path = pattern;
+  const int file = mkstemps(path.data(), 4);
+  if (file < 0) return;
+  close(file);
+  std::ofstream(path) << editor_.buffer().text() << '\n';
+  tty_.cooked();
+  const bool edited = run_editor(path);
+  tty_.raw();
+  if (edited) {
+    std::ifstream back(path);
+    editor_.set_text(std::string(std::istreambuf_iterator<char>(back), {}));
+  }
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+}
+
+// What the editor asks for. `reading` becomes false when the block is over.
+Prompt::Read Prompt::act(Effect effect, bool& reading) {
+  switch (effect) {
+    case Effect::kNone: break;
+    case Effect::kRun:
+      reading = false;
+      {
+        View last = view();
+        last.text = editor_.block();
+        last.spans = highlight(last.text);
+        tty_.write(screen_.finish(std::move(last)));
+      }
+      return Read::kBlock;
+    case Effect::kDrop: {
+      reading = false;
+      View last = view();
+      last.text += "^C";
+      tty_.write(screen_.finish(std::move(last)));
+      return Read::kDropped;
+    }
+    case Effect::kLeave:
+      reading = false;
+      tty_.write(screen_.finish(view()));
+      return Read::kEnd;
+    case Effect::kSuspend: {
+      tty_.write(screen_.finish(view()));
+      Tty::suspend();
+      break;
+    }
+    case Effect::kClear: tty_.write(screen_.paint_cleared(view())); break;
+    case Effect::kEdit:
+      tty_.write(screen_.finish(view()));
+      edit_outside();
+      break;
+  }
+  return Read::kBlock;
+}
+
+Prompt::Read Prompt::read_block() {
+  int columns = 0, rows = 0;
+  Tty::size(columns, rows);
+  screen_.resize(columns, rows);
+  history_.refresh();
+  editor_.start();
+  tty_.raw();
+  begin_line();
+  say_problem();
+  screen_.begin();
+  keys_.feed(terminal_.take_input());  // typed ahead
+  if (!paint()) return Read::kEnd;
+  Read result = Read::kBlock;
+  for (bool reading = true; reading;) {
+    Key key;
+    Tty::Event event = Tty::Event::kInput;
+    if (next_key(key, event)) {
+      result = act(editor_.press(key), reading);
+    } else if (event == Tty::Event::kEnd) {
+      return Read::kEnd;
+    } else if (event == Tty::Event::kChanged) {
+      Tty::size(columns, rows);
+      screen_.resize(columns, rows);
+      tty_.write(screen_.paint_anew(view()));
+    } else if (event == Tty::Event::kSignal && (in_.interrupt.fetch_and(~lang::kKeyboard) & lang::kKeyboard) != 0) {
+      result = act(editor_.press({"C-c", ""}), reading);
+    }
+  }
+  // Typed ahead: for input() of the block, or the next one.
+  std::string rest = keys_.take_rest();
+  std::replace(rest.begin(), rest.end(), '\r', '\n');
+  terminal_.give_back(std::move(rest));
+  tty_.cooked();
+  return result;
+}
+
+int Prompt::run() {
+  for (;;) {
+    const Read read = read_block();
+    if (read == Read::kEnd) return 0;
+    const std::string block = read == Read::kBlock ? editor_.block() : "";
+    if (block.empty()) continue;
+    history_.add(block);
+    keep_reserve(in_);
+    const Outcome outcome = session_.run(block);
+    terminal_.flush();
+    if (outcome.kind == Outcome::Kind::kLeft) return outcome.status;
+    if (terminal_.output_failed()) return 0;
+    ran_ = true;
+  }
+}
+
+}  // namespace
+
+int run_prompt(Interpreter& in, Terminal& terminal) {
+  terminal.write_out("Tessera " TESSERA_VERSION ": a tensor language. :help shows what there is, Ctrl-D leaves.\n");
+  terminal.flush();
+  const bool at_terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  if (!at_terminal || is_plain_terminal(process_environment)) return run_plain_prompt(in, terminal);
+  Prompt prompt(in, terminal);
+  return prompt.run();
+}
+
+}  // namespace tessera::repl
