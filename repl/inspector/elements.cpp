@@ -1,0 +1,296 @@
+#include "repl/inspector/elements.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "runtime/ops.h"
+#include "stdlib/torch/state.h"
+
+namespace tessera::repl {
+using namespace tensor;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kChunk = 4096;  // elements that are read together: they stay in the processor's nearest cache
+
+// --- The order of reading: dimensions by falling stride, those that lie one in another as one. Elements that a layout shows
+// several times (stride 0) are read once.
+struct Order {
+  Dims sizes, strides;
+  int64_t count = 1;    // elements that are read
+  int64_t repeats = 1;  // how often each stands in the tensor
+
+  explicit Order(const Tensor& t) {
+    std::vector<std::pair<int64_t, int64_t>> dims;
+    for (size_t d = 0; d < t.sizes().size(); ++d) {
+      const int64_t size = t.sizes()[d], stride = t.strides()[d];
+      if (size == 1) continue;
+      if (stride == 0) repeats *= size;
+      else dims.emplace_back(stride, size), count *= size;
+    }
+    std::stable_sort(dims.begin(), dims.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [stride, size] : dims) {
+      if (!sizes.empty() && strides.back() == stride * size) {
+        sizes[sizes.size() - 1] *= size;
+        strides[strides.size() - 1] = stride;
+      } else {
+        sizes.push_back(size);
+        strides.push_back(stride);
+      }
+    }
+    if (sizes.empty()) sizes.push_back(1), strides.push_back(1);
+  }
+};
+
+// f(pointer, n) for chunks of the elements, every `step`-th of them; false: somebody wants it to stop.
+template <class T, class F>
+bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stopping& stopping, F&& f) {
+  const T* const data = reinterpret_cast<const T*>(t.impl()->data);
+  const size_t last = order.sizes.size() - 1;
+  const int64_t inner = order.sizes[last], stride = order.strides[last];
+  const auto gathered = std::make_unique<T[]>(kChunk);
+  Dims at(order.sizes.size(), 0);
+  int64_t read = 0;
+  for (int64_t begin = 0; begin < order.count; begin += kChunk * step) {
+    if (++read % 64 == 0 && stopping && stopping()) return false;
+    const int64_t n = std::min(kChunk, order.count - begin);
+    int64_t from = 0, rest = begin;
+    for (size_t d = order.sizes.size(); d-- > 0; rest /= order.sizes[d]) at[d] = rest % order.sizes[d];
+    for (size_t d = 0; d <= last; ++d) from += at[d] * order.strides[d];
+    if (stride == 1 && inner - at[last] >= n) {
+      f(data + from, n);
+      continue;
+    }
+    for (int64_t done = 0; done < n;) {
+      const int64_t run = std::min(n - done, inner - at[last]);
+      for (int64_t i = 0; i < run; ++i) gathered[static_cast<size_t>(done + i)] = data[from + i * stride];
+      done += run;
+      at[last] += run;
+      from += run * stride;
+      for (size_t d = last; d > 0 && at[d] == order.sizes[d]; --d) {  // on to the next row
+        from += order.strides[d - 1] - order.sizes[d] * order.strides[d];
+        at[d] = 0;
+        ++at[d - 1];
+      }
+    }
+    f(static_cast<const T*>(gathered.get()), n);
+  }
+  return true;
+}
+
+int64_t step_for(int64_t count, int64_t most) {
+  const int64_t chunks = (count + kChunk - 1) / kChunk, wanted = std::max<int64_t>(1, most / kChunk);
+  return (chunks + wanted - 1) / wanted;
+}
+
+// --- Sums over chunks, four elements at a time: one pass over the memory gives all that is asked for.
+using Four = double __attribute__((vector_size(32)));
+using FourFloats = float __attribute__((vector_size(16)));
+using FourWords = uint32_t __attribute__((vector_size(16)));
+
+struct Tally {
+  int64_t finite = 0, nans = 0, infinities = 0;
+  double least = kInfinity, largest = -kInfinity;
+  double shift = 0, sum = 0, squares = 0;  // of the differences to `shift`: a large mean hides no small deviation
+  FourWords first = {1, 1, 1, 1}, second = {0, 0, 0, 0};
+};
+
+template <class T>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  using Type = FourFloats;
+};
+template <>
+struct Lanes<double> {
+  using Type = Four;
+};
+
+template <class T>
+void add_one_by_one(Tally& t, const T* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = static_cast<double>(x[i]);
+    if (std::isnan(v)) ++t.nans;
+    else if (std::isinf(v)) ++t.infinities;
+    else {
+      if (t.finite++ == 0) t.shift = v;
+      t.least = std::min(t.least, v);
+      t.largest = std::max(t.largest, v);
+      t.sum += v - t.shift;
+      t.squares += (v - t.shift) * (v - t.shift);
+    }
+  }
+}
+
+// Four at a time as long as all are finite; a chunk with others in it is gone through one by one.
+template <class T>
+void add_numbers(Tally& t, const T* x, int64_t n) {
+  using V = typename Lanes<T>::Type;
+  if (t.finite == 0) {
+    add_one_by_one(t, x, 1);
+    ++x, --n;
+  }
+  V least, largest, odd{};
+  least = odd + std::numeric_limits<T>::infinity();
+  largest = -least;
+  Four sum{}, squares{};
+  const Four shift = Four{} + t.shift;
+  const int64_t whole = n / 4 * 4;
+  for (int64_t i = 0; i < whole; i += 4) {
+    V v;
+    std::memcpy(&v, x + i, sizeof v);
+    least = v < least ? v : least;
+    largest = v > largest ? v : largest;
+    odd += v - v;
+    const Four wide = __builtin_convertvector(v, Four) - shift;
+    sum += wide;
+    squares += wide * wide;
+  }
+  const V none = odd + odd;  // 0 in every lane where all was finite
+  if (!(none[0] == 0 && none[1] == 0 && none[2] == 0 && none[3] == 0)) return add_one_by_one(t, x, n);
+  for (int l = 0; whole > 0 && l < 4; ++l) {
+    t.least = std::min<double>(t.least, least[l]);
+    t.largest = std::max<double>(t.largest, largest[l]);
+    t.sum += sum[l];
+    t.squares += squares[l];
+  }
+  t.finite += whole;
+  add_one_by_one(t, x + whole, n - whole);
+}
+
+// Fletcher's sums over the bytes, in four lanes: they see a change of any element, and of the order.
+void add_bytes(Tally& t, const void* data, size_t bytes) {
+  const char* const from = static_cast<const char*>(data);
+  FourWords first = t.first, second = t.second, w;
+  size_t i = 0;
+  for (; i + sizeof w <= bytes; i += sizeof w) {
+    std::memcpy(&w, from + i, sizeof w);
+    first += w;
+    second += first;
+  }
+  if (i < bytes) {
+    w = FourWords{};
+    std::memcpy(&w, from + i, bytes - i);
+    first += w;
+    second += first;
+  }
+  t.first = first;
+  t.second = second;
+}
+
+uint64_t checksum_of(const Tally& t) {
+  uint64_t sum = 0;
+  for (int l = 0; l < 4; ++l) {
+    sum = std::rotl(sum, 13) * 0x9e3779b97f4a7c15u + t.first[l];
+    sum = std::rotl(sum, 13) * 0x9e3779b97f4a7c15u + t.second[l];
+  }
+  return sum;
+}
+
+template <class T>
+double number(T x) {
+  if constexpr (is_complex_type<T>) return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  else return convert_element<double>(x);
+}
+
+template <class T>
+void add_chunk(Tally& tally, const T* x, int64_t n) {
+  add_bytes(tally, x, static_cast<size_t>(n) * sizeof(T));
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) add_numbers(tally, x, n);
+  else {
+    double wide[kChunk];
+    for (int64_t i = 0; i < n; ++i) wide[i] = number(x[i]);
+    add_numbers(tally, wide, n);
+  }
+}
+
+// The tensor's own sizes count each element as often as it stands there; `sampled` counts are those of the sample.
+Statistics statistics_of(const Tally& tally, const Order& order, const Tensor& t, bool sampled) {
+  Statistics s;
+  s.sampled = sampled;
+  s.magnitudes = is_complex(t.dtype());
+  s.nans = tally.nans * order.repeats;
+  s.infinities = tally.infinities * order.repeats;
+  const double n = static_cast<double>(tally.finite), all = n * static_cast<double>(order.repeats);
+  s.least = s.mean = s.largest = s.deviation = kNan;
+  if (tally.finite == 0) return s;
+  s.least = tally.least;
+  s.largest = tally.largest;
+  // Where every number is the same, so is the mean: sums of many would round.
+  s.mean = s.least == s.largest ? s.least : tally.shift + tally.sum / n;
+  const double spread = std::max(0.0, tally.squares - tally.sum * tally.sum / n) * static_cast<double>(order.repeats);
+  if (all > 1) s.deviation = std::sqrt(spread / (all - 1));
+  if (t.is_neg() && !s.magnitudes) {
+    std::swap(s.least, s.largest);
+    s.least = -s.least, s.largest = -s.largest, s.mean = -s.mean;
+  }
+  return s;
+}
+
+bool has_memory(const Tensor& t) {
+  return t.defined() && t.numel() > 0 && !t.device().is_meta() && t.impl()->data != nullptr;
+}
+
+}  // namespace
+
+Tensor on_host(lang::Interpreter& in, const Tensor& t, int64_t most) {
+  if (!has_memory(t)) return {};
+  if (t.device().is_cpu()) return t;
+  if (t.numel() > most) return {};
+  const ContextScope scope(stdlib::torch_state(in).context);
+  const GradMode no_grad(false);
+  try {
+    return to_device(t, kCpu);
+  } catch (const std::exception&) {  // the device is lost, memory is short, Ctrl-C: there is nothing to show
+    return {};
+  }
+}
+
+Survey survey(const Tensor& t, int64_t most, const Stopping& stopping) {
+  if (!has_memory(t) || !t.device().is_cpu()) return {};
+  const Order order(t);
+  const int64_t step = step_for(order.count, most);
+  Tally tally;
+  const bool whole = with_type<kAllTypes>(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return for_chunks<T>(t, order, step, stopping, [&](const T* x, int64_t n) { add_chunk(tally, x, n); });
+  });
+  if (!whole) return {};
+  return {statistics_of(tally, order, t, step > 1), checksum_of(tally)};
+}
+
+ElementReader::ElementReader(const Tensor& t)
+    : data_(t.impl()->data), sign_(t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0) {
+  with_type<kAllTypes>(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    read_ = [](const char* data, int64_t distance) { return number(reinterpret_cast<const T*>(data)[distance]); };
+  });
+}
+
+std::vector<int64_t> count_in_bins(const Tensor& t, double low, double high, size_t bins, int64_t most,
+                                   const Stopping& stopping) {
+  std::vector<int64_t> counts(bins, 0);
+  if (!has_memory(t) || !t.device().is_cpu()) return counts;
+  const Order order(t);
+  const double sign = t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0;
+  const double scale = high > low ? static_cast<double>(bins) / (high - low) : 0;
+  with_type<kAllTypes>(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_chunks<T>(t, order, step_for(order.count, most), stopping, [&](const T* x, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        const double v = sign * number(x[i]);
+        if (v >= low && v <= high) ++counts[std::min(bins - 1, static_cast<size_t>((v - low) * scale))];
+      }
+    });
+  });
+  for (int64_t& count : counts) count *= order.repeats;
+  return counts;
+}
+
+}  // namespace tessera::repl

@@ -1,0 +1,175 @@
+#include "repl/inspector/live_tensors.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "repl/inspector/elements.h"
+#include "repl/inspector/reach.h"
+#include "runtime/autograd/node.h"
+
+namespace tessera::repl {
+using namespace tensor;
+
+namespace {
+
+std::string shape_text(Ints sizes) {
+  std::string out = "[";
+  for (size_t i = 0; i < sizes.size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
+  return out + "]";
+}
+
+// As PyTorch names the node, without renewing one that a write through a relative has made stale.
+std::string grad_fn_name(const Tensor& t) {
+  const AutogradMeta* meta = t.impl()->autograd;
+  if (meta == nullptr) return "";
+  const bool stale = meta->view_base.defined() && meta->view_version != t.version();
+  if (stale && meta->view_base.requires_grad()) return "AsStridedBackward0";
+  return meta->grad_fn ? meta->grad_fn->name : "";
+}
+
+// --- Memory that rows share: runs of addresses that overlap.
+struct Memory {
+  Device device;
+  uintptr_t begin, end;
+  size_t row;
+};
+
+// Rows of the same memory stand one after another.
+std::vector<Memory> memories_of(const std::vector<TensorRow>& rows) {
+  std::vector<Memory> out;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Storage& storage = rows[i].tensor.storage();
+    // An empty one, or one without an address, is alone on its storage.
+    const auto begin = reinterpret_cast<uintptr_t>(storage.data() != nullptr ? storage.data() : &storage);
+    out.push_back({rows[i].tensor.device(), begin, begin + std::max<size_t>(1, storage.bytes()), i});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Memory& a, const Memory& b) {
+    return std::tuple(a.device.type, a.device.index, a.begin) < std::tuple(b.device.type, b.device.index, b.begin);
+  });
+  return out;
+}
+
+// Whose memory it is: the first tensor that is no view of another here, of those that show the most of it.
+size_t owner_of(const std::vector<TensorRow>& rows, const std::vector<size_t>& sharing) {
+  std::set<const TensorImpl*> here;
+  for (const size_t i : sharing) here.insert(rows[i].tensor.impl());
+  const auto rank = [&](size_t i) {
+    const Tensor& t = rows[i].tensor;
+    const AutogradMeta* meta = t.impl()->autograd;
+    const bool is_view = meta != nullptr && meta->view_base.defined() && here.contains(meta->view_base.impl());
+    return std::tuple(-std::min(rows[i].bytes, static_cast<int64_t>(t.storage().bytes())), is_view, i);
+  };
+  return *std::min_element(sharing.begin(), sharing.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+}
+
+void mark_sharing(std::vector<TensorRow>& rows, std::vector<size_t> sharing) {
+  std::sort(sharing.begin(), sharing.end());
+  const size_t owner = owner_of(rows, sharing);
+  std::map<const TensorImpl*, size_t> first;
+  first.emplace(rows[owner].tensor.impl(), owner);
+  for (const size_t i : sharing) {
+    if (i == owner) continue;
+    const auto [same, is_new] = first.emplace(rows[i].tensor.impl(), i);
+    rows[i].is_same = !is_new;
+    rows[i].shares = rows[is_new ? owner : same->second].name;
+  }
+}
+
+struct DeviceOrder {
+  bool operator()(Device a, Device b) const { return std::tuple(a.type, a.index) < std::tuple(b.type, b.index); }
+};
+
+void add_totals(LiveTensors& live) {
+  std::map<Device, DeviceTotal, DeviceOrder> totals;
+  const std::vector<Memory> memories = memories_of(live.rows);
+  for (size_t i = 0; i < memories.size();) {
+    size_t j = i;
+    uintptr_t end = memories[i].end;
+    std::vector<size_t> sharing;
+    for (; j < memories.size() && memories[j].device == memories[i].device && (j == i || memories[j].begin < end);
+         ++j) {
+      end = std::max(end, memories[j].end);
+      sharing.push_back(memories[j].row);
+    }
+    mark_sharing(live.rows, sharing);
+    DeviceTotal& total = totals[memories[i].device];
+    total.bytes += static_cast<int64_t>(end - memories[i].begin);
+    if (live.rows[memories[i].row].tensor.storage().bytes() == 0)
+      total.bytes -= 1;  // it was given one to stand somewhere
+    for (const size_t row : sharing) total.tensors += live.rows[row].is_same ? 0 : 1;
+    i = j;
+  }
+  for (auto& [device, total] : totals) {
+    total.device = device.str();
+    live.totals.push_back(total);
+  }
+}
+
+void add_statistics(lang::Interpreter& in, LiveTensors& live, const LookFor& look) {
+  constexpr int64_t kLeast = int64_t(1) << 16;  // what each may read, however many there are
+  int64_t left = look.elements_of_all;
+  std::map<const TensorImpl*, const TensorRow*> done;
+  const Stopping stopping = [&in] { return in.is_stopping(); };
+  for (TensorRow& row : live.rows) {
+    if (const auto [known, is_new] = done.emplace(row.tensor.impl(), &row); !is_new) {
+      row.statistics = known->second->statistics;
+      row.fingerprint = known->second->fingerprint;
+      continue;
+    }
+    if (live.stopped || stopping()) {
+      live.stopped = true;
+      return;
+    }
+    const int64_t most = std::max(kLeast, std::min(look.elements_of_one, left));
+    const Tensor host = on_host(in, row.tensor, most);
+    if (!host.defined()) continue;
+    const Survey found = survey(host, most, stopping);
+    row.statistics = found.statistics;
+    row.fingerprint.checksum = found.checksum;
+    left -= std::min(most, row.tensor.numel());
+  }
+}
+
+}  // namespace
+
+void LiveTensors::forget_tensors() {
+  for (TensorRow& row : rows) {
+    row.value = {};
+    row.tensor.reset();
+  }
+}
+
+TensorRow describe_tensor(std::string name, const lang::Value& value, const Tensor& t) {
+  TensorRow row;
+  row.name = std::move(name);
+  row.value = value;
+  row.tensor = t;
+  row.type = value.is_object() ? std::string(value.as_object()->type->name->view()) : "Tensor";
+  row.shape = shape_text(t.sizes());
+  row.dtype = tensor::name(t.dtype());
+  row.device = t.device().str();
+  row.bytes = static_cast<int64_t>(t.nbytes());
+  row.requires_grad = t.requires_grad();
+  row.contiguous = t.is_contiguous();
+  row.grad_fn = grad_fn_name(t);
+  row.fingerprint = {t.impl()->data, t.version(), 0};
+  return row;
+}
+
+LiveTensors live_tensors(lang::Interpreter& in, const LookFor& look) {
+  LiveTensors live;
+  ReachedTensors reached = reach_tensors(in);
+  live.more = reached.more;
+  live.gave_up = reached.gave_up;
+  for (const Reached& each : reached.tensors) {
+    live.rows.push_back(describe_tensor(each.name, each.value, each.tensor));
+    live.rows.back().type = each.type;
+  }
+  add_totals(live);
+  if (look.statistics) add_statistics(in, live, look);
+  return live;
+}
+
+}  // namespace tessera::repl

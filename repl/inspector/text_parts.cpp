@@ -1,0 +1,213 @@
+#include "repl/inspector/text_parts.h"
+
+#include <locale.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+namespace tessera::repl {
+namespace {
+
+// --- Columns
+
+struct Character {
+  char32_t code;
+  size_t bytes;
+};
+
+Character character_at(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  const size_t length = byte(0) < 0x80 ? 1 : byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc0 ? 2 : 1;
+  if (length == 1 || at + length > text.size()) return {byte(0), 1};
+  char32_t code = byte(0) & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3fu);
+  return {code, length};
+}
+
+// libc's table for UTF-8, whatever the process's locale is.
+size_t columns_of_code(char32_t code) {
+  if (code < 0x20 || code == 0x7f) return 0;
+  if (code < 0x7f) return 1;
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 == locale_t{}) return 1;
+  const locale_t before = uselocale(utf8);
+  const int width = wcwidth(static_cast<wchar_t>(code));
+  uselocale(before);
+  return width < 0 ? 1 : static_cast<size_t>(width);
+}
+
+// The longest beginning, or end, that takes no more columns.
+std::string_view beginning(std::string_view text, size_t width) {
+  size_t at = 0, used = 0;
+  while (at < text.size()) {
+    const Character c = character_at(text, at);
+    if ((used += columns_of_code(c.code)) > width) break;
+    at += c.bytes;
+  }
+  return text.substr(0, at);
+}
+
+std::string_view ending(std::string_view text, size_t width) {
+  while (display_width(text) > width) text.remove_prefix(character_at(text, 0).bytes);
+  return text;
+}
+
+std::string formatted(const char* format, double x) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, x);
+  return text;
+}
+
+// The nearest colour of the 256: its cube of 6x6x6, or its greys.
+int nearest_of_256(Rgb c) {
+  const auto level = [](int x) { return x < 48 ? 0 : x < 115 ? 1 : (x - 35) / 40; };
+  const auto value = [](int i) { return i == 0 ? 0 : 55 + 40 * i; };
+  const auto distance = [&](int r, int g, int b) {
+    return (r - c.red) * (r - c.red) + (g - c.green) * (g - c.green) + (b - c.blue) * (b - c.blue);
+  };
+  const int r = level(c.red), g = level(c.green), b = level(c.blue);
+  const int grey = std::clamp((c.red + c.green + c.blue) / 3 - 3, 0, 239) / 10, shade = 8 + 10 * grey;
+  return distance(shade, shade, shade) < distance(value(r), value(g), value(b)) ? 232 + grey : 16 + 36 * r + 6 * g + b;
+}
+
+constexpr size_t kGap = 2;  // between two columns
+
+}  // namespace
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    width += columns_of_code(c.code);
+    at += c.bytes;
+  }
+  return width;
+}
+
+std::string shortened(std::string_view text, size_t width, const Style& style) {
+  if (display_width(text) <= width) return std::string(text);
+  const std::string sign = style.unicode ? "…" : "~";
+  if (width <= 1) return width == 0 ? "" : sign;
+  const size_t kept = width - 1;
+  return std::string(beginning(text, kept / 2)) + sign + std::string(ending(text, kept - kept / 2));
+}
+
+std::string padded(std::string text, size_t width, bool right) {
+  const size_t has = display_width(text);
+  if (has >= width) return text;
+  return right ? std::string(width - has, ' ') + text : text + std::string(width - has, ' ');
+}
+
+std::string number_text(double x) {
+  if (std::isnan(x)) return "nan";
+  if (x == std::floor(x) && std::abs(x) < 1e7) return formatted("%.0f", x == 0 ? 0.0 : x);
+  return formatted("%.4g", x);
+}
+
+std::string count_text(int64_t n) {
+  std::string digits = std::to_string(n);
+  for (size_t at = digits.size(); at > 3 + (n < 0 ? 1u : 0u);) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double x = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; x >= 1023.95 && unit < 5; ++unit) x /= 1024;
+  static constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
+  return formatted("%.1f", x) + kUnits[unit];
+}
+
+std::string plural(int64_t n, std::string_view one) {
+  return count_text(n) + " " + std::string(one) + (n == 1 ? "" : "s");
+}
+
+std::string Paint::operator()(std::string_view text, Kind kind) const {
+  if (colours_ == Style::Colours::kNone || kind == kPlain || text.empty()) return std::string(text);
+  static constexpr const char* kCodes[] = {"", "1", "2", "32", "33", "1;31", "36"};
+  return std::string("\x1b[") + kCodes[kind] + "m" + std::string(text) + "\x1b[0m";
+}
+
+std::string Paint::code(int which, Rgb c) const {
+  const std::string head = "\x1b[" + std::to_string(which);
+  if (colours_ == Style::Colours::kTrue)
+    return head + ";2;" + std::to_string(c.red) + ";" + std::to_string(c.green) + ";" + std::to_string(c.blue) + "m";
+  if (colours_ == Style::Colours::k256) return head + ";5;" + std::to_string(nearest_of_256(c)) + "m";
+  return "";
+}
+
+// 0 for a column that has nothing to say.
+std::vector<size_t> TextTable::widths() const {
+  std::vector<size_t> out(columns_.size(), 0);
+  for (const auto& row : rows_)
+    for (size_t i = 0; i < row.size(); ++i) out[i] = std::max(out[i], display_width(row[i].text));
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i] > 0) out[i] = std::max(out[i], display_width(columns_[i].title));
+  return out;
+}
+
+size_t TextTable::total(const std::vector<size_t>& width) {
+  size_t sum = 0;
+  for (const size_t w : width) sum += w == 0 ? 0 : w + (sum == 0 ? 0 : kGap);
+  return sum;
+}
+
+// Narrows what may be narrower, the widest first, as long as it takes too much.
+void TextTable::shrink(std::vector<size_t>& width, size_t columns) const {
+  while (total(width) > columns) {
+    size_t widest = width.size();
+    for (size_t i = 0; i < width.size(); ++i)
+      if (width[i] > columns_[i].least && (widest == width.size() || width[i] > width[widest])) widest = i;
+    if (widest == width.size()) return;
+    --width[widest];
+  }
+}
+
+// Takes the column out that can be missed before the others; false: all that are left stay.
+bool TextTable::drop_one(std::vector<size_t>& width) const {
+  size_t goes = width.size();
+  for (size_t i = 0; i < width.size(); ++i)
+    if (width[i] > 0 && columns_[i].rank > (goes == width.size() ? 0 : columns_[goes].rank)) goes = i;
+  if (goes == width.size()) return false;
+  width[goes] = 0;
+  return true;
+}
+
+std::vector<size_t> TextTable::fitted(size_t columns) const {
+  for (std::vector<size_t> width = widths();;) {
+    std::vector<size_t> narrow = width;
+    shrink(narrow, columns);
+    if (total(narrow) <= columns || !drop_one(width)) return narrow;
+  }
+}
+
+std::string TextTable::text(const Style& style) const {
+  const std::vector<size_t> width = fitted(style.columns);
+  const Paint paint(style);
+  std::string out;
+  const auto line = [&](auto&& cell) {
+    size_t owed = 0;  // blanks, written when something follows them
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (width[i] == 0) continue;
+      const Cell c = cell(i);
+      const std::string text = shortened(c.text, width[i], style);
+      const size_t blanks = width[i] - display_width(text);
+      if (columns_[i].right) owed += blanks;
+      if (!text.empty()) {
+        out += std::string(owed, ' ') + paint(text, c.paint);
+        owed = 0;
+      }
+      owed += (columns_[i].right ? 0 : blanks) + kGap;
+    }
+    out += "\n";
+  };
+  line([&](size_t i) { return Cell{columns_[i].title, Paint::kFaint}; });
+  for (const auto& row : rows_) line([&](size_t i) { return i < row.size() ? row[i] : Cell{}; });
+  return out;
+}
+
+}  // namespace tessera::repl
