@@ -85,7 +85,8 @@ bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stoppin
 }
 
 int64_t step_for(int64_t count, int64_t most) {
-  const int64_t chunks = (count + kChunk - 1) / kChunk, wanted = std::max<int64_t>(1, most / kChunk);
+  const int64_t chunks = (count + kChunk - 1) / kChunk,
+                wanted = std::max<int64_t>(1, most / kChunk + (most % kChunk != 0 ? 1 : 0));
   return (chunks + wanted - 1) / wanted;
 }
 

@@ -108,7 +108,6 @@ void add_totals(LiveTensors& live) {
 }
 
 void add_statistics(lang::Interpreter& in, LiveTensors& live, const LookFor& look) {
-  constexpr int64_t kLeast = int64_t(1) << 16;  // what each may read, however many there are
   int64_t left = look.elements_of_all;
   std::map<const TensorImpl*, const TensorRow*> done;
   const Stopping stopping = [&in] { return in.is_stopping(); };
@@ -122,13 +121,14 @@ void add_statistics(lang::Interpreter& in, LiveTensors& live, const LookFor& loo
       live.stopped = true;
       return;
     }
-    const int64_t most = std::max(kLeast, std::min(look.elements_of_one, left));
+    const bool whole = row.tensor.numel() <= std::min(look.elements_of_one, left);
+    const int64_t most = whole ? row.tensor.numel() : look.elements_of_sample;
     const Tensor host = on_host(in, row.tensor, most);
     if (!host.defined()) continue;
     const Survey found = survey(host, most, stopping);
     row.statistics = found.statistics;
     row.fingerprint.checksum = found.checksum;
-    left -= std::min(most, row.tensor.numel());
+    if (whole) left -= most;
   }
 }
 

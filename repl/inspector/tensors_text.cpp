@@ -27,21 +27,22 @@ bool matches(std::string_view pattern, std::string_view name) {
 // A column's cells have one unit of meaning each; their ranks say which goes first where there is little room.
 enum Rank { kStays, kDtype, kLargest, kLeast, kMean, kGrad, kBytes, kDevice, kDeviation, kType };
 
-std::vector<TextTable::Column> columns(bool with_marks) {
+std::vector<TextTable::Column> columns(bool with_marks, const Style& style) {
+  const size_t name = std::clamp(style.columns / 3, 12u, 40u), notes = std::clamp(style.columns / 5, 10u, 24u);
   std::vector<TextTable::Column> all;
   if (with_marks) all.push_back({"", false, kStays});
-  all.insert(all.end(), {{"name", false, kStays, 12},
+  all.insert(all.end(), {{"name", false, kStays, name},
                          {"type", false, kType},
-                         {"shape", false, kStays, 8},
+                         {"shape", false, kStays, 16},
                          {"dtype", false, kDtype},
                          {"device", false, kDevice},
                          {"bytes", true, kBytes},
-                         {"grad", false, kGrad, 8},
+                         {"grad", false, kGrad, 13},
                          {"min", true, kLeast},
                          {"mean", true, kMean},
                          {"max", true, kLargest},
                          {"std", true, kDeviation},
-                         {"notes", false, kStays, 16}});
+                         {"notes", false, kStays, notes}});
   return all;
 }
 
@@ -197,7 +198,7 @@ std::string tensors_text(const LiveTensors& live, const Style& style, const Tabl
     const std::string what = choice.pattern.empty() ? "no tensors" : "no tensor's name is like " + choice.pattern;
     return what + "\n" + (live.rows.empty() ? "" : totals_text(live, style));
   }
-  TextTable table(columns(false));
+  TextTable table(columns(false, style));
   const bool one_device = only_on_cpu(live);
   const size_t shown = std::min(rows.size(), choice.most_rows);
   for (size_t i = 0; i < shown; ++i) table.add(cells(*rows[i], one_device));
@@ -226,7 +227,7 @@ std::string changes_text(const LiveTensors& before, const LiveTensors& now, cons
   if (lines.empty()) return "no tensors\n";
   std::stable_sort(lines.begin(), lines.end(),
                    [](const Line& a, const Line& b) { return name_before(a.row->name, b.row->name); });
-  TextTable table(columns(true));
+  TextTable table(columns(true, style));
   for (const Line& line : lines) {
     std::vector<TextTable::Cell> row = cells(*line.row, one_device);
     if (line.mark.paint == Paint::kBad)

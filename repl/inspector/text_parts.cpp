@@ -61,18 +61,6 @@ std::string formatted(const char* format, double x) {
   return text;
 }
 
-// The nearest colour of the 256: its cube of 6x6x6, or its greys.
-int nearest_of_256(Rgb c) {
-  const auto level = [](int x) { return x < 48 ? 0 : x < 115 ? 1 : (x - 35) / 40; };
-  const auto value = [](int i) { return i == 0 ? 0 : 55 + 40 * i; };
-  const auto distance = [&](int r, int g, int b) {
-    return (r - c.red) * (r - c.red) + (g - c.green) * (g - c.green) + (b - c.blue) * (b - c.blue);
-  };
-  const int r = level(c.red), g = level(c.green), b = level(c.blue);
-  const int grey = std::clamp((c.red + c.green + c.blue) / 3 - 3, 0, 239) / 10, shade = 8 + 10 * grey;
-  return distance(shade, shade, shade) < distance(value(r), value(g), value(b)) ? 232 + grey : 16 + 36 * r + 6 * g + b;
-}
-
 constexpr size_t kGap = 2;  // between two columns
 
 }  // namespace
@@ -80,6 +68,10 @@ constexpr size_t kGap = 2;  // between two columns
 size_t display_width(std::string_view text) {
   size_t width = 0;
   for (size_t at = 0; at < text.size();) {
+    if (text.substr(at, 2) == "\x1b[") {
+      at = std::min(text.find('m', at), text.size() - 1) + 1;
+      continue;
+    }
     const Character c = character_at(text, at);
     width += columns_of_code(c.code);
     at += c.bytes;
@@ -91,8 +83,8 @@ std::string shortened(std::string_view text, size_t width, const Style& style) {
   if (display_width(text) <= width) return std::string(text);
   const std::string sign = style.unicode ? "…" : "~";
   if (width <= 1) return width == 0 ? "" : sign;
-  const size_t kept = width - 1;
-  return std::string(beginning(text, kept / 2)) + sign + std::string(ending(text, kept - kept / 2));
+  const size_t kept = width - 1;  // of names the end says more
+  return std::string(beginning(text, kept / 3)) + sign + std::string(ending(text, kept - kept / 3));
 }
 
 std::string padded(std::string text, size_t width, bool right) {
@@ -133,11 +125,8 @@ std::string Paint::operator()(std::string_view text, Kind kind) const {
 }
 
 std::string Paint::code(int which, Rgb c) const {
-  const std::string head = "\x1b[" + std::to_string(which);
-  if (colours_ == Style::Colours::kTrue)
-    return head + ";2;" + std::to_string(c.red) + ";" + std::to_string(c.green) + ";" + std::to_string(c.blue) + "m";
-  if (colours_ == Style::Colours::k256) return head + ";5;" + std::to_string(nearest_of_256(c)) + "m";
-  return "";
+  const bool all = colours_ == Style::Colours::kTrue;
+  return all || colours_ == Style::Colours::k256 ? stdlib::colour_sequence(which, c, all) : "";
 }
 
 // 0 for a column that has nothing to say.
@@ -156,12 +145,15 @@ size_t TextTable::total(const std::vector<size_t>& width) {
   return sum;
 }
 
-// Narrows what may be narrower, the widest first, as long as it takes too much.
-void TextTable::shrink(std::vector<size_t>& width, size_t columns) const {
+// Narrows what may be narrower, the widest first, as long as it takes too much. No column to less than `least`.
+void TextTable::shrink(std::vector<size_t>& width, size_t columns, size_t least) const {
+  const auto may = [&](size_t i) {
+    return columns_[i].least != kWhole && width[i] > (least == 0 ? columns_[i].least : least);
+  };
   while (total(width) > columns) {
     size_t widest = width.size();
     for (size_t i = 0; i < width.size(); ++i)
-      if (width[i] > columns_[i].least && (widest == width.size() || width[i] > width[widest])) widest = i;
+      if (may(i) && (widest == width.size() || width[i] > width[widest])) widest = i;
     if (widest == width.size()) return;
     --width[widest];
   }
@@ -178,10 +170,14 @@ bool TextTable::drop_one(std::vector<size_t>& width) const {
 }
 
 std::vector<size_t> TextTable::fitted(size_t columns) const {
+  constexpr size_t kTight = 7;
   for (std::vector<size_t> width = widths();;) {
     std::vector<size_t> narrow = width;
-    shrink(narrow, columns);
-    if (total(narrow) <= columns || !drop_one(width)) return narrow;
+    shrink(narrow, columns, 0);
+    if (total(narrow) <= columns) return narrow;
+    if (drop_one(width)) continue;
+    shrink(narrow, columns, kTight);
+    return narrow;
   }
 }
 

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "repl/session/client.h"
+#include "stdlib/matplotlib/native/terminal_picture.h"
 
 namespace tessera::repl {
 
-// Columns that a text without escapes takes: 2 for wide characters, 0 for those that combine.
+// Columns that a text takes: 2 for wide characters, 0 for those that combine and for the codes of colours.
 size_t display_width(std::string_view text);
 // Not wider than `width`; the middle of a longer text becomes one sign.
 std::string shortened(std::string_view text, size_t width, const Style& style);
@@ -22,10 +23,7 @@ std::string count_text(int64_t n);                    // "1,234,567"
 std::string bytes_text(int64_t bytes);                // "512 B", "4.7 KiB"
 std::string plural(int64_t n, std::string_view one);  // "1 tensor", "3 tensors"
 
-struct Rgb {
-  uint8_t red = 0, green = 0, blue = 0;
-  friend bool operator==(const Rgb&, const Rgb&) = default;
-};
+using stdlib::Rgb;
 
 // Escapes of a Style's colours; without colours the text stays as it is.
 class Paint {
@@ -43,14 +41,16 @@ class Paint {
   Style::Colours colours_;
 };
 
-// A table that keeps to a width: columns that can be missed go first, by their rank, then those that may shrink do.
+// A table that keeps to a width: columns that may shrink do, as far as they are still good to read; then those that can be
+// missed go, by their rank; and when only those are left that always stay, they shrink further.
 class TextTable {
  public:
+  static constexpr size_t kWhole = 1000;  // it does not shrink
   struct Column {
     std::string title;
     bool right = false;
-    int rank = 0;         // the highest goes first; 0 always stays
-    size_t least = 1000;  // to which it may shrink; 1000: not at all
+    int rank = 0;           // the highest goes first; 0 always stays
+    size_t least = kWhole;  // to which it may shrink while others could go
   };
   struct Cell {
     std::string text;
@@ -65,7 +65,7 @@ class TextTable {
  private:
   std::vector<size_t> widths() const;
   std::vector<size_t> fitted(size_t columns) const;
-  void shrink(std::vector<size_t>& width, size_t columns) const;
+  void shrink(std::vector<size_t>& width, size_t columns, size_t least) const;
   bool drop_one(std::vector<size_t>& width) const;
   static size_t total(const std::vector<size_t>& width);
 

@@ -294,6 +294,9 @@ void fill_canvas(Interpreter& in, Module& module) {
 
 }  // namespace
 
-void add_matplotlib_modules(Interpreter& in) { in.add_native_module("matplotlib._canvas", fill_canvas); }
+void add_matplotlib_modules(Interpreter& in) {
+  in.add_native_module("matplotlib._canvas", fill_canvas);
+  in.add_native_module("matplotlib._terminal", fill_terminal);
+}
 
 }  // namespace tessera::stdlib

@@ -1,0 +1,15 @@
+#include "repl/inspector/pictures.h"
+
+#include "repl/inspector/drawing.h"
+
+namespace tessera::repl {
+
+std::string png_text(const std::string& png, const Style& style) {
+  if (style.images == Style::Images::kKitty && png.starts_with("\x89PNG")) return stdlib::kitty_sequence(png) + "\n";
+  const bool colours = style.colours == Style::Colours::k256 || style.colours == Style::Colours::kTrue;
+  Picture picture;
+  if ((!colours && style.images == Style::Images::kNone) || !stdlib::read_png(png, picture)) return "";
+  return picture_text(picture, style);
+}
+
+}  // namespace tessera::repl
