@@ -29,8 +29,9 @@ bool is_array(const Object* object) {
   return std::any_of(mro.begin(), mro.end(), [](const Type* type) { return is_type(type, "numpy", "ndarray"); });
 }
 
-// `_`, `__`, `___`, `_12`, `Out`: where a session keeps what its blocks gave. Empty: no such name.
+// `_`, `__`, `___`, `_12`, `Out`, `_oh`: where a session keeps what its blocks gave. Empty: no such name.
 std::string name_of_result(std::string_view name) {
+  if (name == "_oh") return "Out";
   if (name == "Out" || name == "_" || name == "__" || name == "___") return std::string(name);
   if (name.size() < 2 || name[0] != '_' || name.find_first_not_of("0123456789", 1) != name.npos) return "";
   return "Out[" + std::string(name.substr(1)) + "]";
@@ -333,7 +334,7 @@ LayerStores layer_stores(const Value& value) {
 }
 
 const Tensor* tensor_in(Interpreter& in, const Value& value) {
-  if (!value.is_object()) return nullptr;
+  if (!value.is_object() || in.extension == nullptr) return nullptr;  // before torch there are no tensors
   const auto& state = stdlib::torch_state(in);
   if (stdlib::is_tensor(state, value)) {
     const Tensor& t = stdlib::tensor_of(value);

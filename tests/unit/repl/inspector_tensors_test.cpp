@@ -70,7 +70,7 @@ optimizer.step()
 TEST_CASE("results of blocks come last, and only those that no name holds") {
   Program p(R"(
 _1 = torch.ones(2)
-Out = {1: _1, 2: torch.zeros(3)}
+Out = _oh = {1: _1, 2: torch.zeros(3)}
 _ = _2 = Out[2]
 __ = _1
 x = _1
@@ -262,6 +262,8 @@ torch.manual_seed(3)
 
 TEST_CASE("without torch there is nothing, and no error") {
   auto in = tessera::stdlib::make_interpreter();
+  in->run_interactive(*std::make_shared<tessera::lang::Source>(
+      "In [1]", "x = [[1], {'a': (2,)}]\nclass C:\n  pass\nc = C()\nc.d = x\n"));
   CHECK(live_tensors(*in).rows.empty());
   CHECK(tensors_text(live_tensors(*in), style(80)) == "no tensors\n");
 }
