@@ -17,7 +17,8 @@ set_target_properties(tessera_shared PROPERTIES
   OUTPUT_NAME tessera EXPORT_NAME shared VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_libraries(tessera_shared PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,tessera> tessera_lang
   $<LINK_LIBRARY:WHOLE_ARCHIVE,tessera_runtime>)
-target_link_options(tessera_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/embed/symbols.map)
+# Never unloaded: its threads sleep, or work, until the process ends.
+target_link_options(tessera_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/embed/symbols.map -Wl,-z,nodelete)
 set_target_properties(tessera_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/embed/symbols.map)
 if(CMAKE_BUILD_TYPE STREQUAL Release)
   target_link_options(tessera_shared PRIVATE -s)

@@ -66,6 +66,7 @@ bool is_address_space_limited() {
 
 void take_buffer(Blas& blas) {
   blas.most_threads = 1;
+  blas.has_room = false;
   void* const room = mmap(nullptr, kBufferBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) {
     dlclose(blas.library);
@@ -160,7 +161,7 @@ Blas open_blas() {
 }  // namespace
 
 const Blas& blas() {
-  static const Blas opened = open_blas();
+  static const Blas& opened = *new Blas(open_blas());  // never destroyed: see Note [Exit]
   return opened;
 }
 

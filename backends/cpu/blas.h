@@ -26,6 +26,8 @@ struct Blas {
   ComplexGemm zgemm = nullptr;
   /// How many threads of the pool may be in the library for one product: OPENBLAS_NUM_THREADS, or what its buffers allow.
   int most_threads = 64;
+  /// Whether other threads may be in the library at the same time: not where address space is limited.
+  bool has_room = true;
   void* library = nullptr;  // for the routines that are looked up by name: lapack.h
   std::string core;         // the kernel family that runs: "SkylakeX"
   std::string version;      // "OpenBLAS 0.3.21"

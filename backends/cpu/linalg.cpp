@@ -1,5 +1,6 @@
 // Factorisations and solvers on the CPU: LAPACK, one matrix at a time. A batch is shared out over the pool; a matrix is
-// computed by one thread, so that its bits depend on nothing but itself. Between matrices the cancel flag is polled.
+// computed by one thread, so that its bits depend on nothing but itself. Between matrices the cancel flag is polled; a large one
+// is computed where a program that is to stop can leave it (linalg_detached.h).
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/lapack.h"
+#include "backends/cpu/linalg_detached.h"
 #include "backends/cpu/linalg_small.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
@@ -365,8 +367,6 @@ void least_squares(const LapackCall& c, int64_t i, int& length) {
 
 // ---- batches ----
 
-using OneMatrix = void (*)(const LapackCall&, int64_t index, int& workspace);
-
 template <class T>
 OneMatrix function_of(LapackCall::Routine routine) {
   switch (routine) {
@@ -391,6 +391,7 @@ OneMatrix function_of(LapackCall::Routine routine) {
 }
 
 constexpr int64_t kSmallWork = int64_t(1) << 16;  // multiplications: some ten microseconds of a factorisation
+constexpr int kWorkShift = 13;                    // of a microsecond, as a power of two, of the countdown
 
 void lapack(const LapackCall& c) {
   check(std::max({c.m, c.n, c.k}) <= INT_MAX, TensorErrorKind::Runtime, "LAPACK takes sizes up to ", INT_MAX);
@@ -403,9 +404,14 @@ void lapack(const LapackCall& c) {
     default: fail(TensorErrorKind::NotImplemented, "\"linalg\" not implemented for '", scalar_type_name(c.dtype), "'");
   }
   const int64_t side = std::max<int64_t>({c.m, c.n, c.k, 1}), work = side * side * side;
+  const int64_t operations = operations_of(c);
+  count_work(uint64_t(c.batch * operations) >> kWorkShift);
+  const bool detached = operations >= kWorthAThread && blas().has_room;
   const auto body = [&](int64_t begin, int64_t end) {
     int workspace = -1;
-    for (int64_t i = begin; i < end; i++) one(c, i, workspace);
+    for (int64_t i = begin; i < end; i++)
+      if (detached) run_detached(c, i, one);
+      else one(c, i, workspace);
   };
   if (c.batch == 1) return body(0, 1);
   run_split(c.batch, {std::max<int64_t>(1, kSmallWork / work), work >= kSmallWork, blas().most_threads},

@@ -1,0 +1,20 @@
+// LAPACK's routines for one large matrix, which nobody can stop: on a thread of their own, with copies of their operands.
+#pragma once
+
+#include "runtime/ops/linalg/lapack_call.h"
+
+namespace tessera::tensor::cpu {
+
+/// Computes matrix `index` of a batch.
+using OneMatrix = void (*)(const LapackCall&, int64_t index, int& workspace);
+
+/// About the multiplications that a routine takes for one matrix, in those of float that OpenBLAS's products do: ten in a nanosecond.
+int64_t operations_of(const LapackCall& call);
+
+/// From here on a routine may take more than five milliseconds.
+inline constexpr int64_t kWorthAThread = int64_t(1) << 25;
+
+/// As one(call, index): the same bits. Its operands are copied, so that a program that stops can leave it (detached.h).
+void run_detached(const LapackCall& call, int64_t index, OneMatrix one);
+
+}  // namespace tessera::tensor::cpu
