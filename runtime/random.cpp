@@ -5,6 +5,7 @@
 #include <random>
 
 #include "runtime/error.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor {
 namespace {
@@ -72,7 +73,8 @@ double Generator::normal() {
 }
 
 void Generator::fill_unit(float* out, int64_t n) {
-  while (n > 0) {
+  for (int64_t looked = n; n > 0;) {
+    if (looked - n >= kPieceElements) Context::current().poll(), looked = n;
     if (next_ == kWords) refill();
     const int64_t count = std::min<int64_t>(n, kWords - next_);
     for (int64_t i = 0; i < count; i++) out[i] = float(int32_t(temper(state_[next_ + i]) & 0xffffff)) * 0x1p-24f;
@@ -83,7 +85,9 @@ void Generator::fill_unit(float* out, int64_t n) {
 }
 
 void Generator::fill_unit(double* out, int64_t n) {
-  for (int64_t i = 0; i < n; i++) out[i] = unit64();
+  in_pieces(n, [&](int64_t i, int64_t end) {
+    for (; i < end; i++) out[i] = unit64();
+  });
 }
 
 std::vector<uint8_t> Generator::state() const {
@@ -209,7 +213,9 @@ void turn_block(double* x, double mean, double deviation) {
 template <class T>
 void fill_normal_blocks(Generator& g, T* out, int64_t n, T mean, T deviation) {
   g.fill_unit(out, n);
-  for (int64_t i = 0; i + kNormalBlock <= n; i += kNormalBlock) turn_block(out + i, mean, deviation);
+  in_pieces(n / kNormalBlock * kNormalBlock, [&](int64_t i, int64_t end) {
+    for (; i < end; i += kNormalBlock) turn_block(out + i, mean, deviation);
+  });
   if (n % kNormalBlock == 0) return;
   T* tail = out + n - kNormalBlock;
   g.fill_unit(tail, kNormalBlock);
@@ -224,7 +230,9 @@ void fill_normal_halves(Generator& g, T* out, int64_t n, float mean, float devia
     turn_block(x, mean, deviation);
     for (int64_t j = 0; j < kNormalBlock; j++) out[at + j] = T(x[j]);
   };
-  for (int64_t i = 0; i + kNormalBlock <= n; i += kNormalBlock) block(i);
+  in_pieces(n / kNormalBlock * kNormalBlock, [&](int64_t i, int64_t end) {
+    for (; i < end; i += kNormalBlock) block(i);
+  });
   if (n % kNormalBlock) block(n - kNormalBlock);
 }
 

@@ -4,8 +4,16 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm_direct.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
+
+/// Multiplications between two looks at the cancel flag: about a millisecond.
+inline constexpr int64_t kMostAtOnce = int64_t(1) << 24;
+/// How many of the places of a row are computed at once when one takes so many multiplications; whole tiles.
+inline int64_t places_at_once(int64_t work) {
+  return std::max<int64_t>(1, kMostAtOnce / std::max<int64_t>(1, work) / 64) * 64;
+}
 
 /// Of one group: [channels, height, width] * [outputs, channels, kernel] -> [outputs, rows, columns].
 struct RowShape {
@@ -20,11 +28,15 @@ struct RowShape {
 template <class T>
 void copy_lines(const RowShape& s, const T* image, int64_t top, int64_t lines, T* to) {
   const int64_t line = s.width + 2 * s.padding[1];
-  std::fill_n(to, s.channels * lines * line + kPaddedTo, T(0));
+  in_pieces(s.channels * lines * line + kPaddedTo,
+            [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, T(0)); });
   const int64_t first = std::max<int64_t>(top, 0), last = std::min(top + lines, s.height);
   to += (first - top) * s.channels * line + s.padding[1];
   for (int64_t y = first; y < last; y++)
-    for (int64_t c = 0; c < s.channels; c++, to += line) std::copy_n(image + (c * s.height + y) * s.width, s.width, to);
+    for (int64_t c = 0; c < s.channels; c++, to += line)
+      in_pieces(s.width, [&](int64_t begin, int64_t end) {
+        std::copy_n(image + (c * s.height + y) * s.width + begin, end - begin, to + begin);
+      });
 }
 
 }  // namespace tessera::tensor::cpu

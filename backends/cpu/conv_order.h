@@ -10,6 +10,7 @@
 
 #include "backends/cpu/conv_lines.h"
 #include "runtime/ops/conv.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
 
@@ -38,9 +39,12 @@ struct TapOrder {
   /// [outputs, channels, taps] to [outputs, rows].
   template <class T>
   void arrange(const T* weight, int64_t outputs, T* to) const {
+    PollBudget budget;
     for (int64_t o = 0; o < outputs; o++, to += channels * taps)
-      for (int64_t c = 0; c < channels; c++)
+      for (int64_t c = 0; c < channels; c++) {
+        budget.take(taps);
         for (int64_t t = 0; t < taps; t++) to[row(c, t)] = *weight++;
+      }
   }
 };
 

@@ -35,13 +35,19 @@ class RowConvolution {
     const Scratch<T> copy(s_.channels * lines() * line_ + kPaddedTo);
     copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
     const SumLines sums(s_, line_);
+    PollBudget budget;
     for (int64_t r = 0; r < rows; r++)
-      for (int64_t block = 0; block < order().blocks(); block++)
-        direct_rows({dtype_of<T>, s_.outputs, s_.columns, order().channels_of(block) * order().taps, 1.0,
-                     add || block > 0 ? 1.0 : 0.0, weight + order().first_row(block), taps, 0, false,
-                     copy.data() + r * s_.steps[0] * s_.channels * line_, sums.step, 0, false,
-                     out + (first + r) * s_.columns, s_.rows * s_.columns, 0, 1},
-                    {sums.starts.data() + block * sums.part, sums.part});
+      for (int64_t block = 0; block < order().blocks(); block++) {
+        const int64_t k = order().channels_of(block) * order().taps;
+        in_pieces(s_.columns, places_at_once(s_.outputs * k), [&](int64_t begin, int64_t end) {
+          budget.take(s_.outputs * k * (end - begin) >> 7);
+          direct_rows({dtype_of<T>, s_.outputs, end - begin, k, 1.0, add || block > 0 ? 1.0 : 0.0,
+                       weight + order().first_row(block), taps, 0, false,
+                       copy.data() + r * s_.steps[0] * s_.channels * line_ + begin, sums.step, 0, false,
+                       out + (first + r) * s_.columns + begin, s_.rows * s_.columns, 0, 1},
+                      {sums.starts.data() + block * sums.part, sums.part});
+        });
+      }
   }
 
  private:

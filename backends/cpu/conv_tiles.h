@@ -43,7 +43,8 @@ class TileConvolution {
     const Scratch<T> arranged(s_.outputs * taps_);
     const T* const weight = arranged.data();
     order().arrange(given, s_.outputs, arranged.data());
-    for (int64_t i = 0; i < panels_.count; i++)
+    PollBudget budget;
+    for (int64_t i = 0; i < panels_.count; i++, budget.take(taps_ * panels_.width))
       pack_panel(weight + panels_.first(i) * taps_, taps_, true, taps_, panels_.columns(i), panels_.size(i),
                  to + panels_.first(i) * taps_);
   }
@@ -75,11 +76,11 @@ class TileConvolution {
                        .bias = bias ? bias + j : nullptr};
       if (!whole) {
         work.offsets = offsets.data();
-        tile_rows(work, rows * s_.columns, panels_.size(i), panels_.columns(i));
+        compute(work, rows * s_.columns, panels_.size(i), panels_.columns(i), taps_);
         continue;
       }
       for (int64_t r = 0; r < rows; r++, work.a += row_, work.out += s_.columns)
-        tile_rows(work, s_.columns, panels_.size(i), panels_.columns(i));
+        compute(work, s_.columns, panels_.size(i), panels_.columns(i), taps_);
     }
   }
 
@@ -93,18 +94,18 @@ class TileConvolution {
       copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
       pack_panel(gradient + panels_.first(panel) * plane + first * s_.columns, plane, true, rows * s_.columns,
                  panels_.columns(panel), size, packed.data());
-      tile_rows(TileWork<T>{.a = copy.data(),
-                            .offsets = offsets.data(),
-                            .lines = rows,
-                            .inner = s_.columns,
-                            .step = s_.steps[1],
-                            .line = row_,
-                            .b = packed.data(),
-                            .b_step = size,
-                            .out = sums,
-                            .out_row = size,
-                            .beta = T(is_first && first == 0 ? 0 : 1)},
-                taps_, size, size);
+      compute(TileWork<T>{.a = copy.data(),
+                          .offsets = offsets.data(),
+                          .lines = rows,
+                          .inner = s_.columns,
+                          .step = s_.steps[1],
+                          .line = row_,
+                          .b = packed.data(),
+                          .b_step = size,
+                          .out = sums,
+                          .out_row = size,
+                          .beta = T(is_first && first == 0 ? 0 : 1)},
+              taps_, size, size, rows * s_.columns);
     }
   }
   /// Such sums to the gradient, [outputs, taps].
@@ -114,6 +115,20 @@ class TileConvolution {
   }
 
  private:
+  /// m rows of a panel, each the sum of k products: in parts between which the program can be stopped.
+  static void compute(const TileWork<T>& work, int64_t m, int64_t size, int64_t columns, int64_t k) {
+    const int64_t part = places_at_once(size * k);
+    Context::current().poll();
+    if (m <= part) return tile_rows(work, m, size, columns);
+    in_pieces(m, part, [&](int64_t begin, int64_t end) {
+      TileWork<T> some = work;
+      if (some.offsets) some.offsets += begin;
+      else some.a += begin * some.row;
+      some.out += begin * some.out_row;
+      tile_rows(some, end - begin, size, columns);
+    });
+  }
+
   static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
 
   TapOrder order() const { return SumLines::order_of(s_); }

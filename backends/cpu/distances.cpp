@@ -21,6 +21,7 @@
 #include "backends/cpu/threads.h"
 #include "backends/cpu/transpose.h"
 #include "runtime/ops/distances.h"
+#include "runtime/context.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -54,6 +55,7 @@ struct Distances {
   static constexpr int kSums = 8;
   static constexpr int64_t kRows = 64;                           // that meet a piece before the next one is turned
   static constexpr int64_t kPiece = 16384 / int64_t(sizeof(T));  // elements of a piece
+  static constexpr int64_t kLongest = 16384;                     // elements between two looks at the cancel flag
   static constexpr int64_t kLanes = int64_t(hn::MaxLanes(Tag<T>()));
 
   const DistanceCall& c;
@@ -70,9 +72,13 @@ struct Distances {
       sums[s] = met<kNorm>(Lane<T>(sums[s]), difference, p).v;
     };
     int64_t k = 0;
-    for (; k + kSums <= c.width; k += kSums)
+    while (k + kSums <= c.width) {
+      const int64_t stop = std::min(k + kLongest, c.width) - kSums;
+      for (; k <= stop; k += kSums)
 #pragma GCC unroll kUnroll
-      for (int s = 0; s < kSums; s++) meet(s, k + s);
+        for (int s = 0; s < kSums; s++) meet(s, k + s);
+      if (k + kSums <= c.width) Context::current().poll();
+    }
 #pragma GCC unroll kUnroll
     for (int s = 0; s + 1 < kSums; s++)
       if (k + s < c.width) meet(s, k + s);
@@ -123,23 +129,25 @@ struct Distances {
     const int64_t in_piece = std::clamp(kPiece / std::max<int64_t>(1, c.width), int64_t(1), count) + kLanes - 1;
     const int64_t piece = in_piece / kLanes * kLanes, pieces = (count + piece - 1) / piece,
                   strips = (n + kRows - 1) / kRows;
-    const int64_t work = piece * std::min(n, kRows) * (c.width + 8) / kLanes;
-    parallel_for(
-        c.batches * strips * pieces, std::max<int64_t>(1, 16384 / work), [&](int64_t begin, int64_t end) TS_TILE {
-          const Scratch<T> turned(piece * c.width);
-          for (int64_t tile = begin; tile < end; tile++) {
-            const int64_t batch = tile / (strips * pieces), start = tile % pieces * piece,
-                          stop = std::min(count, start + piece), first_row = tile / pieces % strips * kRows,
-                          last_row = std::min({n, first_row + kRows, b ? n : stop - 1});
-            if (first_row >= last_row) continue;
-            turn(b ? b + batch * count * c.width : a, start, stop, turned.data());
-            for (int64_t i = first_row; i < last_row; i++) {
-              const T* x = a + (batch * n + i) * c.width;
-              T* const out = static_cast<T*>(c.out) + (b ? (batch * n + i) * count : i * n - (i + 1) * (i + 2) / 2);
-              measure_row<kNorm>(x, turned.data(), start, b ? 0 : i + 1, stop, out);
-            }
-          }
-        });
+    const int64_t weight = kNorm == Norm::Power ? 16 : 1;
+    const int64_t work = piece * std::min(n, kRows) * (c.width + 8) / kLanes * weight;
+    const auto tiles = [&](int64_t begin, int64_t end) TS_TILE {
+      const Scratch<T> turned(piece * c.width);
+      for (int64_t tile = begin; tile < end; tile++) {
+        const int64_t batch = tile / (strips * pieces), start = tile % pieces * piece,
+                      stop = std::min(count, start + piece), first_row = tile / pieces % strips * kRows,
+                      last_row = std::min({n, first_row + kRows, b ? n : stop - 1});
+        if (first_row >= last_row) continue;
+        turn(b ? b + batch * count * c.width : a, start, stop, turned.data());
+        for (int64_t i = first_row; i < last_row; i++) {
+          const T* x = a + (batch * n + i) * c.width;
+          T* const out = static_cast<T*>(c.out) + (b ? (batch * n + i) * count : i * n - (i + 1) * (i + 2) / 2);
+          measure_row<kNorm>(x, turned.data(), start, b ? 0 : i + 1, stop, out);
+        }
+      }
+    };
+    run_split(c.batches * strips * pieces, {.grain = std::max<int64_t>(1, 16384 / work), .tasks = work >= 1 << 18},
+              RangeBody(tiles));
   }
 
   void run_norm() const {

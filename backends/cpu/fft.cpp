@@ -13,6 +13,7 @@
 #include "backends/cpu/fft_real-inl.h"
 #include "hwy/highway.h"
 #include "runtime/ops/fft.h"
+#include "runtime/pieces.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -85,11 +86,11 @@ class Transform {
     if (c_.kind == FftCall::FromReal) {
       LineTransform<T>::run(*plan_, in, T(1), {b.re, b.im, 1});
       if (halved_) join_spectrum<false>(1, b);
-      store_run(b.re, b.im, kept_, scale(), out);
+      in_pieces(kept_, [&](int64_t i, int64_t last) { store_run(b.re + i, b.im + i, last - i, scale(), out.at(i)); });
       if (c_.whole) mirror(out);
       return;
     }
-    load_run(in, kept_, b.re, b.im);
+    in_pieces(kept_, [&](int64_t i, int64_t last) { load_run(in.at(i), last - i, b.re + i, b.im + i); });
     prepare_to_real(1, b);
     LineTransform<T>::run(*plan_, {b.im, b.re, 1}, scale(), out.exchanged());
   }
@@ -107,7 +108,8 @@ class Transform {
     run_passes(*plan_, width, b);
     if (backward) exchange(b);
     if (c_.kind == FftCall::FromReal && halved_) join_spectrum<false>(width, b);
-    store_lines(b, c_.kind == FftCall::FromReal ? kept_ : length_, out_parts * lines_.out_across, count, width, out, turned);
+    store_lines(b, c_.kind == FftCall::FromReal ? kept_ : length_, out_parts * lines_.out_across, count, width, out,
+                turned);
     if (c_.whole)
       for (int64_t l = 0; l < count; l++) mirror(out.moved(l * out_parts * lines_.out_across));
   }
@@ -160,17 +162,21 @@ class Transform {
       std::fill_n(b.im + length_ * width, width, T(0));
       return join_spectrum<true>(width, b);
     }
-    for (int64_t k = 1; k < kept_; k++)
-      for (int64_t l = 0; l < width; l++) {
-        b.re[(c_.n - k) * width + l] = b.re[k * width + l];
-        b.im[(c_.n - k) * width + l] = -b.im[k * width + l];
-      }
+    in_pieces(kept_ - 1, [&](int64_t i, int64_t last) {
+      for (int64_t k = i + 1; k <= last; k++)
+        for (int64_t l = 0; l < width; l++) {
+          b.re[(c_.n - k) * width + l] = b.re[k * width + l];
+          b.im[(c_.n - k) * width + l] = -b.im[k * width + l];
+        }
+    });
   }
   void mirror(const Place<T>& out) const {
-    for (int64_t k = kept_; k < c_.n; k++) {
-      const Place<T> to = out.at(k), from = out.at(c_.n - k);
-      *to.re = *from.re, *to.im = -*from.im;
-    }
+    in_pieces(c_.n - kept_, [&](int64_t i, int64_t last) {
+      for (int64_t k = kept_ + i; k < kept_ + last; k++) {
+        const Place<T> to = out.at(k), from = out.at(c_.n - k);
+        *to.re = *from.re, *to.im = -*from.im;
+      }
+    });
   }
 
   const FftCall& c_;
@@ -203,8 +209,9 @@ HWY_EXPORT(transform_in_place);
 void transform_parts(int64_t n, double* re, double* im) { HWY_DYNAMIC_DISPATCH(transform_in_place)(n, re, im); }
 
 namespace {
-const KernelRegistration<FftCall> registration{fft_kernel, DeviceType::Cpu,
-                                               [](const FftCall& c) { HWY_DYNAMIC_DISPATCH(transform)(c); }};
+const KernelRegistration<FftCall> registration{fft_kernel, DeviceType::Cpu, [](const FftCall& c) {
+                                                 HWY_DYNAMIC_DISPATCH(transform)(c);
+                                               }};
 }  // namespace
 }  // namespace tessera::tensor::cpu
 #endif

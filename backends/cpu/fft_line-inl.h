@@ -12,6 +12,7 @@
 #include "backends/cpu/fft_passes-inl.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
+#include "runtime/pieces.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -92,8 +93,10 @@ void turn(const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to,
       if constexpr (n == 2) {
         b[0] = __builtin_shufflevector(a[0], a[1], 0, 2), b[1] = __builtin_shufflevector(a[0], a[1], 1, 3);
       } else {
-        const V s = __builtin_shufflevector(a[0], a[2], 0, 4, 1, 5), t = __builtin_shufflevector(a[0], a[2], 2, 6, 3, 7);
-        const V u = __builtin_shufflevector(a[1], a[3], 0, 4, 1, 5), v = __builtin_shufflevector(a[1], a[3], 2, 6, 3, 7);
+        const V s = __builtin_shufflevector(a[0], a[2], 0, 4, 1, 5),
+                t = __builtin_shufflevector(a[0], a[2], 2, 6, 3, 7);
+        const V u = __builtin_shufflevector(a[1], a[3], 0, 4, 1, 5),
+                v = __builtin_shufflevector(a[1], a[3], 2, 6, 3, 7);
         b[0] = __builtin_shufflevector(s, u, 0, 4, 1, 5), b[1] = __builtin_shufflevector(s, u, 2, 6, 3, 7);
         b[2] = __builtin_shufflevector(t, v, 0, 4, 1, 5), b[3] = __builtin_shufflevector(t, v, 2, 6, 3, 7);
       }
@@ -210,14 +213,23 @@ class LineTransform {
     const int64_t n = plan.n, m = plan.inner->n;
     const Scratch<T> memory(4 * m);
     const Place<T> a{memory.data(), memory.data() + m, 1}, b{a.re + 2 * m, a.im + 2 * m, 1};
-    load_run(from, n, a.re, a.im);
-    multiply(a.re, a.im, plan.chirp.re.data(), plan.chirp.im.data(), n);
-    std::fill(a.re + n, a.re + m, T(0)), std::fill(a.im + n, a.im + m, T(0));
+    const auto times = [](const Place<T>& x, const Parts<T>& w, int64_t i, int64_t end) {
+      multiply(x.re + i, x.im + i, w.re.data() + i, w.im.data() + i, end - i);
+    };
+    in_pieces(n, [&](int64_t i, int64_t end) {
+      load_run(from.at(i), end - i, a.re + i, a.im + i);
+      times(a, plan.chirp, i, end);
+    });
+    in_pieces(m - n, [&](int64_t i, int64_t end) {
+      std::fill(a.re + n + i, a.re + n + end, T(0)), std::fill(a.im + n + i, a.im + n + end, T(0));
+    });
     run(*plan.inner, a, T(1), b);
-    multiply(b.re, b.im, plan.spectrum.re.data(), plan.spectrum.im.data(), m);
+    in_pieces(m, [&](int64_t i, int64_t end) { times(b, plan.spectrum, i, end); });
     run(*plan.inner, b.exchanged(), T(1), a.exchanged());
-    multiply(a.re, a.im, plan.chirp.re.data(), plan.chirp.im.data(), n);
-    store_run(a.re, a.im, n, scale, to);
+    in_pieces(n, [&](int64_t i, int64_t end) {
+      times(a, plan.chirp, i, end);
+      store_run(a.re + i, a.im + i, end - i, scale, to.at(i));
+    });
   }
 };
 

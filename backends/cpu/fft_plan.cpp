@@ -7,17 +7,21 @@
 #include <mutex>
 
 #include "backends/cpu/fft_line.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
 namespace {
 
 using Root = std::complex<double>;
+constexpr int64_t kRootCost = 4;  // in elements of a loop
 
 // exp(2 pi i k / n), 0 <= k < n, exact to a rounding: the angle is taken to the first eighth of the circle.
 Root exact_root(int64_t k, int64_t n) {
   const double step = 2 * M_PI / double(n);
   const int64_t eighth = 8 * k / n;
-  const auto at = [&](int64_t numerator) { return Root(std::cos(double(numerator) * step / 8), std::sin(double(numerator) * step / 8)); };
+  const auto at = [&](int64_t numerator) {
+    return Root(std::cos(double(numerator) * step / 8), std::sin(double(numerator) * step / 8));
+  };
   const auto swapped = [&](int64_t numerator) { return Root(at(numerator).imag(), at(numerator).real()); };
   switch (eighth) {
     case 0: return at(8 * k);
@@ -95,7 +99,8 @@ int64_t rows_of(int64_t n) {
     if (n % d) continue;
     for (const int64_t rows : {d, n / d}) {
       const auto waste = [](int64_t m) { return double((m + 15) / 16 * 16) / double(m); };
-      const double cost = waste(rows) * waste(n / rows) * (1 + 0.1 * std::abs(std::log2(double(rows) / double(n / rows))));
+      const double cost =
+          waste(rows) * waste(n / rows) * (1 + 0.1 * std::abs(std::log2(double(rows) / double(n / rows))));
       if (cost < least) least = cost, best = rows;
     }
   }
@@ -108,12 +113,14 @@ FftPlan<T> make_split(int64_t n) {
   plan.way = FftPlan<T>::Split, plan.n = n;
   const int64_t rows = rows_of(n), columns = n / rows;
   plan.rows = passes_plan<T>(rows), plan.columns = passes_plan<T>(columns);
-  plan.turn.re.resize(size_t(n)), plan.turn.im.resize(size_t(n));
+  plan.turn.re.reserve(size_t(n)), plan.turn.im.reserve(size_t(n));
   const Roots roots(n);
+  PollBudget budget;
   for (int64_t k = 0; k < columns; k++)
     for (int64_t j = 0; j < rows; j++) {
+      budget.take(kRootCost);
       const Root w = roots(j * k);
-      plan.turn.re[size_t(k * rows + j)] = T(w.real()), plan.turn.im[size_t(k * rows + j)] = T(w.imag());
+      plan.turn.re.push_back(T(w.real())), plan.turn.im.push_back(T(w.imag()));
     }
   return plan;
 }
@@ -136,16 +143,24 @@ FftPlan<T> make_chirp(int64_t n) {
   const int64_t m = chirp_length(n);
   plan.inner = line_plan<T>(m);
   const Roots roots(2 * n);
-  Parts<double> whole{std::vector<double>(size_t(m)), std::vector<double>(size_t(m))};
+  plan.chirp.re.reserve(size_t(n)), plan.chirp.im.reserve(size_t(n));
+  Parts<double> whole;
+  whole.re.reserve(size_t(m)), whole.im.reserve(size_t(m));
+  in_pieces(m, [&](int64_t, int64_t end) { whole.re.resize(size_t(end)), whole.im.resize(size_t(end)); });
+  PollBudget budget;
   for (int64_t k = 0; k < n; k++) {
+    budget.take(kRootCost);
     const Root w = roots(int64_t(__int128(k) * k % (2 * n)));
     plan.chirp.re.push_back(T(w.real())), plan.chirp.im.push_back(T(w.imag()));
     for (const int64_t at : {k, (m - k) % m})
       whole.re[size_t(at)] = w.real() / double(m), whole.im[size_t(at)] = -w.imag() / double(m);
   }
   transform_parts(m, whole.re.data(), whole.im.data());
-  plan.spectrum.re.assign(whole.re.begin(), whole.re.end());
-  plan.spectrum.im.assign(whole.im.begin(), whole.im.end());
+  plan.spectrum.re.reserve(size_t(m)), plan.spectrum.im.reserve(size_t(m));
+  in_pieces(m, [&](int64_t begin, int64_t end) {
+    plan.spectrum.re.insert(plan.spectrum.re.end(), whole.re.begin() + begin, whole.re.begin() + end);
+    plan.spectrum.im.insert(plan.spectrum.im.end(), whole.im.begin() + begin, whole.im.begin() + end);
+  });
   return plan;
 }
 
@@ -153,7 +168,10 @@ template <class T>
 Parts<T> make_half_roots(int64_t n) {
   const Roots roots(n);
   Parts<T> made;
+  made.re.reserve(size_t(n / 2 + 1)), made.im.reserve(size_t(n / 2 + 1));
+  PollBudget budget;
   for (int64_t k = 0; k <= n / 2; k++) {
+    budget.take(kRootCost);
     const Root w = roots(k);
     made.re.push_back(T(w.real())), made.im.push_back(T(w.imag()));
   }

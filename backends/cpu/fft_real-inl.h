@@ -7,6 +7,7 @@
 #endif
 
 #include "backends/cpu/fft_passes-inl.h"
+#include "runtime/pieces.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -42,6 +43,7 @@ void join_halves(const Parts<T>& roots, int64_t half, int64_t width, const Buffe
   }
   int64_t k = 0;
   for (; k + lanes <= half + 1; k += lanes) {
+    if (k % kPieceElements == 0) Context::current().poll();
     const int64_t mirrored = half - k - lanes + 1;
     const P c = P::load(b.re + mirrored, b.im + mirrored);
     joined<kToReal>(P::load(b.re + k, b.im + k), P{hn::Reverse(d, c.re), hn::Reverse(d, c.im)},

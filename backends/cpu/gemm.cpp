@@ -21,6 +21,7 @@
 #include "runtime/context.h"
 #include "runtime/device/backend.h"
 #include "runtime/ops/linear.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -323,11 +324,13 @@ template <class T>
 void loop_row(const GemmCall& c, int64_t i, const T* a, const T* b, T* out) {
   T* row = out + i * c.ldc;
   for (int64_t j = 0; j < c.n; j++) row[j] = c.beta == 0 ? T(0) : wrapped_product(row[j], T(c.beta));
-  for (int64_t p = 0; p < c.k; p++) {
-    const T factor = wrapped_product(T(c.alpha), c.transpose_a ? a[p * c.lda + i] : a[i * c.lda + p]);
-    for (int64_t j = 0; j < c.n; j++)
-      row[j] = wrapped_sum(row[j], wrapped_product(factor, c.transpose_b ? b[j * c.ldb + p] : b[p * c.ldb + j]));
-  }
+  in_pieces(c.k, std::max<int64_t>(1, kPieceElements / c.n), [&](int64_t p, int64_t end) {
+    for (; p < end; p++) {
+      const T factor = wrapped_product(T(c.alpha), c.transpose_a ? a[p * c.lda + i] : a[i * c.lda + p]);
+      for (int64_t j = 0; j < c.n; j++)
+        row[j] = wrapped_sum(row[j], wrapped_product(factor, c.transpose_b ? b[j * c.ldb + p] : b[p * c.ldb + j]));
+    }
+  });
 }
 
 template <class T>
@@ -393,7 +396,9 @@ void half_product(const GemmCall& c) {
     widen(c.dtype, at(c.b, c.batch_b), rows_b, columns_b, c.ldb, b.data());
     if (c.beta != 0) widen(c.dtype, out, c.m, c.n, c.ldc, wide.data());
     product<float>(one);
-    for (int64_t r = 0; r < c.m; r++) narrow(out + r * c.ldc * 2, 1, wide.data() + r * c.n, 1, c.n);
+    parallel_for(c.m, std::max<int64_t>(1, 16384 / c.n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; r++) narrow(out + r * c.ldc * 2, 1, wide.data() + r * c.n, 1, c.n);
+    });
   }
 }
 

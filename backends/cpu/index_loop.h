@@ -9,6 +9,7 @@
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
 #include "runtime/ops/index_kernel.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
 
@@ -255,6 +256,24 @@ class IndexLoop {
     return run_elements<kMode, 0>(c_, nest_.strip(), at, n);
   }
 
+  // A strip in pieces between which the program can be stopped; `credit` is the elements until the next look.
+  int64_t run_pieces(IndexCursor<T> at, int64_t n, int64_t width, IndexTargets targets, int64_t& credit) const {
+    const int64_t cost = nest_.row ? std::max<int64_t>(1, width) : 1;
+    if (cost * n <= credit) {
+      credit -= cost * n;
+      return run_strip(at, n, width, targets);
+    }
+    const int64_t piece = std::max<int64_t>(1, kPieceElements / cost);
+    credit = kPieceElements;
+    for (int64_t done = 0; done < n; done += piece) {
+      Context::current().poll();
+      const int64_t some = std::min(piece, n - done), got = run_strip(at, some, width, targets);
+      if (got < some) return done + got;
+      at.advance(nest_.strip(), some, nest_.indices);
+    }
+    return n;
+  }
+
   // Each thread goes over all places and writes the rows that are its own, so that equal indices meet in one thread, in order:
   // to read an index costs little beside a row. The error, if there is one, is the same for all.
   void share_targets(int64_t parts) {
@@ -275,8 +294,9 @@ class IndexLoop {
     int64_t counter[kMaxLoopDims + 1];
     std::fill_n(counter, outer, int64_t(0));
     const int64_t n = size_of(outer), width = size_of(nest_.count - 1);
+    int64_t credit = kPieceElements;
     for (int d = 0; d >= 0;) {
-      counter[outer] = run_strip(at, n, width, targets);
+      counter[outer] = run_pieces(at, n, width, targets, credit);
       if (counter[outer] < n) {
         if (shared <= outer) counter[shared] += begin;
         return note_fault(at, counter, counter[outer] - (shared == outer ? begin : 0));

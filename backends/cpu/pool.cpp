@@ -15,6 +15,7 @@
 #include "backends/cpu/threads.h"
 #include "hwy/highway.h"
 #include "runtime/ops/conv.h"
+#include "runtime/pieces.h"
 
 #ifndef TESSERA_POOL_ONCE
 #define TESSERA_POOL_ONCE
@@ -41,13 +42,14 @@ void pool_plane(const MaxPoolCall& c, int64_t plane) {
   T* out = static_cast<T*>(c.out) + plane * c.out_height * c.out_width;
   int64_t* index = c.index + plane * c.out_height * c.out_width;
   const int64_t down = c.window.dilation[0], across = c.window.dilation[1];
+  PollBudget budget;
   for (int64_t i = 0; i < c.out_height; i++) {
     const Span rows(c.window, 0, i, c.height);
     for (int64_t j = 0; j < c.out_width; j++) {
       const Span columns(c.window, 1, j, c.width);
       int64_t best = rows.first * c.width + columns.first;
       auto largest = convert_element<Compared<T>>(in[best]);
-      for (int64_t y = rows.first; y <= rows.last; y += down)
+      for (int64_t y = rows.first; y <= rows.last; y += down, budget.take(columns.last - columns.first + 1))
         for (int64_t x = columns.first; x <= columns.last; x += across) {
           // Chosen without a jump: which of them is larger cannot be foreseen. NaN is larger than all.
           const auto value = convert_element<Compared<T>>(in[y * c.width + x]);
@@ -65,12 +67,13 @@ template <class T>
 void pool_plane(const AvgPoolCall& c, int64_t plane) {
   const T* in = static_cast<const T*>(c.in) + plane * c.height * c.width;
   T* out = static_cast<T*>(c.out) + plane * c.out_height * c.out_width;
+  PollBudget budget;
   for (int64_t i = 0; i < c.out_height; i++) {
     const Span rows(c.window, 0, i, c.height);
     for (int64_t j = 0; j < c.out_width; j++) {
       const Span columns(c.window, 1, j, c.width);
       T sum = 0;
-      for (int64_t y = rows.first; y <= rows.last; y++)
+      for (int64_t y = rows.first; y <= rows.last; y++, budget.take(columns.last - columns.first + 1))
         for (int64_t x = columns.first; x <= columns.last; x++) sum += in[y * c.width + x];
       *out++ = sum / T(c.divisor);
     }
@@ -123,11 +126,13 @@ class LanePool {
     T* out = static_cast<T*>(c_.out) + number * c_.out_height * c_.out_width;
     int64_t* index = nullptr;
     if constexpr (kMax) index = c_.index + number * c_.out_height * c_.out_width;
-    for (int64_t y = 0; y < c_.height; y++)
+    PollBudget budget;
+    for (int64_t y = 0; y < c_.height; y++, budget.take(c_.width))
       std::copy_n(in + y * c_.width, c_.width, copy_.data() + y * line_ + w_.padding[1]);
     for (int64_t i = 0; i < c_.out_height; i++)
       for (int64_t j = 0; j < c_.out_width; j += lanes_) {
         const Span rows(w_, 0, i, c_.height);
+        budget.take(w_.kernel[0] * w_.kernel[1]);
         const int64_t n = std::min(lanes_, c_.out_width - j), place = i * c_.out_width + j;
         if constexpr (kMax) largest_of(rows, j, out + place, index + place, n);
         else mean_of(rows, j, out + place, n);

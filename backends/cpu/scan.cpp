@@ -3,6 +3,7 @@
 #include "backends/cpu/scan.h"
 
 #include "backends/cpu/parallel_2d.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -32,13 +33,15 @@ void rows(const T* x, T* y, int64_t n, bool backwards) {
   for (A& t : total) t = kProduct ? 1 : 0;
   const int64_t step = backwards ? -1 : 1;
   if (backwards) x += n - 1, y += n - 1;
-  for (int64_t i = 0; i < n; i++, x += step, y += step) {
+  in_pieces(n, kPieceElements / kCount, [&](int64_t i, int64_t end) {
+    for (; i < end; i++, x += step, y += step) {
 // All loads come before the stores: rows of 4096 bytes and the like would seem to the processor to be the same memory.
 #pragma GCC unroll 8
-    for (int r = 0; r < kCount; r++) total[r] = next<kProduct>(total[r], convert_element<A>(x[r * n]));
+      for (int r = 0; r < kCount; r++) total[r] = next<kProduct>(total[r], convert_element<A>(x[r * n]));
 #pragma GCC unroll 8
-    for (int r = 0; r < kCount; r++) y[r * n] = convert_element<T>(total[r]);
-  }
+      for (int r = 0; r < kCount; r++) y[r * n] = convert_element<T>(total[r]);
+    }
+  });
 }
 
 /// kCount rows of `count` columns, `step` apart, in this order. Of parts of rows, which the processor does not foresee to be
@@ -75,10 +78,11 @@ void columns(const AlongCall& c, int64_t outer, int64_t first, int64_t count) {
   const int64_t at = (outer * c.n + (c.backwards ? c.n - 1 : 0)) * c.inner + first;
   const T* x = static_cast<const T*>(c.in) + at;
   T* y = static_cast<T*>(c.out) + at;
-  int64_t i = 0;
-  for (; count < c.inner && i + kAtOnce <= c.n; i += kAtOnce, x += kAtOnce * step, y += kAtOnce * step)
-    next_rows<T, kProduct, kAtOnce>(x, y, step, count, total);
-  for (; i < c.n; i++, x += step, y += step) next_rows<T, kProduct, 1>(x, y, step, count, total);
+  in_pieces(c.n, kPieceElements / kStrip, [&](int64_t i, int64_t end) {
+    for (; count < c.inner && i + kAtOnce <= end; i += kAtOnce, x += kAtOnce * step, y += kAtOnce * step)
+      next_rows<T, kProduct, kAtOnce>(x, y, step, count, total);
+    for (; i < end; i++, x += step, y += step) next_rows<T, kProduct, 1>(x, y, step, count, total);
+  });
 }
 
 template <bool kProduct>

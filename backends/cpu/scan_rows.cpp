@@ -9,6 +9,7 @@
 #include "backends/cpu/scan.h"
 #include "backends/cpu/wide-inl.h"
 #include "hwy/highway.h"
+#include "runtime/pieces.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -122,7 +123,10 @@ void scan_rows_of(const float* x, float* y, int64_t n, bool backwards) {
   std::fill(total, total + kRows, kProduct ? 1.0 : 0.0);
   const int64_t whole = n / 8 * 8;
   if (backwards) single_columns<kProduct>(x, y, n, whole, n, true, total);
-  blocks<kProduct>(x, y, n, whole, backwards, total);
+  in_pieces(whole, kPieceElements / kRows, [&](int64_t begin, int64_t end) {
+    const int64_t at = backwards ? whole - end : begin;
+    blocks<kProduct>(x + at, y + at, n, end - begin, backwards, total);
+  });
   if (!backwards) single_columns<kProduct>(x, y, n, whole, n, false, total);
 }
 void scan_rows(const float* x, float* y, int64_t n, bool product, bool backwards) {

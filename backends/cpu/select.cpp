@@ -1,13 +1,13 @@
 // The n-th element of each row, without sorting it; the most frequent one; and places among sorted edges.
 #include <algorithm>
 #include <atomic>
-#include <vector>
 
 #include "backends/cpu/order_key.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
 #include "runtime/ops/sorting.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor::cpu {
 namespace {
@@ -40,20 +40,26 @@ struct KeyPart {
 
   void find_range(const Key* keys, int64_t n) {
     Key low = keys[0], high = keys[0];
-    for (int64_t i = 0; i < n; i++) low = std::min(low, keys[i]), high = std::max(high, keys[i]);
+    in_pieces(n, [&](int64_t i, int64_t end) {
+      for (; i < end; i++) low = std::min(low, keys[i]), high = std::max(high, keys[i]);
+    });
     least = low, most = high;
   }
   void count(const Key* keys, int64_t n, Key from, int shift, int bits) {
     std::fill_n(counts, int64_t(1) << bits, int64_t(0));
-    for (int64_t i = 0; i < n; i++) counts[size_t((keys[i] - from) >> shift)]++;
+    in_pieces(n, [&](int64_t i, int64_t end) {
+      for (; i < end; i++) counts[size_t((keys[i] - from) >> shift)]++;
+    });
   }
   void keep(Key* keys, int64_t n, Key from, int shift, Key bucket) {
     int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-      const Key key = keys[i];
-      keys[count] = key;
-      count += (key - from) >> shift == bucket;
-    }
+    in_pieces(n, [&](int64_t i, int64_t end) {
+      for (; i < end; i++) {
+        const Key key = keys[i];
+        keys[count] = key;
+        count += (key - from) >> shift == bucket;
+      }
+    });
     kept = count;
   }
 };
@@ -100,9 +106,15 @@ int64_t quickselect_place(const T* row, int64_t n, int64_t nth) {
     OrderKey<T> key;
     int64_t place;
   };
-  std::vector<Item> items(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; i++) items[size_t(i)] = {order_key(row[i]), i};
+  const Scratch<Item> items(n);
   Item* a = items.data();
+  in_pieces(n, [&](int64_t i, int64_t end) {
+    for (; i < end; i++) a[i] = {order_key(row[i]), i};
+  });
+  const auto look = [](int64_t i) {
+    if (i % kPieceElements == 0) [[unlikely]]
+      Context::current().poll();
+  };
   const auto order = [&](int64_t i, int64_t j) {
     if (a[i].key > a[j].key) std::swap(a[i], a[j]);
   };
@@ -120,8 +132,8 @@ int64_t quickselect_place(const T* row, int64_t n, int64_t nth) {
     const auto pivot = a[left].key;
     int64_t i = left + 1, j = right;
     while (true) {
-      while (a[++i].key < pivot) {}
-      while (a[--j].key > pivot) {}
+      while (a[++i].key < pivot) look(i);
+      while (a[--j].key > pivot) look(j);
       if (j < i) break;
       std::swap(a[i], a[j]);
     }
@@ -169,6 +181,7 @@ class RowSelect {
     int64_t i = 0;
     for (; i + kBlock <= n; i += kBlock) {
       int count = 0;
+      if (i % kPieceElements == 0) Context::current().poll();
       for (int64_t j = i; j < i + kBlock; j++) count += order_key(in[j]) == key;
       if (which < count) break;
       which -= count;
@@ -194,11 +207,13 @@ void select_rows(const SelectCall& c) {
 template <class T>
 int64_t mode_place(const T* row, int64_t n) {
   using Number = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-  int64_t best = 0, best_count = 0;
-  for (int64_t i = 0, start = 0; i < n; i++) {
-    if (convert_element<Number>(row[i]) != convert_element<Number>(row[start])) start = i;
-    if (i - start + 1 > best_count) best = i, best_count = i - start + 1;
-  }
+  int64_t best = 0, best_count = 0, start = 0;
+  in_pieces(n, [&](int64_t i, int64_t end) {
+    for (; i < end; i++) {
+      if (convert_element<Number>(row[i]) != convert_element<Number>(row[start])) start = i;
+      if (i - start + 1 > best_count) best = i, best_count = i - start + 1;
+    }
+  });
   return best;
 }
 
@@ -226,7 +241,8 @@ template <bool kRight>
 void search(const SearchCall& c) {
   with_type(c.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_for(c.rows * c.per_row, 2048, [&](int64_t begin, int64_t end) {
+    const int64_t grain = c.size < 1 << 16 ? 2048 : 256;  // edges that no cache holds
+    parallel_for(c.rows * c.per_row, grain, [&](int64_t begin, int64_t end) {
       const T* values = static_cast<const T*>(c.values);
       for (int64_t i = begin; i < end; i++)
         c.out[i] = place_among<kRight>(static_cast<const T*>(c.edges) + i / c.per_row * c.size, c.size, values[i]);

@@ -70,11 +70,47 @@ struct InsidePiece {
   ~InsidePiece() { inside_piece = false; }
 };
 
+/// How many elements of a call are computed before the next look at the cancel flag. A grain says what is too little; how heavy
+/// its elements are shows only when they are computed.
+class Steps {
+ public:
+  Steps(int64_t grain, int64_t most) : grain_(grain), most_(most), step_(std::min(most, kFirstGrains * grain)) {}
+
+  /// f(begin, end) over a piece; false when it has been stopped.
+  bool run(Context& context, int64_t begin, int64_t end, RangeBody body) {
+    for (int64_t step; begin < end; begin += step) {
+      if (context.stopping()) return false;
+      step = std::min(end - begin, step_.load(std::memory_order_relaxed));
+      if (most_ <= grain_) {
+        body(begin, begin + step);
+        continue;
+      }
+      const auto start = Clock::now();
+      body(begin, begin + step);
+      const auto took = Clock::now() - start;
+      if (took < kShortStep) step_.store(std::min(most_, 2 * step), std::memory_order_relaxed);
+      else if (took > kLongStep) step_.store(std::max(grain_, step / 2), std::memory_order_relaxed);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kFirstGrains = 8;
+  static constexpr auto kShortStep = std::chrono::microseconds(300), kLongStep = std::chrono::microseconds(2000);
+  const int64_t grain_, most_;
+  std::atomic<int64_t> step_;
+};
+
 /// One call of run_split; lies on the caller's stack until no thread of the pool is in it any more.
 class Job {
  public:
-  Job(int64_t n, int64_t piece, int threads, RangeBody body)
-      : context_(Context::current()), body_(body), n_(n), piece_(piece), shares_(std::min(threads, kShares)) {
+  Job(int64_t n, int64_t piece, int64_t grain, int threads, RangeBody body)
+      : context_(Context::current()),
+        body_(body),
+        n_(n),
+        piece_(piece),
+        shares_(std::min(threads, kShares)),
+        steps_(grain, piece) {
     const int64_t pieces = (n + piece - 1) / piece;
     for (int s = 0; s < shares_; s++) {
       share_[s].next.store(pieces * s / shares_, std::memory_order_relaxed);
@@ -132,12 +168,9 @@ class Job {
   };
 
   void guarded(int64_t i) {
-    if (context_.stopping()) {
-      stop_.store(true, std::memory_order_relaxed);
-      return;
-    }
     try {
-      body_(i * piece_, std::min(n_, (i + 1) * piece_));
+      if (!steps_.run(context_, i * piece_, std::min(n_, (i + 1) * piece_), body_))
+        stop_.store(true, std::memory_order_relaxed);
     } catch (...) {
       if (!stop_.exchange(true)) error_ = std::current_exception();
     }
@@ -147,6 +180,7 @@ class Job {
   const RangeBody body_;
   const int64_t n_, piece_;
   const int shares_;
+  Steps steps_;
   std::atomic<bool> stop_{false};
   std::exception_ptr error_;
   Share share_[kShares];
@@ -309,11 +343,8 @@ class Pool {
   alignas(kLine) std::atomic<uint64_t> news_{0};
 };
 
-void run_alone(Context& context, int64_t n, int64_t piece, RangeBody body) {
-  for (int64_t i = 0; i < n; i += piece) {
-    context.poll();
-    body(i, std::min(n, i + piece));
-  }
+void run_alone(Context& context, int64_t n, int64_t piece, int64_t grain, RangeBody body) {
+  if (!Steps(grain, piece).run(context, 0, n, body)) context.poll();
 }
 
 }  // namespace
@@ -331,13 +362,13 @@ void run_split(int64_t n, const Split& split, RangeBody body) {
   const int64_t threads = inside_piece ? 1 : std::min<int64_t>({context.threads, split.most_threads, pieces});
   count_work(uint64_t(n) >> kWorkShift);
   const int64_t most = split.tasks ? split.grain : std::max(split.grain, std::min(kPollEvery, 64 * split.grain));
-  if (threads <= 1) return run_alone(context, n, most, body);
+  if (threads <= 1) return run_alone(context, n, most, split.grain, body);
   // As many for each thread: of three, one would have two.
   const int64_t even = std::min((pieces + threads - 1) / threads, int64_t(kPiecesAThread)) * threads;
   int64_t piece = std::min((n + even - 1) / even, most);
   // Pieces that end where a line of the result does, unless the elements are few and large.
   if (piece >= 16 * kLine) piece = (piece + kLine - 1) / kLine * kLine;
-  Job job(n, piece, int(threads), body);
+  Job job(n, piece, std::min(split.grain, piece), int(threads), body);
   {
     const SharedCounts shared;
     Pool::get().run(job, int(threads), split);

@@ -16,6 +16,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/str.h"
 #include "lang/objects/weak.h"
@@ -158,6 +159,7 @@ void* Heap::allocate_slow(size_t bytes) {
     const size_t rounded = size_class(bytes == 0 ? 1 : bytes) * kGrain;
     if (static_cast<size_t>(slab_end_ - slab_next_) < rounded) {
       // Whatever throws here leaves the last slab as it is.
+      look_while_making(interrupt_);
       if (slabs_.size() == slabs_.capacity()) slabs_.reserve(std::max<size_t>(64, slabs_.size() * 2));
       account_small(kSlabBytes);
       char* const slab = slab_from_system();
@@ -173,10 +175,7 @@ void* Heap::allocate_slow(size_t bytes) {
     return memory;
   }
 #endif
-  // Natives that only take memory are stopped here, by an error that the limit's own follows at the next safe point.
-  const uint32_t wanted = interrupt_.load(std::memory_order_relaxed);
-  if ((wanted & (kTimeIsUp | kCancelled)) != 0 && (wanted & kLimitHit) == 0) [[unlikely]]
-    throw Error(ErrorKind::KeyboardInterrupt, std::string());
+  look_while_making(interrupt_);
   if (bytes <= kLargestSmall) {  // under a sanitizer
     account_small(bytes);
   } else {
@@ -198,6 +197,7 @@ void Heap::deallocate_large(void* memory, size_t bytes) noexcept {
 void* Heap::reallocate(void* memory, size_t bytes, size_t wanted) {
 #if !defined(__SANITIZE_ADDRESS__)
   if (bytes > kLargestSmall && wanted > kLargestSmall) {  // large blocks often grow where they are
+    look_while_making(interrupt_);
     account(wanted);
     void* moved = std::realloc(memory, wanted);
     bytes_ -= moved != nullptr ? bytes : wanted;

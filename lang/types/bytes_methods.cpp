@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "lang/core/pieces.h"
 #include "lang/core/booking.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"

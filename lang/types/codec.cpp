@@ -6,6 +6,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
@@ -116,7 +117,9 @@ class Encoder {
     if (codec_.codec == Codec::Utf32) put_unit(out_, 0xfeff, 4, false);
     const char* p = text_of(text_).data();
     const char* const end = p + text_of(text_).size();
+    StopBudget budget(in_);
     while (p < end) {
+      budget.take();
       const char* next = p;
       const uint32_t cp = decode_char(next);
       if (can(cp)) {
@@ -241,7 +244,7 @@ class Decoding {
       case Codec::Ascii: ascii(); break;
       case Codec::Latin1:
         out_.reserve(bytes_.size());
-        for (const char c : bytes_) append_char(out_, static_cast<unsigned char>(c));
+        for (const char c : bytes_) budget_.take(), append_char(out_, static_cast<unsigned char>(c));
         break;
       case Codec::Utf16:
       case Codec::Utf16Little:
@@ -290,18 +293,23 @@ class Decoding {
 
   void copy_ascii() {
     size_t end = at_;
-    while (end < bytes_.size() && byte(end) < 128) ++end;
+    const size_t most = std::min(bytes_.size(), at_ + kPieceItems);
+    while (end < most && byte(end) < 128) ++end;
+    budget_.take(end - at_);
     out_.append(bytes_, at_, end - at_);
     at_ = end;
   }
 
   void ascii() {
-    for (copy_ascii(); at_ < bytes_.size(); copy_ascii()) fault(1, "ordinal not in range(128)");
+    for (copy_ascii(); at_ < bytes_.size(); copy_ascii())
+      if (byte(at_) >= 128) fault(1, "ordinal not in range(128)");
   }
 
   void utf8() {
     for (copy_ascii(); at_ < bytes_.size(); copy_ascii()) {
       const unsigned c = byte(at_);
+      if (c < 128) continue;
+      budget_.take();
       const size_t need = c >= 0xf0 && c <= 0xf4 ? 4 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xc2 && c < 0xe0 ? 2 : 0;
       if (need == 0) {
         fault(1, "invalid start byte");
@@ -343,6 +351,7 @@ class Decoding {
       if (big || unit(0, 2, false) == 0xfeff) at_ = 2;
     }
     while (at_ < bytes_.size()) {
+      budget_.take();
       if (at_ + 2 > bytes_.size()) {
         fault(1, "truncated data");
         continue;
@@ -380,6 +389,7 @@ class Decoding {
       if (big || unit(0, 4, false) == 0xfeff) at_ = 4;
     }
     while (at_ < bytes_.size()) {
+      budget_.take();
       if (at_ + 4 > bytes_.size()) {
         fault(bytes_.size() - at_, "truncated data");
         continue;
@@ -404,6 +414,7 @@ class Decoding {
   std::string out_;
   size_t at_ = 0;
   bool big_ = false;
+  StopBudget budget_{in_};
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/hash.h"
 #include "lang/types/list.h"
@@ -107,19 +108,28 @@ void put_in_index(Dict* d, int64_t hash, uint32_t entry) noexcept {
 void resize(Interpreter& in, Dict* d, uint32_t slots) {
   char* block = static_cast<char*>(in.allocate(block_bytes(slots)));
   DictEntry* old = d->entries;
-  const uint32_t old_used = d->used, old_slots = d->slots;
+  const uint32_t old_used = d->used, old_slots = d->slots, old_capacity = d->capacity;
+  auto* const old_index = d->index;
   d->entries = reinterpret_cast<DictEntry*>(block);
   d->capacity = usable(slots);
   d->slots = slots;
   d->index = block + d->capacity * sizeof(DictEntry);
   std::memset(d->index, 0xff, size_t{slots} * index_width(slots));
   uint32_t used = 0;
-  for (uint32_t i = 0; i < old_used; ++i) {
-    if (old[i].key.is_undefined()) continue;
-    // The bytes move, and with them the references.
-    std::memcpy(static_cast<void*>(d->entries + used), static_cast<const void*>(old + i), sizeof(DictEntry));
-    put_in_index(d, d->entries[used].hash, used);
-    ++used;
+  // The bytes move, and with them the references; who stops in the middle leaves the old table as it was.
+  try {
+    in_pieces(in, old_used, [&](size_t i, size_t end) {
+      for (; i < end; ++i) {
+        if (old[i].key.is_undefined()) continue;
+        std::memcpy(static_cast<void*>(d->entries + used), static_cast<const void*>(old + i), sizeof(DictEntry));
+        put_in_index(d, d->entries[used].hash, used);
+        ++used;
+      }
+    });
+  } catch (...) {
+    d->entries = old, d->capacity = old_capacity, d->slots = old_slots, d->index = old_index;
+    in.deallocate(block, block_bytes(slots));
+    throw;
   }
   d->used = used;
   ++d->layout_version;
@@ -347,10 +357,12 @@ Value dict_copy(Interpreter& in, Dict* d) {
   Dict* to = as_dict(copy);
   if (d->count == 0 || clone_table(in, to, d)) return copy;
   dict_reserve(in, to, d->count);
-  for (uint32_t i = 0; i < d->used; ++i) {
-    const DictEntry& entry = d->entries[i];
-    if (!entry.key.is_undefined()) append_entry(in, to, entry.key, entry.hash, Value(entry.value));
-  }
+  in_pieces(in, d->used, [&](size_t i, size_t end) {
+    for (; i < end; ++i) {
+      const DictEntry& entry = d->entries[i];
+      if (!entry.key.is_undefined()) append_entry(in, to, entry.key, entry.hash, Value(entry.value));
+    }
+  });
   return copy;
 }
 

@@ -6,6 +6,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/types/dict.h"
@@ -53,15 +54,17 @@ Value make_list(Interpreter& in, size_t capacity) {
 Value make_list(Interpreter& in, const Value* items, size_t count) {
   Value result = make_list(in, count);
   List* list = as_list(result);
-  list_append_all(list, items, count);
+  in_pieces(in, count, [&](size_t i, size_t end) { list_append_all(list, items + i, end - i); });
   return result;
 }
 
 Value make_list_moving(Interpreter& in, Value* items, size_t count) {
   Value result = make_list(in, count);
   List* list = as_list(result);
-  for (size_t i = 0; i < count; ++i) new (list->items + i) Value(std::move(items[i]));
-  list->size = static_cast<uint32_t>(count);
+  in_pieces(in, count, [&](size_t i, size_t end) {
+    for (; i < end; ++i) new (list->items + i) Value(std::move(items[i]));
+    list->size = static_cast<uint32_t>(end);
+  });
   return result;
 }
 
@@ -129,25 +132,34 @@ void ask_length(Interpreter& in, const Value& iterable) {
 // The builtin containers, whose iterators no script can see: without the iterator.
 void extend_by_chars(Interpreter& in, List* list, const Str* s) {
   list_reserve(in, list, size_t{list->size} + s->length);
-  for (const char *p = s->data, *end = p + s->size; p < end;) list_append(in, list, char_str(in, decode_char(p)));
+  StopBudget budget(in);
+  for (const char *p = s->data, *end = p + s->size; p < end; budget.take())
+    list_append(in, list, char_str(in, decode_char(p)));
 }
 
 void extend_by_range(Interpreter& in, List* list, const Range* range) {
   list_reserve(in, list, list->size + static_cast<size_t>(range->length));
   uint64_t item = static_cast<uint64_t>(range->start);
-  for (int64_t i = 0; i < range->length; ++i, item += static_cast<uint64_t>(range->step)) {
-    list_append(in, list, Value::integer(static_cast<int64_t>(item)));
-  }
+  in_pieces(in, static_cast<size_t>(range->length), [&](size_t i, size_t end) {
+    for (; i < end; ++i, item += static_cast<uint64_t>(range->step))
+      list_append(in, list, Value::integer(static_cast<int64_t>(item)));
+  });
 }
 
 void extend_by_set(Interpreter& in, List* list, const Set* set) {
   list_reserve(in, list, size_t{list->size} + set->count);
-  set_for_each(set, [&](const Value& key) { list_append(in, list, key); });
+  StopBudget budget(in);
+  set_for_each(set, [&](const Value& key) {
+    budget.take();
+    list_append(in, list, key);
+  });
 }
 
 void extend_by_dict(Interpreter& in, List* list, const Dict* dict, IteratorKind kind) {
   list_reserve(in, list, size_t{list->size} + dict->count);
+  StopBudget budget(in);
   dict_for_each(dict, [&](const Value& key, const Value& value) {
+    budget.take();
     if (kind == IteratorKind::DictItems) list_append(in, list, make_tuple(in, {key, value}));
     else list_append(in, list, kind == IteratorKind::DictKeys ? key : value);
   });
@@ -162,7 +174,7 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
       const size_t count = type == in.types.list ? as_list(iterable)->size : as_tuple(iterable)->size;
       list_reserve(in, list, list->size + count);
       const Value* items = type == in.types.list ? as_list(iterable)->items : as_tuple(iterable)->items;
-      list_append_all(list, items, count);
+      in_pieces(in, count, [&](size_t i, size_t end) { list_append_all(list, items + i, end - i); });
       return;
     }
     if (type == in.types.str) return extend_by_chars(in, list, as_str(iterable));

@@ -6,6 +6,7 @@
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
@@ -46,11 +47,14 @@ Value repeat(Interpreter& in, const List* list, int64_t times) {
   List* out = as_list(result);
   if (list->size == 1) {
     const Value item = list->items[0];
-    for (int64_t k = 0; k < times; ++k) new (out->items + k) Value(item);
-    out->size = static_cast<uint32_t>(times);
+    in_pieces(in, static_cast<size_t>(times), [&](size_t k, size_t end) {
+      for (; k < end; ++k) new (out->items + k) Value(item);
+      out->size = static_cast<uint32_t>(end);
+    });
     return result;
   }
-  for (int64_t k = 0; k < times; ++k) list_append_all(out, list->items, list->size);
+  StopBudget budget(in);
+  for (int64_t k = 0; k < times; ++k, budget.take(list->size)) list_append_all(out, list->items, list->size);
   return result;
 }
 
@@ -63,7 +67,8 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (!is_list(other)) throw_cannot_join(in, "list", other);
   Value result = make_list(in, size_t{as_list(self)->size} + as_list(other)->size);
   List* out = as_list(result);
-  for (const List* part : {as_list(self), as_list(other)}) list_append_all(out, part->items, part->size);
+  for (const List* part : {as_list(self), as_list(other)})
+    in_pieces(in, part->size, [&](size_t i, size_t end) { list_append_all(out, part->items + i, end - i); });
   return result;
 }
 
@@ -88,7 +93,8 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
   if (size == 0) return self;
   check_size(size, static_cast<uint64_t>(times));
   list_reserve(in, list, size * static_cast<size_t>(times));
-  for (int64_t k = 1; k < times; ++k) {
+  StopBudget budget(in);
+  for (int64_t k = 1; k < times; ++k, budget.take(size)) {
     for (uint32_t i = 0; i < size; ++i) new (list->items + list->size++) Value(list->items[i]);
   }
   return self;
@@ -102,8 +108,11 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
     if (r.step == 1) return make_list(in, list->items + r.start, static_cast<size_t>(r.count));
     Value result = make_list(in, static_cast<size_t>(r.count));
     List* out = as_list(result);
-    for (int64_t i = 0, at = r.start; i < r.count; ++i, at += r.step) new (out->items + i) Value(list->items[at]);
-    out->size = static_cast<uint32_t>(r.count);
+    int64_t at = r.start;
+    in_pieces(in, static_cast<size_t>(r.count), [&](size_t i, size_t end) {
+      for (; i < end; ++i, at += r.step) new (out->items + i) Value(list->items[at]);
+      out->size = static_cast<uint32_t>(end);
+    });
     return result;
   }
   return list->items[sequence_index(in, key, list->size, "list")];

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lang/core/error.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/sequence.h"
@@ -58,12 +59,16 @@ void free_table(Interpreter& in, SetEntry* table, uint32_t mask) noexcept {
   in.deallocate(table, (size_t{mask} + 1) * sizeof(SetEntry));
 }
 
-// Into a table that has no deleted slots and lacks the key.
-void insert_clean(SetEntry* table, uint32_t mask, int64_t hash, Value&& key) {
+// The slot for a key that a table without deleted slots lacks.
+SetEntry* clean_slot(SetEntry* table, uint32_t mask, int64_t hash) {
   Probe probe(table, mask, hash);
   while (!probe.entry()->key.is_undefined()) probe.step();
-  new (&probe.entry()->key) Value(std::move(key));
-  probe.entry()->hash = hash;
+  return probe.entry();
+}
+void insert_clean(SetEntry* table, uint32_t mask, int64_t hash, Value&& key) {
+  SetEntry* const entry = clean_slot(table, mask, hash);
+  new (&entry->key) Value(std::move(key));
+  entry->hash = hash;
 }
 
 void resize(Interpreter& in, Set* set, size_t minimum) {
@@ -73,13 +78,22 @@ void resize(Interpreter& in, Set* set, size_t minimum) {
   SetEntry* table = new_table(in, slots);
   SetEntry* old = set->table;
   const uint32_t old_mask = set->mask;
-  for (uint32_t i = 0; old != nullptr && i <= old_mask; ++i) {
-    if (!old[i].key.is_undefined()) insert_clean(table, slots - 1, old[i].hash, std::move(old[i].key));
+  // The bytes move, and with them the references; who stops in the middle leaves the old table as it is.
+  try {
+    in_pieces(in, old == nullptr ? 0 : size_t{old_mask} + 1, [&](size_t i, size_t end) {
+      for (; i < end; ++i)
+        if (!old[i].key.is_undefined())
+          std::memcpy(static_cast<void*>(clean_slot(table, slots - 1, old[i].hash)), static_cast<void*>(old + i),
+                      sizeof(SetEntry));
+    });
+  } catch (...) {
+    in.deallocate(table, size_t{slots} * sizeof(SetEntry));
+    throw;
   }
   set->table = table;
   set->mask = slots - 1;
   set->fill = set->count;
-  free_table(in, old, old_mask);
+  if (old != nullptr) in.deallocate(old, (size_t{old_mask} + 1) * sizeof(SetEntry));
 }
 
 size_t roomy(const Set* set) { return set->count > 50000 ? size_t{set->count} * 2 : size_t{set->count} * 4; }
@@ -224,7 +238,9 @@ void set_merge(Interpreter& in, Set* set, Set* other) {
     return;
   }
   const bool clean = set->fill == 0;
+  StopBudget budget(in);
   for (uint32_t i = 0; other->table != nullptr && i <= other->mask; ++i) {
+    budget.take();
     if (other->table[i].key.is_undefined()) continue;
     const int64_t hash = other->table[i].hash;
     const Value key = other->table[i].key;

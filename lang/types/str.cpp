@@ -3,6 +3,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/types/types.h"
@@ -43,6 +44,7 @@ void build_offsets(Interpreter& in, Str* s) {
 
 Str* new_str(Interpreter& in, size_t size, size_t length) {
   check_size(size);
+  look_while_making(in.interrupt);
   Str* s = make_object<Str>(in, in.types.str, size + 1);
   s->data = reinterpret_cast<char*>(s) + s->type->instance_size;
   s->data[size] = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -53,7 +54,9 @@ Value map_chars(Interpreter& in, std::string_view text, F&& f) {
   out.reserve(text.size());
   const char* p = text.data();
   const char* const end = p + text.size();
+  StopBudget budget(in);
   while (p < end) {
+    budget.take();
     const size_t at = static_cast<size_t>(p - text.data());
     f(out, decode_char(p), at);
   }
@@ -64,10 +67,13 @@ template <class F>
 Value map_ascii(Interpreter& in, const Str* s, F&& f) {
   if (s->size == 1) return char_str(in, static_cast<unsigned char>(f(s->data[0])));
   Str* out = new_str(in, s->size, s->size);
+  Value made = Value::adopt(out);
   const char* const from = s->data;
   char* const to = out->data;
-  for (size_t i = 0, n = s->size; i < n; ++i) to[i] = f(from[i]);
-  return Value::adopt(out);
+  in_pieces(in, s->size, [&](size_t i, size_t end) {
+    for (; i < end; ++i) to[i] = f(from[i]);
+  });
+  return made;
 }
 
 constexpr auto ascii_lower = [](char c) {
@@ -87,15 +93,18 @@ Value flip_ascii(Interpreter& in, const Str* s, char first) {
   const uint64_t from_first = (0x80u - static_cast<unsigned char>(first)) * kOnes;
   const uint64_t behind_last = (0x80u - static_cast<unsigned char>(first) - 26) * kOnes;
   Str* out = new_str(in, s->size, s->size);
-  for (size_t i = 0; i < s->size; i += 8) {
-    const size_t n = std::min<size_t>(8, s->size - i);
-    uint64_t word = 0;
-    std::memcpy(&word, s->data + i, n);
-    const uint64_t letters = (word + from_first) & ~(word + behind_last) & (kOnes * 0x80);
-    word ^= letters >> 2;  // 0x80 to 0x20, the bit between the cases
-    std::memcpy(out->data + i, &word, n);
-  }
-  return Value::adopt(out);
+  Value made = Value::adopt(out);
+  in_pieces(in, s->size, [&](size_t i, size_t end) {
+    for (; i < end; i += 8) {
+      const size_t n = std::min<size_t>(8, s->size - i);
+      uint64_t word = 0;
+      std::memcpy(&word, s->data + i, n);
+      const uint64_t letters = (word + from_first) & ~(word + behind_last) & (kOnes * 0x80);
+      word ^= letters >> 2;  // 0x80 to 0x20, the bit between the cases
+      std::memcpy(out->data + i, &word, n);
+    }
+  });
+  return made;
 }
 
 constexpr auto is_ascii_letter = [](char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; };
@@ -167,52 +176,58 @@ Value title(Interpreter& in, const Args& args) {
 }
 
 // True when the text is not empty and every character has one of the flags.
-bool all_have(std::string_view text, uint16_t flags) {
+bool all_have(Interpreter& in, std::string_view text, uint16_t flags) {
   if (text.empty()) return false;
   const char* p = text.data();
   const char* const end = p + text.size();
+  StopBudget budget(in);
   while (p < end) {
+    budget.take();
     if (!(unicode::flags(decode_char(p)) & flags)) return false;
   }
   return true;
 }
 
 template <uint16_t kFlags>
-Value classify(Interpreter&, const Args& args) {
-  return Value::boolean(all_have(text_of(args[0]), kFlags));
+Value classify(Interpreter& in, const Args& args) {
+  return Value::boolean(all_have(in, text_of(args[0]), kFlags));
 }
 
-Value isprintable(Interpreter&, const Args& args) {
-  return Value::boolean(text_of(args[0]).empty() || all_have(text_of(args[0]), unicode::kPrintable));
+Value isprintable(Interpreter& in, const Args& args) {
+  return Value::boolean(text_of(args[0]).empty() || all_have(in, text_of(args[0]), unicode::kPrintable));
 }
 Value isascii(Interpreter&, const Args& args) { return Value::boolean(as_str(args[0])->is_ascii()); }
 Value isidentifier(Interpreter&, const Args& args) { return Value::boolean(unicode::is_identifier(text_of(args[0]))); }
 
 // islower, isupper: at least one cased character, and none of the other cases.
-Value is_case(std::string_view text, uint16_t wanted, uint16_t unwanted) {
+Value is_case(Interpreter& in, std::string_view text, uint16_t wanted, uint16_t unwanted) {
   bool found = false;
   const char* p = text.data();
   const char* const end = p + text.size();
+  StopBudget budget(in);
   while (p < end) {
+    budget.take();
     const uint16_t flags = unicode::flags(decode_char(p));
     if (flags & unwanted) return Value::boolean(false);
     found = found || (flags & wanted);
   }
   return Value::boolean(found);
 }
-Value islower(Interpreter&, const Args& args) {
-  return is_case(text_of(args[0]), unicode::kLower, unicode::kUpper | unicode::kTitle);
+Value islower(Interpreter& in, const Args& args) {
+  return is_case(in, text_of(args[0]), unicode::kLower, unicode::kUpper | unicode::kTitle);
 }
-Value isupper(Interpreter&, const Args& args) {
-  return is_case(text_of(args[0]), unicode::kUpper, unicode::kLower | unicode::kTitle);
+Value isupper(Interpreter& in, const Args& args) {
+  return is_case(in, text_of(args[0]), unicode::kUpper, unicode::kLower | unicode::kTitle);
 }
 
-Value istitle(Interpreter&, const Args& args) {
+Value istitle(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   bool found = false, inside = false;
   const char* p = text.data();
   const char* const end = p + text.size();
+  StopBudget budget(in);
   while (p < end) {
+    budget.take();
     const uint16_t flags = unicode::flags(decode_char(p));
     if (flags & (unicode::kUpper | unicode::kTitle)) {
       if (inside) return Value::boolean(false);

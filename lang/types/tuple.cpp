@@ -1,7 +1,7 @@
 // The tuple's memory; its methods are in tuple_methods.cpp.
 #include "lang/types/tuple.h"
 
-#include "lang/core/error.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/types.h"
@@ -21,6 +21,7 @@ void traverse_tuple(Object* self, Visitor& visitor) {
 
 Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
   if (count > 0xfffffff0u) throw Error(ErrorKind::MemoryError, std::string());
+  look_while_making(in.interrupt);
   Tuple* tuple = make_object<Tuple>(in, type != nullptr ? type : in.types.tuple, count * sizeof(Value));
   tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + tuple->type->instance_size);
   for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(Value::none());
@@ -31,8 +32,11 @@ Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
 Value make_tuple(Interpreter& in, const Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
   Tuple* tuple = new_tuple(in, count);
-  for (size_t i = 0; i < count; ++i) tuple->items[i] = items[i];
-  return Value::adopt(tuple);
+  Value made = Value::adopt(tuple);
+  in_pieces(in, count, [&](size_t i, size_t end) {
+    for (; i < end; ++i) tuple->items[i] = items[i];
+  });
+  return made;
 }
 
 Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
@@ -42,8 +46,11 @@ Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
   Tuple* tuple = new_tuple(in, count);
-  for (size_t i = 0; i < count; ++i) tuple->items[i] = std::move(items[i]);
-  return Value::adopt(tuple);
+  Value made = Value::adopt(tuple);
+  in_pieces(in, count, [&](size_t i, size_t end) {
+    for (; i < end; ++i) tuple->items[i] = std::move(items[i]);
+  });
+  return made;
 }
 
 Value recycled_tuple(Interpreter& in, Value& last, size_t count) {

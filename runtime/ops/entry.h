@@ -28,6 +28,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops/box.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor {
 
@@ -126,16 +127,25 @@ Tensor make_view(const View& view, const A&... args) {
   return out;
 }
 
+constexpr int64_t kViewCost = 64;  // of a view, in elements of a loop
+
 template <class Op, class... A>
 TensorList make_view(const Views& views, const A&... args) {
   const Tensor& self = first_tensor(args...);
   TensorList parts;
   parts.reserve(views.size());
-  for (const View& view : views) parts.push_back(self.view_of(view.sizes, view.strides, view.offset));
+  PollBudget budget;
+  for (const View& view : views) {
+    budget.take(kViewCost);
+    parts.push_back(self.view_of(view.sizes, view.strides, view.offset));
+  }
   if (!records_views_of(self)) return parts;
   CountedPtr<Node> node;
   if (self.requires_grad()) node = Op::grad(parts, args...), node->outputs = uint32_t(parts.size());
-  for (size_t i = 0; i < parts.size(); i++) set_view_history(parts[i], self, node, uint32_t(i), true);
+  for (size_t i = 0; i < parts.size(); i++) {
+    budget.take(kViewCost);
+    set_view_history(parts[i], self, node, uint32_t(i), true);
+  }
   return parts;
 }
 

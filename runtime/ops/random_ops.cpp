@@ -14,6 +14,7 @@
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
+#include "runtime/pieces.h"
 #include "runtime/plan.h"
 
 namespace tessera::tensor {
@@ -34,16 +35,15 @@ class MemoryOrder {
 
   int64_t offset() const { return offset_; }
 
-  // False behind the last one. Not inline: the loops of contiguous tensors, where the time goes, stay small.
-  [[gnu::noinline]] bool next() {
+  // Behind the last one comes the first. Not inline: the loops of contiguous tensors, where the time goes, stay small.
+  [[gnu::noinline]] void next() {
     for (size_t d = order_.size(); d-- > 0;) {
       const size_t dim = order_[d];
       offset_ += strides_[dim];
-      if (++at_[d] < sizes_[dim]) return true;
+      if (++at_[d] < sizes_[dim]) return;
       offset_ -= sizes_[dim] * strides_[dim];
       at_[d] = 0;
     }
-    return false;
   }
 
  private:
@@ -59,12 +59,15 @@ template <class T, class F>
   if (t.numel() == 0) return;
   T* base = static_cast<T*>(t.data_ptr());
   if (t.is_contiguous()) {
-    for (T *x = base, *end = base + t.numel(); x != end; x++) f(*x);
+    in_pieces(t.numel(), [&](int64_t begin, int64_t end) {
+      for (T *x = base + begin, *last = base + end; x != last; x++) f(*x);
+    });
     return;
   }
   MemoryOrder place(t);
-  do f(base[place.offset()]);
-  while (place.next());
+  in_pieces(t.numel(), [&](int64_t begin, int64_t end) {
+    for (; begin < end; begin++, place.next()) f(base[place.offset()]);
+  });
 }
 
 // Runs `fill` on the tensor, or on a host copy that is moved to its device. What was there before has no part in it.
@@ -292,12 +295,10 @@ Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
   Generator& g = generator_or_default(generator);
   const Tensor out = Tensor::empty({n}, kInt64);
   int64_t* p = out.data<int64_t>();
-  std::iota(p, p + n, int64_t(0));
-  constexpr int64_t kPiece = 1 << 14;
-  for (int64_t i = 0; i + 1 < n; i++) {
-    if (i % kPiece == 0) Context::current().poll();
-    std::swap(p[i], p[i + int64_t(g.word32() % uint64_t(n - i))]);
-  }
+  in_pieces(n, [&](int64_t begin, int64_t end) { std::iota(p + begin, p + end, begin); });
+  in_pieces(n - 1, 1 << 14, [&](int64_t i, int64_t end) {
+    for (; i < end; i++) std::swap(p[i], p[i + int64_t(g.word32() % uint64_t(n - i))]);
+  });
   return to(out, dtype, device);
 }
 

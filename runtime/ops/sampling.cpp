@@ -9,6 +9,7 @@
 #include "runtime/ops/random_ops.h"
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
+#include "runtime/pieces.h"
 
 namespace tessera::tensor {
 
@@ -44,14 +45,16 @@ struct Bernoulli {
  private:
   template <class T>
   static void draw(Generator& g, const T* from, T* to, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-      const double chance = convert_element<double>(from[i]);
-      check(
-          chance >= 0 && chance <= 1, TensorErrorKind::Runtime,
-          "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an "
-          "enhancement request to PyTorch.)");
-      to[i] = convert_element<T>((std::is_same_v<T, double> ? g.unit64() : double(g.unit32())) < chance);
-    }
+    in_pieces(n, [&](int64_t i, int64_t end) {
+      for (; i < end; i++) {
+        const double chance = convert_element<double>(from[i]);
+        check(
+            chance >= 0 && chance <= 1, TensorErrorKind::Runtime,
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an "
+            "enhancement request to PyTorch.)");
+        to[i] = convert_element<T>((std::is_same_v<T, double> ? g.unit64() : double(g.unit32())) < chance);
+      }
+    });
   }
 };
 
@@ -66,8 +69,10 @@ template <class T>
 void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int64_t* out) {
   const Tensor keys = Tensor::empty({n}, dtype_of<T>);
   T* key = keys.data<T>();
-  for (int64_t i = 0; i < n; i++) key[i] = convert_element<T>(draw_exponential(g, 1.0));
-  for (int64_t i = 0; i < n; i++) key[i] = T(weights[i] / key[i]);
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) key[i] = convert_element<T>(draw_exponential(g, 1.0));
+    for (int64_t i = begin; i < end; i++) key[i] = T(weights[i] / key[i]);
+  });
   const Tensor order = argsort(keys, 0, true);
   std::copy_n(order.data<int64_t>(), count, out);
 }
@@ -76,8 +81,10 @@ void draw_without(Generator& g, const T* weights, int64_t n, int64_t count, int6
 template <class T>
 void check_weights(const T* w, int64_t n) {
   int invalid = 0, any = 0;
-  for (int64_t i = 0; i < n; i++)
-    invalid |= int(!(w[i] >= 0)) | int(!(w[i] <= std::numeric_limits<T>::max())), any |= int(w[i] > 0);
+  in_pieces(n, [&](int64_t i, int64_t end) {
+    for (; i < end; i++)
+      invalid |= int(!(w[i] >= 0)) | int(!(w[i] <= std::numeric_limits<T>::max())), any |= int(w[i] > 0);
+  });
   check(!invalid, TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
   check(any, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
 }
@@ -98,25 +105,31 @@ void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t
   const Tensor memory = Tensor::empty({n}, dtype_of<T>);
   T* sums = memory.data<T>();
   T total = 0;
-  for (int64_t i = 0; i < n; i++) {
-    check(weights[i] >= 0, TensorErrorKind::Runtime,
-          "invalid multinomial distribution (encountering probability entry < 0)");
-    check(weights[i] <= std::numeric_limits<T>::max(), TensorErrorKind::Runtime,
-          "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
-    sums[i] = total = T(total + weights[i]);
-  }
+  in_pieces(n, [&](int64_t i, int64_t end) {
+    for (; i < end; i++) {
+      check(weights[i] >= 0, TensorErrorKind::Runtime,
+            "invalid multinomial distribution (encountering probability entry < 0)");
+      check(weights[i] <= std::numeric_limits<T>::max(), TensorErrorKind::Runtime,
+            "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+      sums[i] = total = T(total + weights[i]);
+    }
+  });
   check(total > 0, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
-  for (int64_t i = 0; i < n; i++) sums[i] = T(sums[i] / total);
+  in_pieces(n, [&](int64_t i, int64_t end) {
+    for (; i < end; i++) sums[i] = T(sums[i] / total);
+  });
   sums[n - 1] = 1;
   constexpr int64_t kTogether = 8;
   double chance[kTogether] = {};
   int64_t place[kTogether];
-  for (int64_t k = 0; k < count; k += kTogether) {
-    const int64_t some = std::min(kTogether, count - k);
-    for (int64_t j = 0; j < some; j++) chance[j] = g.unit64();
-    find_places(sums, n, chance, place);
-    std::copy_n(place, some, out + k);
-  }
+  in_pieces(count, 1 << 13, [&](int64_t k, int64_t end) {
+    for (; k < end; k += kTogether) {
+      const int64_t some = std::min(kTogether, end - k);
+      for (int64_t j = 0; j < some; j++) chance[j] = g.unit64();
+      find_places(sums, n, chance, place);
+      std::copy_n(place, some, out + k);
+    }
+  });
 }
 
 struct Multinomial {

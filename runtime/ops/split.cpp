@@ -18,7 +18,9 @@ Views cut(const Tensor& self, int64_t dim, Ints lengths) {
   Views parts;
   parts.reserve(lengths.size());
   int64_t start = 0;
+  PollBudget budget;
   for (const int64_t length : lengths) {
+    budget.take(detail::kViewCost);
     View& part = parts.emplace_back();
     part.sizes.assign(self.sizes()), part.strides.assign(self.strides());
     part.sizes[dim] = length, part.offset = start * part.strides[dim];
@@ -95,8 +97,13 @@ struct Unbind {
     check_list_length(count);
     View item{self.sizes(), self.strides()};
     item.sizes.erase(dim), item.strides.erase(dim);
-    Views items(size_t(count), item);
-    for (int64_t i = 0; i < count; i++) items[size_t(i)].offset = i * self.strides()[dim];
+    Views items;
+    items.reserve(size_t(count));
+    PollBudget budget;
+    for (int64_t i = 0; i < count; i++) {
+      budget.take(detail::kViewCost);
+      items.emplace_back(item).offset = i * self.strides()[dim];
+    }
     return items;
   }
   static CountedPtr<Node> grad(const TensorList& items, const Tensor& self, int64_t dim_given) {

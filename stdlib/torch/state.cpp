@@ -84,7 +84,10 @@ template <class List>
 Value wrap_tuple(Interpreter& in, const List& list) {
   Tuple* tuple = new_tuple(in, list.size());
   Value holder = Value::adopt(tuple);
-  for (size_t i = 0; i < list.size(); ++i) tuple->items[i] = wrap_tensor(in, list[i]);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i % 1024 == 1023) in.check_stop();
+    tuple->items[i] = wrap_tensor(in, list[i]);
+  }
   return holder;
 }
 

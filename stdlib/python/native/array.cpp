@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/core/pieces.h"
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -311,7 +312,9 @@ Value iterator_self(Interpreter&, const Value& self) { return self; }
 Value to_list(Interpreter& in, Array* a) {
   std::vector<Value> items;
   items.reserve(a->size());
-  for (size_t i = 0; i < a->size(); ++i) items.push_back(load(in, a, i));
+  in_pieces(in, a->size(), [&](size_t i, size_t end) {
+    for (; i < end; ++i) items.push_back(load(in, a, i));
+  });
   return make_list(in, items.data(), items.size());
 }
 
@@ -340,14 +343,15 @@ std::vector<unsigned char> repeated(Interpreter& in, const Array* a, int64_t tim
   std::vector<unsigned char> bytes;
   if (times <= 0 || a->bytes.empty()) return bytes;
   if (a->bytes.size() > static_cast<size_t>(kMost / times)) throw Error(ErrorKind::MemoryError, std::string());
-  (void)in;
   try {
     in.heap.expect(a->bytes.size() * static_cast<size_t>(times));
     bytes.reserve(a->bytes.size() * static_cast<size_t>(times));
   } catch (const std::exception&) {
     throw Error(ErrorKind::MemoryError, std::string());
   }
-  for (int64_t i = 0; i < times; ++i) bytes.insert(bytes.end(), a->bytes.begin(), a->bytes.end());
+  StopBudget budget(in);
+  for (int64_t i = 0; i < times; ++i, budget.take(a->bytes.size()))
+    bytes.insert(bytes.end(), a->bytes.begin(), a->bytes.end());
   return bytes;
 }
 

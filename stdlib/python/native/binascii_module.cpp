@@ -1,6 +1,7 @@
 // _binascii: bytes as text of hexadecimal digits or of base 64.
 #include <array>
 
+#include "lang/core/pieces.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -57,7 +58,9 @@ Value to_base64(Interpreter& in, const Args& args) {
   const std::string_view bytes = data;
   std::string out;
   out.reserve(bytes.size() / 3 * 4 + 5);
+  StopBudget budget(in);
   for (size_t i = 0; i < bytes.size(); i += 3) {
+    budget.take(3);
     uint32_t group = 0;
     const size_t count = std::min<size_t>(3, bytes.size() - i);
     for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
@@ -82,7 +85,9 @@ Value from_base64(Interpreter& in, const Args& args) {
   uint32_t group = 0;
   int letters = 0, pads = 0;
   if (strict && !text.empty() && text[0] == '=') throw_binascii(in, "Leading padding not allowed");
+  StopBudget budget(in);
   for (size_t i = 0; i < text.size(); ++i) {
+    budget.take();
     const char c = text[i];
     if (c == '=') {
       ++pads;

@@ -34,6 +34,7 @@ void rise(Interpreter& in, List& heap, size_t start, size_t at) {
 // the way, since an item from the end of the heap is usually large.
 void sink(Interpreter& in, List& heap, size_t at) {
   const size_t start = at;
+  in.check_stop();
   for (size_t child = 2 * at + 1; child < heap.size; child = 2 * at + 1) {
     if (child + 1 < heap.size && !before(in, heap, child, child + 1)) ++child;
     std::swap(heap[at], heap[child]);

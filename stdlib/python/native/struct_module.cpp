@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "lang/core/pieces.h"
 #include "lang/core/make_object.h"
 #include "lang/types/bytes.h"
 #include "lang/types/half.h"
@@ -246,7 +247,9 @@ Value unpack_values(Interpreter& in, const Format& format, const char* bytes) {
       const size_t size = field.count == 0 ? 0 : std::min<size_t>(static_cast<unsigned char>(from[0]), field.count - 1);
       values.push_back(make_bytes(in, {field.count == 0 ? from : from + 1, size}));
     } else {
-      for (size_t i = 0; i < field.count; ++i) values.push_back(unpack_item(in, format, field, from + i * field.width));
+      in_pieces(in, field.count, [&](size_t i, size_t end) {
+        for (; i < end; ++i) values.push_back(unpack_item(in, format, field, from + i * field.width));
+      });
     }
   }
   return make_tuple_moving(in, values.data(), values.size());

@@ -125,6 +125,7 @@ Value compress(Interpreter& in, const Args& args) {
   }
   if (code != Z_OK) throw_zlib(in, s->z, code, "while compressing data");
   s->open = true;
+  s->in_pieces = level != 0;
   std::string_view input = data.view();
   run(in, s, input, Z_FINISH, as_byte_array(out), SIZE_MAX);
   return taken(in, out);

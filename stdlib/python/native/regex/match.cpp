@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kMostMemoryBits = uint64_t{1} << 29;
 constexpr uint64_t kStepsWithoutMemory = 40'000'000;
 constexpr uint64_t kCheckEvery = 1024;
+constexpr int64_t kWindow = 1 << 16;  // characters between two looks, where nothing else is done
 constexpr size_t kMostFrames = size_t{1} << 24;
 
 struct Frame {
@@ -38,7 +39,8 @@ class Matcher {
     not_at_ = not_at;
     if (mode != Mode::Search) return attempt(start, result);
     if (program_.anchored && start > 0) return false;
-    for (int64_t at = start; at <= end_; ++at) {
+    for (int64_t at = start, tried = 1; at <= end_; ++at, ++tried) {
+      if (tried % static_cast<int64_t>(kCheckEvery) == 0) look();
       at = skip(at);
       if (at < 0) return false;
       if (attempt(at, result)) return true;
@@ -48,6 +50,20 @@ class Matcher {
   }
 
  private:
+  void look() const {
+    if (poll_ != nullptr) poll_(poll_data_);
+  }
+  // The first place in [at, limit) where `wanted` holds, or limit.
+  template <class F>
+  int64_t scan(int64_t at, int64_t limit, const F& wanted) const {
+    for (int64_t stop; at < limit; look()) {
+      stop = std::min(limit, at + kWindow);
+      while (at < stop && !wanted(text_[at])) ++at;
+      if (at < stop || stop == limit) return at;
+    }
+    return at;
+  }
+
   // The next position from `at` on where a match can begin, or -1.
   int64_t skip(int64_t at) const {
     if (program_.has_first_char) {
@@ -57,13 +73,13 @@ class Matcher {
             std::memchr(text_ + at, static_cast<int>(program_.first_char), static_cast<size_t>(end_ - at));
         return found ? static_cast<const Char*>(found) - text_ : -1;
       } else {
-        while (at < end_ && text_[at] != program_.first_char) ++at;
+        at = scan(at, end_, [&](Char c) { return c == program_.first_char; });
         return at < end_ ? at : -1;
       }
     }
     if (program_.first_set >= 0) {
       const CharSet& set = program_.sets[static_cast<size_t>(program_.first_set)];
-      while (at < end_ && !set.contains(text_[at], program_.types)) ++at;
+      at = scan(at, end_, [&](Char c) { return set.contains(c, program_.types); });
       return at < end_ ? at : -1;
     }
     return at;
@@ -100,16 +116,11 @@ class Matcher {
   int64_t run_of(const Instruction& in, int64_t at, int64_t limit) const {
     switch (in.op) {
       case Op::AnyAll: return limit;
-      case Op::Any:
-        while (at < limit && text_[at] != '\n') ++at;
-        return at;
-      case Op::Char:
-        while (at < limit && text_[at] == in.x) ++at;
-        return at;
+      case Op::Any: return scan(at, limit, [](Char c) { return c == '\n'; });
+      case Op::Char: return scan(at, limit, [&](Char c) { return c != in.x; });
       default: {
         const CharSet& set = program_.sets[in.x];
-        while (at < limit && set.contains(text_[at], program_.types)) ++at;
-        return at;
+        return scan(at, limit, [&](Char c) { return !set.contains(c, program_.types); });
       }
     }
   }
