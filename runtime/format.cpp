@@ -9,6 +9,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/context.h"
 #include "runtime/format_sheet.h"
+#include "runtime/pieces.h"
 #include "runtime/ops.h"
 #include "runtime/ops/math_bits.h"
 
@@ -67,20 +68,26 @@ struct Cells {
   size_t width = 1;  // what lines are broken by; zeros and infinities may be wider
 };
 
+constexpr int64_t kTextCost = 32;  // of a number's text, in elements of a loop
+
 std::vector<double> parts(const Sheet& sheet, double Sheet::Number::*part) {
   std::vector<double> list;
   list.reserve(sheet.numbers.size());
-  for (const auto& n : sheet.numbers) list.push_back(n.*part);
+  in_pieces(int64_t(sheet.numbers.size()), [&](int64_t i, int64_t end) {
+    for (; i < end; i++) list.push_back(sheet.numbers[size_t(i)].*part);
+  });
   return list;
 }
 
 Cells integer_cells(const Sheet& sheet) {
   Cells cells;
+  PollBudget budget;
   for (const auto& n : sheet.numbers) {
+    budget.take(kTextCost);
     cells.texts.push_back(sheet.kind == Sheet::Kind::Bool ? n.integer ? "True" : "False" : print_integer(sheet, n));
     cells.width = std::max(cells.width, cells.texts.back().size());
   }
-  for (auto& s : cells.texts) s = Column::pad(std::move(s), cells.width);
+  for (auto& s : cells.texts) budget.take(kTextCost), s = Column::pad(std::move(s), cells.width);
   return cells;
 }
 
@@ -149,6 +156,7 @@ class Layout {
     };
     out_ += '[';
     for (int64_t i = 0; i < sheet_.shape[dim]; i++) {
+      budget_.take(kTextCost);
       if (i && i == sheet_.edge[dim]) item(" ...");
       item(cells_.texts[next_++]);
     }
@@ -160,6 +168,7 @@ class Layout {
   int64_t linewidth_;
   size_t next_ = 0;
   std::string out_;
+  PollBudget budget_;
 };
 
 std::string size_suffix(Ints sizes) {

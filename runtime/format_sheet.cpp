@@ -4,6 +4,8 @@
 #include <complex>
 #include <cstdio>
 
+#include "runtime/context.h"
+
 namespace tessera::tensor {
 namespace {
 
@@ -32,6 +34,7 @@ Sheet::Number read_number(const char* at, DType t) {
 }
 
 void read(const ArrayView& a, Sheet& sheet, size_t dim, const char* at) {
+  if (sheet.numbers.size() % 4096 == 4095) Context::current().poll();
   if (dim == sheet.ndim()) return sheet.numbers.push_back(read_number(at, a.dtype));
   const int64_t shown = sheet.shape[dim], edge = sheet.edge[dim];
   for (int64_t i = 0; i < shown; i++) {

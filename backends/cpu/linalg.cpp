@@ -390,19 +390,26 @@ OneMatrix function_of(LapackCall::Routine routine) {
   return nullptr;
 }
 
+}  // namespace
+
+OneMatrix matrix_function(const LapackCall& c) {
+  switch (c.dtype) {
+    case DType::Float32: return function_of<float>(c.routine);
+    case DType::Float64: return function_of<double>(c.routine);
+    case DType::Complex64: return function_of<std::complex<float>>(c.routine);
+    case DType::Complex128: return function_of<std::complex<double>>(c.routine);
+    default: fail(TensorErrorKind::NotImplemented, "\"linalg\" not implemented for '", scalar_type_name(c.dtype), "'");
+  }
+}
+
+namespace {
+
 constexpr int64_t kSmallWork = int64_t(1) << 16;  // multiplications: some ten microseconds of a factorisation
 constexpr int kWorkShift = 13;                    // of a microsecond, as a power of two, of the countdown
 
 void lapack(const LapackCall& c) {
   check(std::max({c.m, c.n, c.k}) <= INT_MAX, TensorErrorKind::Runtime, "LAPACK takes sizes up to ", INT_MAX);
-  OneMatrix one = nullptr;
-  switch (c.dtype) {
-    case DType::Float32: one = function_of<float>(c.routine); break;
-    case DType::Float64: one = function_of<double>(c.routine); break;
-    case DType::Complex64: one = function_of<std::complex<float>>(c.routine); break;
-    case DType::Complex128: one = function_of<std::complex<double>>(c.routine); break;
-    default: fail(TensorErrorKind::NotImplemented, "\"linalg\" not implemented for '", scalar_type_name(c.dtype), "'");
-  }
+  const OneMatrix one = matrix_function(c);
   const int64_t side = std::max<int64_t>({c.m, c.n, c.k, 1}), work = side * side * side;
   const int64_t operations = operations_of(c);
   count_work(uint64_t(c.batch * operations) >> kWorkShift);

@@ -8,6 +8,9 @@ namespace tessera::tensor::cpu {
 /// Computes matrix `index` of a batch.
 using OneMatrix = void (*)(const LapackCall&, int64_t index, int& workspace);
 
+/// What computes one matrix of such a call, by its routine and dtype.
+OneMatrix matrix_function(const LapackCall& call);
+
 /// About the multiplications that a routine takes for one matrix, in those of float that OpenBLAS's products do: ten in a nanosecond.
 int64_t operations_of(const LapackCall& call);
 

@@ -13,6 +13,7 @@
 #include "backends/cpu/parallel_2d.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/wide-inl.h"
+#include "runtime/pieces.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -52,6 +53,7 @@ struct Row {
     const int64_t whole = n / kSize * kSize;
     Wide<T> total(identity);
     for (int64_t i = 0; i < whole;) {
+      if (i % kPieceElements == 0) Context::current().poll();
       Wide<T> block(identity);
       for (const int64_t end = std::min(whole, i + kFoldBlock * kSize); i < end; i += kSize)
         block = combine<Combine>(block, f(Place<T>{start + i, i, int(kSize)}));
@@ -75,7 +77,7 @@ struct Row {
       for (int k = 0; k < Wide<T>::kParts; k++) total.part[k % kHalf] = hn::Add(total.part[k % kHalf], x.part[k]);
     };
     int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) add(f(Place<T>{start + i, i, int(kSize)}));
+    in_whole_wides(i, [&]() TS_LANES { add(f(Place<T>{start + i, i, int(kSize)})); });
     if (i < n) add(first_of(f(Place<T>{start + i, i, int(n - i)}), int(n - i), T(0)));
     return Wide<T>(n < kSize / 2 ? add_one_by_one(total, int(n)) : fold_elements<Add>(total));
   }
@@ -94,10 +96,11 @@ struct Row {
         sum = k / kHalf == fused ? hn::MulAdd(x.part[k], y.part[k], sum) : hn::Add(sum, hn::Mul(x.part[k], y.part[k]));
       }
     };
-    for (int64_t i = 0; i < whole; i += kSize) {
+    int64_t i = 0;
+    in_whole_wides(i, [&]() TS_LANES {
       const Place<T> at{start + i, i, int(kSize)};
       add(f(at), g(at), 2);
-    }
+    });
     const int count = int(n - whole);
     const Place<T> at{start + whole, whole, count};
     add(first_of(f(at), count, T(0)), first_of(g(at), count, T(0)), int(count / kPiece));
@@ -108,8 +111,18 @@ struct Row {
   HWY_INLINE void map(const F& f) const {
     constexpr int64_t kSize = Wide<T>::kSize;
     int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) f(Place<T>{start + i, i, int(kSize)});
+    in_whole_wides(i, [&]() TS_LANES { f(Place<T>{start + i, i, int(kSize)}); });
     if (i < n) f(Place<T>{start + i, i, int(n - i)});
+  }
+  /// f() at each Wide that the line fills; between pieces of it the program can be stopped.
+  template <class F>
+  HWY_INLINE void in_whole_wides(int64_t& i, const F& f) const {
+    constexpr int64_t kSize = Wide<T>::kSize;
+    while (i + kSize <= n) {
+      const int64_t last = std::min(n, i + kPieceElements) - kSize;
+      for (; i <= last; i += kSize) f();
+      if (i + kSize <= n) Context::current().poll();
+    }
   }
   /// f of a statistic: of one register, as all hold the same.
   template <class F>

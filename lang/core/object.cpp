@@ -5,6 +5,8 @@
 #include "lang/core/host.h"
 #include "lang/core/object.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -153,6 +155,19 @@ void Heap::begin_run() noexcept {
   reserve_end_ = reserve_next_ + kReserve;
 }
 
+namespace {
+
+// Of small pages a large block takes several times as long to be touched first, and to be given back.
+void ask_for_huge_pages(void* memory, size_t bytes) noexcept {
+  constexpr size_t kLarge = size_t{4} << 20, kPage = 4096;
+  if (bytes < kLarge) return;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) / kPage * kPage,
+                  last = (reinterpret_cast<uintptr_t>(memory) + bytes) / kPage * kPage;
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
 void* Heap::allocate_slow(size_t bytes) {
 #if !defined(__SANITIZE_ADDRESS__)
   if (bytes <= kLargestSmall) {
@@ -186,6 +201,7 @@ void* Heap::allocate_slow(size_t bytes) {
     bytes_ -= bytes;
     throw Error(ErrorKind::MemoryError, "");
   }
+  ask_for_huge_pages(memory, bytes);
   return memory;
 }
 
@@ -202,6 +218,7 @@ void* Heap::reallocate(void* memory, size_t bytes, size_t wanted) {
     void* moved = std::realloc(memory, wanted);
     bytes_ -= moved != nullptr ? bytes : wanted;
     if (moved == nullptr) throw Error(ErrorKind::MemoryError, "");
+    ask_for_huge_pages(moved, wanted);
     return moved;
   }
 #endif

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <string_view>
 
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
@@ -14,12 +16,44 @@ namespace tessera::lang {
 inline constexpr size_t kPieceItems = size_t{1} << 15;
 inline constexpr int64_t kPieceSteps = kPieceItems >> 10;
 
+/// Of what is copied.
+inline constexpr size_t kPieceBytes = size_t{1} << 18;
+
 /// f(begin, end) over [0, n) in order. No script may change meanwhile what f works on.
 template <class F>
 inline void in_pieces(Interpreter& in, size_t n, const F& f) {
   for (size_t i = 0; i < n; i += kPieceItems) {
     if (i != 0) in.check_stop(kPieceSteps);
     f(i, std::min(n, i + kPieceItems));
+  }
+}
+
+inline void copy_in_pieces(Interpreter& in, char* to, const char* from, size_t bytes) {
+  if (bytes <= kPieceBytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    return;
+  }
+  for (size_t i = 0; i < bytes; i += kPieceBytes) {
+    in.check_stop(kPieceSteps);
+    std::memcpy(to + i, from + i, std::min(kPieceBytes, bytes - i));
+  }
+}
+
+/// `part` again and again, `bytes` in all: a whole number of times. What stands there already is copied.
+inline void repeat_in_pieces(Interpreter& in, char* to, std::string_view part, size_t bytes) {
+  if (bytes == 0) return;
+  if (part.size() == 1) {
+    for (size_t i = 0; i < bytes; i += kPieceBytes) {
+      if (i != 0) in.check_stop(kPieceSteps);
+      std::memset(to + i, part[0], std::min(kPieceBytes, bytes - i));
+    }
+    return;
+  }
+  std::memmove(to, part.data(), part.size());
+  for (size_t done = part.size(); done < bytes;) {
+    const size_t some = std::min({done, bytes - done, std::max(part.size(), kPieceBytes / part.size() * part.size())});
+    copy_in_pieces(in, to + done, to, some);
+    done += some;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/dict.h"
@@ -91,8 +92,9 @@ Bytes* new_bytes(Interpreter& in, size_t size, Type* type) {
 
 Value make_bytes(Interpreter& in, std::string_view bytes) {
   Bytes* b = new_bytes(in, bytes.size());
-  if (!bytes.empty()) std::memcpy(b->data(), bytes.data(), bytes.size());
-  return Value::adopt(b);
+  Value made = Value::adopt(b);
+  copy_in_pieces(in, b->data(), bytes.data(), bytes.size());
+  return made;
 }
 
 Value make_byte_array(Interpreter& in, std::string_view bytes, Type* type) {

@@ -4,6 +4,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/types/bytes_parts.h"
@@ -53,25 +54,17 @@ size_t repeated_size(size_t size, int64_t times) {
   return static_cast<size_t>(whole);
 }
 
-void fill_repeated(char* to, std::string_view part, size_t size) {
-  if (size == 0) return;
-  if (part.size() == 1) {
-    std::memset(to, part[0], size);
-    return;
-  }
-  for (size_t at = 0; at < size; at += part.size()) std::memmove(to + at, part.data(), part.size());
-}
-
 Value repeat(Interpreter& in, const Value& self, int64_t times) {
   const size_t size = repeated_size(bytes_of(self).size(), times);
   if (is_bytes(self)) {
     Bytes* out = new_bytes(in, size);
-    fill_repeated(out->data(), bytes_of(self), size);
-    return Value::adopt(out);
+    Value made = Value::adopt(out);
+    repeat_in_pieces(in, out->data(), bytes_of(self), size);
+    return made;
   }
   Value made = make_byte_array(in, {});
   byte_array_resize(in, as_byte_array(made), size);
-  fill_repeated(as_byte_array(made)->data, bytes_of(self), size);
+  repeat_in_pieces(in, as_byte_array(made)->data, bytes_of(self), size);
   return made;
 }
 

@@ -356,9 +356,14 @@ std::string pad_text(std::string_view text, size_t length, const FormatSpec& spe
   append_char(fill, spec.fill);
   std::string out;
   out.reserve(text.size() + static_cast<size_t>(missing) * fill.size());
-  for (int64_t i = 0; i < left; ++i) out += fill;
+  const auto put = [&](int64_t times) {
+    if (fill.size() == 1) out.append(static_cast<size_t>(times), fill[0]);
+    else
+      for (int64_t i = 0; i < times; ++i) out += fill;
+  };
+  put(left);
   out += text;
-  for (int64_t i = left; i < missing; ++i) out += fill;
+  put(missing - left);
   return out;
 }
 

@@ -50,7 +50,14 @@ class Probe {
 SetEntry* new_table(Interpreter& in, uint32_t slots) {
   static_assert(static_cast<int>(Tag::Undefined) == 0, "a table of zeros is an empty one");
   const size_t bytes = size_t{slots} * sizeof(SetEntry);
-  return static_cast<SetEntry*>(std::memset(in.allocate(bytes), 0, bytes));
+  char* const table = static_cast<char*>(in.allocate(bytes));
+  try {
+    repeat_in_pieces(in, table, std::string_view("", 1), bytes);
+  } catch (...) {
+    in.deallocate(table, bytes);
+    throw;
+  }
+  return reinterpret_cast<SetEntry*>(table);
 }
 
 void free_table(Interpreter& in, SetEntry* table, uint32_t mask) noexcept {
@@ -229,12 +236,16 @@ void set_merge(Interpreter& in, Set* set, Set* other) {
   }
   ++set->version;
   if (set->fill == 0 && set->mask == other->mask && other->fill == other->count) {
-    std::memcpy(static_cast<void*>(set->table), static_cast<const void*>(other->table),
-                (size_t{other->mask} + 1) * sizeof(SetEntry));
-    set_for_each(set, [](const Value& key) {
-      if (key.is_object()) ++key.as_object()->refcount;
+    in_pieces(in, size_t{other->mask} + 1, [&](size_t i, size_t end) {
+      std::memcpy(static_cast<void*>(set->table + i), static_cast<const void*>(other->table + i),
+                  (end - i) * sizeof(SetEntry));
+      for (; i < end; ++i) {
+        const Value& key = set->table[i].key;
+        if (key.is_undefined()) continue;
+        if (key.is_object()) ++key.as_object()->refcount;
+        ++set->fill, ++set->count;
+      }
     });
-    set->fill = set->count = other->count;
     return;
   }
   const bool clean = set->fill == 0;

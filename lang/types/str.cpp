@@ -65,8 +65,9 @@ Value make_str(Interpreter& in, std::string_view text, size_t length) {
   if (text.empty()) return in.shared->empty_str;
   if (text.size() == 1) return char_str(in, static_cast<unsigned char>(text[0]));
   Str* s = new_str(in, text.size(), length);
-  std::memcpy(s->data, text.data(), text.size());
-  return Value::adopt(s);
+  Value made = Value::adopt(s);
+  copy_in_pieces(in, s->data, text.data(), text.size());
+  return made;
 }
 
 Value make_str(Interpreter& in, std::string_view text) { return make_str(in, text, count_chars(text)); }
@@ -161,9 +162,10 @@ bool append_in_place(Interpreter& in, Str* left, std::string_view right, size_t 
 
 Value str_concat(Interpreter& in, const Str* left, const Str* right) {
   Str* s = new_str(in, size_t{left->size} + right->size, size_t{left->length} + right->length);
-  std::memcpy(s->data, left->data, left->size);
-  std::memcpy(s->data + left->size, right->data, right->size);
-  return Value::adopt(s);
+  Value made = Value::adopt(s);
+  copy_in_pieces(in, s->data, left->data, left->size);
+  copy_in_pieces(in, s->data + left->size, right->data, right->size);
+  return made;
 }
 
 Value str_concat(Interpreter& in, Value&& left, const Str* right) {

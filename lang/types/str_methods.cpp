@@ -6,6 +6,7 @@
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/core/bind.h"
 #include "lang/objects/exception.h"
@@ -42,7 +43,9 @@ Value join(Interpreter& in, const Args& args) {
   const Value* items = items_to_join(in, args[1], holder, count);
   if (count == 0) return in.shared->empty_str;
   size_t size = size_t{separator->size} * (count - 1), length = size_t{separator->length} * (count - 1);
+  StopBudget budget(in);
   for (size_t i = 0; i < count; ++i) {
+    budget.take();
     if (!is_str(items[i])) {
       throw Error(ErrorKind::TypeError, "sequence item " + std::to_string(i) + ": expected str instance, " +
                                             std::string(type_name(in, items[i])) + " found");
@@ -52,17 +55,19 @@ Value join(Interpreter& in, const Args& args) {
   }
   if (count == 1) return plain_str(in, items[0]);
   Str* out = new_str(in, size, length);
+  Value made = Value::adopt(out);
   char* p = out->data;
   for (size_t i = 0; i < count; ++i) {
+    budget.take(as_str(items[i])->size / 8 + 1);
     if (i != 0 && separator->size != 0) {
       std::memcpy(p, separator->data, separator->size);
       p += separator->size;
     }
     const Str* item = as_str(items[i]);
-    std::memcpy(p, item->data, item->size);
+    copy_in_pieces(in, p, item->data, item->size);
     p += item->size;
   }
-  return Value::adopt(out);
+  return made;
 }
 
 std::string_view fill_of(Interpreter& in, const Value& fill) {
@@ -75,10 +80,10 @@ std::string_view fill_of(Interpreter& in, const Value& fill) {
   return text_of(fill);
 }
 
-char* put_fill(char* to, std::string_view fill, int64_t times) {
-  if (fill.size() == 1) return static_cast<char*>(std::memset(to, fill[0], static_cast<size_t>(times))) + times;
-  for (; times > 0; --times, to += fill.size()) std::memcpy(to, fill.data(), fill.size());
-  return to;
+char* put_fill(Interpreter& in, char* to, std::string_view fill, int64_t times) {
+  const size_t size = static_cast<size_t>(times) * fill.size();
+  repeat_in_pieces(in, to, fill, size);
+  return to + size;
 }
 
 Value pad(Interpreter& in, const Args& args, int64_t left, int64_t right) {
@@ -88,10 +93,11 @@ Value pad(Interpreter& in, const Args& args, int64_t left, int64_t right) {
   if (left + right > 0x7fffffff) throw Error(ErrorKind::MemoryError, std::string());
   const size_t more = static_cast<size_t>(left + right);
   Str* out = new_str(in, text.size() + more * fill.size(), as_str(args[0])->length + more);
-  char* p = put_fill(out->data, fill, left);
-  std::memcpy(p, text.data(), text.size());
-  put_fill(p + text.size(), fill, right);
-  return Value::adopt(out);
+  Value made = Value::adopt(out);
+  char* p = put_fill(in, out->data, fill, left);
+  copy_in_pieces(in, p, text.data(), text.size());
+  put_fill(in, p + text.size(), fill, right);
+  return made;
 }
 
 int64_t missing(const Args& args) { return args[1].as_int() - as_str(args[0])->length; }

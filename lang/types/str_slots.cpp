@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/core/error.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/format.h"
 #include "lang/types/iterators.h"
@@ -41,12 +42,9 @@ Value repeat(Interpreter& in, const Str* s, int64_t times) {
   unsigned __int128 size = static_cast<unsigned __int128>(s->size) * static_cast<uint64_t>(times);
   if (size > 0xffff0000u) throw Error(ErrorKind::MemoryError, std::string());
   Str* out = new_str(in, static_cast<size_t>(size), static_cast<size_t>(s->length) * static_cast<size_t>(times));
-  if (s->size == 1) {
-    std::memset(out->data, s->data[0], out->size);
-  } else {
-    for (int64_t i = 0; i < times; ++i) std::memcpy(out->data + static_cast<size_t>(i) * s->size, s->data, s->size);
-  }
-  return Value::adopt(out);
+  Value made = Value::adopt(out);
+  repeat_in_pieces(in, out->data, s->view(), out->size);
+  return made;
 }
 
 Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
@@ -73,13 +71,16 @@ Value turned_round(Interpreter& in, Str* s, uint32_t begin, uint32_t end) {
   const char* p = s->data + byte_offset(in, s, begin);
   const char* const last = s->data + byte_offset(in, s, end);
   Str* out = new_str(in, static_cast<size_t>(last - p), end - begin);
+  Value made = Value::adopt(out);
+  StopBudget budget(in);
   for (char* to = out->data + (last - p); p < last;) {
+    budget.take();
     const char* const next = skip_chars(p, 1);
     to -= next - p;
     std::memcpy(to, p, static_cast<size_t>(next - p));
     p = next;
   }
-  return Value::adopt(out);
+  return made;
 }
 
 // s[start:stop:step]: walks over the bytes instead of asking for each place.
@@ -88,9 +89,12 @@ Value stepped(Interpreter& in, Str* s, const SliceIndices& r) {
   if (s->is_ascii()) {
     if (count == 1) return str_at(in, s, static_cast<uint32_t>(r.start));
     Str* out = new_str(in, count, count);
+    Value made = Value::adopt(out);
     int64_t at = r.start;
-    for (size_t i = 0; i < count; ++i, at += r.step) out->data[i] = s->data[at];
-    return Value::adopt(out);
+    in_pieces(in, count, [&](size_t i, size_t end) {
+      for (; i < end; ++i, at += r.step) out->data[i] = s->data[at];
+    });
+    return made;
   }
   if (r.step == -1)
     return turned_round(in, s, static_cast<uint32_t>(r.start + 1 - r.count), static_cast<uint32_t>(r.start + 1));

@@ -24,7 +24,17 @@ Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
   look_while_making(in.interrupt);
   Tuple* tuple = make_object<Tuple>(in, type != nullptr ? type : in.types.tuple, count * sizeof(Value));
   tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + tuple->type->instance_size);
-  for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(Value::none());
+  try {
+    in_pieces(in, count, [&](size_t i, size_t end) {
+      for (; i < end; ++i) new (tuple->items + i) Value(Value::none());
+    });
+  } catch (...) {  // an object that is no tuple yet: what is there has no references
+    if (tuple->flags & kTracked) in.collector().untrack(tuple);
+    Type* const own = tuple->type;
+    free_object(in, tuple, count * sizeof(Value));
+    if (!(own->flags & kImmortal)) --own->refcount;  // not the last one: the caller's
+    throw;
+  }
   tuple->size = static_cast<uint32_t>(count);
   return tuple;
 }

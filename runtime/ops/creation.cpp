@@ -6,6 +6,7 @@
 #include "runtime/checked.h"
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
+#include "runtime/pieces.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
@@ -279,9 +280,11 @@ struct Linspace {
       };
       const Step a = Step(cut(start.to_double())), b = Step(cut(end.to_double()));
       const Step step = steps > 1 ? (b - a) / Step(steps - 1) : Step(0);
-      for (int64_t i = 0; i < steps; i++)
-        p[i] = convert_element<T>(i < steps / 2 || steps == 1 ? std::fma(step, Step(i), a)
-                                                              : std::fma(-step, Step(steps - i - 1), b));
+      in_pieces(steps, [&](int64_t i, int64_t last) {
+        for (; i < last; i++)
+          p[i] = convert_element<T>(i < steps / 2 || steps == 1 ? std::fma(step, Step(i), a)
+                                                                : std::fma(-step, Step(steps - i - 1), b));
+      });
     });
   }
 };

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lang/core/pieces.h"
 #include "lang/core/booking.h"
 #include "lang/objects/class.h"
 #include "lang/types/format.h"
@@ -231,10 +232,12 @@ class Reader {
   Value string() {
     const char* open = p_++;
     const char* run = p_;
-    while (p_ < end_ && *p_ != '"' && *p_ != '\\' && static_cast<unsigned char>(*p_) >= 32) ++p_;
+    StopBudget budget(in_);
+    while (p_ < end_ && *p_ != '"' && *p_ != '\\' && static_cast<unsigned char>(*p_) >= 32) budget.take(), ++p_;
     if (p_ < end_ && *p_ == '"') return make_str(in_, std::string_view(run, static_cast<size_t>(p_++ - run)));
     std::string out(run, static_cast<size_t>(p_ - run));
     for (;;) {
+      budget.take();
       if (p_ >= end_) fail("Unterminated string starting at", open);
       const char c = *p_;
       if (c == '"') break;

@@ -237,7 +237,7 @@ Value pack_values(Interpreter& in, const Format& format, const Tuple* values, co
 
 Value unpack_values(Interpreter& in, const Format& format, const char* bytes) {
   std::vector<Value> values;
-  values.reserve(std::min<size_t>(format.values, 4096));
+  values.reserve(format.values);  // as many as there are bytes
   for (const Field& field : format.fields) {
     const char* const from = bytes + field.offset;
     if (field.code == 'x') continue;
