@@ -5,6 +5,7 @@
 
 #include "embed/handles.h"
 #include "embed/host_class.h"
+#include "embed/host_signature.h"
 #include "lang/builtins/builtins.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
@@ -96,20 +97,14 @@ Value call_host(Interpreter& in, const Args& args) {
 void drop_closure(void* data) { delete static_cast<Closure*>(data); }
 
 // With its signature read, for a mistake in it is the host's and is to be heard at once.
-Value new_host_function(Interpreter& in, std::unique_ptr<Closure> closure, const char* signature) {
+Value new_host_function(Interpreter& in, std::unique_ptr<Closure> closure, const char* signature, bool method = false) {
   if (closure->function == nullptr) throw UsageError{"a function that is NULL"};
-  if (signature == nullptr) throw UsageError{"a signature that is NULL"};
-  if (std::strchr(signature, '(') == nullptr) throw UsageError{std::string("no signature: '") + signature + "'"};
-  if (std::strstr(signature, "Tensor") != nullptr) in.import("torch");
-  const Value made = in.new_function(signature, "", call_host, closure.get(), drop_closure);
+  const lang::Signature* const read = host_signature(closure->shell, signature, method);
+  const Value made = in.new_function(read->text.c_str(), "", call_host, closure.get(), drop_closure);
   closure.release();
   auto* const native = static_cast<NativeFunction*>(made.as_object());
   native->describe = [](const NativeFunction* self) { return static_cast<const Closure*>(self->data)->doc; };
-  try {
-    lang::signature_of(in, native);
-  } catch (const std::invalid_argument& mistake) {
-    throw UsageError{mistake.what()};
-  }
+  native->signature = read;
   native->text = nullptr;
   return made;
 }
@@ -142,7 +137,29 @@ HostInstance* instance_of(tsr_value value) {
 
 void let_go(HostInstance* instance) {
   void* const pointer = std::exchange(instance->pointer, nullptr);
-  if (pointer != nullptr && instance->drop != nullptr) instance->drop(pointer);
+  void* const owner = std::exchange(instance->owner, nullptr);
+  if (pointer != nullptr && instance->drop != nullptr) instance->drop(owner);
+}
+
+void hold(HostInstance* instance, void* pointer, void* owner, tsr_drop drop) {
+  instance->pointer = pointer;
+  instance->owner = owner;
+  instance->drop = drop;
+}
+
+// Two instances are equal that stand for the same object of the host's.
+Value compare_instances(Interpreter& in, lang::CompareOp op, const Value& self, const Value& other) {
+  if ((op != lang::CompareOp::Eq && op != lang::CompareOp::Ne) || !is_host_instance(other)) return in.not_implemented;
+  const auto* const a = static_cast<const HostInstance*>(self.as_object());
+  const auto* const b = static_cast<const HostInstance*>(other.as_object());
+  const bool same = a == b || (a->pointer != nullptr && a->pointer == b->pointer && a->tag == b->tag);
+  return Value::boolean(same == (op == lang::CompareOp::Eq));
+}
+
+int64_t hash_instance(Interpreter&, const Value& self) {
+  const auto* const instance = static_cast<const HostInstance*>(self.as_object());
+  const void* const at = instance->pointer != nullptr ? instance->pointer : instance;
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at) >> 4);
 }
 
 void destroy_instance(Interpreter& in, Object* self) {
@@ -177,13 +194,59 @@ lang::Type* host_base(tsr_interpreter* shell) {
   lang::Type* const type = shell->in->new_type(spec);
   type->slots.layout = kHostLayout;
   type->slots.destroy = destroy_instance;
+  type->slots.compare = compare_instances;
+  type->slots.hash = hash_instance;
   type->make = make_instance;
   return shell->host_base = type;
 }
 
 }  // namespace
 
+// --- data of the host's
+
+void tsr_set_data(tsr_interpreter* shell, const void* key, void* data, tsr_drop drop) {
+  if (shell == nullptr || shell->in == nullptr) {
+    if (data != nullptr && drop != nullptr) drop(data);
+    return;
+  }
+  for (auto& entry : shell->data) {
+    if (entry.key != key) continue;
+    const auto before = std::exchange(entry, {key, data, drop});
+    if (before.data != nullptr && before.drop != nullptr) before.drop(before.data);
+    return;
+  }
+  shell->data.push_back({key, data, drop});
+}
+
+void* tsr_get_data(const tsr_interpreter* shell, const void* key) {
+  if (shell == nullptr) return nullptr;
+  for (const auto& entry : shell->data)
+    if (entry.key == key) return entry.data;
+  return nullptr;
+}
+
 // --- raising
+
+namespace {
+
+// A class of exceptions by its name: a builtin, one of the main module, or "module.Class". None: there is none.
+Value exception_class(Interpreter& in, std::string_view name) {
+  const size_t dot = name.rfind('.');
+  const Value* found = nullptr;
+  if (dot == name.npos) {
+    lang::Str* const interned = lang::intern(in, name);
+    found = lang::find_builtin(in, interned);
+    if (found == nullptr) found = lang::dict_get_str(in.main_module()->dict, interned);
+  } else if (const Value* const module = lang::dict_get_text(in.modules().table(), name.substr(0, dot));
+             module != nullptr && module->is_object() && module->as_object()->kind == lang::ObjectKind::Module) {
+    found = lang::dict_get_text(static_cast<lang::Module*>(module->as_object())->dict, name.substr(dot + 1));
+  }
+  const bool known = found != nullptr && lang::is_type(*found) &&
+                     lang::as_type(*found)->is_subtype_of(lang::error_type(in, lang::ErrorKind::BaseException));
+  return known ? *found : Value::none();
+}
+
+}  // namespace
 
 void tsr_raise(tsr_interpreter* shell, const char* class_name, const char* message) {
   if (shell == nullptr || shell->in == nullptr) return;
@@ -191,13 +254,22 @@ void tsr_raise(tsr_interpreter* shell, const char* class_name, const char* messa
   if (message == nullptr) message = "";
   try {
     Interpreter& in = running(shell);
-    const Value* type = lang::find_builtin(in, lang::intern(in, class_name));
+    const Value type = exception_class(in, class_name);
     const Value text = lang::make_str_lossy(in, message);
-    const bool known = type != nullptr && lang::is_type(*type) &&
-                       lang::as_type(*type)->is_subtype_of(lang::error_type(in, lang::ErrorKind::BaseException));
-    shell->raised = known ? lang::call(in, *type, {text})
-                          : lang::make_exception(in, lang::ErrorKind::RuntimeError,
-                                                 std::string(class_name) + ": " + std::string(message));
+    shell->raised = !type.is_none() ? lang::call(in, type, {text})
+                                    : lang::make_exception(in, lang::ErrorKind::RuntimeError,
+                                                           std::string(class_name) + ": " + std::string(message));
+  } catch (const std::exception&) {
+    shell->raised = lang::current_native_exception(*shell->in);
+  }
+}
+
+void tsr_raise_value(tsr_interpreter* shell, tsr_value exception) {
+  if (shell == nullptr || shell->in == nullptr) return;
+  try {
+    shell->raised = lang::instantiate_exception(*shell->in, to_value(shell, exception));
+  } catch (const UsageError& usage) {
+    tsr_raise(shell, "RuntimeError", usage.message.c_str());
   } catch (const std::exception&) {
     shell->raised = lang::current_native_exception(*shell->in);
   }
@@ -218,17 +290,34 @@ bool tsr_make_function(tsr_interpreter* shell, const char* signature, const char
                  [&](Interpreter& in) { *out = to_host(shell, new_host_function(in, std::move(closure), signature)); });
 }
 
-size_t tsr_parameter_count(tsr_value function) {
-  if (function.kind != TSR_OBJECT || function.as.object == nullptr || !function.as.object->value.is_object()) return 0;
+static const lang::Signature* signature_in(tsr_value function) {
+  if (function.kind != TSR_OBJECT || function.as.object == nullptr || !function.as.object->value.is_object())
+    return nullptr;
   const Value& value = function.as.object->value;
-  if (value.as_object()->kind != lang::ObjectKind::NativeFunction) return 0;
-  const lang::Signature* const read = static_cast<NativeFunction*>(value.as_object())->signature;
+  if (value.as_object()->kind != lang::ObjectKind::NativeFunction) return nullptr;
+  return static_cast<NativeFunction*>(value.as_object())->signature;
+}
+
+size_t tsr_parameter_count(tsr_value function) {
+  const lang::Signature* const read = signature_in(function);
   return read == nullptr ? 0 : read->parameters.size();
+}
+
+bool tsr_check_types(tsr_interpreter* shell, tsr_value function, const char* const* types, size_t count,
+                     tsr_error** error) {
+  return guarded(shell, error, [&](Interpreter&) {
+    const lang::Signature* const read = signature_in(function);
+    if (read == nullptr) throw UsageError{"the value is no function of the host's"};
+    if (types == nullptr) throw UsageError{"a list that is NULL"};
+    for (size_t i = 0; i < count; ++i) name_of(types[i]);
+    check_types(shell, *read, types, count);
+  });
 }
 
 bool tsr_make_class(tsr_interpreter* shell, const char* name, const char* doc, const void* tag, tsr_value* out,
                     tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
+    check_identifier("class", name_of(name));
     const Value bases = lang::make_tuple(in, {Value(host_base(shell))});
     const Value names = lang::make_dict(in);
     lang::dict_set_str(in, lang::as_dict(names), in.names->module, lang::make_str(in, "__main__"));
@@ -254,7 +343,7 @@ bool tsr_add_method(tsr_interpreter* shell, tsr_value class_, const char* signat
   auto closure = new_closure(shell, function, user, drop, doc);
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Type* const type = class_of(shell, class_);
-    const Value made = new_host_function(in, std::move(closure), signature);
+    const Value made = new_host_function(in, std::move(closure), signature, true);
     lang::set_type_attribute(in, type, as_method(made, type)->name, made);
   });
 }
@@ -265,6 +354,7 @@ bool tsr_add_property(tsr_interpreter* shell, tsr_value class_, const char* name
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Type* const type = class_of(shell, class_);
     const std::string text = name_of(name);
+    check_identifier("property", text);
     const Value reads = new_host_function(in, std::move(getter), (text + "(self)").c_str());
     as_method(reads, type);
     Value writes = Value::none();
@@ -283,6 +373,11 @@ bool tsr_add_property(tsr_interpreter* shell, tsr_value class_, const char* name
 
 bool tsr_make_instance(tsr_interpreter* shell, tsr_value class_, void* pointer, tsr_drop drop, tsr_value* out,
                        tsr_error** error) {
+  return tsr_make_owned_instance(shell, class_, pointer, pointer, drop, out, error);
+}
+
+bool tsr_make_owned_instance(tsr_interpreter* shell, tsr_value class_, void* pointer, void* owner, tsr_drop drop,
+                             tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Type* const type = class_of(shell, class_);
     if (shell->host_base == nullptr || !type->is_subtype_of(shell->host_base))
@@ -291,18 +386,25 @@ bool tsr_make_instance(tsr_interpreter* shell, tsr_value class_, void* pointer, 
     const Value made = Value::adopt(instance);
     instance->tag = tag_of(in, type);
     *out = to_host(shell, made);
-    instance->pointer = pointer;
-    instance->drop = drop;
+    hold(instance, pointer, owner, drop);
   });
 }
 
 bool tsr_set_pointer(tsr_value value, void* pointer, tsr_drop drop) {
+  return tsr_set_owned_pointer(value, pointer, pointer, drop);
+}
+
+bool tsr_set_owned_pointer(tsr_value value, void* pointer, void* owner, tsr_drop drop) {
   HostInstance* const instance = instance_of(value);
   if (instance == nullptr) return false;
   let_go(instance);
-  instance->pointer = pointer;
-  instance->drop = drop;
+  hold(instance, pointer, owner, drop);
   return true;
+}
+
+void* tsr_owner(tsr_value value, const void* tag, tsr_drop drop) {
+  const HostInstance* const instance = instance_of(value);
+  return instance != nullptr && instance->tag == tag && instance->drop == drop ? instance->owner : nullptr;
 }
 
 void* tsr_pointer(tsr_value value, const void* tag) {

@@ -1,6 +1,7 @@
 // Interpreters of tessera_c.h: options, life, limits.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "embed/handles.h"
 #include "lang/core/host.h"
@@ -88,7 +89,7 @@ tsr_interpreter* tsr_new(const tsr_options* options, tsr_error** error) {
     shell->in = stdlib::make_interpreter(host_of(shell), limits_of(shell->options));
     return shell;
   } catch (...) {
-    report(nullptr, error);
+    report(shell, error);
     const tsr_options given = shell != nullptr ? shell->options : tsr_options{};
     delete shell;
     if (given.drop != nullptr) given.drop(given.user);
@@ -118,6 +119,8 @@ void tessera::embed::end(tsr_interpreter* shell) noexcept {
   }
   shell->in.reset();
   destroy_abandoned(shell);
+  for (const auto& entry : std::exchange(shell->data, {}))
+    if (entry.data != nullptr && entry.drop != nullptr) entry.drop(entry.data);
   if (shell->options.drop != nullptr) shell->options.drop(shell->options.user);
   release(shell);
 }

@@ -171,6 +171,7 @@ bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out
   tsr_interpreter* const shell = task->program->owner;
   const bool outer = std::exchange(task->running, true);
   const bool ran = guarded(shell, error, [&](Interpreter& in) {
+    if (const char* const why = task->task.refusal()) throw UsageError{why};
     Value returned;
     *done = task->task.run_for(seconds, returned);
     if (*done) hand_over(shell, value_of(in, task->program->mode, std::move(returned)), out);

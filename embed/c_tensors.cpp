@@ -1,4 +1,7 @@
 // Tensors of tessera_c.h: the handle is the tensor library's own, so that nothing is copied on the way.
+#include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -10,6 +13,7 @@
 #include "runtime/context.h"
 #include "runtime/dlpack.h"
 #include "runtime/format.h"
+#include "runtime/ops.h"
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/state.h"
 
@@ -30,7 +34,23 @@ DType dtype_of(tsr_dtype dtype) {
 }
 
 void check_sizes(const int64_t* sizes, size_t dims) {
+  constexpr size_t kMostDims = 64;
+  if (dims > kMostDims) throw UsageError{"a tensor of " + std::to_string(dims) + " dimensions"};
   if (sizes == nullptr && dims != 0) throw UsageError{"sizes that are NULL"};
+  int64_t bytes = 16;  // of the widest element
+  for (size_t i = 0; i < dims; ++i) {
+    if (sizes[i] < 0)
+      throw UsageError{"size " + std::to_string(sizes[i]) + " of dimension " + std::to_string(i) + " is negative"};
+    if (sizes[i] != 0 && __builtin_mul_overflow(bytes, sizes[i], &bytes)) throw UsageError{"sizes beyond any memory"};
+  }
+}
+
+// For tsr_text_free.
+char* new_text(const std::string& text) {
+  char* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
 }
 
 template <class Managed>
@@ -67,6 +87,8 @@ bool tsr_tensor_from_blob(void* data, const int64_t* sizes, const int64_t* strid
     std::function<void(void*)> deleter;
     if (drop != nullptr) deleter = [drop, user](void*) { drop(user); };
     check_sizes(sizes, dims);
+    const bool empty = std::find(sizes, sizes + dims, 0) != sizes + dims;
+    if (data == nullptr && !empty) throw UsageError{"memory that is NULL"};
     const tensor::Ints shape(sizes, dims);
     *out = give_away(strides == nullptr ? Tensor::from_blob(data, shape, dtype_of(dtype), std::move(deleter))
                                         : Tensor::from_blob(data, shape, tensor::Ints(strides, dims), dtype_of(dtype),
@@ -136,6 +158,37 @@ bool tsr_tensor_item(tsr_tensor* tensor, double* out, tsr_error** error) {
   return protected_call(error, [&] { *out = tensor_of(tensor).item().to_double(); });
 }
 
+bool tsr_tensor_item_int(tsr_tensor* tensor, int64_t* out, tsr_error** error) {
+  return protected_call(error, [&] {
+    const tensor::Scalar item = tensor_of(tensor).item();
+    const double whole = item.is_float() ? item.to_double() : 0.0;
+    if (whole != std::trunc(whole))
+      tensor::fail(tensor::TensorErrorKind::Type, "the element ", whole, " is no whole number");
+    *out = item.to_int();
+  });
+}
+
+bool tsr_tensor_item_complex(tsr_tensor* tensor, double out[2], tsr_error** error) {
+  return protected_call(error, [&] {
+    const std::complex<double> item = tensor_of(tensor).item().to_complex();
+    out[0] = item.real(), out[1] = item.imag();
+  });
+}
+
+bool tsr_tensor_to(tsr_tensor* tensor, tsr_dtype dtype, const char* device, tsr_tensor** out, tsr_error** error) {
+  return protected_call(error, [&] {
+    tensor::MaybeType type;
+    tensor::MaybeDevice place;
+    if (dtype != TSR_DTYPE_SAME) type = dtype_of(dtype);
+    if (device != nullptr) place = tensor::Device::parse(device);
+    *out = give_away(tensor::to(tensor_of(tensor), type, place));
+  });
+}
+
+bool tsr_tensor_device(const tsr_tensor* tensor, char** out, tsr_error** error) {
+  return protected_call(error, [&] { *out = new_text(tensor_of(tensor).device().str()); });
+}
+
 bool tsr_tensor_set_requires_grad(tsr_tensor* tensor, bool requires_grad, tsr_error** error) {
   return protected_call(error, [&] { tensor::set_requires_grad(tensor_of(tensor), requires_grad); });
 }
@@ -164,12 +217,7 @@ bool tsr_tensor_clear_grad(tsr_tensor* tensor, tsr_error** error) {
 bool tsr_set_grad_enabled(bool enabled) { return std::exchange(tensor::Context::current().grad_enabled, enabled); }
 
 bool tsr_tensor_text(tsr_tensor* tensor, char** out, tsr_error** error) {
-  return protected_call(error, [&] {
-    const std::string text = tensor::tensor_text(tensor_of(tensor));
-    *out = static_cast<char*>(std::malloc(text.size() + 1));
-    if (*out == nullptr) throw std::bad_alloc();
-    std::memcpy(*out, text.c_str(), text.size() + 1);
-  });
+  return protected_call(error, [&] { *out = new_text(tensor::tensor_text(tensor_of(tensor))); });
 }
 
 void tsr_text_free(char* text) { std::free(text); }

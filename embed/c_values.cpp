@@ -1,4 +1,6 @@
 // Values of tessera_c.h: made, read, and what the language does with them.
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -51,8 +53,15 @@ bool answer(tsr_interpreter* shell, tsr_value* out, tsr_error** error, F&& f) {
   return guarded(shell, error, [&](Interpreter& in) { hand_over(shell, f(in), out); });
 }
 
-std::vector<Value> values_of(const tsr_interpreter* shell, const tsr_value* items, size_t count) {
+// What no memory can hold is a mistake of the host's, such as a size below zero.
+void check_count(const void* items, size_t count) {
+  constexpr size_t kMost = std::numeric_limits<uint32_t>::max() / 2;
+  if (count > kMost) throw UsageError{"a list of " + std::to_string(count) + " items"};
   if (items == nullptr && count != 0) throw UsageError{"a list that is NULL"};
+}
+
+std::vector<Value> values_of(const tsr_interpreter* shell, const tsr_value* items, size_t count) {
+  check_count(items, count);
   std::vector<Value> values;
   values.reserve(count);
   for (size_t i = 0; i < count; ++i) values.push_back(to_value(shell, items[i]));
@@ -116,7 +125,7 @@ bool tsr_set(tsr_interpreter* shell, const tsr_value* items, size_t count, tsr_v
 bool tsr_dict(tsr_interpreter* shell, const tsr_value* keys, const tsr_value* values, size_t count, tsr_value* out,
               tsr_error** error) {
   return answer(shell, out, error, [&](Interpreter& in) {
-    if ((keys == nullptr || values == nullptr) && count != 0) throw UsageError{"a list that is NULL"};
+    check_count(keys, count), check_count(values, count);
     const Value dict = lang::make_dict(in);
     for (size_t i = 0; i < count; ++i)
       lang::dict_set(in, lang::as_dict(dict), to_value(shell, keys[i]), to_value(shell, values[i]));
@@ -232,6 +241,7 @@ bool tsr_next(tsr_interpreter* shell, tsr_value iterator, tsr_value* out, bool* 
 bool tsr_call(tsr_interpreter* shell, tsr_value callee, const tsr_value* arguments, size_t count,
               const char* const* keywords, size_t keyword_count, tsr_value* out, tsr_error** error) {
   return answer(shell, out, error, [&](Interpreter& in) {
+    check_count(arguments, count), check_count(keywords, keyword_count);
     constexpr size_t kFew = 8;
     Value few[kFew];
     std::vector<Value> many;
@@ -240,8 +250,6 @@ bool tsr_call(tsr_interpreter* shell, tsr_value callee, const tsr_value* argumen
       many.resize(count);
       values = many.data();
     }
-    if ((arguments == nullptr && count != 0) || (keywords == nullptr && keyword_count != 0))
-      throw UsageError{"a list that is NULL"};
     for (size_t i = 0; i < count; ++i) values[i] = to_value(shell, arguments[i]);
     lang::Args args{values, static_cast<uint32_t>(count), nullptr, nullptr};
     Value names;

@@ -1,11 +1,17 @@
 // Cells, errors, and the shell of an interpreter.
 #include "embed/handles.h"
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
+#include "lang/compiler/chunk.h"
 #include "lang/core/error.h"
+#include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/syntax/source.h"
+#include "lang/types/list.h"
 #include "runtime/error.h"
 
 namespace tessera::embed {
@@ -70,6 +76,29 @@ void drop_cell(tsr_object* cell) noexcept {
 
 const char* const kUsage = "UsageError";
 
+// Of a MemoryError: what the limit is, and whose.
+std::string limit_text(uint64_t limit) {
+  return "the limit is the host's: memory_limit = " + std::to_string(limit) + " bytes; more, or 0 for none, raises it";
+}
+
+void describe_memory(lang::Interpreter& in, tsr_error& error) {
+  const uint64_t limit = in.limits.object_bytes;
+  if (error.message.empty() && !error.notes.empty()) error.message = error.notes.front();
+  if (limit == 0) return;
+  error.notes.push_back(limit_text(limit));
+  error.traceback += error.notes.back() + "\n";
+}
+
+void describe_lines(tsr_error& error, const lang::Exception* exception) {
+  constexpr size_t kMostLines = 1000;
+  for (const Value* at = &exception->traceback; at->is_object() && error.lines.size() < kMostLines;) {
+    const auto* const entry = static_cast<const lang::Traceback*>(at->as_object());
+    error.lines.push_back({entry->code->source->name(), std::string(entry->code->name->view()),
+                           static_cast<int64_t>(lang::traceback_line(entry))});
+    at = &entry->next;
+  }
+}
+
 tsr_error_kind kind_of(lang::Interpreter& in, const Value& exception) {
   if (!lang::ended_by_limit(exception))
     return lang::is_error(in, exception, lang::ErrorKind::MemoryError) ? TSR_ERROR_LIMIT : TSR_ERROR_SCRIPT;
@@ -85,9 +114,16 @@ tsr_error* describe(tsr_interpreter* shell, const Value& exception) {
   error->kind = kind_of(in, exception);
   error->number = ++shell->last_number;
   error->class_name = lang::type_name(in, exception);
+  for (const lang::Type* type : lang::type_of(in, exception)->mro) error->classes.emplace_back(type->name->view());
+  error->notes = lang::as_exception(exception)->notes;
   try {
     error->message = lang::str_text(in, exception);
     error->traceback = in.format_exception(exception);
+    describe_lines(*error, lang::as_exception(exception));
+    const Value added = lang::find_attr(in, exception, in.names->notes);
+    if (lang::is_list(added))
+      for (const Value& note : *lang::as_list(added)) error->notes.push_back(lang::str_text(in, note));
+    if (lang::is_error(in, exception, lang::ErrorKind::MemoryError)) describe_memory(in, *error);
   } catch (const std::exception&) {
     error->traceback = error->class_name + "\n";
   }
@@ -135,6 +171,7 @@ Value take_value(const tsr_interpreter* shell, tsr_value value) {
 bool report_usage(std::string message, tsr_error** error) noexcept {
   if (error == nullptr) return false;
   *error = new (std::nothrow) tsr_error{TSR_ERROR_USAGE, kUsage, message, std::string(kUsage) + ": " + message + "\n"};
+  if (*error != nullptr) (*error)->classes = {kUsage, "Exception", "BaseException", "object"};
   return false;
 }
 
@@ -161,13 +198,24 @@ bool report(tsr_interpreter* shell, tsr_error** error) noexcept {
       for (const std::string& note : raised.notes()) text += "  " + note + "\n";
       const tsr_error_kind kind = raised.kind() == tensor::TensorErrorKind::Memory ? TSR_ERROR_LIMIT : TSR_ERROR_SCRIPT;
       *error = new (std::nothrow) tsr_error{kind, name, raised.message(), std::move(text)};
+      if (*error != nullptr) {
+        (*error)->classes = {name, "Exception", "BaseException", "object"};
+        (*error)->notes = raised.notes();
+      }
       return false;
     }
     return report_exception(shell, lang::current_native_exception(*shell->in), error);
   } catch (const std::exception& other) {
     if (shell == nullptr || shell->in == nullptr) {
-      if (error != nullptr)
-        *error = new (std::nothrow) tsr_error{TSR_ERROR_LIMIT, "MemoryError", other.what(), "MemoryError\n"};
+      if (error == nullptr) return false;
+      std::string message = other.what();
+      if (const auto* raised = dynamic_cast<const lang::Error*>(&other); raised != nullptr && !raised->notes.empty())
+        message = raised->notes.front();
+      if (shell != nullptr && shell->options.memory_limit != 0)
+        message += (message.empty() ? "" : "; ") + limit_text(shell->options.memory_limit);
+      std::string text = "MemoryError: " + message + "\n";
+      *error = new (std::nothrow) tsr_error{TSR_ERROR_LIMIT, "MemoryError", std::move(message), std::move(text)};
+      if (*error != nullptr) (*error)->classes = {"MemoryError", "Exception", "BaseException", "object"};
       return false;
     }
     return report_exception(shell, lang::current_native_exception(*shell->in), error);
@@ -190,6 +238,32 @@ void tsr_release_object(tsr_object* object) {
 }
 
 // NULL: there was no memory for one.
+bool tsr_error_is(const tsr_error* error, const char* class_name) {
+  if (class_name == nullptr) return false;
+  if (error == nullptr) return std::strcmp(class_name, "MemoryError") == 0;
+  return std::find(error->classes.begin(), error->classes.end(), class_name) != error->classes.end();
+}
+
+size_t tsr_error_note_count(const tsr_error* error) { return error == nullptr ? 0 : error->notes.size(); }
+const char* tsr_error_note(const tsr_error* error, size_t index) {
+  return index < tsr_error_note_count(error) ? error->notes[index].c_str() : nullptr;
+}
+
+size_t tsr_error_line_count(const tsr_error* error) { return error == nullptr ? 0 : error->lines.size(); }
+bool tsr_error_line(const tsr_error* error, size_t index, tsr_line* out) {
+  if (index >= tsr_error_line_count(error) || out == nullptr) return false;
+  const tsr_error::Line& line = error->lines[index];
+  *out = {line.file.c_str(), line.function.c_str(), line.line};
+  return true;
+}
+
+bool tsr_error_exception(tsr_interpreter* shell, const tsr_error* told, tsr_value* out, tsr_error** error) {
+  return guarded(shell, error, [&](tessera::lang::Interpreter&) {
+    const bool last = told != nullptr && told->number != 0 && told->number == shell->last_number;
+    *out = last && !shell->last.is_undefined() ? to_host(shell, shell->last) : tsr_none();
+  });
+}
+
 tsr_error_kind tsr_error_get_kind(const tsr_error* error) { return error == nullptr ? TSR_ERROR_LIMIT : error->kind; }
 const char* tsr_error_class(const tsr_error* error) {
   return error == nullptr ? "MemoryError" : error->class_name.c_str();

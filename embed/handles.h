@@ -2,9 +2,11 @@
 // `to_host`/`to_value` for what is handed over.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,8 +46,17 @@ struct tsr_interpreter {
   // The exception that went out to the host last, for a function of the host's that lets it through, and its number.
   tessera::lang::Value last;
   uint64_t last_number = 0;
+  std::atomic<const void*> runs_on{nullptr};  // the thread of the run under way
+  struct Data {
+    const void* key;
+    void* data;
+    tsr_drop drop;
+  };
+  std::vector<Data> data;                                                  // of the host
   tessera::lang::Type* host_base = nullptr;                                // of the classes of the host's
   std::vector<std::pair<const void*, tessera::lang::Value>> host_classes;  // by tag
+  // Of its functions, by their texts, so that one that is made often is read once; a method's begins with a dot.
+  std::unordered_map<std::string, const tessera::lang::Signature*> signatures;
   std::vector<tsr_task*> abandoned;  // freed while tasks begun later stand on their frames
   tsr_options options{};
 };
@@ -53,7 +64,14 @@ struct tsr_interpreter {
 struct tsr_error {
   tsr_error_kind kind;
   std::string class_name, message, traceback;
-  uint64_t number = 0;  // of the exception, see tsr_interpreter::last_number
+  uint64_t number = 0;                    // of the exception, see tsr_interpreter::last_number
+  std::vector<std::string> classes = {};  // its class and that one's bases
+  std::vector<std::string> notes = {};
+  struct Line {
+    std::string file, function;
+    int64_t line;
+  };
+  std::vector<Line> lines = {};  // of the traceback, the innermost last
 };
 
 struct tsr_buffer {
@@ -140,11 +158,29 @@ inline void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
   if (out != nullptr) *out = to_host(shell, std::move(value));
 }
 
+// A run belongs to one thread; what another one wants meanwhile is refused, as far as it can be seen.
+class OnThread {
+ public:
+  explicit OnThread(tsr_interpreter* shell) : shell_(shell), outer_(shell->runs_on.load(std::memory_order_relaxed)) {
+    thread_local const char here = 0;
+    if (outer_ != nullptr && outer_ != &here) throw UsageError{"another thread runs the interpreter"};
+    shell->runs_on.store(&here, std::memory_order_relaxed);
+  }
+  OnThread(const OnThread&) = delete;
+  OnThread& operator=(const OnThread&) = delete;
+  ~OnThread() { shell_->runs_on.store(outer_, std::memory_order_relaxed); }
+
+ private:
+  tsr_interpreter* const shell_;
+  const void* const outer_;
+};
+
 template <class F>
 bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept {
   bool done = false;
   try {
     lang::Interpreter& in = running(shell);
+    const OnThread on_thread(shell);
     const lang::RunScope run(in.vm());
     f(in);
     tell_of_limit(in);

@@ -12,7 +12,8 @@ inline constexpr char kHostLayout[] = "host instance";
 struct HostInstance : lang::GcObject {
   const void* tag = nullptr;
   void* pointer = nullptr;
-  void (*drop)(void* pointer) = nullptr;
+  void* owner = nullptr;  // what keeps the object behind the pointer, for drop
+  void (*drop)(void* owner) = nullptr;
 };
 
 inline bool is_host_instance(const lang::Value& value) noexcept { return lang::has_layout(value, kHostLayout); }

@@ -101,12 +101,24 @@ Heap::~Heap() {
   for (void* slab : slabs_) std::free(slab);
 }
 
+namespace {
+
+// The exception has no message, as CPython's; what was wanted stands below it. `limit` zero: the system had no more.
+[[noreturn]] void throw_no_memory(uint64_t bytes, uint64_t used, uint64_t limit) {
+  Error error(ErrorKind::MemoryError, "");
+  error.notes.push_back("tried to allocate " + std::to_string(bytes) + " bytes for objects with " +
+                        std::to_string(used) + (limit == 0 ? "" : " of " + std::to_string(limit)) + " bytes in use");
+  throw error;
+}
+
+}  // namespace
+
 // Note [The reserve]
 // A limit that is met in the middle of anything leaves no byte for the exception that says so, nor for the handler that
 // would drop what is too much. So slabs of small objects go on beyond it for a while, and the interpreter, which hears of it,
 // throws at its next safe point; only what is large, or comes when the reserve is used up, is refused on the spot.
 void Heap::expect(size_t bytes) const {
-  if (limit_ != 0 && (bytes > allowed_ || bytes_ > allowed_ - bytes)) throw Error(ErrorKind::MemoryError, "");
+  if (limit_ != 0 && (bytes > allowed_ || bytes_ > allowed_ - bytes)) throw_no_memory(bytes, bytes_, limit_);
 }
 
 void Heap::account(size_t bytes) {
@@ -121,7 +133,7 @@ uint64_t Heap::beyond_limit() const {
 // A slab, or a small object where each is a block of its own.
 void Heap::account_small(size_t bytes) {
   if (limit_ != 0 && bytes_ + bytes > allowed_) {
-    if (bytes_ + bytes > limit_ + beyond_limit()) throw Error(ErrorKind::MemoryError, "");
+    if (bytes_ + bytes > limit_ + beyond_limit()) throw_no_memory(bytes, bytes_, limit_);
     interrupt_.fetch_or(kMemoryShort, std::memory_order_relaxed);
     if (bytes < kSlabBytes) allowed_ = bytes_ + kSlabBytes;  // one word for as much as a slab would have had room for
   }
@@ -180,7 +192,7 @@ void* Heap::allocate_slow(size_t bytes) {
       char* const slab = slab_from_system();
       if (slab == nullptr) {
         bytes_ -= kSlabBytes;
-        throw Error(ErrorKind::MemoryError, "");
+        throw_no_memory(kSlabBytes, bytes_, 0);
       }
       slab_next_ = slab;
       slab_end_ = slab + kSlabBytes;
@@ -199,7 +211,7 @@ void* Heap::allocate_slow(size_t bytes) {
   void* memory = std::malloc(bytes);
   if (memory == nullptr) {
     bytes_ -= bytes;
-    throw Error(ErrorKind::MemoryError, "");
+    throw_no_memory(bytes, bytes_, 0);
   }
   ask_for_huge_pages(memory, bytes);
   return memory;
@@ -217,7 +229,7 @@ void* Heap::reallocate(void* memory, size_t bytes, size_t wanted) {
     account(wanted);
     void* moved = std::realloc(memory, wanted);
     bytes_ -= moved != nullptr ? bytes : wanted;
-    if (moved == nullptr) throw Error(ErrorKind::MemoryError, "");
+    if (moved == nullptr) throw_no_memory(wanted, bytes_, 0);
     ask_for_huge_pages(moved, wanted);
     return moved;
   }

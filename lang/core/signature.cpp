@@ -1,10 +1,13 @@
 // Parsing of signature strings.
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <stdexcept>
 
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
+#include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
@@ -24,6 +27,15 @@ std::string_view trim(std::string_view s) {
   throw std::invalid_argument("signature '" + std::string(text) + "': " + why);
 }
 
+// Few have such: the language's own parser reads them.
+Value evaluated(Interpreter& in, std::string_view text, std::string_view whole) {
+  try {
+    return in.eval(*std::make_shared<Source>("<default>", text));
+  } catch (const std::exception&) {
+    malformed(whole, "a default that is not understood");
+  }
+}
+
 Value parse_default(Interpreter& in, std::string_view text, std::string_view whole) {
   if (text == "...") return Value();
   if (text == "None") return Value::none();
@@ -35,6 +47,7 @@ Value parse_default(Interpreter& in, std::string_view text, std::string_view who
     for (size_t i = 1; i + 1 < text.size(); ++i) {
       if (text[i] == '\\' && i + 2 < text.size()) {
         ++i;
+        if (std::strchr("nt\\'\"", text[i]) == nullptr) return evaluated(in, text, whole);
         s += text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
       } else {
         s += text[i];
@@ -44,12 +57,12 @@ Value parse_default(Interpreter& in, std::string_view text, std::string_view who
   }
   const std::string number(text);
   char* end = nullptr;
-  if (number.find_first_of(".einf") == number.npos) {
+  if (number.starts_with("0x") || number.find_first_of(".einf") == number.npos) {
     const long long i = std::strtoll(number.c_str(), &end, 0);
     if (!number.empty() && *end == 0) return Value::integer(i);
   }
   const double d = std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != 0) malformed(whole, "a default that is not understood");
+  if (number.empty() || *end != 0) return evaluated(in, text, whole);
   return Value::real(d);
 }
 
@@ -79,7 +92,7 @@ void parse_type(std::string_view type, Parameter& p) {
             : base == "list"                                               ? Check::List
             : base == "dict"                                               ? Check::Dict
             : base == "tuple"                                              ? Check::Tuple
-            : base == "callable"                                           ? Check::Callable
+            : base == "callable" || base == "Callable"                     ? Check::Callable
                                                                            : Check::Named;
 }
 
@@ -176,8 +189,10 @@ Signature parse_signature(Interpreter& in, std::string_view text) {
       kind = Kind::KeywordOnly;
     } else if (part.starts_with("**")) {
       signature.parameters.push_back(parse_parameter(in, part.substr(2), Kind::VarKeyword, text));
+      signature.parameters.back().check = Parameter::Check::None;  // its annotation is of each of them
     } else if (part.starts_with("*")) {
       signature.parameters.push_back(parse_parameter(in, part.substr(1), Kind::VarPositional, text));
+      signature.parameters.back().check = Parameter::Check::None;
       kind = Kind::KeywordOnly;
     } else {
       signature.parameters.push_back(parse_parameter(in, part, kind, text));

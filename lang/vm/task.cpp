@@ -19,10 +19,7 @@ namespace tessera::lang {
 
 bool Task::run_for(double seconds, Value& out) {
   VirtualMachine& vm = in_.vm();
-  if (state_ == State::Ended) throw Error(ErrorKind::RuntimeError, "the task has ended");
-  if (state_ == State::Running) throw Error(ErrorKind::RuntimeError, "the task is running");
-  if (state_ == State::Paused && vm.top_ != top_)
-    throw Error(ErrorKind::RuntimeError, "a task that was begun later has to end first");
+  if (const char* const why = refusal()) throw Error(ErrorKind::RuntimeError, why);
 
   struct Piece {
     VirtualMachine& vm;
@@ -61,6 +58,12 @@ bool Task::run_for(double seconds, Value& out) {
     state_ = State::Ended;
     throw;
   }
+}
+
+const char* Task::refusal() const noexcept {
+  if (state_ == State::Ended) return "the task has ended";
+  if (state_ == State::Running) return "the task is running";
+  return is_on_top() ? nullptr : "a task that was begun later has to end first";
 }
 
 bool Task::is_on_top() const noexcept { return state_ != State::Paused || in_.vm().top_ == top_; }

@@ -25,6 +25,8 @@ class Task {
   bool run_for(double seconds, Value& out);
   // False: frames of a task begun later, or of what runs, stand on its own.
   bool is_on_top() const noexcept;
+  // Why a piece cannot be run now; null: it can.
+  const char* refusal() const noexcept;
   // Drops its frames; nothing of the script runs but finalizers.
   void give_up();
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "lang/core/cycles.h"
@@ -189,7 +190,11 @@ void VirtualMachine::stop_now() {
   }
   if (wanted & kMemoryShort) {
     in_.interrupt.fetch_and(~kMemoryShort);
-    throw Error(ErrorKind::MemoryError, "");
+    Error error(ErrorKind::MemoryError, "");
+    if (in_.limits.object_bytes != 0)
+      error.notes.push_back("objects take " + std::to_string(in_.heap.bytes()) + " bytes, the limit is " +
+                            std::to_string(in_.limits.object_bytes));
+    throw error;
   }
   in_.interrupt.fetch_and(~kKeyboard);
   throw Thrown(make_exception(in_, error_type(in_, ErrorKind::KeyboardInterrupt), make_tuple(in_, nullptr, 0)));

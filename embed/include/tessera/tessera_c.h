@@ -18,7 +18,7 @@
  * has ended; for a program, a task, a tensor or a name it is a mistake of the host's, as is a wrong kind of value: TSR_ERROR_USAGE.
  *
  * Threads. An interpreter and its values belong to one thread at a time, several interpreters may run on several threads;
- * tsr_cancel may be called from any thread. Tensors that no interpreter uses may be handed from thread to thread.
+ * tsr_cancel may be called from any thread, another call while a run is under way elsewhere is TSR_ERROR_USAGE. Tensors that no interpreter uses may be handed from thread to thread.
  *
  * Text is UTF-8. A size of SIZE_MAX says that it ends with a zero byte. */
 #ifndef TESSERA_TESSERA_C_H
@@ -65,6 +65,19 @@ TSR_API const char* tsr_error_class(const tsr_error* error);     /* "ValueError"
 TSR_API const char* tsr_error_message(const tsr_error* error);   /* str(e) */
 TSR_API const char* tsr_error_traceback(const tsr_error* error); /* as the program `tsr` prints it, with its notes */
 TSR_API void tsr_error_free(tsr_error* error);
+/* Is it of that class, or of one that is derived from it: "LookupError". */
+TSR_API bool tsr_error_is(const tsr_error* error, const char* class_name);
+/* What stands below the message: notes of the script's (add_note) and of the library's. Texts live as long as the error. */
+TSR_API size_t tsr_error_note_count(const tsr_error* error);
+TSR_API const char* tsr_error_note(const tsr_error* error, size_t index);
+/* The calls of the traceback, the innermost last. */
+typedef struct tsr_line {
+  const char* file;
+  const char* function; /* "<module>" outside of functions */
+  int64_t line;
+} tsr_line;
+TSR_API size_t tsr_error_line_count(const tsr_error* error);
+TSR_API bool tsr_error_line(const tsr_error* error, size_t index, tsr_line* out);
 
 /* --- interpreters ------------------------------------------------------------------------------------------------- */
 
@@ -132,6 +145,11 @@ typedef struct tsr_usage {
   uint64_t steps;        /* of the last run, or the one under way */
 } tsr_usage;
 TSR_API void tsr_get_usage(tsr_interpreter* in, tsr_usage* usage);
+
+/* What a host keeps with an interpreter, found by `key`, which is compared and never read. `drop` (may be NULL) gets `data`
+ * when other data takes its place or the interpreter has ended. NULL: there is none. */
+TSR_API void tsr_set_data(tsr_interpreter* in, const void* key, void* data, void (*drop)(void* data));
+TSR_API void* tsr_get_data(const tsr_interpreter* in, const void* key);
 
 /* Forgets every name of the main module, after which what only they kept alive is gone. */
 TSR_API bool tsr_clear(tsr_interpreter* in, tsr_error** error);
@@ -211,6 +229,9 @@ TSR_API tsr_type tsr_type_of(tsr_value value);
 /* The name of its class; lives as long as the class. */
 TSR_API const char* tsr_type_name(tsr_value value);
 
+/* The exception that the error was made of, as long as the interpreter has told of no later one; else None. */
+TSR_API bool tsr_error_exception(tsr_interpreter* in, const tsr_error* told, tsr_value* out, tsr_error** error);
+
 /* Make a value. Items, keys and values are borrowed. */
 TSR_API bool tsr_str(tsr_interpreter* in, const char* text, size_t size, tsr_value* out, tsr_error** error);
 TSR_API bool tsr_bytes(tsr_interpreter* in, const void* data, size_t size, tsr_value* out, tsr_error** error);
@@ -279,7 +300,8 @@ TSR_API void tsr_program_free(tsr_program* program);
  * the first backward jump or call of the script after `seconds`; natives and host functions that are under way come to their end. Each
  * piece is a run of its own for the limits. */
 TSR_API bool tsr_task_start(tsr_program* program, tsr_task** out, tsr_error** error);
-/* `*done` true: the program has ended, and `*out` (may be NULL) is its value. */
+/* Resumed after its end, while it runs, or before one that was begun later has ended: TSR_ERROR_USAGE.
+ * `*done` true: the program has ended, and `*out` (may be NULL) is its value. */
 TSR_API bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out, tsr_error** error);
 /* One that has not ended is given up: no `finally` of it runs. One that is running is when its piece has ended. */
 TSR_API void tsr_task_free(tsr_task* task);
@@ -313,17 +335,28 @@ typedef bool (*tsr_function)(void* user, tsr_interpreter* in, const tsr_value* a
                              tsr_value* result);
 typedef void (*tsr_drop)(void* user);
 
-/* Only in a function that a script has called, before it answers false. `class_name` is a builtin exception's name. */
+/* Only in a function that a script has called, before it answers false. `class_name` is a builtin exception's, one's of the
+ * main module, or "module.Class". */
 TSR_API void tsr_raise(tsr_interpreter* in, const char* class_name, const char* message);
+/* An exception, or a class of exceptions. */
+TSR_API void tsr_raise_value(tsr_interpreter* in, tsr_value exception);
 /* The same exception that the error was made of goes on into the script. The error stays the caller's. */
 TSR_API void tsr_raise_error(tsr_interpreter* in, const tsr_error* error);
 
-/* "scale(x: Tensor, k: float = 2.0) -> Tensor": names, defaults, checks, keywords and help come from the signature. `drop`
- * (may be NULL) is called with `user` when the function has ended, or cannot be made. */
+/* "scale(x: Tensor, k: float = 2.0) -> Tensor": names, defaults, checks, keywords and help come from the signature, which is
+ * what stands between `def` and `:` in the language. `*rest` comes as a tuple, `**named` as a dict. Types are int, float, str, bool,
+ * complex, bytes, list, tuple, dict, set, callable, object, Tensor, those of the library and the script, and classes of the host's;
+ * with `|`, brackets, and in quotes where the class is yet to come. Defaults are literals. What is not so is refused,
+ * TSR_ERROR_USAGE, with the place underlined. `drop` (may be NULL) is called with `user` when the function has
+ * ended, or cannot be made. */
 TSR_API bool tsr_make_function(tsr_interpreter* in, const char* signature, const char* doc, tsr_function function,
                                void* user, tsr_drop drop, tsr_value* out, tsr_error** error);
 /* How many parameters the function of a value has that was made so. */
 TSR_API size_t tsr_parameter_count(tsr_value function);
+/* Does its signature fit the function behind it? types[0] is what that answers ("float", "list | None"), the others are what
+ * it takes for each parameter; "": whatever. TSR_ERROR_USAGE says what does not fit. */
+TSR_API bool tsr_check_types(tsr_interpreter* in, tsr_value function, const char* const* types, size_t count,
+                             tsr_error** error);
 
 /* A class of the host's. Its instances each carry one pointer. `tag` tells classes apart for tsr_pointer; it is compared,
  * never read. */
@@ -342,6 +375,13 @@ TSR_API bool tsr_add_property(tsr_interpreter* in, tsr_value class_, const char*
 TSR_API bool tsr_make_instance(tsr_interpreter* in, tsr_value class_, void* pointer, tsr_drop drop, tsr_value* out,
                                tsr_error** error);
 TSR_API bool tsr_set_pointer(tsr_value instance, void* pointer, tsr_drop drop);
+/* The same where something else keeps the object behind the pointer: `drop` gets that `owner`. Several instances may share
+ * one object; they are equal, and have one hash. */
+TSR_API bool tsr_make_owned_instance(tsr_interpreter* in, tsr_value class_, void* pointer, void* owner, tsr_drop drop,
+                                     tsr_value* out, tsr_error** error);
+TSR_API bool tsr_set_owned_pointer(tsr_value instance, void* pointer, void* owner, tsr_drop drop);
+/* The owner, where the instance was made with that tag and that drop; else NULL. */
+TSR_API void* tsr_owner(tsr_value instance, const void* tag, tsr_drop drop);
 /* NULL where the value is no instance of a class made with that tag, or holds no pointer. */
 TSR_API void* tsr_pointer(tsr_value instance, const void* tag);
 
@@ -363,13 +403,15 @@ typedef enum tsr_dtype {
   TSR_DTYPE_FLOAT64 = 12,
   TSR_DTYPE_COMPLEX64 = 13,
   TSR_DTYPE_COMPLEX128 = 14,
+  TSR_DTYPE_SAME = -1, /* for tsr_tensor_to: the tensor's own */
 } tsr_dtype;
 
 /* Zeros, row-major, on the host. */
 TSR_API bool tsr_tensor_new(const int64_t* sizes, size_t dims, tsr_dtype dtype, tsr_tensor** out, tsr_error** error);
 /* Memory of the host's, shared: nothing is copied. `strides` are in elements, NULL: row-major. The memory has to stay until
  * `drop(user)` is called, when the last tensor on it (of the host or of a script) is gone; without `drop`, as long as the
- * process may use it. drop may be called on any thread that lets a tensor go, and is not called when no tensor is made. */
+ * process may use it. drop may be called on any thread that lets a tensor go, and is not called when no tensor is made. It must
+ * not throw, as no `drop` of this header: nobody is there to catch it, and the process ends (std::terminate). */
 TSR_API bool tsr_tensor_from_blob(void* data, const int64_t* sizes, const int64_t* strides, size_t dims,
                                   tsr_dtype dtype, tsr_drop drop, void* user, tsr_tensor** out, tsr_error** error);
 TSR_API tsr_tensor* tsr_tensor_retain(tsr_tensor* tensor);
@@ -423,8 +465,16 @@ typedef struct tsr_argument {
  * come to `out`, which has room for `*count`; afterwards `*count` is how many there are. */
 TSR_API bool tsr_op(const char* name, const tsr_argument* arguments, size_t argument_count, tsr_tensor** out,
                     size_t* count, tsr_error** error);
-/* The one element as a number. */
+/* The one element as a number; as an integer only where it is whole. */
 TSR_API bool tsr_tensor_item(tsr_tensor* tensor, double* out, tsr_error** error);
+TSR_API bool tsr_tensor_item_int(tsr_tensor* tensor, int64_t* out, tsr_error** error);
+TSR_API bool tsr_tensor_item_complex(tsr_tensor* tensor, double out[2], tsr_error** error);
+/* With another dtype (or TSR_DTYPE_SAME), on another device ("cuda:0"; NULL: the same); the same tensor where that changes
+ * nothing. Gradients flow through it. */
+TSR_API bool tsr_tensor_to(tsr_tensor* tensor, tsr_dtype dtype, const char* device, tsr_tensor** out,
+                           tsr_error** error);
+/* "cpu", "cuda:0", for tsr_text_free. */
+TSR_API bool tsr_tensor_device(const tsr_tensor* tensor, char** out, tsr_error** error);
 TSR_API bool tsr_tensor_set_requires_grad(tsr_tensor* tensor, bool requires_grad, tsr_error** error);
 TSR_API bool tsr_tensor_requires_grad(const tsr_tensor* tensor);
 /* d(tensor)/d(leaves) is added to the leaves' gradients. */

@@ -138,9 +138,9 @@ TEST_CASE("methods whose signature does not fit are refused") {
   Interpreter tsr;
   Class<Counter> counter = tsr.add_class<Counter>("Counter");
   CHECK(raised([&] { counter.method("each()", "", &Counter::with); }) ==
-        "TypeError: the signature 'each()' names 0 parameters, the function has 2");
+        "UsageError: the signature 'each()' names 0 parameters, the function has 2");
   CHECK(raised([&] { counter.init("__init__(self, a, b)", [](int n) { return Counter{n}; }); }) ==
-        "TypeError: the signature '__init__(self, a, b)' names 3 parameters, the function has 2");
+        "UsageError: the signature '__init__(self, a, b)' names 3 parameters, the function has 2");
   CHECK(tsr.eval("hasattr(Counter, 'each')").truth() == false);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -117,7 +118,7 @@ class Tensor {
     return made;
   }
   // Memory of the host's, shared: it has to stay until the deleter is called, or for good where there is none. Strides
-  // are in elements; none: row-major.
+  // are in elements; none: row-major. The deleter must not throw, for there is nobody to catch it.
   static Tensor from_blob(void* data, Ints sizes, DType dtype, std::function<void()> deleter = {}) {
     return from_blob(data, sizes, {nullptr, 0}, dtype, std::move(deleter));
   }
@@ -127,7 +128,7 @@ class Tensor {
     const bool given = strides.data() != nullptr;
     if (given && strides.size() != sizes.size()) throw ScriptError("ValueError", "as many strides as sizes are needed");
     auto owned = deleter ? std::make_unique<std::function<void()>>(std::move(deleter)) : nullptr;
-    const tsr_drop drop = owned == nullptr ? nullptr : +[](void* user) {
+    const tsr_drop drop = owned == nullptr ? nullptr : +[](void* user) noexcept {
       const std::unique_ptr<std::function<void()>> last(static_cast<std::function<void()>*>(user));
       (*last)();
     };
@@ -186,13 +187,51 @@ class Tensor {
   // A copy of the elements, row-major.
   template <class T>
   std::vector<T> to_vector() const;
-  // The one element.
-  double item() const {
+  // The one element: item(), item<int64_t>(), item<std::complex<double>>(). ScriptError when T cannot hold it.
+  template <class T = double>
+  T item() const {
     detail::ErrorSlot error;
-    double value = 0;
-    error.check(tsr_tensor_item(tensor_, &value, error));
-    return value;
+    if constexpr (std::is_floating_point_v<T>) {
+      double value = 0;
+      error.check(tsr_tensor_item(tensor_, &value, error));
+      return static_cast<T>(value);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      double parts[2] = {};
+      error.check(tsr_tensor_item_complex(tensor_, parts, error));
+      return parts[0] != 0 || parts[1] != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      int64_t value = 0;
+      error.check(tsr_tensor_item_int(tensor_, &value, error));
+      using Limits = std::numeric_limits<T>;
+      constexpr bool wide = sizeof(T) == 8 && std::is_unsigned_v<T>;
+      const bool fits =
+          value >= static_cast<int64_t>(Limits::min()) && (wide || value <= static_cast<int64_t>(Limits::max()));
+      if (!fits && !(wide && dtype() == DType::UInt64))  // whose upper half comes as negative
+        throw ScriptError("OverflowError", std::to_string(value) + " does not fit the host's integer");
+      return static_cast<T>(value);
+    } else {
+      double parts[2] = {};
+      error.check(tsr_tensor_item_complex(tensor_, parts, error));
+      return T(static_cast<typename T::value_type>(parts[0]), static_cast<typename T::value_type>(parts[1]));
+    }
   }
+  std::string device() const {  // "cpu", "cuda:0"
+    detail::ErrorSlot error;
+    char* text = nullptr;
+    error.check(tsr_tensor_device(tensor_, &text, error));
+    const std::unique_ptr<char, void (*)(char*)> owned(text, tsr_text_free);
+    return owned.get();
+  }
+  // With another dtype, on another device; the same tensor where that changes nothing.
+  Tensor to(DType dtype) const { return converted(static_cast<tsr_dtype>(dtype), nullptr); }
+  Tensor to(const char* device) const { return converted(TSR_DTYPE_SAME, device); }
+  Tensor to(const std::string& device) const { return to(device.c_str()); }
+  Tensor to(const char* device, DType dtype) const { return converted(static_cast<tsr_dtype>(dtype), device); }
+  Tensor contiguous() const;
+  Tensor clone() const;
+  Tensor detach() const;
+  Tensor reshape(Ints sizes) const;
+  Tensor operator[](int64_t index) const;  // of the first dimension, shared
   std::string str() const {
     detail::ErrorSlot error;
     char* text = nullptr;
@@ -224,6 +263,13 @@ class Tensor {
   }
 
  private:
+  Tensor converted(tsr_dtype dtype, const char* device) const {
+    detail::ErrorSlot error;
+    tsr_tensor* made = nullptr;
+    error.check(tsr_tensor_to(tensor_, dtype, device, &made, error));
+    return adopt(made);
+  }
+
   tsr_tensor* tensor_ = nullptr;
 };
 
@@ -344,9 +390,18 @@ inline Tensor operator/(double x, const Tensor& y) { return op("mul", op("recipr
 inline Tensor operator-(const Tensor& x) { return op("neg", x); }
 inline Tensor matmul(const Tensor& x, const Tensor& y) { return op("matmul", x, y); }
 
+inline Tensor Tensor::contiguous() const { return op("contiguous", *this); }
+inline Tensor Tensor::clone() const { return op("clone", *this); }
+inline Tensor Tensor::detach() const {
+  const NoGrad none;
+  return op("as_strided", *this, sizes(), strides());
+}
+inline Tensor Tensor::reshape(Ints sizes) const { return op("reshape", *this, sizes); }
+inline Tensor Tensor::operator[](int64_t index) const { return op("select", *this, 0, index); }
+
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  const Tensor dense = is_contiguous() ? *this : op("contiguous", *this);
+  const Tensor dense = is_contiguous() ? *this : contiguous();
   const T* const first = dense.data<T>();
   return {first, first + dense.numel()};
 }

@@ -16,8 +16,73 @@
 
 namespace tessera {
 
+namespace detail {
+
+template <class T>
+void drop_object(void* object) noexcept {
+  delete static_cast<T*>(object);
+}
+template <class T>
+void drop_shared(void* owner) noexcept {
+  delete static_cast<std::shared_ptr<T>*>(owner);
+}
+
+// The class that the interpreter has for T.
+template <class T>
+Ref class_for(tsr_interpreter* in) {
+  tsr_value type = tsr_none();
+  ErrorSlot error;
+  error.check(tsr_find_class(in, &ClassTag<T>::tag, &type, error));
+  Ref found(in, type);
+  if (found.is_none()) throw ScriptError("TypeError", "the interpreter has no class for this type of the host's");
+  return found;
+}
+
+template <class T>
+tsr_value copy_to_script(tsr_interpreter* in, const T& object) {
+  const Ref type = class_for<T>(in);
+  auto copy = std::make_unique<T>(object);
+  tsr_value made = tsr_none();
+  ErrorSlot error;
+  error.check(tsr_make_instance(in, type.value(), copy.get(), &drop_object<T>, &made, error));
+  copy.release();
+  return made;
+}
+
+}  // namespace detail
+
+// An object that host and scripts share; nullptr is None. From a script only one that was shared with it.
+template <class T>
+struct Convert<std::shared_ptr<T>> {
+  static std::shared_ptr<T> from(detail::Borrowed given) {
+    if (given.value.kind == TSR_NONE) return nullptr;
+    void* const owner = tsr_owner(given.value, &detail::ClassTag<T>::tag, &detail::drop_shared<T>);
+    if (owner != nullptr) return *static_cast<std::shared_ptr<T>*>(owner);
+    detail::host_object<T>(given);  // it is of the class at all
+    throw ScriptError("TypeError", std::string("'") + tsr_type_name(given.value) + "' object is not a shared one");
+  }
+  static tsr_value to(tsr_interpreter* in, const std::shared_ptr<T>& object) {
+    return object == nullptr ? tsr_none() : instance(in, detail::class_for<T>(in).value(), object);
+  }
+  static tsr_value instance(tsr_interpreter* in, tsr_value type, const std::shared_ptr<T>& object) {
+    auto owner = std::make_unique<std::shared_ptr<T>>(object);
+    tsr_value made = tsr_none();
+    detail::ErrorSlot error;
+    error.check(tsr_make_owned_instance(in, type, object.get(), owner.get(), &detail::drop_shared<T>, &made, error));
+    owner.release();
+    return made;
+  }
+};
+
+template <class T>
+struct detail::ScriptType<std::shared_ptr<T>> {
+  static std::string name(tsr_interpreter* in) { return ScriptType<T*>::name(in); }
+};
+
 template <class T>
 class Class {
+  static_assert(std::is_nothrow_destructible_v<T>, "nobody is there to catch what a destructor throws");
+
  public:
   // Its name is not set anywhere; Interpreter::add_class and Module::add_class do that.
   Class(tsr_interpreter* in, const char* name, const char* doc) {
@@ -29,7 +94,8 @@ class Class {
 
   const Ref& type() const { return type_; }
 
-  // How scripts make instances: `make` gets the arguments behind self and answers a T, which the instance owns.
+  // How scripts make instances: `make` gets the arguments behind self and answers a T or a std::unique_ptr<T>, which the
+  // instance owns, or a std::shared_ptr<T>, which it shares.
   template <class F>
   Class& init(const char* signature, F make) {
     init_with(signature, std::move(make), static_cast<typename Signature<F>::Type*>(nullptr));
@@ -70,9 +136,13 @@ class Class {
   Ref wrap(T* object) const { return instance(object, nullptr); }
   // An instance that owns the object.
   Ref own(std::unique_ptr<T> object) const {
-    Ref made = instance(object.get(), [](void* pointer) { delete static_cast<T*>(pointer); });
+    Ref made = instance(object.get(), &detail::drop_object<T>);
     object.release();
     return made;
+  }
+  // One that shares it. Instances of the same object are equal.
+  Ref own(std::shared_ptr<T> object) const {
+    return {type_.interpreter(), Convert<std::shared_ptr<T>>::instance(type_.interpreter(), type_.value(), object)};
   }
 
  private:
@@ -104,16 +174,31 @@ class Class {
   void init_with(const char* signature, F make, R (*)(P...)) {
     const auto fill = [make](const Ref& self, P... arguments) {
       check_is_new(self);
-      auto object = std::make_unique<T>(make(std::forward<P>(arguments)...));
-      check_is_new(self);  // `make` may have run a script
-      if (!tsr_set_pointer(self.value(), object.get(), [](void* pointer) { delete static_cast<T*>(pointer); }))
-        throw ScriptError("TypeError", "'" + self.type_name() + "' object is not of the host's class");
-      object.release();
+      using Made = detail::plain_t<decltype(make(std::forward<P>(arguments)...))>;
+      bool done = false;
+      if constexpr (std::is_same_v<Made, std::shared_ptr<T>>) {
+        auto owner = std::make_unique<std::shared_ptr<T>>(make(std::forward<P>(arguments)...));
+        check_is_new(self, owner->get());  // `make` may have run a script
+        done = tsr_set_owned_pointer(self.value(), owner->get(), owner.get(), &detail::drop_shared<T>);
+        if (done) owner.release();
+      } else {
+        std::unique_ptr<T> object;
+        if constexpr (std::is_same_v<Made, std::unique_ptr<T>>) object = make(std::forward<P>(arguments)...);
+        else object = std::make_unique<T>(make(std::forward<P>(arguments)...));
+        check_is_new(self, object.get());
+        done = tsr_set_pointer(self.value(), object.get(), &detail::drop_object<T>);
+        if (done) object.release();
+      }
+      if (!done) throw ScriptError("TypeError", "'" + self.type_name() + "' object is not of the host's class");
     };
     add<detail::HostFunction<decltype(fill), void(const Ref&, P...)>>(signature, "", fill);
   }
 
   // A script that calls __init__ again must not free the object, for one of its methods may be running.
+  static void check_is_new(const Ref& self, const T* made) {
+    check_is_new(self);
+    if (made == nullptr) throw ScriptError("ValueError", "there is no object for '" + self.type_name() + "'");
+  }
   static void check_is_new(const Ref& self) {
     if (tsr_pointer(self.value(), &detail::ClassTag<T>::tag) != nullptr)
       throw ScriptError("TypeError", "'" + self.type_name() + "' object has been made already");
@@ -125,7 +210,7 @@ class Class {
     detail::ErrorSlot error;
     tsr_value probe = tsr_none();  // refuses a signature that does not fit before the class has it
     error.check(tsr_make_function(in, signature, doc, &Host::call, nullptr, nullptr, &probe, error));
-    detail::check_parameters(Ref(in, probe), signature, Host::count);
+    detail::TypeCheck<typename Host::Signature>::check(in, Ref(in, probe));
     error.check(tsr_add_method(in, type_.value(), signature, doc, &Host::call, new Host{std::move(function)},
                                &Host::drop, error));
   }
@@ -179,12 +264,9 @@ template <class T>
 struct Convert<T*, std::enable_if_t<std::is_class_v<T>>> {
   static tsr_value to(tsr_interpreter* in, T* object) {
     if (object == nullptr) return tsr_none();
-    tsr_value type = tsr_none(), made = tsr_none();
+    tsr_value made = tsr_none();
     detail::ErrorSlot error;
-    error.check(tsr_find_class(in, &detail::ClassTag<T>::tag, &type, error));
-    const Ref owned(in, type);
-    if (owned.is_none()) throw ScriptError("TypeError", "the interpreter has no class for this type of the host's");
-    error.check(tsr_make_instance(in, type, object, nullptr, &made, error));
+    error.check(tsr_make_instance(in, detail::class_for<T>(in).value(), object, nullptr, &made, error));
     return made;
   }
 };

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -15,7 +16,9 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 #if __cplusplus >= 202002L
 #include <span>
@@ -87,6 +90,7 @@ struct Convert<T, std::enable_if_t<std::is_enum_v<T>>> {
 
 template <class T>
 struct Convert<std::complex<T>> {
+  static constexpr const char* script_type = "complex";
   static std::complex<T> from(detail::Borrowed given) {
     double parts[2];
     detail::ErrorSlot error;
@@ -104,6 +108,7 @@ struct Convert<std::complex<T>> {
 // Text that lies where the script's value has it: for parameters of host functions, good as long as the call.
 template <>
 struct Convert<std::string_view> {
+  static constexpr const char* script_type = "str";
   static std::string_view from(detail::Borrowed given) {
     const char* data = nullptr;
     size_t size = 0;
@@ -121,6 +126,7 @@ struct Convert<std::string_view> {
 
 template <>
 struct Convert<std::string> {
+  static constexpr const char* script_type = "str";
   static std::string from(detail::Borrowed given) { return std::string(Convert<std::string_view>::from(given)); }
   static tsr_value to(tsr_interpreter* in, const std::string& value) {
     return Convert<std::string_view>::to(in, value);
@@ -129,6 +135,7 @@ struct Convert<std::string> {
 
 template <>
 struct Convert<Tensor> {
+  static constexpr const char* script_type = "Tensor";
   static Tensor from(detail::Borrowed given) {
     tsr_tensor* tensor = nullptr;
     detail::ErrorSlot error;
@@ -199,6 +206,7 @@ inline void check_length(size_t has, size_t wanted) {
 
 template <class M>
 struct ConvertMap {
+  static constexpr const char* script_type = "dict";
   static M from(Borrowed given) {
     M map;
     const Ref dict(given.in, tsr_retain(given.value));
@@ -244,6 +252,7 @@ tsr_value tuple_to(tsr_interpreter* in, const Tuple& tuple, std::index_sequence<
 
 template <class T>
 struct Convert<std::vector<T>> {
+  static constexpr const char* script_type = "list";
   static std::vector<T> from(detail::Borrowed given) {
     std::vector<T> items;
     detail::for_each(given, [&](detail::Borrowed item) { items.push_back(Convert<T>::from(item)); });
@@ -256,6 +265,7 @@ struct Convert<std::vector<T>> {
 
 template <class T, size_t N>
 struct Convert<std::array<T, N>> {
+  static constexpr const char* script_type = "list";
   static std::array<T, N> from(detail::Borrowed given) {
     const std::vector<T> items = Convert<std::vector<T>>::from(given);
     detail::check_length(items.size(), N);
@@ -270,6 +280,7 @@ struct Convert<std::array<T, N>> {
 
 template <class T>
 struct Convert<std::set<T>> {
+  static constexpr const char* script_type = "set";
   static std::set<T> from(detail::Borrowed given) {
     std::set<T> items;
     detail::for_each(given, [&](detail::Borrowed item) { items.insert(Convert<T>::from(item)); });
@@ -280,6 +291,50 @@ struct Convert<std::set<T>> {
   }
 };
 
+template <class T>
+struct Convert<std::unordered_set<T>> {
+  static constexpr const char* script_type = "set";
+  static std::unordered_set<T> from(detail::Borrowed given) {
+    std::unordered_set<T> items;
+    detail::for_each(given, [&](detail::Borrowed item) { items.insert(Convert<T>::from(item)); });
+    return items;
+  }
+  static tsr_value to(tsr_interpreter* in, const std::unordered_set<T>& items) {
+    return detail::make_sequence(in, items, &tsr_set);
+  }
+};
+
+// The bytes of a bytes, bytearray or memoryview, copied.
+template <>
+struct Convert<std::vector<std::byte>> {
+  static constexpr const char* script_type = "bytes";
+  static std::vector<std::byte> from(detail::Borrowed given) {
+    const void* data = nullptr;
+    size_t size = 0;
+    detail::ErrorSlot error;
+    error.check(tsr_as_bytes(given.in, given.value, &data, &size, error));
+    const auto* const first = static_cast<const std::byte*>(data);
+    return size == 0 ? std::vector<std::byte>() : std::vector<std::byte>(first, first + size);
+  }
+  static tsr_value to(tsr_interpreter* in, const std::vector<std::byte>& bytes) {
+    tsr_value made = tsr_none();
+    detail::ErrorSlot error;
+    error.check(tsr_bytes(in, bytes.data(), bytes.size(), &made, error));
+    return made;
+  }
+};
+
+template <>
+struct Convert<std::monostate> {
+  static constexpr const char* script_type = "None";
+  static std::monostate from(detail::Borrowed given) {
+    if (given.value.kind != TSR_NONE)
+      throw ScriptError("TypeError", std::string("expected None, got ") + tsr_type_name(given.value));
+    return {};
+  }
+  static tsr_value to(tsr_interpreter*, std::monostate) { return tsr_none(); }
+};
+
 template <class K, class V>
 struct Convert<std::map<K, V>> : detail::ConvertMap<std::map<K, V>> {};
 template <class K, class V>
@@ -287,6 +342,7 @@ struct Convert<std::unordered_map<K, V>> : detail::ConvertMap<std::unordered_map
 
 template <class... T>
 struct Convert<std::tuple<T...>> {
+  static constexpr const char* script_type = "tuple";
   static std::tuple<T...> from(detail::Borrowed given) {
     return detail::tuple_from<std::tuple<T...>>(given, std::index_sequence_for<T...>{});
   }
@@ -297,6 +353,7 @@ struct Convert<std::tuple<T...>> {
 
 template <class A, class B>
 struct Convert<std::pair<A, B>> {
+  static constexpr const char* script_type = "tuple";
   static std::pair<A, B> from(detail::Borrowed given) {
     return detail::tuple_from<std::pair<A, B>>(given, std::index_sequence_for<A, B>{});
   }
@@ -311,6 +368,7 @@ struct Convert<std::pair<A, B>> {
 // use it.
 template <class T>
 struct Convert<std::span<T>> {
+  static constexpr const char* script_type = "Tensor";
   static std::span<T> from(detail::Borrowed given) {
     const Tensor tensor = Convert<Tensor>::from(given);
     if (!tensor.is_contiguous()) throw ScriptError("ValueError", "the tensor is not contiguous: pass x.contiguous()");

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -209,8 +212,9 @@ class Interpreter {
   }
 
   // A function of the host, with the signature that scripts see: names, defaults, checks, keywords and help come from it.
-  // Parameters and result may be whatever has a Convert. What it throws, the script catches: ScriptError as what it says,
-  // std::out_of_range as IndexError, std::invalid_argument as ValueError, other exceptions as RuntimeError.
+  // Parameters and result may be whatever has a Convert, and objects of the host's classes. What it throws, the script
+  // catches: ScriptError as what it says, std::out_of_range as IndexError, std::invalid_argument as ValueError, other exceptions
+  // as raise_as says, or as RuntimeError. A signature that does not fit is refused: ScriptError (UsageError).
   template <class F>
   void def(const char* signature, const char* doc, F function) {
     Module(main()).def(signature, doc, std::move(function));
@@ -225,6 +229,47 @@ class Interpreter {
   // Runs the text of a module of scripts again, over the names that it has, as importlib.reload: functions are replaced, what
   // the new text does not set stays. What it raises leaves the names that it has not come to.
   void reload(const Ref& module) { import("importlib").call("reload", module); }
+
+  // What is thrown as an E, or a class derived from it, scripts catch as that class: "KeyError", "module.Class", or one of the
+  // main module. The one that was said last comes first.
+  template <class E>
+  void raise_as(const std::string& class_name) {
+    using detail::Translators;
+    if (Translators::of(in_) == nullptr)
+      tsr_set_data(in_, &Translators::key, new Translators,
+                   [](void* known) { delete static_cast<Translators*>(known); });
+    const auto matches = [](std::string& message) {
+      try {
+        throw;
+      } catch (const E& error) {
+        if constexpr (std::is_base_of_v<std::exception, E>) message = error.what();
+        return true;
+      } catch (...) {
+        return false;
+      }
+    };
+    if (Translators* const known = Translators::of(in_)) known->list.push_back({matches, class_name});
+  }
+  // The exception that an error was made of, while the interpreter has told of no later one; else None.
+  Ref exception(const ScriptError& error) {
+    tsr_value found = tsr_none();
+    detail::ErrorSlot failed;
+    failed.check(tsr_error_exception(in_, error.handle(), &found, failed));
+    return {in_, found};
+  }
+
+  // A dict with these keys: dict(arg("lr", 0.1), arg("steps", 100)).
+  template <class... T>
+  Ref dict(const NamedArgument<T>&... items) {
+    const Ref made = make(std::map<std::string, Ref>());
+    (made.set_item(items.name, items.value), ...);
+    return made;
+  }
+  // Of values of any types.
+  template <class... T>
+  Ref list(const T&... items) {
+    return make(std::vector<Ref>{make(items)...});
+  }
 
   // A value of this interpreter's.
   template <class T>
