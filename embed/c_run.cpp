@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,9 @@
 #include "lang/syntax/source.h"
 #include "lang/types/str.h"
 #include "lang/vm/task.h"
+#include "runtime/context.h"
 #include "stdlib/assist.h"
+#include "stdlib/torch/state.h"
 
 using namespace tessera;
 using namespace tessera::embed;
@@ -65,9 +68,32 @@ class RunningProgram {
 
 }  // namespace
 
+namespace {
+
+// What a `with` block of a task sets for its tensors (torch.no_grad) is not the host's between its pieces.
+struct Modes {
+  bool grad_enabled, inference_mode;
+  tensor::Device default_device;
+  tensor::SavedTensorHooks* saved_hooks;
+
+  static std::optional<Modes> of(Interpreter& in) {
+    if (in.extension == nullptr) return {};
+    const tensor::Context& context = stdlib::torch_state(in).context;
+    return Modes{context.grad_enabled, context.inference_mode, context.default_device, context.saved_hooks};
+  }
+  void set(Interpreter& in) const {
+    tensor::Context& context = stdlib::torch_state(in).context;
+    context.grad_enabled = grad_enabled, context.inference_mode = inference_mode;
+    context.default_device = default_device, context.saved_hooks = saved_hooks;
+  }
+};
+
+}  // namespace
+
 struct tsr_task {
   tsr_program* program;
   lang::Task task;
+  std::optional<Modes> modes = {};  // while it is paused
   bool running = false;
   bool freed = false;  // while it was running
 };
@@ -173,7 +199,11 @@ bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out
   const bool ran = guarded(shell, error, [&](Interpreter& in) {
     if (const char* const why = task->task.refusal()) throw UsageError{why};
     Value returned;
+    const std::optional<Modes> hosts = Modes::of(in);
+    if (task->modes) task->modes->set(in);
     *done = task->task.run_for(seconds, returned);
+    task->modes = *done ? std::nullopt : Modes::of(in);
+    if (!*done && in.extension != nullptr) hosts.value_or(Modes{true, false, tensor::kCpu, nullptr}).set(in);
     if (*done) hand_over(shell, value_of(in, task->program->mode, std::move(returned)), out);
   });
   task->running = outer;

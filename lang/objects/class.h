@@ -58,8 +58,11 @@ void add_descriptors(Interpreter& in);
 // The last step of the interpreter's end, when nothing but the built-in types is left.
 void destroy_types(Interpreter& in) noexcept;
 
-// The class statement: runs the body, a function of the namespace that answers the `__class__` cell or None.
-Value build_class(Interpreter& in, const Value& body, Str* name, const Value& bases, const Value& keywords);
+// The class statement, around the run of its body, a function of the namespace that answers the `__class__` cell or None: what
+// is known before, the namespace first, and the class.
+Value begin_class(Interpreter& in, const Value& bases);
+Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* name, const Value& bases,
+                const Value& keywords);
 // `class name(bases, **keywords): ...` after its body ran. `name_space` is the dict that the body filled. Answers the class.
 Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& name_space, const Value& keywords,
                  const Value& original_bases = Value());

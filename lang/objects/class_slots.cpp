@@ -280,6 +280,49 @@ void fill_slots(Interpreter& in, Type* type) {
   choose(type, &S::call, &t_call, {n.call});
 }
 
+namespace {
+
+Function* plain_function(const Value& method) { return is_function(method) ? as_function(method) : nullptr; }
+
+}  // namespace
+
+Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) {
+  const Names& n = *in.names;
+  const TypeSlots& slots = type->slots;
+  const auto when = [&](bool trampoline, Str* name) {
+    return trampoline ? plain_function(type_lookup(type, name)) : nullptr;
+  };
+  switch (slot) {
+    case SpecialSlot::Call: return when(slots.call == &t_call, n.call);
+    case SpecialSlot::GetItem: return when(slots.get_item == &t_get_item, n.getitem);
+    case SpecialSlot::SetItem: return when(slots.set_item == &t_set_item, n.setitem);
+    case SpecialSlot::DelItem: return when(slots.del_item == &t_del_item, n.delitem);
+    case SpecialSlot::Iter: return when(slots.iter == &t_iter, n.iter);
+    case SpecialSlot::Next: return when(slots.next == &t_next, n.next);
+    case SpecialSlot::Neg: return when(slots.unary == &t_unary, n.neg);
+    case SpecialSlot::Pos: return when(slots.unary == &t_unary, n.pos);
+    case SpecialSlot::Invert: return when(slots.unary == &t_unary, n.invert);
+  }
+  return nullptr;
+}
+
+const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected) {
+  if (type->slots.binary != &t_binary) return nullptr;
+  const OperatorNames names = operator_names(in, op);
+  return &type_lookup(type, reflected ? names.reflected : names.plain);
+}
+
+const Value* inplace_special(Interpreter& in, const Type* type, BinaryOp op) {
+  Str* const name = operator_names(in, op).inplace;
+  return type->slots.inplace == &t_inplace && name != nullptr ? &type_lookup(type, name) : nullptr;
+}
+
+const Value* compare_special(Interpreter& in, const Type* type, CompareOp op) {
+  if (type->slots.compare != &t_compare) return nullptr;
+  const Value& method = type_lookup(type, compare_name(in, op));
+  return is_function(method) ? &method : nullptr;  // object's __ne__ asks __eq__
+}
+
 void update_type_flags(Interpreter& in, Type* type) {
   const Names& n = *in.names;
   auto set = [&](uint32_t flag, bool on) {

@@ -2,14 +2,25 @@
 #pragma once
 
 #include "lang/core/type.h"
+#include "lang/core/value.h"
 
 namespace tessera::lang {
+
+struct Function;
 
 // Puts into each slot what the class's special methods ask for: a trampoline where a script class defines one, the
 // native function where a native base comes first.
 void fill_slots(Interpreter& in, Type* type);
 // Flags that follow from special methods: hooks, finalizer.
 void update_type_flags(Interpreter& in, Type* type);
+// What a slot of the type would call, for whoever enters the method as a frame instead. Null: a native function, or anything
+// but a plain function of a script.
+enum class SpecialSlot : uint8_t { Call, GetItem, SetItem, DelItem, Iter, Next, Neg, Pos, Invert };
+Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot);
+// The same for operators, where a class may lack the one method: Undefined. Null: no method of a script's class is asked.
+const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected);
+const Value* inplace_special(Interpreter& in, const Type* type, BinaryOp op);
+const Value* compare_special(Interpreter& in, const Type* type, CompareOp op);
 // The flag of a class whose __abstractmethods__ has names (class_statement.cpp).
 void note_abstract_methods(Interpreter& in, Type* type);
 

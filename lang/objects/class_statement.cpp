@@ -362,14 +362,18 @@ Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& na
   return result;
 }
 
-Value build_class(Interpreter& in, const Value& body, Str* name, const Value& bases, const Value& keywords) {
+Value begin_class(Interpreter& in, const Value& bases) {
   bool changed = false;
   const Value resolved = resolve_bases(in, bases, changed);
-  const Value name_space = make_dict(in);
-  const Value cell = call(in, body, {name_space});
+  return make_tuple(in, {make_dict(in), resolved, Value::boolean(changed)});
+}
+
+Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* name, const Value& bases,
+                const Value& keywords) {
+  const Value* const parts = as_tuple(state)->items;
   if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
-    dict_set_str(in, as_dict(name_space), in.names->classcell_, cell);
-  return make_class(in, name, resolved, name_space, keywords, changed ? bases : Value());
+    dict_set_str(in, as_dict(parts[0]), in.names->classcell_, cell);
+  return make_class(in, name, parts[1], parts[0], keywords, parts[2].as_bool() ? bases : Value());
 }
 
 }  // namespace tessera::lang

@@ -11,6 +11,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/generator.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -56,6 +57,11 @@ void place_far(const Code* code, Value* window) {
   const size_t parameters = code->parameters.size() - near;
   for (size_t i = far; i-- > parameters;) window[kFirstFar + i] = Value();
   for (size_t i = parameters; i-- > 0;) window[kFirstFar + i] = std::move(window[near + i]);
+}
+
+// The __call__ of an instance of a script's class.
+Function* scripted_call(Interpreter& in, const Object* object) {
+  return (object->type->type_flags & kScriptClass) ? special_function(in, object->type, SpecialSlot::Call) : nullptr;
 }
 
 bool has_plain_new(Interpreter& in, Type* type) {
@@ -122,7 +128,14 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         return begin_call(method->function, window - 1, count + 1, keywords, result);
       }
       case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
-      default: break;
+      default:
+        if (Function* const method = scripted_call(in_, object)) {
+          window[-1] = callee;
+          Frame* next =
+              begin_function(method, window - 1, window - 1, count + 1, keywords, FrameKind::Call, result, answer);
+          if (next == nullptr) caller->registers[result] = std::move(answer);
+          return next;
+        }
     }
   }
   answer = call(in_, callee, Args{window, count, keywords});
@@ -187,6 +200,19 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
   return nullptr;
 }
 
+// Of a property that the object's class has, before the site knows it.
+static const Value* find_getter(Interpreter& in, const Value& object, Str* name) {
+  if (!object.is_object()) return nullptr;
+  const Type* const type = object.as_object()->type;
+  if (!(type->type_flags & kScriptClass) || (type->type_flags & (kHasGetAttrHook | kHasGetAttribute)) ||
+      type->slots.get_attr != nullptr)
+    return nullptr;
+  const Value& found = type_lookup(type, name);
+  if (!found.is_object() || found.as_object()->type != in.types.property) return nullptr;
+  const Value& getter = static_cast<Property*>(found.as_object())->get;
+  return is_function(getter) ? &getter : nullptr;
+}
+
 Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache) {
   Frame* const caller = top_;
   const Value& object = caller->registers[b_of(w)];
@@ -200,6 +226,7 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
     get_native_attribute_step(in_, caller, w, static_cast<NativeFunction*>(getter->as_object()));
     return nullptr;
   }
+  if (getter == nullptr) getter = find_getter(in_, object, name);
   // property.__init__ may have changed the getter since the site was filled.
   if (getter == nullptr || !is_function(*getter)) {
     get_attribute_step(in_, caller, w, name, cache);
@@ -251,6 +278,11 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
     const BoundMethod* method = static_cast<BoundMethod*>(callee.as_object());
     values.insert(values.begin(), method->self);
     callee = Value(method->function);
+  } else if (callee.is_object()) {
+    if (Function* const method = scripted_call(in_, callee.as_object())) {
+      values.insert(values.begin(), callee);
+      callee = Value(method);
+    }
   }
   Value answer;
   const uint32_t count = static_cast<uint32_t>(values.size());
@@ -329,9 +361,42 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
     caller->registers[result] = std::move(instance);
     return caller;
   }
+  if (frame->kind != FrameKind::Entry) return return_to_instruction(frame, answer);
   pop_frame(frame);
   out = std::move(answer);
   return nullptr;
+}
+
+// The frame was entered for an instruction of its caller, which goes on with the answer.
+Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
+  Frame* const caller = frame->caller;
+  const FrameKind kind = frame->kind;
+  Value* const place = caller->registers + frame->result;
+  const Value state = std::move(frame->constructed);
+  pop_frame(frame);
+  switch (kind) {
+    case FrameKind::Operator: finish_operator_step(in_, caller, std::move(answer)); break;
+    case FrameKind::Iterable:
+      *place = std::move(answer);
+      if (for_prepare_step(in_, caller, place)) return top_;
+      break;
+    case FrameKind::Iterator:
+      if (type_of(in_, answer)->slots.next == nullptr) {
+        throw_error(ErrorKind::TypeError, "iter() returned non-iterator of type '%s'",
+                    std::string(type_name(in_, answer)).c_str());
+      }
+      *place = std::move(answer);
+      break;
+    case FrameKind::Item: {
+      *place = std::move(answer);
+      const int32_t offset = jump_of(*caller->pc++);
+      caller->pc += offset;
+      break;
+    }
+    case FrameKind::ClassBody: finish_class_step(in_, caller, state, answer); break;
+    default: break;
+  }
+  return caller;
 }
 
 // --- for natives

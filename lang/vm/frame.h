@@ -20,6 +20,12 @@ enum class FrameKind : uint8_t {
   Call,         // goes to R[result] of the caller
   Constructor,  // is checked to be None; `constructed` goes to R[result]
   ForNext,      // a generator that a ForNext of the caller resumed; its items go to R[result]
+  Operator,     // of a special method, of which NotImplemented is not the last word: finish_operator_step
+  Discard,      // goes nowhere: __setitem__
+  Iterable,     // what a ForPrepareCall called for
+  Iterator,     // of __iter__, for a ForPrepare
+  Item,         // of __next__, for a ForNext; StopIteration is its loop's end
+  ClassBody,    // of a class statement; `constructed` is what BuildClass knows besides
   Entry,        // run() ends with it
 };
 

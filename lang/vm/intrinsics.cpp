@@ -180,7 +180,6 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::ImportName: return import_name(in, frame, o);
     case IntrinsicId::ImportFrom: return in.modules().import_from(o[0], as_str(o[1]));
     case IntrinsicId::ImportStar: in.modules().import_star(o[0], frame->function->globals); return Value::none();
-    case IntrinsicId::BuildClass: return build_class(in, o[0], as_str(o[1]), o[2], o[3]);
     case IntrinsicId::MatchSequence: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Sequence);
     case IntrinsicId::MatchMapping: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Mapping);
     case IntrinsicId::MatchKeys: return match_keys(in, o[0], o[1]);
@@ -204,10 +203,26 @@ constexpr uint32_t kOperands[] = {
 
 }  // namespace
 
-void intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
+bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
+  if (id == IntrinsicId::BuildClass) {
+    Value state = begin_class(in, operands[2]);
+    Value names = as_tuple(state)->items[0], unused;
+    in.vm().enter(as_function(operands[0]), &names, 1, FrameKind::ClassBody, 0, unused);
+    in.vm().top()->constructed = std::move(state);
+    return true;
+  }
   Value answer = run(in, id, operands, frame);
   for (uint32_t i = 0; i < kOperands[static_cast<size_t>(id)]; ++i) operands[i] = Value();
   target = std::move(answer);
+  return false;
+}
+
+void finish_class_step(Interpreter& in, Frame* frame, const Value& state, const Value& cell) {
+  const Word w = frame->pc[-1];
+  Value* const operands = frame->registers + b_of(w);
+  Value made = end_class(in, state, cell, as_str(operands[1]), operands[2], operands[3]);
+  for (uint32_t i = 0; i < kOperands[static_cast<size_t>(IntrinsicId::BuildClass)]; ++i) operands[i] = Value();
+  frame->registers[a_of(w)] = std::move(made);
 }
 
 }  // namespace tessera::lang

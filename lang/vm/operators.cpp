@@ -3,14 +3,18 @@
 // The order: the left operand's type is asked first, unless the right operand's type is a proper subclass that brings
 // its own method; then the right operand's, reflected.
 #include <string>
+#include <utility>
 
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/compiler/chunk.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/special.h"
 
 namespace tessera::lang {
 
@@ -154,6 +158,115 @@ Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& rig
   throw_error(ErrorKind::TypeError, "'%s' not supported between instances of '%s' and '%s'",
               kSymbols[static_cast<int>(op)], std::string(type_name(in, left)).c_str(),
               std::string(type_name(in, right)).c_str());
+}
+
+// ---- The first method as a frame -------------------------------------------------------------------------------------
+
+namespace {
+
+struct Asked {
+  Type* type;
+  const Value* self;
+  const Value* other;
+  bool reflected, in_place;
+};
+
+// Whom binary() or inplace() ask, in their order, until f(asked) is true.
+template <class F>
+void for_each_operand(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, F&& f) {
+  Type* const a = type_of(in, left);
+  Type* const b = type_of(in, right);
+  if (augmented && a->slots.inplace != nullptr && f(Asked{a, &left, &right, false, true})) return;
+  bool right_left = b->slots.binary != nullptr && a != b;
+  if (right_left && (right_first(in, op, a, b) || (is_sequence_case(op, left) && !is_sequence_case(op, right)))) {
+    if (f(Asked{b, &right, &left, true, false})) return;
+    right_left = false;
+  }
+  if (a->slots.binary != nullptr && f(Asked{a, &left, &right, false, false})) return;
+  if (right_left) f(Asked{b, &right, &left, true, false});
+}
+
+const Value* method_of(Interpreter& in, BinaryOp op, const Asked& asked) {
+  return asked.in_place ? inplace_special(in, asked.type, op) : binary_special(in, asked.type, op, asked.reflected);
+}
+
+// Nothing comes of asking: the class lacks the method, or a number is to know what an object of a script's class is.
+bool is_passed_by(const Asked& asked, const Value* method) {
+  if (method != nullptr) return method->is_undefined();
+  return is_number(*asked.self) && asked.other->is_object() && asked.other->as_object()->kind == ObjectKind::Instance;
+}
+
+template <class F>
+void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Value& right, F&& f) {
+  Type* const a = type_of(in, left);
+  Type* const b = type_of(in, right);
+  bool right_left = b->slots.compare != nullptr;
+  if (right_left && a != b && b->is_subtype_of(a)) {
+    if (f(b, swapped(op), right, left)) return;
+    right_left = false;
+  }
+  if (a->slots.compare != nullptr && f(a, op, left, right)) return;
+  if (right_left) f(b, swapped(op), right, left);
+}
+
+[[noreturn]] void incomparable(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  static constexpr const char* kSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
+  throw_error(ErrorKind::TypeError, "'%s' not supported between instances of '%s' and '%s'",
+              kSymbols[static_cast<int>(op)], std::string(type_name(in, left)).c_str(),
+              std::string(type_name(in, right)).c_str());
+}
+
+}  // namespace
+
+SpecialCall first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented) {
+  SpecialCall call;
+  for_each_operand(in, op, left, right, augmented, [&](const Asked& asked) {
+    const Value* const method = method_of(in, op, asked);
+    if (is_passed_by(asked, method)) return false;
+    if (method != nullptr && is_function(*method)) call = {as_function(*method), asked.self, asked.other};
+    return true;
+  });
+  return call;
+}
+
+Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented) {
+  Value answer = in.not_implemented;
+  bool first = true;
+  for_each_operand(in, op, left, right, augmented, [&](const Asked& asked) {
+    if (first) {
+      first = is_passed_by(asked, method_of(in, op, asked));
+      return false;
+    }
+    const TypeSlots& slots = asked.type->slots;
+    answer = asked.in_place ? slots.inplace(in, op, *asked.self, *asked.other)
+                            : slots.binary(in, op, *asked.self, *asked.other, asked.reflected, kNoneDying);
+    return !answer.is(in.not_implemented);
+  });
+  if (answer.is(in.not_implemented)) unsupported(in, augmented ? augmented_symbol(op) : symbol(op), left, right);
+  return answer;
+}
+
+SpecialCall first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  SpecialCall call;
+  for_each_operand(in, op, left, right, [&](Type* type, CompareOp asked, const Value& self, const Value& other) {
+    if (const Value* const method = compare_special(in, type, asked)) call = {as_function(*method), &self, &other};
+    return true;
+  });
+  return call;
+}
+
+Value compare_after_first(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  Value answer = in.not_implemented;
+  bool first = true;
+  for_each_operand(in, op, left, right, [&](Type* type, CompareOp asked, const Value& self, const Value& other) {
+    if (std::exchange(first, false)) return false;
+    answer = type->slots.compare(in, asked, self, other);
+    return !answer.is(in.not_implemented);
+  });
+  if (!answer.is(in.not_implemented)) return answer;
+  if (op == CompareOp::Eq) return Value::boolean(left.is(right));
+  if (op == CompareOp::Ne) return Value::boolean(!left.is(right));
+  incomparable(in, op, left, right);
 }
 
 bool less(Interpreter& in, const Value& left, const Value& right) {

@@ -6,6 +6,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/core/protocol.h"
@@ -292,24 +293,33 @@ void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t
 
 // --- for loops
 
-void for_prepare_step(Interpreter& in, Value* state) {
+bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
   state[2] = Value();
   if (state->is_object()) {
     const Type* const type = state->as_object()->type;
     if (type == in.types.list || type == in.types.tuple || (type == in.types.str && as_str(*state)->is_ascii())) {
       state[1] = Value::integer(0);
-      return;
+      return false;
     }
     if (type == in.types.range) {
       const Range range = *as_range(*state);
       state[0] = Value::integer(range.start);
       state[1] = Value::integer(range.length);
       state[2] = Value::integer(range.step);
-      return;
+      return false;
+    }
+    Function* const method =
+        (type->type_flags & kScriptClass) ? special_function(in, type, SpecialSlot::Iter) : nullptr;
+    if (method != nullptr && !(method->code->code_flags & kGenerator)) {
+      state[1] = Value();
+      Value self = std::move(*state), answer;
+      return in.vm().enter(method, &self, 1, FrameKind::Iterator, static_cast<uint32_t>(state - frame->registers),
+                           answer);
     }
   }
   state[1] = Value();
   if (!(state->is_object() && state->as_object()->kind == ObjectKind::Generator)) *state = iter(in, *state);
+  return false;
 }
 
 namespace {
@@ -334,11 +344,24 @@ bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
 
 }  // namespace
 
-void for_prepare_call_step(Interpreter& in, Value* state, uint32_t count) {
-  if (for_prepare_range(in, state, count)) return;
+bool for_prepare_call_step(Interpreter& in, Frame* frame, Value* state, uint32_t count) {
+  if (for_prepare_range(in, state, count)) return false;
+  if (is_function(*state) && !(as_function(*state)->code->code_flags & kGenerator)) {
+    const Value callee = std::move(*state);
+    Value answer;
+    return in.vm().enter(as_function(callee), state + 1, count, FrameKind::Iterable,
+                         static_cast<uint32_t>(state - frame->registers), answer);
+  }
   *state = call(in, *state, Args{state + 1, count});
   for (uint32_t i = 1; i <= count; ++i) state[i] = Value();
-  for_prepare_step(in, state);
+  return for_prepare_step(in, frame, state);
+}
+
+bool enter_next_step(Interpreter& in, Value* state, uint32_t result) {
+  Function* const method = special_function(in, state->as_object()->type, SpecialSlot::Next);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  Value self = *state, answer;
+  return in.vm().enter(method, &self, 1, FrameKind::Item, result, answer);
 }
 
 // --- functions and calls

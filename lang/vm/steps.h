@@ -17,18 +17,27 @@ class Interpreter;
 // Where the operands of an arithmetic instruction stand: B and C of its word.
 enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRight };
 
+// Steps marked [[nodiscard]] answer true when they have entered a frame: of a special method of a script's class, whose
+// answer comes to its place when that returns.
+
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
-void arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
-void unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
+[[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
+[[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
+// What the method that an arithmetic_step or compare_to_value_step has entered answers.
+void finish_operator_step(Interpreter& in, Frame* frame, Value answer);
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
-void compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op);
+[[nodiscard]] bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op);
 // R[a] = object[key]. `b`, `c`: the operands' registers, or kNoRegister for a constant.
-// False: the key is missing, and its error is `raised`. (Thrown from here it would cost ten times as much, and scripts
+// Raised: the key is missing, and its error is `raised`. (Thrown from here it would cost ten times as much, and scripts
 // that ask for forgiveness do so often.)
-bool get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
+enum class Step : uint8_t { Done, Raised, Entered };
+Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
                    uint32_t c, Value& raised);
-bool get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised);
+Step get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised);
+// R[A][R[B]] = R[C] and del R[A][R[B]] of a script's class; false: nothing was done.
+[[nodiscard]] bool enter_set_item_step(Interpreter& in, Frame* frame, Word w);
+[[nodiscard]] bool enter_del_item_step(Interpreter& in, Frame* frame, Word w);
 void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
 // The attribute is a property whose getter is this one.
@@ -75,9 +84,11 @@ void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t
 
 // The three registers of a for loop. List, tuple, ASCII str: the object and an index. Range: next, how many are left, step. Others:
 // an iterator.
-void for_prepare_step(Interpreter& in, Value* state);
+[[nodiscard]] bool for_prepare_step(Interpreter& in, Frame* frame, Value* state);
 // `for x in f(…)`: of range no object is made.
-void for_prepare_call_step(Interpreter& in, Value* state, uint32_t count);
+[[nodiscard]] bool for_prepare_call_step(Interpreter& in, Frame* frame, Value* state, uint32_t count);
+// Of a script's class: its __next__; false: nothing was done.
+[[nodiscard]] bool enter_next_step(Interpreter& in, Value* state, uint32_t result);
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
 // `callee`: the register that the function stands in, or null.
@@ -105,6 +116,8 @@ bool yield_from_step(Interpreter& in, Value* state, Value& result);
 [[noreturn]] void throw_assertion(Interpreter& in, const Value* message);
 
 // intrinsics.cpp
-void intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame);
+[[nodiscard]] bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame);
+// The class whose body has run: `state` is what intrinsic_step left with its frame.
+void finish_class_step(Interpreter& in, Frame* frame, const Value& state, const Value& cell);
 
 }  // namespace tessera::lang

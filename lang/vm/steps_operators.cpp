@@ -7,7 +7,10 @@
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
+#include "lang/objects/class_slots.h"
+#include "lang/vm/special.h"
 #include "lang/vm/steps.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -46,13 +49,26 @@ bool divide(Value& target, const Value& left, const Value& right) {
   return true;
 }
 
-void binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
+bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type->type_flags & kScriptClass) != 0; }
+
+// Moves two operands where a method takes them; false: the method's answer is there already.
+bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
+  Value arguments[] = {*call.self, *call.other};
+  return in.vm().enter(call.function, arguments, 2, FrameKind::Operator, 0, answer);
+}
+
+bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
                  const Value& right, uint32_t c) {
   const bool left_dies = b == a || is_temporary(frame, b);
   Value answer;
   if (op == BinaryOp::Add && is_plain_str(in, left) && is_plain_str(in, right)) {
     answer = left_dies ? str_concat(in, std::move(const_cast<Value&>(left)), as_str(right))
                        : str_concat(in, as_str(left), as_str(right));
+  } else if (const SpecialCall call = is_of_script(left) || is_of_script(right)
+                                          ? first_binary(in, op, left, right, is_augmented(frame))
+                                          : SpecialCall();
+             call.function != nullptr) {
+    if (enter_operator(in, call, answer)) return true;
   } else if (is_augmented(frame)) {
     answer = inplace(in, op, left, right);
   } else {
@@ -62,29 +78,113 @@ void binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
   }
   drop_operands(frame, a, b, c);
   frame->registers[a] = std::move(answer);
+  return false;
+}
+
+// The operands of an arithmetic instruction, and the registers that they stand in.
+struct Pair {
+  const Value& left;
+  const Value& right;
+  uint32_t b, c;
+};
+
+Pair operands_of(const Frame* frame, Word w, Operands operands, const Value& number) {
+  const Value* const registers = frame->registers;
+  const Value* const constants = frame->code->constants.data();
+  const uint32_t b = b_of(w), c = c_of(w);
+  switch (operands) {
+    case Operands::ConstantRight: return {registers[b], constants[c], b, kNoRegister};
+    case Operands::ConstantLeft: return {constants[b], registers[c], kNoRegister, c};
+    case Operands::NumberRight: return {registers[b], number, b, kNoRegister};
+    default: return {registers[b], registers[c], b, c};
+  }
+}
+
+struct Arithmetic {
+  BinaryOp op;
+  Operands operands;
+};
+
+Arithmetic arithmetic_of(Op op) {
+  using enum Operands;
+  switch (op) {
+    case Op::Add: return {BinaryOp::Add, Registers};
+    case Op::AddI: return {BinaryOp::Add, NumberRight};
+    case Op::AddK: return {BinaryOp::Add, ConstantRight};
+    case Op::KAdd: return {BinaryOp::Add, ConstantLeft};
+    case Op::Sub: return {BinaryOp::Sub, Registers};
+    case Op::SubI: return {BinaryOp::Sub, NumberRight};
+    case Op::SubK: return {BinaryOp::Sub, ConstantRight};
+    case Op::KSub: return {BinaryOp::Sub, ConstantLeft};
+    case Op::Mul: return {BinaryOp::Mul, Registers};
+    case Op::MulK: return {BinaryOp::Mul, ConstantRight};
+    case Op::KMul: return {BinaryOp::Mul, ConstantLeft};
+    case Op::TrueDiv: return {BinaryOp::TrueDiv, Registers};
+    case Op::TrueDivK: return {BinaryOp::TrueDiv, ConstantRight};
+    case Op::KTrueDiv: return {BinaryOp::TrueDiv, ConstantLeft};
+    case Op::FloorDiv: return {BinaryOp::FloorDiv, Registers};
+    case Op::FloorDivK: return {BinaryOp::FloorDiv, ConstantRight};
+    case Op::Mod: return {BinaryOp::Mod, Registers};
+    case Op::ModK: return {BinaryOp::Mod, ConstantRight};
+    case Op::Pow: return {BinaryOp::Pow, Registers};
+    case Op::PowK: return {BinaryOp::Pow, ConstantRight};
+    case Op::MatMul: return {BinaryOp::MatMul, Registers};
+    case Op::LShift: return {BinaryOp::LShift, Registers};
+    case Op::RShift: return {BinaryOp::RShift, Registers};
+    case Op::And: return {BinaryOp::And, Registers};
+    case Op::Or: return {BinaryOp::Or, Registers};
+    default: return {BinaryOp::Xor, Registers};
+  }
 }
 
 }  // namespace
 
-void arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
-  Value* const registers = frame->registers;
-  const Value* const constants = frame->code->constants.data();
-  const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
-  if (operands == Operands::NumberRight) {
-    return binary_step(in, frame, op, a, registers[b], b, Value::integer(sc_of(w)), kNoRegister);
+void finish_operator_step(Interpreter& in, Frame* frame, Value answer) {
+  const Word w = frame->pc[-1];
+  const Op op = op_of(w);
+  if (op >= Op::Lt && op <= Op::Ge) {
+    const uint32_t b = b_of(w), c = c_of(w);
+    const auto compared = static_cast<CompareOp>(static_cast<int>(op) - static_cast<int>(Op::Lt));
+    if (answer.is(in.not_implemented))
+      answer = compare_after_first(in, compared, frame->registers[b], frame->registers[c]);
+    drop_operands(frame, a_of(w), b, c);
+  } else {
+    const Arithmetic arithmetic = arithmetic_of(op);
+    const Value number = Value::integer(sc_of(w));
+    const Pair pair = operands_of(frame, w, arithmetic.operands, number);
+    if (answer.is(in.not_implemented))
+      answer = binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame));
+    drop_operands(frame, a_of(w), pair.b, pair.c);
   }
-  const bool left_constant = operands == Operands::ConstantLeft, right_constant = operands == Operands::ConstantRight;
-  const Value& left = left_constant ? constants[b] : registers[b];
-  const Value& right = right_constant ? constants[c] : registers[c];
-  if (op == BinaryOp::TrueDiv && divide(registers[a], left, right)) return;
-  binary_step(in, frame, op, a, left, left_constant ? kNoRegister : b, right, right_constant ? kNoRegister : c);
+  frame->registers[a_of(w)] = std::move(answer);
 }
 
-void unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
+bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
+  const uint32_t a = a_of(w);
+  const Value number = Value::integer(sc_of(w));
+  const Pair pair = operands_of(frame, w, operands, number);
+  if (op == BinaryOp::TrueDiv && divide(frame->registers[a], pair.left, pair.right)) return false;
+  return binary_step(in, frame, op, a, pair.left, pair.b, pair.right, pair.c);
+}
+
+bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
   Value& operand = frame->registers[b_of(w)];
-  Value answer = unary(in, op, operand);
+  Value answer;
+  if (is_of_script(operand)) {
+    static constexpr SpecialSlot kSlots[] = {SpecialSlot::Neg, SpecialSlot::Pos, SpecialSlot::Invert};
+    Function* const method = special_function(in, operand.as_object()->type, kSlots[static_cast<int>(op)]);
+    if (method != nullptr) {
+      Value self = operand;
+      if (is_temporary(frame, b_of(w))) operand = Value();
+      if (in.vm().enter(method, &self, 1, FrameKind::Call, a_of(w), answer)) return true;
+      frame->registers[a_of(w)] = std::move(answer);
+      return false;
+    }
+  }
+  answer = unary(in, op, operand);
   if (is_temporary(frame, b_of(w))) operand = Value();
   frame->registers[a_of(w)] = std::move(answer);
+  return false;
 }
 
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
@@ -98,17 +198,23 @@ bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64
   return truth(in, compare(in, op, left, Value::integer(right)));
 }
 
-void compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) {
+bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
   Value* const registers = frame->registers;
-  Value answer = compare(in, op, registers[b], registers[c]);
+  Value answer;
+  SpecialCall call;
+  if (is_of_script(registers[b]) || is_of_script(registers[c]))
+    call = first_compare(in, op, registers[b], registers[c]);
+  if (call.function == nullptr) answer = compare(in, op, registers[b], registers[c]);
+  else if (enter_operator(in, call, answer)) return true;
   drop_operands(frame, a, b, c);
   registers[a] = std::move(answer);
+  return false;
 }
 
 // --- items and attributes
 
-bool get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
+Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
                    uint32_t c, Value& raised) {
   Value answer;
   if (object.is_object() && object.as_object()->type == in.types.dict) {
@@ -118,20 +224,47 @@ bool get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
     if (found == nullptr) {
       raised = make_exception(in, Error(ErrorKind::KeyError, key));
       set_context(in, as_exception(raised));
-      return false;
+      return Step::Raised;
     }
     answer = *found;
+  } else if (Function* const method = is_of_script(object)
+                                          ? special_function(in, object.as_object()->type, SpecialSlot::GetItem)
+                                          : nullptr) {
+    Value arguments[] = {object, key};
+    drop_operands(frame, kNoRegister, b, c);
+    if (in.vm().enter(method, arguments, 2, FrameKind::Call, a, answer)) return Step::Entered;
+    frame->registers[a] = std::move(answer);
+    return Step::Done;
   } else {
     answer = get_item(in, object, key);
   }
   drop_operands(frame, a, b, c);
   frame->registers[a] = std::move(answer);
-  return true;
+  return Step::Done;
 }
 
-bool get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised) {
+Step get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised) {
   return get_item_step(in, frame, a_of(w), frame->registers[b_of(w)], b_of(w), Value::integer(sc_of(w)), kNoRegister,
                        raised);
+}
+
+bool enter_set_item_step(Interpreter& in, Frame* frame, Word w) {
+  Value* const registers = frame->registers;
+  Function* const method = special_function(in, registers[a_of(w)].as_object()->type, SpecialSlot::SetItem);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  Value arguments[] = {registers[a_of(w)], registers[b_of(w)], registers[c_of(w)]}, answer;
+  drop_operands(frame, kNoRegister, c_of(w), b_of(w));
+  drop_operands(frame, kNoRegister, a_of(w), kNoRegister);
+  return in.vm().enter(method, arguments, 3, FrameKind::Discard, 0, answer);
+}
+
+bool enter_del_item_step(Interpreter& in, Frame* frame, Word w) {
+  Value* const registers = frame->registers;
+  Function* const method = special_function(in, registers[a_of(w)].as_object()->type, SpecialSlot::DelItem);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  Value arguments[] = {registers[a_of(w)], registers[b_of(w)]}, answer;
+  drop_operands(frame, kNoRegister, a_of(w), b_of(w));
+  return in.vm().enter(method, arguments, 2, FrameKind::Discard, 0, answer);
 }
 
 void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value) {

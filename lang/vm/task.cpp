@@ -27,7 +27,8 @@ bool Task::run_for(double seconds, Value& out) {
     const uint32_t outer;
     Piece(VirtualMachine& m, Interpreter& i, double wait)
         : vm(m), in(i), outer(std::exchange(m.pausable_at_, m.nested_ + 1)) {
-      set_deadline(in.interrupt, kPauseDue, std::chrono::duration<double>(wait));
+      if (wait > 0) set_deadline(in.interrupt, kPauseDue, std::chrono::duration<double>(wait));
+      else in.interrupt.fetch_or(kPauseDue);  // a step at a time
     }
     ~Piece() {
       clear_deadline(in.interrupt, kPauseDue);

@@ -21,7 +21,7 @@ class Task {
 
   // True: it has ended, `out` is what it returned. Throws what it raises, which ends it; RuntimeError when it has ended
   // before, is running, or is not the newest. Runs as a piece until the first backward jump or call, outside of natives,
-  // after so many seconds.
+  // after so many seconds; zero: the next one.
   bool run_for(double seconds, Value& out);
   // False: frames of a task begun later, or of what runs, stand on its own.
   bool is_on_top() const noexcept;

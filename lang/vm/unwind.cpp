@@ -315,8 +315,15 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       generator_finish(in_, generator);
       if (is_error(in_, exception, ErrorKind::StopIteration)) exception = as_runtime_error(in_, exception);
     } else {
+      const bool item = frame->kind == FrameKind::Item;
       frame->constructed = Value();
       pop_frame(frame);
+      if (item && is_error(in_, exception, ErrorKind::StopIteration)) {
+        Value* const state = top_->registers + a_of(top_->pc[-1]);
+        for (uint32_t i = 0; i < 3; ++i) state[i] = Value();
+        ++top_->pc;
+        return true;
+      }
     }
     if (frame == entry) {
       pending_ = std::move(exception);

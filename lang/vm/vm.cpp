@@ -73,6 +73,10 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
 
 #include "lang/vm/loop/exceptions.inc"
 
+entered:  // by a step
+  TS_ENTER(top_);
+  TS_NEXT;
+
 #if !TS_THREADED
 }
 }

@@ -36,6 +36,12 @@ class VirtualMachine {
 
   Value run_generator_sending(Generator* generator, Value sent);
 
+  // Enters a special method for the running instruction, so that it is a frame like others. False: it is a generator function,
+  // and that is the answer. `arguments` are moved from.
+  bool enter(Function* method, Value* arguments, uint32_t count, FrameKind kind, uint32_t result, Value& answer) {
+    return begin_function(method, nullptr, arguments, count, nullptr, kind, result, answer) != nullptr;
+  }
+
   Frame* top() const { return top_; }
   void set_builtins(Dict* builtins) { builtins_ = builtins; }
   Dict* builtins() const { return builtins_; }
@@ -98,6 +104,7 @@ class VirtualMachine {
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
   Frame* return_special(Frame* frame, Value& answer, Value& out);
   Frame* return_none(Frame* frame, Value& out);
+  Frame* return_to_instruction(Frame* frame, Value& answer);
   Frame* resume_generator(Generator* generator, FrameKind kind, uint32_t result);
   Frame* suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out);
 

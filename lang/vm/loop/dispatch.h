@@ -44,6 +44,18 @@
     TS_NEXT;                                \
   }
 
+// A step that may have entered a frame instead of answering (steps.h).
+#define TS_STEP(step)       \
+  do {                      \
+    if (step) goto entered; \
+  } while (false)
+// The same where few come by: what runs is loaded anew in any case, so that the ways of those who do not are laid out as before.
+#define TS_SLOW_STEP(step)   \
+  do {                       \
+    static_cast<void>(step); \
+    goto entered;            \
+  } while (false)
+
 // Goes to the handler of the exception in pending_, or ends the loop.
 #define TS_RAISE()                                  \
   do {                                              \

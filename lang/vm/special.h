@@ -1,0 +1,25 @@
+// Operators whose first word has a method of a script's class: the loop enters it as a frame, and asks the others afterwards.
+#pragma once
+
+#include "lang/core/type.h"
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+class Interpreter;
+struct Function;
+
+// `function` null: there is no such method, or natives come first.
+struct SpecialCall {
+  Function* function = nullptr;
+  const Value* self = nullptr;
+  const Value* other = nullptr;
+};
+
+SpecialCall first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
+SpecialCall first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right);
+// What binary(), inplace() or compare() does when that method has answered NotImplemented.
+Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
+Value compare_after_first(Interpreter& in, CompareOp op, const Value& left, const Value& right);
+
+}  // namespace tessera::lang
