@@ -1,9 +1,11 @@
 #include "stdlib/standard.h"
 
+#include "lang/vm/vm.h"
 #include "stdlib/embedded.h"
 #include "stdlib/matplotlib/native/canvas.h"
 #include "stdlib/numpy/native/random_module.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/torch/error_notes.h"
 #include "stdlib/torch/torch_module.h"
 
 namespace tessera::stdlib {
@@ -21,6 +23,7 @@ void add_standard_library(Interpreter& in) {
   add_torch_modules(in);
   add_numpy_modules(in);
   add_matplotlib_modules(in);
+  in.vm().set_noter(note_language_error);
 }
 
 std::unique_ptr<Interpreter> make_interpreter(Host host, Limits limits) {

@@ -157,7 +157,9 @@ def check_stderr(expected, got):
 
 def last_line(err):
     """The line that names the exception: the last one that begins `Class: ` or is a lone class name, and no note of ours."""
-    lines = [s for s in err.split('\n') if re.match(r'[A-Za-z_][\w.]*(: |$)', s) and not s.startswith('hint: ')]
+    # Behind the last entry of the traceback; our notes stand below it.
+    behind = err[max(err.rfind('\n  File "'), 0):]
+    lines = [s for s in behind.split('\n') if re.match(r'[A-Za-z_][\w.]*(: |$)', s)][:1]
     return lines[-1] if lines else ''
 
 

@@ -20,11 +20,13 @@
 #include "lang/vm/frame_object.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/syntax/definitions.h"
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
 #include "lang/objects/weak.h"
+#include "lang/vm/provenance.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -174,12 +176,35 @@ Value Interpreter::run(const Source& source, std::string_view name) {
   });
 }
 
+namespace {
+
+// Where the block's own statements had come to when it failed.
+uint32_t failed_at(const Source& source, const Value& exception) {
+  const Value& first = as_exception(exception)->traceback;
+  if (!first.is_object()) return 0;
+  const auto* entry = static_cast<const Traceback*>(first.as_object());
+  if (entry->code->source.get() != &source || entry->word >= entry->code->places.size()) return 0;
+  return entry->code->places[entry->word].span.begin;
+}
+
+}  // namespace
+
 Value Interpreter::run_interactive(const Source& source) {
-  return as_thrown(*this, [&] {
-    state_->result = Value();
-    run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Interactive), main_module()->dict);
-    return std::exchange(state_->result, Value());
-  });
+  const auto remember = [&](uint32_t end) {
+    if (vm_->keeps_variables()) vm_->provenance().add_block(source.shared_from_this(), end);
+  };
+  try {
+    const Value value = as_thrown(*this, [&] {
+      state_->result = Value();
+      run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Interactive), main_module()->dict);
+      return std::exchange(state_->result, Value());
+    });
+    remember(kEndOfText);
+    return value;
+  } catch (const Thrown& thrown) {
+    remember(failed_at(source, thrown.exception));
+    throw;
+  }
 }
 
 Value Interpreter::eval(const Source& source) {

@@ -355,6 +355,19 @@ Value find_attr(Interpreter& in, const Value& object, Str* name) {
 
 namespace {
 
+// What a __getattr__ raises without saying of what has the name and the object, as for CPython: suggestions need them.
+Value call_hook(Interpreter& in, Type* type, const Value& object, Str* name) {
+  try {
+    return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+  } catch (const Thrown& thrown) {
+    if (is_attribute_error(in, thrown.exception)) {
+      Value* const fields = as_exception(thrown.exception)->fields;
+      if (!fields[0].is_object() && !fields[1].is_object()) fields[0] = Value(name), fields[1] = object;
+    }
+    throw;
+  }
+}
+
 // With __getattr__: also when a property or __getattribute__ raised AttributeError.
 Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
@@ -366,7 +379,7 @@ Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
   } catch (const Thrown& thrown) {
     if (!is_attribute_error(in, thrown.exception)) throw;
   }
-  return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+  return call_hook(in, type, object, name);
 }
 
 }  // namespace

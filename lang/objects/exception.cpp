@@ -8,6 +8,7 @@
 
 #include "lang/objects/exception_types.h"
 #include "lang/vm/frame.h"
+#include "lang/vm/frame_object.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -159,6 +160,19 @@ void set_context(Interpreter& in, Exception* exception) {
   exception->context = handled;
 }
 
+namespace {
+
+void keep_variables_of(Interpreter& in, Traceback* entry, const Frame& frame) {
+  if (frame.code->source->name().starts_with("stdlib/")) return;
+  try {
+    entry->variables = frame_locals(in, frame);
+  } catch (const std::exception&) {
+    // No memory: they are not shown.
+  }
+}
+
+}  // namespace
+
 // A line that there is no memory for is left out.
 void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
   Traceback* entry;
@@ -174,6 +188,7 @@ void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
   entry->word = static_cast<uint32_t>(frame.pc - frame.code->words.data()) - 1;
   entry->next = exception->traceback;
   exception->traceback = made;
+  if (in.vm().keeps_variables() && (frame.code->code_flags & kModuleBody) == 0) keep_variables_of(in, entry, frame);
 }
 
 bool exception_matches(Interpreter& in, const Value& exception, const Value& classes) {

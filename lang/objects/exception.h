@@ -21,6 +21,7 @@ struct Traceback : GcObject {
   Value next;            // a Traceback or None
   Code* code = nullptr;  // owned
   Value globals;         // of the function, for suggestions
+  Value variables;       // of the frame as it failed, a dict; Undefined: the machine was not told to keep them
   uint32_t word = 0;     // the instruction's index in code->words
 };
 

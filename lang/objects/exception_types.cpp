@@ -448,11 +448,13 @@ void destroy_traceback(Interpreter& in, Object* object) {
 void traverse_traceback(Object* object, Visitor& visitor) {
   visitor(static_cast<Traceback*>(object)->next);
   visitor(static_cast<Traceback*>(object)->globals);
+  visitor(static_cast<Traceback*>(object)->variables);
 }
 
 void clear_traceback(Interpreter&, Object* object) {
   static_cast<Traceback*>(object)->next = Value::none();
   static_cast<Traceback*>(object)->globals = Value();
+  static_cast<Traceback*>(object)->variables = Value();
 }
 
 Traceback* traceback_of(const Args& args) { return static_cast<Traceback*>(args[0].as_object()); }

@@ -175,7 +175,10 @@ std::string suggest_for_name(Interpreter& in, const Exception* e) {
 
 std::string suggest_for_attribute(Interpreter& in, const Exception* e) {
   if (!is_str(e->fields[0]) || e->fields[1].is_undefined()) return {};
-  const Value all = attribute_names(in, e->fields[1]);
+  // As dir() has them: a class may know more than its instances have.
+  const Value method = type_lookup(type_of(in, e->fields[1]), in.names->dir);
+  const bool of_script = is_function(method);
+  const Value all = of_script ? call(in, method, {e->fields[1]}) : attribute_names(in, e->fields[1]);
   std::vector<std::string_view> names;
   if (is_list(all)) {
     for (const Value& name : *as_list(all)) {

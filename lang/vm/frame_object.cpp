@@ -118,6 +118,7 @@ Value make_frame_object(Interpreter& in, const Frame& frame, bool callers) {
 Value make_frame_object(Interpreter& in, const Traceback* entry) {
   FrameObject* made = new_frame_object(in, entry->code, entry->globals);
   made->line = traceback_line(entry);
+  made->locals = entry->variables;
   return Value::adopt(made);
 }
 

@@ -27,7 +27,7 @@ Value frame_locals(Interpreter& in, const Frame& frame);
 uint32_t frame_line(const Frame& frame);
 // The frame and, with `callers`, all that called it.
 Value make_frame_object(Interpreter& in, const Frame& frame, bool callers);
-// What a traceback's entry knows of its frame; the variables are gone.
+// What a traceback's entry knows of its frame; the variables only where they were kept.
 Value make_frame_object(Interpreter& in, const Traceback* entry);
 
 void make_frame_type(Interpreter& in);

@@ -17,6 +17,7 @@
 #include "lang/objects/generator.h"
 #include "lang/objects/module.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/provenance.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -68,6 +69,11 @@ VirtualMachine::VirtualMachine(Interpreter& in)
 VirtualMachine::~VirtualMachine() {
   munmap(stack_, kStackValues * sizeof(Value));
   munmap(frames_, kFrames * sizeof(Frame));
+}
+
+Provenance& VirtualMachine::provenance() {
+  if (provenance_ == nullptr) provenance_ = std::make_unique<Provenance>();
+  return *provenance_;
 }
 
 void VirtualMachine::check_native_stack() {
@@ -235,6 +241,15 @@ void VirtualMachine::drop_frames(Frame* entry) noexcept {
   }
 }
 
+// A hint that cannot be made is none.
+void VirtualMachine::note(const Value& exception) noexcept {
+  try {
+    noter_(in_, exception);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 Value VirtualMachine::run(Frame* entry) {
   struct Nested {
     uint32_t& count;
@@ -259,6 +274,7 @@ Value VirtualMachine::run(Frame* entry) {
       raised = true;
     }
     if (raised) exception = limit_behind(std::move(exception));
+    if (raised && noter_ != nullptr && as_exception(exception)->traceback.is_none()) note(exception);
     // It has been told, and what its handler makes of it begins anew.
     const bool told = is_error(in_, exception, ErrorKind::MemoryError);
     // What comes out of the machine through a nested call has its lines already; this frame's is still to be added.

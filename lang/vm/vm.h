@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "lang/core/error.h"
 #include "lang/core/native.h"
@@ -15,6 +16,7 @@
 namespace tessera::lang {
 
 class Interpreter;
+class Provenance;
 struct Dict;
 
 // A bit beside those of signals.h, which nobody sets but a profiler.
@@ -73,6 +75,14 @@ class VirtualMachine {
   // Ends what stands on the stack down to `entry` (null: all of it) though it has not run to its end.
   void drop_frames(Frame* entry) noexcept;
   uint32_t depth_limit() const { return depth_limit_; }
+  // What messages about failures ask: provenance.h.
+  Provenance& provenance();
+  // From now on a traceback's entry keeps the variables of its frame, as long as the exception lives.
+  void keep_variables(bool keep) { keeps_variables_ = keep; }
+  bool keeps_variables() const { return keeps_variables_; }
+  // Looks at exceptions that native code raises, before their first handler: what adds hints to them.
+  using Noter = void (*)(Interpreter& in, const Value& exception);
+  void set_noter(Noter noter) { noter_ = noter; }
 
  private:
   friend class Task;
@@ -113,6 +123,7 @@ class VirtualMachine {
   bool unwind(Frame* entry, Value exception, bool new_line);
   bool unwind_pending(Frame* entry, bool new_line);
 
+  void note(const Value& exception) noexcept;
   void find_native_limit();
   void check_steps();
   void forget_stops() noexcept;
@@ -143,6 +154,9 @@ class VirtualMachine {
   Dict* builtins_ = nullptr;
   Sampler sampler_ = nullptr;
   void* sampler_data_ = nullptr;
+  std::unique_ptr<Provenance> provenance_;
+  Noter noter_ = nullptr;
+  bool keeps_variables_ = false;
   const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
 };
 

@@ -57,7 +57,7 @@ BlockState::Kind state_of_command(const CommandLine& line, std::string_view bloc
 
 }  // namespace
 
-Session::Session(Interpreter& in, Client& client) : in_(in), client_(client), results_(in) {}
+Session::Session(Interpreter& in, Client& client) : in_(in), client_(client), results_(in) { in.vm().keep_variables(true); }
 
 Session::~Session() = default;
 

@@ -256,7 +256,7 @@ void Refusal::wrong_type(const Form& form, size_t at, const Value& v, bool by_ke
   Error error(ErrorKind::TypeError, function_.name + "(): argument '" + parameter.name + "'" + where + " must be " +
                                         parameter.type + ", not " + type(v));
   if (parameter.form.kind == ArgKind::Tensor && !first_items_)
-    if (std::string hint = hint_for_array(in_, v); !hint.empty()) error.notes.push_back(std::move(hint));
+    if (std::string hint = hint_for_argument(in_, v); !hint.empty()) error.notes.push_back(std::move(hint));
   throw error;
 }
 

@@ -15,7 +15,10 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
 // The same for an exception that a function of the library raises, about the tensors that it or its caller was given.
 void note_refusal(Interpreter& in, const Value& exception);
 
-// How to make a tensor of an array that stands where one is wanted; "" for anything else.
-std::string hint_for_array(Interpreter& in, const Value& v);
+// A hint for an exception that the language itself raises, where there is one (VirtualMachine::set_noter).
+void note_language_error(Interpreter& in, const Value& exception);
+
+// How to make a tensor of an array or a list that stands where one is wanted; "" for anything else.
+std::string hint_for_argument(Interpreter& in, const Value& v);
 
 }  // namespace tessera::stdlib

@@ -154,9 +154,7 @@ bool to_device(Interpreter& in, const Value& v, Device& out) {
 
 // Errors -----------------------------------------------------------------------------------------------------------
 
-std::string describe(const Tensor& t) {
-  return std::string(name(t.dtype())) + shape_str(t.sizes()) + " on " + t.device().str();
-}
+std::string describe(const Tensor& t) { return std::string(name(t.dtype())) + shape_str(t.sizes()); }
 
 namespace {
 

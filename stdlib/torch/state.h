@@ -101,7 +101,7 @@ bool to_device(Interpreter& in, const Value& v, Device& out);
 
 // Throws the language's error for one of the tensor library; `operands` are described in its notes.
 [[noreturn]] void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> operands);
-// "float32[2, 3] on cpu", for notes.
+// "float32[2, 3]", for notes.
 std::string describe(const Tensor& t);
 
 template <class F>

@@ -11,6 +11,7 @@
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/error_operands.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/op_call.h"
@@ -117,16 +118,19 @@ Scalar number_of(const Tensor& t) {
 // float(t), int(t): the same as item(), refused with other words.
 Value as_number(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
-  if (t.numel() != 1) throw Error(ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
-  return in_torch(in, args, [&] { return wrap_number(in, number_of(t)); });
+  return in_torch(in, args, [&] {
+    check(t.numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
+    return wrap_number(in, number_of(t));
+  });
 }
 
 Value item(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
-  if (t.numel() != 1)
-    throw Error(ErrorKind::RuntimeError,
-                "a Tensor with " + std::to_string(t.numel()) + " elements cannot be converted to Scalar");
-  return in_torch(in, args, [&] { return wrap_number(in, number_of(t)); });
+  return in_torch(in, args, [&] {
+    check(t.numel() == 1, TensorErrorKind::Runtime, "a Tensor with ", t.numel(),
+          " elements cannot be converted to Scalar");
+    return wrap_number(in, number_of(t));
+  });
 }
 
 Value tolist(Interpreter& in, const Args& args) {
@@ -577,6 +581,7 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);
+  show_parameters(in);
   state.tensor->fill_later([](Interpreter& i, Type* type) {
     slot_methods(i, type);
     operator_methods(i, type, ~(1u << static_cast<int>(BinaryOp::DivMod)));

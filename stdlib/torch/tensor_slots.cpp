@@ -142,11 +142,12 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
 }
 
 bool tensor_truth(Interpreter& in, const Value& self) {
-  const Tensor& t = tensor_of(self);
-  if (t.numel() == 0) throw Error(ErrorKind::RuntimeError, "Boolean value of Tensor with no values is ambiguous");
-  if (t.numel() > 1)
-    throw Error(ErrorKind::RuntimeError, "Boolean value of Tensor with more than one value is ambiguous");
-  return in_torch(in, self, [&] { return t.item().to_bool(); });
+  return in_torch(in, self, [&] {
+    const Tensor& t = tensor_of(self);
+    check(t.numel() != 0, TensorErrorKind::Runtime, "Boolean value of Tensor with no values is ambiguous");
+    check(t.numel() == 1, TensorErrorKind::Runtime, "Boolean value of Tensor with more than one value is ambiguous");
+    return t.item().to_bool();
+  });
 }
 
 int64_t tensor_length(Interpreter&, const Value& self) {
