@@ -1,8 +1,10 @@
 #include "repl/terminal.h"
 
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -71,9 +73,22 @@ void wait_for_input() {
   }
 }
 
+bool interrupted() {
+  const auto* const flags = interrupt_flags.load();
+  return flags != nullptr && (flags->load() & kKeyboard) != 0;
+}
+
+// What a terminal has not taken when Ctrl-C comes is dropped: nobody wants to read a million elements to their end. A file or
+// a pipe gets all of it.
 bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
+  constexpr size_t kPiece = 16 * 1024;
+  const bool shown = text.size() > kPiece && isatty(file) != 0;
+  for (bool first = true; !text.empty(); first = false) {
+    if (shown && !first && interrupted()) {
+      tcflush(file, TCOFLUSH);
+      return true;
+    }
+    const ssize_t written = ::write(file, text.data(), shown ? std::min(text.size(), kPiece) : text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
     text.remove_prefix(static_cast<size_t>(written));

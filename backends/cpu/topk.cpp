@@ -10,12 +10,14 @@
 #include "backends/cpu/order_key.h"
 #include "backends/cpu/sort.h"
 #include "backends/cpu/threads.h"
+#include "runtime/context.h"
 
 namespace tessera::tensor::cpu {
 namespace {
 
 constexpr int64_t kBlock = 32;
 constexpr int64_t kLong = 65536;  // elements of a row that threads share
+constexpr int64_t kPollEvery = int64_t(1) << 18;
 
 template <class T>
 class RowTopk {
@@ -55,7 +57,10 @@ class RowTopk {
 
   void fill_items(int64_t n) {
     items_.resize(size_t(n));
-    for (int64_t i = 0; i < n; i++) items_[size_t(i)] = {key_at(i), i};
+    for (int64_t i = 0; i < n; i++) {
+      if (i % kPollEvery == kPollEvery - 1) Context::current().poll();
+      items_[size_t(i)] = {key_at(i), i};
+    }
   }
 
   void select_by_heap() {
@@ -71,7 +76,8 @@ class RowTopk {
       for (int64_t b = begin; b < last; b++)
         best[size_t(b)] = best_of(k + b * kBlock, std::min(kBlock, n - k - b * kBlock), keys);
     });
-    for (int64_t i = k; i < n; i += kBlock) {
+    for (int64_t i = k, looked = k; i < n; i += kBlock) {
+      if (i - looked >= kPollEvery) Context::current().poll(), looked = i;
       if (!best.empty() && best[size_t((i - k) / kBlock)] <= heap->key) continue;
       const int64_t count = std::min(kBlock, n - i);
       Key keys[kBlock];
@@ -104,14 +110,26 @@ class RowTopk {
     const Key worst = items_[size_t(k) - 1].key;
     int64_t all = 0;
     for (int64_t i = 0; i < call_.size; i++) all += key_at(i) == worst;
+    Context::current().poll();
     return all > 1;
   }
 
   void select_like_std() {
     fill_items(call_.size);
     const auto begin = items_.begin(), nth = items_.begin() + call_.k - 1;
-    std::nth_element(begin, nth, items_.end(), better);
-    if (call_.sorted) std::sort(begin, nth, better);
+    if (call_.size < kPollEvery) {
+      std::nth_element(begin, nth, items_.end(), better);
+      if (call_.sorted) std::sort(begin, nth, better);
+      return;
+    }
+    int64_t looks = 0;
+    const auto better_or_stop = [&looks](const Item& a, const Item& b) {
+      if (++looks % kPollEvery == 0) [[unlikely]]
+        Context::current().poll();
+      return better(a, b);
+    };
+    std::nth_element(begin, nth, items_.end(), better_or_stop);
+    if (call_.sorted) std::sort(begin, nth, better_or_stop);
   }
 
   const TopkCall& call_;

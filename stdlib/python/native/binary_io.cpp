@@ -72,32 +72,37 @@ int go_to(Interpreter& in, BinaryFile* f, int64_t where) {
   return 0;
 }
 
-int write_pending(Interpreter& in, BinaryFile* f) {
+// `may_stop`: when Ctrl-C comes while the other end takes nothing, the answer is EINTR and the rest stays pending.
+int write_pending(Interpreter& in, BinaryFile* f, bool may_stop) {
   const Files& files = *in.host().files;
   size_t done = 0;
   int code = f->pending.empty() || f->appends ? 0 : go_to(in, f, f->position - static_cast<int64_t>(f->pending.size()));
   while (code == 0 && done < f->pending.size()) {
     const ssize_t put = files.write(f->fd, f->pending.data() + done, f->pending.size() - done);
-    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EINTR && !(may_stop && in.is_stopping())) continue;
     if (put < 0) code = errno;
     else done += static_cast<size_t>(put), f->system += put;
   }
   if (f->appends && done != 0 && f->seekable) f->position = f->system = files.seek(f->fd, 0, SEEK_CUR);
-  f->pending.clear();
+  if (code == EINTR) f->pending.erase(0, done);
+  else f->pending.clear();
   return code;
 }
 
 void flush(Interpreter& in, BinaryFile* f) {
   if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
   if (f->place != Place::Disk || f->pending.empty()) return;
-  if (const int code = write_pending(in, f)) throw_os_error(in, code);
+  if (const int code = write_pending(in, f, true)) {
+    if (code == EINTR) in.check_stop();
+    throw_os_error(in, code);
+  }
 }
 
 int close_file(Interpreter& in, BinaryFile* f) {
   if (f->closed) return 0;
   int code = 0;
   if (f->place == Place::Disk) {
-    code = write_pending(in, f);
+    code = write_pending(in, f, false);
     if (f->owns_fd && in.host().files->close(f->fd) != 0 && code == 0) code = errno;
     f->fd = -1;
   }
@@ -344,8 +349,27 @@ void write_memory(Interpreter& in, BinaryFile* f, std::string_view bytes) {
   f->position += static_cast<int64_t>(bytes.size());
 }
 
+// Much at once goes to the file as it lies, in pieces between which the program may be stopped.
+void write_through(Interpreter& in, BinaryFile* f, std::string_view bytes) {
+  constexpr size_t kPiece = size_t{4} << 20;
+  flush(in, f);
+  if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
+  while (!bytes.empty()) {
+    in.check_stop();
+    const ssize_t put = in.host().files->write(f->fd, bytes.data(), std::min(bytes.size(), kPiece));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_os_error(in, errno);
+    bytes.remove_prefix(static_cast<size_t>(put));
+    f->system += put;
+    f->position += put;
+  }
+  if (f->appends && f->seekable) f->position = f->system = in.host().files->seek(f->fd, 0, SEEK_CUR);
+}
+
 void write_disk(Interpreter& in, BinaryFile* f, std::string_view bytes) {
+  constexpr size_t kMuch = size_t{1} << 20;
   if (!f->ahead.empty()) drop_ahead(f);
+  if (bytes.size() >= kMuch) return write_through(in, f, bytes);
   f->pending.append(bytes);
   f->position += static_cast<int64_t>(bytes.size());
   if (f->pending.size() >= kBlock || !f->buffered) flush(in, f);

@@ -74,6 +74,7 @@ Value take(Interpreter& in, TextFile* f, size_t bytes) {
 
 Value read_all(Interpreter& in, TextFile* f) {
   while (fill(in, f)) {}
+  in.check_stop();
   return f->at >= f->text.size() ? make_str(in, "") : take(in, f, f->text.size() - f->at);
 }
 
