@@ -310,7 +310,7 @@ class Completer {
 std::vector<std::string> names_in_folder(Interpreter& in, const std::string& folder) {
   std::vector<std::string> names;
   try {
-    const Value list = call(in, get_attr(in, Value(static_cast<Object*>(in.import("posix"))), intern(in, "listdir")),
+    const Value list = call(in, get_attr(in, Value(static_cast<Object*>(in.import("_posix"))), intern(in, "listdir")),
                             {make_str_lossy(in, folder.empty() ? "." : folder)});
     if (is_list(list))
       for (const Value& name : *as_list(list))

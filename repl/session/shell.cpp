@@ -71,9 +71,12 @@ struct Pipe {
   }
 };
 
-pid_t start(const std::string& line, int output, bool with_errors) {
+// A group of its own, which can be interrupted as a whole; but not at a terminal, where it could not read, and where the
+// terminal interrupts all of them anyway.
+pid_t start(const std::string& line, int output, bool with_errors, bool own_group) {
   const pid_t child = fork();
   if (child != 0) return child;
+  if (own_group) setpgid(0, 0);
   dup2(output, STDOUT_FILENO);
   if (with_errors) dup2(output, STDERR_FILENO);
   sigset_t none;
@@ -92,15 +95,16 @@ int run(Session& session, std::string_view line, bool with_errors, const std::fu
   const std::string text = expanded(session, line);
   if (in.host().flush_out) in.host().flush_out();
   Pipe pipe;
-  const pid_t child = pipe.ends[0] < 0 ? -1 : start(text, pipe.ends[1], with_errors);
+  const bool own_group = isatty(STDIN_FILENO) == 0;
+  const pid_t child = pipe.ends[0] < 0 ? -1 : start(text, pipe.ends[1], with_errors, own_group);
   if (child < 0) stdlib::throw_os_error(in, errno);
   pipe.close_write();
   int told = 0;
   for (char buffer[4096];;) {
     pollfd wanted{pipe.ends[0], POLLIN, 0};
     const int ready = poll(&wanted, 1, 20);
-    if (in.is_stopping() && (told == 0 || told == 50)) kill(child, told == 0 ? SIGINT : SIGKILL);
-    if (in.is_stopping()) ++told;
+    if (in.is_stopping() && (told == 0 || told == 50)) kill(own_group ? -child : child, told == 0 ? SIGINT : SIGKILL);
+    if (in.is_stopping() && ++told > 50) break;
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     const ssize_t size = read(pipe.ends[0], buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
