@@ -104,7 +104,15 @@ CallForm form_of_signature(Interpreter& in, const Signature& signature, std::str
   return writer.finish();
 }
 
-// "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+Value call_of(Interpreter& in, Type* type) {
+  // A layer is called as its forward().
+  const Value forward = type_lookup(type, intern(in, "forward"));
+  if (is_function(forward)) return forward;
+  return type_lookup(type, in.names->call);
+}
+
+}  // namespace
+
 CallForm form_of_schema(std::string_view schema, std::string_view name, bool bound) {
   FormWriter writer(name);
   const size_t open = schema.find('('), close = schema.rfind(") ->");
@@ -132,15 +140,6 @@ CallForm form_of_schema(std::string_view schema, std::string_view name, bool bou
   }
   return writer.finish();
 }
-
-Value call_of(Interpreter& in, Type* type) {
-  // A layer is called as its forward().
-  const Value forward = type_lookup(type, intern(in, "forward"));
-  if (is_function(forward)) return forward;
-  return type_lookup(type, in.names->call);
-}
-
-}  // namespace
 
 std::vector<CallForm> call_forms(Interpreter& in, const Known& callee, std::string_view name, const Assist& assist) {
   std::vector<CallForm> forms;

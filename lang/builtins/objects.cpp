@@ -1,6 +1,7 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
+#include "lang/assist/call_form.h"
 #include "lang/core/bind.h"
 #include "lang/core/host.h"
 #include "lang/core/error.h"
@@ -94,6 +95,21 @@ Value library_help(Interpreter& in, const Value& object) {
   return call(in, get_attr(in, Value(in.import("_help")), intern(in, "text_of")), {object});
 }
 
+// Of a function that binds its arguments itself: how its forms are called, by the schemas that its description begins with.
+std::string heading_of(const NativeFunction& function) {
+  const std::string doc = doc_of(&function), name(function.name->view());
+  std::string heading;
+  for (size_t begin = 0; begin < doc.size();) {
+    const size_t end = std::min(doc.find('\n', begin), doc.size());
+    const std::string_view line = std::string_view(doc).substr(begin, end - begin);
+    const bool schema =
+        line.starts_with(name) && (line.substr(name.size(), 1) == "(" || line.substr(name.size(), 1) == ".");
+    if (schema && line.find(") -> ") != line.npos) heading += form_of_schema(line, name, false).text + "\n";
+    begin = end + 1;
+  }
+  return heading.empty() ? name + "(...)\n" : heading;
+}
+
 Value help_function(Interpreter& in, const Args& args) {
   const std::string out =
       args[0].is_undefined() ? "Type help(object) for help about object.\n" : help_text(in, args[0]);
@@ -141,7 +157,7 @@ std::string help_text(Interpreter& in, const Value& object) {
   if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
     const auto* f = static_cast<NativeFunction*>(object.as_object());
     const Signature* signature = signature_of(in, f);
-    out = (signature != nullptr ? signature->text : std::string(f->name->view()) + "(...)") + "\n";
+    out = (signature != nullptr ? signature->text + "\n" : heading_of(*f));
   } else {
     const Value name = find_attr(in, object, in.names->name);
     out = "Help on " + std::string(type_name(in, object)) + (is_str(name) ? " " + std::string(text_of(name)) : "") +

@@ -214,10 +214,7 @@ void VirtualMachine::safe_point(uint32_t again) {
     top_->pc -= again;
     throw Paused{};
   }
-  if (wanted & kSampleDue) {
-    in_.interrupt.fetch_and(~kSampleDue);
-    if (sampler_ != nullptr) sampler_(sampler_data_);
-  }
+  if (wanted & kSampleDue) in_.interrupt.fetch_and(~kSampleDue);
   if (wanted & kSignalArrived) {
     in_.interrupt.fetch_and(~kSignalArrived);
     call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});

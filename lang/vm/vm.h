@@ -19,7 +19,7 @@ class Interpreter;
 class Provenance;
 struct Dict;
 
-// A bit beside those of signals.h, which nobody sets but a profiler.
+// A bit beside those of signals.h, which nobody sets but a profiler: the running frame's place is saved at the next safe point.
 inline constexpr uint32_t kSampleDue = 256;
 
 class VirtualMachine {
@@ -56,12 +56,6 @@ class VirtualMachine {
   // `again`: so many words before pc is an instruction that has done nothing yet, where a Task may pause. Zero: not here.
   void safe_point(uint32_t again = 0);
   void stop_now();
-  // What is called at the first safe point after kSampleDue has come: for a profiler. Null: nothing.
-  using Sampler = void (*)(void* data);
-  void set_sampler(Sampler sampler, void* data) {
-    sampler_ = sampler;
-    sampler_data_ = data;
-  }
   // What no handler of the script catches, and what stays until the run has ended.
   [[noreturn]] void hit_limit(ErrorKind kind, const char* message);
   void begin_run();  // see RunScope
@@ -152,8 +146,6 @@ class VirtualMachine {
   Frame* frames_ = nullptr;
   Frame* frames_end_ = nullptr;
   Dict* builtins_ = nullptr;
-  Sampler sampler_ = nullptr;
-  void* sampler_data_ = nullptr;
   std::unique_ptr<Provenance> provenance_;
   Noter noter_ = nullptr;
   bool keeps_variables_ = false;

@@ -26,8 +26,6 @@ namespace {
 constexpr long kInterval = 1'000'000;  // nanoseconds
 constexpr size_t kMostFrames = 100;
 constexpr size_t kMostSites = 4096;
-constexpr double kAtOnce = 50e-6;  // seconds: a safe point that comes so soon says where the program was
-
 double now() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -38,9 +36,10 @@ double now() {
 struct Site {
   const Code* code;  // only compared
   uint32_t word, line;
-  int64_t self, total, in_native;
+  Op op;
+  int64_t self, total;
   uint64_t stamp;  // the last sample that counted it
-  char function[64], file[128], text[120], expression[120], anchor[8];
+  char function[64], file[128], text[120], expression[120];
 };
 
 void copy(char* to, size_t room, std::string_view from) {
@@ -51,15 +50,10 @@ void copy(char* to, size_t room, std::string_view from) {
 
 }  // namespace
 
-// Written by the handler of the signal and at safe points, both on the profiled thread; `busy` keeps them apart.
+// Written by the handler of the signal, on the profiled thread.
 struct Profile::Table {
   Interpreter& in;
   std::vector<Site> sites;
-  uint16_t pending[kMostFrames];  // the stack that the signal saw
-  size_t pending_frames = 0;
-  int64_t pending_count = 0;
-  double pending_since = 0;
-  std::atomic<bool> busy{false};
   uint64_t stamp = 0;
   int64_t samples = 0;
   double began = now(), ended = 0;
@@ -89,6 +83,7 @@ struct Profile::Table {
     const size_t begin = std::min<size_t>(place.span.begin, text.size());
     site.code = &code;
     site.word = word;
+    site.op = op_of(code.words[word]);
     site.line =
         1 + static_cast<uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
     copy(site.function, sizeof site.function, code.qualname != nullptr ? code.qualname->view() : "");
@@ -99,7 +94,6 @@ struct Profile::Table {
     copy(site.text, sizeof site.text, text.substr(from, text.find('\n', from) - from));
     copy(site.expression, sizeof site.expression,
          text.substr(begin, std::max(place.span.end, place.span.begin) - begin));
-    copy(site.anchor, sizeof site.anchor, text.substr(place.anchor.begin, place.anchor.end - place.anchor.begin));
   }
 
   size_t take(uint16_t* stack) {
@@ -108,48 +102,20 @@ struct Profile::Table {
       if (const int site = site_of(*frame); site >= 0) stack[count++] = static_cast<uint16_t>(site);
     return count;
   }
-  void count(const uint16_t* stack, size_t frames, int64_t times, bool native) {
-    if (frames == 0) return;
-    samples += times;
-    ++stamp;
-    sites[stack[0]].self += times;
-    if (native) sites[stack[0]].in_native += times;
-    for (size_t i = 0; i < frames; ++i) {
-      Site& site = sites[stack[i]];
-      if (site.stamp != stamp) site.total += times;
-      site.stamp = stamp;
-    }
-  }
-
+  // The safe point that is asked for makes the place of a loop known that calls nothing: it is saved there.
   void on_signal() {
-    if (busy.exchange(true)) return;
     uint16_t stack[kMostFrames];
     const size_t frames = take(stack);
-    if (pending_count != 0 && frames == pending_frames && std::equal(stack, stack + frames, pending)) {
-      ++pending_count;
-    } else {
-      count(pending, pending_frames, pending_count, true);
-      std::copy(stack, stack + frames, pending);
-      pending_frames = frames;
-      pending_count = 1;
-      pending_since = now();
-    }
     in.interrupt.fetch_or(kSampleDue);
-    busy = false;
-  }
-  void on_safe_point() {
-    if (busy.exchange(true)) return;
-    const bool at_once = pending_count == 1 && now() - pending_since < kAtOnce;
-    if (at_once) {
-      uint16_t stack[kMostFrames];
-      const size_t frames = take(stack);
-      count(stack, frames, 1, false);
-    } else {
-      count(pending, pending_frames, pending_count, true);
+    if (frames == 0) return;
+    ++samples;
+    ++stamp;
+    ++sites[stack[0]].self;
+    for (size_t i = 0; i < frames; ++i) {
+      Site& site = sites[stack[i]];
+      if (site.stamp != stamp) ++site.total;
+      site.stamp = stamp;
     }
-    pending_count = 0;
-    pending_frames = 0;
-    busy = false;
   }
 };
 
@@ -168,21 +134,37 @@ struct Row {
   int64_t self = 0, total = 0;
 };
 
-// "relu" of `torch.relu(x)`, "sum" of `(a + b).sum(1)`, "@" of `a @ b`.
+constexpr std::pair<Op, const char*> kOperators[] = {
+    {Op::Add, "+"},       {Op::Sub, "-"},      {Op::Mul, "*"},       {Op::TrueDiv, "/"},   {Op::FloorDiv, "//"},
+    {Op::Mod, "%"},       {Op::Pow, "**"},     {Op::MatMul, "@"},    {Op::AddI, "+"},      {Op::SubI, "-"},
+    {Op::AddK, "+"},      {Op::SubK, "-"},     {Op::MulK, "*"},      {Op::TrueDivK, "/"},  {Op::FloorDivK, "//"},
+    {Op::ModK, "%"},      {Op::PowK, "**"},    {Op::KAdd, "+"},      {Op::KSub, "-"},      {Op::KMul, "*"},
+    {Op::KTrueDiv, "/"},  {Op::Neg, "-"},      {Op::And, "&"},       {Op::Or, "|"},        {Op::Lt, "<"},
+    {Op::Le, "<="},       {Op::Eq, "=="},      {Op::Ne, "!="},       {Op::Gt, ">"},        {Op::Ge, ">="},
+    {Op::Contains, "in"}, {Op::GetItem, "[]"}, {Op::GetItemI, "[]"}, {Op::GetItemK, "[]"}, {Op::SetItem, "[]="}};
+
+bool is_call(Op op) {
+  return op == Op::Call || op == Op::CallKeywords || op == Op::CallSpread || op == Op::CallMethod ||
+         op == Op::CallMethodKeywords || op == Op::Invoke;
+}
+
+// What the instruction does in a native: "relu" of `torch.relu(x)`, "sum" of `(a + b).sum(1)`, "@" of `a @ b`. Empty: a step of
+// the loop itself.
 std::string operation_of(const Site& site) {
-  if (site.anchor[0] != 0 && site.anchor[0] != '[' && site.anchor[0] != '(') return site.anchor;
+  for (const auto& [op, name] : kOperators)
+    if (op == site.op) return name;
+  if (!is_call(site.op)) return "";
   std::string_view text = site.expression;
   int depth = 0;
   size_t at = text.size();
   while (at > 0) {
     const char c = text[--at];
     depth += (c == ')' || c == ']') - (c == '(' || c == '[');
-    if (depth == 0 && (c == '(' || c == '[')) break;
+    if (depth == 0 && c == '(') break;
   }
-  if (at == 0) return std::string(text.substr(0, text.find('(')));
-  if (text[at] == '[') return "[]";
+  if (at == 0) at = std::min(text.find('('), text.size());  // cut off: the outermost call
   text = text.substr(0, at);
-  const size_t name = text.find_last_of(". (=");
+  const size_t name = text.find_last_of(". (=[");
   return std::string(text.substr(name == text.npos ? 0 : name + 1));
 }
 
@@ -217,7 +199,6 @@ void add_table(std::string& out, const char* title, std::vector<Row> rows, int64
 
 Profile::Profile(Interpreter& in) : table_(new Table(in)) {
   profiled = table_.get();
-  in.vm().set_sampler([](void* table) { static_cast<Table*>(table)->on_safe_point(); }, table_.get());
   struct sigaction action {};
   action.sa_handler = on_profile_signal;
   action.sa_flags = SA_RESTART;
@@ -240,9 +221,7 @@ void Profile::stop() {
   table_->ended = now();
   if (table_->running) timer_delete(table_->timer);
   sigaction(SIGPROF, &table_->before, nullptr);
-  table_->in.vm().set_sampler(nullptr, nullptr);
   table_->in.interrupt.fetch_and(~kSampleDue);
-  table_->count(table_->pending, table_->pending_frames, table_->pending_count, true);
   profiled = nullptr;
 }
 
@@ -260,18 +239,18 @@ std::string Profile::text(unsigned columns) const {
     line.name = place;
     line.text = site.text;
     line.self += site.self;
-    line.total += site.total;
+    line.total = std::min(line.total + site.total, table.samples);
     const std::string name = std::string(site.function) + "  (" + site.file + ")";
     Row& function = functions[name];
     function.name = name;
     function.self += site.self;
-    function.total = std::max(function.total, std::min(function.total + site.total, table.samples));
-    if (site.in_native == 0) continue;
+    function.total = std::min(function.total + site.total, table.samples);
     const std::string operation = operation_of(site);
+    if (site.self == 0 || operation.empty()) continue;
     Row& row = operations[operation];
     row.name = operation;
-    row.self += site.in_native;
-    row.total += site.in_native;
+    row.self += site.self;
+    row.total += site.self;
   }
   const auto rows = [](const std::map<std::string, Row>& from) {
     std::vector<Row> all;

@@ -1,7 +1,6 @@
 // A statistical profile: a signal looks every millisecond at the frames of the running thread. Nothing is paid while there is
-// none. Where the virtual machine is in the middle of its loop a frame's place is only as new as its last call, so then the
-// stack is taken at the next safe point, some microseconds later; where a native runs for longer, an op or a sort, the
-// place of the call is the truth, and the time is the native's.
+// none. A frame's place is that of its last step that called something, which an op or a builtin is; so a loop that calls
+// nothing is told as a whole.
 #pragma once
 
 #include <memory>

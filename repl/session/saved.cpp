@@ -15,6 +15,7 @@
 #include "repl/session/prelude.h"
 #include "repl/session/results.h"
 #include "repl/session/session.h"
+#include "stdlib/assist.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -23,6 +24,15 @@ namespace {
 
 Value library(Interpreter& in, const char* name) {
   return get_attr(in, Value(static_cast<Object*>(in.import("_session.saved"))), intern(in, name));
+}
+
+// Names of the modules that are no files.
+Value library_modules(Interpreter& in) {
+  const Value names = make_dict(in);
+  const auto add = [&](std::string_view name) { dict_set_str(in, as_dict(names), intern(in, name), Value::none()); };
+  for (const std::string& name : stdlib::library_assist().modules(in)) add(name);
+  for (const std::string_view name : in.modules().native_names()) add(name);
+  return names;
 }
 
 // The person's names, private ones too, and the modules that are there without import as far as they are.
@@ -115,7 +125,7 @@ void save(Session& session, const std::string& path) {
 void restore(Session& session, const std::string& path, bool data_only) {
   Interpreter& in = session.interpreter();
   const RunScope run(in.vm());
-  const Value reading = call(in, library(in, "Reading"), {make_str_lossy(in, path)});
+  const Value reading = call(in, library(in, "Reading"), {make_str_lossy(in, path), library_modules(in)});
   const Value head = get_attr(in, reading, intern(in, "head")), problems = make_list(in);
   const Value definitions = item(in, head, "definitions"), blocks = item(in, head, "blocks");
   const int64_t number = index(in, item(in, head, "number"));
@@ -123,8 +133,8 @@ void restore(Session& session, const std::string& path, bool data_only) {
   KeptNames before(in);
   drop_names(in);
   add_names(in, item(in, head, "plain"));
+  add_names(in, call_method(in, reading, intern(in, "modules"), {problems, Value::boolean(data_only)}));
   if (!data_only) {
-    add_names(in, call_method(in, reading, intern(in, "modules"), {problems}));
     for (const Value& definition : *as_list(definitions)) run_definition(in, definition);
   } else {
     call_method(in, reading, intern(in, "left_out"), {problems});

@@ -49,7 +49,8 @@ TEST_CASE("results are kept up to a bound") {
 TEST_CASE("modules are there without import, and no variables") {
   FakeSession s;
   CHECK(s.run(":who") == "Interactive namespace is empty.\n");
-  CHECK(s.run("nn.Linear(2, 3), F.relu, np.arange(2)").find("Linear(in_features=2, out_features=3") != std::string::npos);
+  CHECK(s.run("nn.Linear(2, 3), F.relu, np.arange(2)").find("Linear(in_features=2, out_features=3") !=
+        std::string::npos);
   CHECK(s.run("f'{torch.ones(1)}'") == "Out[3]: 'tensor([1.])'\n");
   CHECK(s.run(":who") == "Interactive namespace is empty.\n");
   s.run("F = 3");
@@ -60,7 +61,8 @@ TEST_CASE("modules are there without import, and no variables") {
 TEST_CASE("what is raised is shown and the session goes on") {
   FakeSession s;
   CHECK(s.run("1 / 0").find("ZeroDivisionError: division by zero") != std::string::npos);
-  CHECK(s.run("class R:\n    def __repr__(self): raise ValueError('no')\n\nR()").find("ValueError: no") != std::string::npos);
+  CHECK(s.run("class R:\n    def __repr__(self): raise ValueError('no')\n\nR()").find("ValueError: no") !=
+        std::string::npos);
   CHECK(s.run("'here'") == "Out[3]: 'here'\n");
   CHECK(s.session->run("exit(3)").kind == Outcome::Kind::kLeft);
   CHECK(s.session->run("exit(3)").status == 3);
@@ -70,8 +72,9 @@ TEST_CASE("what is raised is shown and the session goes on") {
 
 TEST_CASE("an interrupt from another thread ends the block and leaves the session") {
   FakeSession s;
-  for (const char* block : {"while True: pass", "sum(range(10 ** 12))", "print(list(range(10 ** 6)) * 4)", "list(range(10 ** 6)) * 4",
-                            ":time while True: pass", "!sleep 60", ":timeit -n 1000000000 1 + 1"}) {
+  for (const char* block :
+       {"while True: pass", "sum(range(10 ** 12))", "print(list(range(10 ** 6)) * 4)", "list(range(10 ** 6)) * 4",
+        ":time while True: pass", "!sleep 60", ":timeit -n 1000000000 1 + 1"}) {
     std::thread other([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       s.session->interrupt();
@@ -92,7 +95,8 @@ TEST_CASE("states of blocks") {
   CHECK(kind("x = 1\n") == Kind::kComplete);
   CHECK(kind("def f():\n") == Kind::kIncomplete);
   CHECK(kind("x = )\n") == Kind::kInvalid);
-  for (const char* command : {":tensors\n", "%time f(\n", "!ls (\n", "x?\n", "x??\n", "?x\n", "files = !ls\n", ":time f()\n", "%ls\n"})
+  for (const char* command :
+       {":tensors\n", "%time f(\n", "!ls (\n", "x?\n", "x??\n", "?x\n", "files = !ls\n", ":time f()\n", "%ls\n"})
     CHECK_MESSAGE((kind(command) == Kind::kComplete || command[1] == 't'), command);
   CHECK(kind("%time f(\n") == Kind::kIncomplete);
   CHECK(kind(":time for i in range(3):\n") == Kind::kIncomplete);
@@ -160,8 +164,10 @@ TEST_CASE("times") {
   CHECK(time.ends_with("Out[1]: 42\n"));
   const std::string loops = s.run("%timeit -n 100 -r 3 6 * 7");
   CHECK(loops.find(" per loop (mean ± std. dev. of 3 runs, 100 loops each)\n") != std::string::npos);
-  CHECK(s.run("%%timeit -n 1 -r 1 n = 3\ntext = '''a\nb'''\nassert n == 3 and text == 'a' + chr(10) + 'b'\nif True:\n    pass")
-            .find("of 1 run, 1 loop each)") != std::string::npos);
+  CHECK(
+      s.run(
+           "%%timeit -n 1 -r 1 n = 3\ntext = '''a\nb'''\nassert n == 3 and text == 'a' + chr(10) + 'b'\nif True:\n    pass")
+          .find("of 1 run, 1 loop each)") != std::string::npos);
   CHECK(s.run(":timeit x = = 1").find("SyntaxError") != std::string::npos);
   CHECK(s.run(":timeit") == "usage: :timeit [-n LOOPS] [-r REPEATS] STATEMENT\n");
   CHECK(s.run("'_timed' in globals()") == "Out[6]: False\n");
@@ -173,7 +179,7 @@ TEST_CASE("a profile says which line took the time") {
   s.run("def products(a):\n    for i in range(20):\n        b = a @ a\n    return b\n");
   const std::string text = s.run(":profile (slow(2_000_000), products(torch.ones(400, 400)))[0]");
   CHECK(text.find("looked at") != std::string::npos);
-  CHECK(text.find("total += i * i % 7") != std::string::npos);
+  CHECK(text.find("for i in range(n):") != std::string::npos);  // a loop that calls nothing is told as a whole
   CHECK(text.find("slow  (In [1])") != std::string::npos);
   CHECK(text.find("b = a @ a") != std::string::npos);
   CHECK(text.find("operation") != std::string::npos);
