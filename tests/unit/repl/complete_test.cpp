@@ -22,7 +22,8 @@ std::string at(FakeSession& s, const std::string& text) {
 
 bool has(FakeSession& s, const std::string& text, const std::string& wanted) {
   const Completion found = complete(*s.session, text, text.size());
-  return std::any_of(found.candidates.begin(), found.candidates.end(), [&](const Candidate& c) { return c.text == wanted; });
+  return std::any_of(found.candidates.begin(), found.candidates.end(),
+                     [&](const Candidate& c) { return c.text == wanted; });
 }
 
 std::string call(FakeSession& s, const std::string& text) {
@@ -65,9 +66,10 @@ TEST_CASE("names and attributes") {
 
 TEST_CASE("nothing of the person's runs") {
   FakeSession s;
-  s.run("class Trap:\n    def __getattr__(self, name):\n        global sprung\n        sprung = True\n        while True: pass\n"
-        "    @property\n    def value(self):\n        global sprung\n        sprung = True\n        return 1\n"
-        "    def method(self): pass\n\nsprung = False\ntrap = Trap()\ntrap.own = 'text'");
+  s.run(
+      "class Trap:\n    def __getattr__(self, name):\n        global sprung\n        sprung = True\n        while True: pass\n"
+      "    @property\n    def value(self):\n        global sprung\n        sprung = True\n        return 1\n"
+      "    def method(self): pass\n\nsprung = False\ntrap = Trap()\ntrap.own = 'text'");
   CHECK(at(s, "trap.") == "method own value");
   CHECK(at(s, "trap.value.") == "");
   CHECK(at(s, "trap.nothing.") == "");
@@ -79,7 +81,8 @@ TEST_CASE("nothing of the person's runs") {
 
 TEST_CASE("layers and keys") {
   FakeSession s;
-  s.run("model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nsd = model.state_dict()\nd = {'one': 1, 'two': [1, 'x'], 3: 4}");
+  s.run(
+      "model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nsd = model.state_dict()\nd = {'one': 1, 'two': [1, 'x'], 3: 4}");
   CHECK(at(s, "model[0].wei") == "weight");
   CHECK(has(s, "model[0].weight.", "grad"));
   CHECK(at(s, "d['") == "one two");
@@ -88,7 +91,8 @@ TEST_CASE("layers and keys") {
   CHECK(at(s, "d['two'][1].startsw") == "startswith");
   CHECK(at(s, "sd['") == "0.weight 0.bias");
   CHECK(at(s, "model.state_dict()['0.w") == "0.weight");
-  s.run("class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc1 = nn.Linear(1, 2)\n        self.scale = nn.Parameter(torch.ones(1))\n\nnet = Net()");
+  s.run(
+      "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc1 = nn.Linear(1, 2)\n        self.scale = nn.Parameter(torch.ones(1))\n\nnet = Net()");
   CHECK(at(s, "net.fc1.bi") == "bias");
   CHECK(has(s, "net.sc", "scale"));
 }
@@ -104,7 +108,8 @@ TEST_CASE("arguments of the call") {
   CHECK(has(s, "torch.manual_seed(se", "seed="));
   CHECK(call(s, "f(") == "f(first, *, second=2, **rest) | first");
   CHECK(call(s, "f(1, second=") == "f(first, *, second=2, **rest) | second=2");
-  CHECK(call(s, "nn.Linear(3, ") == "nn.Linear(in_features, out_features, bias=True, device=None, dtype=None) | out_features");
+  CHECK(call(s, "nn.Linear(3, ") ==
+        "nn.Linear(in_features, out_features, bias=True, device=None, dtype=None) | out_features");
   CHECK(call(s, "torch.cat([a, (1, 2)], ") == "torch.cat(tensors, dim=0) | dim=0");
   CHECK(call(s, "def g(") == "");
   CHECK(call(s, "unknown(") == "");

@@ -34,15 +34,17 @@ TEST_CASE("a session comes back whole") {
   const std::string file = folder / "s.tsn";
   {
     FakeSession s;
-    s.run("class Net(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.fc = nn.Linear(n, 2)\n"
-          "    def forward(self, x): return self.fc(x)\n");
+    s.run(
+        "class Net(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.fc = nn.Linear(n, 2)\n"
+        "    def forward(self, x): return self.fc(x)\n");
     s.run("net = Net(3); opt = optim.Adam(net.parameters())");
     s.run("net(torch.ones(1, 3)).sum().backward(); opt.step()");
     s.run("x = torch.arange(6.).reshape(2, 3); y = x.T; N = 3; words = ['a', 'b']; alias = words");
     s.run("import math as m\nfrom math import sqrt\nfrom collections import deque, defaultdict");
     s.run("def f(a, b=N): return a * b + m.pi\n");
     s.run("from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\n    b: str = 'x'\n\np = P(1)");
-    s.run("q = deque([1]); dd = defaultdict(list, a=[1]); s = {1}; fs = frozenset([1]); r = range(3); z = 1j; t = np.arange(3)");
+    s.run(
+        "q = deque([1]); dd = defaultdict(list, a=[1]); s = {1}; fs = frozenset([1]); r = range(3); z = 1j; t = np.arange(3)");
     s.run("g = (i for i in range(3)); h = lambda v: v + 1");
     const std::string said = s.run(":save " + file);
     CHECK(said.find("not kept: g: cannot pickle 'generator' object") != std::string::npos);
@@ -54,9 +56,10 @@ TEST_CASE("a session comes back whole") {
   CHECK(s.session->number() == 11);
   CHECK(s.run("type(net).__name__, net.fc.weight is opt.param_groups[0]['params'][0], x.data_ptr() == y.data_ptr()") ==
         "Out[11]: ('Net', True, True)\n");
-  CHECK(s.run("words is alias, round(f(2), 2), sqrt(4), p, q, dd, s, fs, r, z, t") ==
-        "Out[12]: (True, 9.14, 2.0, P(a=1, b='x'), deque([1]), defaultdict(<class 'list'>, {'a': [1]}), {1}, frozenset({1}), "
-        "range(0, 3), 1j, array([0, 1, 2]))\n");
+  CHECK(
+      s.run("words is alias, round(f(2), 2), sqrt(4), p, q, dd, s, fs, r, z, t") ==
+      "Out[12]: (True, 9.14, 2.0, P(a=1, b='x'), deque([1]), defaultdict(<class 'list'>, {'a': [1]}), {1}, frozenset({1}), "
+      "range(0, 3), 1j, array([0, 1, 2]))\n");
   CHECK(s.run("net(torch.ones(1, 3)).sum().backward(); opt.step(); x.add_(1).sum().item()") == "Out[13]: 21.0\n");
   CHECK(s.run("old").find("NameError") != std::string::npos);
   CHECK(s.run("In[4]").find("torch.arange(6.)") != std::string::npos);
@@ -70,7 +73,8 @@ TEST_CASE("with -d nothing of the file is run") {
   const std::string file = folder / "s.tsn";
   {
     FakeSession s;
-    s.run("print('run')\nclass A:\n    print('class body')\n    def m(self): pass\n\na = A(); x = torch.ones(3); sd = {'w': x}");
+    s.run(
+        "print('run')\nclass A:\n    print('class body')\n    def m(self): pass\n\na = A(); x = torch.ones(3); sd = {'w': x}");
     s.run(":save " + file);
   }
   FakeSession s;
@@ -129,8 +133,9 @@ TEST_CASE("a place that cannot be written leaves the old file") {
 TEST_CASE("programs and texts from files") {
   const Folder folder;
   FakeSession s;
-  std::ofstream(folder / "p.py") << "import sys\nprint(__name__, sys.argv[1:], 'mine' in globals())\nmade = 3\nif __name__ == "
-                                    "'__main__' and len(sys.argv) > 2: sys.exit(2)\n";
+  std::ofstream(folder / "p.py")
+      << "import sys\nprint(__name__, sys.argv[1:], 'mine' in globals())\nmade = 3\nif __name__ == "
+         "'__main__' and len(sys.argv) > 2: sys.exit(2)\n";
   s.run("mine = 1");
   CHECK(s.run("%run " + (folder / "p.py") + " one") == "__main__ ['one'] False\n");
   CHECK(s.run("made, mine") == "Out[3]: (3, 1)\n");
