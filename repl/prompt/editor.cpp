@@ -43,6 +43,12 @@ void Editor::set_text(std::string text) {
 // --- Keys
 
 Effect Editor::press(const Key& key) {
+  // With vi's keys Escape ends the typing, however fast the next key comes: alt is no key of its own there.
+  if (style_ == KeyStyle::kVi && key.name.starts_with("M-") && vi_insert_command(key.name) == nullptr) {
+    press({"Escape", ""});
+    const std::string rest = key.name.substr(2);
+    return press({rest, character_after(rest, 0) == rest.size() ? rest : ""});
+  }
   bool handled = false;
   Effect effect = Effect::kNone;
   now_ = Last::kOther;

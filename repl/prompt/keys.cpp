@@ -200,9 +200,12 @@ Sequence read_escape(std::string_view text, bool wait_is_over) {
       break;
     }
     case ']':
-    case 'P':
-    case '_':
-    case '^': found = read_string(text); break;
+    case 'P': found = read_string(text); break;
+    case '_':  // what kitty answers, or alt
+      if (text.size() > 2) {
+        found = text[2] == 'G' ? read_string(text) : Sequence{Found::kKey, {"M-_", ""}, 2, false};
+      }
+      break;
     case kEscape: {  // alt with a key that is a sequence itself, or two Escapes
       found = text.size() > 2 ? read_escape(text.substr(1), false) : Sequence{};
       if (found.found == Found::kKey && text.size() > 2 && (text[2] == '[' || text[2] == 'O')) {

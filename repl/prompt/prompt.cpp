@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -57,7 +58,7 @@ class Prompt : public Client {
   }
 
  private:
-  enum class Read { kBlock, kDropped, kEnd };
+  enum class Read { kBlock, kDropped, kEnd, kGone };
 
   Sources sources();
   Read read_block();
@@ -215,7 +216,7 @@ Prompt::Read Prompt::read_block() {
   say_problem();
   screen_.begin();
   keys_.feed(terminal_.take_input());  // typed ahead
-  if (!paint()) return Read::kEnd;
+  if (!paint()) return Read::kGone;
   Read result = Read::kBlock;
   for (bool reading = true; reading;) {
     Key key;
@@ -223,7 +224,7 @@ Prompt::Read Prompt::read_block() {
     if (next_key(key, event)) {
       result = act(editor_.press(key), reading);
     } else if (event == Tty::Event::kEnd) {
-      return Read::kEnd;
+      return Read::kGone;
     } else if (event == Tty::Event::kChanged) {
       Tty::size(columns, rows);
       screen_.resize(columns, rows);
@@ -244,6 +245,7 @@ int Prompt::run() {
   for (;;) {
     const Read read = read_block();
     if (read == Read::kEnd) return 0;
+    if (read == Read::kGone) return 128 + SIGHUP;  // quietly: there is nobody to read it
     const std::string block = read == Read::kBlock ? editor_.block() : "";
     if (block.empty()) continue;
     history_.add(block);

@@ -24,6 +24,7 @@ void TextBuffer::reset(std::string text) {
   done_.clear();
   undone_.clear();
   open_ = false;
+  group_ = 0;
 }
 
 void TextBuffer::move_to(size_t position) {
@@ -43,7 +44,7 @@ void TextBuffer::replace(size_t begin, size_t end, std::string_view by) {
   if (grows) {
     done_.back().added += by;
   } else {
-    done_.push_back({begin, text_.substr(begin, end - begin), std::string(by), cursor_});
+    done_.push_back({begin, text_.substr(begin, end - begin), std::string(by), cursor_, group_});
     if (done_.size() > kChangesKept) done_.erase(done_.begin());
   }
   open_ = adds;
@@ -53,24 +54,36 @@ void TextBuffer::replace(size_t begin, size_t end, std::string_view by) {
 
 bool TextBuffer::undo() {
   if (done_.empty()) return false;
+  do {
+    take_back();
+  } while (!done_.empty() && done_.back().group != 0 && done_.back().group == undone_.back().group);
+  return true;
+}
+
+bool TextBuffer::redo() {
+  if (undone_.empty()) return false;
+  do {
+    do_again();
+  } while (!undone_.empty() && undone_.back().group != 0 && undone_.back().group == done_.back().group);
+  return true;
+}
+
+void TextBuffer::take_back() {
   Change change = std::move(done_.back());
   done_.pop_back();
   text_.replace(change.at, change.added.size(), change.removed);
   cursor_ = change.cursor_before;
   undone_.push_back(std::move(change));
   open_ = false;
-  return true;
 }
 
-bool TextBuffer::redo() {
-  if (undone_.empty()) return false;
+void TextBuffer::do_again() {
   Change change = std::move(undone_.back());
   undone_.pop_back();
   text_.replace(change.at, change.removed.size(), change.added);
   cursor_ = change.at + change.added.size();
   done_.push_back(std::move(change));
   open_ = false;
-  return true;
 }
 
 size_t TextBuffer::right_of(size_t from) const { return character_after(text_, from); }

@@ -29,6 +29,8 @@ class TextBuffer {
   bool undo();
   bool redo();
   void seal() { open_ = false; }
+  // Changes from here to the next call are undone as one.
+  void start_group() { ++group_; }
 
   // Where a movement from `from` would end.
   size_t right_of(size_t from) const;
@@ -53,13 +55,17 @@ class TextBuffer {
     size_t at;
     std::string removed, added;
     size_t cursor_before;
+    size_t group;  // 0: by itself
   };
+  void take_back();
+  void do_again();
   int column_of(size_t at) const;
   size_t at_column(size_t line, int column) const;
 
   std::string text_;
   size_t cursor_ = 0;
   std::vector<Change> done_, undone_;
+  size_t group_ = 0;
   bool open_ = false;               // the last change may grow
   mutable int wanted_column_ = -1;  // that of a movement up or down through shorter lines
   mutable size_t wanted_at_ = 0;    // where the cursor stands as long as that movement goes on

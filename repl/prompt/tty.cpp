@@ -60,7 +60,11 @@ void on_continue(int) {
 
 void on_resize(int) { happened.fetch_or(kChangedBit); }
 
-void on_hang_up(int) { happened.fetch_or(kHangUpBit); }
+// Once is enough: a terminal that goes may say so twice, and what the end of a session still does shall be done.
+void on_hang_up(int) {
+  happened.fetch_or(kHangUpBit);
+  std::signal(SIGHUP, SIG_IGN);
+}
 
 constexpr struct {
   int signal;
@@ -108,12 +112,12 @@ void Tty::cooked() {
   if (!is_raw.exchange(false)) return;
   set_modes(cooked_modes);
   write_sequence(kOff);
+  pthread_sigmask(SIG_SETMASK, &outside_mask, nullptr);  // what waited is heard by our handlers yet
   for (const auto& [signal, handler] : kHandlers) {
     struct sigaction now {};
     sigaction(signal, nullptr, &now);
     if (now.sa_handler == handler) std::signal(signal, SIG_DFL);
   }
-  pthread_sigmask(SIG_SETMASK, &outside_mask, nullptr);
 }
 
 Tty::Event Tty::read(std::string& bytes, int milliseconds) {

@@ -61,6 +61,7 @@ bool ViKeys::press(Editor& editor, const Key& key, Effect& effect) {
   if (mode_ == ViMode::kNormal && idle() && !replaying_) {
     recording_.clear();
     changes_ = false;
+    editor.buffer_.start_group();  // a command is undone as one
   }
   if (!replaying_) recording_.push_back(key);
   if (key.name == "Escape" || key.name == "C-[") {
@@ -498,6 +499,7 @@ void ViKeys::repeat(Editor& editor) {
   for (int i = 0; i < std::max(count, 1); ++i)
     for (const Key& key : keys) editor.press(key);
   replaying_ = false;
+  changes_ = false;  // '.' itself is not what is repeated
 }
 
 }  // namespace tessera::repl

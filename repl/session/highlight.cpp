@@ -316,7 +316,8 @@ Layout layout_of(std::string_view text) {
           layout.open.pop_back();
         }
       }
-      if (span.what != TokenClass::kComment) layout.last = text[span.end - 1];
+      const bool string = span.what == TokenClass::kString || span.what == TokenClass::kOpenString;
+      if (span.what != TokenClass::kComment) layout.last = string ? '"' : text[span.end - 1];
       at = span.end;
       continue;
     }
