@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "lang/core/error.h"
 #include "lang/core/signals.h"
@@ -56,6 +57,10 @@ class Prompt : public Client {
     terminal_.flush();
     return run_editor(path);
   }
+  bool offer(const std::string& text) override {
+    offered_ = text;
+    return true;
+  }
 
  private:
   enum class Read { kBlock, kDropped, kEnd, kGone };
@@ -81,6 +86,7 @@ class Prompt : public Client {
   Tty tty_;
   KeyReader keys_;
   ViMode shape_ = ViMode::kInsert;
+  std::string offered_;  // the next block begins with it
   bool said_problem_ = false;
   bool ran_ = false;  // a block since the last prompt: an empty line sets it off
 };
@@ -211,6 +217,7 @@ Prompt::Read Prompt::read_block() {
   screen_.resize(columns, rows);
   history_.refresh();
   editor_.start();
+  if (!offered_.empty()) editor_.set_text(std::exchange(offered_, {}));
   tty_.raw();
   begin_line();
   say_problem();
