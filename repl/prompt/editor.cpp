@@ -10,6 +10,8 @@
 namespace tessera::repl {
 namespace {
 
+constexpr size_t kSignatureLines = 3;
+
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\n") == text.npos; }
 
 }  // namespace
@@ -316,10 +318,10 @@ std::vector<Pieces> Editor::lines_below(int columns, int rows) {
   const std::string& text = call->signature;
   const size_t begin = std::min(call->active_begin, text.size()),
                end = std::clamp(call->active_end, begin, text.size());
-  lines.push_back({{text.substr(0, begin), Look::kHelp},
-                   {text.substr(begin, end - begin), Look::kHelpActive},
-                   {text.substr(end), Look::kHelp}});
-  return lines;
+  const Pieces signature{{text.substr(0, begin), Look::kHelp},
+                         {text.substr(begin, end - begin), Look::kHelpActive},
+                         {text.substr(end), Look::kHelp}};
+  return wrapped(signature, columns - 1, kSignatureLines);
 }
 
 View Editor::view(int number, int columns, int rows) {

@@ -195,6 +195,24 @@ bool Row::operator==(const Row& other) const {
   return true;
 }
 
+std::vector<Pieces> wrapped(const Pieces& pieces, int columns, size_t most) {
+  std::vector<Pieces> lines(1);
+  int room = std::max(columns, 1);
+  for (const Piece& piece : pieces) {
+    for (std::string_view rest = piece.text; !rest.empty();) {
+      const std::string_view fits = fitting(rest, room);
+      if (!fits.empty()) lines.back().push_back({std::string(fits), piece.look});
+      room -= columns_of(fits);
+      rest.remove_prefix(fits.size());
+      if (rest.empty()) break;
+      if (lines.size() == most || (fits.empty() && lines.back().empty())) return lines;
+      lines.emplace_back();
+      room = std::max(columns, 1);
+    }
+  }
+  return lines;
+}
+
 Picture lay_out(const View& view, int columns, int rows, size_t& top) {
   const Wrapping wrapping(view, columns);
   const std::vector<Line> lines = lines_of(view, wrapping);

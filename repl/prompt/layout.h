@@ -57,6 +57,9 @@ struct Picture {
   int cursor_column = 0;
 };
 
+// Pieces as lines of at most `columns`, and at most `most` of them: what is left over is cut.
+std::vector<Pieces> wrapped(const Pieces& pieces, int columns, size_t most);
+
 // At most `rows` rows (0: as many as there are). `top` is the first row of the block that is shown: it is kept as long as the
 // cursor can be seen, so that the text stands still while the cursor moves.
 Picture lay_out(const View& view, int columns, int rows, size_t& top);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kFew = 10;  // candidates that are shown one a line, with their notes
 constexpr int kGap = 2;
+constexpr int kWidest = 20;  // a column at least, before names are cut
 
 std::string note_of(const Candidate& candidate) {
   if (candidate.kind.empty() || candidate.note.empty()) return candidate.kind + candidate.note;
@@ -21,6 +22,11 @@ std::string one_line(std::string_view text) {
   std::string shown(text);
   std::replace(shown.begin(), shown.end(), '\n', ' ');
   return shown;
+}
+
+std::string cut(const std::string& text, int columns) {
+  if (columns_of(text) <= columns) return text;
+  return std::string(fitting(text, columns - 1)) + "~";
 }
 
 }  // namespace
@@ -72,9 +78,11 @@ Menu::Shape Menu::shape(int columns, int most) const {
   const std::vector<Candidate>& all = completion_.candidates;
   int width = 0;
   for (const Candidate& each : all) width = std::max(width, columns_of(each.text));
-  width = std::min(width, std::max(columns - kGap - 2, 4));
-  Shape shape{all.size(), 1, width};
+  const int room = std::max(columns - kGap - 2, 4);
+  Shape shape{all.size(), 1, std::min(width, room)};
   if (all.size() <= std::min(kFew, static_cast<size_t>(std::max(most, 1)))) return shape;
+  width = shape.width =
+      std::min(width, std::max(room / 3, std::min(kWidest, room)));  // one long name does not cost all others a column
   shape.columns = static_cast<size_t>(std::max(1, (columns - 1) / (width + kGap)));
   shape.in_a_column = (all.size() + shape.columns - 1) / shape.columns;
   shape.columns = (all.size() + shape.in_a_column - 1) / shape.in_a_column;
@@ -98,7 +106,7 @@ std::vector<Pieces> Menu::lines(int columns, int most) {
     for (size_t column = 0; column < last_.columns; ++column) {
       const size_t i = column * last_.in_a_column + row;
       if (i >= all.size()) break;
-      std::string text(fitting(one_line(all[i].text), last_.width));
+      std::string text = cut(one_line(all[i].text), last_.width);
       const int gap = last_.width - columns_of(text) + kGap;
       line.push_back({std::move(text), static_cast<long>(i) == at_ ? Look::kMenuChosen : Look::kMenu});
       line.push_back({std::string(static_cast<size_t>(gap), ' '), Look::kMenu});

@@ -1,6 +1,4 @@
 """Tab: what is common, the menu below, the signature of the call."""
-import time
-
 from driver import KEY
 
 C = KEY.control
@@ -76,18 +74,3 @@ def test_tab_in_indentation_indents(case):
     s.expect_prompt(1)
     s.keys(KEY.tab + 'x')
     s.expect_prompt(1, '    x')
-
-
-def test_timed_completion(case):
-    s = case.session()
-    s.run(1, 'import torch')
-    s.keys('x = torch.')
-    s.expect_prompt(2, 'x = torch.')
-    times = []
-    for _ in range(5):
-        times.append(s.time_to(KEY.tab, lambda: s.lines()[-1].endswith('candidates')))
-        s.keys(KEY.escape)
-        s.wait(lambda: s.lines()[-1].startswith('In [2]'), 'expected no menu')
-        time.sleep(0)
-    print(f'completion of torch.: {min(times[1:]) * 1000:.2f} ms, the first {times[0] * 1000:.2f} ms (asked: 20)')
-    assert min(times) < 0.2, times

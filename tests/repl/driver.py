@@ -243,6 +243,11 @@ class Session:
         self.wait(condition, f'after {keys!r}')
         return time.perf_counter() - begin
 
+    def processor_time(self):
+        """Seconds of processor that the program has had so far: what it takes, however busy the machine is."""
+        with open(f'/proc/{self.pid}/schedstat') as file:
+            return int(file.read().split()[0]) / 1e9
+
     def time_to_answer(self, keys):
         """Seconds from writing the keys until the program has written something, without the emulator's time."""
         while self._pending():
