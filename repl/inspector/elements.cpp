@@ -48,13 +48,31 @@ struct Order {
   }
 };
 
-// f(pointer, n) for chunks of the elements, every `step`-th of them; false: somebody wants it to stop.
-template <class T, class F>
-bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stopping& stopping, F&& f) {
-  const T* const data = reinterpret_cast<const T*>(t.impl()->data);
+template <class T>
+void gather(char* to, const char* from, int64_t n, int64_t stride) {
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * int64_t(sizeof(T)), from + i * stride * int64_t(sizeof(T)), sizeof(T));
+}
+
+using Gather = void (*)(char* to, const char* from, int64_t n, int64_t stride);
+Gather gather_for(size_t item) {
+  switch (item) {
+    case 1: return gather<uint8_t>;
+    case 2: return gather<uint16_t>;
+    case 4: return gather<uint32_t>;
+    case 8: return gather<uint64_t>;
+    default: return gather<std::complex<double>>;
+  }
+}
+
+// f(bytes, n) for chunks of the elements, every `step`-th of them; false: somebody wants it to stop.
+using OnChunk = std::function<void(const char* elements, int64_t n)>;
+bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stopping& stopping, const OnChunk& f) {
+  const auto item = static_cast<int64_t>(item_size(t.dtype()));
+  const Gather gather = gather_for(item_size(t.dtype()));
   const size_t last = order.sizes.size() - 1;
   const int64_t inner = order.sizes[last], stride = order.strides[last];
-  const auto gathered = std::make_unique<T[]>(kChunk);
+  const auto gathered = std::make_unique<char[]>(static_cast<size_t>(kChunk * item));
   Dims at(order.sizes.size(), 0);
   int64_t read = 0;
   for (int64_t begin = 0; begin < order.count; begin += kChunk * step) {
@@ -64,12 +82,12 @@ bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stoppin
     for (size_t d = order.sizes.size(); d-- > 0; rest /= order.sizes[d]) at[d] = rest % order.sizes[d];
     for (size_t d = 0; d <= last; ++d) from += at[d] * order.strides[d];
     if (stride == 1 && inner - at[last] >= n) {
-      f(data + from, n);
+      f(t.impl()->data + from * item, n);
       continue;
     }
     for (int64_t done = 0; done < n;) {
       const int64_t run = std::min(n - done, inner - at[last]);
-      for (int64_t i = 0; i < run; ++i) gathered[static_cast<size_t>(done + i)] = data[from + i * stride];
+      gather(gathered.get() + done * item, t.impl()->data + from * item, run, stride);
       done += run;
       at[last] += run;
       from += run * stride;
@@ -79,7 +97,7 @@ bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stoppin
         ++at[d - 1];
       }
     }
-    f(static_cast<const T*>(gathered.get()), n);
+    f(gathered.get(), n);
   }
   return true;
 }
@@ -200,15 +218,15 @@ double number(T x) {
   else return convert_element<double>(x);
 }
 
-template <class T>
-void add_chunk(Tally& tally, const T* x, int64_t n) {
-  add_bytes(tally, x, static_cast<size_t>(n) * sizeof(T));
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) add_numbers(tally, x, n);
-  else {
-    double wide[kChunk];
-    for (int64_t i = 0; i < n; ++i) wide[i] = number(x[i]);
-    add_numbers(tally, wide, n);
-  }
+// Reads a chunk of any type as doubles.
+using Widen = void (*)(double* to, const char* from, int64_t n);
+Widen widen_for(DType dtype) {
+  return with_type<kAllTypes>(dtype, [](auto tag) -> Widen {
+    using T = typename decltype(tag)::type;
+    return [](double* to, const char* from, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) to[i] = number(reinterpret_cast<const T*>(from)[i]);
+    };
+  });
 }
 
 // The tensor's own sizes count each element as often as it stands there; `sampled` counts are those of the sample.
@@ -258,9 +276,13 @@ Survey survey(const Tensor& t, int64_t most, const Stopping& stopping) {
   const Order order(t);
   const int64_t step = step_for(order.count, most);
   Tally tally;
-  const bool whole = with_type<kAllTypes>(t.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return for_chunks<T>(t, order, step, stopping, [&](const T* x, int64_t n) { add_chunk(tally, x, n); });
+  const Widen widen = widen_for(t.dtype());
+  const bool whole = for_chunks(t, order, step, stopping, [&](const char* elements, int64_t n) {
+    add_bytes(tally, elements, static_cast<size_t>(n) * item_size(t.dtype()));
+    if (t.dtype() == kFloat32) return add_numbers(tally, reinterpret_cast<const float*>(elements), n);
+    double wide[kChunk];
+    widen(wide, elements, n);
+    add_numbers(tally, wide, n);
   });
   if (!whole) return {};
   return {statistics_of(tally, order, t, step > 1), checksum_of(tally)};
@@ -281,14 +303,14 @@ std::vector<int64_t> count_in_bins(const Tensor& t, double low, double high, siz
   const Order order(t);
   const double sign = t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0;
   const double scale = high > low ? static_cast<double>(bins) / (high - low) : 0;
-  with_type<kAllTypes>(t.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for_chunks<T>(t, order, step_for(order.count, most), stopping, [&](const T* x, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        const double v = sign * number(x[i]);
-        if (v >= low && v <= high) ++counts[std::min(bins - 1, static_cast<size_t>((v - low) * scale))];
-      }
-    });
+  const Widen widen = widen_for(t.dtype());
+  for_chunks(t, order, step_for(order.count, most), stopping, [&](const char* elements, int64_t n) {
+    double wide[kChunk];
+    widen(wide, elements, n);
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = sign * wide[i];
+      if (v >= low && v <= high) ++counts[std::min(bins - 1, static_cast<size_t>((v - low) * scale))];
+    }
   });
   for (int64_t& count : counts) count *= order.repeats;
   return counts;

@@ -232,6 +232,7 @@ std::string graph_text(Interpreter& in, const Value& value, std::string_view nam
 
 std::string graph_dot(Interpreter& in, const Value& value, std::string_view name) {
   const Graph graph = graph_of(in, value);
+  if (graph.nodes.empty()) return "";
   std::string out =
       "digraph \"" + dot_string(name) + "\" {\n  rankdir=BT;\n  node [fontname=\"sans-serif\", shape=box];\n";
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

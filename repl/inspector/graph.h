@@ -35,7 +35,7 @@ Graph graph_of(lang::Interpreter& in, const lang::Value& value, size_t most_node
 // A tree: inputs below what they are inputs of, a node that several use drawn at its first place. A node with one input has
 // it right below, so a long chain stays where it is.
 std::string graph_text(lang::Interpreter& in, const lang::Value& value, std::string_view name, const Style& style);
-// For Graphviz.
+// For Graphviz; empty where there is no graph.
 std::string graph_dot(lang::Interpreter& in, const lang::Value& value, std::string_view name);
 
 }  // namespace tessera::repl

@@ -103,19 +103,35 @@ std::string totals_text(const LiveTensors& live, const Style& style) {
   return out;
 }
 
+bool is_chosen(const TensorRow& row, const TableChoice& choice) {
+  return choice.pattern.empty() || matches(choice.pattern, row.name);
+}
+
+// Which of two rows comes first.
+bool row_before(const TensorRow& a, const TensorRow& b, const TableChoice& choice) {
+  if (choice.sort == TableChoice::Sort::kSize && a.bytes != b.bytes) return a.bytes > b.bytes;
+  return name_before(a.name, b.name);
+}
+
 std::vector<const TensorRow*> chosen(const LiveTensors& live, const TableChoice& choice) {
   std::vector<const TensorRow*> rows;
   for (const TensorRow& row : live.rows)
-    if (choice.pattern.empty() || matches(choice.pattern, row.name)) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [&](const TensorRow* a, const TensorRow* b) {
-    if (choice.sort == TableChoice::Sort::kSize && a->bytes != b->bytes) return a->bytes > b->bytes;
-    return name_before(a->name, b->name);
-  });
+    if (is_chosen(row, choice)) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const TensorRow* a, const TensorRow* b) { return row_before(*a, *b, choice); });
   return rows;
 }
 
+// Checksums are of the same only where the same elements were looked at.
+bool same_values(const TensorRow& before, const TensorRow& now) {
+  const auto sampled = [](const TensorRow& row) { return row.statistics ? int(row.statistics->sampled) : -1; };
+  if (before.fingerprint.data != now.fingerprint.data || before.fingerprint.version != now.fingerprint.version)
+    return false;
+  return sampled(before) != sampled(now) || before.fingerprint.checksum == now.fingerprint.checksum;
+}
+
 bool changed(const TensorRow& before, const TensorRow& now) {
-  return before.fingerprint != now.fingerprint || before.shape != now.shape || before.dtype != now.dtype ||
+  return !same_values(before, now) || before.shape != now.shape || before.dtype != now.dtype ||
          before.device != now.device || before.requires_grad != now.requires_grad || before.grad_fn != now.grad_fn;
 }
 
@@ -207,33 +223,36 @@ std::string tensors_text(const LiveTensors& live, const Style& style, const Tabl
   return out + totals_text(live, style);
 }
 
-std::string changes_text(const LiveTensors& before, const LiveTensors& now, const Style& style) {
-  std::map<std::string_view, const TensorRow*> old;
-  for (const TensorRow& row : before.rows) old.emplace(row.name, &row);
-  const bool one_device = only_on_cpu(before) && only_on_cpu(now);
+std::string changes_text(const LiveTensors& before, const LiveTensors& now, const Style& style,
+                         const TableChoice& choice) {
   struct Line {
     const TensorRow* row;
     TextTable::Cell mark;
   };
+  std::map<std::string_view, const TensorRow*> old;
+  for (const TensorRow& row : before.rows) old.emplace(row.name, &row);
   std::vector<Line> lines;
   for (const TensorRow& row : now.rows) {
     const auto found = old.find(row.name);
-    if (found == old.end()) lines.push_back({&row, {"+", Paint::kGood}});
-    else if (changed(*found->second, row)) lines.push_back({&row, {"*", Paint::kWarn}});
-    else lines.push_back({&row, {}});
+    TextTable::Cell mark{" "};
+    if (found == old.end()) mark = {"+", Paint::kGood};
+    else if (changed(*found->second, row)) mark = {"*", Paint::kWarn};
+    lines.push_back({&row, mark});
     if (found != old.end()) old.erase(found);
   }
   for (const auto& [name, row] : old) lines.push_back({row, {"-", Paint::kBad}});
+  std::erase_if(lines, [&](const Line& line) { return !is_chosen(*line.row, choice); });
   if (lines.empty()) return "no tensors\n";
   std::stable_sort(lines.begin(), lines.end(),
-                   [](const Line& a, const Line& b) { return name_before(a.row->name, b.row->name); });
+                   [&](const Line& a, const Line& b) { return row_before(*a.row, *b.row, choice); });
+  const bool one_device = only_on_cpu(before) && only_on_cpu(now);
   TextTable table(columns(true, style));
   for (const Line& line : lines) {
     std::vector<TextTable::Cell> row = cells(*line.row, one_device);
     if (line.mark.paint == Paint::kBad)
       for (TextTable::Cell& cell : row) cell.paint = Paint::kFaint;
-    else if (!line.mark.text.empty()) row[0].paint = line.mark.paint;
-    row.insert(row.begin(), line.mark.text.empty() ? TextTable::Cell{" "} : line.mark);
+    else if (line.mark.paint != Paint::kPlain) row[0].paint = line.mark.paint;
+    row.insert(row.begin(), line.mark);
     table.add(std::move(row));
   }
   return table.text(style) + totals_text(now, style);

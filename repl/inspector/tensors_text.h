@@ -22,7 +22,8 @@ TableChoice table_choice(std::string_view arguments);
 std::string tensors_text(const LiveTensors& live, const Style& style, const TableChoice& choice = {});
 
 // `:watch`: the table with marks before the rows: + new, * other values or another layout, - gone.
-std::string changes_text(const LiveTensors& before, const LiveTensors& now, const Style& style);
+std::string changes_text(const LiveTensors& before, const LiveTensors& now, const Style& style,
+                         const TableChoice& choice = {});
 
 // Names in the order in which a person counts: w2 before w10.
 bool name_before(std::string_view a, std::string_view b);
