@@ -64,6 +64,7 @@ std::span<const CommandTheme> command_themes() {
       {"Time", time_commands()},
       {"Files", file_commands()},
       {"Names", name_commands()},
+      {"Tensors", tensor_commands()},
   };
   return kThemes;
 }

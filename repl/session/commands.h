@@ -45,6 +45,7 @@ std::span<const Command> session_commands();  // help, quit, doc, why ...
 std::span<const Command> time_commands();     // time, timeit, profile
 std::span<const Command> file_commands();     // run, load, edit, save, restore, ls ...
 std::span<const Command> name_commands();     // who, whos, reset, history, device, seed
+std::span<const Command> tensor_commands();   // tensors, watch, inspect, graph, model
 
 // "!ls": its output goes where a script's goes. Answers the exit status.
 int run_shell(Session& session, std::string_view line);

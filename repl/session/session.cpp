@@ -87,8 +87,20 @@ Outcome Session::run(const std::string& block) {
   } catch (const std::exception&) {  // no memory for the numbers' names
     outcome = fail(current_native_exception(in_));
   }
+  if (outcome.kind != Outcome::Kind::kLeft) end_block();
   ++number_;
   return outcome;
+}
+
+// A copy is called: it may set another.
+void Session::end_block() {
+  if (!after_block_) return;
+  try {
+    const auto call = after_block_;
+    call(*this);
+  } catch (const std::exception&) {
+    fail(current_native_exception(in_));
+  }
 }
 
 Outcome Session::run_piece(const std::string& text) {

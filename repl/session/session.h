@@ -4,9 +4,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "lang/core/interpreter.h"
 #include "repl/session/client.h"
@@ -65,17 +67,21 @@ class Session {
   std::string block_name() const;
   // The last exception that was shown, for `:why`; Undefined: none.
   const lang::Value& last_exception() const { return last_exception_; }
+  // Is called when a block has ended, however it did, until there is another; an empty function: nothing is.
+  void after_each_block(std::function<void(Session&)> call) { after_block_ = std::move(call); }
   // The running block has this number from now on: a restored session goes on behind its own.
   void set_number(int number) { number_ = number; }
 
  private:
   Outcome run_piece(const std::string& text);
   Outcome run_command(const CommandLine& line);
+  void end_block();
 
   lang::Interpreter& in_;
   Client& client_;
   Results results_;
   lang::Value last_exception_;
+  std::function<void(Session&)> after_block_;
   int number_ = 1;
 };
 
