@@ -256,16 +256,23 @@ bool has_memory(const Tensor& t) {
   return t.defined() && t.numel() > 0 && !t.device().is_meta() && t.impl()->data != nullptr;
 }
 
+// A view of rows that lie evenly in a contiguous tensor.
+Tensor parts_of(const Tensor& t, int64_t most) {
+  const int64_t length = std::min(kChunk, most), rows = most / length;
+  return t.view_of({rows, length}, {(t.numel() - length) / std::max<int64_t>(1, rows - 1), 1});
+}
+
 }  // namespace
 
-Tensor on_host(lang::Interpreter& in, const Tensor& t, int64_t most) {
+HostCopy on_host(lang::Interpreter& in, const Tensor& t, int64_t most) {
   if (!has_memory(t)) return {};
-  if (t.device().is_cpu()) return t;
-  if (t.numel() > most) return {};
+  if (t.device().is_cpu()) return {t};
+  const bool is_part = t.numel() > most;
+  if (is_part && !t.is_contiguous()) return {};
   const ContextScope scope(stdlib::torch_state(in).context);
   const GradMode no_grad(false);
   try {
-    return to_device(t, kCpu);
+    return {to_device(is_part ? parts_of(t, most) : t, kCpu), is_part};
   } catch (const std::exception&) {  // the device is lost, memory is short, Ctrl-C: there is nothing to show
     return {};
   }

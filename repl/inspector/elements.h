@@ -13,9 +13,13 @@ namespace tessera::repl {
 
 using Stopping = std::function<bool()>;  // asked now and then; true: no more work
 
-// The tensor itself where the host can read it, else a copy of it in the host's memory; undefined where it has no elements
-// to be read, or more than `most`, or too little memory is left.
-tensor::Tensor on_host(lang::Interpreter& in, const tensor::Tensor& t, int64_t most);
+// The tensor itself where the host can read it, else a copy of it in the host's memory, or of evenly spread parts of one that
+// has more than `most` elements. Undefined: there are none to be read, or the memory for them is lacking.
+struct HostCopy {
+  tensor::Tensor tensor;
+  bool is_part = false;
+};
+HostCopy on_host(lang::Interpreter& in, const tensor::Tensor& t, int64_t most);
 
 struct Survey {
   std::optional<Statistics> statistics;

@@ -109,10 +109,10 @@ struct Seen {
 };
 
 Seen look_at(Interpreter& in, const Tensor& t, const Stopping& stopping) {
-  const Tensor host = on_host(in, t, kMostFromDevice);
-  if (!host.defined()) return {};
-  const Survey found = survey(host, kAll, stopping);
-  return found.statistics ? Seen{host, *found.statistics} : Seen{};
+  const HostCopy host = on_host(in, t, kMostFromDevice);
+  if (!host.tensor.defined() || host.is_part) return {};
+  const Survey found = survey(host.tensor, kAll, stopping);
+  return found.statistics ? Seen{host.tensor, *found.statistics} : Seen{};
 }
 
 // The matrix of the first of several.

@@ -121,15 +121,19 @@ void add_statistics(lang::Interpreter& in, LiveTensors& live, const LookFor& loo
       live.stopped = true;
       return;
     }
-    const bool whole = row.tensor.numel() <= std::min(look.elements_of_one, left);
+    // What has to be copied first costs more.
+    const int64_t of_one = row.tensor.device().is_cpu() ? look.elements_of_one : look.elements_of_copied;
+    const bool whole = row.tensor.numel() <= std::min(of_one, left);
     const int64_t most = whole ? row.tensor.numel() : look.elements_of_sample;
-    const Tensor host = on_host(in, row.tensor, most);
-    if (!host.defined()) continue;
-    const Survey found = survey(host, most, stopping);
+    const HostCopy host = on_host(in, row.tensor, most);
+    if (!host.tensor.defined()) continue;
+    const Survey found = survey(host.tensor, most, stopping);
     row.statistics = found.statistics;
+    if (row.statistics && host.is_part) row.statistics->sampled = true;
     row.fingerprint.checksum = found.checksum;
     if (whole) left -= most;
   }
+  live.stopped = live.stopped || stopping();
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ struct LookFor {
   // Elements that are read: of one tensor, and of all together. Of a larger one, and when the rest is less than it has,
   // evenly spread parts are taken.
   int64_t elements_of_one = int64_t(1) << 27, elements_of_all = int64_t(1) << 28, elements_of_sample = int64_t(1) << 22;
+  int64_t elements_of_copied = int64_t(1) << 24;  // of one that lies on a device
 };
 
 // Reached from the names of the main module: variables, and what lists, dicts, layers, optimizers and other objects among

@@ -6,6 +6,7 @@
 #include "repl/inspector/text_parts.h"
 #include "runtime/random.h"
 #include "tests/unit/repl/inspected.h"
+#include "tests/unit/runtime/fake_device.h"
 
 using namespace tessera::repl;
 using inspected::names;
@@ -258,6 +259,36 @@ torch.manual_seed(3)
   p.run("seen = list(Wary.asked)\nsame = torch.rand(1)\ntorch.manual_seed(3)\nagain = torch.rand(1)\n");
   CHECK(p["seen"].is_object());
   p.run("assert seen == [], seen\nassert torch.equal(same, again)\nassert y.grad_fn.name() == 'SumBackward0'\n");
+}
+
+TEST_CASE("what lies on a device is copied to be read, and counted there") {
+  fake::Devices devices;
+  Program p(R"(
+x = torch.arange(6.0).reshape(2, 3)
+there = x.to('cuda:0')
+turned = there.T
+other = torch.ones(4, device='cuda:1')
+)");
+  const LiveTensors live = p.look();
+  CHECK(row(live, "there").device == "cuda:0");
+  CHECK(row(live, "there").statistics->mean == 2.5);
+  CHECK(row(live, "turned").statistics->largest == 5);
+  CHECK(row(live, "turned").shares == "there");
+  REQUIRE(live.totals.size() == 3);
+  CHECK(live.totals[0].device == "cpu");
+  CHECK(live.totals[1].device == "cuda:0");
+  CHECK(live.totals[1].tensors == 2);
+  CHECK(live.totals[2].bytes == 16);
+  CHECK(tensors_text(live, style(100)).find("device") != std::string::npos);
+  LookFor look;
+  look.elements_of_copied = 3;
+  look.elements_of_sample = 2;
+  const LiveTensors part = live_tensors(*p.in, look);
+  CHECK(row(part, "there").statistics->sampled);
+  CHECK(row(part, "there").statistics->mean == 0.5);
+  CHECK(!row(part, "turned").statistics);
+  CHECK(!row(part, "x").statistics->sampled);
+  CHECK(!devices.record().strangers);
 }
 
 TEST_CASE("without torch there is nothing, and no error") {
