@@ -122,6 +122,23 @@ std::string bar_part(double eighths, size_t from, bool unicode) {
   return kBlocks[static_cast<size_t>(std::clamp(std::lround(seen), 0L, 8L))];
 }
 
+// A bar for each of a few whole numbers, else as many as there are enough elements for.
+struct Bins {
+  double low, high;
+  size_t count, width;  // width: columns of a bar
+
+  Bins(const Tensor& host, const Statistics& s, size_t columns) : low(s.least), high(s.largest) {
+    const bool whole = !tensor::is_floating(host.dtype()) && !tensor::is_complex(host.dtype());
+    if (whole && high - low < static_cast<double>(columns)) {
+      count = static_cast<size_t>(high - low) + 1;
+      low -= 0.5;
+      high += 0.5;
+    } else
+      count = std::clamp<size_t>(static_cast<size_t>(4 * std::sqrt(static_cast<double>(host.numel()))), 4, columns);
+    width = std::clamp<size_t>(columns / count, 1, 6);
+  }
+};
+
 double luminance(Rgb c) { return (0.299 * c.red + 0.587 * c.green + 0.114 * c.blue) / 255; }
 
 }  // namespace
@@ -174,20 +191,23 @@ std::string legend(const Range& range, const Style& style) {
 Lines histogram(const Tensor& host, const Statistics& s, size_t columns, const Style& style, const Stopping& stopping) {
   if (std::isnan(s.least)) return {};
   if (s.least == s.largest) return {"all " + number_text(s.least)};
-  const size_t bins = std::clamp<size_t>(std::min(columns, size_t(48)), 4, 48);
-  const std::vector<int64_t> counts = count_in_bins(host, s.least, s.largest, bins, int64_t(1) << 24, stopping);
+  const Bins bins(host, s, std::clamp<size_t>(columns, 4, 48));
+  const std::vector<int64_t> counts = count_in_bins(host, bins.low, bins.high, bins.count, int64_t(1) << 24, stopping);
   const int64_t most = std::max<int64_t>(1, *std::max_element(counts.begin(), counts.end()));
   const Paint paint(style);
   Lines lines;
   for (size_t row = kBarHeight; row-- > 0;) {
     std::string line;
-    for (const int64_t count : counts)
-      line += bar_part(static_cast<double>(count) * 8 * kBarHeight / static_cast<double>(most), row * 8, style.unicode);
+    for (const int64_t count : counts) {
+      const double eighths = static_cast<double>(count) * 8 * kBarHeight / static_cast<double>(most);
+      for (size_t i = 0; i < bins.width; ++i) line += bar_part(eighths, row * 8, style.unicode);
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(paint(line, Paint::kName));
   }
   const std::string low = number_text(s.least), high = number_text(s.largest);
-  lines.push_back(low + padded(high, std::max(bins, low.size() + high.size() + 1) - low.size(), true));
+  const size_t room = std::max(bins.count * bins.width, low.size() + high.size() + 1);
+  lines.push_back(low + padded(high, room - low.size(), true));
   lines.push_back(paint("the highest bar: " + count_text(most), Paint::kFaint));
   return lines;
 }

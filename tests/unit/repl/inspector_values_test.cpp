@@ -35,13 +35,13 @@ b = a
         "history   leaf, no gradient, view of a\n"
         "numbers   min 0, mean 2.333, max 4, std 1.633\n"
         "\n"
-        "                                               █\n"
-        "                                               █\n"
-        "                                               █\n"
-        "█           █           █           █          █\n"
-        "█           █           █           █          █\n"
-        "█           █           █           █          █\n"
-        "0                                              4\n"
+        "                                        █████\n"
+        "                                        █████\n"
+        "                                        █████\n"
+        "█████     █████     █████     █████     █████\n"
+        "█████     █████     █████     █████     █████\n"
+        "█████     █████     █████     █████     █████\n"
+        "0                                           4\n"
         "the highest bar: 2\n"
         "\n"
         "heat map\n"
@@ -50,6 +50,18 @@ b = a
         "░░██\n"
         "▒▒██\n");
   CHECK(has(inspect(p, "a", style(60)), "the same as b, shared with t\n"));
+}
+
+TEST_CASE("a few whole numbers have a bar each") {
+  Program p("labels = torch.tensor([1, 2, 2, 5])\n");
+  CHECK(has(inspect(p, "labels", style(60)),
+            "      ██████\n"
+            "      ██████\n"
+            "      ██████\n"
+            "████████████            ██████\n"
+            "████████████            ██████\n"
+            "████████████            ██████\n"
+            "1                            5\n"));
 }
 
 TEST_CASE("the gradient stands beside the value, or below it where there is no room") {
