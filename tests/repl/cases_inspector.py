@@ -1,5 +1,6 @@
 """The inspector at the prompt: tables, pictures and sequences as a terminal gets them."""
 import base64
+import pathlib
 import re
 import struct
 
@@ -89,6 +90,19 @@ def test_graph_and_model(case):
     s.run(4, ':graph y y.dot', 'y.dot has the graph')
     with open(f'{s.folder}/y.dot') as f:
         assert f.read().startswith('digraph "y" {')
+
+
+def test_the_documents_examples(case):
+    """docs/inspector.md, typed in order, shows what it shows."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'inspector.md').read_text()
+    shown = {8: (':watch', None), 11: (':watch off', None)}  # which it tells of in words
+    for block in re.findall('^```\n(.*?)^```', text, re.M | re.S):
+        for number, line, answer in re.findall(r'^In \[([0-9]+)\]: (.*)\n((?:(?!In \[).*\n)*)', block, re.M):
+            shown[int(number)] = line, answer.rstrip('\n')
+    assert len(shown) == 17, sorted(shown)
+    s = case.session(rows=60, columns=100, env={'NO_COLOR': '1'})
+    for number, (line, answer) in sorted(shown.items()):
+        s.run(number, line, *([answer] if answer else []))
 
 
 FIGURE = 'import matplotlib.pyplot as plt; lines = plt.plot([1, 2, 3]); plt.show()'
