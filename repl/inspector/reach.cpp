@@ -129,14 +129,13 @@ class Walk {
   }
 
   void visit(const Value& value, const std::string& name, int depth) {
-    if (!value.is_object() || full_) return;
+    if (full_ || !may_hold(value)) return;
     if (++looked_at_ > limits_.values || (looked_at_ % 1024 == 0 && in_.is_stopping())) {
       full_ = found_.gave_up = true;
       return;
     }
     Object* const object = value.as_object();
     if (const Tensor* t = tensor_in(in_, value)) return add(name, value, *t, depth == 0);
-    if (!may_hold(object)) return;
     if (depth > limits_.depth) {
       found_.gave_up = true;
       return;
@@ -155,7 +154,10 @@ class Walk {
     visit_attributes(object, name, depth);
   }
 
-  static bool may_hold(const Object* object) {
+  // Is it a tensor, or something that one could be in? Numbers and texts, of which lists are long, are left at a glance.
+  static bool may_hold(const Value& value) {
+    if (!value.is_object()) return false;
+    const Object* const object = value.as_object();
     switch (object->kind) {
       case ObjectKind::List:
       case ObjectKind::Tuple:
@@ -170,16 +172,16 @@ class Walk {
 
   // Tensors of a long list are counted where they are not listed.
   void count(const Value& value) {
-    if (++looked_at_ > limits_.values) full_ = found_.gave_up = true;
-    else if (tensor_in(in_, value) != nullptr) ++found_.more;
-    else if (value.is_object() && may_hold(value.as_object())) found_.gave_up = true;
+    if (++passed_ % 4096 == 0 && in_.is_stopping()) full_ = found_.gave_up = true;
+    if (!may_hold(value)) return;
+    if (tensor_in(in_, value) != nullptr) ++found_.more;
+    else found_.gave_up = true;
   }
 
   void visit_items(const Value* items, size_t size, const std::string& name, int depth) {
     for (size_t i = 0; i < size && !full_; ++i) {
       if (i >= limits_.items) count(items[i]);
-      else if (items[i].is_object()) visit(items[i], name + "[" + std::to_string(i) + "]", depth + 1);
-      else ++looked_at_;
+      else if (may_hold(items[i])) visit(items[i], name + "[" + std::to_string(i) + "]", depth + 1);
     }
   }
 
@@ -206,7 +208,7 @@ class Walk {
     dict_for_each(dict, [&](const Value& key, const Value& value) {
       if (full_) return;
       if (i++ >= limits_.items) return count(value);
-      if (value.is_object()) visit(value, name + "[" + key_text(key) + "]", depth + 1);
+      if (may_hold(value)) visit(value, name + "[" + key_text(key) + "]", depth + 1);
     });
   }
 
@@ -305,21 +307,19 @@ class Walk {
   std::unordered_set<std::string> named_;
   std::unordered_map<const TensorImpl*, std::string> names_;
   uint32_t place_ = 0;
-  int64_t looked_at_ = 0;
+  int64_t looked_at_ = 0, passed_ = 0;
   bool full_ = false;  // enough was looked at
 };
 
-const Value* member(Object* object, std::string_view name) {
+}  // namespace
+
+const Value* own_attribute(Object* object, std::string_view name) {
   const Value* found = nullptr;
   for_own_attributes(object, [&](std::string_view each, const Value& value) {
     if (each == name) found = &value;
   });
   return found;
 }
-
-}  // namespace
-
-const Value* own_attribute(Object* object, std::string_view name) { return member(object, name); }
 
 LayerStores layer_stores(const Value& value) {
   if (!value.is_object() || value.as_object()->kind != ObjectKind::Instance) return {};
@@ -342,7 +342,7 @@ const Tensor* tensor_in(Interpreter& in, const Value& value) {
   }
   Object* const object = value.as_object();
   if (object->kind != ObjectKind::Instance || object->type->attributes_offset == 0 || !is_array(object)) return nullptr;
-  const Value* held = member(object, "_t");
+  const Value* held = own_attribute(object, "_t");
   return held != nullptr && stdlib::is_tensor(state, *held) && stdlib::tensor_of(*held).defined()
              ? &stdlib::tensor_of(*held)
              : nullptr;

@@ -34,7 +34,7 @@ struct ReachLimits {
   int depth = 32;              // of containers in containers
   size_t items = 1000;         // of one container
   size_t tensors = 5000;       // that are listed
-  int64_t values = 2'000'000;  // that are looked at
+  int64_t values = 2'000'000;  // that are looked into
 };
 
 ReachedTensors reach_tensors(lang::Interpreter& in, const ReachLimits& limits = {});

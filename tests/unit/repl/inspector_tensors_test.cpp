@@ -87,10 +87,12 @@ deep = torch.ones(2)
 for i in range(10000):
     deep = [deep]
 many = [torch.ones(1) for i in range(3000)]
-numbers = list(range(3000000))
+words = [str(i) for i in range(3000000)]
+last = [[torch.ones(1)]]
 )");
   const LiveTensors live = p.look();
-  CHECK(live.rows.size() == 1001);
+  CHECK(live.rows.size() == 1002);
+  CHECK(live.rows.back().name == "last[0][0]");
   CHECK(live.more == 2000);
   CHECK(live.gave_up);
 }
