@@ -28,6 +28,10 @@ target_include_directories(tessera_shared INTERFACE
 target_compile_features(tessera_shared INTERFACE cxx_std_17)
 add_library(Tessera::shared ALIAS tessera_shared)
 
+if(NOT TESSERA_INSTALL)
+  return()
+endif()
+
 # --- what is installed, in the parts that packages are made of: program, library, development.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 if(TARGET tsr)

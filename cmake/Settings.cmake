@@ -1,7 +1,11 @@
 # Compiler, linker and cache settings of every target. Never -march=native: one binary serves all x86-64 machines and
 # the lanes choose their instruction set at run time.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+  else()
+    set(CMAKE_BUILD_TYPE Release)  # here, not in the project above
+  endif()
 endif()
 
 set(CMAKE_CXX_STANDARD 20)
