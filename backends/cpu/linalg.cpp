@@ -405,7 +405,7 @@ OneMatrix matrix_function(const LapackCall& c) {
 namespace {
 
 constexpr int64_t kSmallWork = int64_t(1) << 16;  // multiplications: some ten microseconds of a factorisation
-constexpr int kWorkShift = 13;                    // of a microsecond, as a power of two, of the countdown
+constexpr int kWorkShift = 15;                    // of a microsecond, as a power of two, of the countdown
 
 void lapack(const LapackCall& c) {
   check(std::max({c.m, c.n, c.k}) <= INT_MAX, TensorErrorKind::Runtime, "LAPACK takes sizes up to ", INT_MAX);

@@ -22,6 +22,10 @@ inline constexpr size_t kPieceBytes = size_t{1} << 18;
 /// f(begin, end) over [0, n) in order. No script may change meanwhile what f works on.
 template <class F>
 inline void in_pieces(Interpreter& in, size_t n, const F& f) {
+  if (n <= kPieceItems) [[likely]] {
+    if (n != 0) f(size_t{0}, n);
+    return;
+  }
   for (size_t i = 0; i < n; i += kPieceItems) {
     if (i != 0) in.check_stop(kPieceSteps);
     f(i, std::min(n, i + kPieceItems));
@@ -52,6 +56,7 @@ inline void repeat_in_pieces(Interpreter& in, char* to, std::string_view part, s
   std::memmove(to, part.data(), part.size());
   for (size_t done = part.size(); done < bytes;) {
     const size_t some = std::min({done, bytes - done, std::max(part.size(), kPieceBytes / part.size() * part.size())});
+    if (done >= kPieceBytes) in.check_stop(kPieceSteps);
     copy_in_pieces(in, to + done, to, some);
     done += some;
   }

@@ -234,7 +234,7 @@ Value tobytes(Interpreter& in, const Args& args) { return make_bytes(in, memory_
 
 Value list_of(Interpreter& in, const MemoryView* view, size_t dimension, const char* at) {
   if (dimension == view->shape.size()) return load_item(in, view->format, at);
-  Value list = make_list(in);
+  Value list = make_list(in, static_cast<size_t>(view->shape[dimension]));
   StopBudget budget(in);
   for (int64_t i = 0; i < view->shape[dimension]; ++i, budget.take())
     list_append(in, as_list(list), list_of(in, view, dimension + 1, at + i * view->strides[dimension]));

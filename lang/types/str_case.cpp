@@ -70,7 +70,7 @@ Value map_ascii(Interpreter& in, const Str* s, F&& f) {
   Value made = Value::adopt(out);
   const char* const from = s->data;
   char* const to = out->data;
-  in_pieces(in, s->size, [&](size_t i, size_t end) {
+  in_pieces(in, s->size, [&f, from, to](size_t i, size_t end) {
     for (; i < end; ++i) to[i] = f(from[i]);
   });
   return made;
@@ -94,14 +94,14 @@ Value flip_ascii(Interpreter& in, const Str* s, char first) {
   const uint64_t behind_last = (0x80u - static_cast<unsigned char>(first) - 26) * kOnes;
   Str* out = new_str(in, s->size, s->size);
   Value made = Value::adopt(out);
-  in_pieces(in, s->size, [&](size_t i, size_t end) {
+  in_pieces(in, s->size, [=, from = s->data, to = out->data](size_t i, size_t end) {
     for (; i < end; i += 8) {
-      const size_t n = std::min<size_t>(8, s->size - i);
+      const size_t n = std::min<size_t>(8, end - i);
       uint64_t word = 0;
-      std::memcpy(&word, s->data + i, n);
+      std::memcpy(&word, from + i, n);
       const uint64_t letters = (word + from_first) & ~(word + behind_last) & (kOnes * 0x80);
       word ^= letters >> 2;  // 0x80 to 0x20, the bit between the cases
-      std::memcpy(out->data + i, &word, n);
+      std::memcpy(to + i, &word, n);
     }
   });
   return made;
@@ -180,10 +180,11 @@ bool all_have(Interpreter& in, std::string_view text, uint16_t flags) {
   if (text.empty()) return false;
   const char* p = text.data();
   const char* const end = p + text.size();
-  StopBudget budget(in);
-  while (p < end) {
-    budget.take();
-    if (!(unicode::flags(decode_char(p)) & flags)) return false;
+  for (; p < end; in.check_stop(kPieceSteps)) {
+    const char* const stop = p + std::min(kPieceItems, static_cast<size_t>(end - p));
+    while (p < stop) {
+      if (!(unicode::flags(decode_char(p)) & flags)) return false;
+    }
   }
   return true;
 }

@@ -43,9 +43,8 @@ Value join(Interpreter& in, const Args& args) {
   const Value* items = items_to_join(in, args[1], holder, count);
   if (count == 0) return in.shared->empty_str;
   size_t size = size_t{separator->size} * (count - 1), length = size_t{separator->length} * (count - 1);
-  StopBudget budget(in);
   for (size_t i = 0; i < count; ++i) {
-    budget.take();
+    if (i % kPieceItems == kPieceItems - 1) in.check_stop(kPieceSteps);
     if (!is_str(items[i])) {
       throw Error(ErrorKind::TypeError, "sequence item " + std::to_string(i) + ": expected str instance, " +
                                             std::string(type_name(in, items[i])) + " found");
@@ -58,7 +57,7 @@ Value join(Interpreter& in, const Args& args) {
   Value made = Value::adopt(out);
   char* p = out->data;
   for (size_t i = 0; i < count; ++i) {
-    budget.take(as_str(items[i])->size / 8 + 1);
+    if (i % kPieceItems == kPieceItems - 1) in.check_stop(kPieceSteps);
     if (i != 0 && separator->size != 0) {
       std::memcpy(p, separator->data, separator->size);
       p += separator->size;
