@@ -14,6 +14,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/signals.h"
+#include "repl/inspector/pictures.h"
 #include "repl/prompt/editor.h"
 #include "repl/prompt/screen.h"
 #include "repl/prompt/surroundings.h"
@@ -49,7 +50,10 @@ class Prompt : public Client {
   }
   void write(std::string_view text) override { terminal_.write_out(text); }
   void show_result(int number, const Display& value) override;
-  void show(const Display& what) override { terminal_.write_out(what.text + "\n"); }
+  void show(const Display& what) override {
+    const std::string picture = png_text(what.png, style());
+    terminal_.write_out(picture.empty() ? what.text + "\n" : picture);
+  }
   void show_error(lang::Interpreter&, const lang::Value&, std::string_view text) override {
     terminal_.write_error(coloured_error(text, style_.colours));
   }
@@ -105,7 +109,7 @@ void Prompt::show_result(int number, const Display& value) {
   const std::string digits = std::to_string(number);
   terminal_.write_out(coloured("Out[", Look::kOut, style_.colours) +
                       coloured(digits, Look::kOutNumber, style_.colours) + coloured("]: ", Look::kOut, style_.colours) +
-                      (several ? "\n" : "") + value.text + "\n");
+                      (several ? "\n" : "") + value.text + "\n" + png_text(value.png, style()));
 }
 
 // To the beginning of an empty line. Where the cursor stands cannot be known (another program may have written) and is not

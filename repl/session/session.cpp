@@ -13,6 +13,7 @@
 #include "lang/vm/vm.h"
 #include "repl/session/command_line.h"
 #include "repl/session/commands.h"
+#include "repl/session/display.h"
 #include "repl/session/highlight.h"
 #include "repl/session/prelude.h"
 
@@ -132,14 +133,9 @@ Value Session::execute(const std::string& text) {
   return ends_with_semicolon(text) ? Value() : value;
 }
 
-// The value of a last expression is shown under the limits of a run too: its __repr__ is a script.
 void Session::show(const Value& value) {
   if (value.is_undefined() || value.is_none()) return;
-  Display display;
-  {
-    const RunScope run(in_.vm());
-    display.text = repr_text(in_, value);
-  }
+  const Display display = display_of(in_, value);
   results_.keep(number_, value);
   client_.show_result(number_, display);
 }

@@ -130,6 +130,23 @@ def test_a_figure_in_half_blocks(case):
     assert len(drawn) == 38, len(drawn)
 
 
+def test_a_value_that_is_a_picture(case):
+    s = case.session(env={'COLORTERM': 'truecolor'})
+    s.run(1, 'from PIL import Image')
+    s.run(2, "Image.new('RGB', (12, 4), (255, 0, 0))", '▀' * 12)
+    row = next(i for i, line in enumerate(s.lines()) if line == '▀' * 12)
+    assert (s.style_at(row, 0).fg, s.style_at(row, 11).bg) == ('ff0000', 'ff0000')
+    assert s.lines()[row - 1].startswith('Out[2]: <PIL.Image.Image')
+
+
+def test_a_progress_bar_is_redrawn_in_place(case):
+    s = case.session()
+    s.run(1, 'from tqdm import tqdm; import time')
+    s.run(2, 'for i in tqdm(range(20)): time.sleep(0.02)\n', '20/20')
+    assert sum('it/s' in line for line in s.scrolled()) == 1, s.text()
+    assert s.received.count(b'it/s') > 1
+
+
 def test_a_figure_at_a_terminal_without_colours(case):
     s = case.session(env={'TERM': 'vt100', 'TESSERA_FIGURES': case.folder})
     s.run(1, FIGURE, 'figure-')

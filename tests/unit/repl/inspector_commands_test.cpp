@@ -12,9 +12,10 @@ namespace {
 // Keeps what it is given to show.
 struct Paper : Client {
   std::string text, errors;
+  Display result;
   Style style() const override { return inspected::style(100); }
   void write(std::string_view more) override { text += more; }
-  void show_result(int, const Display&) override {}
+  void show_result(int, const Display& value) override { result = value; }
   void show(const Display&) override {}
   void show_error(tessera::lang::Interpreter&, const tessera::lang::Value&, std::string_view more) override {
     errors += more;
@@ -84,4 +85,34 @@ TEST_CASE(":inspect, :graph and :model take an expression, and say what is wrong
   CHECK(p(":graph w.detach() /tmp/none.dot") == "w.detach() has no graph behind it: it requires no gradient\n");
   CHECK(has(p(":graph y /no/such/folder/y.dot"), "/no/such/folder/y.dot: "));
   CHECK(has(p(":tensor"), "did you mean :tensors?"));
+}
+
+TEST_CASE("a value has the forms that its class makes") {
+  Prompt p;
+  p(R"(
+class Shown:
+    def __repr__(self):
+        return 'text'
+    def _repr_png_(self):
+        return b'bytes'
+    def _repr_html_(self):
+        return '<b>text</b>'
+    def _repr_svg_(self):
+        raise ValueError
+class Plain:
+    def __getattr__(self, name):
+        raise SystemExit
+    def __repr__(self):
+        return 'plain'
+)");
+  CHECK(p("Shown()") == "");
+  CHECK(p.paper.result.text == "text");
+  CHECK(p.paper.result.png == "bytes");
+  CHECK(p.paper.result.html == "<b>text</b>");
+  CHECK(p.paper.result.svg == "");
+  CHECK(p("Plain()") == "");
+  CHECK(p.paper.result.text == "plain");
+  CHECK(p.paper.result.png == "");
+  CHECK(p("Shown") == "");
+  CHECK(p.paper.result.png == "");
 }
