@@ -220,7 +220,7 @@ Picture picture_of(const Tensor& host, const Statistics& s) {
   const auto is_channels = [](int64_t size) { return size == 1 || size == 3 || size == 4; };
   const bool first = is_channels(host.size(0)) && host.size(1) >= 8 && host.size(2) >= 8;
   const bool last = !first && is_channels(host.size(2)) && host.size(0) >= 8 && host.size(1) >= 8;
-  if ((!first && !last) || host.numel() > (int64_t(1) << 26)) return {};
+  if ((!first && !last) || host.numel() > (int64_t(1) << 24)) return {};
   const int64_t c = first ? 0 : 2, y = first ? 1 : 0, x = first ? 2 : 1;
   const ElementReader read(host);
   const int64_t green = host.size(c) >= 3 ? host.stride(c) : 0;
