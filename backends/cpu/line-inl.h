@@ -53,7 +53,7 @@ struct Row {
     const int64_t whole = n / kSize * kSize;
     Wide<T> total(identity);
     for (int64_t i = 0; i < whole;) {
-      if (i % kPieceElements == 0) Context::current().poll();
+      if (i % kPieceElements == 0 && i > 0 && stop_wanted()) break;
       Wide<T> block(identity);
       for (const int64_t end = std::min(whole, i + kFoldBlock * kSize); i < end; i += kSize)
         block = combine<Combine>(block, f(Place<T>{start + i, i, int(kSize)}));
@@ -114,14 +114,14 @@ struct Row {
     in_whole_wides(i, [&]() TS_LANES { f(Place<T>{start + i, i, int(kSize)}); });
     if (i < n) f(Place<T>{start + i, i, int(n - i)});
   }
-  /// f() at each Wide that the line fills; between pieces of it the program can be stopped.
+  /// f() at each Wide that the line fills, until the program is to stop.
   template <class F>
   HWY_INLINE void in_whole_wides(int64_t& i, const F& f) const {
     constexpr int64_t kSize = Wide<T>::kSize;
     while (i + kSize <= n) {
       const int64_t last = std::min(n, i + kPieceElements) - kSize;
       for (; i <= last; i += kSize) f();
-      if (i + kSize <= n) Context::current().poll();
+      if (i + kSize <= n && stop_wanted()) i = n;
     }
   }
   /// f of a statistic: of one register, as all hold the same.

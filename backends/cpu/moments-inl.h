@@ -14,7 +14,7 @@
 #include <array>
 
 #include "hwy/highway.h"
-#include "runtime/context.h"
+#include "backends/cpu/threads.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
@@ -88,7 +88,7 @@ HWY_INLINE LaneMoments<kRows> lane_moments(const float* x, int64_t apart, int64_
   LaneMoments<kRows> levels[48];
   for (int j = 0; j < depth; j++) levels[j].count = 0;
   for (int64_t i = 0; i < pieces; i++) {
-    if (i % 1024 == 1023) Context::current().poll();
+    if (i % 1024 == 1023 && stop_wanted()) break;
     levels[0].merge(piece(i));
     for (int j = 1; j < depth && ((i + 1) >> (j - 1)) % 2 == 0; j++) {
       levels[j].merge(levels[j - 1]);

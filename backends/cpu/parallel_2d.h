@@ -29,7 +29,7 @@ inline int64_t strip_for_threads(int64_t results, int64_t most, int64_t tiles) {
 template <class F>
 void share_tiles(int64_t n, int64_t elements, const F& f) {
   const int64_t grain = std::max<int64_t>(1, kTileGrain / std::max<int64_t>(1, elements));
-  if (n <= grain) [[likely]] {
+  if (n <= grain && elements <= 4 * kTileGrain) [[likely]] {  // a long one is left when the program is to stop
     if (n > 0) f(int64_t(0), n);
     return;
   }

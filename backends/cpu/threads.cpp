@@ -344,7 +344,8 @@ class Pool {
 };
 
 void run_alone(Context& context, int64_t n, int64_t piece, int64_t grain, RangeBody body) {
-  if (!Steps(grain, piece).run(context, 0, n, body)) context.poll();
+  Steps(grain, piece).run(context, 0, n, body);
+  context.poll();
 }
 
 }  // namespace
@@ -353,6 +354,8 @@ void count_work(uint64_t steps) {
   if (inside_piece) return;
   if (int64_t* const countdown = Context::current().host_countdown) *countdown -= int64_t(steps);
 }
+
+bool stop_wanted() noexcept { return Context::current().stopping(); }
 
 bool threads_awake() { return !inside_piece && Pool::get().awake(); }
 

@@ -40,7 +40,11 @@ void count_work(uint64_t steps);
 /// Whether a thread of the pool looks for work at this moment.
 bool threads_awake();
 
-/// The part of parallel_for that is no template.
+/// Inside of a body of run_split: whether the program is to stop. The body may then return at once, whatever it has done, for
+/// run_split throws behind it. A kernel that threw itself would be longer by the way out, once for each instruction set.
+bool stop_wanted() noexcept;
+
+/// The part of parallel_for that is no template. Throws when the program is to stop, before, between or after pieces.
 void run_split(int64_t n, const Split& split, RangeBody body);
 
 /// f(begin, end) over pieces of [0, n) of at least `grain` elements, which should be some microseconds of work.

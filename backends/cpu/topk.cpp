@@ -117,11 +117,6 @@ class RowTopk {
   void select_like_std() {
     fill_items(call_.size);
     const auto begin = items_.begin(), nth = items_.begin() + call_.k - 1;
-    if (call_.size < kPollEvery) {
-      std::nth_element(begin, nth, items_.end(), better);
-      if (call_.sorted) std::sort(begin, nth, better);
-      return;
-    }
     int64_t looks = 0;
     const auto better_or_stop = [&looks](const Item& a, const Item& b) {
       if (++looks % kPollEvery == 0) [[unlikely]]
