@@ -12,11 +12,21 @@ std::vector<std::string> module_names(Interpreter&) {
   return names;
 }
 
+std::vector<std::string> schemas_of_name(std::string_view module, std::string_view name) {
+  const OpFlag flag = module == "torch" ? tensor::kFunction : tensor::kFunctional;
+  std::vector<std::string> schemas;
+  if (module != "torch" && module != "torch.nn.functional") return schemas;
+  for (const OpEntry* entry : tensor::find_op(name))
+    if (entry->has(flag)) schemas.emplace_back(entry->schema_text);
+  return schemas;
+}
+
 }  // namespace
 
 lang::Assist library_assist() {
   lang::Assist assist;
   assist.schemas = schemas_of;
+  assist.schemas_of_name = schemas_of_name;
   assist.modules = module_names;
   return assist;
 }

@@ -118,10 +118,39 @@ class Completer {
     size_t begin = 0;
     const Known object = known_primary(in_, text_, pieces_, pieces_.size() - 2, begin, assist_);
     if (!object.is_known()) return;
-    for (const KnownName& name : known_names(in_, object)) add(name.name, name.kind.empty() ? "function" : name.kind);
+    add_known(object);
     sort_from(0);
-    if (choices_.found.size() <= kNoted)
-      for (Choice& choice : choices_.found) describe(choice, known_attribute(in_, object, choice.text));
+    if (choices_.found.size() > kNoted) return;
+    for (Choice& choice : choices_.found) {
+      // A property's getter may be a host's function, and what is not made yet may have to be read from a file.
+      if (choice.kind != "property" && made_.count(choice.text) != 0)
+        describe(choice, known_attribute(in_, object, choice.text));
+      else if (assist_.schemas_of_name != nullptr && is_module(object.value))
+        for (const std::string& schema : assist_.schemas_of_name(module_name(object.value), choice.text)) {
+          choice.note = form_of_schema(schema, choice.text, false).text;
+          break;
+        }
+    }
+  }
+
+  // What a module has not made yet is told by its name.
+  void add_known(const Known& object) {
+    const std::string before = is_module(object.value) ? module_name(object.value) + "." : "";
+    for (const KnownName& name : known_names(in_, object)) {
+      if (!name.kind.empty()) {
+        made_.insert(name.name);
+        add(name.name, name.kind);
+      } else {
+        const bool capital = name.name[0] >= 'A' && name.name[0] <= 'Z';
+        add(name.name, is_library(before + name.name) ? "module" : capital ? "class" : "function");
+      }
+    }
+  }
+  static bool is_module(const Value& value) {
+    return value.is_object() && value.as_object()->kind == ObjectKind::Module;
+  }
+  static std::string module_name(const Value& value) {
+    return std::string(static_cast<Module*>(value.as_object())->name->view());
   }
 
   static constexpr size_t kNoted = 40;  // so many are looked at closer
@@ -243,14 +272,14 @@ class Completer {
     add_submodules(name + ".");
     if (module != nullptr || is_library(name)) {
       const Known known = known_of(in_, Value(static_cast<Object*>(in_.import(name))));
-      for (const KnownName& each : known_names(in_, known)) add(each.name, each.kind.empty() ? "function" : each.kind);
+      add_known(known);
     }
     sort_from(0);
   }
-  bool is_library(const std::string& name) const {
-    if (assist_.modules == nullptr) return false;
-    const std::vector<std::string> names = assist_.modules(in_);
-    return std::find(names.begin(), names.end(), name) != names.end();
+  bool is_library(const std::string& name) {
+    if (library_.empty() && assist_.modules != nullptr)
+      for (std::string& each : assist_.modules(in_)) library_.insert(std::move(each));
+    return library_.count(name) != 0;
   }
   void complete_module(size_t begin) {
     size_t first = pieces_.size();
@@ -302,7 +331,7 @@ class Completer {
   const Assist& assist_;
   std::vector<Piece> pieces_;
   Choices choices_;
-  std::set<std::string> seen_;
+  std::set<std::string> seen_, made_, library_;
 };
 
 }  // namespace

@@ -51,6 +51,14 @@ void import_prelude(Interpreter& in, std::string_view text) {
   }
 }
 
+bool read_ahead(Interpreter& in) {
+  for (const Name& each : kNames) {
+    if (each.name == "plt" || in.modules().find(each.module) != nullptr) continue;  // plots are for few
+    return !prelude_module(in, each.name).is_undefined();
+  }
+  return false;
+}
+
 std::vector<std::string> prelude_names(Interpreter&) {
   std::vector<std::string> names;
   for (const Name& each : kNames) names.emplace_back(each.name);

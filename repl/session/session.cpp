@@ -75,6 +75,8 @@ BlockState Session::state_of(std::string_view block) const {
 
 std::string Session::block_name() const { return "In [" + std::to_string(number_) + "]"; }
 
+bool Session::prepare() { return read_ahead(in_); }
+
 Outcome Session::run(const std::string& block) {
   if (is_blank(block)) return {};
   in_.interrupt.fetch_and(~kKeyboard);  // one that came too late for the last block

@@ -48,6 +48,10 @@ class Session {
   int number() const { return number_; }  // the next block's: In [n]
   BlockState state_of(std::string_view block) const;
 
+  // Work for when a person does nothing: reads one of the modules that are there without import, so that the first use of it
+  // and its completion need not wait. Some ten milliseconds. False: there is nothing left to do.
+  bool prepare();
+
   // Ends what runs with KeyboardInterrupt. From any thread, and from a handler of a signal.
   void interrupt() noexcept;
 

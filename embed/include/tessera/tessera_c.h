@@ -309,7 +309,8 @@ TSR_API void tsr_task_free(tsr_task* task);
 /* What a prompt needs. */
 typedef enum tsr_completeness { TSR_COMPLETE = 0, TSR_INCOMPLETE = 1, TSR_INVALID = 2 } tsr_completeness;
 TSR_API tsr_completeness tsr_is_complete(tsr_interpreter* in, const char* code, size_t size);
-/* Calls `found` for each name that may stand at the end of `code`: "torch.lin" finds "torch.linspace" and its like. */
+/* Calls `found` for each word that may stand at the end of `code` in the place of the one that has begun there: "torch.lin" finds
+ * "linspace" and its like, "f(wid" the argument "width=", "d['o" the keys, "import tor" modules. Runs nothing of the script's. */
 TSR_API bool tsr_complete(tsr_interpreter* in, const char* code, size_t size,
                           void (*found)(void* user, const char* name, size_t size), void* user, tsr_error** error);
 /* What help(value) prints. */

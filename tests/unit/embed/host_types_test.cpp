@@ -184,6 +184,10 @@ TEST_CASE("embed: modules of the host's, an importer, input and help") {
   CHECK(raised(tsr, "input()") == "EOFError: EOF when reading a line");
   CHECK(tsr.get("jump").help() == "jump(height: float = 1.0) -> float\n\n    Jump.\n");
   CHECK(tsr.complete("x = game.li") == std::vector<std::string>{"lives"});
+  CHECK(tsr.complete("game.jump(hei") == std::vector<std::string>{"height="});
+  tsr.run("d = {'one': 1, 'other': 2}");
+  CHECK(tsr.complete("d['o") == std::vector<std::string>{"one", "other"});
+  CHECK(tsr.complete("from game import ju") == std::vector<std::string>{"jump"});
   CHECK(tsr.is_complete("def f():") == TSR_INCOMPLETE);
   CHECK(tsr.is_complete("x = 1") == TSR_COMPLETE);
   CHECK(tsr.is_complete("x = )") == TSR_INVALID);

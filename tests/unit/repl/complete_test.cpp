@@ -54,6 +54,13 @@ TEST_CASE("names and attributes") {
   CHECK(has(s, "F.rel", "relu"));
   CHECK(has(s, "np.ara", "arange"));
   CHECK(has(s, "torch.zeros(3).", "sum"));
+  const Completion add = complete(*s.session, "torch.addcm", 11);
+  CHECK(add.candidates[0].text == "addcmul");
+  CHECK(add.candidates[0].kind == "function");
+  CHECK(add.candidates[0].note == "addcmul(input, tensor1, tensor2, *, value=1)");
+  CHECK(complete(*s.session, "torch.distributio", 17).candidates[0].kind == "module");
+  CHECK(complete(*s.session, "nn.Conv2", 8).candidates[0].kind == "class");
+  CHECK(s.run("import sys; 'torch.nn.conv' in sys.modules").ends_with("False\n"));
   CHECK(at(s, "# alp") == "");
   CHECK(at(s, "1.al") == "");
   s.run("x = torch.ones(2, 3)");

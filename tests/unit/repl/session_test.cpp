@@ -58,6 +58,15 @@ TEST_CASE("modules are there without import, and no variables") {
   CHECK(s.run(":who") == "F\t \n");
 }
 
+TEST_CASE("a session can read ahead") {
+  FakeSession s;
+  int steps = 0;
+  while (s.session->prepare()) ++steps;
+  CHECK(steps >= 3);
+  CHECK(s.run("'nn' in globals(), 'torch' in globals()") == "Out[1]: (False, False)\n");
+  CHECK(s.run("import sys; 'torch.nn' in sys.modules") == "Out[2]: True\n");
+}
+
 TEST_CASE("what is raised is shown and the session goes on") {
   FakeSession s;
   CHECK(s.run("1 / 0").find("ZeroDivisionError: division by zero") != std::string::npos);
