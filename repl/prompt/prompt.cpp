@@ -26,6 +26,8 @@
 namespace tessera::repl {
 namespace {
 
+constexpr int kIdleMilliseconds = 200;  // without a key: then the session reads ahead
+
 class Prompt : public Client {
  public:
   Prompt(Interpreter& in, Terminal& terminal)
@@ -92,6 +94,7 @@ class Prompt : public Client {
   ViMode shape_ = ViMode::kInsert;
   std::string offered_;  // the next block begins with it
   bool said_problem_ = false;
+  bool has_read_ahead_ = false;
   bool ran_ = false;  // a block since the last prompt: an empty line sets it off
 };
 
@@ -150,7 +153,12 @@ bool Prompt::next_key(Key& key, Tty::Event& event) {
       return false;
     }
     std::string bytes;
-    event = tty_.read(bytes, keys_.undecided() ? kEscapeWaitMilliseconds : -1);
+    const bool undecided = keys_.undecided();
+    event = tty_.read(bytes, undecided ? kEscapeWaitMilliseconds : has_read_ahead_ ? -1 : kIdleMilliseconds);
+    if (event == Tty::Event::kTimeout && !undecided) {
+      has_read_ahead_ = !session_.prepare();
+      return false;
+    }
     keys_.feed(bytes);
     found = event == Tty::Event::kTimeout ? keys_.next_after_wait() : keys_.next();
     if (!found) return false;
