@@ -51,6 +51,8 @@ std::span<const Command> tensor_commands();   // tensors, watch, inspect, graph,
 int run_shell(Session& session, std::string_view line);
 // `files = !ls`: the lines of the output.
 std::vector<std::string> shell_lines(Session& session, std::string_view line);
+// "%%writefile FILE": its body becomes the file's text.
+Outcome write_file(Session& session, const CommandLine& line);
 // A cell: "%%timeit" with its body.
 Outcome run_cell(Session& session, const CommandLine& line);
 

@@ -1,4 +1,5 @@
 // :run, :load, :edit, :save, :restore, and going about in folders.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,8 @@ std::string read_program(Session& session, const std::string& path) {
     throw Error(ErrorKind::ValueError, "'" + path + "' is not a text: it has zero bytes");
   return decode_source(std::move(bytes));
 }
+
+std::string_view trimmed_end(std::string_view text) { return text.substr(0, text.find_last_not_of(" \t\n") + 1); }
 
 std::string one_word(std::string_view arguments, const char* usage) {
   const std::vector<std::string> words = words_of(arguments);
@@ -255,5 +258,30 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 std::span<const Command> file_commands() { return kCommands; }
+
+Outcome write_file(Session& session, const CommandLine& line) {
+  Interpreter& in = session.interpreter();
+  std::vector<std::string> words = words_of(line.arguments);
+  const bool appends = !words.empty() && words[0] == "-a";
+  if (appends) words.erase(words.begin());
+  if (words.size() != 1) throw CommandError("usage: %%writefile [-a] FILE");
+  const std::string path = home_path(words[0]);
+  Files& files = stdlib::files_of(in);
+  const bool is_new = !files.is_file(path);
+  const int file = files.open(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC));
+  if (file < 0) stdlib::throw_os_error(in, errno, path);
+  const std::string text = std::string(trimmed_end(line.body)) + "\n";
+  size_t done = 0;
+  int problem = 0;
+  while (done < text.size() && problem == 0) {
+    const ssize_t size = files.write(file, text.data() + done, text.size() - done);
+    if (size < 0) problem = errno;
+    else done += static_cast<size_t>(size);
+  }
+  if (files.close(file) != 0 && problem == 0) problem = errno;
+  if (problem != 0) stdlib::throw_os_error(in, problem, path);
+  session.client().write((appends ? "Appending to " : is_new ? "Writing " : "Overwriting ") + path + "\n");
+  return {};
+}
 
 }  // namespace tessera::repl

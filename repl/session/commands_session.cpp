@@ -15,7 +15,7 @@ constexpr std::string_view kOthers =
     "\nAlso\n"
     "  NAME?  NAME??                what it is; its source\n"
     "  !LINE  names = !LINE         runs a line of the shell; takes its output\n"
-    "  %%time  %%timeit  %%profile  of the lines below\n"
+    "  %%time  %%timeit  %%profile  of the lines below; %%writefile FILE, %%bash\n"
     "  % does the same as :  (%timeit, %run, %who ...)\n"
     "  _ __ ___ _3 Out[3] In[3]     results and blocks; a statement ending in ; shows nothing\n";
 

@@ -125,11 +125,13 @@ Outcome run_cell(Session& session, const CommandLine& line) {
   const Command* const command = find_command(line.name);
   if (command != nullptr && command->takes == Command::Takes::Statement)
     return command->run(session, line.arguments + "\n" + line.body);
+  if (line.name == "writefile") return write_file(session, line);
   if (line.name == "bash" || line.name == "sh") {
     run_shell(session, line.body);
     return {};
   }
-  throw CommandError("there is no cell command %%" + line.name + "; there are %%time, %%timeit, %%profile and %%bash");
+  throw CommandError("there is no cell command %%" + line.name +
+                     "; there are %%time, %%timeit, %%profile, %%writefile and %%bash");
 }
 
 }  // namespace tessera::repl

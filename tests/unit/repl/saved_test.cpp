@@ -147,6 +147,11 @@ TEST_CASE("programs and texts from files") {
   CHECK(s.run(":load " + folder.path).find("IsADirectoryError") != std::string::npos);
   std::ofstream(folder / "b.py") << std::string("\0\1\2", 3);
   CHECK(s.run(":load " + (folder / "b.py")).find("not a text") != std::string::npos);
+  CHECK(s.run("%%writefile " + (folder / "w.txt") + "\none\n  two\n\n") == "Writing " + (folder / "w.txt") + "\n");
+  CHECK(s.run("%%writefile -a " + (folder / "w.txt") + "\nthree") == "Appending to " + (folder / "w.txt") + "\n");
+  CHECK(text_of(folder / "w.txt") == "one\n  two\nthree\n");
+  CHECK(s.run("%%writefile /nowhere/x\n1").find("FileNotFoundError") != std::string::npos);
+  CHECK(s.run("%%writefile /dev/full\n1").find("No space left") != std::string::npos);
   CHECK(s.run(":edit") == "there is no editor here\n");
   s.client.edited = "40 + 2";
   CHECK(s.run(":edit").ends_with("42\n"));
