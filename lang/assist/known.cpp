@@ -189,6 +189,12 @@ Known known_attribute(Interpreter& in, const Known& object, std::string_view tex
   }
   if (object.type == nullptr) return {};
   const Value found = type_lookup(object.type, name);
+  // Of a tensor these may warn when they are asked.
+  static constexpr std::string_view kTensors[] = {"T", "H", "mT", "mH", "real", "imag", "data", "grad"};
+  Type* const tensor = in.named_type("Tensor");
+  if (tensor != nullptr && object.type->is_subtype_of(tensor) &&
+      std::find(std::begin(kTensors), std::end(kTensors), text) != std::end(kTensors))
+    return {Value(), tensor, false};
   if (!found.is_undefined()) return in_class(in, found, object);
   const bool native = (object.type->type_flags & kScriptClass) == 0 && object.type->slots.get_attr != nullptr;
   return native && !object.value.is_undefined() ? known_of(in, object.type->slots.get_attr(in, object.value, name))

@@ -66,6 +66,8 @@ TEST_CASE("names and attributes") {
   s.run("x = torch.ones(2, 3)");
   CHECK(at(s, "x.unsq") == "unsqueeze unsqueeze_");
   CHECK(at(s, "x.T.unsq") == "unsqueeze unsqueeze_");
+  s.run("cube = torch.ones(1, 1, 1, requires_grad=True) * 2");
+  CHECK(at(s, "cube.T.unsq") + at(s, "cube.grad.unsq") + s.client.errors == "unsqueeze unsqueeze_unsqueeze unsqueeze_");
   CHECK(at(s, "def f(beta, gamma):\n    return bet") == "beta");
   const Completion one = complete(*s.session, "y = x.unsq + 1", 10);
   CHECK(one.begin == 6);
