@@ -127,6 +127,7 @@ void restore(Session& session, const std::string& path, bool data_only) {
   const RunScope run(in.vm());
   const Value reading = call(in, library(in, "Reading"), {make_str_lossy(in, path), library_modules(in)});
   const Value head = get_attr(in, reading, intern(in, "head")), problems = make_list(in);
+  // Of the kinds that are expected here: Reading has looked.
   const Value definitions = item(in, head, "definitions"), blocks = item(in, head, "blocks");
   const int64_t number = index(in, item(in, head, "number"));
 
@@ -140,7 +141,9 @@ void restore(Session& session, const std::string& path, bool data_only) {
     call_method(in, reading, intern(in, "left_out"), {problems});
   }
   const Value own = data_only ? Value::none() : Value(static_cast<Object*>(in.main_module()->dict));
-  add_names(in, call_method(in, reading, intern(in, "values"), {own}));
+  const Value values = call_method(in, reading, intern(in, "values"), {own});
+  if (!is_dict(values)) throw Error(ErrorKind::ValueError, "the session's file has no names");
+  add_names(in, values);
   before.accept();
 
   std::vector<std::string> texts;

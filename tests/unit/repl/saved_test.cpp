@@ -121,6 +121,32 @@ TEST_CASE("a file that is none, or damaged, changes nothing") {
   CHECK(s.run(":restore") == "usage: :restore [-d] FILE\n");
 }
 
+TEST_CASE("a file of strange content is refused") {
+  const Folder folder;
+  FakeSession s;
+  s.run(
+      "import pickle, io, zlib\nfrom torch._archive import Writer\n"
+      "def write(path, head):\n    with open(path, 'wb') as file:\n        archive = Writer(file.write, 'session')\n"
+      "        archive.add('session.pkl', pickle.dumps(head, 2))\n        archive.add('data.pkl', pickle.dumps({'data': {}, 'random': None}, 2))\n"
+      "        archive.add('byteorder', b'little')\n        archive.close()\n");
+  s.run(
+      "good = {'format': 'tessera session', 'version': 1, 'modules': {}, 'imports': {}, 'own': [], 'plain': {'mark': 5}, 'blocks': "
+      "[''], 'number': 1, 'definitions': []}");
+  const std::string file = folder / "s";
+  for (const char* strange :
+       {"{}", "[1]", "None", "{'format': 'tessera session'}", "{**good, 'version': 99}", "{**good, 'definitions': [5]}",
+        "{**good, 'definitions': [['x = 1', 'a', 'b', 'c', 'd']]}", "{**good, 'definitions': [['x', 1, -5, 'f', 'x']]}",
+        "{**good, 'definitions': {}}", "{**good, 'blocks': 'text'}", "{**good, 'blocks': [1]}",
+        "{**good, 'number': 'x'}", "{**good, 'number': -1}", "{**good, 'modules': {'a': 5}}",
+        "{**good, 'imports': {'a': 'b'}}", "{**good, 'plain': [1]}", "{**good, 'plain': {1: 2}}",
+        "{**good, 'own': 3}"}) {
+    s.run("write('" + file + "', " + strange + ")");
+    const std::string said = s.run(":restore " + file);
+    CHECK_MESSAGE(said.find(file + " is ") == 0, strange << ": " << said);
+    CHECK(s.run("'good' in globals()").ends_with("True\n"));
+  }
+}
+
 TEST_CASE("a place that cannot be written leaves the old file") {
   FakeSession s;
   s.run("x = torch.ones(100000)");
