@@ -42,6 +42,23 @@ struct Site {
   char function[64], file[128], text[120], expression[120];
 };
 
+// Forms of four letters have a second word.
+constexpr bool kHasSecond[] = {
+#define TS_OP(name, form) sizeof(form) == 5,
+#include "lang/compiler/opcodes.def"
+#undef TS_OP
+};
+
+// The instruction that the word belongs to.
+Op instruction_at(const Code& code, uint32_t word) {
+  Op op{};
+  for (uint32_t at = 0; at <= word;) {
+    op = op_of(code.words[at]);
+    at += kHasSecond[static_cast<size_t>(op)] ? 2 : 1;
+  }
+  return op;
+}
+
 void copy(char* to, size_t room, std::string_view from) {
   const size_t size = std::min(room - 1, from.size());
   std::memcpy(to, from.data(), size);
@@ -83,7 +100,7 @@ struct Profile::Table {
     const size_t begin = std::min<size_t>(place.span.begin, text.size());
     site.code = &code;
     site.word = word;
-    site.op = op_of(code.words[word]);
+    site.op = instruction_at(code, word);
     site.line =
         1 + static_cast<uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
     copy(site.function, sizeof site.function, code.qualname != nullptr ? code.qualname->view() : "");
