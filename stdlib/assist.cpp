@@ -21,12 +21,17 @@ std::vector<std::string> schemas_of_name(std::string_view module, std::string_vi
   return schemas;
 }
 
+std::string tensor_note(Interpreter&, const Value& tensor) {
+  return tensor_of(tensor).defined() ? describe(tensor_of(tensor)) : "";
+}
+
 }  // namespace
 
 lang::Assist library_assist() {
   lang::Assist assist;
   assist.schemas = schemas_of;
   assist.schemas_of_name = schemas_of_name;
+  assist.tensor_note = tensor_note;
   assist.modules = module_names;
   return assist;
 }

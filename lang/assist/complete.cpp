@@ -162,6 +162,9 @@ class Completer {
                                             ? call_forms(in_, known, choice.text, assist_)
                                             : std::vector<CallForm>();
     if (!forms.empty()) choice.note = forms.front().text;
+    else if (choice.kind == "tensor" && assist_.tensor_note != nullptr)
+      choice.note = assist_.tensor_note(in_, known.value);
+    else if (choice.kind == "name") choice.note = type_name(in_, known.value);
   }
 
   // --- names
@@ -190,8 +193,8 @@ class Completer {
     }
     if (choices_.found.size() <= kNoted)
       for (Choice& choice : choices_.found)
-        if (choice.kind == "function" || choice.kind == "class")
-          describe(choice, known_name(in_, choice.text, assist_));
+        if (choice.kind == "function" || choice.kind == "class" || choice.kind == "tensor" || choice.kind == "name")
+          describe(choice, known_name(in_, choice.text, Assist{}));  // nothing is imported for a note
   }
 
   // What the block itself names: parameters and variables of a function that is being written.

@@ -16,6 +16,8 @@ struct Assist {
   std::vector<std::string> (*schemas)(Interpreter& in, const Value& function) = nullptr;
   // The same of a name of a module that nothing has been made for yet: "torch", "add". None where it is no op.
   std::vector<std::string> (*schemas_of_name)(std::string_view module, std::string_view name) = nullptr;
+  // "float32[2, 3] on cpu"
+  std::string (*tensor_note)(Interpreter& in, const Value& tensor) = nullptr;
   // Modules that can be imported and are no files.
   std::vector<std::string> (*modules)(Interpreter& in) = nullptr;
   // Names that are there without having been made: Undefined where it is none of them; and which.

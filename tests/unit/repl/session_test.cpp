@@ -186,7 +186,7 @@ TEST_CASE("a profile says which line took the time") {
   FakeSession s;
   s.run("def slow(n):\n    total = 0\n    for i in range(n):\n        total += i * i % 7\n    return total\n");
   s.run("def products(a):\n    for i in range(20):\n        b = a @ a\n    return b\n");
-  const std::string text = s.run(":profile (slow(2_000_000), products(torch.ones(400, 400)))[0]");
+  const std::string text = s.run(":profile (slow(5_000_000), products(torch.ones(500, 500)))[0]");
   CHECK(text.find("looked at") != std::string::npos);
   CHECK(text.find("for i in range(n):") != std::string::npos);  // a loop that calls nothing is told as a whole
   CHECK(text.find("slow  (In [1])") != std::string::npos);
