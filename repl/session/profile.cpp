@@ -17,6 +17,7 @@
 #include "lang/types/str.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/vm.h"
+#include "runtime/autograd/engine.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -26,6 +27,7 @@ namespace {
 constexpr long kInterval = 1'000'000;  // nanoseconds
 constexpr size_t kMostFrames = 100;
 constexpr size_t kMostSites = 4096;
+constexpr size_t kMostNodes = 256;
 double now() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -38,7 +40,8 @@ struct Site {
   uint32_t word, line;
   Op op;
   int64_t self, total;
-  uint64_t stamp;  // the last sample that counted it
+  int64_t in_nodes;  // of self, in a backward's nodes, which are counted apart
+  uint64_t stamp;    // the last sample that counted it
   char function[64], file[128], text[120], expression[120];
 };
 
@@ -67,10 +70,17 @@ void copy(char* to, size_t room, std::string_view from) {
 
 }  // namespace
 
+// An operation's derivative, by the name of its node.
+struct NodeCount {
+  char name[48];
+  int64_t count;
+};
+
 // Written by the handler of the signal, on the profiled thread.
 struct Profile::Table {
   Interpreter& in;
   std::vector<Site> sites;
+  std::vector<NodeCount> nodes;
   uint64_t stamp = 0;
   int64_t samples = 0;
   double began = now(), ended = 0;
@@ -78,7 +88,10 @@ struct Profile::Table {
   struct sigaction before {};
   bool running = false;
 
-  explicit Table(Interpreter& interpreter) : in(interpreter) { sites.reserve(kMostSites); }
+  explicit Table(Interpreter& interpreter) : in(interpreter) {
+    sites.reserve(kMostSites);
+    nodes.reserve(kMostNodes);
+  }
 
   // No memory is taken here: a signal's handler comes along.
   int site_of(const Frame& frame) {
@@ -119,6 +132,14 @@ struct Profile::Table {
       if (const int site = site_of(*frame); site >= 0) stack[count++] = static_cast<uint16_t>(site);
     return count;
   }
+  bool count_node(const char* name) {
+    for (NodeCount& each : nodes)
+      if (std::strncmp(each.name, name, sizeof each.name - 1) == 0) return ++each.count, true;
+    if (nodes.size() == kMostNodes) return false;
+    copy(nodes.emplace_back().name, sizeof(NodeCount::name), name);
+    return nodes.back().count = 1, true;
+  }
+
   // The safe point that is asked for makes the place of a loop known that calls nothing: it is saved there.
   void on_signal() {
     uint16_t stack[kMostFrames];
@@ -128,6 +149,7 @@ struct Profile::Table {
     ++samples;
     ++stamp;
     ++sites[stack[0]].self;
+    if (const char* node = tensor::running_node(); node != nullptr && count_node(node)) ++sites[stack[0]].in_nodes;
     for (size_t i = 0; i < frames; ++i) {
       Site& site = sites[stack[i]];
       if (site.stamp != stamp) ++site.total;
@@ -263,11 +285,16 @@ std::string Profile::text(unsigned columns) const {
     function.self += site.self;
     function.total = std::min(function.total + site.total, table.samples);
     const std::string operation = operation_of(site);
-    if (site.self == 0 || operation.empty()) continue;
+    if (site.self == site.in_nodes || operation.empty()) continue;
     Row& row = operations[operation];
     row.name = operation;
-    row.self += site.self;
-    row.total += site.self;
+    row.self += site.self - site.in_nodes;
+    row.total = row.self;
+  }
+  for (const NodeCount& node : table.nodes) {
+    Row& row = operations[node.name];
+    row.name = node.name;
+    row.self = row.total = node.count;
   }
   const auto rows = [](const std::map<std::string, Row>& from) {
     std::vector<Row> all;

@@ -71,11 +71,13 @@ class Engine {
     }
     inline static thread_local Sweeping current;
     inline static thread_local Running* innermost = nullptr;
+    inline static thread_local const char* node = nullptr;  // per thread: the name of the one that runs
     Sweeping before;
     Running* outer;
     std::vector<std::function<void()>> last;  // to be called when all has run
   };
   friend Sweeping tessera::tensor::current_sweep();
+  friend const char* tessera::tensor::running_node();
   friend void tessera::tensor::queue_callback(std::function<void()> callback);
 
   struct Capture {
@@ -181,12 +183,22 @@ class Engine {
     const TensorList given = watched ? grads : TensorList();
     if (Context::current().anomaly_mode) [[unlikely]]
       call_watched(*node, grads, results);
-    else node->backward(grads, results);
+    else {
+      const NamedNode named(*node);
+      node->backward(grads, results);
+    }
     if (watched) run_post_hooks(*node, results, given);
     if (keep_graph_) return;
     node->release_saved();
     node->released = true;
   }
+
+  struct NamedNode {
+    const char* before;
+    explicit NamedNode(const Node& node) : before(std::exchange(Running::node, node.name)) {}
+    ~NamedNode() { Running::node = before; }
+    NamedNode(const NamedNode&) = delete;
+  };
 
   // Under anomaly mode an error says where the forward part was.
   static void call_watched(Node& node, const TensorList& grads, TensorList& results) {
@@ -362,6 +374,7 @@ TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const Ten
 }
 
 Sweeping current_sweep() { return Engine::Running::current; }
+const char* running_node() { return Engine::Running::node; }
 
 void queue_callback(std::function<void()> callback) {
   Engine::Running* const running = Engine::Running::innermost;

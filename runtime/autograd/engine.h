@@ -31,6 +31,8 @@ struct Sweeping {
   bool limited = false;  // to the way to some inputs
 };
 Sweeping current_sweep();
+/// The name of the node whose derivative this thread computes; null: none. A handler of a signal may ask.
+const char* running_node();
 /// Calls it when the sweep that this thread is in has run.
 void queue_callback(std::function<void()> callback);
 

@@ -192,5 +192,8 @@ TEST_CASE("a profile says which line took the time") {
   CHECK(text.find("slow  (In [1])") != std::string::npos);
   CHECK(text.find("b = a @ a") != std::string::npos);
   CHECK(text.find("operation") != std::string::npos);
+  s.run("w = torch.ones(500, 500, requires_grad=True)");
+  const std::string swept = s.run(":profile [(w @ w).sum().backward() for i in range(30)][0]");
+  CHECK(swept.find("MmBackward0") != std::string::npos);
   CHECK(s.run(":profile pass").find("try :timeit") != std::string::npos);
 }
