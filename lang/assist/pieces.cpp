@@ -112,7 +112,7 @@ std::vector<size_t> logical_lines(std::string_view text) {
     const char c = text[piece.begin];
     if (piece.kind == Piece::Kind::Operator) depth += opens(c) - closes(c);
     if (piece.kind == Piece::Kind::Newline && depth <= 0 && piece.end < text.size() && text[piece.end] != ' ' &&
-        text[piece.end] != '\t' && !(piece.begin > 0 && text[piece.begin - 1] == '\\'))
+        text[piece.end] != '\t' && text[piece.end] != '\n' && !(piece.begin > 0 && text[piece.begin - 1] == '\\'))
       lines.push_back(piece.end);
   }
   return lines;
