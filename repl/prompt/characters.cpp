@@ -60,10 +60,14 @@ CodePoint code_point_at(std::string_view text, size_t at) {
   return {code, length};
 }
 
+bool is_order(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 int columns_of(char32_t code) {
   if (code < 0x20 || code == 0x7f) return 0;
-  if (code < 0x7f) return 1;
-  if (code >= 0x80 && code < 0xa0) return 0;
+  if (code < 0x7f || is_order(code)) return 1;
   const int width = libc_width(code);
   return width < 0 ? 1 : width;  // not assigned in libc's table: newer than libc, most likely a picture of its own
 }

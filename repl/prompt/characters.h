@@ -17,6 +17,10 @@ CodePoint code_point_at(std::string_view text, size_t at);
 // Columns of one code point: 0 for those that combine with the one before, 2 for wide ones, by libc's table for UTF-8
 // whatever the locale is. Control characters take none here: whoever shows them writes them otherwise.
 int columns_of(char32_t code);
+
+// What a terminal would take for an order, or for another direction of what follows: never written to one, something else of
+// one column stands for it. Broken bytes too.
+bool is_order(char32_t code);
 int columns_of(std::string_view text);
 
 // What a cursor moves over as one: a code point with those that combine with it.

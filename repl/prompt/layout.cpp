@@ -89,7 +89,7 @@ class Wrapping {
       const bool simple = static_cast<unsigned char>(line[at]) < 0x80 &&
                           (at + 1 == line.size() || static_cast<unsigned char>(line[at + 1]) < 0x80);
       const size_t next = simple ? at + 1 : character_after(line, at);
-      const int width = character_width(line.substr(at, next - at), in_text);
+      const int width = std::min(character_width(line.substr(at, next - at), in_text), columns_ - indent_);
       if (now.column + width > columns_) now = {now.row + 1, indent_};
       place(now, width, at, next);
       now.column += width;
@@ -142,6 +142,9 @@ void add_character(Row& row, std::string_view character, int width, Look look) {
     const char shown[] = {'^', static_cast<char>(first ^ 0x40), '\0'};
     row.add(std::string_view(shown, 1), 1, Look::kFaint);
     row.add(std::string_view(shown + 1, 1), 1, Look::kFaint);
+  } else if (columns_of(character) > width) {
+    row.add("~", 1, Look::kFaint);  // wider than the whole terminal
+    for (int i = 1; i < width; ++i) row.add(" ", 1, look);
   } else {
     row.add(character, width, look);
   }
@@ -175,6 +178,12 @@ void add_line(const View& view, const Wrapping& wrapping, const Line& line, Look
 }  // namespace
 
 void Row::add(std::string_view character, int width, Look look) {
+  const CodePoint first = code_point_at(character, 0);
+  const bool broken = first.bytes == 1 && first.code >= 0x80;
+  if (broken || is_order(first.code)) {
+    character = "~";
+    look = Look::kFaint;
+  }
   if (character.size() > 255) character = character.substr(0, 252 - 252 % 4);
   cells.push_back(
       {static_cast<uint32_t>(text.size()), static_cast<uint8_t>(character.size()), static_cast<uint8_t>(width), look});

@@ -4,22 +4,25 @@
 #include <optional>
 #include <vector>
 
+#include "repl/prompt/characters.h"
 #include "repl/session/highlight.h"
 
 namespace tessera::repl {
 namespace {
 
+// Nor do broken bytes go in, nor what a terminal would take for an order.
 std::string with_our_line_ends(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\r') {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    if (point.code == '\r') {
       clean += '\n';
-      if (i + 1 < text.size() && text[i + 1] == '\n') ++i;
-    } else if (c == '\n' || c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)) {
-      clean += c;
+      if (at + 1 < text.size() && text[at + 1] == '\n') ++at;
+    } else if (point.code == '\n' || point.code == '\t' || !is_order(point.code)) {
+      append_utf8(clean, point.code);
     }
+    at += point.bytes;
   }
   return clean;
 }

@@ -64,4 +64,9 @@ TEST_CASE("what is pasted is cleaned of where it came from") {
   CHECK(cleaned_paste("if x:\n\ty = '\t'", true) == "if x:\n    y = '\t'");
   CHECK(cleaned_paste("s = '''\n\tkept'''", true) == "s = '''\n\tkept'''");
   CHECK(cleaned_paste("a\x1b[31mb\x07", true) == "a[31mb");
+  CHECK(cleaned_paste("a\xc2\x9d\xff\xe2\x80\xae"
+                      "b\xc3\x9f",
+                      true) ==
+        "a\xef\xbf\xbd"
+        "b\xc3\x9f");
 }

@@ -86,3 +86,12 @@ TEST_CASE("looks are sequences around cells") {
   view.spans.clear();
   CHECK(screen.paint(view) == "\x1b[9Gif x");
 }
+
+TEST_CASE("what a terminal would take for an order is never written to it") {
+  for (const std::string order : {"\xc2\x9d", "\xe2\x80\xae", "\xff", "\xe2\x80\xa8"}) {
+    const Picture picture = picture_of(view_of("a" + order + "b"), 40, 10);
+    CHECK(rows_of(picture) == "In [1]: a~b|");
+    CHECK(picture.cursor_column == 11);
+  }
+  CHECK(rows_of(picture_of(view_of("a\x1b[31m"), 40, 10)) == "In [1]: a^[[31m|");
+}
