@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -57,7 +58,9 @@ class Prompt : public Client {
     terminal_.write_out(picture.empty() ? what.text + "\n" : picture);
   }
   void show_error(lang::Interpreter&, const lang::Value&, std::string_view text) override {
-    terminal_.write_error(coloured_error(text, style_.colours));
+    // The terminal has echoed Ctrl-C: not on the same line.
+    const std::string echoed = text.ends_with("KeyboardInterrupt\n") ? "\n" : "";
+    terminal_.write_error(echoed + coloured_error(text, style_.colours));
   }
   bool edit(const std::string& path) override {
     terminal_.flush();
@@ -79,7 +82,7 @@ class Prompt : public Client {
   void say_problem();
   bool paint();
   void edit_outside();
-  std::string cursor_shape();
+  bool set_cursor_shape();
   View view() { return editor_.view(session_.number(), screen_.columns(), screen_.rows()); }
 
   Interpreter& in_;
@@ -101,8 +104,21 @@ class Prompt : public Client {
 Sources Prompt::sources() {
   Sources sources;
   sources.state_of = [this](std::string_view block) { return session_.state_of(block); };
-  sources.complete = [this](std::string_view text, size_t cursor) { return complete(session_, text, cursor); };
-  sources.call_at = [this](std::string_view text, size_t cursor) { return call_at(session_, text, cursor); };
+  // Neither may end what is typed, whatever becomes of looking.
+  sources.complete = [this](std::string_view text, size_t cursor) {
+    try {
+      return complete(session_, text, cursor);
+    } catch (const std::exception&) {
+      return Completion{cursor, cursor, {}};
+    }
+  };
+  sources.call_at = [this](std::string_view text, size_t cursor) -> std::optional<CallHelp> {
+    try {
+      return call_at(session_, text, cursor);
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+  };
   sources.history = &history_.blocks();
   return sources;
 }
@@ -136,13 +152,19 @@ void Prompt::say_problem() {
 }
 
 // A bar while vi's keys insert, a block when they command; with Emacs' keys the terminal's own.
-std::string Prompt::cursor_shape() {
-  if (editor_.vi_mode() == shape_) return "";
+bool Prompt::set_cursor_shape() {
+  if (editor_.vi_mode() == shape_) return true;
   shape_ = editor_.vi_mode();
-  return shape_ == ViMode::kInsert ? "\x1b[6 q" : shape_ == ViMode::kNormal ? "\x1b[2 q" : "\x1b[4 q";
+  const bool inserts = shape_ == ViMode::kInsert;
+  return tty_.set_shape(inserts                     ? Tty::Shape::kBar
+                        : shape_ == ViMode::kNormal ? Tty::Shape::kBlock
+                                                    : Tty::Shape::kUnderline);
 }
 
-bool Prompt::paint() { return tty_.write(screen_.paint(view()) + cursor_shape()); }
+bool Prompt::paint() {
+  const std::string bytes = screen_.paint(view());
+  return (bytes.empty() || tty_.write(bytes)) && set_cursor_shape();
+}
 
 // The next whole key; false: something else happened.
 bool Prompt::next_key(Key& key, Tty::Event& event) {
@@ -247,6 +269,7 @@ Prompt::Read Prompt::read_block() {
     } else if (event == Tty::Event::kChanged) {
       Tty::size(columns, rows);
       screen_.resize(columns, rows);
+      shape_ = ViMode::kInsert;  // given back, if the process was stopped
       tty_.write(screen_.paint_anew(view()));
     } else if (event == Tty::Event::kSignal && (in_.interrupt.fetch_and(~lang::kKeyboard) & lang::kKeyboard) != 0) {
       result = act(editor_.press({"C-c", ""}), reading);

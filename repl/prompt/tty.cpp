@@ -19,11 +19,18 @@ std::atomic<bool> is_raw{false};
 termios cooked_modes, raw_modes;
 sigset_t outside_mask;  // what is blocked when we are not between two waits
 
-// Pastes are marked from now on, and not; the cursor has the terminal's own shape again.
-constexpr std::string_view kOn = "\x1b[?2004h", kOff = "\x1b[?2004l\x1b[0 q";
+// Pastes are marked from now on, and not; the cursor has the terminal's own shape again, where it had another: not every
+// terminal knows the sequence.
+constexpr std::string_view kOn = "\x1b[?2004h", kOff = "\x1b[?2004l", kOwnShape = "\x1b[0 q";
+std::atomic<bool> has_shape{false};
 
 void write_sequence(std::string_view bytes) {
   [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+}
+
+void leave_raw() {
+  write_sequence(kOff);
+  if (has_shape.exchange(false)) write_sequence(kOwnShape);
 }
 
 // TCSANOW: what was typed already stays, and a terminal that is gone cannot hold us up.
@@ -32,7 +39,7 @@ void set_modes(const termios& modes) { tcsetattr(STDIN_FILENO, TCSANOW, &modes);
 void on_end(int signal) {
   if (is_raw.exchange(false)) {
     set_modes(cooked_modes);
-    write_sequence(kOff);
+    leave_raw();
   }
   std::signal(signal, SIG_DFL);
   raise(signal);
@@ -42,7 +49,7 @@ void on_stop(int) {
   const int error = errno;
   if (is_raw.load()) {
     set_modes(cooked_modes);
-    write_sequence(kOff);
+    leave_raw();
   }
   raise(SIGSTOP);
   errno = error;
@@ -111,7 +118,7 @@ void Tty::raw() {
 void Tty::cooked() {
   if (!is_raw.exchange(false)) return;
   set_modes(cooked_modes);
-  write_sequence(kOff);
+  leave_raw();
   pthread_sigmask(SIG_SETMASK, &outside_mask, nullptr);  // what waited is heard by our handlers yet
   for (const auto& [signal, handler] : kHandlers) {
     struct sigaction now {};
@@ -135,6 +142,11 @@ Tty::Event Tty::read(std::string& bytes, int milliseconds) {
   if (got <= 0) return Event::kEnd;
   bytes.append(some, static_cast<size_t>(got));
   return Event::kInput;
+}
+
+bool Tty::set_shape(Shape shape) {
+  has_shape.store(true);
+  return write(shape == Shape::kBar ? "\x1b[6 q" : shape == Shape::kBlock ? "\x1b[2 q" : "\x1b[4 q");
 }
 
 bool Tty::has_input() const {

@@ -29,6 +29,9 @@ class Tty {
   Event read(std::string& bytes, int milliseconds);
   bool has_input() const;
   bool write(std::string_view bytes);
+  // Of the cursor, until the terminal is given back.
+  enum class Shape { kBar, kBlock, kUnderline };
+  bool set_shape(Shape shape);
 
   static void size(int& columns, int& rows);
   // Ctrl-Z: comes back when the process goes on.

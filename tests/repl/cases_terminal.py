@@ -108,6 +108,7 @@ def interrupted(case, block, shown=None, enter=True):
     s.keys(C('c'))
     s.expect('KeyboardInterrupt')
     s.expect_prompt(3)
+    assert '^CTraceback' not in s.text()
     s.run(3, 'kept + 1', 'Out[3]: 6')
 
 
