@@ -24,7 +24,7 @@ void Editor::start() {
   vi_.start();
   menu_.close();
   prefix_.clear();
-  searching_ = whole_ = false;
+  searching_ = whole_ = comes_indented_ = false;
   last_ = now_ = Last::kOther;
 }
 
@@ -44,7 +44,8 @@ void Editor::set_text(std::string text) {
 
 // --- Keys
 
-Effect Editor::press(const Key& key) {
+Effect Editor::press(const Key& key, char ahead) {
+  ahead_ = ahead;
   // With vi's keys Escape ends the typing, however fast the next key comes: alt is no key of its own there.
   if (style_ == KeyStyle::kVi && key.name.starts_with("M-") && vi_insert_command(key.name) == nullptr) {
     press({"Escape", ""});
@@ -135,11 +136,18 @@ Effect Editor::enter() {
 
 Effect Editor::run_as_it_is() { return Effect::kRun; }
 
+std::string Editor::indentation_behind(const std::string& before, std::string_view line) {
+  if (ahead_ == ' ' || ahead_ == '\t') comes_indented_ = true;
+  const bool opens = line.ends_with(':');
+  if (comes_indented_ && ahead_ != '\0' && (ahead_ == ' ' || ahead_ == '\t' || !opens)) return "";
+  return is_blank(line) ? std::string(line) : next_indentation(before);
+}
+
 Effect Editor::new_line() {
   const size_t cursor = buffer_.cursor();
   const std::string before = buffer_.text().substr(0, cursor);
   const std::string_view line = std::string_view(before).substr(buffer_.line_begin(cursor));
-  const std::string indentation = is_blank(line) ? std::string(line) : next_indentation(before);
+  const std::string indentation = indentation_behind(before, line);
   whole_ = false;
   walk_.edited();
   // Blanks that stood behind the cursor would be added to the indentation.

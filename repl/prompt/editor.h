@@ -45,7 +45,9 @@ class Editor {
 
   // A new block. The history may have changed.
   void start();
-  Effect press(const Key& key);
+  // `ahead`: the byte that is there already behind an Enter, 0: none. Lines that come with their indentation, typed ahead or
+  // pasted where the terminal does not say so, get none from us.
+  Effect press(const Key& key, char ahead = '\0');
   // Of the block as it runs and is kept: without blanks at its end.
   std::string block() const;
   void set_text(std::string text);
@@ -105,6 +107,7 @@ class Editor {
   Effect press_menu(const Key& key, bool& handled);
   Effect paste(std::string_view text);
   bool complete_enough() const;
+  std::string indentation_behind(const std::string& before, std::string_view line);
   void indent_clause();
   void indent_closing();
   void kill(size_t begin, size_t end, bool before);
@@ -131,7 +134,9 @@ class Editor {
   bool whole_ = false;  // the text came as a whole, from the history or a paste, and was not changed since
   Last last_ = Last::kOther;
   Last now_ = Last::kOther;  // of the command that runs
-  size_t yanked_ = 0;        // where the last yank began
+  char ahead_ = '\0';
+  bool comes_indented_ = false;  // lines of this block do
+  size_t yanked_ = 0;            // where the last yank began
 };
 
 // A keymap: what a key's name, or two ("C-x C-e"), stands for; null: nothing.

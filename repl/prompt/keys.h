@@ -30,6 +30,9 @@ class KeyReader {
   bool undecided() const { return !pending_.empty() && !pasting_; }
   std::optional<Key> next_after_wait();
 
+  // The byte that comes next, if it is there already; else 0.
+  char ahead() const { return pending_.empty() ? '\0' : pending_[0]; }
+
   // Bytes that no key was made of yet; they are gone from here then.
   std::string take_rest();
 

@@ -81,6 +81,7 @@ class Prompt : public Client {
   void begin_line();
   void say_problem();
   bool paint();
+  void paint_anew();
   void edit_outside();
   bool set_cursor_shape();
   View view() { return editor_.view(session_.number(), screen_.columns(), screen_.rows()); }
@@ -166,6 +167,15 @@ bool Prompt::paint() {
   return (bytes.empty() || tty_.write(bytes)) && set_cursor_shape();
 }
 
+// The size is another, or somebody else has written on the terminal.
+void Prompt::paint_anew() {
+  int columns = 0, rows = 0;
+  Tty::size(columns, rows);
+  screen_.resize(columns, rows);
+  shape_ = ViMode::kInsert;  // given back, if the process was stopped
+  tty_.write(screen_.paint_anew(view()));
+}
+
 // The next whole key; false: something else happened.
 bool Prompt::next_key(Key& key, Tty::Event& event) {
   std::optional<Key> found = keys_.next();
@@ -184,6 +194,13 @@ bool Prompt::next_key(Key& key, Tty::Event& event) {
     keys_.feed(bytes);
     found = event == Tty::Event::kTimeout ? keys_.next_after_wait() : keys_.next();
     if (!found) return false;
+  }
+  if (found->name == "Enter" && keys_.ahead() == '\0' && tty_.has_input()) {  // what follows it matters
+    std::string bytes;
+    event = tty_.read(bytes, 0);
+    keys_.feed(bytes);
+    if (event == Tty::Event::kEnd) return false;
+    if (event == Tty::Event::kChanged) paint_anew();
   }
   key = std::move(*found);
   return true;
@@ -263,14 +280,11 @@ Prompt::Read Prompt::read_block() {
     Key key;
     Tty::Event event = Tty::Event::kInput;
     if (next_key(key, event)) {
-      result = act(editor_.press(key), reading);
+      result = act(editor_.press(key, keys_.ahead()), reading);
     } else if (event == Tty::Event::kEnd) {
       return Read::kGone;
     } else if (event == Tty::Event::kChanged) {
-      Tty::size(columns, rows);
-      screen_.resize(columns, rows);
-      shape_ = ViMode::kInsert;  // given back, if the process was stopped
-      tty_.write(screen_.paint_anew(view()));
+      paint_anew();
     } else if (event == Tty::Event::kSignal && (in_.interrupt.fetch_and(~lang::kKeyboard) & lang::kKeyboard) != 0) {
       result = act(editor_.press({"C-c", ""}), reading);
     }

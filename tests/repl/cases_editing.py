@@ -166,6 +166,16 @@ def test_paste_into_a_line(case):
     assert s.cursor() == (1, 8 + 6)
 
 
+def test_lines_that_come_with_their_indentation(case):
+    s = case.session()
+    s.expect_prompt(1)
+    s.keys('def f(n):\r    if n:\r        n += 1\r    else:\r        n -= 1\r    return n\r\rf(1)\r')  # no marks around it
+    s.expect('Out[2]: 2')
+    s.keys('for i in range(2):\rprint("got", i)\r\r')  # typed fast, without
+    s.expect('got 1')
+    s.expect_prompt(4)
+
+
 def test_control_o_opens_a_line_and_alt_enter_runs(case):
     s = case.session()
     s.expect_prompt(1)
