@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -52,7 +53,7 @@ TEST_CASE("a locale may say that there is no UTF-8") {
 }
 
 TEST_CASE("keys are vi's where the person says so") {
-  const std::string path = "tessera-inputrc-test";
+  const std::string path = (std::filesystem::temp_directory_path() / "tessera-inputrc-test").string();
   std::ofstream(path) << "# set editing-mode emacs\n$if mode=vi\n$endif\n  set   editing-mode vi\n";
   CHECK(key_style_of(of({})) == KeyStyle::kEmacs);
   CHECK(key_style_of(of({{"TESSERA_KEYS", "vi"}})) == KeyStyle::kVi);
