@@ -88,6 +88,7 @@ class Editor {
   Effect kill_word_right();
   Effect yank();
   Effect yank_older();
+  Effect insert_last_word();  // of the block before; again: of the one before that
   Effect undo();
   Effect redo();
   Effect transpose();
@@ -96,12 +97,11 @@ class Editor {
   Effect capital_word();
   Effect search_older();
   Effect search_newer();
-  Effect nothing() { return Effect::kNone; }
   Effect insert_text(std::string_view text);
 
  private:
   friend class ViKeys;
-  enum class Last { kOther, kKill, kYank };
+  enum class Last { kOther, kKill, kYank, kLastWord };
 
   Effect press_searching(const Key& key, bool& handled);
   Effect press_menu(const Key& key, bool& handled);
@@ -136,6 +136,7 @@ class Editor {
   Last now_ = Last::kOther;  // of the command that runs
   char ahead_ = '\0';
   bool comes_indented_ = false;  // lines of this block do
+  size_t words_from_ = 0;        // how many blocks ago the last word that was put in stands
   size_t yanked_ = 0;            // where the last yank began
 };
 

@@ -139,6 +139,20 @@ Effect Editor::yank_older() {
   return Effect::kNone;
 }
 
+Effect Editor::insert_last_word() {
+  const std::vector<std::string>& blocks = *sources_.history;
+  words_from_ = last_ == Last::kLastWord ? words_from_ + 1 : 1;
+  if (words_from_ > blocks.size()) return Effect::kNone;
+  now_ = Last::kLastWord;
+  const std::string& block = blocks[blocks.size() - words_from_];
+  const size_t end = block.find_last_not_of(" \t\n") + 1;
+  const size_t begin = block.find_last_of(" \t\n", end == 0 ? 0 : end - 1) + 1;
+  whole_ = false;
+  if (words_from_ == 1) yanked_ = buffer_.cursor();
+  buffer_.replace(yanked_, buffer_.cursor(), std::string_view(block).substr(begin, end - std::min(begin, end)));
+  return Effect::kNone;
+}
+
 Effect Editor::undo() {
   if (buffer_.undo()) whole_ = false;
   walk_.edited();

@@ -16,6 +16,7 @@ struct Binding {
 constexpr Binding kCommon[] = {
     {"Enter", &Editor::enter},
     {"M-Enter", &Editor::run_as_it_is},
+    {"C-Enter", &Editor::run_as_it_is},  // where the terminal tells it from Enter
     {"C-o", &Editor::new_line},
     {"Tab", &Editor::tab},
     {"S-Tab", &Editor::back_tab},
@@ -73,6 +74,7 @@ constexpr Binding kEmacs[] = {
     {"M-p", &Editor::older},
     {"M-n", &Editor::newer},
     {"M-y", &Editor::yank_older},
+    {"M-.", &Editor::insert_last_word},
     {"M-u", &Editor::upper_word},
     {"M-l", &Editor::lower_word},
     {"M-c", &Editor::capital_word},

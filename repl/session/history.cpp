@@ -250,10 +250,14 @@ void History::compact(File& file) {
 }
 
 std::string history_file() {
-  if (std::getenv("TESSERA_HISTORY") != nullptr) return environment("TESSERA_HISTORY");
   const std::string state = environment("XDG_STATE_HOME"), home = environment("HOME");
-  if (!state.empty() && state[0] == '/') return state + "/tessera/history";
-  return home.empty() ? "" : home + "/.local/state/tessera/history";
+  std::string file = home.empty() ? "" : home + "/.local/state/tessera/history";
+  if (!state.empty() && state[0] == '/') file = state + "/tessera/history";
+  if (std::getenv("TESSERA_HISTORY") != nullptr) file = environment("TESSERA_HISTORY");
+  if (file.empty()) return file;
+  std::error_code error;  // a script may go to another folder
+  const std::filesystem::path whole = std::filesystem::absolute(file, error);
+  return error ? file : whole.string();
 }
 
 }  // namespace tessera::repl

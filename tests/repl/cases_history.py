@@ -226,6 +226,13 @@ def test_a_full_disk(case):
     s.expect_prompt(3, '6 * 7')
 
 
+def test_a_file_beside_stays_there(case):
+    s = case.session(env={'TESSERA_HISTORY': 'mine'})
+    s.run(1, 'import os; os.chdir("/")')
+    s.run(2, '6 * 7')
+    assert (pathlib.Path(case.folder) / 'mine').read_text() == 'import os; os.chdir("/")\n6 * 7\n'
+
+
 def test_none_wanted(case):
     s = case.session(env={'TESSERA_HISTORY': ''})
     s.run(1, '6 * 7')

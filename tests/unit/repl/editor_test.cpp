@@ -120,6 +120,9 @@ TEST_CASE("what Emacs' keys do") {
   CHECK(after("if x:<Enter><Backspace>") == "if x:\n|");
   CHECK(after("x<C-x>y") == "x|");  // the second key of a sequence that means nothing
   CHECK(after("    <Home>a") == "a|    ");
+  CHECK(after("x <M-.>") == "x f(i)|");
+  CHECK(after("x <M-.><M-.>") == "x 1|");
+  CHECK(after("x <M-.>y<M-.>") == "x f(i)yf(i)|");
 }
 
 TEST_CASE("Tab completes what is common, then shows a menu") {
