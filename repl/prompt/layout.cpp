@@ -152,7 +152,7 @@ void add_character(Row& row, std::string_view character, int width, Look look) {
 
 // One line of the text as rows, with its prompt; sets the cursor where it stands in it.
 void add_line(const View& view, const Wrapping& wrapping, const Line& line, Looks& looks, std::vector<Row>& rows,
-              Picture& picture, size_t first_shown) {
+              Layout& layout, size_t first_shown) {
   const bool last = line.end == view.text.size();
   std::string text = view.text.substr(line.begin, line.end - line.begin);
   const size_t own = text.size();
@@ -163,8 +163,8 @@ void add_line(const View& view, const Wrapping& wrapping, const Line& line, Look
   for (size_t i = 1; i < rows.size(); ++i)
     for (int column = 0; column < wrapping.indent(); ++column) rows[i].add(" ", 1, Look::kPlain);
   const auto put_cursor = [&](const Place& place) {
-    picture.cursor_row = line.first_row + place.row - first_shown;
-    picture.cursor_column = place.column;
+    layout.cursor_row = line.first_row + place.row - first_shown;
+    layout.cursor_column = place.column;
   };
   const bool has_cursor = view.cursor >= line.begin && view.cursor <= line.end;
   const Place end = wrapping.walk(text, [&](const Place& place, int width, size_t begin, size_t behind) {
@@ -222,7 +222,7 @@ std::vector<Pieces> wrapped(const Pieces& pieces, int columns, size_t most) {
   return lines;
 }
 
-Picture lay_out(const View& view, int columns, int rows, size_t& top) {
+Layout lay_out(const View& view, int columns, int rows, size_t& top) {
   const Wrapping wrapping(view, columns);
   const std::vector<Line> lines = lines_of(view, wrapping);
   const size_t total = lines.back().first_row + lines.back().height;
@@ -235,33 +235,33 @@ Picture lay_out(const View& view, int columns, int rows, size_t& top) {
   // Which row the cursor is in decides what is shown, so its line is walked first.
   const auto cursor_line =
       std::partition_point(lines.begin(), lines.end(), [&](const Line& line) { return line.end < view.cursor; });
-  Picture picture;
+  Layout layout;
   {
     std::vector<Row> ignored;
     Looks looks(view);
-    add_line(view, wrapping, *cursor_line, looks, ignored, picture, 0);
+    add_line(view, wrapping, *cursor_line, looks, ignored, layout, 0);
   }
-  const size_t cursor_row = picture.cursor_row;
+  const size_t cursor_row = layout.cursor_row;
   top = std::min(top, total - shown);
   if (cursor_row < top) top = cursor_row;
   if (cursor_row >= top + shown) top = cursor_row - shown + 1;
-  picture.cursor_row -= top;
+  layout.cursor_row -= top;
   Looks looks(view);
   std::vector<Row> made;
   for (const Line& line : lines) {
     if (line.first_row + line.height <= top || line.first_row >= top + shown) continue;
     looks.skip_to(line.begin);
-    Picture ignored;
+    Layout ignored;
     add_line(view, wrapping, line, looks, made, ignored, 0);
     for (size_t i = 0; i < made.size(); ++i)
-      if (line.first_row + i >= top && line.first_row + i < top + shown) picture.rows.push_back(std::move(made[i]));
+      if (line.first_row + i >= top && line.first_row + i < top + shown) layout.rows.push_back(std::move(made[i]));
   }
   for (size_t i = 0; i < below; ++i) {
     Row row;
     add_pieces(row, view.below[i], wrapping.columns() - 1);
-    picture.rows.push_back(std::move(row));
+    layout.rows.push_back(std::move(row));
   }
-  return picture;
+  return layout;
 }
 
 }  // namespace tessera::repl

@@ -51,7 +51,7 @@ struct Row {
   bool operator==(const Row& other) const;
 };
 
-struct Picture {
+struct Layout {
   std::vector<Row> rows;
   size_t cursor_row = 0;
   int cursor_column = 0;
@@ -62,6 +62,6 @@ std::vector<Pieces> wrapped(const Pieces& pieces, int columns, size_t most);
 
 // At most `rows` rows (0: as many as there are). `top` is the first row of the block that is shown: it is kept as long as the
 // cursor can be seen, so that the text stands still while the cursor moves.
-Picture lay_out(const View& view, int columns, int rows, size_t& top);
+Layout lay_out(const View& view, int columns, int rows, size_t& top);
 
 }  // namespace tessera::repl

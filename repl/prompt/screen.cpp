@@ -28,7 +28,7 @@ void Screen::resize(int columns, int rows) {
 }
 
 void Screen::begin() {
-  shown_ = Picture();
+  shown_ = Layout();
   top_ = row_ = 0;
   column_ = 0;
   made_ = 1;
@@ -59,7 +59,7 @@ std::string Screen::finish(View view) {
   view.cursor = view.text.size();
   std::string bytes;
   size_t top = 0;
-  Picture whole = lay_out(view, columns_, 0, top);
+  Layout whole = lay_out(view, columns_, 0, top);
   if (top_ != 0 || whole.rows.size() > static_cast<size_t>(rows_)) {  // more than was to be seen
     move(bytes, 0, 0);
     bytes += kEraseBelow;
@@ -105,7 +105,7 @@ void Screen::write_cells(std::string& bytes, const Row& row, size_t from) {
   if (column_ >= columns_) column_ = -1;  // at the margin, where terminals differ: the next movement is to be written
 }
 
-std::string Screen::draw(Picture next) {
+std::string Screen::draw(Layout next) {
   std::string bytes;
   static const Row kNone;
   for (size_t i = 0; i < next.rows.size(); ++i) {

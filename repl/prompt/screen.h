@@ -28,14 +28,14 @@ class Screen {
   std::string paint_cleared(const View& view);
 
  private:
-  std::string draw(Picture next);
+  std::string draw(Layout next);
   void move(std::string& bytes, size_t row, int column);
   void write_cells(std::string& bytes, const Row& row, size_t from);
 
   Style::Colours colours_;
   int columns_ = 80, rows_ = 24;
   size_t top_ = 0;
-  Picture shown_;
+  Layout shown_;
   size_t made_ = 1;  // rows of the terminal that are ours: the cursor may go down to them
   size_t row_ = 0;   // where the terminal's cursor is
   int column_ = 0;

@@ -184,7 +184,7 @@ void type_at_random(unsigned seed, KeyStyle style, int columns, int rows) {
               code_point_at(text, character_before(text, cursor)).bytes > cursor - character_before(text, cursor)));
     const View view = editor.view(1, columns, rows);
     terminal.write(screen.paint(view));
-    const Picture wanted = lay_out(view, columns, rows, top);
+    const Layout wanted = lay_out(view, columns, rows, top);
     std::string shown;
     for (const Row& row : wanted.rows) {
       std::string line = row.text;

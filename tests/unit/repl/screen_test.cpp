@@ -15,34 +15,32 @@ View view_of(std::string text, size_t cursor = std::string::npos) {
   return view;
 }
 
-std::string rows_of(const Picture& picture) {
+std::string rows_of(const Layout& layout) {
   std::string rows;
-  for (const Row& row : picture.rows) rows += row.text + "|";
+  for (const Row& row : layout.rows) rows += row.text + "|";
   return rows;
 }
 
-Picture picture_of(const View& view, int columns, int rows, size_t top = 0) {
-  return lay_out(view, columns, rows, top);
-}
+Layout layout_of(const View& view, int columns, int rows, size_t top = 0) { return lay_out(view, columns, rows, top); }
 
 }  // namespace
 
 TEST_CASE("a block has its prompts and is wrapped at the width") {
-  CHECK(rows_of(picture_of(view_of("a\nb"), 40, 10)) == "In [1]: a|   ...: b|");
-  const Picture wrapped = picture_of(view_of(std::string(40, 'x')), 30, 10);
+  CHECK(rows_of(layout_of(view_of("a\nb"), 40, 10)) == "In [1]: a|   ...: b|");
+  const Layout wrapped = layout_of(view_of(std::string(40, 'x')), 30, 10);
   CHECK(rows_of(wrapped) == "In [1]: " + std::string(22, 'x') + "|        " + std::string(18, 'x') + "|");
   CHECK(wrapped.cursor_row == 1);
   CHECK(wrapped.cursor_column == 26);
-  const Picture full = picture_of(view_of(std::string(22, 'x')), 30, 10);  // the cursor needs a row of its own
+  const Layout full = layout_of(view_of(std::string(22, 'x')), 30, 10);  // the cursor needs a row of its own
   CHECK(full.cursor_row == 1);
   CHECK(full.cursor_column == 8);
 }
 
 TEST_CASE("a wide character is never cut by the margin") {
-  const Picture picture = picture_of(view_of("aaaaaaaaaaaaaaaaaaaaa\xe6\x97\xa5"
-                                             "b"),
-                                     30, 10);
-  CHECK(rows_of(picture) ==
+  const Layout layout = layout_of(view_of("aaaaaaaaaaaaaaaaaaaaa\xe6\x97\xa5"
+                                          "b"),
+                                  30, 10);
+  CHECK(rows_of(layout) ==
         "In [1]: aaaaaaaaaaaaaaaaaaaaa|        \xe6\x97\xa5"
         "b|");
 }
@@ -51,12 +49,12 @@ TEST_CASE("of a block that is higher than the terminal the part with the cursor 
   std::string text;
   for (int i = 0; i < 20; ++i) text += (i > 0 ? "\n" : "") + std::to_string(i);
   size_t top = 0;
-  Picture picture = lay_out(view_of(text), 40, 5, top);
-  CHECK(rows_of(picture) == "   ...: 15|   ...: 16|   ...: 17|   ...: 18|   ...: 19|");
-  picture = lay_out(view_of(text, text.find("17")), 40, 5, top);
+  Layout layout = lay_out(view_of(text), 40, 5, top);
+  CHECK(rows_of(layout) == "   ...: 15|   ...: 16|   ...: 17|   ...: 18|   ...: 19|");
+  layout = lay_out(view_of(text, text.find("17")), 40, 5, top);
   CHECK(top == 15);  // it stands still while the cursor moves inside
-  picture = lay_out(view_of(text, 0), 40, 5, top);
-  CHECK(picture.rows[0].text == "In [1]: 0");
+  layout = lay_out(view_of(text, 0), 40, 5, top);
+  CHECK(layout.rows[0].text == "In [1]: 0");
   View with_menu = view_of(text, 0);
   with_menu.below = {{{"menu", Look::kMenu}}, {{"more", Look::kMenu}}};
   CHECK(rows_of(lay_out(with_menu, 40, 5, top)) == "In [1]: 0|   ...: 1|   ...: 2|menu|more|");
@@ -89,9 +87,9 @@ TEST_CASE("looks are sequences around cells") {
 
 TEST_CASE("what a terminal would take for an order is never written to it") {
   for (const std::string order : {"\xc2\x9d", "\xe2\x80\xae", "\xff", "\xe2\x80\xa8"}) {
-    const Picture picture = picture_of(view_of("a" + order + "b"), 40, 10);
-    CHECK(rows_of(picture) == "In [1]: a~b|");
-    CHECK(picture.cursor_column == 11);
+    const Layout layout = layout_of(view_of("a" + order + "b"), 40, 10);
+    CHECK(rows_of(layout) == "In [1]: a~b|");
+    CHECK(layout.cursor_column == 11);
   }
-  CHECK(rows_of(picture_of(view_of("a\x1b[31m"), 40, 10)) == "In [1]: a^[[31m|");
+  CHECK(rows_of(layout_of(view_of("a\x1b[31m"), 40, 10)) == "In [1]: a^[[31m|");
 }
