@@ -34,7 +34,7 @@ struct Order {
       if (stride == 0) repeats *= size;
       else dims.emplace_back(stride, size), count *= size;
     }
-    std::stable_sort(dims.begin(), dims.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::sort(dims.rbegin(), dims.rend());
     for (const auto& [stride, size] : dims) {
       if (!sizes.empty() && strides.back() == stride * size) {
         sizes[sizes.size() - 1] *= size;

@@ -24,12 +24,6 @@ namespace {
 constexpr int64_t kMostCounted = 2'000'000;
 constexpr size_t kMostLines = 200;
 
-std::string shape_text(const Tensor& t) {
-  std::string out = "[";
-  for (size_t i = 0; i < t.sizes().size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(t.sizes()[i]);
-  return out + "]";
-}
-
 struct Held {
   std::string name, shape;
 };
@@ -44,7 +38,7 @@ struct KnownTensors {
       leaves.emplace(each.tensor.impl(), each.name);
       const AutogradMeta* meta = each.tensor.impl()->autograd;
       if (meta != nullptr && meta->grad_fn)
-        results.emplace(meta->grad_fn.get(), Held{each.name, shape_text(each.tensor)});
+        results.emplace(meta->grad_fn.get(), Held{each.name, tensor::text(each.tensor.sizes())});
     }
   }
 };
@@ -107,7 +101,7 @@ class GraphReader {
       out.name = "AccumulateGrad";
       out.is_leaf = true;
       out.is_freed = false;
-      out.shape = shape_text(leaf->leaf());
+      out.shape = tensor::text(leaf->leaf().sizes());
       const auto known = known_.leaves.find(leaf->leaf().impl());
       out.tensor = known == known_.leaves.end() ? "" : known->second;
     } else if (const auto known = known_.results.find(&node); known != known_.results.end()) {

@@ -23,12 +23,6 @@ constexpr int64_t kAll = INT64_MAX;                    // one tensor that is ask
 constexpr int64_t kMostFromDevice = int64_t(1) << 28;  // elements that are copied to be read
 constexpr size_t kBetween = 4;                         // columns between the value and its gradient
 
-std::string list_text(tensor::Ints numbers) {
-  std::string out = "[";
-  for (size_t i = 0; i < numbers.size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
-  return out + "]";
-}
-
 std::string heading(const TensorRow& row, const Style& style) {
   const Paint paint(style);
   return paint(row.name, Paint::kBold) + ": " + row.type + " " + row.shape + " " + row.dtype + " on " + row.device +
@@ -36,7 +30,7 @@ std::string heading(const TensorRow& row, const Style& style) {
 }
 
 std::string layout_line(const Tensor& t) {
-  std::string out = "layout    strides " + list_text(t.strides()) + ", offset " + std::to_string(t.offset());
+  std::string out = "layout    strides " + tensor::text(t.strides()) + ", offset " + std::to_string(t.offset());
   out += t.is_contiguous() ? ", contiguous" : ", not contiguous";
   if (t.is_conj()) out += ", stands for its conjugates";
   if (t.is_neg()) out += ", stands for its negatives";

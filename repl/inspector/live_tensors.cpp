@@ -14,12 +14,6 @@ using namespace tensor;
 
 namespace {
 
-std::string shape_text(Ints sizes) {
-  std::string out = "[";
-  for (size_t i = 0; i < sizes.size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
-  return out + "]";
-}
-
 // As PyTorch names the node, without renewing one that a write through a relative has made stale.
 std::string grad_fn_name(const Tensor& t) {
   const AutogradMeta* meta = t.impl()->autograd;
@@ -151,7 +145,7 @@ TensorRow describe_tensor(std::string name, const lang::Value& value, const Tens
   row.value = value;
   row.tensor = t;
   row.type = value.is_object() ? std::string(value.as_object()->type->name->view()) : "Tensor";
-  row.shape = shape_text(t.sizes());
+  row.shape = tensor::text(t.sizes());
   row.dtype = tensor::name(t.dtype());
   row.device = t.device().str();
   row.bytes = static_cast<int64_t>(t.nbytes());

@@ -16,12 +16,6 @@ namespace {
 constexpr size_t kMostRows = 2000;
 constexpr int kDeepest = 64;
 
-std::string shape_text(const Tensor& t) {
-  std::string out = "[";
-  for (size_t i = 0; i < t.sizes().size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(t.sizes()[i]);
-  return out + "]";
-}
-
 class Summarizer {
  public:
   explicit Summarizer(Interpreter& in) : in_(in) {}
@@ -70,7 +64,7 @@ class Summarizer {
       const Tensor* t = tensor_in(in_, value);
       if (!is_str(key) || t == nullptr) return;
       const std::string own(text_of(key));
-      row.shapes += (row.shapes.empty() ? "" : ", ") + own + " " + shape_text(*t);
+      row.shapes += (row.shapes.empty() ? "" : ", ") + own + " " + tensor::text(t->sizes());
       const std::string full = row.name + (row.name.empty() ? "" : ".") + own;
       if (const auto [known, is_new] = tensors_.emplace(t->impl(), full); !is_new) {
         row.shared += (row.shared.empty() ? "" : ", ") + known->second;

@@ -59,17 +59,14 @@ class Walk {
     // Who names it best comes first: a layer's state dict, a variable, an object, and what only an optimizer or a result of
     // an earlier block still holds.
     for (const Variable& v : variables_)
-      if (!v.is_result && layer_stores(v.value) && !inner_layers_.contains(v.value.as_object())) visit(v);
+      if (layer_stores(v.value) && !inner_layers_.contains(v.value.as_object())) visit(v);
     for (const Variable& v : variables_)
-      if (!v.is_result && tensor_in(in_, v.value) != nullptr) visit(v);
-    for (const Variable& v : variables_)
-      if (!v.is_result) visit(v);
+      if (tensor_in(in_, v.value) != nullptr) visit(v);
+    for (const Variable& v : variables_) visit(v);
     visit_later();
-    for (const Variable& v : variables_)
-      if (v.is_result) visit(v);
+    for (const Variable& v : results_) visit(v, 1);
     visit_later();
-    std::stable_sort(found_.tensors.begin(), found_.tensors.end(),
-                     [](const Reached& a, const Reached& b) { return a.place < b.place; });
+    put_in_order();
     return std::move(found_);
   }
 
@@ -77,7 +74,6 @@ class Walk {
   struct Variable {
     std::string name;
     Value value;
-    bool is_result;
     uint32_t place;
   };
 
@@ -88,16 +84,21 @@ class Walk {
       const std::string_view name = text_of(key);
       const std::string result = name_of_result(name);
       if (result.empty() && name.starts_with("__") && name.ends_with("__")) return;
-      variables_.push_back({result.empty() ? std::string(name) : result, value, !result.empty(), place++});
+      if (result.empty()) variables_.push_back({std::string(name), value, place++});
+      // `_` and its like are other names for Out[n], which comes first.
+      else results_.insert(result.starts_with("Out") ? results_.begin() : results_.end(), {result, value, place++});
     });
-    for (const Variable& v : variables_)
-      if (!v.is_result) find_inner_layers(v.value);
-    // `_` and its like are other names for Out[n]: those come first.
-    std::stable_sort(variables_.begin(), variables_.end(), [](const Variable& a, const Variable& b) {
-      return a.name.starts_with("Out") > b.name.starts_with("Out");
-    });
-    std::stable_sort(variables_.begin(), variables_.end(),
-                     [](const Variable& a, const Variable& b) { return a.is_result < b.is_result; });
+    for (const Variable& v : variables_) find_inner_layers(v.value);
+  }
+
+  // As the variables were given.
+  void put_in_order() {
+    std::vector<std::pair<uint32_t, uint32_t>> order;
+    for (uint32_t i = 0; i < found_.tensors.size(); ++i) order.emplace_back(found_.tensors[i].place, i);
+    std::sort(order.begin(), order.end());
+    std::vector<Reached> sorted;
+    for (const auto& [place, i] : order) sorted.push_back(std::move(found_.tensors[i]));
+    found_.tensors = std::move(sorted);
   }
 
   // The layers below one: a variable that names such a layer is not where its parameters have their names from.
@@ -114,16 +115,15 @@ class Walk {
     }
   }
 
-  void visit(const Variable& v) {
+  void visit(const Variable& v, int depth = 0) {
     place_ = v.place;
-    visit(v.value, v.name, v.is_result ? 1 : 0);
+    visit(v.value, v.name, depth);
   }
 
   void visit_later() {
     for (size_t i = 0; i < later_.size(); ++i) {
       const Variable v = later_[i];
-      place_ = v.place;
-      visit(v.value, v.name, 2);
+      visit(v, 2);
     }
     later_.clear();
   }
@@ -260,7 +260,7 @@ class Walk {
       if (!value.is_object() || attribute.starts_with("__")) return;
       const std::string full = name + "." + std::string(attribute);
       if (layer_stores(value)) visit(value, full, depth + 1);
-      else if (is_optimizer && attribute == "param_groups") later_.push_back({full, value, false, place_});
+      else if (is_optimizer && attribute == "param_groups") later_.push_back({full, value, place_});
       else rest.emplace_back(full, value);
     });
     for (const auto& [full, value] : rest) visit(value, full, depth + 1);
@@ -301,7 +301,7 @@ class Walk {
   Interpreter& in_;
   const ReachLimits limits_;
   ReachedTensors found_;
-  std::vector<Variable> variables_, later_;
+  std::vector<Variable> variables_, results_, later_;
   std::unordered_set<const Object*> seen_, inner_layers_;
   std::unordered_set<const TensorImpl*> listed_;
   std::unordered_set<std::string> named_;

@@ -107,18 +107,21 @@ bool is_chosen(const TensorRow& row, const TableChoice& choice) {
   return choice.pattern.empty() || matches(choice.pattern, row.name);
 }
 
-// Which of two rows comes first.
-bool row_before(const TensorRow& a, const TensorRow& b, const TableChoice& choice) {
-  if (choice.sort == TableChoice::Sort::kSize && a.bytes != b.bytes) return a.bytes > b.bytes;
-  return name_before(a.name, b.name);
+using Rows = std::vector<const TensorRow*>;
+
+void sort_rows(Rows& rows, const TableChoice& choice) {
+  std::sort(rows.begin(), rows.end(), [&](const TensorRow* a, const TensorRow* b) {
+    if (choice.sort == TableChoice::Sort::kSize && a->bytes != b->bytes) return a->bytes > b->bytes;
+    if (a->name != b->name) return name_before(a->name, b->name);
+    return a < b;
+  });
 }
 
-std::vector<const TensorRow*> chosen(const LiveTensors& live, const TableChoice& choice) {
-  std::vector<const TensorRow*> rows;
+Rows chosen(const LiveTensors& live, const TableChoice& choice) {
+  Rows rows;
   for (const TensorRow& row : live.rows)
     if (is_chosen(row, choice)) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const TensorRow* a, const TensorRow* b) { return row_before(*a, *b, choice); });
+  sort_rows(rows, choice);
   return rows;
 }
 
@@ -209,7 +212,7 @@ TableChoice table_choice(std::string_view arguments) {
 }
 
 std::string tensors_text(const LiveTensors& live, const Style& style, const TableChoice& choice) {
-  const std::vector<const TensorRow*> rows = chosen(live, choice);
+  const Rows rows = chosen(live, choice);
   if (rows.empty()) {
     const std::string what = choice.pattern.empty() ? "no tensors" : "no tensor's name is like " + choice.pattern;
     return what + "\n" + (live.rows.empty() ? "" : totals_text(live, style));
@@ -225,35 +228,34 @@ std::string tensors_text(const LiveTensors& live, const Style& style, const Tabl
 
 std::string changes_text(const LiveTensors& before, const LiveTensors& now, const Style& style,
                          const TableChoice& choice) {
-  struct Line {
-    const TensorRow* row;
-    TextTable::Cell mark;
-  };
   std::map<std::string_view, const TensorRow*> old;
   for (const TensorRow& row : before.rows) old.emplace(row.name, &row);
-  std::vector<Line> lines;
-  for (const TensorRow& row : now.rows) {
-    const auto found = old.find(row.name);
-    TextTable::Cell mark{" "};
-    if (found == old.end()) mark = {"+", Paint::kGood};
-    else if (changed(*found->second, row)) mark = {"*", Paint::kWarn};
-    lines.push_back({&row, mark});
+  std::map<const TensorRow*, TextTable::Cell> marks;
+  Rows rows = chosen(now, choice);
+  for (const TensorRow* row : rows) {
+    const auto found = old.find(row->name);
+    if (found == old.end()) marks[row] = {"+", Paint::kGood};
+    else if (changed(*found->second, *row)) marks[row] = {"*", Paint::kWarn};
+    else marks[row] = {" "};
     if (found != old.end()) old.erase(found);
   }
-  for (const auto& [name, row] : old) lines.push_back({row, {"-", Paint::kBad}});
-  std::erase_if(lines, [&](const Line& line) { return !is_chosen(*line.row, choice); });
-  if (lines.empty()) return "no tensors\n";
-  std::stable_sort(lines.begin(), lines.end(),
-                   [&](const Line& a, const Line& b) { return row_before(*a.row, *b.row, choice); });
+  for (const auto& [name, row] : old) {
+    if (!is_chosen(*row, choice)) continue;
+    marks[row] = {"-", Paint::kBad};
+    rows.push_back(row);
+  }
+  if (rows.empty()) return "no tensors\n";
+  sort_rows(rows, choice);
   const bool one_device = only_on_cpu(before) && only_on_cpu(now);
   TextTable table(columns(true, style));
-  for (const Line& line : lines) {
-    std::vector<TextTable::Cell> row = cells(*line.row, one_device);
-    if (line.mark.paint == Paint::kBad)
-      for (TextTable::Cell& cell : row) cell.paint = Paint::kFaint;
-    else if (line.mark.paint != Paint::kPlain) row[0].paint = line.mark.paint;
-    row.insert(row.begin(), line.mark);
-    table.add(std::move(row));
+  for (const TensorRow* row : rows) {
+    const TextTable::Cell& mark = marks[row];
+    std::vector<TextTable::Cell> line = cells(*row, one_device);
+    if (mark.paint == Paint::kBad)
+      for (TextTable::Cell& cell : line) cell.paint = Paint::kFaint;
+    else if (mark.paint != Paint::kPlain) line[0].paint = mark.paint;
+    line.insert(line.begin(), mark);
+    table.add(std::move(line));
   }
   return table.text(style) + totals_text(now, style);
 }
