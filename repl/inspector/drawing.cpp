@@ -240,17 +240,13 @@ Picture picture_of(const Tensor& host, const Statistics& s) {
 std::string picture_text(const Picture& picture, const Style& style) {
   if (picture.pixels.empty()) return "";
   constexpr size_t kMostPixels = 1024;  // of a side, on a terminal that draws them
-  const auto within = [&](size_t width, size_t height) {
-    const double scale = std::min({1.0, static_cast<double>(width) / static_cast<double>(picture.width),
-                                   static_cast<double>(height) / static_cast<double>(picture.height)});
-    return stdlib::scaled_down(picture, static_cast<size_t>(static_cast<double>(picture.width) * scale),
-                               static_cast<size_t>(static_cast<double>(picture.height) * scale));
-  };
   if (style.images == Style::Images::kKitty)
-    return stdlib::kitty_sequence(stdlib::write_png(within(kMostPixels, kMostPixels))) + "\n";
-  if (style.images == Style::Images::kSixel) return stdlib::sixel_sequence(within(kMostPixels, kMostPixels)) + "\n";
+    return stdlib::kitty_sequence(stdlib::write_png(stdlib::scaled_within(picture, kMostPixels, kMostPixels))) + "\n";
+  if (style.images == Style::Images::kSixel)
+    return stdlib::sixel_sequence(stdlib::scaled_within(picture, kMostPixels, kMostPixels)) + "\n";
   if (has_colours(style))
-    return stdlib::half_blocks(within(style.columns, 2 * 40), style.colours == Style::Colours::kTrue);
+    return stdlib::half_blocks(stdlib::scaled_within(picture, style.columns, 2 * 40),
+                               style.colours == Style::Colours::kTrue);
   // A character is twice as high as it is wide.
   const size_t width = std::min<size_t>(std::min<size_t>(style.columns, kWide), picture.width * 2);
   const Picture small =

@@ -303,6 +303,23 @@ ElementReader::ElementReader(const Tensor& t)
   });
 }
 
+std::optional<std::vector<int64_t>> first_not_finite(const Tensor& t, int64_t most, const Stopping& stopping) {
+  const ElementReader read(t);
+  std::vector<int64_t> at(t.sizes().size(), 0);
+  int64_t from = 0;
+  for (int64_t i = 0; i < std::min(most, t.numel()); ++i) {
+    if (!std::isfinite(read[from])) return at;
+    if (i % (1 << 18) == 0 && stopping && stopping()) break;
+    for (size_t d = at.size(); d-- > 0;) {  // on to the next
+      from += t.strides()[d];
+      if (++at[d] < t.sizes()[d]) break;
+      from -= t.sizes()[d] * t.strides()[d];
+      at[d] = 0;
+    }
+  }
+  return {};
+}
+
 std::vector<int64_t> count_in_bins(const Tensor& t, double low, double high, size_t bins, int64_t most,
                                    const Stopping& stopping) {
   std::vector<int64_t> counts(bins, 0);

@@ -40,6 +40,9 @@ class ElementReader {
   double sign_;
 };
 
+// Where the first element stands that is not finite, in reading order, among the first `most`. Of a tensor that on_host gave.
+std::optional<std::vector<int64_t>> first_not_finite(const tensor::Tensor& t, int64_t most, const Stopping& stopping);
+
 // How many elements fall into each of `bins` equal parts of [low, high]; the last takes `high` too. Reads about `most`.
 std::vector<int64_t> count_in_bins(const tensor::Tensor& t, double low, double high, size_t bins, int64_t most,
                                    const Stopping& stopping);

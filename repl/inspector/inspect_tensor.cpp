@@ -80,7 +80,8 @@ std::string history_line(Interpreter& in, const TensorRow& row) {
   return out + "\n";
 }
 
-std::string numbers_line(const Statistics& s, const Style& style) {
+// With the place of the first that is not finite.
+std::string numbers_line(const Tensor& host, const Statistics& s, const Style& style, const Stopping& stopping) {
   const Paint paint(style);
   std::string out = "numbers   ";
   if (std::isnan(s.least)) out += "none is finite";
@@ -92,6 +93,8 @@ std::string numbers_line(const Statistics& s, const Style& style) {
   std::string odd;
   if (s.nans > 0) odd += ", " + count_text(s.nans) + " nan";
   if (s.infinities > 0) odd += ", " + count_text(s.infinities) + " inf";
+  if (!odd.empty() && host.dim() > 0)
+    if (const auto at = first_not_finite(host, int64_t(1) << 25, stopping)) odd += ", the first at " + tensor::text(tensor::Ints(*at));
   return out + paint(odd, Paint::kBad) + "\n";
 }
 
@@ -162,16 +165,18 @@ std::string tensor_text(Interpreter& in, const Value& value, const Tensor& t, st
     if (in.is_stopping()) return out + "stopped: the numbers were not looked at\n";
     return out + (t.numel() == 0 ? "it has no elements\n" : "its numbers cannot be read\n");
   }
-  out += numbers_line(seen.statistics, style);
+  out += numbers_line(seen.host, seen.statistics, style, stopping);
   const tensor::AutogradMeta* meta = t.impl()->autograd;
   const bool has_gradient = meta != nullptr && meta->grad.defined();
   const Seen gradient = has_gradient ? look_at(in, meta->grad, stopping) : Seen{};
-  if (gradient) out += "gradient" + numbers_line(gradient.statistics, style).substr(8);
+  if (gradient) out += "gradient" + numbers_line(gradient.host, gradient.statistics, style, stopping).substr(8);
   if (t.numel() == 1 && !gradient) return out;
   out += "\n";
   if (gradient) return out + with_gradient(seen, gradient, row.name, style, stopping);
-  if (const Picture picture = picture_of(seen.host, seen.statistics); !picture.pixels.empty())
-    return out + picture_text(picture, style);
+  const bool several = t.dim() == 4;
+  const Tensor one = several ? seen.host.view_of(seen.host.sizes().drop(1), seen.host.strides().drop(1)) : seen.host;
+  if (const Picture picture = picture_of(one, seen.statistics); !picture.pixels.empty())
+    return out + (several ? "picture of [0]\n" : "") + picture_text(picture, style);
   return out + joined(drawn(seen, style.columns, style, stopping));
 }
 

@@ -1,4 +1,7 @@
 // matplotlib._terminal: a picture as a terminal takes it.
+#include <algorithm>
+
+#include "lang/core/booking.h"
 #include "lang/types/bytes.h"
 #include "lang/types/str.h"
 #include "stdlib/matplotlib/native/canvas.h"
@@ -14,12 +17,16 @@ Value sequence(Interpreter& in, const Args& args) {
   const std::string_view kind = text_argument(in, args[1], "kind");
   if (kind == "kitty") return make_str(in, kitty_sequence(png.view()) + "\n");
   if (kind == "iterm") return make_str(in, iterm_sequence(png.view()) + "\n");
+  // What is no picture of a screen's size is made smaller first: a small file may hold a large one.
+  constexpr int64_t kMostColumns = 1000;
+  constexpr size_t kMostPixels = 2048, kMostRows = 2000;
+  Booking booked;
+  booked.set(in.heap, png_memory(png.view()));
   Picture picture;
   if (!read_png(png.view(), picture)) return make_str(in, "");
-  if (kind == "sixel") return make_str(in, sixel_sequence(picture) + "\n");
-  const auto columns = static_cast<size_t>(std::max<int64_t>(1, int_argument(in, args[2])));
-  return make_str(
-      in, half_blocks(scaled_down(picture, columns, picture.height * columns / picture.width), kind == "truecolor"));
+  if (kind == "sixel") return make_str(in, sixel_sequence(scaled_within(picture, kMostPixels, kMostPixels)) + "\n");
+  const auto columns = static_cast<size_t>(std::clamp<int64_t>(int_argument(in, args[2]), 1, kMostColumns));
+  return make_str(in, half_blocks(scaled_within(picture, columns, kMostRows), kind == "truecolor"));
 }
 
 }  // namespace

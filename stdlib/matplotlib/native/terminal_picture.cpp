@@ -229,6 +229,12 @@ int nearest_of_256(Rgb c) {
 
 }  // namespace
 
+size_t png_memory(std::string_view png) {
+  PngHeader h;
+  if (!read_chunks(png, h)) return 0;
+  return h.packed.size() + (h.row_bytes() + 1) * h.height + sizeof(Rgb) * h.width * h.height;
+}
+
 bool read_png(std::string_view png, Picture& out) {
   PngHeader h;
   if (!read_chunks(png, h)) return false;
@@ -292,6 +298,14 @@ Picture scaled_down(const Picture& picture, size_t width, size_t height) {
     }
   }
   return out;
+}
+
+Picture scaled_within(const Picture& picture, size_t width, size_t height) {
+  if (picture.width <= width && picture.height <= height) return picture;
+  const double scale = std::min(static_cast<double>(width) / static_cast<double>(picture.width),
+                                static_cast<double>(height) / static_cast<double>(picture.height));
+  return scaled_down(picture, static_cast<size_t>(static_cast<double>(picture.width) * scale),
+                     static_cast<size_t>(static_cast<double>(picture.height) * scale));
 }
 
 std::string kitty_sequence(std::string_view png) {

@@ -23,9 +23,13 @@ struct Picture {
 // Of a PNG file's bytes, what is transparent on white. False: it is none, broken, or of a kind that few write (interlaced, 16
 // bits), or larger than any screen.
 bool read_png(std::string_view png, Picture& out);
+// What reading it takes of memory; 0: it is not read.
+size_t png_memory(std::string_view png);
 std::string write_png(const Picture& picture);
 // Each pixel the mean of what it stands for; never larger than it was.
 Picture scaled_down(const Picture& picture, size_t width, size_t height);
+// The same in its own proportions, not beyond either side.
+Picture scaled_within(const Picture& picture, size_t width, size_t height);
 
 // What a terminal that can is sent; no newline at the end.
 std::string kitty_sequence(std::string_view png);

@@ -110,6 +110,7 @@ no = torch.zeros(3, 8, 10) + 5
   CHECK(has(inspect(p, "img", colours), "\x1b[38;2;255;0;0m\x1b[48;2;255;0;0m▀▀▀▀▀▀▀▀▀▀\x1b[0m\n"));
   CHECK(has(inspect(p, "rows", colours), "\x1b[38;2;255;255;255m▀▀▀▀▀▀▀▀\x1b[0m\n"));
   CHECK(has(inspect(p, "no", colours), "all 5"));
+  CHECK(has(inspect(p, "torch.stack([img, img])", colours), "picture of [0]\n\x1b[38;2;255;0;0m"));
   colours.images = Style::Images::kKitty;
   CHECK(has(inspect(p, "img", colours), "\x1b_Ga=T,f=100,m=0;iVBORw0KGgo"));
   colours.images = Style::Images::kSixel;
@@ -121,6 +122,9 @@ TEST_CASE("odd tensors and other values are told of without an error") {
 import numpy as np
 empty, meta, one = torch.zeros(0, 3), torch.zeros(2, device='meta'), torch.tensor(3)
 none = torch.full((2,), float('nan'))
+lost = torch.zeros(2, 4, 3)
+lost[1, 2, 0], lost[1, 0, 2] = float('nan'), float('inf')
+lost = lost.transpose(1, 2).contiguous().transpose(1, 2)
 z = torch.tensor([[1 + 1j, 2]]).conj()
 b = torch.tensor([True, False])
 array = np.ones((2, 2))
@@ -136,7 +140,8 @@ thing = Thing()
   CHECK(has(inspect(p, "empty", s), "it has no elements\n"));
   CHECK(has(inspect(p, "meta", s), "its numbers cannot be read\n"));
   CHECK(has(inspect(p, "one", s), "numbers   min 3, mean 3, max 3\n"));
-  CHECK(has(inspect(p, "none", s), "numbers   none is finite, 2 nan\n"));
+  CHECK(has(inspect(p, "none", s), "numbers   none is finite, 2 nan, the first at [0]\n"));
+  CHECK(has(inspect(p, "lost", s), ", 1 nan, 1 inf, the first at [1, 0, 2]\n"));
   CHECK(has(inspect(p, "z", s), "stands for its conjugates\n"));
   CHECK(has(inspect(p, "z", s), "of the magnitudes"));
   CHECK(has(inspect(p, "b", s), "mean 0.5"));
