@@ -23,7 +23,7 @@ Value sequence(Interpreter& in, const Args& args) {
   Booking booked;
   booked.set(in.heap, png_memory(png.view()));
   Picture picture;
-  if (!read_png(png.view(), picture)) return make_str(in, "");
+  if (!read_png(png.view(), picture, [&in] { in.check_stop(10); })) return make_str(in, "");
   if (kind == "sixel") return make_str(in, sixel_sequence(scaled_within(picture, kMostPixels, kMostPixels)) + "\n");
   const auto columns = static_cast<size_t>(std::clamp<int64_t>(int_argument(in, args[2]), 1, kMostColumns));
   return make_str(in, half_blocks(scaled_within(picture, columns, kMostRows), kind == "truecolor"));

@@ -36,7 +36,7 @@ struct PngHeader {
 };
 
 constexpr uint32_t kLargestSide = 1 << 15;
-constexpr uint64_t kMostPixels = 1 << 24;
+constexpr uint64_t kMostPixels = 1 << 23;
 
 bool read_chunks(std::string_view png, PngHeader& h) {
   if (!png.starts_with(kSignature)) return false;
@@ -235,7 +235,7 @@ size_t png_memory(std::string_view png) {
   return h.packed.size() + (h.row_bytes() + 1) * h.height + sizeof(Rgb) * h.width * h.height;
 }
 
-bool read_png(std::string_view png, Picture& out) {
+bool read_png(std::string_view png, Picture& out, const std::function<void()>& on_row) {
   PngHeader h;
   if (!read_chunks(png, h)) return false;
   const size_t row_bytes = h.row_bytes();
@@ -248,9 +248,11 @@ bool read_png(std::string_view png, Picture& out) {
   out.width = h.width;
   out.height = h.height;
   out.pixels.resize(out.width * out.height);
-  for (size_t y = 0; y < out.height; ++y)
+  for (size_t y = 0; y < out.height; ++y) {
+    if (on_row) on_row();
     for (size_t x = 0; x < out.width; ++x)
       out.pixels[y * out.width + x] = pixel(h, reinterpret_cast<const Byte*>(rows.data()) + y * (row_bytes + 1) + 1, x);
+  }
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ struct Picture {
 
 // Of a PNG file's bytes, what is transparent on white. False: it is none, broken, or of a kind that few write (interlaced, 16
 // bits), or larger than any screen.
-bool read_png(std::string_view png, Picture& out);
+// `on_row` is called before each row of pixels is made, and may throw.
+bool read_png(std::string_view png, Picture& out, const std::function<void()>& on_row = {});
 // What reading it takes of memory; 0: it is not read.
 size_t png_memory(std::string_view png);
 std::string write_png(const Picture& picture);
