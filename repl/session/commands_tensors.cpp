@@ -39,6 +39,13 @@ Outcome run_tensors(Session& session, std::string_view arguments) {
 
 // --- :watch
 
+// After each block: less is read than where somebody asks once.
+LookFor look_of_watch() {
+  LookFor look;
+  look.elements_of_one = look.elements_of_all = int64_t(1) << 26;
+  return look;
+}
+
 struct Watch {
   TableChoice choice;
   LiveTensors before;  // without the tensors: a watch keeps nothing alive
@@ -51,7 +58,7 @@ void show_changes(Session& session, Watch& watch) {
     watch.is_new = false;
     return;
   }
-  LiveTensors now = live_tensors(session.interpreter());
+  LiveTensors now = live_tensors(session.interpreter(), look_of_watch());
   session.client().write(changes_text(watch.before, now, session.client().style(), watch.choice));
   now.forget_tensors();
   watch.before = std::move(now);
@@ -65,7 +72,7 @@ Outcome run_watch(Session& session, std::string_view arguments) {
   }
   const auto watch = std::make_shared<Watch>();
   watch->choice = table_choice(arguments);
-  watch->before = live_tensors(session.interpreter());
+  watch->before = live_tensors(session.interpreter(), look_of_watch());
   const std::string text = tensors_text(watch->before, session.client().style(), watch->choice);
   watch->before.forget_tensors();
   session.after_each_block([watch](Session& session) { show_changes(session, *watch); });
