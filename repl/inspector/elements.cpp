@@ -1,6 +1,7 @@
 #include "repl/inspector/elements.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <memory>
 
+#include "backends/cpu/threads.h"
 #include "runtime/ops.h"
 #include "stdlib/torch/state.h"
 
@@ -17,7 +19,8 @@ using namespace tensor;
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kChunk = 4096;  // elements that are read together: they stay in the processor's nearest cache
+constexpr int64_t kChunk = 4096;        // elements that are read together: they stay in the processor's nearest cache
+constexpr int64_t kChunksOfPart = 256;  // of what a thread does at a time: half a millisecond's work
 
 // --- The order of reading: dimensions by falling stride, those that lie one in another as one. Elements that a layout shows
 // several times (stride 0) are read once.
@@ -65,9 +68,14 @@ Gather gather_for(size_t item) {
   }
 }
 
-// f(bytes, n) for chunks of the elements, every `step`-th of them; false: somebody wants it to stop.
+// Which chunks of an Order are read: every `step`-th of those that begin in [begin, end).
+struct Part {
+  int64_t begin, end, step;
+};
+
+// f(bytes, n) for the chunks of a part; false: somebody wants it to stop.
 using OnChunk = std::function<void(const char* elements, int64_t n)>;
-bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stopping& stopping, const OnChunk& f) {
+bool for_chunks(const Tensor& t, const Order& order, const Part& part, const Stopping& stopping, const OnChunk& f) {
   const auto item = static_cast<int64_t>(item_size(t.dtype()));
   const Gather gather = gather_for(item_size(t.dtype()));
   const size_t last = order.sizes.size() - 1;
@@ -75,7 +83,7 @@ bool for_chunks(const Tensor& t, const Order& order, int64_t step, const Stoppin
   const auto gathered = std::make_unique<char[]>(static_cast<size_t>(kChunk * item));
   Dims at(order.sizes.size(), 0);
   int64_t read = 0;
-  for (int64_t begin = 0; begin < order.count; begin += kChunk * step) {
+  for (int64_t begin = part.begin; begin < part.end; begin += kChunk * part.step) {
     if (++read % 64 == 0 && stopping && stopping()) return false;
     const int64_t n = std::min(kChunk, order.count - begin);
     int64_t from = 0, rest = begin;
@@ -203,8 +211,8 @@ void add_bytes(Tally& t, const void* data, size_t bytes) {
   t.second = second;
 }
 
-uint64_t checksum_of(const Tally& t) {
-  uint64_t sum = 0;
+// Goes on from that of the parts before.
+uint64_t checksum_of(const Tally& t, uint64_t sum) {
   for (int l = 0; l < 4; ++l) {
     sum = std::rotl(sum, 13) * 0x9e3779b97f4a7c15u + t.first[l];
     sum = std::rotl(sum, 13) * 0x9e3779b97f4a7c15u + t.second[l];
@@ -229,27 +237,56 @@ Widen widen_for(DType dtype) {
   });
 }
 
-// The tensor's own sizes count each element as often as it stands there; `sampled` counts are those of the sample.
-Statistics statistics_of(const Tally& tally, const Order& order, const Tensor& t, bool sampled) {
+// What tallies of several parts say together (Chan's update: no part's mean hides the deviation of another).
+struct Moments {
+  int64_t nans = 0, infinities = 0;
+  double least = kInfinity, largest = -kInfinity, count = 0, mean = 0, spread = 0;
+
+  void add(const Tally& t) {
+    nans += t.nans;
+    infinities += t.infinities;
+    if (t.finite == 0) return;
+    least = std::min(least, t.least);
+    largest = std::max(largest, t.largest);
+    const double n = static_cast<double>(t.finite), off = t.sum / n, far = t.shift + off - mean;
+    const double all = count + n;
+    spread += std::max(0.0, t.squares - t.sum * off) + far * far * count * n / all;
+    mean += far * n / all;
+    count = all;
+  }
+};
+
+// The tensor's own sizes count each element as often as it stands there; the counts of a sample are its own.
+Statistics statistics_of(const Moments& m, const Order& order, const Tensor& t, bool sampled) {
   Statistics s;
   s.sampled = sampled;
   s.magnitudes = is_complex(t.dtype());
-  s.nans = tally.nans * order.repeats;
-  s.infinities = tally.infinities * order.repeats;
-  const double n = static_cast<double>(tally.finite), all = n * static_cast<double>(order.repeats);
+  s.nans = m.nans * order.repeats;
+  s.infinities = m.infinities * order.repeats;
   s.least = s.mean = s.largest = s.deviation = kNan;
-  if (tally.finite == 0) return s;
-  s.least = tally.least;
-  s.largest = tally.largest;
-  // Where every number is the same, so is the mean: sums of many would round.
-  s.mean = s.least == s.largest ? s.least : tally.shift + tally.sum / n;
-  const double spread = std::max(0.0, tally.squares - tally.sum * tally.sum / n) * static_cast<double>(order.repeats);
-  if (all > 1) s.deviation = std::sqrt(spread / (all - 1));
+  if (m.count == 0) return s;
+  s.least = m.least;
+  s.largest = m.largest;
+  s.mean = m.least == m.largest ? m.least : m.mean;  // sums of many would round
+  const double repeats = static_cast<double>(order.repeats), all = m.count * repeats;
+  if (all > 1) s.deviation = m.least == m.largest ? 0 : std::sqrt(m.spread * repeats / (all - 1));
   if (t.is_neg() && !s.magnitudes) {
     std::swap(s.least, s.largest);
     s.least = -s.least, s.largest = -s.largest, s.mean = -s.mean;
   }
   return s;
+}
+
+// False: stopped.
+bool tally_part(const Tensor& t, const Order& order, const Part& part, const Stopping& stopping, Tally& tally) {
+  const Widen widen = widen_for(t.dtype());
+  return for_chunks(t, order, part, stopping, [&](const char* elements, int64_t n) {
+    add_bytes(tally, elements, static_cast<size_t>(n) * item_size(t.dtype()));
+    if (t.dtype() == kFloat32) return add_numbers(tally, reinterpret_cast<const float*>(elements), n);
+    double wide[kChunk];
+    widen(wide, elements, n);
+    add_numbers(tally, wide, n);
+  });
 }
 
 bool has_memory(const Tensor& t) {
@@ -281,18 +318,27 @@ HostCopy on_host(lang::Interpreter& in, const Tensor& t, int64_t most) {
 Survey survey(const Tensor& t, int64_t most, const Stopping& stopping) {
   if (!has_memory(t) || !t.device().is_cpu()) return {};
   const Order order(t);
-  const int64_t step = step_for(order.count, most);
-  Tally tally;
-  const Widen widen = widen_for(t.dtype());
-  const bool whole = for_chunks(t, order, step, stopping, [&](const char* elements, int64_t n) {
-    add_bytes(tally, elements, static_cast<size_t>(n) * item_size(t.dtype()));
-    if (t.dtype() == kFloat32) return add_numbers(tally, reinterpret_cast<const float*>(elements), n);
-    double wide[kChunk];
-    widen(wide, elements, n);
-    add_numbers(tally, wide, n);
-  });
-  if (!whole) return {};
-  return {statistics_of(tally, order, t, step > 1), checksum_of(tally)};
+  // Threads share the parts; how many there are depends on the tensor alone, and so does what comes out.
+  const int64_t step = step_for(order.count, most), length = kChunk * kChunksOfPart * step;
+  std::vector<Tally> tallies(static_cast<size_t>((order.count + length - 1) / length));
+  std::atomic<bool> stopped{false};
+  const auto run = [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last && !stopped; ++i) {
+      const Part part{i * length, std::min(order.count, (i + 1) * length), step};
+      if (!tally_part(t, order, part, stopping, tallies[static_cast<size_t>(i)])) stopped = true;
+    }
+  };
+  const auto parts = static_cast<int64_t>(tallies.size());
+  if (parts == 1) run(0, 1);
+  else cpu::run_split(parts, {.grain = 1, .tasks = true}, cpu::RangeBody(run));
+  if (stopped) return {};
+  Moments moments;
+  uint64_t checksum = 0;
+  for (const Tally& tally : tallies) {
+    moments.add(tally);
+    checksum = checksum_of(tally, checksum);
+  }
+  return {statistics_of(moments, order, t, step > 1), checksum};
 }
 
 ElementReader::ElementReader(const Tensor& t)
@@ -328,7 +374,7 @@ std::vector<int64_t> count_in_bins(const Tensor& t, double low, double high, siz
   const double sign = t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0;
   const double scale = high > low ? static_cast<double>(bins) / (high - low) : 0;
   const Widen widen = widen_for(t.dtype());
-  for_chunks(t, order, step_for(order.count, most), stopping, [&](const char* elements, int64_t n) {
+  for_chunks(t, order, {0, order.count, step_for(order.count, most)}, stopping, [&](const char* elements, int64_t n) {
     double wide[kChunk];
     widen(wide, elements, n);
     for (int64_t i = 0; i < n; ++i) {

@@ -11,7 +11,7 @@
 
 namespace tessera::repl {
 
-using Stopping = std::function<bool()>;  // asked now and then; true: no more work
+using Stopping = std::function<bool()>;  // asked now and then, by any thread; true: no more work
 
 // The tensor itself where the host can read it, else a copy of it in the host's memory, or of evenly spread parts of one that
 // has more than `most` elements. Undefined: there are none to be read, or the memory for them is lacking.
