@@ -94,7 +94,8 @@ std::string numbers_line(const Tensor& host, const Statistics& s, const Style& s
   if (s.nans > 0) odd += ", " + count_text(s.nans) + " nan";
   if (s.infinities > 0) odd += ", " + count_text(s.infinities) + " inf";
   if (!odd.empty() && host.dim() > 0)
-    if (const auto at = first_not_finite(host, int64_t(1) << 25, stopping)) odd += ", the first at " + tensor::text(tensor::Ints(*at));
+    if (const auto at = first_not_finite(host, int64_t(1) << 25, stopping))
+      odd += ", the first at " + tensor::text(tensor::Ints(*at));
   return out + paint(odd, Paint::kBad) + "\n";
 }
 

@@ -207,19 +207,32 @@ class Walk {
     size_t i = 0;
     dict_for_each(dict, [&](const Value& key, const Value& value) {
       if (full_) return;
-      if (i++ >= limits_.items) return count(value);
-      if (may_hold(value)) visit(value, name + "[" + key_text(key) + "]", depth + 1);
+      const size_t at = i++;
+      if (at >= limits_.items) return count(value);
+      if (!may_hold(value)) return;
+      std::string text;
+      const bool is_known = write_key(key, text);
+      visit(value, is_known ? name + "[" + text + "]" : "list(" + name + ".values())[" + std::to_string(at) + "]",
+            depth + 1);
     });
   }
 
-  std::string key_text(const Value& key) const {
-    if (is_str(key)) return quoted(text_of(key));
-    if (key.is_int()) return std::to_string(key.as_int());
-    if (key.is_bool()) return key.as_int() != 0 ? "True" : "False";
-    if (key.is_none()) return "None";
-    if (const Tensor* t = tensor_in(in_, key))
-      if (const auto known = names_.find(t->impl()); known != names_.end()) return known->second;
-    return key.is_object() ? "<" + std::string(key.as_object()->type->name->view()) + ">" : "...";
+  // As a script writes the key; false: it can be anything. A tensor is written by its name.
+  bool write_key(const Value& key, std::string& out) const {
+    if (!key.is_object()) return out += repr_text(in_, key), true;
+    if (is_str(key)) return out += quoted(text_of(key)), true;
+    if (key.as_object()->type == in_.types.tuple) {
+      const Tuple* items = as_tuple(key);
+      out += '(';
+      for (uint32_t i = 0; i < items->size; ++i) {
+        if (i == 8 || is_tuple(items->items[i]) || !write_key(items->items[i], out)) return false;
+        out += i + 1 < items->size ? ", " : items->size == 1 ? "," : "";
+      }
+      return out += ')', true;
+    }
+    const Tensor* t = tensor_in(in_, key);
+    const auto known = t == nullptr ? names_.end() : names_.find(t->impl());
+    return known != names_.end() ? (out += known->second, true) : false;
   }
 
   void visit_set(const Set* set, const std::string& name, int depth) {

@@ -51,6 +51,9 @@ std::string_view beginning(std::string_view text, size_t width) {
 }
 
 std::string_view ending(std::string_view text, size_t width) {
+  const size_t enough = 16 * width + 16;  // bytes: a character of four, with three that combine with it
+  if (text.size() > enough) text.remove_prefix(text.size() - enough);
+  while (!text.empty() && (static_cast<unsigned char>(text[0]) & 0xc0) == 0x80) text.remove_prefix(1);
   while (display_width(text) > width) text.remove_prefix(character_at(text, 0).bytes);
   return text;
 }

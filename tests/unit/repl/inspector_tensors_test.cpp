@@ -19,7 +19,7 @@ TEST_CASE("a tensor is found by the shortest way that a script has to it") {
 from collections import OrderedDict, deque, namedtuple
 x = torch.ones(2)
 xs = [torch.zeros(3), (torch.zeros(4), x)]
-by_name = {'a': torch.zeros(1), 7: torch.zeros(1), (1, 2): torch.zeros(1), "it's": torch.zeros(1)}
+by_name = {'a': torch.zeros(1), 7: torch.zeros(1), (1, 'b'): torch.zeros(1), "it's": torch.zeros(1), 0.5: torch.zeros(1), len: torch.zeros(1)}
 pair = namedtuple('pair', 'left right')(torch.zeros(2), 5)
 some = {torch.zeros(2)}
 class Keeper:
@@ -33,7 +33,8 @@ again = x
 number = 3
 )");
   CHECK(names(p.look()) ==
-        "x xs[0] xs[1][0] by_name['a'] by_name[7] by_name[<tuple>] by_name['it\\'s'] pair.left list(some)[0] "
+        "x xs[0] xs[1][0] by_name['a'] by_name[7] by_name[(1, 'b')] by_name['it\\'s'] by_name[0.5] "
+        "list(by_name.values())[5] pair.left list(some)[0] "
         "Keeper.shared[0] keeper.kept keeper.deeper['first'][0] replay[0][0] again");
   CHECK(row(p.look(), "again").is_same);
   CHECK(row(p.look(), "again").shares == "x");
