@@ -10,10 +10,6 @@ using tensor::Tensor;
 
 namespace {
 
-bool has_colours(const Style& style) {
-  return style.colours == Style::Colours::k256 || style.colours == Style::Colours::kTrue;
-}
-
 Rgb mixed(Rgb a, Rgb b, double t) {
   const auto mix = [t](uint8_t x, uint8_t y) { return static_cast<uint8_t>(std::lround(x + (y - x) * t)); };
   return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
@@ -143,6 +139,10 @@ double luminance(Rgb c) { return (0.299 * c.red + 0.587 * c.green + 0.114 * c.bl
 
 }  // namespace
 
+bool shows_half_blocks(const Style& style) {
+  return style.unicode && (style.colours == Style::Colours::k256 || style.colours == Style::Colours::kTrue);
+}
+
 Grid averaged(const Tensor& host, size_t most_rows, size_t most_columns) {
   const Matrix m(host);
   Grid grid;
@@ -166,7 +166,7 @@ Range colour_range(const Statistics& s) {
 }
 
 Lines heat_map(const Tensor& host, const Range& range, size_t columns, const Style& style) {
-  const bool colours = has_colours(style);
+  const bool colours = shows_half_blocks(style);
   const Grid grid = averaged(host, colours ? kHigh : kHigh / 2, std::min(columns, kWide));
   if (grid.values.empty()) return {};
   return colours ? heat_in_colours(grid, range, columns, style) : heat_in_greys(grid, range, columns, style);
@@ -174,7 +174,7 @@ Lines heat_map(const Tensor& host, const Range& range, size_t columns, const Sty
 
 std::string legend(const Range& range, const Style& style) {
   const std::string low = number_text(range.low), high = number_text(range.high);
-  if (!has_colours(style)) {
+  if (!shows_half_blocks(style)) {
     const std::vector<std::string> signs = shades(style);
     return low + " '" + signs.front() + "' to " + high + " '" + signs.back() + "'";
   }
@@ -244,7 +244,7 @@ std::string picture_text(const Picture& picture, const Style& style) {
     return stdlib::kitty_sequence(stdlib::write_png(stdlib::scaled_within(picture, kMostPixels, kMostPixels))) + "\n";
   if (style.images == Style::Images::kSixel)
     return stdlib::sixel_sequence(stdlib::scaled_within(picture, kMostPixels, kMostPixels)) + "\n";
-  if (has_colours(style))
+  if (shows_half_blocks(style))
     return stdlib::half_blocks(stdlib::scaled_within(picture, style.columns, 2 * 40),
                                style.colours == Style::Colours::kTrue);
   // A character is twice as high as it is wide.

@@ -14,6 +14,9 @@ namespace tessera::repl {
 using stdlib::Picture;
 using Lines = std::vector<std::string>;  // without newlines; they may have colours
 
+// Two pixels in a character: 256 colours and more.
+bool shows_half_blocks(const Style& style);
+
 // A matrix as the means of its parts, as many as can be shown. NaN where a part has a NaN.
 struct Grid {
   size_t rows = 0, columns = 0;

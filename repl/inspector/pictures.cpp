@@ -6,9 +6,8 @@ namespace tessera::repl {
 
 std::string png_text(const std::string& png, const Style& style) {
   if (style.images == Style::Images::kKitty && png.starts_with("\x89PNG")) return stdlib::kitty_sequence(png) + "\n";
-  const bool colours = style.colours == Style::Colours::k256 || style.colours == Style::Colours::kTrue;
   Picture picture;
-  if ((!colours && style.images == Style::Images::kNone) || !stdlib::read_png(png, picture)) return "";
+  if ((!shows_half_blocks(style) && style.images == Style::Images::kNone) || !stdlib::read_png(png, picture)) return "";
   return picture_text(picture, style);
 }
 

@@ -91,6 +91,8 @@ TEST_CASE("heat maps have two values in a character where there are colours, and
   CHECK(has(inspect(p, "x", plain), "%%@@\n??  \n") == false);
   CHECK(has(inspect(p, "x", plain), "==@@") == false);
   CHECK(has(inspect(p, "x", plain), "++@@\n??  \n"));
+  plain.colours = Style::Colours::kTrue;
+  CHECK(has(inspect(p, "x", plain), "++@@\n??  \n"));
   for (unsigned columns : {30, 60, 100}) {
     const std::string text = inspect(p, "z", style(columns));
     for (size_t at = 0, end; (end = text.find('\n', at)) != text.npos; at = end + 1)
