@@ -21,7 +21,7 @@ using tensor::Tensor;
 
 namespace {
 
-constexpr int64_t kMostCounted = 2'000'000;
+constexpr int64_t kMostCounted = 1'000'000;
 constexpr size_t kMostLines = 200;
 
 struct Held {
