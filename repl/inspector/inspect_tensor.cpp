@@ -46,14 +46,10 @@ std::string some_names(const std::vector<std::string>& names) {
 
 // With the names that stand on the same memory, and the other names of the very same tensor.
 std::string memory_line(Interpreter& in, const Tensor& t, std::string_view name) {
-  const auto* const begin = static_cast<const char*>(t.storage().data());
   std::vector<std::string> sharing, same;
   for (const Reached& each : reach_tensors(in).tensors) {
-    const auto* other = static_cast<const char*>(each.tensor.storage().data());
-    const bool overlaps =
-        begin != nullptr && other < begin + t.storage().bytes() && begin < other + each.tensor.storage().bytes();
-    if (each.tensor.same(t) && each.name != name) same.push_back(each.name);
-    else if (overlaps && !each.tensor.same(t) && each.tensor.device() == t.device()) sharing.push_back(each.name);
+    if (each.name == name || !share_memory(t, each.tensor)) continue;
+    (each.tensor.same(t) ? same : sharing).push_back(each.name);
   }
   std::string out =
       "memory    " + bytes_text(static_cast<int64_t>(t.storage().bytes())) + ", version " + std::to_string(t.version());

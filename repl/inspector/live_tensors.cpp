@@ -23,27 +23,26 @@ std::string grad_fn_name(const Tensor& t) {
   return meta->grad_fn ? meta->grad_fn->name : "";
 }
 
-// --- Memory that rows share: runs of addresses that overlap.
+// --- Memory that rows share: runs of addresses that overlap. What has no addresses (device meta, nothing to hold) is shared by
+// those on the same storage, for which the storage's own stands.
+bool has_addresses(const Tensor& t) {
+  return t.storage().data() != nullptr && t.storage().bytes() > 0 && !t.device().is_meta();
+}
+
 struct Memory {
   Device device;
   uintptr_t begin, end;
   size_t row;
-};
 
-// Rows of the same memory stand one after another.
-std::vector<Memory> memories_of(const std::vector<TensorRow>& rows) {
-  std::vector<Memory> out;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const Storage& storage = rows[i].tensor.storage();
-    // An empty one, or one without an address, is alone on its storage.
-    const auto begin = reinterpret_cast<uintptr_t>(storage.data() != nullptr ? storage.data() : &storage);
-    out.push_back({rows[i].tensor.device(), begin, begin + std::max<size_t>(1, storage.bytes()), i});
+  Memory(const Tensor& t, size_t row) : device(t.device()), row(row) {
+    begin = reinterpret_cast<uintptr_t>(has_addresses(t) ? t.storage().data() : &t.storage());
+    end = begin + (has_addresses(t) ? t.storage().bytes() : 1);
   }
-  std::stable_sort(out.begin(), out.end(), [](const Memory& a, const Memory& b) {
-    return std::tuple(a.device.type, a.device.index, a.begin) < std::tuple(b.device.type, b.device.index, b.begin);
-  });
-  return out;
-}
+  friend bool operator<(const Memory& a, const Memory& b) {
+    return std::tuple(a.device.type, a.device.index, a.begin, a.row) <
+           std::tuple(b.device.type, b.device.index, b.begin, b.row);
+  }
+};
 
 // Whose memory it is: the first tensor that is no view of another here, of those that show the most of it.
 size_t owner_of(const std::vector<TensorRow>& rows, const std::vector<size_t>& sharing) {
@@ -77,7 +76,9 @@ struct DeviceOrder {
 
 void add_totals(LiveTensors& live) {
   std::map<Device, DeviceTotal, DeviceOrder> totals;
-  const std::vector<Memory> memories = memories_of(live.rows);
+  std::vector<Memory> memories;
+  for (size_t i = 0; i < live.rows.size(); ++i) memories.emplace_back(live.rows[i].tensor, i);
+  std::sort(memories.begin(), memories.end());
   for (size_t i = 0; i < memories.size();) {
     size_t j = i;
     uintptr_t end = memories[i].end;
@@ -89,9 +90,8 @@ void add_totals(LiveTensors& live) {
     }
     mark_sharing(live.rows, sharing);
     DeviceTotal& total = totals[memories[i].device];
-    total.bytes += static_cast<int64_t>(end - memories[i].begin);
-    if (live.rows[memories[i].row].tensor.storage().bytes() == 0)
-      total.bytes -= 1;  // it was given one to stand somewhere
+    const Tensor& first = live.rows[memories[i].row].tensor;
+    total.bytes += static_cast<int64_t>(has_addresses(first) ? end - memories[i].begin : first.storage().bytes());
     for (const size_t row : sharing) total.tensors += live.rows[row].is_same ? 0 : 1;
     i = j;
   }
@@ -131,6 +131,11 @@ void add_statistics(lang::Interpreter& in, LiveTensors& live, const LookFor& loo
 }
 
 }  // namespace
+
+bool share_memory(const Tensor& a, const Tensor& b) {
+  const Memory one(a, 0), other(b, 0);
+  return one.device == other.device && one.begin < other.end && other.begin < one.end;
+}
 
 void LiveTensors::forget_tensors() {
   for (TensorRow& row : rows) {

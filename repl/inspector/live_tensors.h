@@ -72,6 +72,8 @@ struct LookFor {
 // them hold.
 LiveTensors live_tensors(lang::Interpreter& in, const LookFor& look = {});
 
+// Would a write to all of one's storage be seen in the other's?
+bool share_memory(const tensor::Tensor& a, const tensor::Tensor& b);
 // A row of one tensor alone.
 TensorRow describe_tensor(std::string name, const lang::Value& value, const tensor::Tensor& tensor);
 

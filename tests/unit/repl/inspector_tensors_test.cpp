@@ -110,6 +110,8 @@ array = a.numpy()
 empty = torch.zeros(0, 3)
 h = torch.zeros(5, dtype=torch.float16)
 m = torch.zeros(4, 4, device='meta')
+m_rows, other_m = m[1:], torch.zeros(2, device='meta')
+nothing = empty[:, 1:]
 )");
   const LiveTensors live = p.look();
   CHECK(row(live, "a").bytes == 24);
@@ -125,11 +127,15 @@ m = torch.zeros(4, 4, device='meta')
   CHECK(!row(live, "m").statistics);
   REQUIRE(live.totals.size() == 2);
   CHECK(live.totals[0].device == "cpu");
-  CHECK(live.totals[0].tensors == 8);
+  CHECK(live.totals[0].tensors == 9);
   CHECK(live.totals[0].bytes == 24 + 4 + 10);
   CHECK(live.totals[1].device == "meta");
-  CHECK(live.totals[1].tensors == 1);
-  CHECK(live.totals[1].bytes == 64);
+  CHECK(live.totals[1].tensors == 3);
+  CHECK(live.totals[1].bytes == 64 + 8);
+  CHECK(row(live, "m_rows").shares == "m");
+  CHECK(row(live, "other_m").shares == "");
+  CHECK(row(live, "nothing").shares == "empty");
+  CHECK(row(live, "empty").shares == "");
 }
 
 TEST_CASE("statistics of every type and layout") {
