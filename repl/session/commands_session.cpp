@@ -3,6 +3,7 @@
 
 #include "lang/builtins/builtins.h"
 #include "lang/vm/vm.h"
+#include "repl/inspector/why.h"
 #include "repl/session/commands.h"
 #include "repl/session/inspect.h"
 
@@ -68,6 +69,11 @@ Outcome run_help(Session& session, std::string_view arguments) {
   return run_doc(session, arguments);
 }
 
+Outcome run_why(Session& session, std::string_view) {
+  session.client().write(why_text(session.interpreter(), session.last_exception(), session.client().style()));
+  return {};
+}
+
 Outcome run_quit(Session&, std::string_view) { return {Outcome::Kind::kLeft, 0}; }
 
 // Accepted, so that what was written for a notebook runs.
@@ -76,6 +82,8 @@ Outcome run_nothing(Session&, std::string_view) { return {}; }
 constexpr Command kCommands[] = {
     {"help", "[COMMAND | NAME]", "the commands; one of them; what help(NAME) says", Command::Takes::Name, run_help},
     {"doc", "NAME", "signature, description and an example", Command::Takes::Name, run_doc},
+    {"why", "", "the last error at length: every frame with its variables, and what would mend it",
+     Command::Takes::Nothing, run_why},
     {"matplotlib", "[inline]", "accepted and not needed: pictures are shown where they can be", Command::Takes::Words,
      run_nothing},
     {"config", "", "accepted and not needed", Command::Takes::Words, run_nothing},

@@ -11,6 +11,7 @@
 #include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "lang/vm/vm.h"
+#include "repl/inspector/why.h"
 #include "repl/session/command_line.h"
 #include "repl/session/commands.h"
 #include "repl/session/display.h"
@@ -58,7 +59,9 @@ BlockState::Kind state_of_command(const CommandLine& line, std::string_view bloc
 
 }  // namespace
 
-Session::Session(Interpreter& in, Client& client) : in_(in), client_(client), results_(in) { in.vm().keep_variables(true); }
+Session::Session(Interpreter& in, Client& client) : in_(in), client_(client), results_(in) {
+  in.vm().keep_variables(true);
+}
 
 Session::~Session() = default;
 
@@ -152,7 +155,9 @@ Outcome Session::fail(const Value& exception) {
   }
   in_.interrupt.fetch_and(~kKeyboard);  // it has been heard
   last_exception_ = exception;
-  client_.show_error(in_, exception, text_of_exception(in_, exception));
+  keep_last_exception(in_, exception);
+  const bool interrupted = is_error(in_, exception, ErrorKind::KeyboardInterrupt) && !ended_by_limit(exception);
+  client_.show_error(in_, exception, interrupted ? interrupt_text(in_, exception) : text_of_exception(in_, exception));
   return {Outcome::Kind::kFailed, is_error(in_, exception, ErrorKind::KeyboardInterrupt) ? 130 : 1};
 }
 

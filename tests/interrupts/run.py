@@ -11,6 +11,7 @@ import sys
 import time
 
 LATEST = 0.25  # seconds from the signal to the end of the process, on a machine that does other things too
+WORK = 0.10  # seconds of processor time for the same; the system counts hundredths. On an idle machine it is 0.05
 
 # Each is interrupted some time after it has printed a line, and must end with KeyboardInterrupt and status 130.
 PROGRAMS = {
@@ -35,6 +36,14 @@ PROGRAMS = {
     'backward': 'import torch\nx = torch.ones(2000, 2000, requires_grad=True)\nprint(1, flush=True)\n'
                 'while True: (x @ x).sum().backward()',
     'subprocess': 'import subprocess\nprint(1, flush=True)\nsubprocess.run(["sleep", "60"])',
+    'topk': 'import torch\nx = torch.rand(10**7)\nprint(1, flush=True)\nwhile True: x.topk(10**6)',
+    'draws': 'import torch\nprint(1, flush=True)\nwhile True: torch.randn(5 * 10**7)',
+    'repeated_list': 'print(1, flush=True)\nwhile True: [1, 2] * (5 * 10**7)',
+    'checksum': 'import zlib\nb = b"x" * 10**9\nprint(1, flush=True)\nwhile True: zlib.crc32(b)',
+    'large_write': 'b = b"x" * 3 * 10**8\nprint(1, flush=True)\nwhile True: open("/dev/null", "wb").write(b)',
+    'import': 'import sys, tempfile, os\nd = tempfile.mkdtemp(); sys.path.insert(0, d)\n'
+              'open(d + "/slow.py", "w").write("print(1, flush=True)\\nwhile True: pass\\n")\nimport slow',
+    'handler_that_goes_on': 'print(1, flush=True)\ntry:\n    while True: pass\nfinally:\n    print("last")',
     'subprocess_output': 'import subprocess\nprint(1, flush=True)\nsubprocess.run(["sleep", "60"], capture_output=True)',
 }
 
@@ -45,6 +54,23 @@ CAUGHT = {
     'in_a_native': 'try:\n    sum(range(10**12))\nexcept KeyboardInterrupt: print("caught")',
     'in_a_kernel': 'import torch\ntry:\n    torch.ones(1).expand(10**12).sum()\nexcept KeyboardInterrupt: print("caught")\n'
                    'print((torch.ones(500, 500) @ torch.ones(500, 500)).sum().item())',
+}
+
+# Interrupted twice: what the first does not end, the second does, with status 130.
+TWICE = {
+    'swallowed': 'print(1, flush=True)\ntry:\n    while True: pass\nexcept KeyboardInterrupt: pass\nwhile True: pass',
+    'bare_except': 'print(1, flush=True)\ntry: sum(range(10**12))\nexcept: pass\nsum(range(10**12))',
+    'in_finally': 'print(1, flush=True)\ntry:\n    while True: pass\nfinally:\n    while True: pass',
+    'in_a_finalizer': 'class A:\n    def __del__(self):\n        print(1, flush=True)\n        while True: pass\n'
+                      'a = A()\ndel a\nwhile True: pass',
+    'full_pipe': 'import os\nr, w = os.pipe()\nf = open(w, "wb")\nprint(1, flush=True)\nf.write(b"x" * 10**6); f.flush()',
+}
+
+# Ends by one interrupt, whatever else is left to do.
+AT_THE_END = {
+    'exit_function': ('import atexit\ndef f():\n    print(1, flush=True)\n    while True: pass\n'
+                      'atexit.register(lambda: print("the next one"))\natexit.register(f)', 'the next one'),
+    'finalizer': ('class A:\n    def __del__(self):\n        print(1, flush=True)\n        while True: pass\na = A()', ''),
 }
 
 # Under `ulimit -v`, in KB: what it prints at its end.
@@ -102,6 +128,41 @@ def caught(tsr, program):
     return f'heard after {seconds:.3f} s' if seconds > 2 * LATEST else None
 
 
+def twice(tsr, program):
+    process = subprocess.Popen([tsr, '-c', program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    process.stdout.readline()
+    for _ in range(2):
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return 'it goes on'
+    seconds = time.monotonic() - start
+    if process.returncode != 130:
+        return f'status {process.returncode}'
+    return f'heard after {seconds:.3f} s' if seconds > LATEST else None
+
+
+def at_the_end(tsr, case):
+    program, expected = case
+    process = subprocess.Popen([tsr, '-c', program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    process.stdout.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return 'it goes on'
+    fine = process.returncode == 0 and out.decode().strip() == expected and b'KeyboardInterrupt' in err
+    return None if fine else f'status {process.returncode}, {out!r}, {err[-200:]!r}'
+
+
 def exhausted(tsr, case):
     kilobytes, program = case
 
@@ -151,6 +212,18 @@ class Session:
         self.seen = self.seen[self.seen.index(text) + len(text):]
         return time.monotonic() - start
 
+    def processor_time(self):
+        fields = open(f'/proc/{self.pid}/stat').read().rsplit(')', 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+    def children(self):
+        return open(f'/proc/{self.pid}/task/{self.pid}/children').read().split()
+
+    def drain(self):
+        while select.select([self.file], [], [], 0)[0]:
+            os.read(self.file, 65536)
+        self.seen = ''
+
     def send(self, text):
         os.write(self.file, text.encode())
 
@@ -184,29 +257,65 @@ def half_way_through_a_function(session):
     session.expect('42')
 
 
-def in_something_long(code):
+def in_something_long(code, setup=''):
+    """`code` is interrupted; `setup` are the lines before it."""
     def run(session):
-        session.send('import time, torch; a = torch.ones(5000, 5000)\r')
-        session.expect('In [')
+        number = 1
+        for line in ['import time, torch'] + [line for line in setup.split('\n') if line]:
+            session.send(line + '\r')
+            number += 1
+            session.expect(f'In [{number}]', 60)
         session.send(code + '\r')
-        session.expect(code)
-        time.sleep(0.3)
+        if code.startswith(('for', 'while')):
+            session.expect('...: ')
+            session.send('\r')
+        time.sleep(0.5)
+        session.drain()
+        before = session.processor_time()
         session.send('\x03')
-        seconds = session.expect('KeyboardInterrupt')
-        session.expect('In [')
-        assert seconds < LATEST, f'heard after {seconds:.3f} s'
+        seconds = session.expect('KeyboardInterrupt', 20)
+        session.expect(f'In [{number + 1}]')
+        work = session.processor_time() - before
+        assert not session.children(), f'{len(session.children())} processes are left'
         session.send('sum(range(10**6))\r')  # the next command knows nothing of it
         session.expect('499999500000')
+        assert seconds < LATEST or work < WORK, f'heard after {seconds:.3f} s, {work:.2f} s of them work'
     return run
 
+
+MODULE = 'import sys, tempfile; d = tempfile.mkdtemp(); sys.path.insert(0, d)\n_ = open(d + "/{0}.py", "w").write("{1}\\n")\n'
+LOADER = ('from torch.utils.data import DataLoader\n'
+          + MODULE.format('slow_data', 'import time, torch\\nclass Slow:\\n def __init__(self, t): self.t = t\\n'
+                          ' def __len__(self): return 10**6\\n def __getitem__(self, i): time.sleep(self.t); return torch.ones(3)')
+          + 'from slow_data import Slow; loader = DataLoader(Slow(<>), batch_size=2, num_workers=2)')
 
 SESSIONS = {
     'idle': at_an_idle_prompt,
     'half_a_def': half_way_through_a_function,
-    'product': in_something_long('a @ a'),
+    'loop': in_something_long('while True: pass'),
+    'product': in_something_long('a @ a', 'a = torch.ones(6000, 6000)'),
+    'product_4096': in_something_long('for _ in range(100): a @ a', 'a = torch.ones(4096, 4096)'),
     'sum': in_something_long('sum(range(10**12))'),
     'sleep': in_something_long('time.sleep(60)'),
+    'input': in_something_long('input()'),
     'kernel': in_something_long('torch.ones(1).expand(10**12).sum()'),
+    'sort': in_something_long('for _ in range(99): x.sort()', 'x = torch.rand(10**7)'),
+    'sort_of_a_list': in_something_long('for _ in range(99): sorted(l)', 'import random\nl = [random.random() for _ in range(10**6)]'),
+    'backward': in_something_long('for _ in range(99): (x @ x).sum().backward()', 'x = torch.ones(2000, 2000, requires_grad=True)'),
+    'conv': in_something_long('for _ in range(99): layer(x)', 'layer = torch.nn.Conv2d(32, 64, 3); x = torch.rand(16, 32, 128, 128)'),
+    'regex': in_something_long('re.match("(a*)*b", "a" * 100000)', 'import re'),
+    'print': in_something_long('for _ in range(99): print(l)', 'l = list(range(10**6))'),
+    'json': in_something_long('for _ in range(99): json.loads(s)', 'import json; s = "[" + "1," * 2000000 + "1]"'),
+    'reading': in_something_long('for _ in range(999): open("/dev/zero", "rb").read(10**8)'),
+    'subprocess': in_something_long('subprocess.run(["sleep", "60"])', 'import subprocess'),
+    'import': in_something_long('import slow_to_import', MODULE.format('slow_to_import', 'while True: pass')),
+    'savefig': in_something_long('for _ in range(99): plt.plot(np.random.rand(100000)); plt.savefig(io.BytesIO())',
+                                 'import io; import numpy as np; import matplotlib.pyplot as plt'),
+    'torch_save': in_something_long('for _ in range(99): torch.save(t, open("/dev/null", "wb"))', 't = torch.ones(2**28)'),
+    'save': in_something_long(':save /dev/shm/tessera-interrupted', 't = torch.ones(2**29)'),
+    'loader': in_something_long('for _ in loader: pass', LOADER.replace('<>', '0.0')),
+    'slow_loader': in_something_long('for _ in loader: pass', LOADER.replace('<>', '0.3')),
+    'loaded': in_something_long('for _ in loader: time.sleep(60)', LOADER.replace('<>', '0.01')),
 }
 
 
@@ -231,6 +340,8 @@ def main():
     tsr = os.path.abspath(options.tsr)
     tests = {f'interrupted/{name}': (interrupted, program) for name, program in PROGRAMS.items()}
     tests |= {f'caught/{name}': (caught, program) for name, program in CAUGHT.items()}
+    tests |= {f'twice/{name}': (twice, program) for name, program in TWICE.items()}
+    tests |= {f'at_the_end/{name}': (at_the_end, case) for name, case in AT_THE_END.items()}
     tests |= {f'session/{name}': (in_session, steps) for name, steps in SESSIONS.items()}
     if not options.sanitized:
         tests |= {f'exhausted/{name}': (exhausted, case) for name, case in EXHAUSTED.items()}
