@@ -94,6 +94,10 @@ class Finder {
         return true;
       }
       each_expression(*s, [&](Expr& e) { found = found || in(e); });
+      if (auto* loop = try_as<ast::ForStmt>(s); !found && loop != nullptr && is_head(*loop)) {
+        wanted_ = loop->iterable->span;
+        return whole(*loop->iterable);
+      }
       if (!found && holds(s->span, wanted_)) each_block(*s, [&](Block inner) { found = found || in(inner); });
       if (found) return true;
     }
@@ -101,6 +105,12 @@ class Finder {
   }
 
  private:
+  // What a loop does with its iterable has the place of its head.
+  bool is_head(const ast::ForStmt& loop) const {
+    return wanted_.begin == loop.span.begin && loop.iterable->span.end <= wanted_.end &&
+           (wanted_ == loop.span || loop.body.empty() || wanted_.end <= loop.body[0]->span.begin);
+  }
+
   void take(Kind kind, const Expr* whole) {
     result_.kind = kind;
     result_.whole = whole;

@@ -1,5 +1,7 @@
 #include "repl/inspector/fixes.h"
 
+#include <algorithm>
+
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source.h"
@@ -89,6 +91,35 @@ std::optional<Fix> other_name(const Place& place, const Value& exception, const 
   return line_with(place, text.substr(0, text.size() - text_of(wrong).size()) + message.substr(begin, end - begin));
 }
 
+// Of a line that is no Python: what the message says is meant.
+std::optional<Fix> syntax_fix(const Value& exception, const std::string& message) {
+  const Value* const fields = as_exception(exception)->fields;  // msg, filename, lineno, offset, text
+  if (!is_str(fields[4]) || !fields[2].is_int() || !fields[3].is_int()) return std::nullopt;
+  std::string line(text_of(fields[4]));
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+  const size_t indent = line.find_first_not_of(" \t");
+  const auto offset = static_cast<size_t>(std::max<int64_t>(0, fields[3].as_int() - 1));
+  if (indent == line.npos) return std::nullopt;
+  std::string after = line;
+  const auto says = [&](std::string_view part) { return message.find(part) != message.npos; };
+  if (says("Missing parentheses in call to 'print'") && line.compare(indent, 6, "print ") == 0) {
+    after = line.substr(0, indent) + "print(" + line.substr(indent + 6) + ")";
+  } else if (says("Maybe you meant '=='")) {
+    size_t at = line.find('=', offset);
+    while (at != line.npos &&
+           (line[at + 1] == '=' || std::string_view("=<>!+-*/:").find(line[at - 1]) != std::string_view::npos))
+      at = line.find('=', at + 2);
+    if (at != line.npos) after.insert(at, 1, '=');
+  } else if (says("expected ':'") && offset <= line.size()) {
+    after.insert(std::min(offset, line.size()), 1, ':');
+  } else if (says("expected an indented block")) {
+    after = "    " + line;
+  }
+  if (after == line) return std::nullopt;
+  const std::string file = is_str(fields[1]) ? std::string(text_of(fields[1])) : "<string>";
+  return Fix{file + ":" + std::to_string(fields[2].as_int()), line, after};
+}
+
 std::optional<std::string_view> inside(std::string_view text, std::string_view before, std::string_view behind) {
   if (!text.starts_with(before) || !text.ends_with(behind) || text.size() <= before.size() + behind.size())
     return std::nullopt;
@@ -97,7 +128,9 @@ std::optional<std::string_view> inside(std::string_view text, std::string_view b
 
 }  // namespace
 
-std::optional<Fix> fix_of(Interpreter&, const Value& exception, const std::string& message) {
+std::optional<Fix> fix_of(Interpreter& in, const Value& exception, const std::string& message) {
+  if (message.find("Error: ") != message.npos && is_error(in, exception, ErrorKind::SyntaxError))
+    return syntax_fix(exception, message);
   const std::optional<Place> place = failed_place(exception);
   if (!place) return std::nullopt;
   for (const std::string& note : as_exception(exception)->notes) {

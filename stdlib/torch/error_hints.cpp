@@ -273,7 +273,7 @@ std::string hint_for_device(const Refusal& r, const std::string&) {
   if (x == nullptr) return "";
   for (size_t i = 0; i < r.operands.size(); ++i) {
     const Device there = r.operands[i].tensor->device(), here = x->tensor->device();
-    if (i == at || there == here) continue;
+    if (i == at || there == here || there.is_meta() || here.is_meta()) continue;
     const size_t moved = r.operands[i].of_layer || here.type == DeviceType::Cpu ? at : i;
     const Device to = moved == at ? there : here;
     return would_fit(mended(r, {{moved, ".to('" + to.str() + "')"}}));

@@ -7,7 +7,9 @@
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
+#include "lang/syntax/children.h"
 #include "lang/types/list.h"
+#include "lang/types/tuple.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/vm.h"
 #include "stdlib/torch/error_hints.h"
@@ -19,6 +21,7 @@ using namespace lang;
 using ast::Attribute;
 using ast::Binary;
 using ast::Call;
+using ast::Expr;
 using ast::is;
 using ast::Keyword;
 using ast::try_as;
@@ -99,6 +102,117 @@ std::string list_and_tensor(const Failure& f) {
       return "hint: " + f.failing->rewritten({{operand.span, "torch.tensor(" + f.text(operand.span) + ")"}}) +
              " would fit";
   }
+  return "";
+}
+
+bool is_number(const Value& v) { return v.is_int() || v.is_float(); }
+
+// `'n = ' + n`: a number is no text.
+std::string text_and_number(const Failure& f) {
+  if (!says(f.message, "can only concatenate str (not") || !f.failing || f.failing->operands.size() != 2) return "";
+  const OperandText& right = f.failing->operands[1];
+  if (right.expr == nullptr || !is_number(known_value(f.in, f.frame, *right.expr))) return "";
+  return "hint: " + f.failing->rewritten({{right.span, "str(" + f.text(right.span) + ")"}}) + " would fit";
+}
+
+// `for i in n`.
+std::string number_as_range(const Failure& f) {
+  if (!says(f.message, "'int' object is not iterable") || !f.failing) return "";
+  const bool name = f.failing->kind == FailingExpression::Kind::kName;
+  const bool length = f.failing->call != nullptr && f.text(f.failing->call->callee->span) == "len";
+  if (!name && !length) return "";
+  return "hint: for ... in range(" + f.text(f.failing->span) + ") would fit";
+}
+
+std::string index_of_list(const Failure& f) {
+  if (!says(f.message, "index out of range") || !f.failing || f.failing->kind != FailingExpression::Kind::kSubscript)
+    return "";
+  const Value known = known_value(f.in, f.frame, *f.failing->operands[0].expr);
+  if (!is_list(known) && !is_tuple(known)) return "";
+  const uint32_t size = is_list(known) ? as_list(known)->size : as_tuple(known)->size;
+  const std::string name = f.text(f.failing->operands[0].span);
+  if (size == 0) return "hint: " + name + " is empty";
+  return "hint: " + name + " has " + std::to_string(size) + (size == 1 ? " item" : " items") + ", the last is " + name +
+         "[" + std::to_string(size - 1) + "]";
+}
+
+// An attribute that a tensor of the list or array has.
+std::string attribute_of_tensor(const Failure& f) {
+  const bool list = says(f.message, "'list' object has no attribute"),
+             array = says(f.message, "ndarray' object has no attribute");
+  const Value& held = as_exception(f.exception)->fields[0];
+  if ((!list && !array) || !f.failing || !is_str(held)) return "";
+  if (f.in.extension == nullptr) return "";  // nobody has imported torch
+  Type* const tensor = torch_state(f.in).tensor;
+  if (tensor == nullptr || type_lookup(tensor, intern(f.in, text_of(held))).is_undefined()) return "";
+  const Attribute* attribute = try_as<Attribute>(f.failing->whole);
+  if (attribute == nullptr && f.failing->call != nullptr) attribute = try_as<Attribute>(f.failing->call->callee);
+  if (attribute == nullptr || attribute->name.text != text_of(held)) return "";
+  const std::string object = f.text(attribute->object->span);
+  const std::string made = (list ? "torch.tensor(" : "torch.from_numpy(") + object + ")";
+  return "hint: " + f.failing->rewritten({{attribute->object->span, made}}) + " would fit";
+}
+
+bool returns_a_value(ast::Block block) {
+  bool found = false;
+  for (ast::Stmt* s : block) {
+    if (ast::is<ast::FunctionStmt>(*s) || ast::is<ast::ClassStmt>(*s)) continue;
+    const auto* answer = try_as<ast::ReturnStmt>(s);
+    found |= answer != nullptr && answer->value != nullptr;
+    ast::each_block(*s, [&](ast::Block inner) { found |= returns_a_value(inner); });
+  }
+  return found;
+}
+
+const ast::FunctionStmt* function_at(ast::Block block, uint32_t place) {
+  const ast::FunctionStmt* found = nullptr;
+  for (ast::Stmt* s : block) {
+    if (place < s->span.begin || place >= s->span.end) continue;
+    if (auto* function = try_as<ast::FunctionStmt>(s); function != nullptr && function->span.begin == place)
+      return function;
+    ast::each_block(*s, [&](ast::Block inner) { found = found != nullptr ? found : function_at(inner, place); });
+  }
+  return found;
+}
+
+// A function of the program that has no `return` with a value.
+std::string forgotten_return(const Failure& f, Value callee) {
+  if (callee.is_object() && callee.as_object()->kind == ObjectKind::Instance)
+    callee = type_lookup(callee.as_object()->type, intern(f.in, "forward"));
+  if (callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod)
+    callee = static_cast<BoundMethod*>(callee.as_object())->function;
+  if (!is_function(callee)) return "";
+  const Code& code = *as_function(callee)->code;
+  if (code.source->name().starts_with("stdlib/") || (code.code_flags & (kGenerator | kLambda)) != 0) return "";
+  const auto parsed = f.in.vm().provenance().parsed(*code.source);
+  const ast::FunctionStmt* function = parsed == nullptr ? nullptr : function_at(parsed->tree->body, code.span.begin);
+  if (function == nullptr || returns_a_value(function->body)) return "";
+  return "hint: " + std::string(code.name->view()) + " has no return: " + code.source->name() + ":" +
+         std::to_string(code.source->line_number(code.span.begin));
+}
+
+// What made the None that an expression is: a function without an answer, or a method that changes its object.
+std::string none_of(const Failure& f, const Expr& object) {
+  const bool name = ast::is<ast::Name>(object);
+  if (name && !known_value(f.in, f.frame, object).is_none()) return "";
+  const auto* call = try_as<Call>(name ? assigned_value(*f.failing, object) : &object);
+  if (call == nullptr) return "";
+  if (const auto* method = try_as<Attribute>(call->callee)) {
+    constexpr std::string_view kChanging[] = {"sort", "reverse", "append", "extend", "insert", "update", "shuffle"};
+    const bool changes =
+        std::find(std::begin(kChanging), std::end(kChanging), method->name.text) != std::end(kChanging);
+    if (changes && is_list(known_value(f.in, f.frame, *method->object)))
+      return "hint: " + f.text(call->span) + " changes its object and returns None";
+  }
+  return forgotten_return(f, known_value(f.in, f.frame, *call->callee));
+}
+
+std::string none_for_a_value(const Failure& f) {
+  if (!says(f.message, "'NoneType'") || !f.failing) return "";
+  std::vector<const Expr*> candidates{f.failing->receiver};
+  for (const OperandText& operand : f.failing->operands) candidates.push_back(operand.expr);
+  for (const Expr* each : candidates)
+    if (std::string hint = each == nullptr ? "" : none_of(f, *each); !hint.empty()) return hint;
   return "";
 }
 
@@ -209,8 +323,10 @@ std::string unfinished_layer(const Failure& f) {
 }
 
 using Hint = std::string (*)(const Failure&);
-constexpr Hint kHints[] = {misspelt_keyword,       called_a_value, list_and_tensor, float_index,
-                           missing_self_parameter, unknown_name,   unknown_module,  unfinished_layer};
+constexpr Hint kHints[] = {misspelt_keyword, called_a_value,         list_and_tensor,     text_and_number,
+                           number_as_range,  index_of_list,          attribute_of_tensor, none_for_a_value,
+                           float_index,      missing_self_parameter, unknown_name,        unknown_module,
+                           unfinished_layer};
 
 }  // namespace
 
