@@ -44,6 +44,7 @@ std::shared_ptr<const ParsedSource> Provenance::parsed(const Source& source) {
     std::rotate(found, found + 1, trees_.end());
     return trees_.back();
   }
+  if (source.text().size() > kLargestText) return nullptr;
   ParseResult result = parse(source);
   if (!result) return nullptr;
   auto made = std::make_shared<ParsedSource>();
@@ -71,6 +72,12 @@ Span current_span(const Frame& frame) {
   const auto word = static_cast<size_t>(frame.pc - code.words.data());
   if (word == 0 || word > code.places.size()) return code.span;
   return code.places[word - 1].span;
+}
+
+// Trees may be as deep as the parser lets them.
+std::shared_ptr<const ParsedSource> parsed_source(Interpreter& in, const Source& source) {
+  constexpr size_t kForDeepTrees = size_t{2} << 20;
+  return in.vm().has_stack(kForDeepTrees) ? in.vm().provenance().parsed(source) : nullptr;
 }
 
 // The failing expression ------------------------------------------------------------------------------------------
@@ -179,7 +186,7 @@ class Finder {
 std::optional<FailingExpression> failing_expression(Interpreter& in, const Frame& frame) {
   FailingExpression result{};
   result.frame = &frame;
-  result.parsed = in.vm().provenance().parsed(*frame.code->source);
+  result.parsed = parsed_source(in, *frame.code->source);
   if (result.parsed == nullptr) return std::nullopt;
   if (!Finder(current_span(frame), result).in(result.parsed->tree->body)) return std::nullopt;
   return result;
@@ -316,7 +323,7 @@ void add_lines(Found& found, const Source& source, const Origin& origin) {
 Found found_in_module(Interpreter& in, const Frame& frame, std::string_view name) {
   Found found;
   for (const Provenance::Block& text : texts_of_module(in, frame)) {
-    const auto parsed = in.vm().provenance().parsed(*text.source);
+    const auto parsed = parsed_source(in, *text.source);
     if (parsed == nullptr) break;
     const Origin origin = origin_in_module(*parsed->tree, name, text.end);
     if (origin.unknown) break;
@@ -329,7 +336,7 @@ Found found_in_module(Interpreter& in, const Frame& frame, std::string_view name
 
 Found find_origin(Interpreter& in, const Frame& frame, const Name& name) {
   Found found;
-  const auto parsed = in.vm().provenance().parsed(*frame.code->source);
+  const auto parsed = parsed_source(in, *frame.code->source);
   found.known = false;
   if (parsed == nullptr) return found;
   const Origin origin = origin_of(*parsed->tree, name.name, name.span.begin);

@@ -26,7 +26,7 @@ struct ParsedSource {
 // One per machine: the trees that were asked for lately, and the blocks that a session has run.
 class Provenance {
  public:
-  // Null: it does not parse (it has been changed since, or is no program).
+  // Null: it does not parse, or is larger than what anybody has written: nobody has paid for its tree.
   std::shared_ptr<const ParsedSource> parsed(const Source& source);
 
   // A block has run up to `end` (kEndOfText: to its end).
@@ -43,7 +43,7 @@ class Provenance {
   FindAttribute find_attribute = nullptr;
 
  private:
-  static constexpr size_t kMostTrees = 4, kMostBlocks = 4000;
+  static constexpr size_t kMostTrees = 4, kMostBlocks = 4000, kLargestText = 512 << 10;
   std::vector<std::shared_ptr<const ParsedSource>> trees_;  // the latest last
   std::vector<Block> blocks_;
 };
@@ -81,7 +81,10 @@ bool is_library(const Frame& frame);
 const Frame* program_frame(const Frame* frame);
 Span current_span(const Frame& frame);
 
-// What the frame's current instruction computes; nothing for loops, imports and the like.
+// The tree of its source, where enough of the stack is left to walk it; null: not.
+std::shared_ptr<const ParsedSource> parsed_source(Interpreter& in, const Source& source);
+
+// What the frame's current instruction computes; nothing for imports, with statements and the like.
 std::optional<FailingExpression> failing_expression(Interpreter& in, const Frame& frame);
 
 // The value of a variable, or of an expression of variables, plain attributes and constant indices; Undefined: not known.

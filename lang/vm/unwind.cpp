@@ -83,6 +83,13 @@ void VirtualMachine::check_native_stack() {
   if (address < native_limit_) throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded");
 }
 
+bool VirtualMachine::has_stack(size_t bytes) {
+  const char here = 0;
+  const char* const address = &here;
+  if (top_ == nullptr || native_limit_ == nullptr) find_native_limit();
+  return native_limit_ == nullptr || (address > native_limit_ && static_cast<size_t>(address - native_limit_) > bytes);
+}
+
 void VirtualMachine::find_native_limit() {
   const char* const bottom = stack_bottom();
   native_limit_ = bottom == nullptr ? nullptr : bottom + kNativeReserve;

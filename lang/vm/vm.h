@@ -50,6 +50,8 @@ class VirtualMachine {
   uint32_t depth() const { return depth_; }
   // RecursionError when the C++ stack is nearly used up; natives that recurse call it too.
   void check_native_stack();
+  // Is so much of the C++ stack left, for what may recurse and can be left out?
+  bool has_stack(size_t bytes);
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
 
   // A safe point: collections, what `interrupt` asks for, the limits; and the same where no script may run.

@@ -184,7 +184,7 @@ std::string forgotten_return(const Failure& f, Value callee) {
   if (!is_function(callee)) return "";
   const Code& code = *as_function(callee)->code;
   if (code.source->name().starts_with("stdlib/") || (code.code_flags & (kGenerator | kLambda)) != 0) return "";
-  const auto parsed = f.in.vm().provenance().parsed(*code.source);
+  const auto parsed = parsed_source(f.in, *code.source);
   const ast::FunctionStmt* function = parsed == nullptr ? nullptr : function_at(parsed->tree->body, code.span.begin);
   if (function == nullptr || returns_a_value(function->body)) return "";
   return "hint: " + std::string(code.name->view()) + " has no return: " + code.source->name() + ":" +

@@ -193,7 +193,11 @@ void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> o
   // The kernel has seen the interpreter's own flags: there it stands why.
   if (error.kind() == TensorErrorKind::Cancelled) in.check_stop();
   Error raised(language_kind(error.kind()), error.message());
-  raised.notes = notes_of(in, error.message(), operands);
+  try {
+    raised.notes = notes_of(in, error.message(), operands);
+  } catch (const std::exception&) {
+    // No memory for them.
+  }
   raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());
   if (dynamic_cast<const LinAlgError*>(&error) != nullptr) raise_linalg_error(in, raised);
   throw raised;
