@@ -205,10 +205,12 @@ std::string suggestion(Interpreter& in, const Value& exception) {
 
 // --- the last lines
 
-std::string class_text(const Type* type) {
+std::string class_text(Type* type) {
   std::string name(type->qualname->view());
   if (type->module == nullptr) return name;
-  const std::string_view module = type->module->view();
+  // A program may have said that the class is another module's.
+  const Value* said = dict_get_text(type->attributes(), "__module__");
+  const std::string_view module = said != nullptr && is_str(*said) ? text_of(*said) : type->module->view();
   return module == "builtins" || module == "__main__" ? name : std::string(module) + "." + name;
 }
 

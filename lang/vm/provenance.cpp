@@ -370,11 +370,28 @@ struct Passed {
   const Name* name = nullptr;  // under which it has it; null: under none
 };
 
+// Was the library's function that `caller` called given the value, or one that holds it?
+bool was_given(const Frame& caller, const Frame& frame, const Value& value) {
+  const Frame* called = frame.caller;
+  while (called->caller != &caller) called = called->caller;
+  const auto is_it = [&](const Value& v) { return v.is_object() && v.as_object() == value.as_object(); };
+  for (uint32_t i = 0; called->registers != nullptr && i < called->code->near_parameters; ++i) {
+    const Value& held = called->registers[i];
+    if (is_it(held)) return true;
+    if (is_tuple(held) && std::any_of(as_tuple(held)->items, as_tuple(held)->items + as_tuple(held)->size, is_it))
+      return true;
+    bool found = false;
+    if (is_dict(held)) dict_for_each(as_dict(held), [&](const Value&, const Value& v) { found = found || is_it(v); });
+    if (found) return true;
+  }
+  return false;
+}
+
 // A generator's frame is resumed by others than who passed its arguments.
 std::optional<Passed> who_passed(Interpreter& in, const Frame& frame, const Value& value) {
   if ((frame.code->code_flags & kGenerator) != 0) return std::nullopt;
   const Frame* const caller = program_frame(frame.caller);
-  if (caller == nullptr) return std::nullopt;
+  if (caller == nullptr || !(caller == frame.caller || was_given(*caller, frame, value))) return std::nullopt;
   Passed passed;
   passed.frame = caller;
   const Source& source = *caller->code->source;

@@ -89,11 +89,14 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
 }
 
 void note_refusal(Interpreter& in, const Value& exception) {
+  // Nothing is wrong with an operand; and hasattr() asks often.
+  if (is_error(in, exception, ErrorKind::AttributeError)) return note_language_error(in, exception);
+  if (is_error(in, exception, ErrorKind::StopIteration)) return;
   std::vector<Value> operands;
   for (const Frame* frame = in.vm().top(); frame != nullptr && is_library(*frame) && operands.empty();
        frame = frame->caller)
     for (uint32_t i = 0; frame->registers != nullptr && i < frame->code->near_parameters; ++i)
-      if (is_tensor_or_array(in, frame->registers[i])) operands.push_back(frame->registers[i]);
+      if (holds_tensors(in, frame->registers[i])) operands.push_back(frame->registers[i]);
   if (operands.empty()) return;
   std::vector<std::string>& notes = as_exception(exception)->notes;
   const std::vector<std::string> found = notes_of(in, str_text(in, exception), operands);

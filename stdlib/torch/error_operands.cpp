@@ -88,6 +88,18 @@ const Tensor* tensor_of_array(Interpreter& in, const Value& v) {
   return held != nullptr && is_tensor(torch_state(in), *held) ? &tensor_of(*held) : nullptr;
 }
 
+std::span<const Value> items_of(const Value& v) {
+  if (is_list(v)) return {as_list(v)->items, as_list(v)->size};
+  if (is_tuple(v)) return {as_tuple(v)->items, as_tuple(v)->size};
+  return {};
+}
+
+// A variable that a closure shares stands in a cell.
+Value content_of(const Value& held) {
+  const bool is_cell = held.is_object() && held.as_object()->kind == ObjectKind::Cell;
+  return is_cell ? static_cast<Cell*>(held.as_object())->value : held;
+}
+
 class Describer {
  public:
   Describer(Interpreter& in, Refusal& result) : in_(in), result_(result) {
@@ -95,7 +107,10 @@ class Describer {
     if (user_ == nullptr) return;
     result_.in_library = user_ != in.vm().top();
     result_.failing = failing_expression(in, *user_);
-    if (result_.failing) find_receiver();
+    if (!result_.failing) return;
+    find_receiver();
+    for (const OperandText& text : result_.failing->operands)
+      for (const ast::Expr* each : elements_of(text)) elements_.push_back({each, each->span, {}});
   }
 
   // By what it is known to be, or as an argument of the library's function that was called.
@@ -107,11 +122,7 @@ class Describer {
   void add(std::span<const Value> values) {
     for (size_t i = 0; i < values.size(); ++i) {
       if (add_one(values[i], places_for(values.size(), i))) continue;
-      const bool list = is_list(values[i]) || is_tuple(values[i]);
-      if (!list) continue;
-      const std::span<const Value> items =
-          is_list(values[i]) ? std::span<const Value>(as_list(values[i])->begin(), as_list(values[i])->size)
-                             : std::span<const Value>(as_tuple(values[i])->begin(), as_tuple(values[i])->size);
+      const std::span<const Value> items = items_of(values[i]);
       const OperandText* whole = places_for(values.size(), i);
       for (size_t k = 0; k < items.size() && k < kMostItems; ++k) {
         item_ = item_of(whole, k, items.size());
@@ -150,11 +161,15 @@ class Describer {
     return count <= texts.size() + 1 ? &texts[i - 1] : nullptr;
   }
 
+  static ast::ExprList elements_of(const OperandText& text) {
+    if (const auto* list = ast::try_as<ast::List>(text.expr)) return list->elements;
+    if (const auto* tuple = ast::try_as<ast::Tuple>(text.expr)) return tuple->elements;
+    return {};
+  }
+
   std::optional<OperandText> item_of(const OperandText* whole, size_t at, size_t count) const {
     if (whole == nullptr || whole->expr == nullptr) return std::nullopt;
-    lang::ast::ExprList elements;
-    if (const auto* list = lang::ast::try_as<lang::ast::List>(whole->expr)) elements = list->elements;
-    if (const auto* tuple = lang::ast::try_as<lang::ast::Tuple>(whole->expr)) elements = tuple->elements;
+    const ast::ExprList elements = elements_of(*whole);
     if (elements.size() != count) return std::nullopt;
     return OperandText{elements[at], elements[at]->span, {}};
   }
@@ -212,13 +227,15 @@ class Describer {
   bool may_be(const OperandText& place, const Value& v) const {
     if (place.expr == nullptr) return true;
     const Value known = known_value(in_, *user_, *place.expr);
-    return known.is_undefined() || same(known, v);
+    return known.is_undefined() || is_same_tensor(known, v);
   }
 
   // An array's tensor is what the library works with.
   bool is_exactly(const OperandText& place, const Value& v) const {
-    if (place.expr == nullptr) return false;
-    const Value known = known_value(in_, *user_, *place.expr);
+    return place.expr != nullptr && is_same_tensor(known_value(in_, *user_, *place.expr), v);
+  }
+
+  bool is_same_tensor(const Value& known, const Value& v) const {
     if (same(known, v)) return true;
     const Tensor* const held = tensor_of_array(in_, known);
     return held != nullptr && is_tensor(torch_state(in_), v) && tensor_of(v).same(*held);
@@ -228,6 +245,8 @@ class Describer {
     if (!result_.failing) return nullptr;
     if (receiver_ && is_exactly(*receiver_, v)) return &*receiver_;
     for (const OperandText& text : result_.failing->operands)
+      if (is_exactly(text, v)) return &text;
+    for (const OperandText& text : elements_)
       if (is_exactly(text, v)) return &text;
     return nullptr;
   }
@@ -245,16 +264,16 @@ class Describer {
       return i < texts.size() && texts[i].keyword.empty() && may_be(texts[i], v) ? &texts[i] : nullptr;
     };
     for (uint32_t i = 0; called->registers != nullptr && i < code.near_parameters; ++i) {
-      const Value& held = called->registers[i];
+      const Value held = content_of(called->registers[i]);
       const size_t skipped = bound ? 1 : 0;
-      if (same(held, v) && i >= skipped) {
+      if (is_same_tensor(held, v) && i >= skipped) {
         for (const OperandText& text : texts)
           if (text.keyword == code.parameters[i]->view()) return &text;
         return at(i - skipped);
       }
       if ((code.code_flags & kVarArgs) != 0 && i == code.positional + code.keyword_only && is_tuple(held))
         for (uint32_t k = 0; k < as_tuple(held)->size; ++k)
-          if (same(as_tuple(held)->items[k], v)) return at(code.positional - skipped + k);
+          if (is_same_tensor(as_tuple(held)->items[k], v)) return at(code.positional - skipped + k);
     }
     return nullptr;
   }
@@ -263,7 +282,7 @@ class Describer {
   std::string parameter_name(const Value& v) const {
     for (const Frame* f = in_.vm().top(); f != user_; f = f->caller)
       for (uint32_t i = 0; f->registers != nullptr && i < f->code->near_parameters; ++i)
-        if (same(f->registers[i], v)) return std::string(f->code->parameters[i]->view());
+        if (same(content_of(f->registers[i]), v)) return std::string(f->code->parameters[i]->view());
     return "";
   }
 
@@ -291,7 +310,8 @@ class Describer {
   Refusal& result_;
   const Frame* user_ = nullptr;
   std::optional<OperandText> receiver_, item_;
-  std::string item_name_;  // of a list's item: "parts[0]"
+  std::vector<OperandText> elements_;  // of lists and tuples that are written out
+  std::string item_name_;              // of a list's item: "parts[0]"
 };
 
 }  // namespace
@@ -306,8 +326,12 @@ Refusal describe_refusal(Interpreter& in, std::span<const Value> operands) {
   return result;
 }
 
-bool is_tensor_or_array(Interpreter& in, const Value& v) {
-  return is_tensor(torch_state(in), v) || tensor_of_array(in, v) != nullptr;
+bool holds_tensors(Interpreter& in, const Value& v) {
+  const auto is_one = [&](const Value& each) {
+    return is_tensor(torch_state(in), each) || tensor_of_array(in, each) != nullptr;
+  };
+  const std::span<const Value> items = items_of(v);
+  return is_one(v) || std::any_of(items.begin(), items.begin() + std::min<ptrdiff_t>(2, std::ssize(items)), is_one);
 }
 
 std::string describe_variable(Interpreter& in, bool (*wanted)(const Tensor&, const std::string&),

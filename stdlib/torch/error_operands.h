@@ -41,7 +41,8 @@ struct Refusal {
   std::string layer_class() const;
 };
 
-bool is_tensor_or_array(Interpreter& in, const Value& v);
+// A tensor, an array, or a list or tuple that begins with some.
+bool holds_tensors(Interpreter& in, const Value& v);
 Refusal describe_refusal(Interpreter& in, std::span<const Value> operands);
 // A variable of the program whose value `wanted` accepts, the innermost function's first: "w: float32[3], made at f.tsr:3".
 std::string describe_variable(Interpreter& in, bool (*wanted)(const Tensor&, const std::string& message),

@@ -140,14 +140,14 @@ std::string index_of_list(const Failure& f) {
 std::string attribute_of_tensor(const Failure& f) {
   const bool list = says(f.message, "'list' object has no attribute"),
              array = says(f.message, "ndarray' object has no attribute");
-  const Value& held = as_exception(f.exception)->fields[0];
-  if ((!list && !array) || !f.failing || !is_str(held)) return "";
+  if ((!list && !array) || !f.failing) return "";
+  const std::string name = quoted_part(f.message, 1);
   if (f.in.extension == nullptr) return "";  // nobody has imported torch
   Type* const tensor = torch_state(f.in).tensor;
-  if (tensor == nullptr || type_lookup(tensor, intern(f.in, text_of(held))).is_undefined()) return "";
+  if (tensor == nullptr || type_lookup(tensor, intern(f.in, name)).is_undefined()) return "";
   const Attribute* attribute = try_as<Attribute>(f.failing->whole);
   if (attribute == nullptr && f.failing->call != nullptr) attribute = try_as<Attribute>(f.failing->call->callee);
-  if (attribute == nullptr || attribute->name.text != text_of(held)) return "";
+  if (attribute == nullptr || attribute->name.text != name) return "";
   const std::string object = f.text(attribute->object->span);
   const std::string made = (list ? "torch.tensor(" : "torch.from_numpy(") + object + ")";
   return "hint: " + f.failing->rewritten({{attribute->object->span, made}}) + " would fit";
