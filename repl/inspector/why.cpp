@@ -61,7 +61,7 @@ std::string message_of(Interpreter& in, const Value& exception) {
 TensorRow row_of(Interpreter& in, const Value& value, const tensor::Tensor& t) {
   constexpr int64_t kMostOnHost = int64_t(1) << 26, kMostRead = int64_t(1) << 20;
   TensorRow row = describe_tensor("", value, t);
-  const tensor::Tensor host = on_host(in, t, kMostOnHost);
+  const tensor::Tensor host = on_host(in, t, kMostOnHost).tensor;
   if (host.defined()) row.statistics = survey(host, kMostRead, [&in] { return in.is_stopping(); }).statistics;
   return row;
 }
