@@ -57,7 +57,7 @@ TEST_CASE("names and attributes") {
   s.run("weights = torch.ones(2, 3); weighed = 5");
   const Completion own = complete(*s.session, "weig", 4);
   CHECK(own.candidates[0].note == "int");
-  CHECK(own.candidates[1].note == "float32[2, 3] on cpu");
+  CHECK(own.candidates[1].note == "float32[2, 3]");
   CHECK(own.candidates[1].kind == "tensor");
   const Completion add = complete(*s.session, "torch.addcm", 11);
   CHECK(add.candidates[0].text == "addcmul");
