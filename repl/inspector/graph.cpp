@@ -121,8 +121,8 @@ class GraphReader {
 
 std::string refusal(Interpreter& in, const Value& value, std::string_view name) {
   if (tensor_in(in, value) == nullptr)
-    return std::string(name) + " is no tensor but " + std::string(type_name(in, value)) + "\n";
-  return std::string(name) + " requires no gradient: there is no graph behind it\n";
+    return harmless(name) + " is no tensor but " + harmless(type_name(in, value)) + "\n";
+  return harmless(name) + " requires no gradient: there is no graph behind it\n";
 }
 
 class TreeWriter {
@@ -155,7 +155,7 @@ class TreeWriter {
     const bool again = drawn_[line.node];
     drawn_[line.node] = true;
     if (node.users > 1 && !node.is_leaf && marks_[line.node] == 0) marks_[line.node] = ++last_mark_;
-    const std::string label = this->label(node, line.name);
+    const std::string label = harmless(this->label(node, line.name));
     std::string mark = marks_[line.node] == 0 ? "" : (again ? " see #" : " #") + std::to_string(marks_[line.node]);
     const size_t used = display_width(line.before) + display_width(mark);
     out_ += line.before +

@@ -25,8 +25,8 @@ constexpr size_t kBetween = 4;                         // columns between the va
 
 std::string heading(const TensorRow& row, const Style& style) {
   const Paint paint(style);
-  return paint(row.name, Paint::kBold) + ": " + row.type + " " + row.shape + " " + row.dtype + " on " + row.device +
-         ", " + bytes_text(row.bytes) + "\n";
+  return paint(row.name, Paint::kBold) + ": " + harmless(row.type) + " " + row.shape + " " + row.dtype + " on " +
+         row.device + ", " + bytes_text(row.bytes) + "\n";
 }
 
 std::string layout_line(const Tensor& t) {
@@ -40,7 +40,7 @@ std::string layout_line(const Tensor& t) {
 std::string some_names(const std::vector<std::string>& names) {
   constexpr size_t kMost = 6;
   std::string out;
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) out += (i == 0 ? "" : ", ") + names[i];
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) out += (i == 0 ? "" : ", ") + harmless(names[i]);
   return names.size() > kMost ? out + " and " + std::to_string(names.size() - kMost) + " more" : out;
 }
 
@@ -63,14 +63,14 @@ std::string history_line(Interpreter& in, const TensorRow& row) {
   const tensor::AutogradMeta* meta = t.impl()->autograd;
   std::string out = "history   ";
   if (!row.grad_fn.empty()) {
-    out += row.grad_fn;
+    out += harmless(row.grad_fn);
     if (meta->output > 0) out += ", its result " + std::to_string(meta->output);
   } else out += row.requires_grad ? "leaf, requires grad" : "leaf, no gradient";
   if (meta == nullptr) return out + "\n";
   if (meta->view_base.defined()) {
     const auto names = names_of_tensors(in);
     const auto base = names.find(meta->view_base.impl());
-    out += ", view of " + (base == names.end() ? "a tensor without a name" : base->second);
+    out += ", view of " + (base == names.end() ? "a tensor without a name" : harmless(base->second));
   }
   if (meta->retains_grad) out += ", keeps its gradient";
   return out + "\n";
@@ -155,7 +155,7 @@ std::string with_gradient(const Seen& value, const Seen& gradient, const std::st
 std::string tensor_text(Interpreter& in, const Value& value, const Tensor& t, std::string_view name,
                         const Style& style) {
   const Stopping stopping = [&in] { return in.is_stopping(); };
-  const TensorRow row = describe_tensor(std::string(name), value, t);
+  const TensorRow row = describe_tensor(harmless(name), value, t);
   std::string out = heading(row, style) + layout_line(t) + memory_line(in, t, name) + history_line(in, row);
   const Seen seen = look_at(in, t, stopping);
   if (!seen) {
@@ -180,7 +180,7 @@ std::string tensor_text(Interpreter& in, const Value& value, const Tensor& t, st
 // What a container or an object is, without asking it.
 std::string other_text(const Value& value, std::string_view name, std::string_view type, const Style& style) {
   const Paint paint(style);
-  std::string out = paint(name, Paint::kBold) + ": " + std::string(type);
+  std::string out = paint(harmless(name), Paint::kBold) + ": " + harmless(type);
   if (!value.is_object()) return out + "\n";
   Object* const object = value.as_object();
   switch (object->kind) {
@@ -196,8 +196,8 @@ std::string other_text(const Value& value, std::string_view name, std::string_vi
   for_own_attributes(object, [&](std::string_view attribute, const Value& held) {
     if (left == 0 || attribute.starts_with("__")) return;
     --left;
-    out += "  ." + std::string(attribute) +
-           (held.is_object() ? ": " + std::string(held.as_object()->type->name->view()) : "") + "\n";
+    out += "  ." + harmless(attribute) +
+           (held.is_object() ? ": " + harmless(held.as_object()->type->name->view()) : "") + "\n";
   });
   return out;
 }

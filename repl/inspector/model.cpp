@@ -101,7 +101,7 @@ ModelSummary summarize_model(Interpreter& in, const Value& model) { return Summa
 std::string model_text(Interpreter& in, const Value& model, std::string_view name, const Style& style) {
   const ModelSummary summary = summarize_model(in, model);
   const Paint paint(style);
-  if (summary.rows.empty()) return std::string(name) + " is no layer but " + std::string(type_name(in, model)) + "\n";
+  if (summary.rows.empty()) return harmless(name) + " is no layer but " + harmless(type_name(in, model)) + "\n";
   TextTable table({{"layer", false, 0, 28},
                    {"type", false, 0, 16},
                    {"shapes", false, 2, 22},

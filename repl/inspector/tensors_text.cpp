@@ -214,7 +214,8 @@ TableChoice table_choice(std::string_view arguments) {
 std::string tensors_text(const LiveTensors& live, const Style& style, const TableChoice& choice) {
   const Rows rows = chosen(live, choice);
   if (rows.empty()) {
-    const std::string what = choice.pattern.empty() ? "no tensors" : "no tensor's name is like " + choice.pattern;
+    const std::string what =
+        choice.pattern.empty() ? "no tensors" : "no tensor's name is like " + harmless(choice.pattern);
     return what + "\n" + (live.rows.empty() ? "" : totals_text(live, style));
   }
   TextTable table(columns(false, style));

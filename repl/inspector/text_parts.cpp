@@ -1,60 +1,20 @@
 #include "repl/inspector/text_parts.h"
 
-#include <locale.h>
-#include <wchar.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
+
+#include "repl/characters.h"
 
 namespace tessera::repl {
 namespace {
 
-// --- Columns
-
-struct Character {
-  char32_t code;
-  size_t bytes;
-};
-
-Character character_at(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const size_t length = byte(0) < 0x80 ? 1 : byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc0 ? 2 : 1;
-  if (length == 1 || at + length > text.size()) return {byte(0), 1};
-  char32_t code = byte(0) & (0xffu >> (length + 1));
-  for (size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3fu);
-  return {code, length};
-}
-
-// libc's table for UTF-8, whatever the process's locale is.
-size_t columns_of_code(char32_t code) {
-  if (code < 0x20 || code == 0x7f) return 0;
-  if (code < 0x7f) return 1;
-  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  if (utf8 == locale_t{}) return 1;
-  const locale_t before = uselocale(utf8);
-  const int width = wcwidth(static_cast<wchar_t>(code));
-  uselocale(before);
-  return width < 0 ? 1 : static_cast<size_t>(width);
-}
-
-// The longest beginning, or end, that takes no more columns.
-std::string_view beginning(std::string_view text, size_t width) {
-  size_t at = 0, used = 0;
-  while (at < text.size()) {
-    const Character c = character_at(text, at);
-    if ((used += columns_of_code(c.code)) > width) break;
-    at += c.bytes;
-  }
-  return text.substr(0, at);
-}
-
+// The longest end that takes no more columns.
 std::string_view ending(std::string_view text, size_t width) {
   const size_t enough = 16 * width + 16;  // bytes: a character of four, with three that combine with it
   if (text.size() > enough) text.remove_prefix(text.size() - enough);
   while (!text.empty() && (static_cast<unsigned char>(text[0]) & 0xc0) == 0x80) text.remove_prefix(1);
-  while (display_width(text) > width) text.remove_prefix(character_at(text, 0).bytes);
+  while (display_width(text) > width) text.remove_prefix(code_point_at(text, 0).bytes);
   return text;
 }
 
@@ -75,11 +35,22 @@ size_t display_width(std::string_view text) {
       at = std::min(text.find('m', at), text.size() - 1) + 1;
       continue;
     }
-    const Character c = character_at(text, at);
-    width += columns_of_code(c.code);
-    at += c.bytes;
+    const CodePoint point = code_point_at(text, at);
+    width += static_cast<size_t>(columns_of(point.code));
+    at += point.bytes;
   }
   return width;
+}
+
+std::string harmless(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    if (is_order(point.code)) out += '?';
+    else append_utf8(out, point.code);
+    at += point.bytes;
+  }
+  return out;
 }
 
 std::string shortened(std::string_view text, size_t width, const Style& style) {
@@ -87,7 +58,7 @@ std::string shortened(std::string_view text, size_t width, const Style& style) {
   const std::string sign = style.unicode ? "…" : "~";
   if (width <= 1) return width == 0 ? "" : sign;
   const size_t kept = width - 1;  // of names the end says more
-  return std::string(beginning(text, kept / 3)) + sign + std::string(ending(text, kept - kept / 3));
+  return std::string(fitting(text, static_cast<int>(kept / 3))) + sign + std::string(ending(text, kept - kept / 3));
 }
 
 std::string padded(std::string text, size_t width, bool right) {
@@ -130,6 +101,11 @@ std::string Paint::operator()(std::string_view text, Kind kind) const {
 std::string Paint::code(int which, Rgb c) const {
   const bool all = colours_ == Style::Colours::kTrue;
   return all || colours_ == Style::Colours::k256 ? stdlib::colour_sequence(which, c, all) : "";
+}
+
+void TextTable::add(std::vector<Cell> row) {
+  for (Cell& cell : row) cell.text = harmless(cell.text);
+  rows_.push_back(std::move(row));
 }
 
 // 0 for a column that has nothing to say.

@@ -14,6 +14,8 @@ namespace tessera::repl {
 
 // Columns that a text takes: 2 for wide characters, 0 for those that combine and for the codes of colours.
 size_t display_width(std::string_view text);
+// A name that a script has made up, for a terminal: what that would take for an order is a ?.
+std::string harmless(std::string_view text);
 // Not wider than `width`; the middle of a longer text becomes one sign.
 std::string shortened(std::string_view text, size_t width, const Style& style);
 std::string padded(std::string text, size_t width, bool right = false);
@@ -58,7 +60,7 @@ class TextTable {
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<Cell> row);  // with texts of scripts: they are made harmless
   bool empty() const { return rows_.empty(); }
   std::string text(const Style& style) const;  // each line ends with a newline; columns of blanks alone are left out
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 #include "repl/prompt/paste.h"
 #include "repl/session/highlight.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 
 namespace tessera::repl {
 namespace {

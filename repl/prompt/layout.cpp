@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 
 namespace tessera::repl {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 #include "repl/session/highlight.h"
 
 namespace tessera::repl {

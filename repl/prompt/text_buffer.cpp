@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 
 namespace tessera::repl {
 namespace {

@@ -5,6 +5,7 @@
 #include "repl/inspector/inspect_tensor.h"
 #include "repl/inspector/model.h"
 #include "repl/inspector/pictures.h"
+#include "repl/inspector/tensors_text.h"
 #include "repl/inspector/text_parts.h"
 #include "tests/unit/repl/inspected.h"
 
@@ -266,4 +267,35 @@ TEST_CASE("a PNG is shown by what the terminal can, and read as it was written")
   CHECK(png_text(png, s).starts_with("\x1bP"));
   s.images = Style::Images::kKitty;
   CHECK(png_text(png, s).starts_with("\x1b_G"));
+}
+
+TEST_CASE("names that a script made up give a terminal no orders") {
+  Program p(R"(
+import torch
+wild = 'a\x1b[2Jb\u202ec\x9bd\x7f'
+Wild = type(wild, (torch.nn.Module,), {})
+globals()[wild] = torch.ones(2)
+by_name = {wild: torch.ones(2, requires_grad=True)}
+y = by_name[wild].exp()
+model = Wild()
+model.add_module(wild, torch.nn.Linear(1, 1))
+class Odd(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g
+Odd.__name__ = wild
+thing = type(wild, (), {})()
+setattr(thing, wild, thing)
+)");
+  const char* wild = "a\x1b[2Jb\u202ec\u009bd\x7f";
+  std::string all = tensors_text(p.look(), style(100)) + changes_text(p.look(), p.look(), style(100));
+  for (const char* name : {"y", "model", "thing"}) {
+    all += inspect_text(*p.in, p[name], wild, style(100)) + graph_text(*p.in, p[name], wild, style(100));
+    all += model_text(*p.in, p[name], wild, style(100));
+  }
+  CHECK(has(all, "a?[2Jb?c?d?"));
+  for (const char* order : {"\x1b", "\u202e", "\u009b", "\x7f"}) CHECK(!has(all, order));
 }

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 #include "repl/prompt/editor.h"
 #include "repl/prompt/screen.h"
 

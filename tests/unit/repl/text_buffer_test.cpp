@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 
 using namespace tessera::repl;
 

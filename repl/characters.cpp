@@ -1,4 +1,4 @@
-#include "repl/prompt/characters.h"
+#include "repl/characters.h"
 
 #include <clocale>
 #include <cwchar>
