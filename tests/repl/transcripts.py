@@ -10,7 +10,8 @@ must be shown. In them `{{...}}` is a regular expression, and a line `...` stand
 between << and >> is typed when the rest is shown. Lines at the top that begin with # say what it is about. A session begins in an empty folder, which is its home.
 
 Beside a checkout ../shared/conformance/seeds may have the cells of the founding documents: each script is typed statement by
-statement, and must print what it prints as a program, with the inspector's table shown after each.
+statement, and must print what it prints as a program; after each statement :tensors must list every tensor that has a name,
+with its shape and dtype.
 """
 import argparse
 import ast
@@ -180,20 +181,39 @@ def printed(shown):
     return re.sub(r'(?:^|(?<=\n))Out\[\d+\]: (.|\n)*\Z', '', shown)
 
 
+NAMED_TENSORS = ("[(n, list(v.shape), str(v.dtype)[6:]) for n, v in list(globals().items()) "
+                 "if isinstance(v, torch.Tensor) and not n.startswith('_')]")
+
+
+def not_inspected(session):
+    """A tensor with a name that :tensors does not list as it is; None: it lists all."""
+    shown = session.type(NAMED_TENSORS)
+    found = re.search(r'Out\[\d+\]:\s*(\[.*\])', shown)
+    if found is None:
+        return f'the tensors that have a name cannot be listed: {shown}'
+    table = re.sub(r' +', ' ', session.type(':tensors'))
+    for name, shape, dtype in ast.literal_eval(found[1]):
+        rows = re.findall(rf'(?:^|\n) ?(\S+) {re.escape(str(shape))} {dtype}\b', table)
+        # A long name is shown with its middle left out.
+        if not any(name.startswith(row.split('…')[0]) and name.endswith(row.split('…')[-1]) for row in rows):
+            return f':tensors does not show {name} {shape} {dtype}:\n{table}'
+    return None
+
+
 def check_cells(tsr, script, runner, limit):
     out = ''
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
         session = Session(tsr, folder, limit, errors)
         try:
-            inspects = 'there is no command' not in session.type(':help tensors')
             for block in blocks_of(script):
                 shown = ''
                 for line in block:
                     shown = PROMPT.sub('\n', shown) if not shown.strip() else shown
                     shown = session.type(line)
                 out += printed(shown)
-                if inspects:
-                    session.type(':tensors')
+                problem = not_inspected(session)
+                if problem is not None:
+                    return f'after {block!r} {problem}'
         finally:
             session.close()
         errors.seek(0)
