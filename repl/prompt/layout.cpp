@@ -209,7 +209,15 @@ std::vector<Pieces> wrapped(const Pieces& pieces, int columns, size_t most) {
   int room = std::max(columns, 1);
   for (const Piece& piece : pieces) {
     for (std::string_view rest = piece.text; !rest.empty();) {
-      const std::string_view fits = fitting(rest, room);
+      std::string_view fits = fitting(rest, room);
+      if (fits.size() < rest.size()) {  // behind a blank, if there is one
+        const size_t blank = fits.rfind(' ');
+        if (blank != fits.npos) {
+          fits = fits.substr(0, blank + 1);
+        } else if (!lines.back().empty()) {
+          fits = {};
+        }
+      }
       if (!fits.empty()) lines.back().push_back({std::string(fits), piece.look});
       room -= columns_of(fits);
       rest.remove_prefix(fits.size());

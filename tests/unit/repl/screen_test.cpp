@@ -85,6 +85,22 @@ TEST_CASE("looks are sequences around cells") {
   CHECK(screen.paint(view) == "\x1b[9Gif x");
 }
 
+TEST_CASE("what stands below is wrapped behind blanks") {
+  const auto lines_of = [](const Pieces& pieces, int columns, size_t most) {
+    std::string all;
+    for (const Pieces& line : wrapped(pieces, columns, most)) {
+      for (const Piece& piece : line) all += piece.text;
+      all += "|";
+    }
+    return all;
+  };
+  CHECK(lines_of({{"f(a, "}, {"b=1"}, {", c=None)"}}, 20, 3) == "f(a, b=1, c=None)|");
+  CHECK(lines_of({{"f(a, "}, {"b=1"}, {", c=None)"}}, 11, 3) == "f(a, b=1, |c=None)|");
+  CHECK(lines_of({{"f(a, "}, {"b=1000"}, {", c=None)"}}, 8, 3) == "f(a, |b=1000, |c=None)|");
+  CHECK(lines_of({{"f(a, "}, {"b=1000"}, {", c=None)"}}, 8, 2) == "f(a, |b=1000, |");
+  CHECK(lines_of({{"abcdefgh"}}, 3, 3) == "abc|def|gh|");
+}
+
 TEST_CASE("what a terminal would take for an order is never written to it") {
   for (const std::string order : {"\xc2\x9d", "\xe2\x80\xae", "\xff", "\xe2\x80\xa8"}) {
     const Layout layout = layout_of(view_of("a" + order + "b"), 40, 10);
