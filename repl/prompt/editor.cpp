@@ -341,6 +341,10 @@ View Editor::view(int number, int columns, int rows) {
     view.hit_begin = search_.begin();
     view.hit_end = search_.begin() + search_.pattern().size();
   }
+  if (const auto marked = vi_.selection(buffer_); marked && !searching_) {
+    view.hit_begin = marked->first;
+    view.hit_end = marked->second;
+  }
   if (!searching_) view.brackets = matching_brackets(view.text, view.spans, view.cursor);
   view.suggestion = suggestion();
   const std::string digits = std::to_string(number);

@@ -8,6 +8,7 @@
 namespace tessera::repl {
 void ViKeys::start() {
   mode_ = ViMode::kInsert;
+  visual_ = 0;
   if (!replaying_) recording_.clear();
   done();
 }
@@ -26,6 +27,7 @@ bool ViKeys::press(Editor& editor, const Key& key, Effect& effect) {
   if (!replaying_) recording_.push_back(key);
   if (key.name == "Escape" || key.name == "C-[") {
     if (mode_ != ViMode::kNormal) to_normal(editor);
+    visual_ = 0;
     done();
     return true;
   }
@@ -70,6 +72,13 @@ bool ViKeys::press_normal(Editor& editor, const Key& key, Effect& effect) {
   const std::string& name = key.name;
   if (waiting_ != 0) return complete_waiting(editor, name);
   if (count_digit(name)) return true;
+  if (visual_ != 0) return press_visual(editor, name);
+  if (operator_ == 0 && (name == "v" || name == "V")) {
+    visual_ = name[0];
+    anchor_ = editor.buffer_.cursor();
+    done();
+    return true;
+  }
   if (name == "Enter") {
     effect = enter(editor);
     return true;
@@ -87,6 +96,40 @@ bool ViKeys::press_normal(Editor& editor, const Key& key, Effect& effect) {
   if (insert_command(editor, name) || change(editor, name)) return true;
   done();
   return !key.text.empty();  // letters without a meaning do nothing; control keys are those of insert mode
+}
+
+std::optional<std::pair<size_t, size_t>> ViKeys::selection(const TextBuffer& buffer) const {
+  if (visual_ == 0) return std::nullopt;
+  const size_t anchor = std::min(anchor_, buffer.text().size());
+  const size_t first = std::min(anchor, buffer.cursor()), last = std::max(anchor, buffer.cursor());
+  if (visual_ == 'V') return std::make_pair(buffer.line_begin(first), buffer.line_end(last));
+  return std::make_pair(first, buffer.right_of(last));
+}
+
+bool ViKeys::press_visual(Editor& editor, const std::string& key) {
+  if (key == "v" || key == "V") {
+    visual_ = key[0] == visual_ ? '\0' : key[0];
+  } else if (key == "o") {
+    const size_t cursor = editor.buffer_.cursor();
+    editor.buffer_.move_to(anchor_);
+    anchor_ = cursor;
+  } else if (key.size() == 1 && std::string_view("dcyxs<>").find(key[0]) != std::string_view::npos) {
+    const auto marked = *selection(editor.buffer_);
+    const bool lines = visual_ == 'V';
+    visual_ = 0;
+    operator_ = key == "x" ? 'd' : key == "s" ? 'c' : key[0];
+    operate(editor, marked.first, marked.second, lines);
+    if (mode_ == ViMode::kNormal) changes_ = false;  // '.' has no marks to repeat it on
+    return true;
+  } else if (move(editor, key)) {
+    return true;
+  } else if (key.size() > 1) {  // a control key: what it does has no marks
+    visual_ = 0;
+    done();
+    return false;
+  }
+  done();
+  return true;
 }
 
 Effect ViKeys::enter(Editor& editor) {
@@ -152,7 +195,8 @@ bool ViKeys::move(Editor& editor, const std::string& key) {
   }
   const TextBuffer& buffer = editor.buffer_;
   // At the first and the last line these two go through the history.
-  if (operator_ == 0 && ((key == "k" && buffer.on_first_line()) || (key == "j" && buffer.on_last_line()))) {
+  if (operator_ == 0 && visual_ == 0 &&
+      ((key == "k" && buffer.on_first_line()) || (key == "j" && buffer.on_last_line()))) {
     const int steps = times();
     done();
     for (int i = 0; i < steps; ++i) key == "k" ? editor.up() : editor.down();

@@ -1,11 +1,12 @@
 // The keys of vi, on the block: the state of a command that is being typed (count, operator, what f looks for) and what it
-// does. Insert mode is a keymap as Emacs' is (emacs_keys.cpp); here is normal mode. There is no visual mode and no register but
-// the one; '/' and '?' search the history, as shells have it.
+// does. Insert mode is a keymap as Emacs' is (emacs_keys.cpp); here are normal and visual mode. There is one register; '/' and '?'
+// search the history, as shells have it.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "repl/prompt/keys.h"
@@ -22,6 +23,8 @@ class ViKeys {
  public:
   void start();  // a new block: insert mode
   ViMode mode() const { return mode_; }
+  // What visual mode has marked.
+  std::optional<std::pair<size_t, size_t>> selection(const TextBuffer& buffer) const;
 
   // Every key goes through here first. False: it is insert mode's, or means the same in both.
   bool press(Editor& editor, const Key& key, Effect& effect);
@@ -39,6 +42,7 @@ class ViKeys {
 
   bool press_normal(Editor& editor, const Key& key, Effect& effect);
   void press_replace(Editor& editor, const Key& key);
+  bool press_visual(Editor& editor, const std::string& key);
   bool complete_waiting(Editor& editor, const std::string& key);
   bool count_digit(const std::string& key);
   bool operator_key(Editor& editor, const std::string& key);
@@ -68,6 +72,8 @@ class ViKeys {
   int count_ = 0, operator_count_ = 0;
   char operator_ = 0;                         // d c y > <
   char waiting_ = 0;                          // f F t T g r: the next key completes it
+  char visual_ = 0;                           // v: characters are marked, V: lines
+  size_t anchor_ = 0;                         // from here to the cursor
   bool changes_ = false;                      // the command that is being typed changes the text
   std::vector<Key> recording_, last_change_;  // for '.'
   bool replaying_ = false;

@@ -197,6 +197,24 @@ TEST_CASE("vi's operators") {
   CHECK(vi("a\n  b", "J") == "a| b");
 }
 
+TEST_CASE("vi's visual mode") {
+  CHECK(vi("one two three", "wved") == "one | three");
+  CHECK(vi("one two three", "wvecx<Escape>") == "one |x three");
+  CHECK(vi("one two three", "wvey$p") == "one two threetw|o");
+  CHECK(vi("a\nb\nc", "Vjd") == "|c");
+  CHECK(vi("a\nb\nc", "jVkoy") == "a\n|b\nc");
+  CHECK(vi("a\nb", "Vj>") == "    |a\n    b");
+  CHECK(vi("one two", "vlvx") == "o|e two");
+  CHECK(vi("one two", "vl<Escape>x") == "o|e two");
+  CHECK(vi("abc", "vkd") == "|bc");  // at the first line: no history
+  Typist typist(KeyStyle::kVi);
+  typist.editor.set_text("one two");
+  typist.type("<Escape>0wve");
+  const View view = typist.editor.view(1, 80, 24);
+  CHECK(view.hit_begin == 4);
+  CHECK(view.hit_end == 7);
+}
+
 TEST_CASE("vi's insert commands, undo and repeat") {
   CHECK(vi("bc", "ia<Escape>") == "|abc");
   CHECK(vi("ac", "ab<Escape>") == "a|bc");

@@ -129,9 +129,9 @@ constexpr const char* kNames[] = {"Enter",  "Left",   "Right",    "Up",  "Down",
                                   "Delete", "Tab",    "S-Tab",    "C-w", "C-k",  "C-y",  "C-u",   "C-_",
                                   "M-_",    "M-b",    "M-f",      "C-t", "C-o",  "C-r",  "C-g",   "Escape",
                                   "M-y",    "PageUp", "PageDown", "M-<", "M->",  "C-x",  "C-Left"};
-constexpr const char* kCommands[] = {"d", "c", "y", "w", "b", "e", "0", "$", "G", "g", "f", "t",
-                                     ";", ".", "u", "p", "P", "x", "r", "3", "i", "a", "o", "O",
-                                     "J", "~", "%", ">", "<", "j", "k", "h", "l", "D", "R"};
+constexpr const char* kCommands[] = {"d", "c", "y", "w", "b", "e", "0", "$", "G", "g", "f", "t", ";",
+                                     ".", "u", "p", "P", "x", "r", "3", "i", "a", "o", "O", "J", "~",
+                                     "%", ">", "<", "j", "k", "h", "l", "D", "R", "v", "V"};
 
 Key random_key(std::mt19937& random, bool vi) {
   const auto pick = [&](const auto& from) { return std::string(from[random() % std::size(from)]); };
