@@ -46,7 +46,7 @@ size_t exception_name(std::string_view line) {
   while (end < line.size() &&
          (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_' || line[end] == '.'))
     ++end;
-  if (end == 0 || (end < line.size() && line[end] != ':')) return 0;
+  if (end == 0 || (end < line.size() && line[end] != ':' && line[end] != '\n')) return 0;
   const std::string_view name = line.substr(0, end);
   for (const std::string_view ending : {"Error", "Exception", "Interrupt", "Warning", "Exit", "Iteration", "Group"})
     if (name.ends_with(ending)) return end;
@@ -91,15 +91,21 @@ std::string coloured_error(std::string_view text, Style::Colours colours) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     const std::string_view line = text.substr(0, end);
+    const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\n") + 1;
     const bool marks = line.find('^') != line.npos && line.find_first_not_of(" \t^~\n") == line.npos;
-    const size_t name = exception_name(line);
+    // What of the line is coloured: the marks, the exception's class, where a frame is, that a hint follows.
+    const auto part = [&](size_t begin, size_t behind, Look look) {
+      shown.append(line.substr(0, begin)).append(coloured(line.substr(begin, behind - begin), look, colours));
+      shown.append(line.substr(behind));
+    };
     if (marks) {
-      const size_t first = line.find_first_not_of(" \t");
-      const size_t last = line.find_last_not_of(" \t\n") + 1;
-      shown.append(line.substr(0, first)).append(coloured(line.substr(first, last - first), Look::kError, colours));
-      shown.append(line.substr(last));
-    } else if (name > 0) {
-      shown.append(coloured(line.substr(0, name), Look::kError, colours)).append(line.substr(name));
+      part(first, last, Look::kError);
+    } else if (const size_t name = exception_name(line); name > 0) {
+      part(0, name, Look::kError);
+    } else if (line.starts_with("  File \"")) {
+      part(first, last, Look::kFaint);
+    } else if (line.starts_with("hint:")) {
+      part(0, 5, Look::kCommand);
     } else {
       shown.append(line);
     }

@@ -63,3 +63,13 @@ def test_inputrc_is_read(case):
     t.expect_prompt(1)
     t.keys('ab' + C('a') + 'x')
     t.expect_prompt(1, 'xab')
+
+
+def test_visual_mode(case):
+    s = session(case)
+    s.keys('one two three' + ESC + '0wve')
+    s.wait(lambda: s.cursor() == (1, 8 + 6) and s.style_at(1, 8 + 4).reverse and s.style_at(1, 8 + 6).reverse, 'expected a word marked')
+    assert not s.style_at(1, 8 + 3).reverse and not s.style_at(1, 8 + 7).reverse
+    s.keys('d')
+    s.wait(lambda: s.cursor_line() == 'In [1]: one  three', 'expected it gone')
+    assert not s.style_at(1, 8 + 4).reverse
