@@ -84,6 +84,7 @@ class Prompt : public Client {
   void paint_anew();
   void edit_outside();
   bool set_cursor_shape();
+  void finish(std::string text);
   View view() { return editor_.view(session_.number(), screen_.columns(), screen_.rows()); }
 
   Interpreter& in_;
@@ -224,38 +225,30 @@ void Prompt::edit_outside() {
   std::filesystem::remove(path, ignored);
 }
 
+// The block as it stays on the terminal; the cursor goes below it.
+void Prompt::finish(std::string text) {
+  View last = view();
+  last.spans = highlight(text);
+  last.text = std::move(text);
+  tty_.write(screen_.finish(std::move(last)));
+}
+
 // What the editor asks for. `reading` becomes false when the block is over.
 Prompt::Read Prompt::act(Effect effect, bool& reading) {
+  const std::string& text = editor_.buffer().text();
+  reading = effect != Effect::kRun && effect != Effect::kDrop && effect != Effect::kLeave;
   switch (effect) {
     case Effect::kNone: break;
-    case Effect::kRun:
-      reading = false;
-      {
-        View last = view();
-        last.text = editor_.block();
-        last.spans = highlight(last.text);
-        tty_.write(screen_.finish(std::move(last)));
-      }
-      return Read::kBlock;
-    case Effect::kDrop: {
-      reading = false;
-      View last = view();
-      last.text += "^C";
-      tty_.write(screen_.finish(std::move(last)));
-      return Read::kDropped;
-    }
-    case Effect::kLeave:
-      reading = false;
-      tty_.write(screen_.finish(view()));
-      return Read::kEnd;
-    case Effect::kSuspend: {
-      tty_.write(screen_.finish(view()));
+    case Effect::kRun: finish(editor_.block()); return Read::kBlock;
+    case Effect::kDrop: finish(text + "^C"); return Read::kDropped;
+    case Effect::kLeave: finish(text); return Read::kEnd;
+    case Effect::kSuspend:
+      finish(text);
       Tty::suspend();
       break;
-    }
     case Effect::kClear: tty_.write(screen_.paint_cleared(view())); break;
     case Effect::kEdit:
-      tty_.write(screen_.finish(view()));
+      finish(text);
       edit_outside();
       break;
   }
