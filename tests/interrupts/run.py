@@ -39,6 +39,9 @@ PROGRAMS = {
     'topk': 'import torch\nx = torch.rand(10**7)\nprint(1, flush=True)\nwhile True: x.topk(10**6)',
     'draws': 'import torch\nprint(1, flush=True)\nwhile True: torch.randn(5 * 10**7)',
     'repeated_list': 'print(1, flush=True)\nwhile True: [1, 2] * (5 * 10**7)',
+    'repeated_text': 'print(1, flush=True)\nwhile True: "ab" * (2 * 10**9)',
+    'kthvalue': 'import torch\nx = torch.rand(2 * 10**7)\nprint(1, flush=True)\nwhile True: x.kthvalue(5)',
+    'base64': 'import base64\nb = b"abcd" * 10**7\nprint(1, flush=True)\nwhile True: base64.b64encode(b)',
     'checksum': 'import zlib\nb = b"x" * 10**9\nprint(1, flush=True)\nwhile True: zlib.crc32(b)',
     'large_write': 'b = b"x" * 3 * 10**8\nprint(1, flush=True)\nwhile True: open("/dev/null", "wb").write(b)',
     'import': 'import sys, tempfile, os\nd = tempfile.mkdtemp(); sys.path.insert(0, d)\n'

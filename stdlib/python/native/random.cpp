@@ -95,8 +95,11 @@ Value setstate(Interpreter& in, const Args& args) {
 Value shuffle(Interpreter& in, const Args& args) {
   if (!is_list(args[1])) throw Error(ErrorKind::TypeError, "shuffle() of the native generator takes a list");
   List& list = *as_list(args[1]);
-  for (uint32_t i = list.size; i-- > 1;) std::swap(list.items[i], list.items[self_of(args)->twister.below(i + 1)]);
-  (void)in;
+  constexpr uint32_t kLook = 1 << 16;
+  for (uint32_t i = list.size; i-- > 1;) {
+    std::swap(list.items[i], list.items[self_of(args)->twister.below(i + 1)]);
+    if (i % kLook == 0) in.check_stop();
+  }
   return Value::none();
 }
 
