@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "lang/core/protocol.h"
+#include "lang/objects/attribute.h"
 #include "stdlib/torch/error_notes.h"
+#include "stdlib/torch/error_operands.h"
 #include "stdlib/torch/python_forms.h"
 
 namespace tessera::stdlib {
@@ -146,6 +148,7 @@ class Refusal {
   // Whether PyTorch would choose this form: of a list of integers it looks at the first one, and reads the others later.
   bool is_chosen(const Form& form);
   std::string types() const { return argument_types(in_, values_, positional_, names_); }
+  [[noreturn]] void unexpected(const Form& form, std::string_view wrong) const;
   [[noreturn]] void say(const std::string& text) const { throw Error(ErrorKind::TypeError, function_.name + text); }
 
  private:
@@ -297,11 +300,24 @@ void Refusal::too_many(const Form& form) const {
       number(positional_) + (positional_ == 1 ? " was" : " were") + " given");
 }
 
+// With the nearest name that there is.
+void Refusal::unexpected(const Form& form, std::string_view wrong) const {
+  Error error(ErrorKind::TypeError,
+              function_.name + "() got an unexpected keyword argument '" + std::string(wrong) + "'");
+  std::vector<std::string_view> names;
+  for (const FormParameter& parameter : form.parameters) names.push_back(parameter.name);
+  if (const std::string best = suggest_name(wrong, names); !best.empty() && !first_items_) {
+    const std::string mended = with_keyword_renamed(in_, wrong, best);
+    error.notes.push_back(mended.empty() ? "hint: did you mean '" + best + "'?" : "hint: " + mended + " would fit");
+  }
+  throw error;
+}
+
 void Refusal::check_keywords(const Form& form) const {
   for (size_t i = 0; i < keywords_; ++i) {
     size_t at = 0;
     while (at < form.parameters.size() && !answers_to(form.parameters[at], keyword(i))) ++at;
-    if (at == form.parameters.size()) say("() got an unexpected keyword argument '" + std::string(keyword(i)) + "'");
+    if (at == form.parameters.size()) unexpected(form, keyword(i));
     if (at < positional_) say("() got multiple values for argument '" + std::string(keyword(i)) + "'");
   }
 }

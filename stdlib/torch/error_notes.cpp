@@ -70,12 +70,13 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
   std::vector<std::string> notes;
   const Refusal refusal = describe_refusal(in, operands);
   const Shown shown{devices_matter(refusal.operands), gradients_matter(message)};
-  std::vector<const Object*> seen;
+  std::vector<std::pair<const Object*, std::string_view>> seen;
   for (size_t i = 0; i < refusal.operands.size(); ++i) {
     const Operand& operand = refusal.operands[i];
     if (!is_of_interest(operand, message)) continue;
-    if (std::find(seen.begin(), seen.end(), operand.value.as_object()) != seen.end()) continue;
-    seen.push_back(operand.value.as_object());
+    const std::pair<const Object*, std::string_view> one{operand.value.as_object(), operand.name};
+    if (std::find(seen.begin(), seen.end(), one) != seen.end()) continue;
+    seen.push_back(one);
     notes.push_back(note_of(operand, i + 1, shown));
   }
   if (says(message, "modified by an inplace operation"))

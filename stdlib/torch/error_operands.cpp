@@ -271,11 +271,23 @@ class Describer {
           if (text.keyword == code.parameters[i]->view()) return &text;
         return at(i - skipped);
       }
+      if (is_dict(held) && i + 1 == code.near_parameters && (code.code_flags & kVarKeywords) != 0)
+        if (const std::string key = key_of(held, v); !key.empty())
+          for (const OperandText& text : texts)
+            if (text.keyword == key) return &text;
       if ((code.code_flags & kVarArgs) != 0 && i == code.positional + code.keyword_only && is_tuple(held))
         for (uint32_t k = 0; k < as_tuple(held)->size; ++k)
           if (is_same_tensor(as_tuple(held)->items[k], v)) return at(code.positional - skipped + k);
     }
     return nullptr;
+  }
+
+  std::string key_of(const Value& keywords, const Value& v) const {
+    std::string found;
+    dict_for_each(as_dict(keywords), [&](const Value& key, const Value& value) {
+      if (is_str(key) && is_same_tensor(value, v)) found = std::string(text_of(key));
+    });
+    return found;
   }
 
   // The library's own name for it, of the innermost function that has one.
@@ -364,6 +376,15 @@ std::string with_argument_replaced(Interpreter& in, const Value& v, std::string_
   if (found == nullptr || result.failing->text(found->span).find('\n') != std::string_view::npos) return "";
   return result.failing->rewritten(
       {{found->span, std::string(before) + std::string(result.failing->text(found->span)) + std::string(after)}});
+}
+
+std::string with_keyword_renamed(Interpreter& in, std::string_view wrong, std::string_view right) {
+  const Frame* const user = program_frame(in.vm().top());
+  const auto failing = user == nullptr ? std::nullopt : failing_expression(in, *user);
+  if (!failing || failing->call == nullptr) return "";
+  for (const ast::Keyword& k : failing->call->keywords)
+    if (k.name.text == wrong) return failing->rewritten({{k.name.span, std::string(right)}});
+  return "";
 }
 
 void show_parameters(Interpreter& in) { in.vm().provenance().find_attribute = attribute_of_layer; }

@@ -50,6 +50,9 @@ std::string describe_variable(Interpreter& in, bool (*wanted)(const Tensor&, con
 // The failing expression with something around the argument that is `v`; empty: there is none.
 std::string with_argument_replaced(Interpreter& in, const Value& v, std::string_view before, std::string_view after);
 
+// The failing call with a keyword under another name; empty: it has none such.
+std::string with_keyword_renamed(Interpreter& in, std::string_view wrong, std::string_view right);
+
 // How an interpreter's layers show their parameters to whoever may not run scripts.
 void show_parameters(Interpreter& in);
 
