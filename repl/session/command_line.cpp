@@ -95,6 +95,8 @@ std::string_view trimmed(std::string_view text) {
 std::optional<CommandLine> command_of(std::string_view text) {
   const std::string_view line = trimmed(text);
   if (line.empty()) return std::nullopt;
+  if (line == "?" || line == ":" || line == "%")
+    return CommandLine{CommandLine::Kind::Command, ':', "help", "", "", ""};
   if (line.starts_with("%%")) return cell_of(line);
   if (line.find('\n') != line.npos) {
     // A command may have a statement of several lines: ":time for i in range(3):".

@@ -132,6 +132,7 @@ TEST_CASE("lines that are commands, and lines that are not") {
   CHECK(kind("model[0].weight??") == static_cast<int>(Kind::Source));
   CHECK(kind("?torch.add") == static_cast<int>(Kind::Inspect));
   CHECK(kind("größe?") == static_cast<int>(Kind::Inspect));
+  CHECK(command_of("?")->name == "help");
   CHECK(kind("!ls -l") == static_cast<int>(Kind::Shell));
   CHECK(command_of("files = !ls -l")->target == "files");
   CHECK(command_of(":time x + 1")->arguments == "x + 1");
