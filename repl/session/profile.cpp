@@ -259,7 +259,9 @@ void Profile::stop() {
   if (table_->ended != 0) return;
   table_->ended = now();
   if (table_->running) timer_delete(table_->timer);
-  sigaction(SIGPROF, &table_->before, nullptr);
+  // Ours stays where there was none: a session on another thread may be profiled still.
+  const bool foreign = table_->before.sa_handler != SIG_DFL && table_->before.sa_handler != SIG_IGN;
+  if (foreign && table_->before.sa_handler != on_profile_signal) sigaction(SIGPROF, &table_->before, nullptr);
   table_->in.interrupt.fetch_and(~kSampleDue);
   profiled = nullptr;
 }

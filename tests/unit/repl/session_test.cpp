@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "repl/session/command_line.h"
 #include "tests/unit/repl/fake_client.h"
@@ -197,4 +198,17 @@ TEST_CASE("a profile says which line took the time") {
   const std::string swept = s.run(":profile [(w @ w).sum().backward() for i in range(30)][0]");
   CHECK(swept.find("MmBackward0") != std::string::npos);
   CHECK(s.run(":profile pass").find("try :timeit") != std::string::npos);
+}
+
+TEST_CASE("sessions on several threads are profiled at once") {
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&good] {
+      FakeSession s;
+      for (int round = 0; round < 3; ++round)
+        good += s.run(":profile sum(i * i for i in range(400_000))").find("looked at") != std::string::npos;
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(good == 9);
 }
