@@ -21,6 +21,8 @@ namespace tessera::stdlib {
 namespace {
 
 constexpr size_t kBlock = 1 << 16;
+constexpr size_t kPiece =
+    size_t{4} << 20;  // of what goes to or comes from the file as it lies, between two looks at the flags
 
 enum class Place : uint8_t { Disk, Memory, In, Out, Error };
 
@@ -188,7 +190,8 @@ size_t read_some(Interpreter& in, BinaryFile* f, char* to, size_t size, bool onc
       done += take_ahead(f, to + done, size - done);
       continue;
     }
-    const size_t got = read_system(in, f, to + done, size - done);
+    in.check_stop();
+    const size_t got = read_system(in, f, to + done, std::min(size - done, kPiece));
     if (got == 0) break;
     done += got;
     f->position += static_cast<int64_t>(got);
@@ -213,6 +216,7 @@ Value read_unknown(Interpreter& in, BinaryFile* f, size_t size, bool once) {
   Value all = make_byte_array(in, {});
   std::string block(kBlock, '\0');
   while (size > 0) {
+    in.check_stop();
     const size_t got = read_some(in, f, block.data(), std::min(size, block.size()), once);
     if (got == 0) break;
     byte_array_append(in, as_byte_array(all), std::string_view(block).substr(0, got));
@@ -351,7 +355,6 @@ void write_memory(Interpreter& in, BinaryFile* f, std::string_view bytes) {
 
 // Much at once goes to the file as it lies, in pieces between which the program may be stopped.
 void write_through(Interpreter& in, BinaryFile* f, std::string_view bytes) {
-  constexpr size_t kPiece = size_t{4} << 20;
   flush(in, f);
   if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
   while (!bytes.empty()) {
