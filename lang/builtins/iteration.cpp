@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/generator.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
@@ -147,7 +148,7 @@ bool step(Interpreter& in, const Value& it, bool wants_stop, Value& out) {
   if (it.as_object()->type->type_flags & kScriptClass) {
     const Value method = type_lookup(it.as_object()->type, in.names->next);
     if (!method.is_undefined() && method.is_object() && method.as_object()->kind == ObjectKind::Function) {
-      out = call(in, method, {it});
+      out = call_special(in, method, it);
       return true;
     }
   }

@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/bytes.h"
 #include "lang/types/format.h"
 #include "lang/types/number.h"
@@ -25,7 +26,7 @@ Value abs_function(Interpreter& in, const Args& args) {
   }
   const Value method = type_lookup(type_of(in, x), in.names->abs);
   if (method.is_undefined()) throw Error(ErrorKind::TypeError, "bad operand type for abs(): '" + name_of(in, x) + "'");
-  return call(in, method, {x});
+  return call_special(in, method, x);
 }
 
 Value round_function(Interpreter& in, const Args& args) {
@@ -34,7 +35,7 @@ Value round_function(Interpreter& in, const Args& args) {
   const Value method = type_lookup(type_of(in, x), in.names->round);
   if (method.is_undefined())
     throw Error(ErrorKind::TypeError, "type " + name_of(in, x) + " doesn't define __round__ method");
-  return args[1].is_none() ? call(in, method, {x}) : call(in, method, {x, args[1]});
+  return args[1].is_none() ? call_special(in, method, x) : call_special(in, method, x, {args[1]});
 }
 
 Value pow_function(Interpreter& in, const Args& args) {
@@ -44,7 +45,7 @@ Value pow_function(Interpreter& in, const Args& args) {
   if (whole(a) && whole(b) && whole(m)) return int_power_modulo(in, a.as_int(), b.as_int(), m.as_int());
   if (a.is_object()) {
     const Value method = type_lookup(a.as_object()->type, in.names->pow);
-    if (!method.is_undefined()) return call(in, method, {a, b, m});
+    if (!method.is_undefined()) return call_special(in, method, a, {b, m});
   }
   if (!a.is_object() && !b.is_object() && !m.is_object() && !a.is_none() && !b.is_none() && !m.is_none()) {
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");

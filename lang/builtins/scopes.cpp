@@ -1,6 +1,7 @@
 // globals, locals, vars and dir: what the running frame or an object holds.
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
+#include "lang/objects/class_slots.h"
 #include "lang/vm/frame_object.h"
 #include "lang/core/names.h"
 #include "lang/objects/attribute.h"
@@ -37,7 +38,7 @@ Value dir_function(Interpreter& in, const Args& args) {
   } else {
     const Value method = type_lookup(type_of(in, args[0]), in.names->dir);
     const bool own = method.is_object() && method.as_object()->kind == ObjectKind::Function;
-    names = list_from(in, own ? call(in, method, {args[0]}) : attribute_names(in, args[0]));
+    names = list_from(in, own ? call_special(in, method, args[0]) : attribute_names(in, args[0]));
   }
   list_sort(in, as_list(names), Value::none(), false);
   return names;

@@ -19,32 +19,37 @@ namespace tessera::lang {
 
 namespace {
 
-// Calls the special method of `self`'s class.
-Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest = {}) {
-  Value values[4];
-  size_t count = 0;
-  const bool plain = method.is_object() && (method.as_object()->kind == ObjectKind::Function ||
-                                            method.as_object()->kind == ObjectKind::NativeFunction);
-  if (plain && is_function(method)) {
+bool takes_self(const Value& method) {
+  return method.is_object() &&
+         (method.as_object()->kind == ObjectKind::Function || method.as_object()->kind == ObjectKind::NativeFunction);
+}
+
+// What is called for a special method that is no plain function: it is bound as an attribute would be.
+Value bind_special(Interpreter& in, const Value& method, const Value& self) {
+  if (!method.is_object()) return method;
+  Object* const descriptor = method.as_object();
+  const Value type(static_cast<Object*>(type_of(in, self)));
+  if (descriptor->kind == ObjectKind::StaticMethod) return static_cast<StaticMethod*>(descriptor)->function;
+  if (descriptor->kind == ObjectKind::ClassMethod)
+    return make_bound_method(in, static_cast<ClassMethod*>(descriptor)->function, type);
+  const Value get = type_lookup(descriptor->type, in.names->get);
+  return get.is_undefined() ? method : call(in, get, {method, self, type});
+}
+
+}  // namespace
+
+Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest) {
+  if (is_function(method))
     return in.vm().call_function(as_function(method), self, Args{rest.begin(), static_cast<uint32_t>(rest.size())});
-  }
+  Value values[4];
+  uint32_t count = 0;
+  const bool plain = takes_self(method);
   if (plain) values[count++] = self;
   for (const Value& v : rest) values[count++] = v;
-  const Args args{values, static_cast<uint32_t>(count)};
-  if (plain) return call(in, method, args);
-  Value bound = method;
-  Object* descriptor = method.is_object() ? method.as_object() : nullptr;
-  if (descriptor != nullptr && descriptor->kind == ObjectKind::StaticMethod)
-    bound = static_cast<StaticMethod*>(descriptor)->function;
-  else if (descriptor != nullptr && descriptor->kind == ObjectKind::ClassMethod) {
-    bound = make_bound_method(in, static_cast<ClassMethod*>(descriptor)->function,
-                              Value(static_cast<Object*>(type_of(in, self))));
-  } else if (descriptor != nullptr && !type_lookup(descriptor->type, in.names->get).is_undefined()) {
-    bound = call(in, type_lookup(descriptor->type, in.names->get),
-                 {method, self, Value(static_cast<Object*>(type_of(in, self)))});
-  }
-  return call(in, bound, args);
+  return call(in, plain ? method : bind_special(in, method, self), Args{values, count});
 }
+
+namespace {
 
 const Value& method_of(Interpreter& in, const Value& self, Str* name) { return type_lookup(type_of(in, self), name); }
 
@@ -212,6 +217,7 @@ bool t_next(Interpreter& in, const Value& self, Value& out) {
 Value t_call(Interpreter& in, const Value& self, const Args& args) {
   const Value method = method_of(in, self, in.names->call);
   if (is_function(method)) return in.vm().call_function(as_function(method), self, args);
+  if (!takes_self(method)) return call(in, bind_special(in, method, self), args);
   std::vector<Value> values{self};
   values.insert(values.end(), args.values, args.values + args.count);
   Args all = args;
@@ -244,7 +250,10 @@ const Type* first_native(const Type* type) {
 template <class F>
 void choose(Type* type, F TypeSlots::*slot, F trampoline, std::initializer_list<Str*> names) {
   const Type* definer = first_with(type, names);
-  if (definer == nullptr) return;
+  if (definer == nullptr) {  // a method was deleted
+    if (type->slots.*slot == trampoline) type->slots.*slot = first_native(type)->slots.*slot;
+    return;
+  }
   if (definer->type_flags & kScriptClass) type->slots.*slot = trampoline;
   else if (!first_native(type)->is_subtype_of(definer)) type->slots.*slot = definer->slots.*slot;
 }

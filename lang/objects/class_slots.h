@@ -1,6 +1,8 @@
 // Between class.cpp, class_statement.cpp and class_slots.cpp: the table of functions of a script class, and its flags.
 #pragma once
 
+#include <initializer_list>
+
 #include "lang/core/type.h"
 #include "lang/core/value.h"
 
@@ -11,6 +13,8 @@ struct Function;
 // Puts into each slot what the class's special methods ask for: a trampoline where a script class defines one, the
 // native function where a native base comes first.
 void fill_slots(Interpreter& in, Type* type);
+// Calls the special method that type_lookup has found for `self`, bound as an attribute would be: a staticmethod, a descriptor.
+Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest = {});
 // Flags that follow from special methods: hooks, finalizer.
 void update_type_flags(Interpreter& in, Type* type);
 // What a slot of the type would call, for whoever enters the method as a frame instead. Null: a native function, or anything

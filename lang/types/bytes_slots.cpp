@@ -7,6 +7,7 @@
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/codec.h"
 #include "lang/types/iterators.h"
@@ -375,7 +376,7 @@ Value own_bytes(Interpreter& in, const Value& source) {
   if (!source.is_object() || is_str(source)) return Value();
   const Value method = type_lookup(source.as_object()->type, intern(in, "__bytes__"));
   if (method.is_undefined()) return Value();
-  Value answer = call(in, method, {source});
+  Value answer = call_special(in, method, source);
   if (!is_bytes(answer)) {
     throw_error(ErrorKind::TypeError, "__bytes__ returned non-bytes (type %s)",
                 std::string(type_name(in, answer)).c_str());

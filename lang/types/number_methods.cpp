@@ -12,6 +12,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
@@ -107,7 +108,7 @@ Value int_of(Interpreter& in, const Value& x) {
     for (Str* name : {in.names->int_, in.names->index, in.names->trunc}) {
       const Value method = type_lookup(type, name);
       if (method.is_undefined()) continue;
-      const Value result = unboxed(call(in, method, {x}));
+      const Value result = unboxed(call_special(in, method, x));
       if (result.is_int() || result.is_bool()) return Value::integer(result.as_int());
       throw Error(ErrorKind::TypeError,
                   std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
@@ -172,7 +173,7 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
     const Value method = plain.is_object() && (plain.as_object()->type->type_flags & kScriptClass)
                              ? type_lookup(plain.as_object()->type, in.names->float_)
                              : Value();
-    const Value answer = method.is_undefined() ? plain : call(in, method, {plain});
+    const Value answer = method.is_undefined() ? plain : call_special(in, method, plain);
     if (!method.is_undefined() && !unboxed(answer).is_float()) {
       throw Error(ErrorKind::TypeError, std::string(type_name(in, plain)) + ".__float__ returned non-float (type " +
                                             std::string(type_name(in, answer)) + ")");
@@ -225,7 +226,7 @@ bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool 
   if (ask && v.is_object() && v.as_object()->type != in.types.complex) {
     const Value method = type_lookup(v.as_object()->type, in.names->complex);
     if (!method.is_undefined() && (v.as_object()->type->type_flags & kScriptClass)) {
-      const Value answer = call(in, method, {v});
+      const Value answer = call_special(in, method, v);
       if (!is_complex(in, answer)) {
         throw Error(ErrorKind::TypeError,
                     "__complex__ returned non-complex (type " + std::string(type_name(in, answer)) + ")");

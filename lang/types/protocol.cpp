@@ -6,6 +6,7 @@
 
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -216,7 +217,7 @@ int64_t index(Interpreter& in, const Value& value) {
   if (plain.is_object()) {
     const Value method = type_lookup(plain.as_object()->type, in.names->index);
     if (!method.is_undefined()) {
-      const Value result = unboxed(call(in, method, {plain}));
+      const Value result = unboxed(call_special(in, method, plain));
       if (result.is_int() || result.is_bool()) return result.as_int();
       throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
@@ -233,7 +234,7 @@ double to_float(Interpreter& in, const Value& value) {
     const Type* type = plain.as_object()->type;
     const Value method = type_lookup(type, in.names->float_);
     if (!method.is_undefined()) {
-      const Value result = unboxed(call(in, method, {plain}));
+      const Value result = unboxed(call_special(in, method, plain));
       if (result.is_float()) return result.as_float();
       throw Error(ErrorKind::TypeError, std::string(type->name->view()) + ".__float__ returned non-float (type " +
                                             std::string(type_name(in, result)) + ")");

@@ -7,6 +7,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
@@ -108,7 +109,7 @@ int64_t whole_number(Interpreter& in, const Value& value, char type) {
     if (!type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return index(in, plain);
     const Value method =
         type == 'x' || type == 'X' || type == 'o' ? Value() : type_lookup(plain.as_object()->type, in.names->int_);
-    if (!method.is_undefined()) return index(in, call(in, method, {plain}));
+    if (!method.is_undefined()) return index(in, call_special(in, method, plain));
   }
   const bool based = type == 'x' || type == 'X' || type == 'o';
   throw Error(ErrorKind::TypeError, std::string("%") + type +

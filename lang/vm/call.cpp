@@ -371,11 +371,12 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
 Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
   Frame* const caller = frame->caller;
   const FrameKind kind = frame->kind;
-  Value* const place = caller->registers + frame->result;
+  const uint32_t result = frame->result;
+  Value* const place = caller->registers + result;
   const Value state = std::move(frame->constructed);
   pop_frame(frame);
   switch (kind) {
-    case FrameKind::Operator: finish_operator_step(in_, caller, std::move(answer)); break;
+    case FrameKind::Operator: finish_operator_step(in_, caller, result, std::move(answer)); break;
     case FrameKind::Iterable:
       *place = std::move(answer);
       if (for_prepare_step(in_, caller, place)) return top_;

@@ -10,6 +10,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
+#include "lang/types/bytes.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
@@ -41,11 +42,13 @@ Str* reflected_name(Interpreter& in, BinaryOp op) {
   return names[static_cast<int>(op)];
 }
 
-bool is_sequence(const Value& v) { return is_str(v) || is_list(v) || is_tuple(v); }
+bool is_sequence(const Value& v) { return is_str(v) || is_list(v) || is_tuple(v) || is_bytes(v) || is_byte_array(v); }
+bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type->type_flags & kScriptClass) != 0; }
 
-// A sequence on the right of `*` was asked how often it shall be repeated.
+// A sequence on the right of `*` was asked how often it shall be repeated; on that of `*=` where CPython's left type could be none.
 void check_repetition(Interpreter& in, const char* what, const Value& left, const Value& right) {
   if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return;
+  if (what[1] == '=' && is_of_script(left)) return;
   throw_error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '%s'",
               std::string(type_name(in, left)).c_str());
 }
@@ -69,7 +72,21 @@ bool is_sequence_case(BinaryOp op, const Value& left) {
   if (op != BinaryOp::Add && op != BinaryOp::Mul) return false;
   if (!left.is_object()) return false;
   const ObjectKind kind = left.as_object()->kind;
-  return kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Tuple;
+  return kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Tuple || is_bytes(left) ||
+         is_byte_array(left);
+}
+bool right_before_sequence(BinaryOp op, const Value& left, const Value& right) {
+  if (!is_sequence_case(op, left) || is_sequence_case(op, right)) return false;
+  return is_of_script(right) || !(is_bytes(left) || is_byte_array(left));  // natives know no bytes
+}
+
+// So `[1] += x` asks x first. Subclasses have list's __iadd__ as a number's method; an __imul__ only where it is their own.
+// (NumPy's numbers leave `*=` to the sequence.)
+bool is_late_in_place(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  if (!right_before_sequence(op, left, right) || (op == BinaryOp::Add && is_of_script(left))) return false;
+  if (op == BinaryOp::Mul && !is_of_script(right)) return false;
+  const Value* const own = inplace_special(in, left.as_object()->type, op);
+  return own == nullptr || own->is_undefined() || own->as_object()->kind == ObjectKind::NativeFunction;
 }
 
 // NotImplemented when neither operand knows the operator.
@@ -80,8 +97,7 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
   const auto left_slot = a->slots.binary;
   auto right_slot = b->slots.binary;
   if (a == b) right_slot = nullptr;
-  if (right_slot != nullptr &&
-      (right_first(in, op, a, b) || (is_sequence_case(op, left) && !is_sequence_case(op, right)))) {
+  if (right_slot != nullptr && (right_first(in, op, a, b) || right_before_sequence(op, left, right))) {
     Value answer = right_slot(in, op, right, left, true, dying);
     if (!answer.is(in.not_implemented)) return answer;
     right_slot = nullptr;
@@ -111,6 +127,11 @@ Value binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right
 Value inplace(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (left.is_object()) {
     if (const auto slot = left.as_object()->type->slots.inplace) {
+      if (is_late_in_place(in, op, left, right)) {
+        const auto right_slot = type_of(in, right)->slots.binary;
+        Value answer = right_slot != nullptr ? right_slot(in, op, right, left, true, kNoneDying) : in.not_implemented;
+        if (!answer.is(in.not_implemented)) return answer;
+      }
       Value answer = slot(in, op, left, right);
       if (!answer.is(in.not_implemented)) return answer;
     }
@@ -165,6 +186,7 @@ Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& rig
 namespace {
 
 struct Asked {
+  Turn turn;
   Type* type;
   const Value* self;
   const Value* other;
@@ -176,14 +198,17 @@ template <class F>
 void for_each_operand(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, F&& f) {
   Type* const a = type_of(in, left);
   Type* const b = type_of(in, right);
-  if (augmented && a->slots.inplace != nullptr && f(Asked{a, &left, &right, false, true})) return;
+  const bool in_place = augmented && a->slots.inplace != nullptr,
+             late = in_place && is_late_in_place(in, op, left, right);
+  if (in_place && !late && f(Asked{Turn::InPlace, a, &left, &right, false, true})) return;
   bool right_left = b->slots.binary != nullptr && a != b;
-  if (right_left && (right_first(in, op, a, b) || (is_sequence_case(op, left) && !is_sequence_case(op, right)))) {
-    if (f(Asked{b, &right, &left, true, false})) return;
+  if (right_left && (right_first(in, op, a, b) || right_before_sequence(op, left, right))) {
+    if (f(Asked{Turn::RightFirst, b, &right, &left, true, false})) return;
     right_left = false;
   }
-  if (a->slots.binary != nullptr && f(Asked{a, &left, &right, false, false})) return;
-  if (right_left) f(Asked{b, &right, &left, true, false});
+  if (late && f(Asked{Turn::LateInPlace, a, &left, &right, false, true})) return;
+  if (a->slots.binary != nullptr && f(Asked{Turn::Left, a, &left, &right, false, false})) return;
+  if (right_left) f(Asked{Turn::Right, b, &right, &left, true, false});
 }
 
 const Value* method_of(Interpreter& in, BinaryOp op, const Asked& asked) {
@@ -223,20 +248,18 @@ SpecialCall first_binary(Interpreter& in, BinaryOp op, const Value& left, const 
   for_each_operand(in, op, left, right, augmented, [&](const Asked& asked) {
     const Value* const method = method_of(in, op, asked);
     if (is_passed_by(asked, method)) return false;
-    if (method != nullptr && is_function(*method)) call = {as_function(*method), asked.self, asked.other};
+    if (method != nullptr && is_function(*method)) call = {as_function(*method), asked.self, asked.other, asked.turn};
     return true;
   });
   return call;
 }
 
-Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented) {
+Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,
+                         Turn first) {
   Value answer = in.not_implemented;
-  bool first = true;
   for_each_operand(in, op, left, right, augmented, [&](const Asked& asked) {
-    if (first) {
-      first = is_passed_by(asked, method_of(in, op, asked));
-      return false;
-    }
+    const bool again = first == Turn::RightFirst && asked.turn == Turn::Right;  // the method has changed its class
+    if (asked.turn <= first || again) return false;
     const TypeSlots& slots = asked.type->slots;
     answer = asked.in_place ? slots.inplace(in, op, *asked.self, *asked.other)
                             : slots.binary(in, op, *asked.self, *asked.other, asked.reflected, kNoneDying);

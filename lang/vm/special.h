@@ -9,17 +9,23 @@ namespace tessera::lang {
 class Interpreter;
 struct Function;
 
+// Whose turn it is, in CPython's order.
+enum class Turn : uint8_t { InPlace, RightFirst, LateInPlace, Left, Right };
+
 // `function` null: there is no such method, or natives come first.
 struct SpecialCall {
   Function* function = nullptr;
   const Value* self = nullptr;
   const Value* other = nullptr;
+  Turn turn = Turn::Left;
 };
 
 SpecialCall first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
 SpecialCall first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right);
-// What binary(), inplace() or compare() does when that method has answered NotImplemented.
-Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
+// What binary(), inplace() or compare() does when that method has answered NotImplemented. `first` says which that was, for it
+// may have changed the class meanwhile.
+Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,
+                         Turn first);
 Value compare_after_first(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 
 }  // namespace tessera::lang

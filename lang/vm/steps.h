@@ -23,8 +23,8 @@ enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRi
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
 [[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
 [[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
-// What the method that an arithmetic_step or compare_to_value_step has entered answers.
-void finish_operator_step(Interpreter& in, Frame* frame, Value answer);
+// What the method that an arithmetic_step or compare_to_value_step has entered answers; `turn` is that of the method (special.h).
+void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer);
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
 [[nodiscard]] bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op);

@@ -54,7 +54,7 @@ bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type
 // Moves two operands where a method takes them; false: the method's answer is there already.
 bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
   Value arguments[] = {*call.self, *call.other};
-  return in.vm().enter(call.function, arguments, 2, FrameKind::Operator, 0, answer);
+  return in.vm().enter(call.function, arguments, 2, FrameKind::Operator, static_cast<uint32_t>(call.turn), answer);
 }
 
 bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
@@ -139,7 +139,7 @@ Arithmetic arithmetic_of(Op op) {
 
 }  // namespace
 
-void finish_operator_step(Interpreter& in, Frame* frame, Value answer) {
+void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer) {
   const Word w = frame->pc[-1];
   const Op op = op_of(w);
   if (op >= Op::Lt && op <= Op::Ge) {
@@ -153,7 +153,8 @@ void finish_operator_step(Interpreter& in, Frame* frame, Value answer) {
     const Value number = Value::integer(sc_of(w));
     const Pair pair = operands_of(frame, w, arithmetic.operands, number);
     if (answer.is(in.not_implemented))
-      answer = binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame));
+      answer =
+          binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame), static_cast<Turn>(turn));
     drop_operands(frame, a_of(w), pair.b, pair.c);
   }
   frame->registers[a_of(w)] = std::move(answer);
