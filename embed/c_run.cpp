@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "embed/handles.h"
+#include "embed/modes.h"
 #include "lang/assist/complete.h"
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
@@ -20,9 +21,7 @@
 #include "lang/syntax/source.h"
 #include "lang/types/str.h"
 #include "lang/vm/task.h"
-#include "runtime/context.h"
 #include "stdlib/assist.h"
-#include "stdlib/torch/state.h"
 
 using namespace tessera;
 using namespace tessera::embed;
@@ -64,28 +63,6 @@ class RunningProgram {
 
  private:
   tsr_value share_ = tsr_none();
-};
-
-}  // namespace
-
-namespace {
-
-// What a `with` block of a task sets for its tensors (torch.no_grad) is not the host's between its pieces.
-struct Modes {
-  bool grad_enabled, inference_mode;
-  tensor::Device default_device;
-  tensor::SavedTensorHooks* saved_hooks;
-
-  static std::optional<Modes> of(Interpreter& in) {
-    if (in.extension == nullptr) return {};
-    const tensor::Context& context = stdlib::torch_state(in).context;
-    return Modes{context.grad_enabled, context.inference_mode, context.default_device, context.saved_hooks};
-  }
-  void set(Interpreter& in) const {
-    tensor::Context& context = stdlib::torch_state(in).context;
-    context.grad_enabled = grad_enabled, context.inference_mode = inference_mode;
-    context.default_device = default_device, context.saved_hooks = saved_hooks;
-  }
 };
 
 }  // namespace
@@ -199,11 +176,12 @@ bool tsr_task_run_for(tsr_task* task, double seconds, bool* done, tsr_value* out
   const bool ran = guarded(shell, error, [&](Interpreter& in) {
     if (const char* const why = task->task.refusal()) throw UsageError{why};
     Value returned;
-    const std::optional<Modes> hosts = Modes::of(in);
+    const std::optional<Modes> hosts =
+        Modes::of(in);  // a `with` block of a task does not hold for the host between its pieces
     if (task->modes) task->modes->set(in);
     *done = task->task.run_for(seconds, returned);
     task->modes = *done ? std::nullopt : Modes::of(in);
-    if (!*done && in.extension != nullptr) hosts.value_or(Modes{true, false, tensor::kCpu, nullptr}).set(in);
+    if (!*done) Modes::restore(in, hosts);
     if (*done) hand_over(shell, value_of(in, task->program->mode, std::move(returned)), out);
   });
   task->running = outer;

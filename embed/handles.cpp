@@ -12,6 +12,8 @@
 #include "lang/objects/exception.h"
 #include "lang/syntax/source.h"
 #include "lang/types/list.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
 #include "runtime/error.h"
 
 namespace tessera::embed {
@@ -116,6 +118,11 @@ tsr_error* describe(tsr_interpreter* shell, const Value& exception) {
   error->class_name = lang::type_name(in, exception);
   for (const lang::Type* type : lang::type_of(in, exception)->mro) error->classes.emplace_back(type->name->view());
   error->notes = lang::as_exception(exception)->notes;
+  // A limit's words need nothing of the script's, and a second cancel() while the rest is told does not take them away.
+  if (lang::ended_by_limit(exception)) {
+    const lang::Tuple* const said = lang::as_tuple(lang::as_exception(exception)->args);
+    if (said->size != 0 && lang::is_str(said->items[0])) error->message = lang::text_of(said->items[0]);
+  }
   try {
     error->message = lang::str_text(in, exception);
     error->traceback = in.format_exception(exception);

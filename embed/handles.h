@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -140,6 +141,7 @@ bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept;
 
 }  // namespace tessera::embed
 
+#include "embed/modes.h"
 #include "lang/core/ending.h"
 #include "lang/core/signals.h"
 #include "lang/vm/vm.h"
@@ -150,6 +152,12 @@ namespace tessera::embed {
 inline void tell_of_limit(lang::Interpreter& in) {
   if ((in.interrupt.load(std::memory_order_relaxed) & lang::kLimitHit) != 0) [[unlikely]]
     in.vm().stop_now();
+}
+
+// In a catch block: what was thrown outside of the machine (by the parser, the allocator) because the run is to stop, is that stop.
+inline void tell_of_stop(lang::Interpreter& in) {
+  const uint32_t wanted = in.interrupt.load(std::memory_order_relaxed);
+  if ((wanted & (lang::kTimeIsUp | lang::kCancelled)) != 0 && (wanted & lang::kLimitHit) == 0) in.vm().stop_now();
 }
 
 inline void hand_over(tsr_interpreter* shell, Value value, tsr_value* out) {
@@ -182,9 +190,15 @@ bool guarded(tsr_interpreter* shell, tsr_error** error, F&& f) noexcept {
     lang::Interpreter& in = running(shell);
     const OnThread on_thread(shell);
     const lang::RunScope run(in.vm());
-    f(in);
-    tell_of_limit(in);
-    done = true;
+    const ModesOfRun modes(in);
+    try {
+      f(in);
+      tell_of_limit(in);
+      done = true;
+    } catch (const std::exception&) {
+      tell_of_stop(in);
+      throw;
+    }
   } catch (...) {
     report(shell, error);
   }

@@ -135,7 +135,7 @@ const Value kNothing = Value::none();
 }  // namespace
 
 const Value& handled_exception(Interpreter& in) {
-  for (const Frame* f = in.vm().top(); f != nullptr; f = f->caller) {
+  for (const Frame* f = in.vm().top(); f != nullptr; f = calling_frame(*f)) {
     if (f->handled != kNoRegister && is_exception(f->registers[f->handled])) return f->registers[f->handled];
   }
   return kNothing;

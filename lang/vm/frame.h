@@ -41,6 +41,12 @@ struct Frame {
   uint8_t result = 0;
   uint8_t handled = kNoRegister;  // register of the exception that is being handled, or kNoRegister
   FrameKind kind = FrameKind::Call;
+  bool paused = false;  // a task waits in it for its next piece
 };
+
+// The frame that called, or null. What the host runs between the pieces of a task stands on its frames, and was not called by them.
+inline const Frame* calling_frame(const Frame& frame) {
+  return frame.caller != nullptr && frame.caller->paused ? nullptr : frame.caller;
+}
 
 }  // namespace tessera::lang

@@ -11,7 +11,7 @@ namespace tessera::lang {
 
 bool frame_info(Interpreter& in, uint32_t depth, FrameInfo& info) {
   const Frame* frame = in.vm().top();
-  while (frame != nullptr && depth-- > 0) frame = frame->caller;
+  while (frame != nullptr && depth-- > 0) frame = calling_frame(*frame);
   if (frame == nullptr) return false;
   const Code& code = *frame->code;
   info.file = code.source->name();

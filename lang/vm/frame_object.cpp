@@ -103,7 +103,7 @@ uint32_t frame_line(const Frame& frame) {
 Value make_frame_object(Interpreter& in, const Frame& frame, bool callers) {
   Value first;
   FrameObject* last = nullptr;
-  for (const Frame* f = &frame; f != nullptr; f = callers ? f->caller : nullptr) {
+  for (const Frame* f = &frame; f != nullptr; f = callers ? calling_frame(*f) : nullptr) {
     FrameObject* made = new_frame_object(in, f->code, Value(f->function->globals));
     Value value = Value::adopt(made);
     made->line = frame_line(*f);

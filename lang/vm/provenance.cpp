@@ -63,7 +63,7 @@ void Provenance::add_block(std::shared_ptr<const Source> source, uint32_t end) {
 bool is_library(const Frame& frame) { return frame.code->source->name().starts_with("stdlib/"); }
 
 const Frame* program_frame(const Frame* frame) {
-  while (frame != nullptr && is_library(*frame)) frame = frame->caller;
+  while (frame != nullptr && is_library(*frame)) frame = calling_frame(*frame);
   return frame;
 }
 
@@ -292,7 +292,7 @@ struct Line {
 // Texts in which the variables of a frame's module may have been assigned, the latest first, each with how far it has come.
 std::vector<Provenance::Block> texts_of_module(Interpreter& in, const Frame& frame) {
   std::vector<Provenance::Block> texts;
-  for (const Frame* f = &frame; f != nullptr; f = f->caller)
+  for (const Frame* f = &frame; f != nullptr; f = calling_frame(*f))
     if ((f->code->code_flags & kModuleBody) != 0 && f->function->globals == frame.function->globals) {
       texts.push_back({f->code->source, current_span(*f).begin});
       break;

@@ -44,7 +44,7 @@ class VirtualMachine {
     return begin_function(method, nullptr, arguments, count, nullptr, kind, result, answer) != nullptr;
   }
 
-  Frame* top() const { return top_; }
+  Frame* top() const { return top_ != nullptr && top_->paused ? nullptr : top_; }  // null: nothing runs
   void set_builtins(Dict* builtins) { builtins_ = builtins; }
   Dict* builtins() const { return builtins_; }
   uint32_t depth() const { return depth_; }

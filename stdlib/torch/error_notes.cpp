@@ -95,7 +95,7 @@ void note_refusal(Interpreter& in, const Value& exception) {
   if (is_error(in, exception, ErrorKind::StopIteration)) return;
   std::vector<Value> operands;
   for (const Frame* frame = in.vm().top(); frame != nullptr && is_library(*frame) && operands.empty();
-       frame = frame->caller)
+       frame = calling_frame(*frame))
     for (uint32_t i = 0; frame->registers != nullptr && i < frame->code->near_parameters; ++i)
       if (holds_tensors(in, frame->registers[i])) operands.push_back(frame->registers[i]);
   if (operands.empty()) return;

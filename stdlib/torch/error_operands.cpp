@@ -59,7 +59,7 @@ std::optional<std::string> key_in(Interpreter& in, const Value& layer, const cha
 RunningLayer running_layer(Interpreter& in) {
   RunningLayer result;
   Value inner;
-  for (const Frame* frame = in.vm().top(); frame != nullptr; frame = frame->caller) {
+  for (const Frame* frame = in.vm().top(); frame != nullptr; frame = calling_frame(*frame)) {
     const Code& code = *frame->code;
     if (code.parameters.empty() || code.parameters[0]->view() != "self" || code.near_parameters == 0 ||
         frame->registers == nullptr || !is_layer(frame->registers[0]))
@@ -349,7 +349,8 @@ bool holds_tensors(Interpreter& in, const Value& v) {
 std::string describe_variable(Interpreter& in, bool (*wanted)(const Tensor&, const std::string&),
                               const std::string& message) {
   const TorchState& state = torch_state(in);
-  for (const Frame* frame = program_frame(in.vm().top()); frame != nullptr; frame = program_frame(frame->caller)) {
+  for (const Frame* frame = program_frame(in.vm().top()); frame != nullptr;
+       frame = program_frame(calling_frame(*frame))) {
     const Value locals = frame_locals(in, *frame);
     if (!is_dict(locals)) continue;
     std::string name;

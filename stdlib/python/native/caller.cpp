@@ -13,7 +13,7 @@ namespace {
 // caller(1) is the call of the script function that asks: (file, line, function, module name).
 Value caller(Interpreter& in, const Args& args) {
   const Frame* frame = in.vm().top();
-  for (int64_t depth = int_argument(in, args[0]); depth > 0 && frame != nullptr; --depth) frame = frame->caller;
+  for (int64_t depth = int_argument(in, args[0]); depth > 0 && frame != nullptr; --depth) frame = calling_frame(*frame);
   if (frame == nullptr) {
     return make_tuple(in, {make_str(in, "sys"), Value::integer(1), make_str(in, "<module>"), make_str(in, "sys")});
   }

@@ -42,7 +42,7 @@ Value set_recursion_limit(Interpreter& in, const Args& args) {
 Value get_frame(Interpreter& in, const Args& args) {
   int64_t depth = int_argument(in, args[0]);
   const Frame* frame = in.vm().top();
-  while (frame != nullptr && depth-- > 0) frame = frame->caller;
+  while (frame != nullptr && depth-- > 0) frame = calling_frame(*frame);
   if (frame == nullptr) throw Error(ErrorKind::ValueError, "call stack is not deep enough");
   return make_frame_object(in, *frame, true);
 }

@@ -1,0 +1,42 @@
+// What a script's `with` blocks set for its tensors: torch.no_grad() and the like.
+#pragma once
+
+#include <optional>
+
+#include "runtime/device/device.h"
+
+namespace tessera::tensor {
+class SavedTensorHooks;
+}
+namespace tessera::lang {
+class Interpreter;
+}
+
+namespace tessera::embed {
+
+struct Modes {
+  bool grad_enabled, inference_mode;
+  tensor::Device default_device;
+  tensor::SavedTensorHooks* saved_hooks;
+
+  // Nothing: there is no tensor library as yet.
+  static std::optional<Modes> of(lang::Interpreter& in);
+  void set(lang::Interpreter& in) const;
+  // `before`: what of() has answered then.
+  static void restore(lang::Interpreter& in, const std::optional<Modes>& before);
+};
+
+// Around a run: one that a limit ends runs no __exit__, and its modes would be those of the next.
+class ModesOfRun {
+ public:
+  explicit ModesOfRun(lang::Interpreter& in) : in_(in), before_(Modes::of(in)) {}
+  ModesOfRun(const ModesOfRun&) = delete;
+  ModesOfRun& operator=(const ModesOfRun&) = delete;
+  ~ModesOfRun();
+
+ private:
+  lang::Interpreter& in_;
+  const std::optional<Modes> before_;
+};
+
+}  // namespace tessera::embed
