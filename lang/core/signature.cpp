@@ -147,9 +147,11 @@ Parameter parse_parameter(Interpreter& in, std::string_view part, Parameter::Kin
   Parameter p{};
   p.kind = kind;
   p.check = Parameter::Check::None;
+  const auto is_of_name = [](char c) {  // beyond ASCII: whoever reads a host's text has looked at it
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
+  };
   size_t name_end = 0;
-  while (name_end < part.size() && (std::isalnum(static_cast<unsigned char>(part[name_end])) || part[name_end] == '_'))
-    ++name_end;
+  while (name_end < part.size() && is_of_name(part[name_end])) ++name_end;
   if (name_end == 0) malformed(whole, "a parameter without a name");
   p.name = intern(in, part.substr(0, name_end));
   std::string_view rest = trim(part.substr(name_end));

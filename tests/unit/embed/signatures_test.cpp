@@ -177,3 +177,9 @@ TEST_CASE("embed: methods, properties, classes and modules are held to the same"
         "duplicate argument 'x' in function definition");
   CHECK_FALSE(planet.type().has_attribute("count"));
 }
+
+TEST_CASE("embed: parameters may have names beyond ASCII") {
+  Interpreter tsr;
+  tsr.def("area(länge: int, é: int = 2) -> int", "", [](int length, int e) { return length * e; });
+  CHECK(tsr.eval("area(3) + area(länge=4, é=5)").as<int>() == 26);
+}
