@@ -3,14 +3,10 @@
 
 #include <optional>
 
-#include "runtime/device/device.h"
-
-namespace tessera::tensor {
-class SavedTensorHooks;
-}
-namespace tessera::lang {
-class Interpreter;
-}
+#include "lang/core/interpreter.h"
+#include "lang/core/signals.h"
+#include "runtime/context.h"
+#include "stdlib/torch/state.h"
 
 namespace tessera::embed {
 
@@ -20,7 +16,11 @@ struct Modes {
   tensor::SavedTensorHooks* saved_hooks;
 
   // Nothing: there is no tensor library as yet.
-  static std::optional<Modes> of(lang::Interpreter& in);
+  static std::optional<Modes> of(lang::Interpreter& in) {
+    if (in.extension == nullptr) return {};
+    const tensor::Context& context = stdlib::torch_state(in).context;
+    return Modes{context.grad_enabled, context.inference_mode, context.default_device, context.saved_hooks};
+  }
   void set(lang::Interpreter& in) const;
   // `before`: what of() has answered then.
   static void restore(lang::Interpreter& in, const std::optional<Modes>& before);
@@ -32,7 +32,10 @@ class ModesOfRun {
   explicit ModesOfRun(lang::Interpreter& in) : in_(in), before_(Modes::of(in)) {}
   ModesOfRun(const ModesOfRun&) = delete;
   ModesOfRun& operator=(const ModesOfRun&) = delete;
-  ~ModesOfRun();
+  ~ModesOfRun() {
+    if ((in_.interrupt.load(std::memory_order_relaxed) & lang::kLimitHit) != 0) [[unlikely]]
+      Modes::restore(in_, before_);
+  }
 
  private:
   lang::Interpreter& in_;
