@@ -172,6 +172,9 @@ Value Interpreter::run(const Source& source, std::string_view name) {
     }
     Dict* const globals = static_cast<Module*>(module.as_object())->dict;
     dict_set_str(*this, globals, names->file, make_str_lossy(*this, source.name()));
+    if (!source.name().starts_with("stdlib/")) watch_names(globals);
+    // A session's blocks have its variables no longer from their own lines.
+    if (vm_->keeps_variables()) vm_->provenance().note_writes(globals);
     return run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Module), globals);
   });
 }
@@ -231,6 +234,7 @@ void Interpreter::set_result(const Value& value) { state_->result = value; }
 Module* Interpreter::main_module() {
   if (state_->main.is_undefined()) {
     state_->main = Value::adopt(make_module(*this, "__main__"));
+    watch_names(static_cast<Module*>(state_->main.as_object())->dict);
     dict_set_str(*this, modules_->table(), names->main_, state_->main);
   }
   return static_cast<Module*>(state_->main.as_object());

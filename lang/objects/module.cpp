@@ -18,6 +18,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/provenance.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -244,6 +245,7 @@ Module* Modules::load_source(std::string_view name, const Text& source) {
 void Modules::run_body(Module* module, const Text& source) {
   const Value code = compile_source(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
   const Value body = make_function(in_, static_cast<Code*>(code.as_object()), module->dict);
+  if (!source.path.starts_with("stdlib/")) watch_names(module->dict);
   module->aux = 1;
   try {
     call(in_, body);

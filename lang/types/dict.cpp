@@ -11,6 +11,8 @@
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/vm/provenance.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 namespace {
@@ -244,7 +246,14 @@ Value* dict_get_text(const Dict* d, std::string_view key) noexcept {
   return at < 0 ? nullptr : &d->entries[at].value;
 }
 
+// Names of a program's module that something else than its text sets; its own statements come past this.
+static inline void note_write(Interpreter& in, const Dict* d, const Value& key) {
+  if (d->aux != 0 && is_str(key)) [[unlikely]]
+    in.vm().provenance().note_write(d, text_of(key));
+}
+
 void dict_set(Interpreter& in, Dict* d, const Value& key, int64_t hash, Value value) {
+  note_write(in, d, key);
   const int32_t at = dict_find(in, d, key, hash);
   if (at >= 0) {
     d->entries[at].value = std::move(value);
@@ -258,6 +267,8 @@ void dict_set(Interpreter& in, Dict* d, const Value& key, Value value) {
 }
 
 void dict_set_str(Interpreter& in, Dict* d, Str* key, Value value) {
+  if (d->aux != 0) [[unlikely]]
+    note_write(in, d, Value(key));
   const int64_t h = str_hash(key);
   const int32_t at = dict_find_str(d, key, h);
   if (at >= 0) {
@@ -271,6 +282,7 @@ Value dict_set_default(Interpreter& in, Dict* d, const Value& key, Value value) 
   const int64_t h = hash(in, key);
   const int32_t at = dict_find(in, d, key, h);
   if (at >= 0) return d->entries[at].value;
+  note_write(in, d, key);
   append_entry(in, d, key, h, Value(value));
   return value;
 }

@@ -37,6 +37,8 @@ using ast::Tree;
 using ast::try_as;
 using ast::Unary;
 
+void watch_names(Dict* names) { names->aux = 1; }
+
 std::shared_ptr<const ParsedSource> Provenance::parsed(const Source& source) {
   const auto found =
       std::find_if(trees_.begin(), trees_.end(), [&](const auto& each) { return each->source.get() == &source; });
@@ -56,8 +58,24 @@ std::shared_ptr<const ParsedSource> Provenance::parsed(const Source& source) {
 }
 
 void Provenance::add_block(std::shared_ptr<const Source> source, uint32_t end) {
-  if (blocks_.size() == kMostBlocks) blocks_.erase(blocks_.begin(), blocks_.begin() + kMostBlocks / 2);
+  if (blocks_.size() == kMostBlocks) {
+    blocks_.erase(blocks_.begin(), blocks_.begin() + kMostBlocks / 2);
+    forgotten_ += kMostBlocks / 2;
+  }
   blocks_.push_back({std::move(source), end});
+}
+
+// Of very many names the dict alone is kept.
+void Provenance::note_write(const Dict* names, std::string_view name) {
+  writes_[{names, writes_.size() < kMostWrites ? std::string(name) : ""}] = forgotten_ + blocks_.size();
+}
+
+bool Provenance::may_have_kept(const Dict* names, std::string_view name, uint64_t number) const {
+  for (const std::string_view each : {name, std::string_view()}) {
+    const auto found = writes_.find({names, std::string(each)});
+    if (found != writes_.end() && number <= found->second) return false;
+  }
+  return true;
 }
 
 bool is_library(const Frame& frame) { return frame.code->source->name().starts_with("stdlib/"); }
@@ -100,6 +118,7 @@ class Finder {
         add(augmented->target), add(augmented->value);
         return true;
       }
+      if (auto* assign = try_as<AssignStmt>(s); assign != nullptr && stores(*assign)) return true;
       each_expression(*s, [&](Expr& e) { found = found || in(e); });
       if (auto* loop = try_as<ast::ForStmt>(s); !found && loop != nullptr && is_head(*loop)) {
         wanted_ = loop->iterable->span;
@@ -116,6 +135,18 @@ class Finder {
   bool is_head(const ast::ForStmt& loop) const {
     return wanted_.begin == loop.span.begin && loop.iterable->span.end <= wanted_.end &&
            (wanted_ == loop.span || loop.body.empty() || wanted_.end <= loop.body[0]->span.begin);
+  }
+
+  // container[index] = value, which has the place of its target.
+  bool stores(AssignStmt& s) {
+    for (Expr* target : s.targets)
+      if (auto* subscript = try_as<Subscript>(target); subscript != nullptr && target->span == wanted_) {
+        whole(*target);
+        add(s.value);
+        result_.span = s.span;
+        return true;
+      }
+    return false;
   }
 
   void take(Kind kind, const Expr* whole) {
@@ -289,21 +320,31 @@ struct Line {
   friend bool operator==(const Line&, const Line&) = default;
 };
 
+struct ModuleText {
+  Provenance::Block block;
+  uint64_t number;  // of a session's block
+};
+
 // Texts in which the variables of a frame's module may have been assigned, the latest first, each with how far it has come.
-std::vector<Provenance::Block> texts_of_module(Interpreter& in, const Frame& frame) {
-  std::vector<Provenance::Block> texts;
+std::vector<ModuleText> texts_of_module(Interpreter& in, const Frame& frame) {
+  std::vector<ModuleText> texts;
+  const Provenance& known = in.vm().provenance();
+  const bool in_session = frame.function->globals == in.main_module()->dict;
+  uint64_t number = in_session ? known.forgotten_blocks() + known.blocks().size() : 0;
   for (const Frame* f = &frame; f != nullptr; f = calling_frame(*f))
     if ((f->code->code_flags & kModuleBody) != 0 && f->function->globals == frame.function->globals) {
-      texts.push_back({f->code->source, current_span(*f).begin});
+      texts.push_back({{f->code->source, current_span(*f).begin}, number});
       break;
     }
-  if (frame.function->globals == in.main_module()->dict) {
-    const auto& blocks = in.vm().provenance().blocks();
-    texts.insert(texts.end(), blocks.rbegin(), blocks.rend());
-  }
-  if (texts.empty()) texts.push_back({frame.code->source, kEndOfText});
+  if (in_session)
+    for (auto block = known.blocks().rbegin(); block != known.blocks().rend(); ++block)
+      texts.push_back({*block, --number});
+  if (texts.empty()) texts.push_back({{frame.code->source, kEndOfText}, 0});
   return texts;
 }
+
+// A function of a block that does not itself assign the name may have done so since.
+bool may_declare_global(const Source& source) { return source.text().find("global") != std::string_view::npos; }
 
 struct Found {
   std::vector<Line> lines;
@@ -322,15 +363,20 @@ void add_lines(Found& found, const Source& source, const Origin& origin) {
 
 Found found_in_module(Interpreter& in, const Frame& frame, std::string_view name) {
   Found found;
-  for (const Provenance::Block& text : texts_of_module(in, frame)) {
-    const auto parsed = parsed_source(in, *text.source);
-    if (parsed == nullptr) break;
-    const Origin origin = origin_in_module(*parsed->tree, name, text.end);
-    if (origin.unknown) break;
-    add_lines(found, *text.source, origin);
-    if (!origin.before) return found;
-  }
   found.known = false;
+  bool assigned = false;  // in a later block, whatever came before
+  for (const auto& [text, number] : texts_of_module(in, frame)) {
+    if (assigned && !may_declare_global(*text.source)) continue;
+    if (!assigned && !in.vm().provenance().may_have_kept(frame.function->globals, name, number)) return found;
+    const auto parsed = parsed_source(in, *text.source);
+    if (parsed == nullptr) return found;
+    const Origin origin = origin_in_module(*parsed->tree, name, text.end);
+    if (origin.unknown) return found;
+    if (assigned) continue;
+    add_lines(found, *text.source, origin);
+    assigned = !origin.before;
+  }
+  found.known = assigned;
   return found;
 }
 

@@ -2,6 +2,7 @@
 // their values come from. All of it is found when something has failed, from the text and the running frames; no script runs.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 namespace tessera::lang {
 
 class Interpreter;
+struct Dict;
 struct Str;
 
 // A source and its tree.
@@ -22,6 +24,9 @@ struct ParsedSource {
   std::shared_ptr<const Source> source;
   std::unique_ptr<ast::Tree> tree;
 };
+
+// The names of a program's module: dict_set() and its like tell Provenance of them, statements of the text do not.
+void watch_names(Dict* names);
 
 // One per machine: the trees that were asked for lately, and the blocks that a session has run.
 class Provenance {
@@ -36,6 +41,15 @@ class Provenance {
     uint32_t end;
   };
   const std::vector<Block>& blocks() const { return blocks_; }
+  // How many blocks ran before the one at blocks()[0].
+  uint64_t forgotten_blocks() const { return forgotten_; }
+
+  // A module's variable was set by something else than a statement of its text: setattr, globals()[...], the host. No
+  // assignment of a block that had begun by then can be named for it. Without a name: any of its variables.
+  void note_write(const Dict* names, std::string_view name);
+  void note_writes(const Dict* names) { note_write(names, ""); }
+  // Can the variable still have what a statement of block `number`, counted from the session's begin, gave it?
+  bool may_have_kept(const Dict* names, std::string_view name, uint64_t number) const;
 
   // Attributes that an object has besides its own ones, without running a script; null: none are known. A layer's
   // parameters, for example.
@@ -46,6 +60,10 @@ class Provenance {
   static constexpr size_t kMostTrees = 4, kMostBlocks = 4000, kLargestText = 512 << 10;
   std::vector<std::shared_ptr<const ParsedSource>> trees_;  // the latest last
   std::vector<Block> blocks_;
+  uint64_t forgotten_ = 0;
+  static constexpr size_t kMostWrites = 4096;
+  // The number of the block that ran at the time. A dict that is gone may be taken for another one: that only says less.
+  std::map<std::pair<const Dict*, std::string>, uint64_t, std::less<>> writes_;
 };
 
 // One operand of a failing expression.

@@ -54,7 +54,14 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, I
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache) {
   Dict* const globals = frame->function->globals;
-  dict_set_str(in, globals, name, value);
+  const uint16_t noted = std::exchange(globals->aux, uint16_t{0});  // this is the text's own assignment
+  try {
+    dict_set_str(in, globals, name, value);
+  } catch (...) {
+    globals->aux = noted;
+    throw;
+  }
+  globals->aux = noted;
   cache.site.value = dict_get_str(globals, name);
   cache.site.version = globals->keys_version;
   cache.builtins = false;

@@ -74,6 +74,9 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
   for (size_t i = 0; i < refusal.operands.size(); ++i) {
     const Operand& operand = refusal.operands[i];
     if (!is_of_interest(operand, message)) continue;
+    // A value that is stored, and stands elsewhere: what the number would count nobody sees.
+    if (operand.name.empty() && refusal.failing && refusal.failing->kind == lang::FailingExpression::Kind::kSubscript)
+      continue;
     const std::pair<const Object*, std::string_view> one{operand.value.as_object(), operand.name};
     if (std::find(seen.begin(), seen.end(), one) != seen.end()) continue;
     seen.push_back(one);

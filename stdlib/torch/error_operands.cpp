@@ -154,9 +154,12 @@ class Describer {
   const OperandText* places_for(size_t count, size_t i) const {
     if (!result_.failing || result_.in_library) return nullptr;
     const auto& texts = result_.failing->operands;
+    // The value of container[index] = value, where the target is no part of another one.
+    if (result_.failing->kind == FailingExpression::Kind::kSubscript && i >= texts.size()) return nullptr;
     for (const OperandText& t : texts)
       if (t.expr != nullptr && lang::ast::is<lang::ast::Starred>(*t.expr)) return nullptr;
-    if (!receiver_) return count <= texts.size() ? &texts[i] : nullptr;
+    const bool indexes = result_.failing->kind == FailingExpression::Kind::kSubscript;
+    if (!receiver_) return indexes || count <= texts.size() ? &texts[i] : nullptr;
     if (i == 0) return &*receiver_;
     return count <= texts.size() + 1 ? &texts[i - 1] : nullptr;
   }
@@ -241,23 +244,44 @@ class Describer {
     return held != nullptr && is_tensor(torch_state(in_), v) && tensor_of(v).same(*held);
   }
 
+  bool is_taken(Span span) const {
+    return std::any_of(result_.operands.begin(), result_.operands.end(),
+                       [&](const Operand& o) { return o.span && *o.span == span; });
+  }
+
   const OperandText* by_identity(const Value& v) const {
     if (!result_.failing) return nullptr;
     if (receiver_ && is_exactly(*receiver_, v)) return &*receiver_;
+    const OperandText* found = nullptr;  // of `a @ a` the one that no operand has taken yet
     for (const OperandText& text : result_.failing->operands)
-      if (is_exactly(text, v)) return &text;
+      if (is_exactly(text, v) && (found == nullptr || is_taken(found->span))) found = &text;
+    if (found != nullptr) return found;
     for (const OperandText& text : elements_)
       if (is_exactly(text, v)) return &text;
     return nullptr;
   }
 
+  // `a + b` has called a.__add__(b) or b.__radd__(a).
+  const OperandText* by_side(const Frame& called, const Value& v) const {
+    const std::string_view name = called.code->name->view();
+    const auto& texts = result_.failing->operands;
+    if (called.registers == nullptr || called.code->near_parameters != 2 || texts.size() != 2) return nullptr;
+    if (!name.starts_with("__") || name == "__rshift__") return nullptr;
+    for (uint32_t i = 0; i < 2; ++i) {
+      const OperandText& text = texts[name.starts_with("__r") ? 1 - i : i];
+      if (is_same_tensor(content_of(called.registers[i]), v)) return may_be(text, v) ? &text : nullptr;
+    }
+    return nullptr;
+  }
+
   // An argument that was computed in the call is a parameter of the library's function that was called.
   const OperandText* by_parameter(const Value& v) const {
-    if (!result_.failing || result_.failing->kind != FailingExpression::Kind::kCall || !result_.in_library)
-      return nullptr;
+    if (!result_.failing || !result_.in_library) return nullptr;
     const Frame* called = in_.vm().top();
     while (called->caller != user_) called = called->caller;
     const Code& code = *called->code;
+    if (result_.failing->kind == FailingExpression::Kind::kBinary) return by_side(*called, v);
+    if (result_.failing->kind != FailingExpression::Kind::kCall) return nullptr;
     const bool bound = !code.parameters.empty() && code.parameters[0]->view() == "self";
     const auto& texts = result_.failing->operands;
     const auto at = [&](size_t i) -> const OperandText* {
@@ -294,7 +318,11 @@ class Describer {
   std::string parameter_name(const Value& v) const {
     for (const Frame* f = in_.vm().top(); f != user_; f = f->caller)
       for (uint32_t i = 0; f->registers != nullptr && i < f->code->near_parameters; ++i)
-        if (same(content_of(f->registers[i]), v)) return std::string(f->code->parameters[i]->view());
+        if (same(content_of(f->registers[i]), v)) {
+          const std::string_view name = f->code->parameters[i]->view();
+          const bool of_program = user_ != nullptr && !value_of_variable(in_, *user_, name).is_undefined();
+          return of_program ? "" : std::string(name);  // there it is something else
+        }
     return "";
   }
 

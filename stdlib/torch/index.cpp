@@ -85,7 +85,7 @@ Value get_tensor_item(Interpreter& in, const Value& self, const Value& key) {
 void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const Value& value) {
   in_torch(in, self, [&] { check_may_write(tensor_of(self)); });
   const TorchState& state = torch_state(in);
-  const Value operands[] = {self, value};
+  const Value operands[] = {self, key, value};
   in_torch(in, operands, [&] {
     Scalar number;
     const Tensor& t = tensor_of(self);

@@ -225,7 +225,8 @@ std::string float_index(const Failure& f) {
       says(f.message, "only integers, slices");
   if (!about || !f.failing) return "";
   for (const OperandText& operand : f.failing->operands) {
-    if (operand.expr == nullptr) continue;
+    const bool indexes = f.failing->kind == FailingExpression::Kind::kSubscript;
+    if (operand.expr == nullptr || (indexes && &operand != &f.failing->operands[1])) continue;
     const auto* division = try_as<Binary>(operand.expr);
     if (division == nullptr || division->steps.back().op != ast::BinaryOp::kDivide) continue;
     return "hint: / gives a float, // an int: " + f.failing->rewritten({{division->steps.back().op_span, "//"}}) +

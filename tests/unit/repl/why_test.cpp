@@ -74,6 +74,26 @@ TEST_CASE("why: a variable of other blocks has the line of the last one that cam
   CHECK(has(s.run("a + b"), "\nb: float32[5]\n"));
 }
 
+TEST_CASE("why: an assignment is named only where nothing else has set the name since") {
+  Blocks s;
+  s.run("import torch, sys, __main__\nwide = torch.ones(5)");
+  s.run("x = torch.ones(2)");
+  CHECK(has(s.run("__main__.x = torch.ones(3)\nx + wide"), "x: float32[3]\nwide: float32[5], made at In [1]:2\n"));
+  CHECK(has(s.run("x + wide"), "x: float32[3]\nwide"));
+  CHECK(has(s.run("x = torch.ones(2)\nx + wide"), "x: float32[2], made at In [5]:1\n"));
+  CHECK(has(s.run("x + wide"), "x: float32[2], made at In [5]:1\n"));
+  CHECK(has(s.run("x = torch.ones(2)\nsetattr(sys.modules['__main__'], 'x', torch.ones(7))\nx + wide"),
+            "x: float32[7]\nwide"));
+  s.run("y = torch.ones(2)\ndef change():\n    globals().update(y=torch.ones(6))\n");
+  CHECK(has(s.run("y + wide"), "y: float32[2], made at In [8]:1\n"));
+  CHECK(has(s.run("change(); y + wide"), "y: float32[6]\nwide"));
+  s.run("def assign():\n    global z\n    z = torch.ones(4)\n");
+  s.run("z = torch.ones(2)");
+  CHECK(has(s.run("assign(); z + wide"), "z: float32[4]\nwide"));
+  s.in().run(*std::make_shared<Source>("other.tsr", "wide = torch.ones(8)\n"), "__main__");
+  CHECK(has(s.run("z + wide"), "wide: float32[8]\n"));
+}
+
 TEST_CASE("why: scripts have no part in it") {
   Blocks s;
   s.run("class Loud:\n    def __repr__(self): raise ValueError('repr')\n    def __len__(self): return 1 / 0\n");
