@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/objects/attribute.h"
 #include "lang/vm/vm.h"
 #include "runtime/shape.h"
 
@@ -44,11 +45,16 @@ struct Ending {
   std::string text;  // ".T"
 };
 
+// What arrays have too, of what is offered for tensors.
+bool of_arrays(std::string_view ending) { return ending == ".T" || ending == ".mT" || ending.starts_with("["); }
+
 // The failing expression with endings behind operands; without the expression, the operands alone.
 std::string mended(const Refusal& r, const std::vector<Ending>& endings) {
   std::vector<FailingExpression::Change> changes;
   for (const Ending& e : endings) {
     const Operand& o = r.operands[e.operand];
+    if (o.is_array && !of_arrays(e.text)) return "";
+    if (!o.span && r.in_library) return "";  // its name is the library's
     if (!r.failing || !o.span) {
       if (endings.size() > 1) return "";
       const char* const nth[] = {"the first operand", "the second operand", "the third operand"};
@@ -104,6 +110,55 @@ const Operand* of_layer(const Refusal& r, std::string_view key) {
   return nullptr;
 }
 
+// What a layer takes -------------------------------------------------------------------------------------------------
+
+// A number that a layer was built with, or the d-th of several; nothing: it cannot be read.
+std::optional<int64_t> setting(const Refusal& r, std::string_view name, size_t d) {
+  const Value* held = lang::find_own_attribute(r.running.layer.as_object(), intern(r.in, name));
+  if (held != nullptr && lang::is_tuple(*held))
+    held = d < lang::as_tuple(*held)->size ? &lang::as_tuple(*held)->items[d] : nullptr;
+  return held != nullptr && held->is_int() ? std::optional(held->as_int()) : std::nullopt;
+}
+
+// The kernel must fit into what is padded around the image.
+bool convolves(const Refusal& r, const Tensor& weight, const Sizes& sizes) {
+  const auto spatial = static_cast<size_t>(weight.dim() - 2);
+  if (sizes.size() != spatial + 1 && sizes.size() != spatial + 2) return false;
+  const size_t channel = sizes.size() - spatial - 1;
+  const auto groups = setting(r, "groups", 0);
+  if (!groups || sizes[channel] != weight.size(1) * *groups) return false;
+  for (size_t d = 0; d < spatial; ++d) {
+    const auto padding = setting(r, "padding", d), dilation = setting(r, "dilation", d);
+    const int64_t kernel = weight.size(static_cast<int64_t>(d) + 2);
+    if (!dilation || sizes[channel + 1 + d] + 2 * padding.value_or(0) < *dilation * (kernel - 1) + 1) return false;
+  }
+  return true;
+}
+
+// Whether the running layer, one of the library's, takes an input of these sizes. Of other layers nobody knows.
+bool takes(const Refusal& r, const Sizes& sizes) {
+  const std::string layer = r.layer_class();
+  if (!r.in_library || sizes.empty()) return false;
+  if (layer == "BatchNorm1d" || layer == "BatchNorm2d" || layer == "BatchNorm3d") {
+    int64_t values = 1;  // of each channel: one has no spread
+    for (const int64_t n : sizes) values *= n;
+    const size_t dims = layer.ends_with("3d") ? 5 : layer.ends_with("2d") ? 4 : 3;
+    const auto channels = setting(r, "num_features", 0);
+    return (sizes.size() == dims || (dims == 3 && sizes.size() == 2)) && sizes[1] == channels && values > sizes[1];
+  }
+  const bool recurrent = layer == "LSTM" || layer == "GRU" || layer == "RNN";
+  const Operand* const weight = of_layer(r, recurrent ? "weight_ih_l0" : "weight");
+  if (weight == nullptr) return false;
+  const Tensor& w = *weight->tensor;
+  if (layer == "Conv1d" || layer == "Conv2d" || layer == "Conv3d") return convolves(r, w, sizes);
+  if (layer == "LayerNorm") {
+    const Sizes last = sizes_of(w);
+    return last.size() <= sizes.size() && std::equal(last.rbegin(), last.rend(), sizes.rbegin());
+  }
+  if (recurrent && sizes.size() != 2 && sizes.size() != 3) return false;
+  return (recurrent || layer == "Linear") && w.dim() == 2 && sizes.back() == w.size(1);
+}
+
 // Products -----------------------------------------------------------------------------------------------------------
 
 // Whether the leading dimensions of two shapes broadcast.
@@ -131,6 +186,7 @@ std::string hint_for_layer_product(const Refusal& r) {
   size_t at = 0;
   const Operand* const x = given(r, &at);
   if (weight == nullptr || x == nullptr || weight->tensor->dim() != 2 || x->tensor->dim() == 0) return "";
+  if (weight->tensor->dtype() != x->tensor->dtype()) return "";
   const int64_t features = weight->tensor->size(1);
   const Sizes sizes = sizes_of(*x->tensor);
   int64_t flat = 1;
@@ -149,6 +205,7 @@ std::string hint_for_product(const Refusal& r, const std::string& message) {
     return "";
   if (r.in_library && r.layer_class() == "Linear") return hint_for_layer_product(r);
   if (r.operands.size() < 2 || (r.in_library && !(r.operands[0].is_array && r.operands[1].is_array))) return "";
+  if (!r.operands[0].is_array && r.operands[0].tensor->dtype() != r.operands[1].tensor->dtype()) return "";
   const Sizes a = sizes_of(*r.operands[0].tensor), b = sizes_of(*r.operands[1].tensor);
   const auto transposed = [](const Sizes& s) { return s.size() > 2 ? ".mT" : ".T"; };
   std::vector<std::string> fits;
@@ -170,7 +227,8 @@ bool combines(const Sizes& a, const Sizes& b) {
 }
 
 // `x.mean(1)`, whose result lost the dimension that it lacks here: the call with keepdim=True.
-std::string with_keepdim(const FailingExpression& failing, const Expr* e, const Sizes& now, const Sizes& other) {
+std::string with_keepdim(const FailingExpression& failing, const Expr* e, bool array, const Sizes& now,
+                         const Sizes& other) {
   const auto* call = try_as<Call>(e);
   const auto* method = call == nullptr ? nullptr : try_as<Attribute>(call->callee);
   if (method == nullptr) return "";
@@ -180,10 +238,10 @@ std::string with_keepdim(const FailingExpression& failing, const Expr* e, const 
   const IntLiteral* dim = nullptr;
   for (const Expr* argument : call->arguments)
     if (const auto* number = try_as<IntLiteral>(argument)) dim = number;
-  bool array = false;
   for (const Keyword& k : call->keywords) {
     if (k.name.text == "keepdim" || k.name.text == "keepdims") return "";
-    if (k.name.text == "dim" || k.name.text == "axis") dim = try_as<IntLiteral>(k.value), array = k.name.text == "axis";
+    if (k.name.text == "dim" || k.name.text == "axis")
+      dim = try_as<IntLiteral>(k.value), array |= k.name.text == "axis";
   }
   if (dim == nullptr) return "";
   Sizes kept = now;
@@ -200,11 +258,11 @@ std::string with_keepdim(const FailingExpression& failing, const Expr* e, const 
 std::string hint_for_keepdim(const Refusal& r, size_t at, const Sizes& now, const Sizes& other) {
   const Operand& o = r.operands[at];
   if (!r.failing || o.expr == nullptr) return "";
-  if (const std::string here = with_keepdim(*r.failing, o.expr, now, other); !here.empty())
+  if (const std::string here = with_keepdim(*r.failing, o.expr, o.is_array, now, other); !here.empty())
     return would_fit(r.failing->rewritten({{*o.span, here}}));
   const Expr* const made = lang::assigned_value(*r.failing, *o.expr);
   if (made == nullptr) return "";
-  const std::string there = with_keepdim(*r.failing, made, now, other);
+  const std::string there = with_keepdim(*r.failing, made, o.is_array, now, other);
   return there.empty() ? "" : "hint: with " + o.name + " = " + there + " it would fit";
 }
 
@@ -239,6 +297,30 @@ std::string cast_to(DType type) {
   return ".to(torch." + std::string(name(type)) + ")";
 }
 
+// The input with the layer's type, and as the image that a convolution takes.
+std::string hint_for_input(const Refusal& r, size_t at, DType type) {
+  const Tensor& x = *r.operands[at].tensor;
+  const std::string cast = x.dtype() == type ? "" : cast_to(type);
+  const Sizes sizes = sizes_of(x);
+  const Operand* const weight = of_layer(r, "weight");
+  if (!cast.empty() && takes(r, sizes)) return would_fit(mended(r, {{at, cast}}));
+  if (weight == nullptr || weight->tensor->dim() < 3 || !r.operands[at].span) return "";
+  const auto spatial = static_cast<size_t>(weight->tensor->dim() - 2);
+  std::vector<std::pair<std::string, Sizes>> images;  // those whose last dimension is the channels first
+  if (spatial == 2 && sizes.size() == 4)
+    images.push_back({".permute(0, 3, 1, 2)", {sizes[0], sizes[3], sizes[1], sizes[2]}});
+  if (spatial == 2 && sizes.size() == 3) images.push_back({".permute(2, 0, 1)", {sizes[2], sizes[0], sizes[1]}});
+  for (const int at_dim : {1, 0}) {
+    if (sizes.size() != spatial + static_cast<size_t>(at_dim)) continue;
+    Sizes more = sizes;
+    more.insert(more.begin() + at_dim, 1);
+    images.push_back({".unsqueeze(" + std::to_string(at_dim) + ")", std::move(more)});
+  }
+  for (const auto& [ending, image] : images)
+    if (takes(r, image)) return would_fit(mended(r, {{at, cast + ending}}));
+  return "";
+}
+
 bool is_about_types(const std::string& message) {
   return says(message, "must have the same dtype") || says(message, "have the same dtype, but got") ||
          says(message, "expected scalar type") || says(message, "Input type (") || says(message, "Found dtype") ||
@@ -255,12 +337,11 @@ std::string hint_for_type(const Refusal& r, const std::string& message) {
   if (given(r, &at) == nullptr) return "";
   for (const Operand& o : r.operands)  // a layer's type is what its input should have
     if (o.of_layer && is_floating(o.tensor->dtype()))
-      return o.tensor->dtype() == r.operands[at].tensor->dtype()
-                 ? ""
-                 : would_fit(mended(r, {{at, cast_to(o.tensor->dtype())}}));
-  if (r.operands.size() < 2) return "";
+      return o.tensor->dtype() == r.operands[at].tensor->dtype() ? "" : hint_for_input(r, at, o.tensor->dtype());
+  if (r.operands.size() < 2 || r.operands[0].is_array || r.operands[1].is_array) return "";
   const DType a = r.operands[0].tensor->dtype(), b = r.operands[1].tensor->dtype();
-  if (a == b) return "";
+  const bool product = says(message, "m1 and m2") || (r.failing && r.failing->kind == FailingExpression::Kind::kBinary);
+  if (a == b || (product && !multiplies(sizes_of(*r.operands[0].tensor), sizes_of(*r.operands[1].tensor)))) return "";
   // What came from numpy or from integers follows the network's float32.
   const size_t other = says(message, "Found dtype") || (is_floating(a) && (!is_floating(b) || a == kFloat32)) ? 1 : 0;
   return would_fit(mended(r, {{other, cast_to(other == 1 ? a : b)}}));
@@ -334,16 +415,7 @@ std::string hint_for_image(const Refusal& r, const std::string& message) {
   if (!says(message, "(unbatched) or") && !says(message, "channels, but got")) return "";
   size_t at = 0;
   const Operand *const x = given(r, &at), *const weight = of_layer(r, "weight");
-  if (x == nullptr || weight == nullptr || !x->span) return "";
-  const Sizes sizes = sizes_of(*x->tensor);
-  const auto spatial = static_cast<size_t>(weight->tensor->dim() - 2);
-  const int64_t channels = weight->tensor->size(1);
-  if (says(message, "groups=") && !says(message, "groups=1,")) return "";
-  if (r.layer_class().find("Transpose") != std::string::npos) return "";
-  if (sizes.size() == spatial + 1 && channels == 1) return would_fit(mended(r, {{at, ".unsqueeze(1)"}}));
-  if (sizes.size() == spatial && channels == 1) return would_fit(mended(r, {{at, ".unsqueeze(0)"}}));
-  if (sizes.size() < spatial + 1 || sizes.size() > spatial + 2 || sizes.back() != channels || spatial != 2) return "";
-  return would_fit(mended(r, {{at, sizes.size() == 4 ? ".permute(0, 3, 1, 2)" : ".permute(2, 0, 1)"}}));
+  return x == nullptr || weight == nullptr ? "" : hint_for_input(r, at, weight->tensor->dtype());
 }
 
 // "expected 4D input (got 3D input)": one example, where a batch is wanted.
@@ -353,6 +425,9 @@ std::string hint_for_batch(const Refusal& r, const std::string& message) {
   if (!message.starts_with("expected ") || !says(message, "D input (got ") || x == nullptr || !x->span) return "";
   const std::string more = std::to_string(x->tensor->dim() + 1) + "D";
   if (!says(message.substr(0, message.find('(')), more)) return "";
+  Sizes sizes = sizes_of(*x->tensor);
+  sizes.insert(sizes.begin(), 1);
+  if (!takes(r, sizes)) return "";
   return would_fit(mended(r, {{at, ".unsqueeze(0)"}}));
 }
 
@@ -382,9 +457,10 @@ std::string hint_for_view(const Refusal& r, const std::string& message) {
 }
 
 std::string hint_for_index(const Refusal& r, const std::string& message) {
-  if (!says(message, "tensors used as indices must be") || !r.failing || r.failing->operands.size() != 2) return "";
+  if (!says(message, "tensors used as indices must be") || !r.failing || r.failing->operands.size() < 2) return "";
   const OperandText& index = r.failing->operands[1];
-  if (r.failing->kind != FailingExpression::Kind::kSubscript || index.expr == nullptr || !is<Name>(*index.expr))
+  if (r.failing->kind != FailingExpression::Kind::kSubscript || index.expr == nullptr || !is<Name>(*index.expr) ||
+      !is_tensor(torch_state(r.in), lang::known_value(r.in, *r.failing->frame, *index.expr)))
     return "";
   return would_fit(r.failing->rewritten({{index.span, std::string(r.failing->text(index.span)) + ".long()"}}));
 }
