@@ -59,6 +59,9 @@ ParseResult parse(const Source& source, ParseMode mode, Growth* growth) {
 }
 
 Completeness is_complete(std::string_view text) {
+  // Behind a backslash comes a line; without the newline the lexer says whether it is one that joins lines.
+  if (text.ends_with("\\\n") && is_complete(text.substr(0, text.size() - 1)) == Completeness::kIncomplete)
+    return Completeness::kIncomplete;
   Source source("<input>", text);
   ParseResult result = parse(source);
   if (result.error) return result.error->incomplete ? Completeness::kIncomplete : Completeness::kInvalid;

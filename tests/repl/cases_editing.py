@@ -18,6 +18,22 @@ def test_a_block_of_several_lines(case):
     assert s.lines()[1:4] == ['In [1]: def twice(x):', '   ...:     return 2 * x', '']
 
 
+def test_a_line_that_a_backslash_joins(case):
+    s = case.session()
+    s.expect_prompt(1)
+    s.line('x = 1 \\')
+    s.expect_line('   ...:')
+    s.keys('+ 2' + KEY.enter)
+    s.expect_prompt(2)
+    s.run(2, 'x', 'Out[2]: 3')
+    s.run(3, "'a' # \\", "Out[3]: 'a'")
+    s.line('y = 7 \\')
+    s.expect_line('   ...:')
+    s.keys(KEY.enter)
+    s.expect_prompt(5)
+    s.run(5, 'y', 'Out[5]: 7')
+
+
 def test_indentation(case):
     s = case.session()
     s.expect_prompt(1)

@@ -280,6 +280,17 @@ TEST_CASE("parse: a prompt learns whether to read on") {
   CHECK(is_complete("x = '''a\n") == Completeness::kIncomplete);
   CHECK(is_complete("try:\n  x\n") == Completeness::kIncomplete);
   CHECK(is_complete("x = 1 +\n") == Completeness::kInvalid);
+  CHECK(is_complete("x = 1 \\\n") == Completeness::kIncomplete);
+  CHECK(is_complete("x = 1 \\") == Completeness::kIncomplete);
+  CHECK(is_complete("x = \\\n") == Completeness::kIncomplete);
+  CHECK(is_complete("assert x, \\\n") == Completeness::kIncomplete);
+  CHECK(is_complete("if x \\\n") == Completeness::kIncomplete);
+  CHECK(is_complete("if x:\n  y = 1 + \\\n") == Completeness::kIncomplete);
+  CHECK(is_complete("x = 1 \\\n  + 2\n") == Completeness::kComplete);
+  CHECK(is_complete("x = 1 # \\\n") == Completeness::kComplete);
+  CHECK(is_complete("x = 'a\\\\'\n") == Completeness::kComplete);
+  CHECK(is_complete("x = 1 \\\n\n") == Completeness::kComplete);
+  CHECK(is_complete("x = ) \\\n") == Completeness::kInvalid);
   CHECK(is_complete("x = )\n") == Completeness::kInvalid);
 }
 
