@@ -33,7 +33,9 @@ std::string Editor::block() const {
   const size_t end = text.find_last_not_of(" \t\n");
   // Blank lines before it go as well, but not its first line's indentation: that is an error to be seen.
   const size_t begin = end == text.npos ? 0 : buffer_.line_begin(text.find_first_not_of(" \t\n"));
-  return end == text.npos ? "" : text.substr(begin, end + 1 - begin);
+  if (end == text.npos) return "";
+  // A line that a backslash joins to the next one needs it.
+  return text.substr(begin, end + 1 - begin) + (text[end] == '\\' && end + 1 < text.size() ? "\n" : "");
 }
 
 void Editor::set_text(std::string text) {
@@ -220,6 +222,10 @@ Effect Editor::search_older() {
 }
 
 Effect Editor::search_newer() { return search_older(); }
+
+void Editor::search_again(bool older) {
+  if (search_.again(sources_.history, buffer_.text(), buffer_.cursor(), older)) end_search(true);
+}
 
 void Editor::end_search(bool keep) {
   searching_ = false;

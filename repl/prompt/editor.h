@@ -114,6 +114,7 @@ class Editor {
   void show_block(std::string text, bool at_end);
   void put_candidate();
   void end_search(bool keep);
+  void search_again(bool older);
   std::string suggestion() const;
   bool take_suggestion(bool word);
   template <typename Change>

@@ -99,4 +99,15 @@ void HistorySearch::newer() {
   found_ = false;
 }
 
+bool HistorySearch::again(const std::vector<std::string>* blocks, const std::string& shown, size_t cursor, bool older) {
+  if (pattern_.empty()) return false;
+  if (blocks != blocks_ || at_ >= blocks->size() || (*blocks)[at_] != shown) at_ = blocks->size();
+  blocks_ = blocks;
+  text_before_ = text_ = shown;
+  cursor_before_ = cursor;
+  if (older) this->older();
+  else newer();
+  return found_;
+}
+
 }  // namespace tessera::repl

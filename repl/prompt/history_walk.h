@@ -44,6 +44,8 @@ class HistorySearch {
   void set_pattern(std::string pattern);  // looks on from the block that is shown
   void older();
   void newer();
+  // The last pattern once more, from the block that it was found in if that is what is shown; false: no other one has it.
+  bool again(const std::vector<std::string>* blocks, const std::string& shown, size_t cursor, bool older);
 
   const std::string& pattern() const { return pattern_; }
   bool found() const { return found_; }

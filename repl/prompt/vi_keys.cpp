@@ -84,8 +84,13 @@ bool ViKeys::press_normal(Editor& editor, const Key& key, Effect& effect) {
     return true;
   }
   if (name == "/" || name == "?") {
-    mode_ = ViMode::kInsert;
+    done();
     effect = name == "/" ? editor.search_older() : editor.search_newer();
+    return true;
+  }
+  if (operator_ == 0 && (name == "n" || name == "N")) {
+    done();
+    editor.search_again(name == "n");
     return true;
   }
   if (operator_key(editor, name) || move(editor, name)) return true;

@@ -44,6 +44,25 @@ def test_blocks_and_history(case):
     s.expect_prompt(5)
 
 
+def test_search_stays_in_command_mode(case):
+    s = session(case)
+    for number, line in enumerate(('aa1 = 1', 'other = 2', 'aa2 = 3', 'aa3 = 4'), 1):
+        s.run(number, line)
+    s.keys(ESC + '/aa' + KEY.enter)
+    s.wait(lambda: s.cursor_line() == 'In [5]: aa3 = 4', 'expected the newest one')
+    s.keys('n')
+    s.wait(lambda: s.cursor_line() == 'In [5]: aa2 = 3', 'expected the next older one')
+    s.keys('n')
+    s.wait(lambda: s.cursor_line() == 'In [5]: aa1 = 1', 'expected the oldest one')
+    s.keys('nN')
+    s.wait(lambda: s.cursor_line() == 'In [5]: aa2 = 3', 'expected a newer one again')
+    s.keys('0x')
+    s.wait(lambda: s.cursor_line() == 'In [5]: a2 = 3', 'expected a letter gone')
+    s.keys('u$a5' + KEY.enter)
+    s.expect_prompt(6)
+    s.run(6, 'aa2', 'Out[6]: 35')
+
+
 def test_the_cursor_shows_the_mode(case):
     s = session(case)
     s.keys('a' + ESC)
