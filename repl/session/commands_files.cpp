@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -155,10 +156,19 @@ class DraftFile {
   std::string path_;
 };
 
+// The last block that did not open an editor itself.
+std::string last_block(const std::vector<std::string>& blocks) {
+  const auto found = std::find_if(blocks.rbegin(), blocks.rend(), [](const std::string& block) {
+    const auto line = command_of(block);
+    return !block.empty() && !(line && line->kind == CommandLine::Kind::Command && line->name == "edit");
+  });
+  return found == blocks.rend() ? "" : *found;
+}
+
 // What `:edit WHAT` begins with: block 3, the source of a function, or the last block.
 std::string draft_of(Session& session, std::string_view what) {
   const std::vector<std::string>& blocks = session.results().blocks();
-  if (what.empty()) return blocks.size() > 2 ? blocks[blocks.size() - 2] : "";  // the last is ":edit"
+  if (what.empty()) return last_block(blocks);
   size_t number = 0;
   const auto [end, error] = std::from_chars(what.data(), what.data() + what.size(), number);
   if (error == std::errc() && end == what.data() + what.size()) {
@@ -170,23 +180,24 @@ std::string draft_of(Session& session, std::string_view what) {
   return source_of(session, value);
 }
 
+constexpr const char* kNoEditor = "there is no editor here, or it has failed: nothing was run";
+
 Outcome run_edit(Session& session, std::string_view arguments) {
   const std::string path = home_path(std::string(arguments));
   Interpreter& in = session.interpreter();
   std::string text;
   if (!path.empty() && (path.find('/') != path.npos || path.ends_with(".py") || path.ends_with(".tsr") ||
                         stdlib::files_of(in).is_file(path))) {
-    if (!session.client().edit(path)) throw CommandError("there is no editor here");
+    if (!session.client().edit(path)) throw CommandError(kNoEditor);
     text = read_program(session, path);
   } else {
     const DraftFile draft(draft_of(session, arguments));
-    if (!session.client().edit(draft.path())) throw CommandError("there is no editor here");
+    if (!session.client().edit(draft.path())) throw CommandError(kNoEditor);
     text = draft.text();
   }
   if (trimmed(text).empty()) return {};
   session.client().write(text + (text.ends_with('\n') ? "" : "\n"));
-  session.show(session.execute(text));
-  return {};
+  return session.run_pieces(text);
 }
 
 Outcome run_save(Session& session, std::string_view arguments) {

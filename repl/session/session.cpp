@@ -86,15 +86,21 @@ Outcome Session::run(const std::string& block) {
   Outcome outcome;
   try {
     results_.begin(number_, block);
-    for (const BlockPiece& piece : split_block(block)) {
-      outcome = piece.command ? run_command(*piece.command) : run_piece(piece.text);
-      if (outcome.kind != Outcome::Kind::kDone) break;
-    }
+    outcome = run_pieces(block);
   } catch (const std::exception&) {  // no memory for the numbers' names
     outcome = fail(current_native_exception(in_));
   }
   if (outcome.kind != Outcome::Kind::kLeft) end_block();
   ++number_;
+  return outcome;
+}
+
+Outcome Session::run_pieces(const std::string& block) {
+  Outcome outcome;
+  for (const BlockPiece& piece : split_block(block)) {
+    outcome = piece.command ? run_command(*piece.command) : run_piece(piece.text);
+    if (outcome.kind != Outcome::Kind::kDone) break;
+  }
   return outcome;
 }
 

@@ -63,6 +63,8 @@ class Session {
 
   // Statements in the person's names; the value of a last expression, or Undefined. Throws what they raise.
   lang::Value execute(const std::string& text);
+  // A block's pieces, statements and commands, one after another until one fails; shows what they give.
+  Outcome run_pieces(const std::string& block);
   // Shows it and keeps it, as the block's result. None and Undefined: nothing.
   void show(const lang::Value& value);
   // Shows what was raised.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <optional>
 
 #include "lang/assist/pieces.h"
 #include "lang/core/host.h"
@@ -24,7 +25,19 @@ using namespace lang;
 
 namespace {
 
-// `{expression}` and `$name` become their texts, `$$` a dollar; what is no name or expression of the session stays.
+// The text of `expression` or `expression:format`; nothing: it is none of the session.
+std::optional<std::string> formatted(Session& session, std::string_view field) {
+  Interpreter& in = session.interpreter();
+  if (const Value value = value_of_name(session, field); !value.is_undefined()) return str_text(in, value);
+  const size_t colon = field.rfind(':');
+  if (colon == field.npos) return std::nullopt;
+  const Value value = value_of_name(session, field.substr(0, colon));
+  if (value.is_undefined()) return std::nullopt;
+  return str_text(in, format(in, value, field.substr(colon + 1)));
+}
+
+// `{expression}` and `$name` become their texts, `$$` a dollar, `{{` and `}}` around something braces; what is no name or
+// expression of the session stays.
 std::string expanded(Session& session, std::string_view line) {
   Interpreter& in = session.interpreter();
   std::string out;
@@ -43,9 +56,14 @@ std::string expanded(Session& session, std::string_view line) {
         continue;
       }
     }
+    if (line.substr(i, 2) == "{{" && (end = line.find("}}", i)) != line.npos) {
+      out += line.substr(i + 1, end - i);
+      i = end + 1;
+      continue;
+    }
     if (line[i] == '{' && (end = line.find('}', i)) != line.npos) {
-      if (const Value value = value_of_name(session, line.substr(i + 1, end - i - 1)); !value.is_undefined()) {
-        out += str_text(in, value);
+      if (const auto text = formatted(session, line.substr(i + 1, end - i - 1))) {
+        out += *text;
         i = end;
         continue;
       }

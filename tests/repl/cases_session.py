@@ -47,6 +47,24 @@ def test_an_editor_makes_the_block(case):
     s.run(3, 'x', 'Out[3]: 42')
 
 
+def test_an_edited_block_may_have_commands(case):
+    editor = write(case, 'editor', '#!/bin/sh\nexit $FAIL\n', 0o755)
+    s = case.session(env={'EDITOR': editor, 'VISUAL': None, 'FAIL': '0'})
+    s.run(1, 'x = 41')
+    s.run(2, '!echo {x + 1}', '42')
+    s.run(3, ':edit 2', '!echo {x + 1}\n42')
+    s.run(4, ':edit 99', 'there is no block 99')
+    s.run(5, ':edit', '!echo {x + 1}\n42')
+    s.expect_prompt(6)
+    assert s.lines().count('42') == 3
+    assert not any('SyntaxError' in line for line in s.lines())
+
+
+def test_an_editor_that_fails(case):
+    s = case.session(env={'EDITOR': 'false', 'VISUAL': None})
+    s.run(1, ':edit new.py', 'there is no editor here, or it has failed: nothing was run')
+
+
 def test_a_file_is_offered_for_the_next_block(case):
     write(case, 'part.py', 'print("from the file")\n6 * 7\n')
     s = case.session()

@@ -162,9 +162,11 @@ TEST_CASE("the shell's lines") {
   s.run("name = 'wor ld'");
   CHECK(s.run("!echo $name {1 + 1} $$HOME_OF_NOBODY") == "wor ld 2\n");
   s.run("lines = !printf 'a\\nb\\n'");
-  CHECK(s.run("lines") == "Out[5]: ['a', 'b']\n");
+  // The braces of a format, of the shell and of nothing.
+  CHECK(s.run("!echo '{40 + 2:>5}|{name!s}|{{name}}|{nobody:3}'") == "   42|{name!s}|{name}|{nobody:3}\n");
+  CHECK(s.run("lines") == "Out[6]: ['a', 'b']\n");
   s.run("!exit 3");
-  CHECK(s.run("_exit_code") == "Out[7]: 3\n");
+  CHECK(s.run("_exit_code") == "Out[8]: 3\n");
 }
 
 TEST_CASE("times") {
