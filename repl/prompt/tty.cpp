@@ -40,6 +40,7 @@ void on_end(int signal) {
   if (is_raw.exchange(false)) {
     set_modes(cooked_modes);
     leave_raw();
+    write_sequence("\r\n");  // what is said next does not go on in the block
   }
   std::signal(signal, SIG_DFL);
   raise(signal);

@@ -30,10 +30,13 @@ def test_modes_are_given_back_by_what_ends_it(case):
     for number in (signal.SIGTERM, signal.SIGQUIT):
         s = case.session()
         s.expect_prompt(1)
+        s.keys('ab = 1')
+        s.expect_screen('In [1]: ab = 1')
         keeper = os.dup(s.master)
         s.signal(number)
         s.expect_end(-number)
         assert s.modes() == RUNNING
+        assert s.cursor() == (2, 0), 'what ends it goes on in the block'
         os.close(keeper)
     s = case.session()
     s.expect_prompt(1)
