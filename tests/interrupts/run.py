@@ -197,6 +197,7 @@ class Session:
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.environ['TERM'] = 'dumb'
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execv(tsr, [tsr])
         self.seen = ''
 

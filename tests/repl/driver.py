@@ -80,6 +80,8 @@ class Session:
             try:
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
                 os.chdir(self.folder)
+                for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
+                    signal.signal(number, signal.SIG_DFL)  # a run in the background, or under nohup, ignores some
                 os.execve(tsr, [tsr, *args], names)
             finally:
                 os._exit(127)
