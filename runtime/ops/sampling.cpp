@@ -122,14 +122,13 @@ void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t
   constexpr int64_t kTogether = 8;
   double chance[kTogether] = {};
   int64_t place[kTogether];
-  in_pieces(count, 1 << 13, [&](int64_t k, int64_t end) {
-    for (; k < end; k += kTogether) {
-      const int64_t some = std::min(kTogether, end - k);
-      for (int64_t j = 0; j < some; j++) chance[j] = g.unit64();
-      find_places(sums, n, chance, place);
-      std::copy_n(place, some, out + k);
-    }
-  });
+  for (int64_t k = 0; k < count; k += kTogether) {
+    if (k % (1 << 13) == 0) Context::current().poll();
+    const int64_t some = std::min(kTogether, count - k);
+    for (int64_t j = 0; j < some; j++) chance[j] = g.unit64();
+    find_places(sums, n, chance, place);
+    std::copy_n(place, some, out + k);
+  }
 }
 
 struct Multinomial {
