@@ -7,9 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,6 +19,7 @@
 #include "repl/prompt/surroundings.h"
 #include "repl/prompt/tty.h"
 #include "repl/session/complete.h"
+#include "repl/session/draft_file.h"
 #include "repl/session/history.h"
 #include "repl/session/session.h"
 
@@ -208,21 +207,15 @@ bool Prompt::next_key(Key& key, Tty::Event& event) {
 }
 
 void Prompt::edit_outside() {
-  const std::string pattern = (std::filesystem::temp_directory_path() / "tessera-XXXXXX.tsr").string();
-  std::string path = pattern;
-  const int file = mkstemps(path.data(), 4);
-  if (file < 0) return;
-  close(file);
-  std::ofstream(path) << editor_.buffer().text() << '\n';
-  tty_.cooked();
-  const bool edited = run_editor(path);
-  tty_.raw();
-  if (edited) {
-    std::ifstream back(path);
-    editor_.set_text(std::string(std::istreambuf_iterator<char>(back), {}));
+  const DraftFile draft(editor_.buffer().text() + "\n");
+  if (!draft.problem().empty()) {
+    tty_.write(coloured(draft.problem(), Look::kFaint, style_.colours) + "\r\n");
+    return;
   }
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
+  tty_.cooked();
+  const bool edited = run_editor(draft.path());
+  tty_.raw();
+  if (const std::optional<std::string> text = draft.text(); edited && text) editor_.set_text(*text);
 }
 
 // The block as it stays on the terminal; the cursor goes below it.

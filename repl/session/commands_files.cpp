@@ -7,8 +7,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "lang/assist/known.h"
 #include "lang/compiler/compile.h"
@@ -22,6 +20,7 @@
 #include "lang/types/str.h"
 #include "lang/vm/vm.h"
 #include "repl/session/commands.h"
+#include "repl/session/draft_file.h"
 #include "repl/session/inspect.h"
 #include "repl/session/saved.h"
 #include "stdlib/python/native/support.h"
@@ -133,29 +132,6 @@ Outcome run_load(Session& session, std::string_view arguments) {
   return {};
 }
 
-// A file that goes when it has been edited.
-class DraftFile {
- public:
-  explicit DraftFile(const std::string& text) {
-    std::error_code error;
-    path_ = (std::filesystem::temp_directory_path(error) / "block-XXXXXX.tsr").string();
-    const int file = mkstemps(path_.data(), 4);
-    if (file < 0) throw CommandError("there is no place for a file to be edited: " + path_);
-    close(file);
-    std::ofstream(path_, std::ios::binary) << text;  // not the script's: the person's editor
-  }
-  ~DraftFile() { unlink(path_.c_str()); }
-  DraftFile(const DraftFile&) = delete;
-  const std::string& path() const { return path_; }
-  std::string text() const {
-    std::ifstream file(path_, std::ios::binary);  // not the script's: the person's editor
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }
-
- private:
-  std::string path_;
-};
-
 // The last block that did not open an editor itself.
 std::string last_block(const std::vector<std::string>& blocks) {
   const auto found = std::find_if(blocks.rbegin(), blocks.rend(), [](const std::string& block) {
@@ -192,8 +168,9 @@ Outcome run_edit(Session& session, std::string_view arguments) {
     text = read_program(session, path);
   } else {
     const DraftFile draft(draft_of(session, arguments));
+    if (!draft.problem().empty()) throw CommandError(draft.problem());
     if (!session.client().edit(draft.path())) throw CommandError(kNoEditor);
-    text = draft.text();
+    text = draft.text().value_or("");
   }
   if (trimmed(text).empty()) return {};
   session.client().write(text + (text.ends_with('\n') ? "" : "\n"));

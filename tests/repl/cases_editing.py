@@ -300,3 +300,19 @@ def test_an_editor_of_ones_own(case):
     s.expect_prompt(1, 'x = "two"')
     s.keys(KEY.enter)
     s.run(2, 'x', "Out[2]: 'two'")
+
+
+def test_what_was_typed_survives_an_editor_that_cannot_have_it(case):
+    s = case.session(env={'EDITOR': 'true', 'TMPDIR': '/nonexistent'})
+    s.expect_prompt(1)
+    s.keys('x = "kept"' + C('x') + C('e'))
+    s.expect('there is no folder for temporary files')
+    s.expect_prompt(1, 'x = "kept"')
+    s.keys(KEY.enter)
+    s.run(2, 'x', "Out[2]: 'kept'")
+    s = case.session(env={'EDITOR': 'rm'})
+    s.expect_prompt(1)
+    s.keys('y = "kept"' + C('x') + C('e'))
+    s.expect_prompt(1, 'y = "kept"')
+    s.keys(KEY.enter)
+    s.run(2, 'y', "Out[2]: 'kept'")
