@@ -8,6 +8,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/vm.h"
+#include "repl/session/uncaught.h"
 #include "runtime/device/cuda_plugin.h"
 #include "stdlib/torch/torch_module.h"
 
@@ -19,32 +20,16 @@ Limits all_granted() {
   return limits;
 }
 
-namespace {
-
-// Texts of exceptions may be a script's, and take memory that there is none of: then the class alone is said.
-std::string text_of_exception(Interpreter& in, const Value& exception) {
-  const RunScope run(in.vm());
-  in.interrupt.fetch_and(~kKeyboard);  // the program ends already
-  try {
-    return in.format_exception(exception);
-  } catch (const std::exception&) {
-    return std::string(type_name(in, exception)) + "\n";
-  }
-}
-
-}  // namespace
-
 int report(Interpreter& in, Terminal& terminal, const Value& exception) {
   if (!is_error(in, exception, ErrorKind::SystemExit)) {
+    in.interrupt.fetch_and(~kKeyboard);  // the program ends already
     terminal.write_error(text_of_exception(in, exception));
     const bool interrupted = is_error(in, exception, ErrorKind::KeyboardInterrupt);
     return interrupted ? 130 : 1;
   }
-  const Value code = get_attr(in, exception, intern(in, "code"));
-  if (code.is_none()) return 0;
-  if (code.is_int() || code.is_bool()) return static_cast<int>(code.as_int() & 0xff);
-  terminal.write_error(str_text(in, code) + "\n");
-  return 1;
+  const Exit exit = exit_of(in, exception);
+  if (!exit.message.empty()) terminal.write_error(exit.message);
+  return exit.status;
 }
 
 void run_exit_functions(Interpreter& in, Terminal& terminal) {

@@ -17,6 +17,7 @@
 #include "repl/session/display.h"
 #include "repl/session/highlight.h"
 #include "repl/session/prelude.h"
+#include "repl/session/uncaught.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -24,16 +25,6 @@ using namespace lang;
 namespace {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
-
-// Texts of exceptions may be a script's, and take memory that there is none of: then the class alone is said.
-std::string text_of_exception(Interpreter& in, const Value& exception) {
-  const RunScope run(in.vm());
-  try {
-    return in.format_exception(exception);
-  } catch (const std::exception&) {
-    return std::string(type_name(in, exception)) + "\n";
-  }
-}
 
 BlockState::Kind kind_of(Completeness completeness) {
   switch (completeness) {
@@ -153,11 +144,9 @@ void Session::show(const Value& value) {
 
 Outcome Session::fail(const Value& exception) {
   if (is_error(in_, exception, ErrorKind::SystemExit)) {
-    const Value code = get_attr(in_, exception, intern(in_, "code"));
-    if (code.is_none()) return {Outcome::Kind::kLeft, 0};
-    if (code.is_int() || code.is_bool()) return {Outcome::Kind::kLeft, static_cast<int>(code.as_int() & 0xff)};
-    client_.show_error(in_, exception, str_text(in_, code) + "\n");
-    return {Outcome::Kind::kLeft, 1};
+    const Exit exit = exit_of(in_, exception);
+    if (!exit.message.empty()) client_.show_error(in_, exception, exit.message);
+    return {Outcome::Kind::kLeft, exit.status};
   }
   in_.interrupt.fetch_and(~kKeyboard);  // it has been heard
   last_exception_ = exception;
