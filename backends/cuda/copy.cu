@@ -15,15 +15,15 @@ __global__ void move_elements(const __grid_constant__ DeviceLoop<2> loop) {
 }
 
 // Elements of one dtype move as they are.
-void move(const Loop& loop, cudaStream_t stream) {
+void move(const Loop& loop, const Place& place) {
   const DeviceLoop<2> given(loop);
   const unsigned blocks = blocks_for(loop.numel);
   switch (item_size(loop.dtype[0])) {
-    case 1: move_elements<uint8_t><<<blocks, kThreads, 0, stream>>>(given); break;
-    case 2: move_elements<uint16_t><<<blocks, kThreads, 0, stream>>>(given); break;
-    case 4: move_elements<uint32_t><<<blocks, kThreads, 0, stream>>>(given); break;
-    case 16: move_elements<ulonglong2><<<blocks, kThreads, 0, stream>>>(given); break;
-    default: move_elements<uint64_t><<<blocks, kThreads, 0, stream>>>(given);
+    case 1: launch<move_elements<uint8_t>>(place, {blocks, kThreads}, given); break;
+    case 2: launch<move_elements<uint16_t>>(place, {blocks, kThreads}, given); break;
+    case 4: launch<move_elements<uint32_t>>(place, {blocks, kThreads}, given); break;
+    case 16: launch<move_elements<ulonglong2>>(place, {blocks, kThreads}, given); break;
+    default: launch<move_elements<uint64_t>>(place, {blocks, kThreads}, given);
   }
 }
 
@@ -49,14 +49,12 @@ void copy(const CopyCall& call) {
   const DType to = loop.dtype[0], from = loop.dtype[1];
   const unsigned blocks = blocks_for(loop.numel);
   if (to == from) {
-    move(loop, place.stream());
+    move(loop, place);
   } else {
     refuse_complex(to), refuse_complex(from);
-    if (is_floating(from))
-      copy_elements<double><<<blocks, kThreads, 0, place.stream()>>>(DeviceLoop<2>(loop), to, from);
-    else copy_elements<int64_t><<<blocks, kThreads, 0, place.stream()>>>(DeviceLoop<2>(loop), to, from);
+    if (is_floating(from)) launch<copy_elements<double>>(place, {blocks, kThreads}, DeviceLoop<2>(loop), to, from);
+    else launch<copy_elements<int64_t>>(place, {blocks, kThreads}, DeviceLoop<2>(loop), to, from);
   }
-  check_launch();
 }
 
 template <class Wide>
@@ -78,9 +76,8 @@ void fill(const FillCall& call) {
   const unsigned blocks = blocks_for(loop.numel);
   const DeviceLoop<1> given(loop);
   if (call.value.is_float())
-    fill_elements<double><<<blocks, kThreads, 0, place.stream()>>>(given, dtype, call.value.to_double());
-  else fill_elements<int64_t><<<blocks, kThreads, 0, place.stream()>>>(given, dtype, call.value.to_int());
-  check_launch();
+    launch<fill_elements<double>>(place, {blocks, kThreads}, given, dtype, call.value.to_double());
+  else launch<fill_elements<int64_t>>(place, {blocks, kThreads}, given, dtype, call.value.to_int());
 }
 
 template <class Wide>
@@ -97,12 +94,11 @@ void range(const RangeCall& call) {
   char* out = static_cast<char*>(call.out);
   const unsigned blocks = blocks_for(call.n);
   if (call.start.is_float() || call.step.is_float())
-    range_elements<double><<<blocks, kThreads, 0, place.stream()>>>(out, call.dtype, call.n, call.start.to_double(),
-                                                                    call.step.to_double());
+    launch<range_elements<double>>(place, {blocks, kThreads}, out, call.dtype, call.n, call.start.to_double(),
+                                   call.step.to_double());
   else
-    range_elements<int64_t>
-        <<<blocks, kThreads, 0, place.stream()>>>(out, call.dtype, call.n, call.start.to_int(), call.step.to_int());
-  check_launch();
+    launch<range_elements<int64_t>>(place, {blocks, kThreads}, out, call.dtype, call.n, call.start.to_int(),
+                                    call.step.to_int());
 }
 
 const CudaKernel<CopyCall> copy_entry("copy_", copy);

@@ -77,7 +77,7 @@ void CudaKernel<Call>::add(PluginKernel& entry) {
 }
 
 /// Threads in a block, and blocks for n elements with `per_thread` each; large grids stride.
-inline constexpr int kThreads = 256;
+inline constexpr unsigned kThreads = 256;
 inline unsigned blocks_for(int64_t n, int per_thread = 4) {
   int64_t blocks = (n + int64_t(kThreads) * per_thread - 1) / (int64_t(kThreads) * per_thread);
   return unsigned(blocks < 1 ? 1 : blocks > 65535 * 16 ? 65535 * 16 : blocks);

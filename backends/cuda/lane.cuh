@@ -146,7 +146,7 @@ __device__ bool is_finite(Lane<T> x) {
 }
 template <class T>
 __device__ bool sign_bit(Lane<T> x) {
-  if constexpr (is_float_type<T>) return ::signbit(x.v);
+  if constexpr (is_float_type<T>) return signbit(x.v);
   else return x.v < 0;
 }
 template <class T>

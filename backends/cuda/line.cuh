@@ -25,12 +25,12 @@ struct Line {
   /// The sum of f(i) over the row, the same in all threads of the block.
   template <class F>
   __device__ T sum(const F& f) const {
-    __shared__ T totals[kThreads];
+    TS_SHARED(T, totals, kThreads);
     T total = T(0);
     for (int64_t i = threadIdx.x; i < n; i += kThreads) total += f(i);
     totals[threadIdx.x] = total;
     __syncthreads();
-    for (int half = kThreads / 2; half > 0; half /= 2) {
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
       if (threadIdx.x < half) totals[threadIdx.x] += totals[threadIdx.x + half];
       __syncthreads();
     }

@@ -2,10 +2,8 @@
 // by value; kernels take the loop as `const __grid_constant__`, so that reading them copies nothing.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/half.cuh"
+#include "backends/cuda/launch.cuh"
 
 namespace tessera::tensor::cuda {
 
@@ -60,8 +58,8 @@ __device__ inline T load_as(const char* data, int64_t at, DType dtype) {
     case DType::Int16: return T(reinterpret_cast<const int16_t*>(data)[at]);
     case DType::Int32: return T(reinterpret_cast<const int32_t*>(data)[at]);
     case DType::Int64: return T(reinterpret_cast<const int64_t*>(data)[at]);
-    case DType::Float16: return T(float(reinterpret_cast<const __half*>(data)[at]));
-    case DType::BFloat16: return T(float(reinterpret_cast<const __nv_bfloat16*>(data)[at]));
+    case DType::Float16: return T(float(reinterpret_cast<const Float16*>(data)[at]));
+    case DType::BFloat16: return T(float(reinterpret_cast<const Brain16*>(data)[at]));
     case DType::Float64: return T(reinterpret_cast<const double*>(data)[at]);
     default: return T(reinterpret_cast<const float*>(data)[at]);
   }
@@ -76,8 +74,8 @@ __device__ inline void store_as(char* data, int64_t at, DType dtype, T value) {
     case DType::Int16: reinterpret_cast<int16_t*>(data)[at] = int16_t(int64_t(value)); break;
     case DType::Int32: reinterpret_cast<int32_t*>(data)[at] = int32_t(int64_t(value)); break;
     case DType::Int64: reinterpret_cast<int64_t*>(data)[at] = int64_t(value); break;
-    case DType::Float16: reinterpret_cast<__half*>(data)[at] = __half(float(value)); break;
-    case DType::BFloat16: reinterpret_cast<__nv_bfloat16*>(data)[at] = __nv_bfloat16(float(value)); break;
+    case DType::Float16: reinterpret_cast<Float16*>(data)[at] = Float16(float(value)); break;
+    case DType::BFloat16: reinterpret_cast<Brain16*>(data)[at] = Brain16(float(value)); break;
     case DType::Float64: reinterpret_cast<double*>(data)[at] = double(value); break;
     default: reinterpret_cast<float*>(data)[at] = float(value); break;
   }

@@ -1,7 +1,6 @@
-// Memory from CUDA's own stream-ordered pools, pinned host memory, and copies.
+// Memory, pinned host memory, and copies.
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 
 #include "backends/cuda/cuda.h"
 
@@ -12,24 +11,11 @@ constexpr size_t kBlock = 512;
 
 struct Account {
   std::atomic<size_t> allocated{0}, peak{0};
-  std::once_flag prepared;
 };
 
 Account& account_of(Device device) {
   static Account accounts[kMaxDevices];
   return accounts[index_of(device)];
-}
-
-cudaMemPool_t pool_of(Device device) {
-  cudaMemPool_t pool;
-  check_call(cudaDeviceGetDefaultMemPool(&pool, index_of(device)));
-  return pool;
-}
-
-// Pools reuse freed blocks in stream order; keeping them all makes a warm allocation a few hundred nanoseconds.
-void keep_freed_memory(Device device) {
-  uint64_t threshold = UINT64_MAX;
-  check_call(cudaMemPoolSetAttribute(pool_of(device), cudaMemPoolAttrReleaseThreshold, &threshold));
 }
 
 [[noreturn]] void out_of_memory(Device device, size_t bytes) {
@@ -43,23 +29,18 @@ void keep_freed_memory(Device device) {
   fail_with(TensorErrorKind::OutOfMemory, message);
 }
 
-void trim(Device device) {
-  const OnDevice here(device);
-  check_call(cudaDeviceSynchronize());  // what is freed but not yet done is not free
-  check_call(cudaMemPoolTrimTo(pool_of(device), 0));
-}
+void trim(Device) {}
 
-void* allocate(Device device, StreamHandle stream, size_t& bytes) {
+void* allocate(Device device, StreamHandle, size_t& bytes) {
   const OnDevice here(device);
   Account& account = account_of(device);
-  std::call_once(account.prepared, [&] { keep_freed_memory(device); });
   bytes = bytes == 0 ? kBlock : (bytes + kBlock - 1) & ~(kBlock - 1);
   void* block = nullptr;
-  cudaError_t result = cudaMallocAsync(&block, bytes, static_cast<cudaStream_t>(stream));
+  cudaError_t result = cudaMalloc(&block, bytes);
   if (result == cudaErrorMemoryAllocation) {  // once more, with what other streams and sizes hold
     cudaGetLastError();
     trim(device);
-    result = cudaMallocAsync(&block, bytes, static_cast<cudaStream_t>(stream));
+    result = cudaMalloc(&block, bytes);
   }
   if (result == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -72,11 +53,11 @@ void* allocate(Device device, StreamHandle stream, size_t& bytes) {
 }
 
 // At the end of the process the driver may be gone already; there is nobody left to tell.
-void release(Device device, StreamHandle stream, void* block, size_t bytes) noexcept {
+void release(Device device, StreamHandle, void* block, size_t bytes) noexcept {
   int before = 0;
   cudaGetDevice(&before);
   if (before != index_of(device)) cudaSetDevice(index_of(device));
-  cudaFreeAsync(block, static_cast<cudaStream_t>(stream));
+  cudaFree(block);
   if (before != index_of(device)) cudaSetDevice(before);
   account_of(device).allocated -= bytes;
 }
@@ -88,11 +69,9 @@ void record_stream(Device, void*, StreamHandle) {
 
 void memory_use(Device device, MemoryUse& out) {
   const OnDevice here(device);
-  uint64_t reserved = 0;
-  check_call(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrReservedMemCurrent, &reserved));
   out.allocated = account_of(device).allocated;
   out.peak_allocated = account_of(device).peak;
-  out.reserved = size_t(reserved);
+  out.reserved = account_of(device).allocated;
   check_call(cudaMemGetInfo(&out.free, &out.total));
 }
 

@@ -5,8 +5,9 @@
 // strides and converts as it loads and stores. Numbers of the host are parameters of both.
 #pragma once
 
-#include "backends/cuda/lane.cuh"
 #include "backends/cuda/loop.cuh"
+
+#include "backends/cuda/lane.cuh"
 #include "backends/cuda/pointwise.h"
 
 namespace tessera::tensor::cuda {
@@ -116,7 +117,7 @@ Params params_of(const PointwiseCall& call) {
 }
 
 template <class Op, int kInputs>
-void launch(const PointwiseCall& call) {
+void run(const PointwiseCall& call) {
   const Loop& loop = call.loop;
   if (loop.numel == 0) return;
   const Place place(call.launch);
@@ -127,15 +128,14 @@ void launch(const PointwiseCall& call) {
       if (loop.host_scalars >> k & 1) in[k - 1].number = number_of(loop, k);
       else in[k - 1] = {reinterpret_cast<const T*>(loop.data[k]), loop.strides[k][0], T(0)};
     }
-    dense<Op, kInputs><<<blocks_for(loop.numel), kThreads, 0, place.stream()>>>(
-        loop.numel, reinterpret_cast<T*>(loop.data[0]), in[0], in[1], in[2], params);
+    launch<dense<Op, kInputs>>(place, {blocks_for(loop.numel), kThreads}, loop.numel,
+                               reinterpret_cast<T*>(loop.data[0]), in[0], in[1], in[2], params);
   } else {
     OperandTypes types{};
     for (int k = 0; k <= kInputs; k++) types.of[k] = loop.dtype[k];
-    general<Op, kInputs>
-        <<<blocks_for(loop.numel), kThreads, 0, place.stream()>>>(DeviceLoop<kInputs + 1>(loop), types, params);
+    launch<general<Op, kInputs>>(place, {blocks_for(loop.numel), kThreads}, DeviceLoop<kInputs + 1>(loop), types,
+                                 params);
   }
-  check_launch();
 }
 
 // What each class of the table computes in.
@@ -144,8 +144,8 @@ constexpr bool has_Float = !TS_INTEGER, has_Number = true, has_Divide = true, ha
                has_Property = has_Predicate, has_Equality = has_Compare;
 
 template <class Op, int kInputs, bool kHas>
-void launch_if(const PointwiseCall& call) {
-  if constexpr (kHas) launch<Op, kInputs>(call);
+void run_if(const PointwiseCall& call) {
+  if constexpr (kHas) run<Op, kInputs>(call);
   else fail_with(TensorErrorKind::NotImplemented, "this operation is not implemented for the dtype on CUDA");
 }
 
@@ -154,11 +154,11 @@ void launch_if(const PointwiseCall& call) {
 void TS_ENTRY(const PointwiseCall& call) {
   using Function = void (*)(const PointwiseCall&);
   static constexpr Function kTable[] = {
-#define UNARY(NAME, CLASS, ...) launch_if<Op_##NAME, 1, has_##CLASS>,
+#define UNARY(NAME, CLASS, ...) run_if<Op_##NAME, 1, has_##CLASS>,
 #define UNARY1 UNARY
 #define UNARY2 UNARY
-#define BINARY(NAME, CLASS, ...) launch_if<Op_##NAME, 2, has_##CLASS>,
-#define TERNARY(NAME, CLASS, ...) launch_if<Op_##NAME, 3, has_##CLASS>,
+#define BINARY(NAME, CLASS, ...) run_if<Op_##NAME, 2, has_##CLASS>,
+#define TERNARY(NAME, CLASS, ...) run_if<Op_##NAME, 3, has_##CLASS>,
 #define TERNARY1 TERNARY
 #include "runtime/ops/pointwise.def"
 #undef UNARY

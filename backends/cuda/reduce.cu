@@ -1,7 +1,8 @@
 // Reductions of runtime/ops/reduce.def: a block of threads for each result, combined in a fixed order, so that a result has
 // the same bits in every run. Floating point is summed in double.
-#include "backends/cuda/lane.cuh"
 #include "backends/cuda/loop.cuh"
+
+#include "backends/cuda/lane.cuh"
 
 #include "runtime/ops/reduce_ids.h"
 
@@ -56,8 +57,9 @@ __device__ inline int64_t offset_of(int64_t i, int dims, const int64_t* sizes, c
 template <class Op, class T>
 __global__ void reduce_kernel(Layout layout) {
   using L = Lane<T>;
-  __shared__ T totals[kThreads];
-  __shared__ unsigned long long first;
+  TS_SHARED(T, totals, kThreads);
+  TS_SHARED(unsigned long long, firsts, 1);
+  unsigned long long& first = firsts[0];
   for (int64_t k = blockIdx.x; k < layout.kept_numel; k += gridDim.x) {
     const int64_t base = offset_of(k, layout.kept, layout.kept_sizes, layout.kept_strides);
     auto element = [&](int64_t i) {
@@ -70,7 +72,7 @@ __global__ void reduce_kernel(Layout layout) {
     totals[threadIdx.x] = total.v;
     if (threadIdx.x == 0) first = ~0ull;
     __syncthreads();
-    for (int half = kThreads / 2; half > 0; half /= 2) {
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
       if (threadIdx.x < half)
         totals[threadIdx.x] = Op::combine(L(totals[threadIdx.x]), L(totals[threadIdx.x + half])).v;
       __syncthreads();
@@ -94,19 +96,18 @@ __global__ void reduce_kernel(Layout layout) {
 }
 
 template <class Op, class T>
-void launch(const Layout& layout, cudaStream_t stream) {
+void run(const Layout& layout, const Place& place) {
   const int64_t blocks = layout.kept_numel < 65535 ? layout.kept_numel : 65535;
-  reduce_kernel<Op, T><<<unsigned(blocks), kThreads, 0, stream>>>(layout);
-  check_launch();
+  launch<reduce_kernel<Op, T>>(place, {unsigned(blocks), kThreads}, layout);
 }
 
 constexpr bool for_integers_Sum = true, for_integers_Keep = true, for_integers_Bool = true, for_integers_Count = true,
                for_integers_Float = false;
 
 template <class Op, bool kIntegers>
-void launch_for(const Layout& layout, DType compute, cudaStream_t stream) {
-  if (is_floating(compute)) return launch<Op, double>(layout, stream);
-  if constexpr (kIntegers) launch<Op, long long>(layout, stream);
+void run_for(const Layout& layout, DType compute, const Place& place) {
+  if (is_floating(compute)) return run<Op, double>(layout, place);
+  if constexpr (kIntegers) run<Op, long long>(layout, place);
   else fail_with(TensorErrorKind::NotImplemented, "this reduction is not implemented for integers on CUDA");
 }
 
@@ -133,14 +134,14 @@ void reduce(const ReduceCall& call) {
     layout.kept_sizes[d] = call.kept_sizes[d], layout.kept_strides[d] = call.kept_strides[d];
   for (int d = 0; d < call.reduced; d++)
     layout.reduced_sizes[d] = call.reduced_sizes[d], layout.reduced_strides[d] = call.reduced_strides[d];
-  using Function = void (*)(const Layout&, DType, cudaStream_t);
+  using Function = void (*)(const Layout&, DType, const Place&);
   static constexpr Function kTable[] = {
-#define REDUCE(NAME, CLASS, ...) launch_for<Reduce_##NAME, for_integers_##CLASS>,
+#define REDUCE(NAME, CLASS, ...) run_for<Reduce_##NAME, for_integers_##CLASS>,
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };
   const Place place(call.launch);
-  kTable[call.op](layout, call.compute, place.stream());
+  kTable[call.op](layout, call.compute, place);
 }
 
 const CudaKernel<ReduceCall> reduce_entry("sum", reduce);

@@ -51,23 +51,20 @@ __global__ void rms_norm_dweight(RmsNormGradCall c) {
 }
 
 template <class T>
-void run(const RmsNormCall& c, cudaStream_t stream) {
-  rms_norm_rows<T><<<blocks_for_rows(c.rows), kThreads, 0, stream>>>(c);
-  check_launch();
+void run(const RmsNormCall& c, const Place& place) {
+  launch<rms_norm_rows<T>>(place, {blocks_for_rows(c.rows), kThreads}, c);
 }
 template <class T>
-void run(const RmsNormGradCall& c, cudaStream_t stream) {
-  if (c.dx) rms_norm_dx<T><<<blocks_for_rows(c.rows), kThreads, 0, stream>>>(c);
-  check_launch();
-  if (c.dweight) rms_norm_dweight<T><<<blocks_for(c.n, 1), kThreads, 0, stream>>>(c);
-  check_launch();
+void run(const RmsNormGradCall& c, const Place& place) {
+  if (c.dx) launch<rms_norm_dx<T>>(place, {blocks_for_rows(c.rows), kThreads}, c);
+  if (c.dweight) launch<rms_norm_dweight<T>>(place, {blocks_for(c.n, 1), kThreads}, c);
 }
 
 template <class Call>
 void in_its_type(const Call& c) {
   const Place place(c.launch);
-  if (c.dtype == DType::Float64) run<double>(c, place.stream());
-  else run<float>(c, place.stream());
+  if (c.dtype == DType::Float64) run<double>(c, place);
+  else run<float>(c, place);
 }
 
 const CudaKernel<RmsNormCall> entry("rms_norm", in_its_type<RmsNormCall>);

@@ -1,0 +1,426 @@
+// Streams, events and graphs. Work is kept in queues; when somebody waits, streams take turns in an order drawn from the
+// seed, each giving the first of its queue that may run, until what is waited for has happened. So whatever the program
+// does not order shows as a wrong result in some order.
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "executor.h"
+
+struct CUevent_st {
+  uint64_t recorded = 0;  // how often it was asked for
+  uint64_t happened = 0;
+  std::chrono::steady_clock::time_point when;
+  bool timed = true;
+  struct CUgraph_st* capture = nullptr;  // recorded while its stream was captured
+};
+
+namespace tessera_executor {
+
+struct Op {
+  std::string name;
+  std::function<void()> run;
+  CUevent_st* waits_for = nullptr;
+  uint64_t version = 0;
+};
+
+}  // namespace tessera_executor
+
+struct CUstream_st {
+  int device = 0;
+  bool is_default = false;
+  bool destroyed = false;
+  std::deque<tessera_executor::Op> queue;
+  struct CUgraph_st* capture = nullptr;
+};
+struct CUgraph_st {
+  CUstream_st* origin;
+  cudaStreamCaptureMode mode;
+  std::vector<tessera_executor::Op> ops;
+  bool invalid = false;
+};
+struct CUgraphExec_st {
+  std::vector<tessera_executor::Op> ops;
+};
+
+namespace tessera_executor {
+namespace {
+
+thread_local int device_of_thread = 0;
+
+struct Streams {
+  std::vector<std::unique_ptr<CUstream_st>> all;
+  std::vector<CUstream_st*> defaults;
+  std::mt19937_64 random{options().seed * 7919 + 1};
+  std::set<CUgraph_st*> captures;
+  bool running = false;
+
+  Streams() {
+    for (int d = 0; d < options().devices; d++) {
+      all.push_back(std::make_unique<CUstream_st>());
+      all.back()->device = d;
+      all.back()->is_default = true;
+      defaults.push_back(all.back().get());
+    }
+  }
+};
+Streams& streams() {
+  static Streams* made = new Streams;
+  return *made;
+}
+
+CUstream_st* find(cudaStream_t stream) {
+  return stream == nullptr ? streams().defaults[size_t(device_of_thread)] : stream;
+}
+
+bool may_run(const CUstream_st& s) {
+  if (s.queue.empty()) return false;
+  const Op& op = s.queue.front();
+  return op.waits_for == nullptr || op.waits_for->happened >= op.version;
+}
+
+// One piece of work of one stream; false when none may run.
+bool run_one(CUstream_st* only = nullptr) {
+  Streams& all = streams();
+  std::vector<CUstream_st*> ready;
+  for (auto& s : all.all)
+    if (may_run(*s) && (only == nullptr || only == s.get())) ready.push_back(s.get());
+  if (ready.empty()) return false;
+  CUstream_st* s = ready[options().shuffle ? all.random() % ready.size() : 0];
+  const Op op = std::move(s->queue.front());
+  s->queue.pop_front();
+  if (op.run) {
+    all.running = true;
+    op.run();
+    all.running = false;
+  }
+  return true;
+}
+
+template <class Condition>
+void run_until(const Condition& condition) {
+  while (!condition())
+    if (!run_one()) violation("the host waits for work that can never run");
+}
+
+cudaError_t add(CUstream_st* s, Op op) {
+  if (s->destroyed) violation("work '" + op.name + "' is given to a stream that was destroyed");
+  if (s->capture != nullptr) {
+    s->capture->ops.push_back(std::move(op));
+    return cudaSuccess;
+  }
+  s->queue.push_back(std::move(op));
+  if (options().now) run_until([&] { return s->queue.empty(); });
+  if (s->queue.size() > 2000) run_until([&] { return s->queue.size() < 1000; });
+  return cudaSuccess;
+}
+
+bool wrong_device(int device) { return device < 0 || device >= options().devices; }
+
+// What a thread may not do while it captures (mode global or its own): returns the error and spoils the capture.
+cudaError_t refused_in_capture() {
+  for (CUgraph_st* graph : streams().captures)
+    if (graph->mode != cudaStreamCaptureModeRelaxed) {
+      graph->invalid = true;
+      return cudaErrorStreamCaptureUnsupported;
+    }
+  return cudaSuccess;
+}
+
+void check_device_side(const void* address, const char* what, int device) {
+  if (device_of(address) >= 0 && device_of(address) != device)
+    violation(std::string(what) + " of device " + std::to_string(device) + " gets memory of device " +
+              std::to_string(device_of(address)));
+}
+
+}  // namespace
+
+int current_device() { return device_of_thread; }
+
+void finish_all() {
+  while (run_one()) {}
+}
+
+void queue_kernel(const Kernel& kernel, cudaStream_t stream, const void* params, size_t bytes) {
+  const std::lock_guard guard(lock());
+  counts().launches++;
+  if (cudaError_t fault = asked_fault("cudaLaunchKernel")) return set_launch_error(fault);
+  const size_t threads = size_t(kernel.block_size.x) * kernel.block_size.y * kernel.block_size.z;
+  const Triple grid = kernel.grid_size;
+  if (threads == 0 || threads > 1024 || kernel.shared > (227u << 10) || grid.x == 0 || grid.y == 0 || grid.z == 0 ||
+      grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return set_launch_error(cudaErrorInvalidConfiguration);
+  CUstream_st* s = find(stream);
+  if (s->device != device_of_thread) return set_launch_error(cudaErrorInvalidResourceHandle);
+  const auto kept = std::shared_ptr<char[]>(new char[bytes + 16]);
+  char* at = reinterpret_cast<char*>((uintptr_t(kept.get()) + 15) & ~uintptr_t(15));
+  std::memcpy(at, params, bytes);
+  add(s, {kernel.name, [kept, at, kernel, device = s->device] { run_kernel(kernel, at, device); }});
+}
+
+void queue_host_work(const char* name, cudaStream_t stream, void (*run)(const void*), const void* params,
+                     size_t bytes) {
+  const std::lock_guard guard(lock());
+  counts().launches++;
+  const auto kept = std::shared_ptr<char[]>(new char[bytes + 16]);
+  char* at = reinterpret_cast<char*>((uintptr_t(kept.get()) + 15) & ~uintptr_t(15));
+  std::memcpy(at, params, bytes);
+  add(find(stream), {name, [kept, at, run] {
+                       const OpenMemory open;
+                       run(at);
+                     }});
+}
+
+}  // namespace tessera_executor
+
+using namespace tessera_executor;
+
+// Most functions of the API begin so.
+#define TS_API(NAME)                   \
+  const std::lock_guard guard(lock()); \
+  if (cudaError_t fault = asked_fault(#NAME)) return remember(fault)
+
+extern "C" {
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = device_of_thread;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  TS_API(cudaSetDevice);
+  if (wrong_device(device)) return remember(cudaErrorInvalidDevice);
+  device_of_thread = device;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  TS_API(cudaDeviceSynchronize);
+  if (cudaError_t refused = refused_in_capture()) return remember(refused);
+  counts().synchronisations++;
+  run_until([] {
+    for (auto& s : streams().all)
+      if (s->device == device_of_thread && !s->queue.empty()) return false;
+    return true;
+  });
+  return remember(asked_fault("work"));
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* out, unsigned flags, int) {
+  TS_API(cudaStreamCreate);
+  if (flags != cudaStreamNonBlocking)
+    return remember(cudaErrorNotSupported);  // the plugin's never wait for the default one
+  streams().all.push_back(std::make_unique<CUstream_st>());
+  *out = streams().all.back().get();
+  (*out)->device = device_of_thread;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned flags) {
+  return cudaStreamCreateWithPriority(out, flags, 0);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  TS_API(cudaStreamDestroy);
+  stream->destroyed = true;  // its work is still done
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  TS_API(cudaStreamQuery);
+  CUstream_st* s = find(stream);
+  if (!s->queue.empty() && streams().random() % 2) run_one(s);
+  return s->queue.empty() ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  TS_API(cudaStreamSynchronize);
+  CUstream_st* s = find(stream);
+  if (s->capture != nullptr) {
+    s->capture->invalid = true;
+    return remember(cudaErrorStreamCaptureUnsupported);
+  }
+  counts().synchronisations++;
+  run_until([&] { return s->queue.empty(); });
+  return remember(asked_fault("work"));
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0, *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  TS_API(cudaLaunchHostFunc);
+  return add(find(stream), {"a host function", [=] { function(data); }});
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned flags) {
+  TS_API(cudaEventCreate);
+  *out = new CUevent_st;
+  (*out)->timed = !(flags & cudaEventDisableTiming);
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }  // queues may name it: kept
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  TS_API(cudaEventRecord);
+  CUstream_st* s = find(stream);
+  event->capture = s->capture;
+  if (s->capture != nullptr) return cudaSuccess;  // a graph keeps the order of the capture
+  const uint64_t version = ++event->recorded;
+  return add(s, {"an event", [=] {
+                   event->happened = std::max(event->happened, version);
+                   event->when = std::chrono::steady_clock::now();
+                 }});
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  TS_API(cudaStreamWaitEvent);
+  CUstream_st* s = find(stream);
+  if (event->capture != nullptr) {
+    if (streams().captures.count(event->capture)) s->capture = event->capture;
+    return cudaSuccess;
+  }
+  if (s->capture != nullptr) {  // work outside of the graph that the graph would wait for
+    s->capture->invalid = true;
+    return remember(cudaErrorStreamCaptureUnsupported);
+  }
+  return add(s, {"a wait", nullptr, event, event->recorded});
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  TS_API(cudaEventQuery);
+  if (event->happened < event->recorded && streams().random() % 2) run_one();
+  return event->happened < event->recorded ? cudaErrorNotReady : cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  TS_API(cudaEventSynchronize);
+  counts().synchronisations++;
+  const uint64_t version = event->recorded;
+  run_until([&] { return event->happened >= version; });
+  return remember(asked_fault("work"));
+}
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
+  TS_API(cudaEventElapsedTime);
+  if (!from->timed || !to->timed || !from->recorded || !to->recorded) return remember(cudaErrorInvalidResourceHandle);
+  if (from->happened < from->recorded || to->happened < to->recorded) return remember(cudaErrorNotReady);
+  *ms = std::chrono::duration<float, std::milli>(to->when - from->when).count();
+  return cudaSuccess;
+}
+
+// ---- copies ----
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  TS_API(cudaMemcpyAsync);
+  CUstream_st* s = find(stream);
+  check_device_side(to, "a copy", s->device);
+  check_device_side(from, "a copy", s->device);
+  counts().copies++;
+  cudaPointerAttributes side;
+  // From pageable memory the bytes are taken before the call returns; to it, the call returns when they are there.
+  cudaPointerGetAttributes(&side, from);
+  if (side.type == cudaMemoryTypeUnregistered) {
+    const auto staged = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
+    return add(s, {"a copy from the host", [=] { copy_memory(to, staged->data(), bytes); }});
+  }
+  add(s, {"a copy", [=] { copy_memory(to, from, bytes); }});
+  cudaPointerGetAttributes(&side, to);
+  if (side.type == cudaMemoryTypeUnregistered) {
+    if (s->capture != nullptr) {
+      s->capture->invalid = true;
+      return remember(cudaErrorStreamCaptureUnsupported);
+    }
+    run_until([&] { return s->queue.empty(); });
+  }
+  return remember(asked_fault("work"));
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (cudaError_t failed = cudaMemcpyAsync(to, from, bytes, kind, nullptr)) return failed;
+  return cudaStreamSynchronize(nullptr);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                                cudaStream_t stream) {
+  TS_API(cudaMemcpyPeerAsync);
+  if (wrong_device(to_device) || wrong_device(from_device)) return remember(cudaErrorInvalidDevice);
+  check_device_side(to, "a copy to a peer", to_device);
+  check_device_side(from, "a copy from a peer", from_device);
+  counts().copies++;
+  return add(find(stream), {"a copy between devices", [=] { copy_memory(to, from, bytes); }});
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  TS_API(cudaMemcpy2DAsync);
+  if (!is_device_address(to) || !is_device_address(from)) return remember(cudaErrorNotSupported);
+  counts().copies++;
+  return add(find(stream), {"a copy of rows", [=] {
+                              for (size_t row = 0; row < height; row++)
+                                copy_memory(static_cast<char*>(to) + row * to_pitch,
+                                            static_cast<const char*>(from) + row * from_pitch, width);
+                            }});
+}
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
+  TS_API(cudaMemsetAsync);
+  CUstream_st* s = find(stream);
+  check_device_side(to, "a fill", s->device);
+  return add(s, {"a fill", [=] {
+                   const OpenMemory open;
+                   if (first_bad_byte(to, bytes)) violation("a fill touches " + describe(first_bad_byte(to, bytes)));
+                   std::memset(to, value, bytes);
+                 }});
+}
+cudaError_t cudaMemset(void* to, int value, size_t bytes) { return cudaMemsetAsync(to, value, bytes, nullptr); }
+
+// ---- graphs ----
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  TS_API(cudaStreamBeginCapture);
+  if (stream == nullptr) return remember(cudaErrorStreamCaptureImplicit);  // the legacy stream cannot be captured
+  stream->capture = new CUgraph_st{stream, mode, {}};
+  streams().captures.insert(stream->capture);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
+  TS_API(cudaStreamEndCapture);
+  CUgraph_st* graph = stream->capture;
+  *out = nullptr;
+  if (graph == nullptr || graph->origin != stream) return remember(cudaErrorInvalidValue);
+  for (auto& s : streams().all)
+    if (s->capture == graph) s->capture = nullptr;
+  streams().captures.erase(graph);
+  if (graph->invalid) {
+    delete graph;
+    return remember(cudaErrorStreamCaptureInvalidated);
+  }
+  *out = graph;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const std::lock_guard guard(lock());
+  const CUgraph_st* graph = find(stream)->capture;
+  *status = graph == nullptr ? cudaStreamCaptureStatusNone
+            : graph->invalid ? cudaStreamCaptureStatusInvalidated
+                             : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  const std::lock_guard guard(lock());
+  static thread_local cudaStreamCaptureMode mine = cudaStreamCaptureModeGlobal;
+  std::swap(mine, *mode);
+  for (CUgraph_st* graph : streams().captures) graph->mode = mine;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long) {
+  TS_API(cudaGraphInstantiate);
+  *out = new CUgraphExec_st{graph->ops};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  TS_API(cudaGraphLaunch);
+  counts().graph_launches++;
+  for (const Op& op : graph->ops) add(find(stream), op);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
+}  // extern "C"
