@@ -22,9 +22,10 @@ class Generator;         // runtime/random.h
 class DeviceGenerator;   // runtime/device/generator.h
 class SavedTensorHooks;  // runtime/autograd/node.h
 
-/// The current stream of each CUDA device; null, the default one, until another is set.
+/// The current CUDA device, and the current stream of each; null, the default one, until another is set.
 class CurrentStreams {
  public:
+  int device = 0;
   StreamHandle get(int device) const {
     return device >= 0 && size_t(device) < streams_.size() ? streams_[size_t(device)] : nullptr;
   }
@@ -59,6 +60,10 @@ class Context {
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
   CurrentStreams streams;
+  enum class SyncDebug : uint8_t { Off, Warn, Error };
+  SyncDebug sync_debug =
+      SyncDebug::Off;             // what a wait of the host for a device is to do (torch.cuda.set_sync_debug_mode)
+  LaunchLog* launches = nullptr;  // notes where launches come from; null: nobody does
 
   /// torch.get_num_threads(); starts as TSR_THREADS, MKL_NUM_THREADS, OMP_NUM_THREADS or the number of cores.
   int threads;

@@ -15,7 +15,7 @@ namespace tessera::tensor::cuda {
 
 extern const PluginHost* host;  // set once by the entry
 
-[[noreturn]] void fail_with(TensorErrorKind kind, const char* message);
+[[noreturn]] void fail_with(TensorErrorKind kind, const char* message, const char* notes = nullptr);
 /// RuntimeError "CUDA error: ..." unless the call went well; out of memory becomes OutOfMemoryError.
 void check_call(cudaError_t result);
 /// After a launch: catches what the launch itself refused (the kernel's own faults show at the next synchronisation).
@@ -27,7 +27,7 @@ inline int index_of(Device device) { return device.index < 0 ? 0 : device.index;
 /// Makes a device the current one for the length of a block.
 class OnDevice {
  public:
-  explicit OnDevice(Device device) {
+  explicit OnDevice(Device device) : device_(DeviceType::Cuda, index_of(device)) {
     check_call(cudaGetDevice(&before_));
     changed_ = before_ != index_of(device);
     if (changed_) check_call(cudaSetDevice(index_of(device)));
@@ -36,8 +36,10 @@ class OnDevice {
     if (changed_) cudaSetDevice(before_);
   }
   OnDevice(const OnDevice&) = delete;
+  Device device() const { return device_; }
 
  private:
+  Device device_;
   int before_ = 0;
   bool changed_ = false;
 };
@@ -46,7 +48,9 @@ class OnDevice {
 class Place {
  public:
   explicit Place(const Launch& launch) : device_(launch.device), stream_(static_cast<cudaStream_t>(launch.stream)) {}
+  explicit Place(Device device, cudaStream_t stream = nullptr) : device_(device), stream_(stream) {}
   cudaStream_t stream() const { return stream_; }
+  Device device() const { return device_.device(); }
 
  private:
   OnDevice device_;

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/scratch.h"
 
 namespace tessera::tensor::cuda {
 namespace {
@@ -67,12 +67,14 @@ void record_stream(Device, void*, StreamHandle) {
   fail_with(TensorErrorKind::NotImplemented, "record_stream is not implemented on CUDA");
 }
 
-void memory_use(Device device, MemoryUse& out) {
+void memory_stats(Device device, MemoryStats& out) {
+  out.allocated_bytes[0].current = out.reserved_bytes[0].current = int64_t(account_of(device).allocated);
+  out.allocated_bytes[0].peak = out.reserved_bytes[0].peak = int64_t(account_of(device).peak);
+}
+
+void memory_info(Device device, size_t& free, size_t& total) {
   const OnDevice here(device);
-  out.allocated = account_of(device).allocated;
-  out.peak_allocated = account_of(device).peak;
-  out.reserved = account_of(device).allocated;
-  check_call(cudaMemGetInfo(&out.free, &out.total));
+  check_call(cudaMemGetInfo(&free, &total));
 }
 
 void* allocate_pinned(size_t& bytes) {
@@ -129,12 +131,18 @@ void copy(const CopyRequest& r) {
 
 }  // namespace
 
+void* take_memory(Device device, StreamHandle stream, size_t& bytes) { return allocate(device, stream, bytes); }
+void give_memory(Device device, StreamHandle stream, void* block, size_t bytes) noexcept {
+  release(device, stream, block, bytes);
+}
+
 void fill_memory(DeviceBackend& table) {
   table.allocate = allocate;
   table.release = release;
   table.record_stream = record_stream;
   table.trim = trim;
-  table.memory_use = memory_use;
+  table.memory_stats = memory_stats;
+  table.memory_info = memory_info;
   table.allocate_pinned = allocate_pinned;
   table.release_pinned = release_pinned;
   table.is_pinned = is_pinned;

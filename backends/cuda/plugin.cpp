@@ -23,8 +23,8 @@ const PluginKernel*& kernel_list() {
   return list;
 }
 
-void fail_with(TensorErrorKind kind, const char* message) {
-  host->fail(kind, message);
+void fail_with(TensorErrorKind kind, const char* message, const char* notes) {
+  host->fail(kind, message, notes);
   __builtin_unreachable();
 }
 

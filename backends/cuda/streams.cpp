@@ -51,14 +51,22 @@ bool take_error(Device device, ErrorWord& out) {
 
 // ---- streams ----
 
-StreamHandle create_stream(Device device, int priority) {
+StreamHandle take_stream(Device device, int priority) {
   const OnDevice here(device);
   cudaStream_t made;
   check_call(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority));
   return made;
 }
 
-void destroy_stream(Device, StreamHandle stream) noexcept { cudaStreamDestroy(stream_of(stream)); }
+CaptureStatus capture_status(Device device, StreamHandle stream) {
+  if (stream == nullptr) return CaptureStatus::None;  // the legacy stream is never captured
+  const OnDevice here(device);
+  cudaStreamCaptureStatus status;
+  check_call(cudaStreamIsCapturing(stream_of(stream), &status));
+  return status == cudaStreamCaptureStatusNone     ? CaptureStatus::None
+         : status == cudaStreamCaptureStatusActive ? CaptureStatus::Active
+                                                   : CaptureStatus::Invalidated;
+}
 
 bool stream_done(Device device, StreamHandle stream) {
   const OnDevice here(device);
@@ -80,10 +88,11 @@ void synchronize(Device device) {
 
 // ---- events ----
 
-EventHandle create_event(Device device, bool timed) {
+EventHandle create_event(Device device, EventOptions options) {
   const OnDevice here(device);
   cudaEvent_t made;
-  check_call(cudaEventCreateWithFlags(&made, timed ? cudaEventDefault : cudaEventDisableTiming));
+  check_call(cudaEventCreateWithFlags(&made, (options.timed ? cudaEventDefault : cudaEventDisableTiming) |
+                                                 (options.blocking ? cudaEventBlockingSync : cudaEventDefault)));
   return made;
 }
 
@@ -116,8 +125,8 @@ void fetch_errors(Device device, cudaStream_t stream) {
 }
 
 void fill_streams(DeviceBackend& table) {
-  table.create_stream = create_stream;
-  table.destroy_stream = destroy_stream;
+  table.take_stream = take_stream;
+  table.capture_status = capture_status;
   table.stream_done = stream_done;
   table.synchronize_stream = synchronize_stream;
   table.synchronize = synchronize;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "runtime/context.h"
 #include "runtime/device/cuda_plugin.h"
 #include "runtime/device/host_backend.h"
 #include "runtime/error.h"
@@ -46,7 +47,7 @@ Device resolve_device(Device device) {
   }
   const int count = backend->device_count();
   if (count == 0) throw TensorError(TensorErrorKind::Runtime, "No CUDA GPUs are available", {backend->why_none()});
-  if (device.index < 0) device.index = 0;
+  if (device.index < 0) device.index = int8_t(Context::current().streams.device);
   check(device.index < count, TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
   return device;
 }

@@ -22,7 +22,14 @@ std::string program_folder() {
   return whole.substr(0, whole.rfind('/'));
 }
 
-void throw_for_plugin(TensorErrorKind kind, const char* message) { throw TensorError(kind, message); }
+void throw_for_plugin(TensorErrorKind kind, const char* message, const char* notes) {
+  TensorError error(kind, message);
+  if (notes != nullptr) {
+    std::istringstream lines(notes);
+    for (std::string line; std::getline(lines, line);) error.add_note(line);
+  }
+  throw error;
+}
 
 struct Opened {
   const DeviceBackend* backend = nullptr;

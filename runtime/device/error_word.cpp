@@ -1,11 +1,14 @@
 #include "runtime/device/error_word.h"
 
+#include "runtime/context.h"
 #include "runtime/device/backend.h"
 #include "runtime/error.h"
 
 namespace tessera::tensor {
 
-void raise(const ErrorWord& word) {
+namespace {
+
+[[noreturn]] void raise_bare(const ErrorWord& word) {
   switch (word.kind) {
     case ErrorWord::Index:
       fail(TensorErrorKind::Index, "index ", word.value, " is out of bounds for dimension ", word.dim, " with size ",
@@ -16,6 +19,19 @@ void raise(const ErrorWord& word) {
     case ErrorWord::Probability:
       fail(TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
     default: fail(TensorErrorKind::Runtime, "a kernel reported an unknown fault (", word.kind, ")");
+  }
+}
+
+}  // namespace
+
+void raise(const ErrorWord& word) {
+  try {
+    raise_bare(word);
+  } catch (TensorError& error) {
+    const LaunchLog* log = Context::current().launches;
+    const std::string place = log == nullptr || word.launch == 0 ? "" : log->describe(word.launch);
+    if (!place.empty()) error.add_note("found by a kernel on the device, launched " + place);
+    throw;
   }
 }
 

@@ -22,9 +22,10 @@ struct ErrorWord {
   int32_t dim = 0;
   int64_t value = 0;
   int64_t size = 0;
+  uint32_t launch = 0;  // whose kernel it was (ErrorTarget::launch)
 };
 
-/// Raises what the word says, in PyTorch's words.
+/// Raises what the word says, in PyTorch's words; a note says which line of the script gave the launch, where that is known.
 [[noreturn]] void raise(const ErrorWord& word);
 
 /// Raises what a kernel on the device has reported since the last time; the word is cleared.

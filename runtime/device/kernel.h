@@ -61,8 +61,11 @@ class Kernel final : public KernelSlot {
       fail_no_kernel(name(), device.type);
     if (!device.is_cpu()) [[unlikely]] {
       Call placed = call;
-      placed.launch = launch_on(device);
-      return function(placed);
+      placed.launch = launch_on(device, name());
+      function(placed);
+      if (launches_wait()) [[unlikely]]
+        wait_for_launch(device);
+      return;
     }
     function(call);
   }

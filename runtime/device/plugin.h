@@ -15,7 +15,8 @@ namespace tessera::tensor {
 
 struct PluginHost {
   uint64_t interface;
-  void (*fail)(TensorErrorKind kind, const char* message);  // does not return
+  /// Does not return. Lines of `notes` (which may be null) are shown under the message.
+  void (*fail)(TensorErrorKind kind, const char* message, const char* notes);
 };
 
 /// A kernel for one slot. In a plugin: one static object beside each kernel, `const PluginKernel entry(...)`.

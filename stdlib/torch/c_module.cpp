@@ -110,11 +110,15 @@ Value cuda_device_name(Interpreter& in, const Args& args) {
 // allocated, peak, reserved, free and total bytes.
 Value cuda_memory(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
-    MemoryUse use;
-    device_backend(DeviceType::Cuda)->memory_use(cuda_argument(args[0]), use);
+    const Device device = cuda_argument(args[0]);
+    MemoryStats stats;
+    size_t free = 0, total = 0;
+    device_backend(DeviceType::Cuda)->memory_stats(device, stats);
+    device_backend(DeviceType::Cuda)->memory_info(device, free, total);
     const auto bytes = [](size_t n) { return Value::integer(static_cast<int64_t>(n)); };
-    return make_tuple(
-        in, {bytes(use.allocated), bytes(use.peak_allocated), bytes(use.reserved), bytes(use.free), bytes(use.total)});
+    const MemoryStat& used = stats.allocated_bytes[MemoryStats::All];
+    return make_tuple(in, {Value::integer(used.current), Value::integer(used.peak),
+                           Value::integer(stats.reserved_bytes[MemoryStats::All].current), bytes(free), bytes(total)});
   });
 }
 

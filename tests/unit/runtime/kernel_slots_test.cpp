@@ -130,8 +130,8 @@ TEST_CASE("faults that kernels report have PyTorch's words") {
 TEST_CASE("the CPU's streams and events are there and do nothing") {
   const DeviceBackend& cpu = *device_backend(DeviceType::Cpu);
   CHECK(cpu.device_count() == 1);
-  CHECK(cpu.create_stream(kCpu, 0) == nullptr);
-  EventHandle first = cpu.create_event(kCpu, true), second = cpu.create_event(kCpu, true);
+  CHECK(cpu.take_stream(kCpu, 0) == nullptr);
+  EventHandle first = cpu.create_event(kCpu, {.timed = true}), second = cpu.create_event(kCpu, {.timed = true});
   cpu.record_event(kCpu, first, nullptr);
   cpu.record_event(kCpu, second, nullptr);
   CHECK(cpu.elapsed_ms(kCpu, first, second) >= 0);
