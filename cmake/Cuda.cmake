@@ -44,6 +44,9 @@ set_target_properties(tessera_cuda PROPERTIES
 target_include_directories(tessera_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(tessera_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xfatbin=-compress-all>)
+string(REPLACE ";" "," architectures "${CMAKE_CUDA_ARCHITECTURES}")  # the plugin says what it was built for
+set_property(SOURCE backends/cuda/plugin.cpp APPEND PROPERTY
+  COMPILE_DEFINITIONS "TESSERA_CUDA_ARCHITECTURES=\"${architectures}\"")
 target_link_libraries(tessera_cuda PRIVATE ${CMAKE_DL_LIBS})
 if(TESSERA_WERROR)
   target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)

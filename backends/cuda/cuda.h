@@ -87,9 +87,12 @@ inline unsigned blocks_for(int64_t n, int per_thread = 4) {
   return unsigned(blocks < 1 ? 1 : blocks > 65535 * 16 ? 65535 * 16 : blocks);
 }
 
-/// For allocations and copies: parts of the table in memory.cpp and streams.cpp.
+/// Parts of the table: memory.cpp, streams.cpp, graphs.cpp.
 void fill_memory(DeviceBackend& table);
 void fill_streams(DeviceBackend& table);
+void fill_graphs(DeviceBackend& table);
+/// Where the device's kernels report faults; made when it is first asked for.
+ErrorWord* error_word(Device device);
 /// Asks for the device's error word to be copied to the host with the work that the stream has.
 void fetch_errors(Device device, cudaStream_t stream);
 

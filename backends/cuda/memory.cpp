@@ -1,151 +1,155 @@
-// Memory, pinned host memory, and copies.
-#include <atomic>
-#include <cstdio>
+// The table's part of memory: the allocators behind it, copies between host and devices, peers.
+#include <cstring>
+#include <mutex>
 
+#include "backends/cuda/allocator.h"
+#include "backends/cuda/events.h"
+#include "backends/cuda/pinned.h"
 #include "backends/cuda/scratch.h"
 
 namespace tessera::tensor::cuda {
 namespace {
 
-constexpr size_t kBlock = 512;
+cudaStream_t stream_of(StreamHandle stream) { return static_cast<cudaStream_t>(stream); }
 
-struct Account {
-  std::atomic<size_t> allocated{0}, peak{0};
-};
-
-Account& account_of(Device device) {
-  static Account accounts[kMaxDevices];
-  return accounts[index_of(device)];
+void release(Device device, StreamHandle, void* block, size_t) noexcept { allocator_of(device).release(block); }
+void record_stream(Device device, void* block, StreamHandle user) {
+  allocator_of(device).record_stream(block, stream_of(user));
 }
-
-[[noreturn]] void out_of_memory(Device device, size_t bytes) {
-  size_t free_bytes = 0, total = 0;
-  cudaMemGetInfo(&free_bytes, &total);
-  char message[256];
-  std::snprintf(message, sizeof message,
-                "CUDA out of memory. Tried to allocate %.2f MiB. GPU %d has a total capacity of %.2f GiB of which %.2f "
-                "GiB is free.",
-                double(bytes) / (1 << 20), index_of(device), double(total) / (1 << 30), double(free_bytes) / (1 << 30));
-  fail_with(TensorErrorKind::OutOfMemory, message);
-}
-
-void trim(Device) {}
-
-void* allocate(Device device, StreamHandle, size_t& bytes) {
-  const OnDevice here(device);
-  Account& account = account_of(device);
-  bytes = bytes == 0 ? kBlock : (bytes + kBlock - 1) & ~(kBlock - 1);
-  void* block = nullptr;
-  cudaError_t result = cudaMalloc(&block, bytes);
-  if (result == cudaErrorMemoryAllocation) {  // once more, with what other streams and sizes hold
-    cudaGetLastError();
-    trim(device);
-    result = cudaMalloc(&block, bytes);
-  }
-  if (result == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    out_of_memory(device, bytes);
-  }
-  check_call(result);
-  const size_t now = account.allocated += bytes;
-  for (size_t peak = account.peak; peak < now && !account.peak.compare_exchange_weak(peak, now);) {}
-  return block;
-}
-
-// At the end of the process the driver may be gone already; there is nobody left to tell.
-void release(Device device, StreamHandle, void* block, size_t bytes) noexcept {
-  int before = 0;
-  cudaGetDevice(&before);
-  if (before != index_of(device)) cudaSetDevice(index_of(device));
-  cudaFree(block);
-  if (before != index_of(device)) cudaSetDevice(before);
-  account_of(device).allocated -= bytes;
-}
-
-// Needs an allocator that knows its blocks; until then a tensor may not be used on a stream that is not its own.
-void record_stream(Device, void*, StreamHandle) {
-  fail_with(TensorErrorKind::NotImplemented, "record_stream is not implemented on CUDA");
-}
-
-void memory_stats(Device device, MemoryStats& out) {
-  out.allocated_bytes[0].current = out.reserved_bytes[0].current = int64_t(account_of(device).allocated);
-  out.allocated_bytes[0].peak = out.reserved_bytes[0].peak = int64_t(account_of(device).peak);
-}
-
 void memory_info(Device device, size_t& free, size_t& total) {
   const OnDevice here(device);
   check_call(cudaMemGetInfo(&free, &total));
 }
 
-void* allocate_pinned(size_t& bytes) {
-  void* block = nullptr;
-  check_call(cudaHostAlloc(&block, bytes ? bytes : 1, cudaHostAllocPortable));
-  return block;
+// ---- peers ----
+
+bool can_access_peer(Device device, Device peer) {
+  int can = 0;
+  check_call(cudaDeviceCanAccessPeer(&can, index_of(device), index_of(peer)));
+  return can != 0;
 }
 
-void release_pinned(void* block, size_t) noexcept { cudaFreeHost(block); }
-
-bool is_pinned(const void* address) {
-  cudaPointerAttributes found;
-  if (cudaPointerGetAttributes(&found, address) != cudaSuccess) {
-    cudaGetLastError();
-    return false;
-  }
-  return found.type == cudaMemoryTypeHost;
+// Copies between devices go directly where the machine can; asked once for each pair.
+void enable_peer(Device device, Device peer) {
+  static std::once_flag asked[kMaxDevices][kMaxDevices];
+  std::call_once(asked[index_of(device)][index_of(peer)], [&] {
+    if (!can_access_peer(device, peer)) return;
+    const OnDevice here(device);
+    const cudaError_t result = cudaDeviceEnablePeerAccess(index_of(peer), 0);
+    if (result == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
+    else check_call(result);
+  });
 }
+
+// ---- copies ----
 
 // Between two devices each stream waits for the other: the copy for what the source was given, the source's memory for
 // the copy.
 void copy_between(const CopyRequest& r) {
-  const auto to = static_cast<cudaStream_t>(r.stream), from = static_cast<cudaStream_t>(r.from_stream);
-  cudaEvent_t ready, done;
-  {
-    const OnDevice source(r.from_device);
-    check_call(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
-    check_call(cudaEventRecord(ready, from));
-  }
+  const cudaStream_t to = stream_of(r.stream), from = stream_of(r.from_stream);
+  enable_peer(r.to_device, r.from_device);
+  const cudaEvent_t ready = event_behind(r.from_device, from);
+  cudaEvent_t done;
   {
     const OnDevice target(r.to_device);
-    check_call(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
-    check_call(cudaStreamWaitEvent(to, ready, 0));
-    check_call(cudaMemcpyPeerAsync(r.to, index_of(r.to_device), r.from, index_of(r.from_device), r.bytes, to));
-    check_call(cudaEventRecord(done, to));
+    cudaError_t result = cudaStreamWaitEvent(to, ready, 0);
+    if (result == cudaSuccess)
+      result = cudaMemcpyPeerAsync(r.to, index_of(r.to_device), r.from, index_of(r.from_device), r.bytes, to);
+    keep_event(r.from_device, ready);  // who waits for it has been told already
+    check_call(result);
+    done = event_behind(r.to_device, to);
   }
   const OnDevice source(r.from_device);
-  check_call(cudaStreamWaitEvent(from, done, 0));
-  check_call(cudaEventDestroy(ready));  // CUDA keeps them until they have happened
-  check_call(cudaEventDestroy(done));
+  const cudaError_t result = cudaStreamWaitEvent(from, done, 0);
+  keep_event(r.to_device, done);
+  check_call(result);
+}
+
+// Up to 64 kB the driver stages on its own without waiting; very large copies would want as much pinned memory.
+constexpr size_t kStagedFrom = size_t(64) << 10, kStagedTo = size_t(32) << 20;
+
+// The host's bytes are read before this returns, so nobody need wait.
+void copy_from_pageable(const CopyRequest& r, Device device, cudaStream_t stream) {
+  if (allocator_of(device).capturing() && stream != nullptr) {
+    cudaStreamCaptureStatus status;
+    check_call(cudaStreamIsCapturing(stream, &status));
+    if (status != cudaStreamCaptureStatusNone)
+      fail_with(
+          TensorErrorKind::Runtime,
+          "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. Please "
+          "use tensor.pin_memory() or allocate the tensor with pin_memory=True.");
+  }
+  if (r.bytes <= kStagedFrom || r.bytes > kStagedTo) {
+    check_call(cudaMemcpyAsync(r.to, r.from, r.bytes, cudaMemcpyHostToDevice, stream));
+    return;
+  }
+  size_t bytes = r.bytes;
+  void* const staged = take_pinned(bytes);
+  std::memcpy(staged, r.from, r.bytes);
+  const cudaError_t result = cudaMemcpyAsync(r.to, staged, r.bytes, cudaMemcpyHostToDevice, stream);
+  note_use_of_pinned(staged, device, stream);
+  give_pinned(staged);
+  check_call(result);
+}
+
+void copy_from_host(const CopyRequest& r, Device device, cudaStream_t stream) {
+  if (!is_pinned(r.from)) return copy_from_pageable(r, device, stream);
+  check_call(cudaMemcpyAsync(r.to, r.from, r.bytes, cudaMemcpyHostToDevice, stream));
+  note_use_of_pinned(r.from, device, stream);
+  if (r.wait) check_call(cudaStreamSynchronize(stream));
+}
+
+void copy_to_host(const CopyRequest& r, Device device, cudaStream_t stream) {
+  if (r.wait) fetch_errors(device, stream);
+  check_call(cudaMemcpyAsync(r.to, r.from, r.bytes, cudaMemcpyDeviceToHost, stream));
+  if (r.wait) check_call(cudaStreamSynchronize(stream));
+  else note_use_of_pinned(r.to, device, stream);
 }
 
 void copy(const CopyRequest& r) {
+  if (r.bytes == 0) return;
   if (r.to_device.is_cuda() && r.from_device.is_cuda() && index_of(r.to_device) != index_of(r.from_device))
     return copy_between(r);
   const Device device = r.to_device.is_cuda() ? r.to_device : r.from_device;
-  const auto stream = static_cast<cudaStream_t>(r.stream);
+  const cudaStream_t stream = stream_of(r.stream);
   const OnDevice here(device);
-  check_call(cudaMemcpyAsync(r.to, r.from, r.bytes, cudaMemcpyDefault, stream));
-  if (!r.wait || (r.to_device.is_cuda() && r.from_device.is_cuda())) return;
-  fetch_errors(device, stream);
-  check_call(cudaStreamSynchronize(stream));
+  if (!r.from_device.is_cuda()) copy_from_host(r, device, stream);
+  else if (!r.to_device.is_cuda()) copy_to_host(r, device, stream);
+  else check_call(cudaMemcpyAsync(r.to, r.from, r.bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
 }  // namespace
 
-void* take_memory(Device device, StreamHandle stream, size_t& bytes) { return allocate(device, stream, bytes); }
-void give_memory(Device device, StreamHandle stream, void* block, size_t bytes) noexcept {
-  release(device, stream, block, bytes);
+void* take_memory(Device device, StreamHandle stream, size_t& bytes) {
+  return allocator_of(device).allocate(stream_of(stream), bytes);
 }
+void give_memory(Device device, StreamHandle, void* block, size_t) noexcept { allocator_of(device).release(block); }
 
 void fill_memory(DeviceBackend& table) {
-  table.allocate = allocate;
+  table.can_access_peer = can_access_peer;
+  table.allocate = take_memory;
   table.release = release;
   table.record_stream = record_stream;
-  table.trim = trim;
-  table.memory_stats = memory_stats;
+  table.block_bytes = [](Device device, const void* block) { return allocator_of(device).block_bytes(block); };
+  table.trim = [](Device device) { allocator_of(device).trim(); };
   table.memory_info = memory_info;
-  table.allocate_pinned = allocate_pinned;
-  table.release_pinned = release_pinned;
+  table.memory_stats = [](Device device, MemoryStats& out) { out = allocator_of(device).stats(); };
+  table.reset_memory_stats = [](Device device, bool peaks, bool totals) {
+    allocator_of(device).reset_stats(peaks, totals);
+  };
+  table.memory_snapshot = [](Device device, const SegmentVisitor& visit) { allocator_of(device).snapshot(visit); };
+  table.limit_memory = [](Device device, size_t bytes) { allocator_of(device).limit(bytes); };
+  table.create_pool = new_pool;
+  table.retain_pool = [](Device device, PoolId id) { allocator_of(device).retain_pool(id); };
+  table.release_pool = [](Device device, PoolId id) { allocator_of(device).release_pool(id); };
+  table.enter_pool = [](Device device, PoolId id) { allocator_of(device).enter_pool(id); };
+  table.leave_pool = [](Device device, PoolId id) { allocator_of(device).leave_pool(id); };
+  table.allocate_pinned = take_pinned;
+  table.release_pinned = [](void* block, size_t) noexcept { give_pinned(block); };
   table.is_pinned = is_pinned;
+  table.trim_pinned = trim_pinned;
+  table.pinned_stats = pinned_stats;
+  table.reset_pinned_stats = reset_pinned_stats;
   table.copy = copy;
 }
 

@@ -1,6 +1,9 @@
 // The plugin's entry, what devices there are, and how errors of CUDA become the program's.
+#include <cstdlib>
 #include <mutex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "backends/cuda/cuda.h"
 #include "tessera_interface.h"
@@ -28,43 +31,126 @@ void fail_with(TensorErrorKind kind, const char* message, const char* notes) {
   __builtin_unreachable();
 }
 
+namespace {
+
+// After one of these nothing that the process asks of the device goes well any more.
+bool is_lasting(cudaError_t error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
 void check_call(cudaError_t result) {
   if (result == cudaSuccess) return;
   cudaGetLastError();  // an error that is not sticky must not show up again at the next check
-  std::string message = std::string("CUDA error: ") + cudaGetErrorString(result);
   if (result == cudaErrorMemoryAllocation) fail_with(TensorErrorKind::OutOfMemory, "CUDA out of memory.");
-  fail_with(TensorErrorKind::Runtime, message.c_str());
+  const std::string message = std::string("CUDA error: ") + cudaGetErrorString(result);
+  fail_with(TensorErrorKind::Runtime, message.c_str(),
+            is_lasting(result)
+                ? "the device is lost to this process: save what is on the host and start it again\n"
+                  "kernels run later than the line that launches them: TESSERA_SYNC=1 shows which one it was"
+                : nullptr);
 }
 
 namespace {
 
-// What there is, asked once: devices do not come and go while a program runs.
+#ifndef TESSERA_CUDA_ARCHITECTURES  // as CMake writes them: code and PTX, "-real" code alone, "-virtual" PTX alone
+#define TESSERA_CUDA_ARCHITECTURES "75-real,80-real,90-real,100"
+#endif
+
+// What the kernels were built for.
+struct Architectures {
+  std::string list;  // as torch.cuda.get_arch_list has them
+  std::vector<int> code, ptx;
+
+  Architectures() {
+    std::istringstream given(TESSERA_CUDA_ARCHITECTURES);
+    std::string virtual_ones;
+    for (std::string one; std::getline(given, one, ',');) {
+      const int number = std::atoi(one.c_str());
+      if (number == 0) continue;
+      if (one.find("-virtual") == one.npos) code.push_back(number), list += "sm_" + std::to_string(number) + " ";
+      if (one.find("-real") == one.npos)
+        ptx.push_back(number), virtual_ones += "compute_" + std::to_string(number) + " ";
+    }
+    list += virtual_ones;
+    if (!list.empty()) list.pop_back();
+  }
+  // Code runs on its own major version from its minor one on, PTX on everything that is newer.
+  bool fit(int major, int minor) const {
+    const int device = major * 10 + minor;
+    for (const int built : code)
+      if (built / 10 == major && built <= device) return true;
+    for (const int built : ptx)
+      if (built <= device) return true;
+    return false;
+  }
+};
+const Architectures& architectures() {
+  static const Architectures built;
+  return built;
+}
+
+std::string no_driver_text(cudaError_t result, int driver) {
+  if (driver == 0)
+    return "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
+           "http://www.nvidia.com/Download/index.aspx";
+  if (result == cudaErrorInsufficientDriver) {
+    int needed = 0;
+    cudaRuntimeGetVersion(&needed);
+    return "The NVIDIA driver on your system is too old (found version " + std::to_string(driver) +
+           "). Please update your GPU driver by downloading and installing a new version from the URL: "
+           "http://www.nvidia.com/Download/index.aspx (version " +
+           std::to_string(needed) + " is needed)";
+  }
+  if (result == cudaErrorNoDevice || result == cudaSuccess) return "No CUDA GPUs are available";
+  return "Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that "
+         "might have already set an error? Error " +
+         std::to_string(int(result)) + ": " + cudaGetErrorString(result);
+}
+
+// What there is, asked once: devices do not come and go while a program runs. A machine whose GPUs are all older than the
+// kernels has none.
 struct Devices {
   int count = 0;
   std::string why_none;
 
   Devices() {
     const cudaError_t result = cudaGetDeviceCount(&count);
-    if (result == cudaSuccess && count > 0) {
-      if (count > kMaxDevices) count = kMaxDevices;
+    if (result != cudaSuccess || count <= 0) {
+      cudaGetLastError();
+      count = 0;
+      int driver = 0;
+      if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
+      why_none = no_driver_text(result, driver);
       return;
     }
-    cudaGetLastError();
+    if (count > kMaxDevices) count = kMaxDevices;
+    for (int device = 0; device < count; device++) {
+      cudaDeviceProp found;
+      if (cudaGetDeviceProperties(&found, device) != cudaSuccess) cudaGetLastError();
+      else if (architectures().fit(found.major, found.minor)) return;
+      else if (why_none.empty())
+        why_none =
+            std::string(found.name) + " with CUDA capability sm_" + std::to_string(found.major * 10 + found.minor) +
+            " is not compatible with the current PyTorch installation. The current PyTorch install supports CUDA "
+            "capabilities " +
+            architectures().list + ".";
+    }
     count = 0;
-    int driver = 0;
-    if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
-    if (driver == 0)
-      why_none =
-          "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
-          "http://www.nvidia.com/Download/index.aspx";
-    else if (result == cudaErrorInsufficientDriver)
-      why_none = "The NVIDIA driver on your system is too old (found version " + std::to_string(driver) +
-                 "). Please update your GPU driver by downloading and installing a new version from the URL: "
-                 "http://www.nvidia.com/Download/index.aspx";
-    else if (result == cudaErrorNoDevice || result == cudaSuccess) why_none = "No CUDA GPUs are available";
-    else
-      why_none = std::string("Unexpected error from cudaGetDeviceCount(). Error ") + std::to_string(int(result)) +
-                 ": " + cudaGetErrorString(result);
+    if (why_none.empty()) why_none = "No CUDA GPUs are available";
   }
 };
 
@@ -76,15 +162,49 @@ const Devices& devices() {
 int device_count() { return devices().count; }
 const char* why_none() { return devices().why_none.c_str(); }
 
+int attribute(cudaDeviceAttr which, Device device) {
+  int value = 0;
+  check_call(cudaDeviceGetAttribute(&value, which, index_of(device)));
+  return value;
+}
+
 void properties(Device device, DeviceProperties& out) {
   cudaDeviceProp found;
   check_call(cudaGetDeviceProperties(&found, index_of(device)));
-  static_assert(sizeof found.name == sizeof out.name);
+  static_assert(sizeof found.name == sizeof out.name && sizeof found.uuid == sizeof out.uuid);
   __builtin_memcpy(out.name, found.name, sizeof out.name);
+  __builtin_memcpy(out.uuid, &found.uuid, sizeof out.uuid);
   out.total_memory = found.totalGlobalMem;
   out.major = found.major;
   out.minor = found.minor;
   out.multiprocessors = found.multiProcessorCount;
+  out.warp_size = found.warpSize;
+  out.threads_per_block = attribute(cudaDevAttrMaxThreadsPerBlock, device);
+  out.threads_per_multiprocessor = found.maxThreadsPerMultiProcessor;
+  out.registers_per_multiprocessor = found.regsPerMultiprocessor;
+  out.shared_per_block = found.sharedMemPerBlock;
+  out.shared_per_block_optin = found.sharedMemPerBlockOptin;
+  out.shared_per_multiprocessor = found.sharedMemPerMultiprocessor;
+  out.l2_bytes = size_t(found.l2CacheSize);
+  out.clock_khz = attribute(cudaDevAttrClockRate, device);
+  out.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate, device);
+  out.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, device);
+  out.pci_bus = found.pciBusID;
+  out.pci_device = found.pciDeviceID;
+  out.pci_domain = found.pciDomainID;
+  out.integrated = found.integrated != 0;
+  out.multi_gpu_board = found.isMultiGpuBoard != 0;
+}
+
+int driver_version() {
+  int version = 0;
+  if (cudaDriverGetVersion(&version) != cudaSuccess) cudaGetLastError();
+  return version;
+}
+int runtime_version() {
+  int version = 0;
+  if (cudaRuntimeGetVersion(&version) != cudaSuccess) cudaGetLastError();
+  return version;
 }
 
 DeviceBackend make_table() {
@@ -93,8 +213,12 @@ DeviceBackend make_table() {
   table.device_count = device_count;
   table.why_none = why_none;
   table.properties = properties;
+  table.driver_version = driver_version;
+  table.runtime_version = runtime_version;
+  table.arch_list = [] { return architectures().list.c_str(); };
   fill_memory(table);
   fill_streams(table);
+  fill_graphs(table);
   return table;
 }
 

@@ -1,4 +1,5 @@
 // Streams, events, synchronisation, and the words in which a device's kernels report faults.
+#include <algorithm>
 #include <mutex>
 
 #include "backends/cuda/cuda.h"
@@ -11,7 +12,7 @@ cudaEvent_t event_of(EventHandle event) { return static_cast<cudaEvent_t>(event)
 
 // "Not ready" is an answer, all else an error.
 bool done(cudaError_t result) {
-  if (result == cudaErrorNotReady) return false;
+  if (result == cudaErrorNotReady) return cudaGetLastError(), false;
   check_call(result);
   return true;
 }
@@ -29,15 +30,14 @@ Errors& errors_of(Device device) {
   Errors& mine = errors[index_of(device)];
   std::call_once(mine.made, [&] {
     const OnDevice here(device);
-    check_call(cudaMalloc(reinterpret_cast<void**>(&mine.word), sizeof(ErrorWord)));
+    // A refusal is thrown to the caller, and the next one goes on from there.
+    if (mine.word == nullptr) check_call(cudaMalloc(reinterpret_cast<void**>(&mine.word), sizeof(ErrorWord)));
     check_call(cudaMemset(mine.word, 0, sizeof(ErrorWord)));
     check_call(cudaHostAlloc(reinterpret_cast<void**>(&mine.seen), sizeof(ErrorWord), cudaHostAllocPortable));
     *mine.seen = {};
   });
   return mine;
 }
-
-ErrorWord* error_word(Device device) { return errors_of(device).word; }
 
 bool take_error(Device device, ErrorWord& out) {
   Errors& mine = errors_of(device);
@@ -51,21 +51,47 @@ bool take_error(Device device, ErrorWord& out) {
 
 // ---- streams ----
 
-StreamHandle take_stream(Device device, int priority) {
-  const OnDevice here(device);
-  cudaStream_t made;
-  check_call(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority));
-  return made;
+// As many of each priority as PyTorch lends. They are made when first asked for and never destroyed: blocks of memory name
+// them for as long as there are any.
+constexpr int kStreams = 32, kPriorities = 8;
+
+struct Lent {
+  std::mutex mutex;
+  cudaStream_t streams[kPriorities][kStreams] = {};
+  unsigned next[kPriorities] = {};
+};
+Lent& lent_by(Device device) {
+  static Lent* const lent = new Lent[kMaxDevices];
+  return lent[index_of(device)];
 }
 
-CaptureStatus capture_status(Device device, StreamHandle stream) {
-  if (stream == nullptr) return CaptureStatus::None;  // the legacy stream is never captured
+StreamPriorities stream_priorities() {
+  StreamPriorities found{};
+  check_call(cudaDeviceGetStreamPriorityRange(&found.least, &found.greatest));
+  return found;
+}
+
+StreamHandle take_stream(Device device, int priority) {
   const OnDevice here(device);
-  cudaStreamCaptureStatus status;
-  check_call(cudaStreamIsCapturing(stream_of(stream), &status));
-  return status == cudaStreamCaptureStatusNone     ? CaptureStatus::None
-         : status == cudaStreamCaptureStatusActive ? CaptureStatus::Active
-                                                   : CaptureStatus::Invalidated;
+  const StreamPriorities all = stream_priorities();
+  const int urgent = std::clamp(priority, std::max(all.greatest, 1 - kPriorities), all.least);
+  Lent& lent = lent_by(device);
+  const std::lock_guard guard(lent.mutex);
+  const int row = all.least - urgent;
+  cudaStream_t& stream = lent.streams[row][lent.next[row] % kStreams];
+  if (stream == nullptr) check_call(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent));
+  lent.next[row]++;
+  return stream;
+}
+
+// Of a stream that another library made: 0.
+int stream_priority(Device device, StreamHandle stream) {
+  Lent& lent = lent_by(device);
+  const std::lock_guard guard(lent.mutex);
+  for (int row = 0; stream != nullptr && row < kPriorities; row++)
+    for (const cudaStream_t one : lent.streams[row])
+      if (one == stream) return -row;
+  return 0;
 }
 
 bool stream_done(Device device, StreamHandle stream) {
@@ -119,14 +145,17 @@ float elapsed_ms(Device, EventHandle from, EventHandle to) {
 
 }  // namespace
 
+ErrorWord* error_word(Device device) { return errors_of(device).word; }
+
 void fetch_errors(Device device, cudaStream_t stream) {
   const Errors& mine = errors_of(device);
   check_call(cudaMemcpyAsync(mine.seen, mine.word, sizeof(ErrorWord), cudaMemcpyDeviceToHost, stream));
 }
 
 void fill_streams(DeviceBackend& table) {
+  table.stream_priorities = stream_priorities;
   table.take_stream = take_stream;
-  table.capture_status = capture_status;
+  table.stream_priority = stream_priority;
   table.stream_done = stream_done;
   table.synchronize_stream = synchronize_stream;
   table.synchronize = synchronize;

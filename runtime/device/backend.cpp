@@ -46,7 +46,7 @@ Device resolve_device(Device device) {
     fail_no_kernel("empty.memory_format", device.type);
   }
   const int count = backend->device_count();
-  if (count == 0) throw TensorError(TensorErrorKind::Runtime, "No CUDA GPUs are available", {backend->why_none()});
+  if (count == 0) fail(TensorErrorKind::Runtime, backend->why_none());
   if (device.index < 0) device.index = int8_t(Context::current().streams.device);
   check(device.index < count, TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
   return device;

@@ -51,7 +51,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
   out->sharedMemPerMultiprocessor = 228 << 10;
   out->regsPerBlock = out->regsPerMultiprocessor = 65536;
   out->warpSize = 32;
-  out->major = 9;
+  out->major = options().capability / 10;
+  out->minor = options().capability % 10;
   out->multiProcessorCount = 4;  // few, so that grids that stride are seen to
   out->maxThreadsPerMultiProcessor = 2048;
   out->l2CacheSize = 1 << 20;
@@ -62,6 +63,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   cudaDeviceProp p;
   if (cudaError_t failed = cudaGetDeviceProperties(&p, device)) return failed;
   switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
+    case cudaDevAttrClockRate: *value = 1000000; return cudaSuccess;
+    case cudaDevAttrMemoryClockRate: *value = 2000000; return cudaSuccess;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = 64; return cudaSuccess;
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMajor: *value = p.major; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMinor: *value = p.minor; return cudaSuccess;

@@ -27,7 +27,8 @@ struct Options {
   bool check = true;                // accesses are looked at
   bool shuffle = true;  // streams and threads take turns in an order drawn from the seed; else the first comes first
   bool now = false;     // launches run at once (finding the host's line of a fault)
-  int driver = 13000;   // 0: no driver
+  int driver = 13000;   // its version, 0: no driver
+  int capability = 90;
 };
 Options& options();
 
@@ -72,6 +73,12 @@ class OpenMemory {
   OpenMemory();
   ~OpenMemory();
 };
+// What the plugin's allocator tells (backends/cuda/blocks_seen.h): a segment may be touched only in its blocks, which have
+// bounds and an age of their own and come and go in the order of their stream.
+void segment_taken(void* segment, size_t bytes);
+void block_taken(void* block, size_t bytes, cudaStream_t stream);
+void block_freed(void* block, cudaStream_t stream);
+
 /// A copy that a stream does; both sides are checked.
 void copy_memory(void* to, const void* from, size_t bytes);
 
@@ -90,6 +97,9 @@ int running_device();
 // ---- streams ----
 
 int current_device();
+/// Work that costs nothing and is no launch, in the order of the stream (null: the device's default one). What a capture
+/// writes down is also done at once, if `now`.
+void queue_note(cudaStream_t stream, int device, std::function<void()> work, bool now);
 /// Runs everything that any device was given.
 void finish_all();
 

@@ -52,6 +52,7 @@ void set(State& state, const std::string& name, const std::string& value) {
   else if (name == "shuffle") o.shuffle = value != "0";
   else if (name == "now") o.now = value != "0";
   else if (name == "driver") o.driver = std::atoi(value.c_str());
+  else if (name == "capability") o.capability = std::atoi(value.c_str());
   else if (name == "fail") ask_for(state, value);
   else std::fprintf(stderr, "TESSERA_EXECUTOR: there is no option '%s'\n", name.c_str()), std::exit(2);
 }
@@ -83,7 +84,7 @@ void set_lasting_error(cudaError_t error) { state().lasting = error; }
 
 cudaError_t asked_fault(const char* function) {
   State& s = state();
-  if (s.options.driver == 0) return cudaErrorInsufficientDriver;
+  if (s.options.driver < 13000) return cudaErrorInsufficientDriver;
   if (s.lasting != cudaSuccess) return s.lasting;
   if (s.faults.empty()) return cudaSuccess;
   const long call = ++s.calls[function];

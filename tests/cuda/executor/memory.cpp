@@ -180,30 +180,46 @@ void copy_memory(void* to, const void* from, size_t bytes) {
   std::memmove(to, from, bytes);
 }
 
-void block_taken(void* block, size_t bytes) {
+void segment_taken(void* segment, size_t bytes) {
   const std::lock_guard guard(lock());
-  const int device = device_of(block);
-  if (device < 0) violation("the allocator gave a block that is no memory of a device");
-  DeviceMemory& d = all().devices[device];
-  char* begin = static_cast<char*>(block);
-  const auto segment = d.segments.upper_bound(begin);
-  if (segment != d.segments.begin() && d.blocks.count(std::prev(segment)->first) &&
-      d.blocks[std::prev(segment)->first].bytes == 0)
-    d.blocks.erase(std::prev(segment)->first);
-  d.blocks[begin] = {begin, bytes, device, ++all().serial};
+  all().devices[device_of(segment)].blocks.erase(static_cast<char*>(segment));
+  set_touchable(static_cast<char*>(segment), bytes, false);
+}
+
+namespace {
+
+void take_block(char* begin, size_t bytes, int device) {
+  all().devices[device].blocks[begin] = {begin, bytes, device, ++all().serial};
   set_touchable(begin, rounded(bytes, 8), false);
   set_touchable(begin, bytes, true);
 }
 
-void block_freed(void* block) {
+void free_block(char* begin, int device) {
+  DeviceMemory& d = all().devices[device];
+  const auto found = d.blocks.find(begin);
+  if (found == d.blocks.end()) return;  // taken in a capture, whose graph was not run since
+  set_touchable(found->first, rounded(found->second.bytes, 8), false);
+  d.blocks.erase(found);
+}
+
+}  // namespace
+
+void block_taken(void* block, size_t bytes, cudaStream_t stream) {
+  const std::lock_guard guard(lock());
+  const int device = device_of(block);
+  if (device < 0) violation("the allocator gave a block that is no memory of a device");
+  char* const begin = static_cast<char*>(block);
+  queue_note(
+      stream, device, [=] { take_block(begin, bytes, device); }, true);
+}
+
+void block_freed(void* block, cudaStream_t stream) {
   const std::lock_guard guard(lock());
   const int device = device_of(block);
   if (device < 0) violation("the allocator takes back what is no memory of a device");
-  DeviceMemory& d = all().devices[device];
-  const auto found = d.blocks.find(static_cast<char*>(block));
-  if (found == d.blocks.end()) violation("the allocator takes back a block twice: " + describe(block));
-  set_touchable(found->first, found->second.bytes, false);
-  d.blocks.erase(found);
+  char* const begin = static_cast<char*>(block);
+  queue_note(
+      stream, device, [=] { free_block(begin, device); }, false);
 }
 
 }  // namespace tessera_executor

@@ -2,6 +2,7 @@
 // seed, each giving the first of its queue that may run, until what is waited for has happened. So whatever the program
 // does not order shows as a wrong result in some order.
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -140,6 +141,13 @@ void check_device_side(const void* address, const char* what, int device) {
 }  // namespace
 
 int current_device() { return device_of_thread; }
+
+void queue_note(cudaStream_t stream, int device, std::function<void()> work, bool now) {
+  CUstream_st* s = stream == nullptr ? streams().defaults[size_t(device)] : stream;
+  if (s->capture != nullptr && now) work();
+  if (s->capture == nullptr && s->queue.empty()) return work();
+  add(s, {"a note", std::move(work)});
+}
 
 void finish_all() {
   while (run_one()) {}
@@ -420,6 +428,17 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
+  TS_API(cudaGraphDebugDotPrint);
+  std::FILE* file = std::fopen(path, "w");
+  if (file == nullptr) return remember(cudaErrorInvalidValue);
+  std::fputs("digraph {\n", file);
+  for (size_t k = 0; k < graph->ops.size(); k++)
+    std::fprintf(file, "  n%zu [label=\"%s\"];\n", k, graph->ops[k].name.c_str());
+  std::fputs("}\n", file);
+  std::fclose(file);
   return cudaSuccess;
 }
 

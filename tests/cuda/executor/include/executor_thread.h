@@ -59,8 +59,4 @@ void queue_kernel(const Kernel& kernel, cudaStream_t stream, const void* params,
 void queue_host_work(const char* name, cudaStream_t stream, void (*run)(const void* params), const void* params,
                      size_t bytes);
 
-// What the plugin's allocator tells: parts of a segment are blocks with bounds and an age of their own.
-void block_taken(void* block, size_t bytes);
-void block_freed(void* block);
-
 }  // namespace tessera_executor
