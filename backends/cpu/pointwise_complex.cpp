@@ -23,7 +23,7 @@ void run_complex(const Run& r) {
   for (int64_t i = 0; i < r.n; i++) {
     const R result = Op::call(Z(x[i * step_x]), Z(y[i * step_y]), Z(z[i * step_z]), p, q);
     if constexpr (std::is_same_v<R, bool>) static_cast<uint8_t*>(r.out)[i] = result;
-    else static_cast<std::complex<T>*>(r.out)[i] = result.v;
+    else static_cast<std::complex<T>*>(r.out)[i] = result;
   }
 }
 

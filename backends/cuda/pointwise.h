@@ -7,6 +7,9 @@ namespace tessera::tensor::cuda {
 
 void pointwise_float(const PointwiseCall& call);
 void pointwise_double(const PointwiseCall& call);
-void pointwise_int(const PointwiseCall& call);  // every integer type and bool: stores wrap to the result's size
+void pointwise_int32(const PointwiseCall& call);  // narrower integers and bool too: stores cut to the result's size
+void pointwise_int64(const PointwiseCall& call);
+void pointwise_complex64(const PointwiseCall& call);
+void pointwise_complex128(const PointwiseCall& call);
 
 }  // namespace tessera::tensor::cuda

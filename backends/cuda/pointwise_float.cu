@@ -1,5 +1,5 @@
 // The pointwise table in float.
-#define TS_TYPE float
-#define TS_INTEGER 0
+#define TS_LANE Num<float>
+#define TS_FUNCTIONS number_math
 #define TS_ENTRY pointwise_float
 #include "backends/cuda/pointwise.cuh"

@@ -1,4 +1,4 @@
-// Compiles every body of the pointwise table as text with NVRTC, in float and in double: what run-time fusion will do.
+// Compiles every body of the pointwise table as text with NVRTC, in every type of arithmetic: what run-time fusion will do.
 #include <dlfcn.h>
 #include <nvrtc.h>
 
@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -61,11 +62,24 @@ bool open(Nvrtc& n) {
 }
 
 // One kernel a body, so that the compiler's message names the op.
-std::string kernel(const Body& body, const char* type) {
-  const std::string lane = std::string("Lane<") + type + ">";
-  return std::string("extern \"C\" __global__ void op_") + body.name + "(" + type + "* out, const " + type +
-         "* in) {\n  " + lane + " x(in[0]), y(in[1]), z(in[2]), " + body.p0 + "(in[3]), " + body.p1 +
-         "(in[4]);\n  (void)x, (void)y, (void)z;\n  " + lane + " r = (" + body.text + ");\n  out[0] = r.v;\n}\n";
+std::string kernel(const Body& body, const std::string& lane) {
+  return std::string("extern \"C\" __global__ void op_") + body.name + "(" + lane + "* out, const " + lane +
+         "* in) {\n  " + lane + " x = in[0], y = in[1], z = in[2], " + body.p0 + " = in[3], " + body.p1 +
+         " = in[4];\n  (void)x, (void)y, (void)z, (void)" + body.p0 + ", (void)" + body.p1 + ";\n  out[0] = " + lane +
+         "(" + body.text + ");\n}\n";
+}
+
+/// A type that bodies are written in, and which classes of rows have it.
+struct Arithmetic {
+  const char* lane;
+  const char* functions;
+  bool real, whole;
+};
+bool computes(const Arithmetic& type, std::string_view row_class) {
+  if (type.whole) return row_class != "Float" && row_class != "Analytic";
+  if (type.real) return row_class != "Bits";
+  return row_class == "Analytic" || row_class == "Field" || row_class == "Property" || row_class == "Equality" ||
+         row_class == "Select";
 }
 
 // A header as the program sees it: its name in the sources and its text.
@@ -76,11 +90,14 @@ std::string text_of(const std::string& name) {
 
 bool compile(const Nvrtc& nvrtc, const std::string& source, std::string& ptx) {
   nvrtcProgram program;
-  const char* names[] = {"backends/cuda/lane.cuh", "backends/shared_math.inc"};
-  const std::string lane = text_of(names[0]), shared = text_of(names[1]);
-  const char* headers[] = {lane.c_str(), shared.c_str()};
-  nvrtc.create(&program, source.c_str(), "bodies.cu", 2, headers, names);
-  const char* options[] = {"--std=c++17", "--gpu-architecture=compute_80"};
+  const std::vector<const char*> names = {"backends/number.h", "backends/number_words.h", "backends/shared_math.inc",
+                                          "backends/complex_number.h", "backends/complex_functions.h"};
+  std::vector<std::string> texts;
+  for (const char* name : names) texts.push_back(text_of(name));
+  std::vector<const char*> headers;
+  for (const std::string& text : texts) headers.push_back(text.c_str());
+  nvrtc.create(&program, source.c_str(), "bodies.cu", int(names.size()), headers.data(), names.data());
+  const char* options[] = {"--std=c++20", "--gpu-architecture=compute_80"};
   const bool good = nvrtc.compile(program, 2, options) == NVRTC_SUCCESS;
   size_t size = 0;
   if (!good) {
@@ -106,18 +123,26 @@ int main() {
     return 0;
   }
   int passed = 0, failed = 0;
-  for (const char* type : {"float", "double"}) {
-    std::string source = "#include \"backends/cuda/lane.cuh\"\nusing namespace tessera::tensor::cuda;\n";
+  constexpr Arithmetic kTypes[] = {
+      {"Num<float>", "number_math", true, false},  {"Num<double>", "number_math", true, false},
+      {"Num<int>", "number_math", true, true},     {"Num<long long>", "number_math", true, true},
+      {"Cx<float>", "complex_math", false, false}, {"Cx<double>", "complex_math", false, false}};
+  for (const Arithmetic& type : kTypes) {
+    std::string source =
+        "#include \"backends/complex_number.h\"\nusing namespace tessera::tensor;\n"
+        "namespace m = tessera::tensor::";
+    source += std::string(type.functions) + ";\n";
     int count = 0;
     for (const Body& body : kBodies) {
-      if (std::string(body.op_class) == "Bits") continue;  // integers only
-      source += kernel(body, type);
+      if (!computes(type, body.op_class)) continue;
+      source += kernel(body, type.lane);
       ++count;
     }
     std::string ptx;
     const bool good = compile(nvrtc, source, ptx);
     (good ? passed : failed) += count;
-    std::printf("%s: %d bodies %s, %zu bytes of PTX\n", type, count, good ? "compile" : "do NOT compile", ptx.size());
+    std::printf("%s: %d bodies %s, %zu bytes of PTX\n", type.lane, count, good ? "compile" : "do NOT compile",
+                ptx.size());
   }
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
