@@ -1,0 +1,104 @@
+// Derivatives of the pointwise table for one type of arithmetic: every row's in one kernel, which reads what the formulas name
+// and writes what is wanted. pointwise_grad_float.cu and its kin include this with TS_REAL and TS_ENTRY.
+#pragma once
+
+#include "backends/cuda/elementwise.cuh"
+#include "backends/cuda/grad_words.cuh"
+#include "backends/cuda/pointwise_grad.h"
+#include "runtime/ops/grad_probe.h"
+
+namespace tessera::tensor::cuda {
+namespace formulas {
+namespace {
+
+#define TS_FN TS_NUMBER
+#include "runtime/ops/formulas.inc"
+
+struct GradTypes {
+  static constexpr TypeBits kOwn = 1u << int(dtype_of<TS_REAL>);
+  static constexpr TypeBits kLoads = kOwn | bits_of(sizeof(TS_REAL) == 4 ? kHalfTypes | DType::Bool : DTypeSet());
+  static constexpr TypeBits kAllLoads = bits_of(kRealTypes | kWideUnsignedTypes);
+  static constexpr TypeBits kStores = kOwn, kAllStores = kOwn;
+};
+
+template <class D0, class D1, class D2>
+struct GradBody {
+  using Lane = Num<TS_REAL>;
+  using Result = Lane;
+  using Types = GradTypes;
+  static constexpr unsigned kReads = derivative_reads<D0>() | derivative_reads<D1>() | derivative_reads<D2>();
+  /// Where x, y, z and the result stand among the inputs, behind g; 0: no formula reads it.
+  static constexpr int place_of(int operand) {
+    int place = 1;
+    for (int k = 0; k < operand; k++) place += kReads >> k & 1;
+    return kReads >> operand & 1 ? place : 0;
+  }
+  static constexpr int kInputs = 1 + (kReads & 1) + (kReads >> 1 & 1) + (kReads >> 2 & 1) + (kReads >> 3 & 1);
+  static constexpr int kOutputs = 3;
+  static constexpr bool kShort = false;
+
+  double p, q;
+  unsigned wanted;  // bit k: the derivative by operand k
+
+  template <class D, int k>
+  __device__ void put(const Lane (&in)[kInputs], Lane (&out)[kOutputs]) const {
+    out[k] = Lane(0);
+    if constexpr (::tessera::tensor::is_computed<D>())
+      if (wanted >> k & 1)
+        out[k] = Lane(D::of(in[0], in[place_of(0)], in[place_of(1)], in[place_of(2)], in[place_of(3)], p, q));
+  }
+  __device__ void operator()(const Lane (&in)[kInputs], Lane (&out)[kOutputs]) const {
+    put<D0, 0>(in, out);
+    put<D1, 1>(in, out);
+    put<D2, 2>(in, out);
+  }
+};
+
+template <class D0, class D1, class D2>
+void run(const PointwiseGradCall& call) {
+  using Body = GradBody<D0, D1, D2>;
+  Body body{call.params[0].to_double(), call.params[1].to_double(), 0};
+  Operands<Body> operands{};
+  for (int k = 0; k < 3; k++) {
+    operands.out[k] = call.results[k];
+    body.wanted |= call.results[k] ? 1u << k : 0u;
+  }
+  Inputs<Body> inputs;
+  for (int& of : inputs.of) of = -1;
+  for (TS_REAL& number : operands.number) number = 1;
+  inputs.of[0] = 1;
+  int operand = 2;
+  for (int k = 0; k < 4; k++)
+    if (call.reads >> k & 1) inputs.of[Body::place_of(k)] = operand++;
+  run_elementwise(Place(call.launch), call.loop, body, operands, inputs);
+}
+
+using Function = void (*)(const PointwiseGradCall&);
+template <class D0, class D1, class D2>
+constexpr Function function_of() {
+  using tessera::tensor::is_computed;
+  if constexpr (is_computed<D0>() || is_computed<D1>() || is_computed<D2>()) return &run<D0, D1, D2>;
+  else return nullptr;
+}
+
+}  // namespace
+}  // namespace formulas
+
+void TS_ENTRY(const PointwiseGradCall& call) {
+  using namespace formulas;
+#define TS_EACH_ROW(NAME, D0, D1, D2) function_of<D0, D1, D2>(),
+  static constexpr Function kTable[] = {
+#include "runtime/ops/pointwise.def"
+  };
+#undef TS_EACH_ROW
+#undef UNARY
+#undef UNARY1
+#undef UNARY2
+#undef BINARY
+#undef TERNARY
+#undef TERNARY1
+#undef TS_FN
+  kTable[call.op](call);
+}
+
+}  // namespace tessera::tensor::cuda
