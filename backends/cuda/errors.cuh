@@ -2,7 +2,7 @@
 // one of a device is kept until the host reads it.
 #pragma once
 
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/launch.cuh"
 
 namespace tessera::tensor::cuda {
 
