@@ -104,6 +104,7 @@ bool run_one(CUstream_st* only = nullptr) {
 
 template <class Condition>
 void run_until(const Condition& condition) {
+  const OpenMemory open;  // once for all, as opening is dear
   while (!condition())
     if (!run_one()) violation("the host waits for work that can never run");
 }
@@ -150,6 +151,7 @@ void queue_note(cudaStream_t stream, int device, std::function<void()> work, boo
 }
 
 void finish_all() {
+  const OpenMemory open;
   while (run_one()) {}
 }
 
