@@ -14,6 +14,7 @@
 #include "runtime/ops/out_types.h"
 #include "runtime/random.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/error_notes.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/table.h"
@@ -73,68 +74,6 @@ Value read_table(Interpreter& in, const Args& args) {
     throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
   return in_torch(in, args[0], [&] { return wrap_tensor(in, parse_table(text_of(args[0]), format, dtype)); });
 }
-
-// cuda -------------------------------------------------------------------------------------------------------------
-
-Value cuda_device_count(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [] {
-    const DeviceBackend* backend = device_backend(DeviceType::Cuda);
-    return Value::integer(backend == nullptr ? 0 : backend->device_count());
-  });
-}
-
-// Raises what PyTorch raises where there is no device.
-Value cuda_check(Interpreter& in, const Args& args) {
-  in_torch(in, args, [] { resolve_device(Device(DeviceType::Cuda)); });
-  return Value::none();
-}
-
-// The device of an argument: an index, or None for the current one.
-Device cuda_argument(const Value& v) {
-  return resolve_device(Device(DeviceType::Cuda, v.is_none() ? -1 : static_cast<int>(v.as_int())));
-}
-
-Value cuda_synchronize(Interpreter& in, const Args& args) {
-  in_torch(in, args, [&] { synchronize(cuda_argument(args[0])); });
-  return Value::none();
-}
-
-Value cuda_device_name(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] {
-    DeviceProperties properties;
-    device_backend(DeviceType::Cuda)->properties(cuda_argument(args[0]), properties);
-    return make_str(in, properties.name);
-  });
-}
-
-// allocated, peak, reserved, free and total bytes.
-Value cuda_memory(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] {
-    const Device device = cuda_argument(args[0]);
-    MemoryStats stats;
-    size_t free = 0, total = 0;
-    device_backend(DeviceType::Cuda)->memory_stats(device, stats);
-    device_backend(DeviceType::Cuda)->memory_info(device, free, total);
-    const auto bytes = [](size_t n) { return Value::integer(static_cast<int64_t>(n)); };
-    const MemoryStat& used = stats.allocated_bytes[MemoryStats::All];
-    return make_tuple(in, {Value::integer(used.current), Value::integer(used.peak),
-                           Value::integer(stats.reserved_bytes[MemoryStats::All].current), bytes(free), bytes(total)});
-  });
-}
-
-Value cuda_empty_cache(Interpreter& in, const Args& args) {
-  in_torch(in, args, [&] { device_backend(DeviceType::Cuda)->trim(cuda_argument(args[0])); });
-  return Value::none();
-}
-
-Value cuda_manual_seed(Interpreter& in, const Args& args) {
-  in_torch(in, args, [&] {
-    torch_state(in).context.generator(cuda_argument(args[0])).manual_seed(static_cast<uint64_t>(args[1].as_int()));
-  });
-  return Value::none();
-}
-
-Value cuda_is_built(Interpreter&, const Args&) { return Value::boolean(device_backend(DeviceType::Cuda) != nullptr); }
 
 // finfo and iinfo --------------------------------------------------------------------------------------------------
 
@@ -251,14 +190,6 @@ const Row kRows[] = {
     {"_numpy_repr(tensor: Tensor, options=None)", numpy_representation},
     {"_shortest_float(tensor: Tensor)", shortest_float},
     {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
-    {"_cuda_device_count()", cuda_device_count},
-    {"_cuda_check()", cuda_check},
-    {"_cuda_synchronize(device)", cuda_synchronize},
-    {"_cuda_device_name(device)", cuda_device_name},
-    {"_cuda_memory(device)", cuda_memory},
-    {"_cuda_empty_cache(device)", cuda_empty_cache},
-    {"_cuda_manual_seed(device, seed: int)", cuda_manual_seed},
-    {"_cuda_is_built()", cuda_is_built},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
     {"_type_text(dtype)", type_text},

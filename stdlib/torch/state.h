@@ -64,6 +64,7 @@ struct TorchState {
   AutocastModes autocast;
   bool warned_of_scalar = false;      // float(t) of a tensor that requires a gradient
   bool warned_of_storage = false;     // t.storage()
+  std::vector<std::pair<int, StreamHandle>> cuda_streams;  // (device, stream) that the program was given
   std::vector<Device> outer_devices;  // what `with torch.device(...)` blocks go back to
   std::shared_ptr<SavedHooksStack> saved_hooks;
   std::unordered_map<std::string, Value> ops_by_name;       // function objects of call_op_by_name

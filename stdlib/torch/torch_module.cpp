@@ -14,6 +14,7 @@
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/dlpack_capsule.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
@@ -342,6 +343,7 @@ void add_torch_modules(Interpreter& in) {
   in.add_native_module("torch", fill_torch);
   in.add_native_module("torch._C", fill_c);
   in.add_native_module("torch._ops", fill_ops);
+  in.add_native_module("torch._cuda", fill_cuda);
 }
 
 void set_default_device(Interpreter& in, std::string_view device) {
