@@ -6,14 +6,10 @@
 namespace tessera_executor {
 namespace {
 
-thread_local cudaError_t last_error = cudaSuccess;
+thread_local cudaError_t last_error = cudaSuccess;  // per thread: as in CUDA
 
 }  // namespace
 
-Counts& counts() {
-  static Counts counted;
-  return counted;
-}
 cudaError_t remember(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
   return error;
@@ -42,6 +38,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
   *out = {};
+  if (cudaError_t fault = asked_fault("cudaGetDeviceProperties")) return remember(fault);
   if (device < 0 || device >= options().devices) return remember(cudaErrorInvalidDevice);
   std::snprintf(out->name, sizeof out->name, "Host executor %d", device);
   for (int k = 0; k < 16; k++) out->uuid.bytes[k] = char(device * 16 + k);
@@ -79,10 +76,12 @@ cudaError_t cudaDeviceGetPCIBusId(char* out, int length, int device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = 0;
+  if (cudaError_t fault = asked_fault("cudaDeviceCanAccessPeer")) return remember(fault);
   *can = device != peer;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return asked_fault("cudaDeviceEnablePeerAccess"); }
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return remember(asked_fault("cudaDeviceEnablePeerAccess")); }
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last_error;

@@ -3,8 +3,9 @@
 //   memory.cpp    devices' memory: pages that the host cannot touch, a shadow that knows every byte's bounds
 //   streams.cpp   queues of work, run when somebody waits, in any legal order
 //   blocks.cpp    one block of a kernel: a fiber for each thread that waits, meeting points, shared memory
-//   checks.cpp    what the compiler calls before every access
-//   faults.cpp    options, errors on demand, reports
+//   checks.cpp    what the compiler calls before every access; cells.h what is known of every byte
+//   order.cpp     what happened before what: streams, blocks, threads
+//   faults.cpp    options, errors on demand; counts.cpp the counters and their report
 //
 // Everything of it happens under one lock, taken by the API's functions. Kernels run on the thread that waits for them.
 #pragma once
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "cells.h"
 #include "executor_thread.h"
 
 namespace tessera_executor {
@@ -25,6 +27,8 @@ struct Options {
   int devices = 2;
   size_t memory = size_t(8) << 30;  // bytes of each device
   bool check = true;                // accesses are looked at
+  bool unwritten = true;            // reads of what nobody wrote are faults
+  std::string report;               // file for the counters, written at the end
   bool shuffle = true;  // streams and threads take turns in an order drawn from the seed; else the first comes first
   bool now = false;     // launches run at once (finding the host's line of a fault)
   int driver = 13000;   // its version, 0: no driver
@@ -41,18 +45,32 @@ void set_lasting_error(cudaError_t error);
 cudaError_t remember(cudaError_t error);
 void set_launch_error(cudaError_t error);
 
-/// What a test counts.
+/// What a test counts: in the report under these names.
 struct Counts {
-  long launches = 0, copies = 0, synchronisations = 0, graph_launches = 0;
+  long launches = 0, library_calls = 0, copies = 0, fills = 0, synchronisations = 0, graph_launches = 0;
+  long allocations = 0, frees = 0, host_allocations = 0, events = 0, stream_waits = 0;
+  long bytes_copied = 0, bytes_to_host = 0, bytes_from_host = 0;
 };
 Counts& counts();
+extern bool options_report;  // a report is asked for
+/// An access of a sampled warp, for the sectors of the report; what a launch did.
+void sample(const void* site, const void* address, size_t bytes, bool write);
+bool wants_samples(unsigned block, unsigned warp);
+void end_of_samples(const char* kernel);  // of a block
+void count_launch(const Kernel& kernel, const Traffic& traffic);
 
 /// A fault of the program: told with the running kernel, block and thread; the process ends with status 86.
 [[noreturn]] void violation(const std::string& what);
 
+/// A kernel's name without what the compiler puts around it.
+std::string readable(const char* name);
+
 std::recursive_mutex& lock();
 
 // ---- memory ----
+
+inline constexpr size_t kRange = size_t(64) << 30;  // addresses of a device
+char* range_of(int device);
 
 struct Allocation {
   char* begin;
@@ -60,6 +78,16 @@ struct Allocation {
   int device;
   uint64_t serial;
 };
+// What the plugin's allocator tells (backends/cuda/blocks_seen.h): a segment may be touched only in its blocks, which have
+// bounds and an age of their own and come and go in the order of their stream.
+void segment_taken(void* segment, size_t bytes);
+void block_taken(void* block, size_t bytes, cudaStream_t stream = nullptr);
+void block_freed(void* block, cudaStream_t stream = nullptr);
+/// When it happens. A graph that is launched again takes and frees its own blocks anew.
+void begin_block_of(void* block, size_t bytes, bool in_graph);
+void end_block_of(void* block, bool in_graph);
+/// At once, while a capture writes down that it is taken: the host may know of it.
+void show_captured_block(void* block, size_t bytes);
 /// The device whose memory has the address, or -1.
 int device_of(const void* address);
 bool is_device_address(const void* address);
@@ -73,34 +101,29 @@ class OpenMemory {
   OpenMemory();
   ~OpenMemory();
 };
-// What the plugin's allocator tells (backends/cuda/blocks_seen.h): a segment may be touched only in its blocks, which have
-// bounds and an age of their own and come and go in the order of their stream.
-void segment_taken(void* segment, size_t bytes);
-void block_taken(void* block, size_t bytes, cudaStream_t stream);
-void block_freed(void* block, cudaStream_t stream);
-
 /// A copy that a stream does; both sides are checked.
-void copy_memory(void* to, const void* from, size_t bytes);
+void copy_memory(void* to, const void* from, size_t bytes, const char* what);
 
 // ---- blocks ----
 
-void run_kernel(const Kernel& kernel, const void* params, int device);
-/// For reports: "kernel `name`, block (0, 0, 0), thread (3, 0, 0)".
+/// An access of a kernel on this host thread is looked at.
+extern thread_local bool watched __attribute__((tls_model("initial-exec")));
+void run_kernel(const Kernel& kernel, const void* params, size_t bytes, int device);
+/// A library's stand-in: as a kernel of one thread that may use the host's memory.
+void run_library(const char* name, void (*run)(const void*), const void* params, int device);
+/// For reports: "in rms_norm_rows<float>, block 0 of 4, thread (3, 0, 0) of 256".
 std::string where();
-/// Whether the address is a stack of a thread of the running block.
-bool on_a_stack(const void* address);
-/// The block's shared memory that has the address; null when none has.
-struct SharedPart;
-const SharedPart* shared_part(const void* address);
+std::string thread_name(unsigned thread);  // of the running kernel, by number
+std::string block_name(unsigned block);
+/// Whether the bytes are within an array of the block's shared memory; where they are.
+bool is_shared(const void* address, size_t bytes);
+std::string describe_shared(const void* address);
 int running_device();
 
 // ---- streams ----
 
 int current_device();
-/// Work that costs nothing and is no launch, in the order of the stream (null: the device's default one). What a capture
-/// writes down is also done at once, if `now`.
-void queue_note(cudaStream_t stream, int device, std::function<void()> work, bool now);
-/// Runs everything that any device was given.
+/// Runs everything that any device was given; the host knows of it then.
 void finish_all();
 
 }  // namespace tessera_executor

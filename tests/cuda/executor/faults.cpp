@@ -12,7 +12,7 @@ namespace tessera_executor {
 namespace {
 
 struct AskedFault {
-  long after;  // calls that go well before it
+  long call;  // the n-th
   cudaError_t error;
   bool lasting;
 };
@@ -31,7 +31,7 @@ size_t bytes_of(const std::string& text) {
   return size_t(number * double(size_t(1) << shift));
 }
 
-// fail=FUNCTION@CALL:ERROR, with ! behind it for an error that lasts.
+// fail=FUNCTION@CALL:ERROR, with ! behind it for an error that lasts; * is any function.
 void ask_for(State& state, const std::string& text) {
   const size_t at = text.find('@'), colon = text.find(':');
   if (at == std::string::npos || colon == std::string::npos) {
@@ -49,6 +49,8 @@ void set(State& state, const std::string& name, const std::string& value) {
   else if (name == "devices") o.devices = std::atoi(value.c_str());
   else if (name == "memory") o.memory = bytes_of(value);
   else if (name == "check") o.check = value != "0";
+  else if (name == "unwritten") o.unwritten = value != "0";
+  else if (name == "report") o.report = value;
   else if (name == "shuffle") o.shuffle = value != "0";
   else if (name == "now") o.now = value != "0";
   else if (name == "driver") o.driver = std::atoi(value.c_str());
@@ -87,12 +89,14 @@ cudaError_t asked_fault(const char* function) {
   if (s.options.driver < 13000) return cudaErrorInsufficientDriver;
   if (s.lasting != cudaSuccess) return s.lasting;
   if (s.faults.empty()) return cudaSuccess;
-  const long call = ++s.calls[function];
-  const auto [first, last] = s.faults.equal_range(function);
-  for (auto f = first; f != last; ++f) {
-    if (f->second.after != call) continue;
-    if (f->second.lasting) s.lasting = f->second.error;
-    return f->second.error;
+  for (const char* name : {function, "*"}) {  // * counts the calls of all functions
+    const long call = ++s.calls[name];
+    const auto [first, last] = s.faults.equal_range(name);
+    for (auto f = first; f != last; ++f) {
+      if (f->second.call != call) continue;
+      if (f->second.lasting) s.lasting = f->second.error;
+      return f->second.error;
+    }
   }
   return cudaSuccess;
 }

@@ -1,5 +1,6 @@
 // Devices' memory. Each device has a range of addresses without access rights; kernels and copies of streams open the part
-// that was ever used while they run. A shadow has one byte for every 8 bytes: how many of them may be touched.
+// that was ever used while they run. A shadow has one byte for every 8 bytes, how many of them may be touched, and cells say
+// who was at each byte (cells.h).
 #include <sys/mman.h>
 
 #include <cstdio>
@@ -14,7 +15,6 @@ namespace tessera_executor {
 namespace {
 
 constexpr int kMaxDevices = 8;
-constexpr size_t kRange = size_t(64) << 30;  // addresses of a device
 constexpr size_t kPage = size_t(2) << 20;
 constexpr size_t kAlign = 512;
 constexpr unsigned char kFreshByte = 0xb5;  // memory that nobody wrote
@@ -25,17 +25,27 @@ char* map_range(size_t bytes, int rights) {
   return static_cast<char*>(range);
 }
 
+struct Freed {
+  size_t bytes;
+  Stamp by;
+};
+Stamp* map_cells() {
+  return reinterpret_cast<Stamp*>(map_range(kRange * kMaxDevices * sizeof(Stamp), PROT_READ | PROT_WRITE));
+}
+
 struct DeviceMemory {
   size_t used = 0;                     // bytes in allocations
   char* top;                           // beyond it nothing was ever used
   std::map<char*, Allocation> blocks;  // by begin: what may be touched
   std::map<char*, size_t> segments;    // what cudaMalloc gave
+  std::map<char*, Freed> freed;        // parts that were a block, and when that ended
   std::multimap<size_t, char*> spare;  // segments that were freed
 };
 
 struct AllMemory {
   char* base = map_range(kRange * kMaxDevices, PROT_NONE);
   unsigned char* shadow = reinterpret_cast<unsigned char*>(map_range(kRange * kMaxDevices / 8, PROT_READ | PROT_WRITE));
+  Cells cells{map_cells(), map_cells(), map_cells()};
   DeviceMemory devices[kMaxDevices];
   int open = 0;
   uint64_t serial = 0;
@@ -56,6 +66,30 @@ void set_touchable(char* begin, size_t bytes, bool may) {
   unsigned char* shadow = shadow_of(begin);
   std::memset(shadow, may ? 8 : 0, bytes / 8);
   if (bytes % 8) shadow[bytes / 8] = may ? (unsigned char)(bytes % 8) : 0;
+}
+
+// Nobody wrote these bytes. Whole pages go back to the system.
+void clear_cells(char* begin, size_t bytes) {
+  const Cells cells = cells_of(begin);
+  for (Stamp* row : {cells.wrote, cells.read, cells.also_read}) {
+    constexpr size_t kSystemPage = 4096;
+    char* from = reinterpret_cast<char*>(row);
+    char* to = reinterpret_cast<char*>(row + bytes);
+    char* from_page = reinterpret_cast<char*>((uintptr_t(from) + kSystemPage - 1) & ~(kSystemPage - 1));
+    char* to_page = reinterpret_cast<char*>(uintptr_t(to) & ~(kSystemPage - 1));
+    if (to_page - from_page < long(64 * kSystemPage)) {
+      std::memset(from, 0, size_t(to - from));
+      continue;
+    }
+    madvise(from_page, size_t(to_page - from_page), MADV_DONTNEED);
+    std::memset(from, 0, size_t(from_page - from));
+    std::memset(to_page, 0, size_t(to - to_page));
+  }
+}
+
+void spoil(char* begin, size_t bytes) {
+  const OpenMemory open;
+  std::memset(begin, kFreshByte, std::min<size_t>(bytes, size_t(1) << 20));
 }
 
 size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
@@ -93,10 +127,28 @@ cudaError_t allocate(void** out, size_t bytes) {
   d.segments[segment] = size;
   d.blocks[segment] = {segment, bytes, device, ++all().serial};
   set_touchable(segment, bytes, true);
-  const OpenMemory open;
-  std::memset(segment, kFreshByte, bytes < (size_t(1) << 20) ? bytes : size_t(1) << 20);
+  spoil(segment, bytes);
   *out = segment;
   return cudaSuccess;
+}
+
+// What ended as a block in these bytes is told to `look`, and no longer known.
+template <class Look>
+void take_freed(DeviceMemory& d, char* begin, size_t bytes, const Look& look) {
+  auto at = d.freed.lower_bound(begin);
+  if (at != d.freed.begin() && std::prev(at)->first + std::prev(at)->second.bytes > begin) --at;
+  while (at != d.freed.end() && at->first < begin + bytes) {
+    const auto [start, part] = *at;
+    at = d.freed.erase(at);
+    look(part.by);
+    if (start < begin) d.freed[start] = {size_t(begin - start), part.by};
+    if (start + part.bytes > begin + bytes)
+      at = std::next(
+          d.freed.insert_or_assign(begin + bytes, Freed{size_t(start + part.bytes - (begin + bytes)), part.by}).first);
+  }
+}
+void forget_freed(DeviceMemory& d, char* begin, size_t bytes) {
+  take_freed(d, begin, bytes, [](Stamp) {});
 }
 
 cudaError_t release(void* block) {
@@ -111,6 +163,8 @@ cudaError_t release(void* block) {
        at != d.blocks.end() && at->first < static_cast<char*>(block) + size;)
     at = d.blocks.erase(at);
   set_touchable(static_cast<char*>(block), size, false);
+  clear_cells(static_cast<char*>(block), size);
+  forget_freed(d, static_cast<char*>(block), size);
   d.spare.insert({size, static_cast<char*>(block)});
   d.used -= size;
   return cudaSuccess;
@@ -119,6 +173,12 @@ cudaError_t release(void* block) {
 std::map<char*, size_t>& pinned() {
   static std::map<char*, size_t> blocks;
   return blocks;
+}
+
+bool is_pinned(const void* address) {
+  char* at = static_cast<char*>(const_cast<void*>(address));
+  const auto next = pinned().upper_bound(at);
+  return next != pinned().begin() && at < std::prev(next)->first + std::prev(next)->second;
 }
 
 }  // namespace
@@ -145,7 +205,7 @@ const char* first_bad_byte(const void* address, size_t bytes) {
 
 std::string describe(const void* address) {
   const int device = device_of(address);
-  if (device < 0) return "memory of the host";
+  if (device < 0) return std::string(is_pinned(address) ? "pinned memory" : "memory") + " of the host";
   const char* at = static_cast<const char*>(address);
   const DeviceMemory& d = all().devices[device];
   auto next = d.blocks.upper_bound(const_cast<char*>(at));
@@ -172,13 +232,54 @@ OpenMemory::~OpenMemory() {
   for (int d = 0; d < options().devices; d++) set_rights(all().devices[d], all().base + size_t(d) * kRange, PROT_NONE);
 }
 
-void copy_memory(void* to, const void* from, size_t bytes) {
-  for (const void* side : {static_cast<const void*>(to), from})
-    if (is_device_address(side) && first_bad_byte(side, bytes) != nullptr)
-      violation("a copy of " + std::to_string(bytes) + " bytes touches " + describe(first_bad_byte(side, bytes)));
+void copy_memory(void* to, const void* from, size_t bytes, const char* what) {
   const OpenMemory open;
+  read_range(from, bytes, what);
+  write_range(to, bytes, what);
+  copy_cells(to, from, bytes);
   std::memmove(to, from, bytes);
 }
+
+Cells cells_of(const void* address) { return all().cells + size_t(static_cast<const char*>(address) - all().base); }
+char* range_of(int device) { return all().base + size_t(device) * kRange; }
+
+void forget_stamps() {
+  for (DeviceMemory& d : all().devices)
+    for (const auto& [segment, bytes] : d.segments) {
+      const Cells cells = cells_of(segment);
+      for (size_t k = 0; k < bytes; k++)
+        if (cells.wrote[k] != kUnwritten) cells.wrote[k] = kWrittenLongAgo;
+      for (Stamp* row : {cells.read, cells.also_read})
+        for (size_t k = 0; k < bytes; k++)
+          if (row[k] != 0) row[k] = 0;
+    }
+  for (DeviceMemory& d : all().devices) d.freed.clear();
+}
+
+// ---- blocks of the plugin's allocator ----
+
+namespace {
+
+std::map<char*, Allocation>::iterator first_overlap(DeviceMemory& d, char* begin, size_t bytes) {
+  auto at = d.blocks.lower_bound(begin);
+  if (at != d.blocks.begin() && std::prev(at)->first + std::prev(at)->second.bytes > begin) --at;
+  return at != d.blocks.end() && at->first < begin + bytes ? at : d.blocks.end();
+}
+void end_overlaps(DeviceMemory& d, char* begin, size_t bytes) {
+  for (auto at = first_overlap(d, begin, bytes); at != d.blocks.end(); at = first_overlap(d, begin, bytes)) {
+    set_touchable(at->first, rounded(at->second.bytes, 8), false);
+    d.blocks.erase(at);
+  }
+}
+void make_block(DeviceMemory& d, char* begin, size_t bytes, int device) {
+  d.blocks[begin] = {begin, bytes, device, ++all().serial};
+  set_touchable(begin, rounded(bytes, 8), false);
+  set_touchable(begin, bytes, true);
+  clear_cells(begin, bytes);
+  spoil(begin, bytes);
+}
+
+}  // namespace
 
 void segment_taken(void* segment, size_t bytes) {
   const std::lock_guard guard(lock());
@@ -186,40 +287,49 @@ void segment_taken(void* segment, size_t bytes) {
   set_touchable(static_cast<char*>(segment), bytes, false);
 }
 
-namespace {
-
-void take_block(char* begin, size_t bytes, int device) {
-  all().devices[device].blocks[begin] = {begin, bytes, device, ++all().serial};
-  set_touchable(begin, rounded(bytes, 8), false);
-  set_touchable(begin, bytes, true);
-}
-
-void free_block(char* begin, int device) {
+void begin_block_of(void* block, size_t bytes, bool in_graph) {
+  const int device = device_of(block);
   DeviceMemory& d = all().devices[device];
-  const auto found = d.blocks.find(begin);
-  if (found == d.blocks.end()) return;  // taken in a capture, whose graph was not run since
-  set_touchable(found->first, rounded(found->second.bytes, 8), false);
+  char* begin = static_cast<char*>(block);
+  if (in_graph) end_overlaps(d, begin, bytes);  // of its launch before this
+  if (first_overlap(d, begin, bytes) != d.blocks.end())
+    violation("the allocator gives memory that somebody has: " + describe(block));
+  take_freed(d, begin, rounded(bytes, 8), [&](Stamp by) {
+    if (!happened_before(by, Space::Device))
+      violation("memory goes from one stream to another with no order between them: it was freed by " + who(by) + ", " +
+                describe(block));
+  });
+  make_block(d, begin, bytes, device);
+}
+
+void show_captured_block(void* block, size_t bytes) {
+  const int device = device_of(block);
+  DeviceMemory& d = all().devices[device];
+  end_overlaps(d, static_cast<char*>(block), bytes);
+  make_block(d, static_cast<char*>(block), bytes, device);
+}
+
+void end_block_of(void* block, bool in_graph) {
+  DeviceMemory& d = all().devices[device_of(block)];
+  const auto found = d.blocks.find(static_cast<char*>(block));
+  if (found == d.blocks.end()) {
+    if (in_graph) return;
+    violation("the allocator takes back what is no block: " + describe(block));
+  }
+  const Allocation gone = found->second;
+  if (options().check && running.ordered_below < running.launch_base) {
+    // Other streams have work that is not known to be done: none of it may have this block.
+    const Cells cells = cells_of(gone.begin);
+    for (const Stamp* row : {cells.wrote, cells.read, cells.also_read})
+      for (size_t k = 0; k < gone.bytes; k++)
+        if ((row[k] & ~kAtomic) >= kFirstStamp && !happened_before(row[k], Space::Device))
+          violation("a block is freed that another stream still uses (record_stream is missing): " +
+                    describe(gone.begin + k) + ", used by " + who(row[k]));
+  }
+  set_touchable(gone.begin, gone.bytes, false);
+  clear_cells(gone.begin, gone.bytes);
+  d.freed[gone.begin] = {rounded(gone.bytes, 8), running.mine};
   d.blocks.erase(found);
-}
-
-}  // namespace
-
-void block_taken(void* block, size_t bytes, cudaStream_t stream) {
-  const std::lock_guard guard(lock());
-  const int device = device_of(block);
-  if (device < 0) violation("the allocator gave a block that is no memory of a device");
-  char* const begin = static_cast<char*>(block);
-  queue_note(
-      stream, device, [=] { take_block(begin, bytes, device); }, true);
-}
-
-void block_freed(void* block, cudaStream_t stream) {
-  const std::lock_guard guard(lock());
-  const int device = device_of(block);
-  if (device < 0) violation("the allocator takes back what is no memory of a device");
-  char* const begin = static_cast<char*>(block);
-  queue_note(
-      stream, device, [=] { free_block(begin, device); }, false);
 }
 
 }  // namespace tessera_executor
@@ -230,21 +340,23 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** out, size_t bytes) {
   const std::lock_guard guard(lock());
-  if (cudaError_t fault = asked_fault("cudaMalloc")) return fault;
-  return allocate(out, bytes);
+  if (cudaError_t fault = asked_fault("cudaMalloc")) return remember(fault);
+  counts().allocations++;
+  return remember(allocate(out, bytes));
 }
 
 cudaError_t cudaFree(void* block) {
   const std::lock_guard guard(lock());
-  if (cudaError_t fault = asked_fault("cudaFree")) return fault;
+  if (cudaError_t fault = asked_fault("cudaFree")) return remember(fault);
   if (block == nullptr) return cudaSuccess;
+  counts().frees++;
   finish_all();  // as CUDA's, it waits
-  return release(block);
+  return remember(release(block));
 }
 
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
   const std::lock_guard guard(lock());
-  if (cudaError_t fault = asked_fault("cudaMemGetInfo")) return fault;
+  if (cudaError_t fault = asked_fault("cudaMemGetInfo")) return remember(fault);
   *total = options().memory;
   *free_bytes = options().memory - all().devices[current_device()].used;
   return cudaSuccess;
@@ -252,7 +364,8 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
 
 cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned) {
   const std::lock_guard guard(lock());
-  if (cudaError_t fault = asked_fault("cudaHostAlloc")) return fault;
+  if (cudaError_t fault = asked_fault("cudaHostAlloc")) return remember(fault);
+  counts().host_allocations++;
   *out = std::malloc(bytes);
   pinned()[static_cast<char*>(*out)] = bytes;
   return cudaSuccess;
@@ -260,6 +373,7 @@ cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned) {
 
 cudaError_t cudaFreeHost(void* block) {
   const std::lock_guard guard(lock());
+  if (cudaError_t fault = asked_fault("cudaFreeHost")) return remember(fault);
   if (pinned().erase(static_cast<char*>(block)) == 0) return cudaErrorInvalidValue;
   finish_all();
   std::free(block);
@@ -274,10 +388,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* add
     *out = {cudaMemoryTypeDevice, device, const_cast<void*>(address), nullptr};
     return cudaSuccess;
   }
-  char* at = static_cast<char*>(const_cast<void*>(address));
-  const auto next = pinned().upper_bound(at);
-  if (next != pinned().begin() && at < std::prev(next)->first + std::prev(next)->second)
-    *out = {cudaMemoryTypeHost, 0, nullptr, at};
+  void* at = const_cast<void*>(address);
+  if (is_pinned(address)) *out = {cudaMemoryTypeHost, 0, at, at};
   return cudaSuccess;
 }
 

@@ -15,6 +15,7 @@
 struct CUevent_st {
   uint64_t recorded = 0;  // how often it was asked for
   uint64_t happened = 0;
+  tessera_executor::Clock knows;  // what happened before it
   std::chrono::steady_clock::time_point when;
   bool timed = true;
   struct CUgraph_st* capture = nullptr;  // recorded while its stream was captured
@@ -23,16 +24,18 @@ struct CUevent_st {
 namespace tessera_executor {
 
 struct Op {
-  std::string name;
+  const char* name;
   std::function<void()> run;
   CUevent_st* waits_for = nullptr;
   uint64_t version = 0;
+  std::shared_ptr<const Clock> known = nullptr;  // what the host knew when it gave it
 };
 
 }  // namespace tessera_executor
 
 struct CUstream_st {
   int device = 0;
+  int clock = tessera_executor::add_clock();
   bool is_default = false;
   bool destroyed = false;
   std::deque<tessera_executor::Op> queue;
@@ -51,14 +54,13 @@ struct CUgraphExec_st {
 namespace tessera_executor {
 namespace {
 
-thread_local int device_of_thread = 0;
+thread_local int device_of_thread = 0;  // per thread: as in CUDA
 
 struct Streams {
   std::vector<std::unique_ptr<CUstream_st>> all;
   std::vector<CUstream_st*> defaults;
   std::mt19937_64 random{options().seed * 7919 + 1};
   std::set<CUgraph_st*> captures;
-  bool running = false;
 
   Streams() {
     for (int d = 0; d < options().devices; d++) {
@@ -94,13 +96,17 @@ bool run_one(CUstream_st* only = nullptr) {
   CUstream_st* s = ready[options().shuffle ? all.random() % ready.size() : 0];
   const Op op = std::move(s->queue.front());
   s->queue.pop_front();
+  Clock& clock = clock_of(s->clock);
+  join(clock, *op.known);
+  if (op.waits_for != nullptr) join(clock, op.waits_for->knows);
   if (op.run) {
-    all.running = true;
+    begin_operation(s->clock, op.name);
     op.run();
-    all.running = false;
   }
   return true;
 }
+
+void host_waited_for(const CUstream_st* s) { host_learns(clock_of(s->clock)); }
 
 template <class Condition>
 void run_until(const Condition& condition) {
@@ -110,7 +116,8 @@ void run_until(const Condition& condition) {
 }
 
 cudaError_t add(CUstream_st* s, Op op) {
-  if (s->destroyed) violation("work '" + op.name + "' is given to a stream that was destroyed");
+  if (s->destroyed) violation(std::string("work '") + op.name + "' is given to a stream that was destroyed");
+  op.known = host_knows();
   if (s->capture != nullptr) {
     s->capture->ops.push_back(std::move(op));
     return cudaSuccess;
@@ -143,16 +150,10 @@ void check_device_side(const void* address, const char* what, int device) {
 
 int current_device() { return device_of_thread; }
 
-void queue_note(cudaStream_t stream, int device, std::function<void()> work, bool now) {
-  CUstream_st* s = stream == nullptr ? streams().defaults[size_t(device)] : stream;
-  if (s->capture != nullptr && now) work();
-  if (s->capture == nullptr && s->queue.empty()) return work();
-  add(s, {"a note", std::move(work)});
-}
-
 void finish_all() {
   const OpenMemory open;
   while (run_one()) {}
+  for (auto& s : streams().all) host_waited_for(s.get());
 }
 
 void queue_kernel(const Kernel& kernel, cudaStream_t stream, const void* params, size_t bytes) {
@@ -169,20 +170,50 @@ void queue_kernel(const Kernel& kernel, cudaStream_t stream, const void* params,
   const auto kept = std::shared_ptr<char[]>(new char[bytes + 16]);
   char* at = reinterpret_cast<char*>((uintptr_t(kept.get()) + 15) & ~uintptr_t(15));
   std::memcpy(at, params, bytes);
-  add(s, {kernel.name, [kept, at, kernel, device = s->device] { run_kernel(kernel, at, device); }});
+  add(s, {kernel.name, [kept, at, bytes, kernel, device = s->device] { run_kernel(kernel, at, bytes, device); }});
 }
 
 void queue_host_work(const char* name, cudaStream_t stream, void (*run)(const void*), const void* params,
                      size_t bytes) {
   const std::lock_guard guard(lock());
-  counts().launches++;
+  counts().library_calls++;
+  CUstream_st* s = find(stream);
   const auto kept = std::shared_ptr<char[]>(new char[bytes + 16]);
   char* at = reinterpret_cast<char*>((uintptr_t(kept.get()) + 15) & ~uintptr_t(15));
   std::memcpy(at, params, bytes);
-  add(find(stream), {name, [kept, at, run] {
-                       const OpenMemory open;
-                       run(at);
-                     }});
+  add(s, {name, [name, kept, at, run, device = s->device] { run_library(name, run, at, device); }});
+}
+
+// A destroyed stream's blocks change hands on the default one, when its own work is done.
+static CUstream_st* stream_for_blocks(cudaStream_t stream, const void* block) {
+  CUstream_st* s = stream == nullptr ? streams().defaults[size_t(std::max(device_of(block), 0))] : stream;
+  if (!s->destroyed) return s;
+  run_until([&] { return s->queue.empty(); });
+  host_waited_for(s);
+  return streams().defaults[size_t(s->device)];
+}
+
+// Done at once when nothing is queued before it.
+static void add_note(CUstream_st* s, Op op) {
+  const bool at_once = s->capture == nullptr && s->queue.empty();
+  add(s, std::move(op));
+  if (at_once && !s->queue.empty()) run_one(s);
+}
+
+void block_taken(void* block, size_t bytes, cudaStream_t stream) {
+  const std::lock_guard guard(lock());
+  if (!is_device_address(block)) violation("the allocator gives a block that is no memory of a device");
+  CUstream_st* s = stream_for_blocks(stream, block);
+  const bool in_graph = s->capture != nullptr;
+  if (in_graph) show_captured_block(block, bytes);
+  add_note(s, {"the allocator's taking", [=] { begin_block_of(block, bytes, in_graph); }});
+}
+void block_freed(void* block, cudaStream_t stream) {
+  const std::lock_guard guard(lock());
+  if (!is_device_address(block)) violation("the allocator takes back what is no memory of a device");
+  CUstream_st* s = stream_for_blocks(stream, block);
+  const bool in_graph = s->capture != nullptr;
+  add_note(s, {"the allocator's taking back", [=] { end_block_of(block, in_graph); }});
 }
 
 }  // namespace tessera_executor
@@ -197,6 +228,7 @@ using namespace tessera_executor;
 extern "C" {
 
 cudaError_t cudaGetDevice(int* device) {
+  TS_API(cudaGetDevice);
   *device = device_of_thread;
   return cudaSuccess;
 }
@@ -215,6 +247,8 @@ cudaError_t cudaDeviceSynchronize() {
       if (s->device == device_of_thread && !s->queue.empty()) return false;
     return true;
   });
+  for (auto& s : streams().all)
+    if (s->device == device_of_thread) host_waited_for(s.get());
   return remember(asked_fault("work"));
 }
 
@@ -239,7 +273,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   TS_API(cudaStreamQuery);
   CUstream_st* s = find(stream);
   if (!s->queue.empty() && streams().random() % 2) run_one(s);
-  return s->queue.empty() ? cudaSuccess : cudaErrorNotReady;
+  if (!s->queue.empty()) return cudaErrorNotReady;
+  host_waited_for(s);
+  return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   TS_API(cudaStreamSynchronize);
@@ -250,6 +286,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   }
   counts().synchronisations++;
   run_until([&] { return s->queue.empty(); });
+  host_waited_for(s);
   return remember(asked_fault("work"));
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -267,15 +304,20 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned flags) {
   (*out)->timed = !(flags & cudaEventDisableTiming);
   return cudaSuccess;
 }
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }  // queues may name it: kept
+cudaError_t cudaEventDestroy(cudaEvent_t) {  // kept: queues may name it
+  TS_API(cudaEventDestroy);
+  return cudaSuccess;
+}
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   TS_API(cudaEventRecord);
   CUstream_st* s = find(stream);
   event->capture = s->capture;
   if (s->capture != nullptr) return cudaSuccess;  // a graph keeps the order of the capture
+  counts().events++;
   const uint64_t version = ++event->recorded;
   return add(s, {"an event", [=] {
                    event->happened = std::max(event->happened, version);
+                   event->knows = clock_of(s->clock);
                    event->when = std::chrono::steady_clock::now();
                  }});
 }
@@ -290,18 +332,22 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     s->capture->invalid = true;
     return remember(cudaErrorStreamCaptureUnsupported);
   }
+  counts().stream_waits++;
   return add(s, {"a wait", nullptr, event, event->recorded});
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   TS_API(cudaEventQuery);
   if (event->happened < event->recorded && streams().random() % 2) run_one();
-  return event->happened < event->recorded ? cudaErrorNotReady : cudaSuccess;
+  if (event->happened < event->recorded) return cudaErrorNotReady;
+  host_learns(event->knows);
+  return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   TS_API(cudaEventSynchronize);
   counts().synchronisations++;
   const uint64_t version = event->recorded;
   run_until([&] { return event->happened >= version; });
+  host_learns(event->knows);
   return remember(asked_fault("work"));
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
@@ -314,20 +360,39 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
 
 // ---- copies ----
 
+static const char* const kFromHost = "a copy from the host";
+static const char* const kCopy = "a copy";
+
+// To find that the host changed what a copy had still to read.
+static uint64_t checksum(const void* memory, size_t bytes) {
+  uint64_t sum = bytes;
+  for (size_t k = 0; k < bytes; k++) sum = (sum ^ static_cast<const unsigned char*>(memory)[k]) * 0x100000001b3u;
+  return sum;
+}
+
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   TS_API(cudaMemcpyAsync);
   CUstream_st* s = find(stream);
   check_device_side(to, "a copy", s->device);
   check_device_side(from, "a copy", s->device);
   counts().copies++;
+  counts().bytes_copied += long(bytes);
+  if (!is_device_address(to)) counts().bytes_to_host += long(bytes);
+  if (!is_device_address(from)) counts().bytes_from_host += long(bytes);
   cudaPointerAttributes side;
   // From pageable memory the bytes are taken before the call returns; to it, the call returns when they are there.
   cudaPointerGetAttributes(&side, from);
   if (side.type == cudaMemoryTypeUnregistered) {
     const auto staged = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
-    return add(s, {"a copy from the host", [=] { copy_memory(to, staged->data(), bytes); }});
+    return add(s, {kFromHost, [=] { copy_memory(to, staged->data(), bytes, kFromHost); }});
   }
-  add(s, {"a copy", [=] { copy_memory(to, from, bytes); }});
+  const bool reads_host = side.type == cudaMemoryTypeHost;
+  const uint64_t sum = reads_host ? checksum(from, bytes) : 0;
+  add(s, {kCopy, [=] {
+            if (reads_host && checksum(from, bytes) != sum)
+              violation("the host changed pinned memory before the copy from it had been done");
+            copy_memory(to, from, bytes, kCopy);
+          }});
   cudaPointerGetAttributes(&side, to);
   if (side.type == cudaMemoryTypeUnregistered) {
     if (s->capture != nullptr) {
@@ -335,6 +400,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
       return remember(cudaErrorStreamCaptureUnsupported);
     }
     run_until([&] { return s->queue.empty(); });
+    host_waited_for(s);
   }
   return remember(asked_fault("work"));
 }
@@ -349,7 +415,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   check_device_side(to, "a copy to a peer", to_device);
   check_device_side(from, "a copy from a peer", from_device);
   counts().copies++;
-  return add(find(stream), {"a copy between devices", [=] { copy_memory(to, from, bytes); }});
+  return add(find(stream), {"a copy between devices", [=] { copy_memory(to, from, bytes, "a copy between devices"); }});
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind, cudaStream_t stream) {
@@ -359,16 +425,18 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   return add(find(stream), {"a copy of rows", [=] {
                               for (size_t row = 0; row < height; row++)
                                 copy_memory(static_cast<char*>(to) + row * to_pitch,
-                                            static_cast<const char*>(from) + row * from_pitch, width);
+                                            static_cast<const char*>(from) + row * from_pitch, width, "a copy of rows");
                             }});
 }
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
   TS_API(cudaMemsetAsync);
   CUstream_st* s = find(stream);
   check_device_side(to, "a fill", s->device);
+  if (bytes > 0 && !is_device_address(to)) violation("a fill of memory of the host");
+  counts().fills++;
   return add(s, {"a fill", [=] {
                    const OpenMemory open;
-                   if (first_bad_byte(to, bytes)) violation("a fill touches " + describe(first_bad_byte(to, bytes)));
+                   write_range(to, bytes, "a fill");
                    std::memset(to, value, bytes);
                  }});
 }
@@ -401,6 +469,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* out) {
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   const std::lock_guard guard(lock());
   const CUgraph_st* graph = find(stream)->capture;
+  if (cudaError_t fault = asked_fault("cudaStreamIsCapturing")) return remember(fault);
   *status = graph == nullptr ? cudaStreamCaptureStatusNone
             : graph->invalid ? cudaStreamCaptureStatusInvalidated
                              : cudaStreamCaptureStatusActive;
@@ -425,10 +494,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  TS_API(cudaGraphExecDestroy);
   delete graph;
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  TS_API(cudaGraphDestroy);
   delete graph;
   return cudaSuccess;
 }
@@ -438,7 +509,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
   if (file == nullptr) return remember(cudaErrorInvalidValue);
   std::fputs("digraph {\n", file);
   for (size_t k = 0; k < graph->ops.size(); k++)
-    std::fprintf(file, "  n%zu [label=\"%s\"];\n", k, graph->ops[k].name.c_str());
+    std::fprintf(file, "  n%zu [label=\"%s\"];\n", k, graph->ops[k].name);
   std::fputs("}\n", file);
   std::fclose(file);
   return cudaSuccess;

@@ -77,7 +77,7 @@ struct alignas(16) ulonglong2 {
 #define __syncthreads_or(condition) int(::tessera_executor::block_count(!!(condition)) != 0)
 #define __syncthreads_and(condition) int(::tessera_executor::block_count(!(condition)) == 0)
 inline void __syncwarp(unsigned mask = 0xffffffffu) { tessera_executor::warp_barrier(mask); }
-inline void __threadfence() {}
+inline void __threadfence() { tessera_executor::pass_fence(); }
 inline void __threadfence_block() {}
 inline void __nanosleep(unsigned) {}
 

@@ -20,7 +20,6 @@ struct Triple {
 struct Here {
   Triple thread, block, block_size, grid_size;
 };
-extern Here* current_thread;  // null outside of kernels
 // Constant within a thread: a compiler may ask once.
 __attribute__((const)) Triple thread_index();
 __attribute__((const)) Triple block_index();
@@ -35,6 +34,7 @@ int block_count(bool condition);
 void warp_barrier(unsigned mask);
 unsigned ballot(unsigned mask, bool condition);
 void note_atomic(void* at, size_t bytes);
+void pass_fence();
 
 /// Gives `bytes` to the warp and takes those of another lane.
 void exchange_bytes(unsigned mask, void* value, size_t bytes, int from);
@@ -55,8 +55,11 @@ struct Kernel {
 /// Keeps a copy of the parameters; the kernel runs when somebody waits for its stream, or later.
 void queue_kernel(const Kernel& kernel, cudaStream_t stream, const void* params, size_t bytes);
 
-/// Work that a library's stand-in (cuBLAS, CUB) does in the stream's order.
+/// Work that a library's stand-in (cuBLAS, CUB) does in the stream's order. What it reads and writes on the device is looked
+/// at: by itself in code that is compiled as kernels are (headers that they include), else it has to tell.
 void queue_host_work(const char* name, cudaStream_t stream, void (*run)(const void* params), const void* params,
                      size_t bytes);
+void library_reads(const void* at, size_t bytes);
+void library_writes(void* at, size_t bytes);
 
 }  // namespace tessera_executor
