@@ -68,7 +68,8 @@ std::string described(const void* address, Space space) {
 }
 
 [[noreturn]] void unwritten(const void* address, size_t bytes, Space space) {
-  violation("nobody wrote what is read: " + std::to_string(bytes) + " bytes, " + described(address, space));
+  violation("nobody wrote what is read, or not before: " + std::to_string(bytes) + " bytes, " +
+            described(address, space));
 }
 
 inline bool ordered(Stamp s, Space space) { return s < kFirstStamp || happened_before(s, space); }
@@ -286,9 +287,25 @@ TS_SIZES(TS_ACCESS)
 void __tsan_read_range(void* at, size_t bytes) { touch_range(at, bytes, Access::Read, TS_SITE); }
 void __tsan_write_range(void* at, size_t bytes) { touch_range(at, bytes, Access::Write, TS_SITE); }
 
-// What kernels are compiled to call instead of the library's (the compiler puts moves of its own in the place of memcpy,
-// which it does not tell of).
-void* tessera_kernel_memcpy(void* to, const void* from, size_t bytes) {
+// Atomic steps of host code (counters, statics that are made once); kernels have CUDA's.
+#define TS_ATOMIC(BITS, T)                                                                                            \
+  T __tsan_atomic##BITS##_load(const volatile T* at, int) { return __atomic_load_n(at, __ATOMIC_SEQ_CST); }           \
+  void __tsan_atomic##BITS##_store(volatile T* at, T x, int) { __atomic_store_n(at, x, __ATOMIC_SEQ_CST); }           \
+  T __tsan_atomic##BITS##_exchange(volatile T* at, T x, int) { return __atomic_exchange_n(at, x, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##BITS##_fetch_add(volatile T* at, T x, int) { return __atomic_fetch_add(at, x, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##BITS##_fetch_sub(volatile T* at, T x, int) { return __atomic_fetch_sub(at, x, __ATOMIC_SEQ_CST); } \
+  bool __tsan_atomic##BITS##_compare_exchange_strong(volatile T* at, T* wanted, T x, int, int) {                      \
+    return __atomic_compare_exchange_n(at, wanted, x, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
+  }                                                                                                                   \
+  bool __tsan_atomic##BITS##_compare_exchange_weak(volatile T* at, T* wanted, T x, int, int) {                        \
+    return __atomic_compare_exchange_n(at, wanted, x, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
+  }
+TS_ATOMIC(8, uint8_t)
+TS_ATOMIC(16, uint16_t) TS_ATOMIC(32, uint32_t) TS_ATOMIC(64, uint64_t)
+
+    // What kernels are compiled to call instead of the library's (the compiler puts moves of its own in the place of memcpy,
+    // which it does not tell of).
+    void* tessera_kernel_memcpy(void* to, const void* from, size_t bytes) {
   touch_range(from, bytes, Access::Read, TS_SITE);
   touch_range(to, bytes, Access::Write, TS_SITE);
   return std::memcpy(to, from, bytes);

@@ -91,6 +91,8 @@ void write_kernel(FILE* out, const std::string& name, const KernelCounts& k, boo
   std::fprintf(out, "%s\n", last ? "" : ",");
 }
 
+}  // namespace
+
 void write_report() {
   FILE* out = std::fopen(options().report.c_str(), "w");
   if (out == nullptr) return std::perror("TESSERA_EXECUTOR report");
@@ -116,8 +118,6 @@ void write_report() {
   std::fprintf(out, "  }\n}\n");
   std::fclose(out);
 }
-
-}  // namespace
 
 bool options_report = [] {
   if (options().report.empty()) return false;

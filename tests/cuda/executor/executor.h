@@ -36,6 +36,8 @@ struct Options {
 };
 Options& options();
 
+/// As fail=TEXT: "cudaMalloc@7:2!".
+void ask_for_fault(const std::string& text);
 /// The error that an API call has to return now: one that was asked for, or the device's lasting one.
 cudaError_t asked_fault(const char* function);
 /// Errors that stay: after them every call returns the same.
@@ -53,6 +55,7 @@ struct Counts {
 };
 Counts& counts();
 extern bool options_report;  // a report is asked for
+void write_report();
 /// An access of a sampled warp, for the sectors of the report; what a launch did.
 void sample(const void* site, const void* address, size_t bytes, bool write);
 bool wants_samples(unsigned block, unsigned warp);

@@ -76,6 +76,7 @@ State& state() {
 }  // namespace
 
 Options& options() { return state().options; }
+void ask_for_fault(const std::string& text) { ask_for(state(), text); }
 
 std::recursive_mutex& lock() {
   static std::recursive_mutex mutex;
