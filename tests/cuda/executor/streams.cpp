@@ -508,8 +508,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
   std::FILE* file = std::fopen(path, "w");
   if (file == nullptr) return remember(cudaErrorInvalidValue);
   std::fputs("digraph {\n", file);
-  for (size_t k = 0; k < graph->ops.size(); k++)
-    std::fprintf(file, "  n%zu [label=\"%s\"];\n", k, graph->ops[k].name);
+  for (size_t k = 0; k < graph->ops.size(); k++) std::fprintf(file, "  n%zu [label=\"%s\"];\n", k, graph->ops[k].name);
   std::fputs("}\n", file);
   std::fclose(file);
   return cudaSuccess;

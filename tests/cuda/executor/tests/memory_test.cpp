@@ -64,6 +64,12 @@ bool told(const char* words, const F& work) {
   return false;
 }
 
+char* new_segment() {
+  char* segment = device_array<char>(4096, false);
+  segment_taken(segment, 4096);
+  return segment;
+}
+
 }  // namespace
 
 TEST_CASE("executor: out of bounds by one byte, before, behind, and of a freed block") {
@@ -159,7 +165,7 @@ TEST_CASE("executor: the host cannot touch a device's memory") {
 
 TEST_CASE("executor: parts of a segment are blocks of their own") {
   const auto in_segment = [](bool free_it, bool beyond) {
-    char* segment = device_array<char>(4096, false);
+    char* segment = new_segment();
     block_taken(segment + 512, 100);
     cudaMemsetAsync(segment + 512, 0, 100, nullptr);
     if (free_it) block_freed(segment + 512);
@@ -170,7 +176,7 @@ TEST_CASE("executor: parts of a segment are blocks of their own") {
   CHECK(told("where it may not", [=] { in_segment(false, true); }));
   // The host may free a block while work with it is queued; who gets it next finds nothing in it.
   CHECK(told("nobody wrote", [] {
-    char* segment = device_array<char>(4096, false);
+    char* segment = new_segment();
     block_taken(segment, 100);
     launch<fill>(1, 1, segment, 100);
     block_freed(segment);
@@ -178,12 +184,12 @@ TEST_CASE("executor: parts of a segment are blocks of their own") {
     launch<copy_one<char>>(1, 1, device_array<char>(1), segment);
   }));
   CHECK(told("gives memory that somebody has", [] {
-    char* segment = device_array<char>(4096, false);
+    char* segment = new_segment();
     block_taken(segment, 100);
     block_taken(segment + 64, 100);
   }));
   CHECK(told("is no block", [] {
-    char* segment = device_array<char>(4096, false);
+    char* segment = new_segment();
     block_taken(segment, 100);
     block_freed(segment);
     block_freed(segment);

@@ -32,6 +32,7 @@ void pass_between(Order order) {
 // A block goes from stream to stream by way of the allocator.
 void hand_on(bool ordered, bool used_on_both) {
   char* segment = device_array<char>(4096, false);
+  segment_taken(segment, 4096);
   const cudaStream_t a = new_stream(), b = new_stream();
   const cudaEvent_t event = new_event(), used = new_event();
   int* block = reinterpret_cast<int*>(segment);
