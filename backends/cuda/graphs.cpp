@@ -61,9 +61,19 @@ void instantiate_graph(GraphHandle graph) {
   check_call(cudaGraphInstantiate(&graph->ready, graph->graph, 0));
 }
 
+// A capture whose end was refused goes on; it must not.
+void abandon_capture(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess || status == cudaStreamCaptureStatusNone) return;
+  cudaGraph_t spoilt = nullptr;
+  if (cudaStreamEndCapture(stream, &spoilt) != cudaSuccess) cudaGetLastError();
+  if (spoilt != nullptr) cudaGraphDestroy(spoilt);
+}
+
 void end_capture(GraphHandle graph, bool keep) {
   const OnDevice here(graph->device);
   const cudaError_t result = cudaStreamEndCapture(graph->stream, &graph->graph);
+  if (result != cudaSuccess) abandon_capture(graph->stream);
   allocator_of(graph->device).end_capture(graph->pool);
   try {
     check_call(result);

@@ -49,20 +49,22 @@ void copy_between(const CopyRequest& r) {
   const cudaStream_t to = stream_of(r.stream), from = stream_of(r.from_stream);
   enable_peer(r.to_device, r.from_device);
   const cudaEvent_t ready = event_behind(r.from_device, from);
-  cudaEvent_t done;
-  {
-    const OnDevice target(r.to_device);
-    cudaError_t result = cudaStreamWaitEvent(to, ready, 0);
-    if (result == cudaSuccess)
-      result = cudaMemcpyPeerAsync(r.to, index_of(r.to_device), r.from, index_of(r.from_device), r.bytes, to);
-    keep_event(r.from_device, ready);  // who waits for it has been told already
-    check_call(result);
-    done = event_behind(r.to_device, to);
-  }
-  const OnDevice source(r.from_device);
-  const cudaError_t result = cudaStreamWaitEvent(from, done, 0);
-  keep_event(r.to_device, done);
+  const OnDevice target(r.to_device);
+  cudaError_t result = cudaStreamWaitEvent(to, ready, 0);
+  if (result == cudaSuccess)
+    result = cudaMemcpyPeerAsync(r.to, index_of(r.to_device), r.from, index_of(r.from_device), r.bytes, to);
+  keep_event(r.from_device, ready);  // who waits for it has been told already
   check_call(result);
+  try {
+    const cudaEvent_t done = event_behind(r.to_device, to);
+    const OnDevice source(r.from_device);
+    result = cudaStreamWaitEvent(from, done, 0);
+    keep_event(r.to_device, done);
+    check_call(result);
+  } catch (...) {
+    cudaStreamSynchronize(to);  // nobody else keeps the source from being used again
+    throw;
+  }
 }
 
 // Up to 64 kB the driver stages on its own without waiting; very large copies would want as much pinned memory.

@@ -8,6 +8,7 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/memory_format.h"
+#include "runtime/ops/pinned.h"
 #include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
@@ -54,7 +55,8 @@ void check_copy(const Tensor& to, const Tensor& from) {
           ") at non-singleton dimension ", t.size() - i);
 }
 
-void copy_across(const Tensor& to, const Tensor& from) {
+// Without `wait` nobody waits for the device if the host's side is pinned, which the backend then looks after.
+void copy_across(const Tensor& to, const Tensor& from, bool wait) {
   Tensor source = from;
   if (source.sizes() != to.sizes()) {
     Tensor wide = Tensor::empty(to.sizes(), from.dtype(), from.device());
@@ -68,7 +70,8 @@ void copy_across(const Tensor& to, const Tensor& from) {
     source = dense;
   }
   Tensor target = to.is_contiguous() ? to : Tensor::empty(to.sizes(), to.dtype(), to.device());
-  copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes());
+  if (to.device().is_cpu() && !(target.same(to) && is_pinned(to))) wait = true;
+  copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes(), wait);
   if (!target.same(to)) copy_into(to, target);
 }
 
@@ -91,17 +94,19 @@ void copy_math_bits(const Tensor& to, const Tensor& from) {
 
 }  // namespace
 
-void copy_into(const Tensor& to, const Tensor& from) {
+static void copy_or_begin(const Tensor& to, const Tensor& from, bool wait) {
   check_copy(to, from);
   if (to.numel() == 0 || to.device().is_meta()) return;
   if ((to.math_bits() | from.math_bits()) != 0) [[unlikely]]
     return copy_math_bits(to, from);
-  if (to.device() != from.device()) return copy_across(to, from);
+  if (to.device() != from.device()) return copy_across(to, from, wait);
   const Tensor* operands[] = {&to, &from};
   Loop loop;
   make_loop(loop, operands, 2);
   copy_kernel(to.device(), CopyCall{loop});
 }
+
+void copy_into(const Tensor& to, const Tensor& from) { copy_or_begin(to, from, true); }
 
 constexpr size_t kFewBytes = 1024;  // a call of a kernel costs more than to clear them
 
@@ -125,7 +130,7 @@ void fill_into(const Tensor& to, Scalar given) {
   fill_kernel(to.device(), FillCall{loop, value});
 }
 
-Tensor copy_(const Tensor& self, const Tensor& from) {
+static Tensor copy_recorded(const Tensor& self, const Tensor& from, bool wait) {
   const bool record = needs_grad(self, from) && is_differentiable(self.dtype());
   if (record || self.requires_grad()) check_inplace(self);
   check_no_internal_overlap(self);
@@ -134,12 +139,15 @@ Tensor copy_(const Tensor& self, const Tensor& from) {
   Tensor source = from;
   if (&self.storage() == &from.storage() && !self.same(from))
     source = clone(from);  // may overlap: the order would matter
-  if (!self.same(from)) copy_into(self, source);
+  if (!self.same(from)) copy_or_begin(self, source, wait);
   self.bump_version();
   Tensor handle = self;
   if (node) rebase_history(handle, std::move(node));
   return handle;
 }
+
+Tensor copy_(const Tensor& self, const Tensor& from) { return copy_recorded(self, from, true); }
+Tensor copy_without_waiting(const Tensor& self, const Tensor& from) { return copy_recorded(self, from, false); }
 
 Tensor fill_(const Tensor& self, Scalar value) {
   if (self.requires_grad()) check_inplace(self);
@@ -196,13 +204,26 @@ Tensor to_format(const Tensor& self, DType type, bool copy, const MemoryFormat& 
   return out;
 }
 
+Tensor to_without_waiting(const Tensor& self, DType dtype, Device device, bool copy) {
+  const Device place = resolve_device(device);
+  if (place == self.device() || place.is_meta()) return to(self, dtype, place, copy);
+  Tensor out = place.is_cpu() && self.device().is_cuda() ? empty_pinned(self.sizes(), dtype)
+                                                         : Tensor::empty(self.sizes(), dtype, place);
+  copy_or_begin(out, self, false);
+  if (needs_grad(self) && is_differentiable(dtype)) record_conversion(out, self);
+  return out;
+}
+
 Tensor to_dtype(const Tensor& self, DType dtype) { return to(self, dtype, {}); }
 Tensor to_device(const Tensor& self, Device device) { return to(self, {}, device); }
 
 namespace {
 
 // In-place by name: self is argument 0, so the result needs no copying back.
-void copy_boxed(OpCall& c) { c.results.emplace_back(copy_(c.tensor(0), Unbox<Tensor>::get(c, 1))); }
+void copy_boxed(OpCall& c) {
+  const Tensor from = Unbox<Tensor>::get(c, 1);
+  c.results.emplace_back(Unbox<bool>::get(c, 2) ? copy_without_waiting(c.tensor(0), from) : copy_(c.tensor(0), from));
+}
 void fill_boxed(OpCall& c) {
   if (c.is_tensor(1)) c.results.emplace_back(copy_(c.tensor(0), c.tensor(1)));
   else c.results.emplace_back(fill_(c.tensor(0), c.scalar(1)));

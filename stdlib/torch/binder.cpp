@@ -99,6 +99,7 @@ void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
   const OpSchema& schema = entry_->schema();
   for (size_t i = 0; i < schema.args.size(); ++i) {
     const std::string& name = schema.args[i].name;
+    if (name == "pin_memory" && makes_tensors(schema)) continue;  // no op's business
     if (name != "self") add_keyword(in, name, static_cast<int>(i));
   }
   // Functions call self `input`, and both know NumPy's names.
@@ -113,7 +114,8 @@ void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
   if (entry_->has(kOut)) add_keyword(in, "out", kOutKeyword);
   if (makes_tensors(schema)) {
     add_keyword(in, "requires_grad", kRequiresGradKeyword);
-    for (const char* name : {"pin_memory", "layout"}) add_keyword(in, name, kIgnored);
+    add_keyword(in, "pin_memory", kPinMemoryKeyword);
+    add_keyword(in, "layout", kIgnored);
   }
 }
 
@@ -201,6 +203,9 @@ bool Binder::bind_keywords(Interpreter& in, const TorchState& state, const Args&
     } else if (at == kRequiresGradKeyword) {
       if (!v.is_bool()) return false;
       call.requires_grad = v.as_bool();
+    } else if (at == kPinMemoryKeyword) {
+      if (!v.is_bool() && !v.is_none()) return false;
+      call.pin_memory = v.is_bool() && v.as_bool();
     }
   }
   return true;

@@ -27,13 +27,13 @@ struct BoundCall {
   void reset() {
     out.clear();
     out_value = Value();
-    requires_grad = inplace = false;
+    requires_grad = pin_memory = inplace = false;
   }
 
   Scratch scratch;
   TensorList out;
   Value out_value;             // what out= was given, to hand back
-  bool requires_grad = false;  // the keyword that every function that makes a tensor has
+  bool requires_grad = false, pin_memory = false;  // keywords that every function that makes a tensor has
   bool inplace = false;
 
  private:
@@ -53,7 +53,7 @@ class Binder {
 
  private:
   // Keywords that are no argument of the schema.
-  enum Special : int { kOutKeyword = -1, kRequiresGradKeyword = -2, kIgnored = -3 };
+  enum Special : int { kOutKeyword = -1, kRequiresGradKeyword = -2, kIgnored = -3, kPinMemoryKeyword = -4 };
   struct Keyword {
     const Str* name;  // interned
     int at;

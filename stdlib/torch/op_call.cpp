@@ -3,6 +3,7 @@
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/ops/math_bits.h"
+#include "runtime/ops/pinned.h"
 #include "runtime/ops/reduce.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/op_example.h"
@@ -127,6 +128,8 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
     return wrapped;
   }
   if (args.count > 0 && is_tensor(state, args[0]) && tensor_of(args[0]).same(*result)) return args[0];
+  if (bound.pin_memory) [[unlikely]]
+    *result = pin_memory(*result);
   if (bound.requires_grad) require_grad_of(*result);
   return wrap_tensor(in, std::move(*result));
 }

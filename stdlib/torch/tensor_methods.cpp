@@ -9,6 +9,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/math_bits.h"
+#include "runtime/ops/pinned.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/error_operands.h"
@@ -192,11 +193,11 @@ Value is_contiguous(Interpreter& in, const Args& args) {
   return Value::boolean(format ? tensor_lies_in(self_of(args), format) : self_of(args).is_contiguous());
 }
 
-Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy,
-                const char* format = nullptr) {
+Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy, const char* format = nullptr,
+                bool wait = true) {
   return in_torch(in, args[0], [&] {
     const Tensor& self = self_of(args);
-    Tensor result = format ? tensor_to(self, dtype, device, copy, format) : tensor_to(self, dtype, device, copy);
+    Tensor result = format ? tensor_to(self, dtype, device, copy, format) : tensor_to(self, dtype, device, copy, wait);
     return result.same(self_of(args)) ? args[0] : wrap_tensor(in, std::move(result));
   });
 }
@@ -220,13 +221,13 @@ Value to(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&]() -> Value {
     DType dtype = self_of(args).dtype();
     Device device = self_of(args).device();
-    bool copy = false;
+    bool copy = false, wait = true;
     const char* format = nullptr;
     uint32_t flags = 0;  // positional non_blocking, then copy
     const uint32_t positional = args.positional();
     for (uint32_t i = 1; i < positional; ++i) {
       if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = tensor_of(args[i]).device();
-      else if (args[i].is_bool() && flags < 2) copy = ++flags == 2 && args[i].as_bool();
+      else if (args[i].is_bool() && flags < 2) (++flags == 2 ? copy : wait) = args[i].as_bool() == (flags == 2);
       else if (!args[i].is_none() && !to_dtype(in, args[i], dtype) && !to_device(in, args[i], device))
         refuse_to(in, args);
     }
@@ -238,9 +239,10 @@ Value to(Interpreter& in, const Args& args) {
       if (name == "copy") copy = truth(in, args[i]);
       else if (name == "other" || name == "tensor") dtype = expect_tensor(in, args[i], "other").dtype();
       else if (name == "memory_format") format = memory_format(in, args[i]);
-      else if (name != "non_blocking") refuse_to(in, args);
+      else if (name == "non_blocking") wait = !truth(in, args[i]);
+      else refuse_to(in, args);
     }
-    return converted(in, args, dtype, device, copy, format);
+    return converted(in, args, dtype, device, copy, format, wait);
   });
 }
 
@@ -249,7 +251,8 @@ Value cpu(Interpreter& in, const Args& args) { return converted(in, args, self_o
 Value cuda(Interpreter& in, const Args& args) {
   Device device(DeviceType::Cuda);
   if (args.count > 1 && !args[1].is_none()) in_torch(in, args, [&] { to_device(in, args[1], device); });
-  return converted(in, args, self_of(args).dtype(), device, false);
+  const bool wait = args.count <= 2 || !truth(in, args[2]);
+  return converted(in, args, self_of(args).dtype(), device, false, nullptr, wait);
 }
 
 Value type_as(Interpreter& in, const Args& args) {
@@ -411,6 +414,16 @@ Value is_same_size(Interpreter& in, const Args& args) {
 
 Value itself(Interpreter&, const Args& args) { return args[0]; }
 
+Value pin(Interpreter& in, const Args& args) {
+  return in_torch(in, args[0], [&] {
+    Tensor result = pin_memory(self_of(args));
+    return result.same(self_of(args)) ? args[0] : wrap_tensor(in, std::move(result));
+  });
+}
+Value pinned(Interpreter& in, const Args& args) {
+  return in_torch(in, args[0], [&] { return Value::boolean(is_pinned(self_of(args))); });
+}
+
 Value reversed(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (t.dim() == 0) return args[0];
@@ -484,7 +497,7 @@ const NativeDef kPlainMethods[] = {
 
 // Methods that are functions of torch written in the language.
 const char* const kScriptMethods[] = {"__dlpack__", "__dlpack_device__", "apply_",     "dense_dim", "dim_order",
-                                      "histogram",  "is_nonzero",        "is_pinned",  "is_shared", "is_signed",
+                                      "histogram",  "is_nonzero",        "is_shared",  "is_signed",
                                       "map_",       "nonzero_static",    "sparse_dim", "to_dense",  "to_sparse"};
 
 Value call_script(Interpreter& in, const Args& args) {
@@ -528,7 +541,8 @@ const NativeDef kMethods[] = {
     {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
      "A tensor of data with this dtype."},
     {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
-    {"pin_memory(self)", itself, "The tensor: host memory is not pinned."},
+    {"pin_memory(self, device=None)", pin, "The tensor in memory that a device copies from on its own."},
+    {"is_pinned(self, device=None)", pinned, "Whether it lies in such memory."},
     {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
     {"__deepcopy__(self, memo)", deep_copy},
     {"__reduce_ex__(self, protocol)", reduce, "What pickle writes."},

@@ -3,10 +3,13 @@
 
 #include "runtime/ops.h"
 #include "runtime/ops/memory_format.h"
+#include "runtime/ops/pinned.h"
 
 namespace tessera::stdlib {
 
-Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy) { return to(t, dtype, device, copy); }
+Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, bool wait) {
+  return wait ? to(t, dtype, device, copy) : to_without_waiting(t, dtype, device, copy);
+}
 
 Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, const char* format) {
   const bool same = dtype == t.dtype() && device == t.device() && !copy;

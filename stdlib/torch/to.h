@@ -7,7 +7,8 @@
 namespace tessera::stdlib {
 
 // The tensor itself where nothing changes and no copy is asked for. Recorded when gradients are.
-Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy);
+/// Without `wait` a copy between pinned memory and a device is not waited for.
+Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, bool wait = true);
 // In a memory format by its name, "torch.channels_last".
 Tensor tensor_to(const Tensor& t, DType dtype, Device device, bool copy, const char* format);
 bool tensor_lies_in(const Tensor& t, const char* format);

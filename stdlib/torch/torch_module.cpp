@@ -7,6 +7,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/ops/pinned.h"
 #include "runtime/plan.h"
 #include "runtime/random.h"
 #include "stdlib/torch/autocast.h"
@@ -55,7 +56,11 @@ Value make_tensor(Interpreter& in, const Args& args) {
           "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
     });
   return in_torch(in, args[0],
-                  [&] { return finish(in, tensor_from_data(in, args[0], args[1], args[2], true), args[3]); });
+                  [&] {
+                    Tensor made = tensor_from_data(in, args[0], args[1], args[2], true);
+                    if (truth(in, args[4])) made = pin_memory(made);
+                    return finish(in, std::move(made), args[3]);
+                  });
 }
 
 Value as_tensor(Interpreter& in, const Args& args) {

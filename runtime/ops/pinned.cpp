@@ -1,0 +1,41 @@
+#include "runtime/ops/pinned.h"
+
+#include "runtime/device/backend.h"
+#include "runtime/error.h"
+#include "runtime/ops.h"
+
+namespace tessera::tensor {
+namespace {
+
+// Null: there is no device that would copy.
+const DeviceBackend* pinning_backend() {
+  const DeviceBackend* backend = device_backend(DeviceType::Cuda);
+  return backend == nullptr || backend->device_count() == 0 ? nullptr : backend;
+}
+
+}  // namespace
+
+bool is_pinned(const Tensor& t) {
+  if (!t.device().is_cpu() || t.numel() == 0) return false;
+  const DeviceBackend* backend = pinning_backend();
+  return backend != nullptr && backend->is_pinned(t.storage().data());
+}
+
+Tensor empty_pinned(Ints sizes, DType dtype) {
+  resolve_device(Device(DeviceType::Cuda));
+  const DeviceBackend* backend = pinning_backend();
+  size_t bytes = size_t(numel_of(sizes)) * item_size(dtype);
+  void* memory = backend->allocate_pinned(bytes);
+  return Tensor::from_blob(memory, sizes, dtype, [=](void* block) { backend->release_pinned(block, bytes); });
+}
+
+Tensor pin_memory(const Tensor& t) {
+  if (pinning_backend() == nullptr || is_pinned(t)) return t;  // without a device all memory is as good
+  check(t.device().is_cpu(), TensorErrorKind::Runtime, "cannot pin 'torch.", name(t.device().type), ".",
+        scalar_type_name(t.dtype()), "Tensor' only dense CPU tensors can be pinned");
+  Tensor out = empty_pinned(t.sizes(), t.dtype());
+  copy_into(out, t);
+  return out;
+}
+
+}  // namespace tessera::tensor

@@ -1,0 +1,97 @@
+#include "stdlib/torch/launch_log.h"
+
+#include <atomic>
+
+#include "lang/core/protocol.h"
+#include "lang/vm/frame.h"
+#include "lang/vm/provenance.h"
+#include "lang/vm/vm.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+using lang::Frame;
+using lang::Source;
+using lang::Span;
+
+// A ring: what nobody asked about in the last 4,096 launches is forgotten. A number says in its upper byte whose ring it is,
+// for interpreters share devices.
+class Log final : public LaunchLog {
+ public:
+  explicit Log(Interpreter& in) : in_(in) {
+    static std::atomic<uint32_t> made{0};
+    mine_ = (++made & 0xff) << 24;
+  }
+
+  uint32_t note(const char* slot) override {
+    if (ring_.empty()) ring_.resize(kLaunches);
+    if (++last_ >= 1u << 24) last_ = 1;
+    Entry& entry = ring_[last_ % kLaunches];
+    entry = {mine_ | last_, kNowhere, {}, slot};
+    const Frame* frame = in_.vm().top();
+    if (frame != nullptr) frame = lang::program_frame(frame);
+    if (frame != nullptr) {
+      entry.source = number_of(frame->code->source);
+      entry.span = lang::current_span(*frame);
+    }
+    return entry.launch;
+  }
+
+  std::string describe(uint32_t launch) const override {
+    if (ring_.empty() || (launch & 0xff000000u) != mine_) return "";
+    const Entry& entry = ring_[(launch & 0xffffffu) % kLaunches];
+    if (entry.launch != launch || entry.source == kNowhere) return "";
+    const Source& source = *sources_[entry.source];
+    return "at " + std::string(source.name()) + ":" + std::to_string(source.line_number(entry.span.begin)) + " (" +
+           entry.slot + ")";
+  }
+
+ private:
+  static constexpr uint32_t kLaunches = 4096, kNowhere = UINT32_MAX;
+  struct Entry {
+    uint32_t launch = 0, source = kNowhere;
+    Span span;
+    const char* slot = nullptr;
+  };
+
+  // Few sources launch anything, and mostly the same as just before.
+  uint32_t number_of(const std::shared_ptr<const Source>& source) {
+    if (recent_ < sources_.size() && sources_[recent_] == source) return recent_;
+    for (recent_ = 0; recent_ < sources_.size(); recent_++)
+      if (sources_[recent_] == source) return recent_;
+    sources_.push_back(source);
+    return recent_;
+  }
+
+  Interpreter& in_;
+  std::vector<Entry> ring_;
+  std::vector<std::shared_ptr<const Source>> sources_;
+  uint32_t mine_, last_ = 0, recent_ = 0;
+};
+
+struct LogObject : Object {
+  std::unique_ptr<Log> log;
+};
+
+void destroy_log(Interpreter& in, Object* self) {
+  auto* const object = static_cast<LogObject*>(self);
+  torch_state(in).context.launches = nullptr;
+  object->log.~unique_ptr();
+  free_object(in, object);
+}
+
+}  // namespace
+
+void add_launch_log(Interpreter& in, Module& module) {
+  Type* const type =
+      in.new_type({.name = "LaunchLog", .module = "torch._C", .size = sizeof(LogObject), .flags = kFinalType});
+  type->slots.destroy = destroy_log;
+  auto* const object = make_object<LogObject>(in, type);
+  const Value kept = Value::adopt(object);
+  object->log = std::make_unique<Log>(in);
+  torch_state(in).context.launches = object->log.get();
+  set_member(in, module, "_launch_log", kept);
+}
+
+}  // namespace tessera::stdlib
