@@ -1,35 +1,14 @@
-// Reductions of runtime/ops/reduce.def: a block of threads for each result, combined in a fixed order, so that a result has
-// the same bits in every run. Floating point is summed in double.
-#include "backends/cuda/loop.cuh"
+// Reductions of runtime/ops/reduce.def: float32 and halves are added up in float32 as trees, float64 in float64, integers in
+// int64.
+#include "runtime/device/calls.h"
 
+#include "backends/cuda/fold.cuh"
 #include "backends/cuda/lane.cuh"
-
+#include "backends/cuda/loop.cuh"
 #include "runtime/ops/reduce_ids.h"
 
 namespace tessera::tensor::cuda {
 namespace {
-
-struct Layout {
-  const char* in;
-  char* out;
-  int64_t* out_index;
-  DType in_dtype, out_dtype;
-  int kept, reduced;
-  int64_t kept_sizes[kMaxDeviceDims], kept_strides[kMaxDeviceDims];
-  int64_t reduced_sizes[kMaxDeviceDims], reduced_strides[kMaxDeviceDims];
-  int64_t kept_numel, reduced_numel;
-  double p;
-};
-
-__device__ inline int64_t offset_of(int64_t i, int dims, const int64_t* sizes, const int64_t* strides) {
-  int64_t at = 0;
-  for (int d = 0; d < dims; d++) {
-    const int64_t rest = d + 1 < dims ? i / sizes[d] : 0;
-    at += (i - rest * sizes[d]) * strides[d];
-    i = rest;
-  }
-  return at;
-}
 
 #define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, ...)      \
   struct Reduce_##NAME {                                                          \
@@ -53,98 +32,114 @@ __device__ inline int64_t offset_of(int64_t i, int dims, const int64_t* sizes, c
 #include "runtime/ops/reduce.def"
 #undef REDUCE
 
-// Thread t takes elements t, t + 256, ...; then the 256 totals are combined as a tree.
-template <class Op, class T>
-__global__ void reduce_kernel(Layout layout) {
-  using L = Lane<T>;
-  TS_SHARED(T, totals, kThreads);
-  TS_SHARED(unsigned long long, firsts, 1);
-  unsigned long long& first = firsts[0];
-  for (int64_t k = blockIdx.x; k < layout.kept_numel; k += gridDim.x) {
-    const int64_t base = offset_of(k, layout.kept, layout.kept_sizes, layout.kept_strides);
-    auto element = [&](int64_t i) {
-      return load_as<T>(layout.in, base + offset_of(i, layout.reduced, layout.reduced_sizes, layout.reduced_strides),
-                        layout.in_dtype);
-    };
-    L total = Op::identity(L(0));
-    for (int64_t i = threadIdx.x; i < layout.reduced_numel; i += kThreads)
-      total = Op::combine(total, Op::map(L(element(i)), L(layout.p)));
-    totals[threadIdx.x] = total.v;
-    if (threadIdx.x == 0) first = ~0ull;
-    __syncthreads();
-    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-      if (threadIdx.x < half)
-        totals[threadIdx.x] = Op::combine(L(totals[threadIdx.x]), L(totals[threadIdx.x + half])).v;
-      __syncthreads();
-    }
-    const T best = totals[0];
-    if (threadIdx.x == 0)
-      store_as(layout.out, k, layout.out_dtype, Op::finish(L(best), L(layout.reduced_numel), L(layout.p)).v);
-    if (layout.out_index != nullptr) {
-      for (int64_t i = threadIdx.x; i < layout.reduced_numel; i += kThreads) {
-        const T x = element(i);
-        if (x == best || (x != x && best != best)) {
-          atomicMin(&first, (unsigned long long)i);
-          break;
-        }
-      }
-      __syncthreads();
-      if (threadIdx.x == 0) layout.out_index[k] = int64_t(first);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Op, class T>
-void run(const Layout& layout, const Place& place) {
-  const int64_t blocks = layout.kept_numel < 65535 ? layout.kept_numel : 65535;
-  launch<reduce_kernel<Op, T>>(place, {unsigned(blocks), kThreads}, layout);
-}
-
 constexpr bool for_integers_Sum = true, for_integers_Keep = true, for_integers_Bool = true, for_integers_Count = true,
                for_integers_Float = false;
 
-template <class Op, bool kIntegers>
-void run_for(const Layout& layout, DType compute, const Place& place) {
-  if (is_floating(compute)) return run<Op, double>(layout, place);
-  if constexpr (kIntegers) run<Op, long long>(layout, place);
-  else fail_with(TensorErrorKind::NotImplemented, "this reduction is not implemented for integers on CUDA");
+// pow of doubles is a call, around which registers are saved: rows with it have kernels of their own.
+constexpr bool calls_pow(int op) { return op == reduction::r_norm_p; }
+
+/// f(the row's functions): all threads of a launch go the same way, and kernels are few.
+template <class T, bool kPow, class F>
+__device__ T with_row(int op, const F& f) {
+  switch (op) {
+#define REDUCE(NAME, CLASS, ...)                                                                                   \
+  case reduction::r_##NAME:                                                                                        \
+    if constexpr (calls_pow(reduction::r_##NAME) == kPow && (std::is_floating_point_v<T> || for_integers_##CLASS)) \
+      return f(Reduce_##NAME());                                                                                   \
+    else break;
+#include "runtime/ops/reduce.def"
+#undef REDUCE
+  }
+  return T(0);
 }
 
-void reduce(const ReduceCall& call) {
-  if (call.kept_numel == 0) return;
-  if (call.kept > kMaxDeviceDims || call.reduced > kMaxDeviceDims)
-    fail_with(TensorErrorKind::Runtime,
-              "tensors with more than 16 dimensions that do not merge are not supported on CUDA");
-  Layout layout{call.in,
-                call.out,
-                reinterpret_cast<int64_t*>(call.out_index),
-                call.in_dtype,
-                call.out_dtype,
-                call.kept,
-                call.reduced,
-                {},
-                {},
-                {},
-                {},
-                call.kept_numel,
-                call.reduced_numel,
-                call.param.to_double()};
-  for (int d = 0; d < call.kept; d++)
-    layout.kept_sizes[d] = call.kept_sizes[d], layout.kept_strides[d] = call.kept_strides[d];
-  for (int d = 0; d < call.reduced; d++)
-    layout.reduced_sizes[d] = call.reduced_sizes[d], layout.reduced_strides[d] = call.reduced_strides[d];
-  using Function = void (*)(const Layout&, DType, const Place&);
-  static constexpr Function kTable[] = {
-#define REDUCE(NAME, CLASS, ...) run_for<Reduce_##NAME, for_integers_##CLASS>,
+template <class T, bool kPow>
+struct Reduction {
+  using Total = T;
+  using Number = T;
+  using L = Lane<T>;
+
+  const char* in;
+  char* out;
+  int op;
+  DType in_dtype, out_dtype;
+  double n, p;
+
+  __device__ T start() const {
+    return with_row<T, kPow>(op, [](auto row) { return decltype(row)::identity(L(0)).v; });
+  }
+  __device__ T merge(T a, T b) const {
+    return with_row<T, kPow>(op, [&](auto row) { return decltype(row)::combine(L(a), L(b)).v; });
+  }
+  __device__ T take(const Share& at, int64_t) const {
+    Values<T> x;
+    load_values(x, in, in_dtype, at, T(0));
+    return with_row<T, kPow>(op, [&](auto row) {
+      using Row = decltype(row);
+      L total = Row::identity(L(0));
+#pragma unroll
+      for (int r = 0; r < kRounds<T>; r++) {
+        if (!at.any(r)) continue;
+        L m[kPack];
+#pragma unroll
+        for (int j = 0; j < kPack; j++) m[j] = at.has(r, j) ? Row::map(L(x.v[r][j]), L(p)) : Row::identity(L(0));
+        total = Row::combine(total, Row::combine(Row::combine(m[0], m[1]), Row::combine(m[2], m[3])));
+      }
+      return total.v;
+    });
+  }
+  __device__ T take_one(int64_t offset, int64_t, int64_t) const {
+    const T x = load_as<T>(in, offset, in_dtype);
+    return with_row<T, kPow>(op, [&](auto row) { return decltype(row)::map(L(x), L(p)).v; });
+  }
+  __device__ void finish(int64_t result, T total) const {
+    const T y = with_row<T, kPow>(op, [&](auto row) { return decltype(row)::finish(L(total), L(n), L(p)).v; });
+    store_as(out, result, out_dtype, y);
+  }
+};
+
+FoldShape shape_of(const ReduceCall& c, bool is_stored, int thread_elements) {
+  const Nest kept(c.kept, c.kept_sizes, c.kept_strides), reduced(c.reduced, c.reduced_sizes, c.reduced_strides);
+  const int64_t along = c.reduced_strides[0];
+  const bool columns = c.kept > 0 && along != 1 && (along == 0 || c.kept_strides[0] < along) && c.kept_strides[0] != 0;
+  VectorRule rule(c.in_dtype);
+  rule.start(c.in);
+  if (along != 1 || !is_stored) rule.step(1);
+  if (c.kept_numel > 1)
+    for (int d = 0; d < c.kept; d++) rule.step(c.kept_strides[d]);
+  if (c.reduced > 1) rule.step(c.reduced_sizes[0]);
+  for (int d = 1; d < c.reduced; d++) rule.step(c.reduced_strides[d]);
+  FoldShape shape(kept, reduced, c.kept_numel, c.reduced_numel, columns, rule.vector(), thread_elements);
+  shape.one_by_one = !is_stored;
+  return shape;
+}
+
+template <class T, bool kPow>
+void run(const ReduceCall& c) {
+  const bool is_stored = is_stored_for<T>(c.in_dtype);
+  fold(c.launch, shape_of(c, is_stored, kThreadElements<T>),
+       Reduction<T, kPow>{c.in, c.out, c.op, c.in_dtype, c.out_dtype, double(c.reduced_numel), c.param.to_double()});
+}
+
+constexpr bool is_for_integers(int op) {
+  constexpr bool kTable[] = {
+#define REDUCE(NAME, CLASS, ...) for_integers_##CLASS,
 #include "runtime/ops/reduce.def"
 #undef REDUCE
   };
-  const Place place(call.launch);
-  kTable[call.op](layout, call.compute, place);
+  return kTable[op];
 }
 
-const CudaKernel<ReduceCall> reduce_entry("sum", reduce);
+void reduce(const ReduceCall& c) {
+  const bool pow = calls_pow(c.op);
+  if (c.compute == DType::Float32) return pow ? run<float, true>(c) : run<float, false>(c);
+  if (c.compute == DType::Float64) return pow ? run<double, true>(c) : run<double, false>(c);
+  if (!is_for_integers(c.op))
+    fail_with(TensorErrorKind::NotImplemented, "this reduction is not implemented for integers on CUDA");
+  run<long long, false>(c);
+}
+
+const CudaKernel<ReduceCall> entry("sum", reduce);
 
 }  // namespace
 }  // namespace tessera::tensor::cuda
