@@ -4,7 +4,7 @@
 
 #include "backends/cuda/fold.cuh"
 #include "backends/cuda/lane.cuh"
-#include "backends/cuda/loop.cuh"
+#include "backends/cuda/element.cuh"
 #include "runtime/ops/reduce_ids.h"
 
 namespace tessera::tensor::cuda {
