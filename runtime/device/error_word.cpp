@@ -14,6 +14,15 @@ namespace {
       fail(TensorErrorKind::Index, "index ", word.value, " is out of bounds for dimension ", word.dim, " with size ",
            word.size);
     case ErrorWord::EmbeddingIndex: fail(TensorErrorKind::Index, "index out of range in self");
+    case ErrorWord::ScatterIndex:
+      fail(TensorErrorKind::Runtime, "index ", word.value, " is out of bounds for dimension ", word.dim, " with size ",
+           word.size);
+    case ErrorWord::CopyIndex:
+      fail(TensorErrorKind::Index, "index_copy_(): index ", word.value, " is out of bounds for dimension ", word.dim,
+           " with size ", word.size);
+    case ErrorWord::TakeIndex:
+      fail(TensorErrorKind::Index, "out of range: tried to access index ", word.value, " on a tensor of ", word.size,
+           " elements.");
     case ErrorWord::Target: fail(TensorErrorKind::Index, "Target ", word.value, " is out of bounds.");
     case ErrorWord::DivisionByZero: fail(TensorErrorKind::Runtime, "ZeroDivisionError");
     case ErrorWord::Probability:

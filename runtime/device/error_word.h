@@ -16,7 +16,10 @@ struct ErrorWord {
     EmbeddingIndex,  // the same, in a table of embeddings
     Target,          // a class label beyond the number of classes: value
     DivisionByZero,
-    Probability,  // a weight or probability that is negative, infinite or not a number
+    Probability,   // a weight or probability that is negative, infinite or not a number
+    ScatterIndex,  // as Index, in the words of scatter and gather, of index_copy, and of take
+    CopyIndex,
+    TakeIndex,
   };
   uint32_t kind = None;  // the kernel that finds None here may fill in the rest
   int32_t dim = 0;
