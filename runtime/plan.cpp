@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "runtime/context.h"
+#include "runtime/device/two_devices.h"
 
 namespace tessera::tensor {
 
@@ -167,14 +168,17 @@ Device common_device(const Tensor* const* inputs, int count) {
       device = other;
       continue;
     }
-    if (device.is_meta() || other.is_meta())  // the words of PyTorch's meta kernels
-      fail(TensorErrorKind::Runtime, "Tensor on device ", other.str(), " is not on the expected device ", device.str(),
-           "!");
-    Device low = device.is_cpu() ? other : device, high = device.is_cpu() ? device : other;
-    fail(TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but found at least two devices, ",
-         low.str(), " and ", high.str(), "!");
+    fail_two_devices(device, other);
   }
   return device;
+}
+
+void fail_two_devices(Device a, Device b) {
+  if (a.is_meta() || b.is_meta())  // the words of PyTorch's meta kernels
+    fail(TensorErrorKind::Runtime, "Tensor on device ", b.str(), " is not on the expected device ", a.str(), "!");
+  if (a.is_cpu()) std::swap(a, b);  // the expected one is the first that is no CPU
+  fail(TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but found at least two devices, ",
+       a.str(), " and ", b.str(), "!");
 }
 
 // ---- overlap ----

@@ -6,6 +6,7 @@
     run_scripts.py --tsr tsr --update NAME            writes NAME.out and NAME.err from what it printed
     run_scripts.py --python python3                   checks lang/ (with PyTorch: tensor/, errors/) against CPython
     run_scripts.py --tsr tsr --examples python3       scripts/examples: both print the same
+    run_scripts.py --tsr tsr --device cuda            those with tensors, made on that device unless told otherwise
 
 A script NAME.tsr says what it prints in comments `# expect: text`, one for each line printed, in order;
 `# expect!: pattern` is a regular expression. Long output stands in NAME.out instead. `# error: ValueError: text`
@@ -14,6 +15,10 @@ A script that expects an error exits with status 1; NAME.status holds another nu
 NAME.args are further arguments, NAME.in is standard input, the files of NAME.d/ are put beside the script.
 NAME.cmd stands in place of NAME.tsr for a command line of its own: `{dir}` in it is the test's folder.
 A script without any of these is no test.
+
+On another device a tensor's text has `device='cuda:0'` more, which is taken away before the comparison, and so may break its lines
+elsewhere; random numbers are the CPU's (TESSERA_CUDA_RANDOM). tests/cuda/not_on_cuda.txt lists the scripts that print something
+else there, each with the reason; one that passes nevertheless is a failure.
 
 Every test runs in an empty folder. Paths of the test's folder are shown relative. Death by a signal is always a failure.
 """
@@ -96,7 +101,7 @@ def find_cases(words, root=SCRIPTS, untested=False):
     return [c for c in cases if c]
 
 
-def run(case, command, timeout, as_python=False):
+def run(case, command, timeout, as_python=False, extra_environment={}):
     """Runs one case in an empty folder; its paths come back relative."""
     folder = case.path.parent
     with tempfile.TemporaryDirectory() as work:
@@ -115,7 +120,7 @@ def run(case, command, timeout, as_python=False):
             arguments = [script] + shlex.split(case.read('.args') or '')
         stdin = case.beside('.in')
         environment = dict(os.environ, PYTHONUTF8='1', PYTHONDONTWRITEBYTECODE='1', PYTHONHASHSEED='0', COLUMNS='80',
-                           LSAN_OPTIONS=f'suppressions={ROOT}/tests/leaks.supp:print_suppressions=0')
+                           LSAN_OPTIONS=f'suppressions={ROOT}/tests/leaks.supp:print_suppressions=0', **extra_environment)
         with open(stdin if stdin.exists() else os.devnull, 'rb') as given:
             try:
                 done = subprocess.run(command + arguments, cwd=work, env=environment, stdin=given,
@@ -202,6 +207,57 @@ def judge_stderr(case, result, exact):
     return None
 
 
+# ---- another device ----
+
+def without_device(text, device):
+    return re.sub(rf",\s+device='{device}(:0)?'", '', text)
+
+
+def judge_on_device(case, result, device):
+    """As judge, but for the device in the text of tensors, and for where their lines break."""
+    shown = Result(result.status, without_device(result.out, device), without_device(result.err, device))
+    problem = judge(case, shown, exact_stderr=False)
+    if problem is None or result.status is None or result.status != case.status():
+        return problem
+    if case.expects is None:
+        want = case.read('.out')
+    elif any(pattern for pattern, _ in case.expects):
+        return problem
+    else:
+        want = '\n'.join(text for _, text in case.expects)
+    if without_device(want, device).split() != shown.out.split():
+        return problem
+    return judge_stderr(case, shown, exact=False)
+
+
+def read_reasons(file):
+    """Lines `NAME: reason` as a dict."""
+    lines = [s.strip() for s in file.read_text(encoding='utf-8').splitlines()]
+    return dict(s.split(': ', 1) for s in lines if s and not s.startswith('#'))
+
+
+def run_on_device(options, pool):
+    listed = read_reasons(ROOT / 'tests' / 'cuda' / 'not_on_cuda.txt')
+    cases = [c for c in find_cases(options.words) if c.path.suffix == '.tsr' and
+             re.search(r'^\s*(import|from) (torch|torchvision|numpy)\b', c.path.read_bytes().decode('utf-8', 'replace'), re.M)]
+    command = options.tsr + ['--device', options.device]
+    environment = {'TESSERA_CUDA_RANDOM': 'cpu'}
+    results = list(pool.map(lambda c: run(c, command, options.timeout, extra_environment=environment), cases))
+    problems = [judge_on_device(c, r, options.device) for c, r in zip(cases, results)]
+    for number, case in enumerate(cases):
+        reason = listed.pop(case.name, None)
+        if reason and problems[number] and results[number].status != 86:
+            problems[number] = None
+        elif reason and not problems[number]:
+            problems[number] = f'passes, though tests/cuda/not_on_cuda.txt says: {reason}'
+    status = report(cases, results, problems, options.list_failures)
+    if not options.words:
+        for name in listed:
+            print(f'FAILED {name}: tests/cuda/not_on_cuda.txt names it, and there is no such script')
+            status = 1
+    return status
+
+
 def update(case, result):
     if result.status is None or result.status < 0:
         return 'not written: it did not end by itself'
@@ -274,6 +330,7 @@ def main():
     parser.add_argument('--tsr', type=lambda s: shlex.split(s), help='the interpreter')
     parser.add_argument('--python', help='check the expectations with this CPython 3.11 instead')
     parser.add_argument('--examples', metavar='PYTHON', help='compare scripts/examples with this CPython instead')
+    parser.add_argument('--device', help='make tensors on this device')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--timeout', type=float, default=20, help='seconds for one test')
     parser.add_argument('--list-failures', action='store_true', help='show the output of failing tests too')
@@ -290,6 +347,8 @@ def main():
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         if options.examples:
             return compare_examples(options, pool)
+        if options.device:
+            return run_on_device(options, pool)
         if options.python:
             folders = ('lang', 'tensor', 'errors', 'files') if imports(options.python, 'torch, numpy') else ('lang',)
             cases = [c for folder in folders for c in find_cases(options.words, SCRIPTS / folder) if c.path.suffix == '.tsr']

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/device/backend.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
@@ -553,6 +554,8 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
         "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
     const bool weighed = id == k_lerp && in[2].is_tensor() && in[2].tensor().dim() > 0;
     check_out_type(weighed ? "lerp.tensor" : row.name, plan.result, out->dtype());
+    if (device != out->device()) [[unlikely]]
+      fail_two_devices(out->device(), device);
     result = *out;
     const bool other_shape = result.sizes() != sizes;
     resize_output(result, sizes);
@@ -624,9 +627,8 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   if (id == k_celu) check_alpha(params[0]);
   if (row.params) params = fit_params(id, row, params, plan, fitted);
   check_inplace_dtype(id, plan.result, self);
-  check(device == self.device(), TensorErrorKind::Runtime,
-        "Expected all tensors to be on the same device, but found at least two devices, ", self.device().str(), " and ",
-        device.str(), "!");
+  if (device != self.device()) [[unlikely]]
+    fail_two_devices(self.device(), device);
   if (orders_uint64(id, plan.common)) [[unlikely]]
     return void(copy_(self, run_ordered(id, row, in, params)));
   for (int k = 1; k < count; k++)

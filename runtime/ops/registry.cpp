@@ -8,6 +8,7 @@
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/plan.h"
 #include "runtime/random.h"
 
@@ -239,6 +240,21 @@ void check_asked_type(const OpCall& c, const Tensor& result, const Tensor& out) 
   }
 }
 
+namespace {
+
+// What is made of tensors stays with them; what is made of numbers goes where out= lies.
+void check_out_device(const OpCall& c, const Tensor& out, const Tensor& result) {
+  const bool of_tensors = std::any_of(c.args.begin(), c.args.end(), [](const Arg& arg) {
+    return arg.is_tensor() || arg.kind() == Arg::Kind::Tensors || arg.kind() == Arg::Kind::OptionalTensors;
+  });
+  if (!of_tensors) return;
+  if (c.is_inplace()) fail_two_devices(out.device(), result.device());
+  fail(TensorErrorKind::Runtime, "Expected out tensor to have device ", result.device().str(), ", but got ",
+       out.device().str(), " instead");
+}
+
+}  // namespace
+
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
   check_apart(c, n);
   // PyTorch looks at the vectors of eigh first.
@@ -255,6 +271,8 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
       c.results.emplace_back(out);
       continue;
     }
+    if (out.device() != results[i].device()) [[unlikely]]
+      check_out_device(c, out, results[i]);
     if (c.is_inplace()) detail::check_inplace_result(c, out, Meta::of(results[i]));
     else
       check_asked_type(c, results[i], out),
@@ -358,7 +376,7 @@ static void check_no_overlap(const Tensor& out, const Tensor& in) {
 }
 
 bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
-  if (out.dtype() != meta.dtype || !meta.strides.empty()) return false;
+  if (out.dtype() != meta.dtype || !meta.strides.empty() || out.device() != meta.device) return false;
   for (const Arg& arg : c.args) {
     if (arg.is_tensor() && arg.tensor().defined() && &arg.tensor().storage() == &out.storage()) return false;
     if (arg.kind() == Arg::Kind::Tensors)
@@ -368,7 +386,7 @@ bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
       }
   }
   resize_output(out, meta.sizes);
-  return out.is_contiguous() && out.device() == meta.device;
+  return out.is_contiguous();
 }
 
 // What has no derivative may be written into an out= whatever it is computed from.

@@ -38,7 +38,7 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
   if (is_tensor(state, key)) return TensorIndex::of(resolved(tensor_of(key)));
   if (is_list(key) || is_tuple(key) || is_range(key))
     return TensorIndex::of(
-        tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), Value::none(), true));
+        tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), wrap_device(in, kCpu), true));
   if (key.is_object() && type_name(in, key) == "ndarray") return TensorIndex::of(expect_tensor(in, key, "index"));
   if (key.is_object() && key.as_object()->kind == ObjectKind::Boxed) return TensorIndex::integer(index(in, key));
   if (is_str(key)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");

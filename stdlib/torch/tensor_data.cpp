@@ -236,7 +236,8 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
   if (is_tensor(state, data) || is_array(in, data)) {
     const Tensor& t = expect_tensor(in, data, "data");
     GradMode no_grad(false);
-    return tensor_to(t, has_dtype ? wanted : t.dtype(), has_device ? device : t.device(), copy);
+    const bool moves = has_device || !device.is_cpu();  // also where a default device was set
+    return tensor_to(t, has_dtype ? wanted : t.dtype(), moves ? device : t.device(), copy);
   }
   if (data.is_object() && !is_sequence(data) && !find_attr(in, data, intern(in, "__dlpack__")).is_undefined()) {
     const Value module(static_cast<Object*>(in.import("torch.utils.dlpack")));

@@ -48,7 +48,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   std::fprintf(stderr, "\nCUDA executor: the host touched device memory: %s\n", describe(info->si_addr).c_str());
   void* calls[48];
   const int count = backtrace(calls, 48);
-  for (int k = 2; k < count && k < 18; k++) print_call(calls[k]);  // after the handler and the kernel's return
+  for (int k = 2; k < count && k < 9; k++) print_call(calls[k]);  // after the handler and the kernel's return
   std::fflush(stderr);
   _exit(86);
 }
