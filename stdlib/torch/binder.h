@@ -32,7 +32,7 @@ struct BoundCall {
 
   Scratch scratch;
   TensorList out;
-  Value out_value;             // what out= was given, to hand back
+  Value out_value;                                 // what out= was given, to hand back
   bool requires_grad = false, pin_memory = false;  // keywords that every function that makes a tensor has
   bool inplace = false;
 

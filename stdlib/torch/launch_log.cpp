@@ -74,12 +74,8 @@ struct LogObject : Object {
   std::unique_ptr<Log> log;
 };
 
-void destroy_log(Interpreter& in, Object* self) {
-  auto* const object = static_cast<LogObject*>(self);
-  torch_state(in).context.launches = nullptr;
-  object->log.~unique_ptr();
-  free_object(in, object);
-}
+// With the module, when the interpreter ends: its Context is gone by then.
+void destroy_log(Interpreter& in, Object* self) { free_object(in, static_cast<LogObject*>(self)); }
 
 }  // namespace
 

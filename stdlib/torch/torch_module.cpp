@@ -55,12 +55,11 @@ Value make_tensor(Interpreter& in, const Args& args) {
           "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
           "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
     });
-  return in_torch(in, args[0],
-                  [&] {
-                    Tensor made = tensor_from_data(in, args[0], args[1], args[2], true);
-                    if (truth(in, args[4])) made = pin_memory(made);
-                    return finish(in, std::move(made), args[3]);
-                  });
+  return in_torch(in, args[0], [&] {
+    Tensor made = tensor_from_data(in, args[0], args[1], args[2], true);
+    if (truth(in, args[4])) made = pin_memory(made);
+    return finish(in, std::move(made), args[3]);
+  });
 }
 
 Value as_tensor(Interpreter& in, const Args& args) {

@@ -32,7 +32,7 @@ const DeviceBackend* found() {
   MESSAGE("left out: no plugin with two devices (TESSERA_CUDA_PLUGIN)");
   return nullptr;
 }
-#define NEEDS_DEVICES()                     \
+#define NEEDS_DEVICES()                      \
   const DeviceBackend* const cuda = found(); \
   if (cuda == nullptr) return
 
@@ -401,10 +401,11 @@ TEST_CASE("what a capture cannot hold is refused, and nothing stays behind") {
   synchronize(kFirst);
   const OnStream here(kFirst, stream);
   GraphHandle graph = cuda->begin_capture(kFirst, stream, cuda->create_pool(), CaptureMode::Global);
-  CHECK_THROWS_WITH_AS(to_device(numbers(100), kFirst),
-                       "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
-                       "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True.",
-                       TensorError);
+  CHECK_THROWS_WITH_AS(
+      to_device(numbers(100), kFirst),
+      "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
+      "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True.",
+      TensorError);
   CHECK_THROWS_AS(sum(x).item(), TensorError);  // waits for what is not done
   CHECK_THROWS_AS(cuda->end_capture(graph, false), TensorError);
   CHECK(cuda->capture_status(kFirst, stream) == CaptureStatus::None);
@@ -443,8 +444,9 @@ TEST_CASE("child: when memory is over" * doctest::skip()) {
     message = error.message();
     for (const std::string& note : error.notes()) notes += note + "\n";
   }
-  CHECK(message.starts_with("CUDA out of memory. Tried to allocate 40.00 MiB. GPU 0 has a total capacity of 64.00 MiB of "
-                            "which "));
+  CHECK(
+      message.starts_with("CUDA out of memory. Tried to allocate 40.00 MiB. GPU 0 has a total capacity of 64.00 MiB of "
+                          "which "));
   CHECK(notes.find("40.00 MiB in 1 block\n") != std::string::npos);
   CHECK(stats_of(kFirst).ooms == 1);
   give(kFirst, second);
@@ -476,7 +478,8 @@ static int work(const DeviceBackend* cuda) {
       f();
     } catch (const TensorError& error) {
       errors++;
-      const bool clear = error.message().starts_with("CUDA error: ") || error.message().starts_with("CUDA out of memory.");
+      const bool clear =
+          error.message().starts_with("CUDA error: ") || error.message().starts_with("CUDA out of memory.");
       CHECK_MESSAGE(clear, error.message());
     }
   };
@@ -515,8 +518,7 @@ static int work(const DeviceBackend* cuda) {
       try {
         cuda->end_capture(graph, false);
         cuda->destroy_graph(graph);
-      } catch (const TensorError&) {
-      }
+      } catch (const TensorError&) {}
       throw;
     }
     cuda->end_capture(graph, false);
@@ -544,16 +546,35 @@ TEST_CASE("child: one call fails" * doctest::skip()) {
 
 TEST_CASE("each call of the driver may fail: one clear error, no leak, and all is well afterwards") {
   NEEDS_DEVICES();
-  const char* const functions[] = {
-      "cudaMalloc",        "cudaFree",           "cudaMemGetInfo",       "cudaHostAlloc",          "cudaStreamCreate",
-      "cudaStreamQuery",   "cudaEventCreate",    "cudaEventRecord",      "cudaEventQuery",         "cudaEventSynchronize",
-      "cudaMemcpyAsync",   "cudaLaunchKernel",   "cudaStreamWaitEvent",  "cudaMemsetAsync",        "cudaStreamSynchronize",
-      "cudaGraphLaunch",   "cudaSetDevice",      "cudaDeviceSynchronize", "cudaMemcpyPeerAsync",   "cudaEventElapsedTime",
-      "cudaGraphInstantiate", "cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaDeviceEnablePeerAccess"};
+  const char* const functions[] = {"cudaMalloc",
+                                   "cudaFree",
+                                   "cudaMemGetInfo",
+                                   "cudaHostAlloc",
+                                   "cudaStreamCreate",
+                                   "cudaStreamQuery",
+                                   "cudaEventCreate",
+                                   "cudaEventRecord",
+                                   "cudaEventQuery",
+                                   "cudaEventSynchronize",
+                                   "cudaMemcpyAsync",
+                                   "cudaLaunchKernel",
+                                   "cudaStreamWaitEvent",
+                                   "cudaMemsetAsync",
+                                   "cudaStreamSynchronize",
+                                   "cudaGraphLaunch",
+                                   "cudaSetDevice",
+                                   "cudaDeviceSynchronize",
+                                   "cudaMemcpyPeerAsync",
+                                   "cudaEventElapsedTime",
+                                   "cudaGraphInstantiate",
+                                   "cudaStreamBeginCapture",
+                                   "cudaStreamEndCapture",
+                                   "cudaDeviceEnablePeerAccess"};
   for (const char* function : functions)
     for (int call = 1; call <= 3; call++) {
       const char* error = std::string(function) == "cudaMalloc" && call == 2 ? ":2" : ":719";
-      CHECK(run_child("child: one call fails", "fail=" + std::string(function) + "@" + std::to_string(call) + error) == 0);
+      CHECK(run_child("child: one call fails", "fail=" + std::string(function) + "@" + std::to_string(call) + error) ==
+            0);
     }
 }
 
