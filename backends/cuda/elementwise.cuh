@@ -246,11 +246,12 @@ __global__ void __launch_bounds__(kThreads)
   using Lane = typename Body::Lane;
   constexpr int kItems = kStridedItems;
   const uint32_t first = blockIdx.x * (kItems * kThreads) + threadIdx.x;
+  if (first >= nest.numel) return;
   int32_t to[kItems], from[kItems][Body::kInputs];
 #pragma unroll
   for (int i = 0; i < kItems; i++) {
-    // Threads beyond the end read the last element again.
-    uint32_t rest = first + i * kThreads < nest.numel ? first + i * kThreads : nest.numel - 1;
+    // Beyond the end a thread reads its own first element again: another's may be written meanwhile, when done in place.
+    uint32_t rest = first + i * kThreads < nest.numel ? first + i * kThreads : first;
     to[i] = 0;
 #pragma unroll
     for (int k = 0; k < Body::kInputs; k++) from[i][k] = 0;
