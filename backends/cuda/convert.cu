@@ -23,8 +23,7 @@ struct ConvertBody {
   using Lane = T;
   using Result = T;
   struct Types {
-    static constexpr TypeBits kLoads = bits_of(sources<T>()), kStores = bits_of(kAllTypes), kAllLoads = kLoads,
-                              kAllStores = kStores;
+    static constexpr TypeBits kLoads = bits_of(sources<T>()), kStores = bits_of(kAllTypes);
   };
   static constexpr int kInputs = 1, kOutputs = 1;
   static constexpr bool kShort = true;

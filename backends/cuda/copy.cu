@@ -91,11 +91,9 @@ void copy_tiles(const Loop& loop, int tiled, const Place& place) {
 void move(const Loop& loop, const Place& place) {
   with_raw_type(loop.dtype[0], [&](auto tag) {
     using Body = RawBody<typename decltype(tag)::type>;
-    Loop raw = loop;
-    raw.dtype[0] = raw.dtype[1] = Body::kType;
     Operands<Body> operands{};
     operands.out[0] = loop.data[0];
-    run_elementwise(place, raw, Body{}, operands, {{1}});
+    run_elementwise(place, loop, Body{}, operands, {{1}});
   });
 }
 

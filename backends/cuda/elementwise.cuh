@@ -7,8 +7,9 @@
 //
 // A body:  using Lane = Num<float>;  using Result = Lane or bool;
 //          static constexpr int kInputs, kOutputs;   static constexpr bool kShort: takes a few instructions
-//          using Types: TypeBits kLoads, kStores of `dense`, kAllLoads, kAllStores of `strided`
+//          using Types: TypeBits kLoads, kStores: the dtypes of `dense`
 //          __device__ void operator()(const Lane (&in)[kInputs], Result (&out)[kOutputs]) const
+//          static constexpr DType kType, if elements of any dtype that have its size are taken as such
 #pragma once
 
 #include "backends/cuda/divide.cuh"
@@ -231,6 +232,16 @@ __global__ void __launch_bounds__(kThreads)
 
 inline constexpr int kStridedItems = 2;  // of a thread
 
+// Dtypes that are seldom mixed with the lane's take a call: as many cases in every kernel would take nvcc minutes.
+template <class T>
+[[gnu::noinline]] __device__ T load_other(const char* data, int64_t at, DType type) {
+  return load_as<T>(data, at, type);
+}
+template <class T>
+[[gnu::noinline]] __device__ void store_other(char* data, int64_t at, DType type, T value) {
+  store_as(data, at, type, value);
+}
+
 template <int kInputs>
 struct Nest {
   uint32_t numel;
@@ -272,10 +283,16 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < kItems; i++) in[i][k] = Lane(operands.number[k]);
       continue;
     }
+    if (!has_type(Body::Types::kLoads, operands.in_type[k])) {
+#pragma unroll
+      for (int i = 0; i < kItems; i++)
+        in[i][k] = Lane(load_other<NumberOf<Lane>>(operands.in[k], from[i][k], operands.in_type[k]));
+      continue;
+    }
     switch (operands.in_type[k]) {
 #define TS_CASE(NAME, TYPE)                                                                                          \
   case DType::NAME:                                                                                                  \
-    if constexpr (has_type(Body::Types::kAllLoads, DType::NAME)) {                                                   \
+    if constexpr (has_type(Body::Types::kLoads, DType::NAME)) {                                                      \
       const TYPE* data = reinterpret_cast<const TYPE*>(operands.in[k]);                                              \
       _Pragma("unroll") for (int i = 0; i < kItems; i++) in[i][k] = Lane(convert<NumberOf<Lane>>(data[from[i][k]])); \
     }                                                                                                                \
@@ -290,17 +307,12 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int k = 0; k < Body::kOutputs; k++) {
     if (Body::kOutputs > 1 && operands.out[k] == nullptr) continue;
-    switch (operands.out_type) {
-#define TS_CASE(NAME, TYPE)                                                                                   \
-  case DType::NAME:                                                                                           \
-    if constexpr (has_type(Body::Types::kAllStores, DType::NAME)) {                                           \
-      TYPE* data = reinterpret_cast<TYPE*>(operands.out[k]);                                                  \
-      _Pragma("unroll") for (int i = 0; i < kItems; i++) if (first + i * kThreads < nest.numel) data[to[i]] = \
-          convert<TYPE>(LaneOf<typename Body::Result>::number(out[i][k]));                                    \
-    }                                                                                                         \
-    break;
-      TS_DEVICE_TYPES(TS_CASE)
-#undef TS_CASE
+#pragma unroll
+    for (int i = 0; i < kItems; i++) {
+      if (first + i * kThreads >= nest.numel) break;
+      if (has_type(Body::Types::kStores, operands.out_type))
+        store_one<Body::Types::kStores>(operands.out[k], to[i], operands.out_type, out[i][k]);
+      else store_other(operands.out[k], to[i], operands.out_type, LaneOf<typename Body::Result>::number(out[i][k]));
     }
   }
 }
@@ -355,17 +367,22 @@ template <class Body>
 void run_elementwise(const Place& place, const Loop& loop, const Body& body, Operands<Body> operands,
                      const Inputs<Body>& inputs) {
   if (loop.numel == 0) return;
-  operands.out_type = loop.dtype[0];
+  constexpr bool kRaw = requires { Body::kType; };
+  const auto type_of = [&](int k) {
+    if constexpr (kRaw) return Body::kType;
+    else return loop.dtype[k];
+  };
+  operands.out_type = type_of(0);
   for (int k = 0; k < Body::kInputs; k++) {
     const int of = inputs.of[k];
     const bool number = of < 0 || (loop.host_scalars >> of & 1);
     operands.in[k] = number ? nullptr : loop.data[of];
-    operands.in_type[k] = number ? DType::Float32 : loop.dtype[of];
+    operands.in_type[k] = number ? DType::Float32 : type_of(of);
     if (of >= 0 && number) __builtin_memcpy(&operands.number[k], loop.numbers[of], sizeof operands.number[k]);
   }
   using Types = typename Body::Types;
-  const DensePlan plan = plan_dense(loop, kGroup<typename Body::Lane>, Types::kLoads, Types::kStores, operands.out + 1,
-                                    Body::kOutputs - 1);
+  const DensePlan plan = plan_dense(loop, kGroup<typename Body::Lane>, kRaw ? ~0u : Types::kLoads,
+                                    kRaw ? ~0u : Types::kStores, operands.out + 1, Body::kOutputs - 1);
   if (plan.is_dense) return launch_dense(place, loop, body, operands, inputs, plan);
   if (is_one_part(loop)) return launch_strided(place, loop, body, operands, inputs);
   each_part(loop, [&](const Loop& part) {

@@ -32,12 +32,10 @@ void fill(const FillCall& call) {
   const Place place(call.launch);
   with_raw_type(loop.dtype[0], [&](auto tag) {
     using Body = RawBody<typename decltype(tag)::type>;
-    Loop raw = loop;
-    raw.dtype[0] = Body::kType;
     Operands<Body> operands{};
     operands.out[0] = loop.data[0];
     put_element(&operands.number[0], call.value, loop.dtype[0]);
-    run_elementwise(place, raw, Body{}, operands, {{-1}});
+    run_elementwise(place, loop, Body{}, operands, {{-1}});
   });
 }
 

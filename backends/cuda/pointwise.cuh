@@ -16,7 +16,7 @@ namespace m = TS_FUNCTIONS;
 
 constexpr bool kIsComplex = is_complex_number<Lane>, kIsWhole = std::is_integral_v<NumberOf<Lane>>;
 
-/// What a body takes and gives beside the lane's own type: vectors for what programs mix, single elements for all.
+/// What a body takes and gives as vectors beside the lane's own type: what programs mix.
 template <class Result>
 struct PointwiseTypes {
   static constexpr DTypeSet narrow() {
@@ -30,10 +30,6 @@ struct PointwiseTypes {
   static constexpr bool kMask = std::is_same_v<Result, bool>;
   static constexpr TypeBits kLoads = bits_of(kIsComplex ? narrow() : narrow() | DType::Bool);
   static constexpr TypeBits kStores = bits_of(kMask ? DTypeSet(DType::Bool) : narrow());
-  static constexpr TypeBits kAllLoads = bits_of(kIsComplex ? kAllTypes
-                                                : kIsWhole ? DTypeSet(DType::Bool) | kIntegralTypes | kWideUnsignedTypes
-                                                           : kRealTypes | kWideUnsignedTypes);
-  static constexpr TypeBits kAllStores = bits_of(kIsComplex && !kMask ? kComplexTypes : kAllTypes);
 };
 
 template <class F>

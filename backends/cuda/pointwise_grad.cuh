@@ -17,8 +17,7 @@ namespace {
 struct GradTypes {
   static constexpr TypeBits kOwn = 1u << int(dtype_of<TS_REAL>);
   static constexpr TypeBits kLoads = kOwn | bits_of(sizeof(TS_REAL) == 4 ? kHalfTypes | DType::Bool : DTypeSet());
-  static constexpr TypeBits kAllLoads = bits_of(kRealTypes | kWideUnsignedTypes);
-  static constexpr TypeBits kStores = kOwn, kAllStores = kOwn;
+  static constexpr TypeBits kStores = kOwn;
 };
 
 template <class D0, class D1, class D2>

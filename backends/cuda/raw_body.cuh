@@ -11,7 +11,7 @@ struct RawBody {
   using Result = T;
   struct Types {
     static constexpr TypeBits kLoads = 1u << int(is_complex_number<T> ? DType::Complex128 : dtype_of<T>);
-    static constexpr TypeBits kStores = kLoads, kAllLoads = kLoads, kAllStores = kLoads;
+    static constexpr TypeBits kStores = kLoads;
   };
   static constexpr int kInputs = 1, kOutputs = 1;
   static constexpr bool kShort = true;
