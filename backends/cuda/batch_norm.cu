@@ -71,7 +71,7 @@ struct ChannelMoments {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     batch_norm_lines(const __grid_constant__ ChannelLines<BatchNormCall> by, const __grid_constant__ BatchNormCall c) {
   struct Affine {
     T scale, shift;
@@ -145,19 +145,19 @@ struct ChannelGradients {
 
 /// dx = inverse * weight * (g - mean(g) - y * mean(g y)), without the means where the statistics were given.
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     batch_norm_dx(const __grid_constant__ ChannelLines<BatchNormGradCall> by,
                   const __grid_constant__ BatchNormGradCall c, const TwoSums<T>* sums) {
   struct Channel {
     T mean, inverse, factor, g_mean, along;
   };
+  const T one_nth = T(1) / T(c.items * c.size);
   const auto numbers = [&](int64_t k) {
     Channel n{static_cast<const T*>(c.mean)[k], static_cast<const T*>(c.inverse)[k], 0, 0, 0};
     n.factor = c.weight ? static_cast<const T*>(c.weight)[k] * n.inverse : n.inverse;
     if (c.training) {
-      const T count = T(c.items * c.size);
       const TwoSums<T> of_all = sums[k];
-      n.g_mean = of_all.first / count, n.along = of_all.second / count;
+      n.g_mean = of_all.first * one_nth, n.along = of_all.second * one_nth;
     }
     return n;
   };

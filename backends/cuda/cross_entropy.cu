@@ -28,7 +28,7 @@ __device__ void write_loss(const CrossEntropyCall& c, const Line& line, const Ex
 }
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     cross_entropy_lines(const __grid_constant__ Lines lines, const __grid_constant__ CrossEntropyCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 1> x(line, c.dtype, -infinity<T>(), c.x);
@@ -45,7 +45,7 @@ struct Larger {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     cross_entropy_dx(const __grid_constant__ Lines lines, const __grid_constant__ CrossEntropyGradCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 1> x(line, c.dtype, -infinity<T>(), c.x);

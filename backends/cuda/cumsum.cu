@@ -23,6 +23,13 @@ struct Running {
       return product ? a * b : a + b;
     }
   }
+  /// The order of memory to that of the scan, and back. Numbers change places: an index that is not known would make an array
+  /// in memory of registers.
+  static __device__ void turn(T (&v)[kPack], bool backwards) {
+    const T first = v[0], second = v[1];
+    v[0] = backwards ? v[3] : v[0], v[1] = backwards ? v[2] : v[1];
+    v[2] = backwards ? second : v[2], v[3] = backwards ? first : v[3];
+  }
   __device__ void load(T (&to)[kPack], const ScanPack& at) const {
     with_stored<T>(dtype, [&](auto s) {
       using S = typename decltype(s)::type;
@@ -33,8 +40,11 @@ struct Running {
           if (at.count)
             some = *reinterpret_cast<const Vector<S, kPack>*>(x + (at.step < 0 ? at.offset - 3 : at.offset));
 #pragma unroll
+          for (int j = 0; j < kPack; j++) to[j] = converted<S, T>(some.v[j]);
+          turn(to, at.step < 0);
+#pragma unroll
           for (int j = 0; j < kPack; j++)
-            to[j] = at.has(j) ? converted<S, T>(at.step < 0 ? some.v[kPack - 1 - j] : some.v[j]) : start();
+            if (!at.has(j)) to[j] = start();
           return;
         }
       }
@@ -50,8 +60,12 @@ struct Running {
         if (at.vector) {
           if (at.count == 0) return;
           Vector<S, kPack> some;
+          T turned[kPack];
 #pragma unroll
-          for (int j = 0; j < kPack; j++) some.v[at.step < 0 ? kPack - 1 - j : j] = converted<T, S>(from[j]);
+          for (int j = 0; j < kPack; j++) turned[j] = from[j];
+          turn(turned, at.step < 0);
+#pragma unroll
+          for (int j = 0; j < kPack; j++) some.v[j] = converted<T, S>(turned[j]);
           *reinterpret_cast<Vector<S, kPack>*>(y + (at.step < 0 ? at.offset - 3 : at.offset)) = some;
           return;
         }

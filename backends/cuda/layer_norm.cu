@@ -48,7 +48,7 @@ struct Affine {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     layer_norm_rows(const __grid_constant__ Lines lines, const __grid_constant__ LayerNormCall c,
                     const __grid_constant__ Affine<T> affine) {
   each_line(lines, [&](const Line& line) {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kMaxTeam)
 
 /// With y the normalised row: dx = inverse * (g weight - mean(g weight) - y * mean(g weight y)).
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     layer_norm_dx(const __grid_constant__ Lines lines, const __grid_constant__ LayerNormGradCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 2> in(line, c.dtype, T(0), c.g, c.x);

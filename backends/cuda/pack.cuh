@@ -11,7 +11,7 @@ namespace tessera::tensor::cuda {
 inline constexpr int kMaxNestDims = 16;  // after neighbours are merged
 inline constexpr int kPack = 4;
 template <class T>
-inline constexpr int kRounds = sizeof(T) == 8 ? 2 : 4;
+inline constexpr int kRounds = sizeof(T) == 8 ? 1 : 2;
 /// Elements of all rounds.
 template <class T>
 inline constexpr int kThreadElements = kRounds<T>* kPack;

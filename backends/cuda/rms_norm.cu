@@ -8,7 +8,7 @@ namespace tessera::tensor::cuda {
 namespace {
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     rms_norm_rows(const __grid_constant__ Lines lines, const __grid_constant__ RmsNormCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 1> x(line, c.dtype, T(0), c.x);
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kMaxTeam)
 
 /// dx = inverse * (g weight - x inverse * mean(g weight x inverse)).
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     rms_norm_dx(const __grid_constant__ Lines lines, const __grid_constant__ RmsNormGradCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 2> in(line, c.dtype, T(0), c.g, c.x);

@@ -8,7 +8,7 @@ namespace tessera::tensor::cuda {
 namespace {
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     softmax_lines(const __grid_constant__ Lines lines, const __grid_constant__ SoftmaxCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 1> x(line, c.dtype, -infinity<T>(), c.in);
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kMaxTeam)
 }
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     softmax_grad_lines(const __grid_constant__ Lines lines, const __grid_constant__ SoftmaxGradCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 2> x(line, c.dtype, T(0), c.g, c.y);
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kMaxTeam)
 }
 
 template <class T>
-__global__ void __launch_bounds__(kMaxTeam)
+__global__ void __launch_bounds__(kMaxTeam, 1)
     logsumexp_lines(const __grid_constant__ Lines lines, const __grid_constant__ LogSumExpCall c) {
   each_line(lines, [&](const Line& line) {
     Elements<T, 1> x(line, c.dtype, -infinity<T>(), c.in);

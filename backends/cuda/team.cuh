@@ -6,7 +6,7 @@
 
 namespace tessera::tensor::cuda {
 
-inline constexpr int kMaxTeam = 512;  // threads of a block, which then may have 128 registers each
+inline constexpr int kMaxTeam = 512;  // threads of a block: with more, kernels over lines would have too few registers
 
 namespace warp {
 
