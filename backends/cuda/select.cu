@@ -89,12 +89,13 @@ __global__ void __launch_bounds__(kThreads) select_in_blocks(const SelectCall c,
     const int64_t place = occurrence(row, nth.key, nth.which);
     if (threadIdx.x != 0) continue;
     c.index[r] = place;
-    copy_element(c.out, r, c.in, row.start + place, int(item_size(c.dtype)));
+    copy_element(c.out, r, c.in, row.start + place, bits / 8);
   }
 }
 
 // Of one sorted row; a median is the first NaN if there is one.
-__global__ void pick_sorted(const SelectCall c, const void* sorted, const int64_t* places, uint64_t nan_key) {
+__global__ void pick_sorted(const SelectCall c, int bytes, const void* sorted, const int64_t* places,
+                            uint64_t nan_key) {
   int64_t at = c.nth;
   if (c.rule == SelectCall::Rule::Median && nan_key != 0 &&
       order_key<uint64_t>(sorted, c.size - 1, c.dtype) == nan_key) {
@@ -107,7 +108,7 @@ __global__ void pick_sorted(const SelectCall c, const void* sorted, const int64_
     at = low;
   }
   *c.index = places[at];
-  copy_element(c.out, 0, sorted, at, int(item_size(c.dtype)));
+  copy_element(c.out, 0, sorted, at, bytes);
 }
 
 void select_by_sorting(const SelectCall& c, const Place& place, uint64_t nan_key) {
@@ -119,7 +120,7 @@ void select_by_sorting(const SelectCall& c, const Place& place, uint64_t nan_key
     one.out = static_cast<char*>(c.out) + r * int64_t(bytes);
     one.index = c.index + r;
     sort_rows({c.dtype, one.in, sorted.get(), places.as<int64_t>(), 1, c.size, c.size, false}, c.launch, place);
-    launch<pick_sorted>(place, {1, 1}, one, sorted.get(), places.as<int64_t>(), nan_key);
+    launch<pick_sorted>(place, {1, 1}, one, int(bytes), sorted.get(), places.as<int64_t>(), nan_key);
   }
 }
 
@@ -138,7 +139,7 @@ void select(const SelectCall& c) {
 // In the order of the row: what is better than the k-th, and of its equals as many as there is room for.
 __global__ void __launch_bounds__(kThreads)
     topk_in_blocks(const TopkCall c, int bits, uint64_t flip, void* out, int64_t* index) {
-  const int bytes = int(item_size(c.dtype));
+  const int bytes = bits / 8;
   for (int64_t r = blockIdx.x; r < c.rows; r += gridDim.x) {
     const KeyRow row{c.in, c.dtype, r * c.size, c.size, flip};
     const NthKey kth = nth_key(row, bits, c.k - 1);

@@ -22,6 +22,7 @@ struct Short {
   RowSort s;
   uint64_t flip;
   int width;  // records of a row: a power of two
+  int bytes;  // of an element
 };
 
 // Places stand beside keys of 64 bits, below those of 32.
@@ -35,7 +36,7 @@ template <bool kWide>
 __global__ void __launch_bounds__(kThreads) sort_short(const Short c) {
   TS_SHARED(uint64_t, keys, kRecords);
   TS_SHARED(uint16_t, places, kWide ? kRecords : 1);
-  const int width = c.width, rows = kRecords / width, bytes = int(item_size(c.s.dtype));
+  const int width = c.width, rows = kRecords / width, bytes = c.bytes;
   for (int64_t first = int64_t(blockIdx.x) * rows; first < c.s.rows; first += int64_t(gridDim.x) * rows) {
     const int used = int(c.s.rows - first < rows ? c.s.rows - first : rows) * width;
     for (int r = threadIdx.x; r < used; r += kThreads) {
@@ -80,7 +81,7 @@ uint64_t flip_of(const RowSort& s) {
 }
 
 void sort_short_rows(const RowSort& s, const Place& place) {
-  const Short c{s, flip_of(s), int(std::bit_ceil(uint64_t(s.size)))};
+  const Short c{s, flip_of(s), int(std::bit_ceil(uint64_t(s.size))), int(item_size(s.dtype))};
   const int64_t in_block = kRecords / c.width, blocks = (s.rows + in_block - 1) / in_block;
   const Grid grid{unsigned(blocks < 65535 ? blocks : 65535), kThreads};
   if (key_bits(s.dtype) == 64) launch<sort_short<true>>(place, grid, c);
@@ -114,9 +115,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    take_sorted(const RowSort s, FastDivide<uint32_t> keep, const uint32_t* sorted, int64_t n) {
+    take_sorted(const RowSort s, int bytes, FastDivide<uint32_t> keep, const uint32_t* sorted, int64_t n) {
   const int64_t step = int64_t(gridDim.x) * kThreads;
-  const int bytes = int(item_size(s.dtype));
   for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
     const auto [row, at] = keep.divide(uint32_t(i));
     const int64_t start = int64_t(row) * s.size, from = sorted[start + at];
@@ -136,8 +136,8 @@ void sort_long_rows(const RowSort& s, const Launch& at, const Place& place) {
   const int64_t n = s.rows * s.size;
   const int row_bits = std::bit_width(uint64_t(s.rows - 1)), bits = key_bits(s.dtype);
   const auto take = [&](const uint32_t* sorted) {
-    launch<take_sorted>(place, {blocks_for(s.rows * s.keep, 1), kThreads}, s, FastDivide<uint32_t>(uint32_t(s.keep)),
-                        sorted, s.rows * s.keep);
+    launch<take_sorted>(place, {blocks_for(s.rows * s.keep, 1), kThreads}, s, int(item_size(s.dtype)),
+                        FastDivide<uint32_t>(uint32_t(s.keep)), sorted, s.rows * s.keep);
   };
   if (bits + row_bits <= 32 && s.rows == 1) {
     Pairs<uint32_t> pairs(at, n);
