@@ -181,6 +181,23 @@ void fail_two_devices(Device a, Device b) {
        a.str(), " and ", b.str(), "!");
 }
 
+void fail_argument_device(std::string_view kernel, std::string_view argument, Device found, Device expected) {
+  if (found.is_meta() || expected.is_meta()) fail_two_devices(expected, found);
+  fail(TensorErrorKind::Runtime, "Expected all tensors to be on the same device, but got ", argument, " is on ",
+       found.str(), ", different from other tensors on ", expected.str(), " (when checking argument in method ", kernel,
+       ")");
+}
+
+void check_one_device(const char* kernel, std::initializer_list<NamedOperand> operands) {
+  const Tensor* first = nullptr;
+  for (const NamedOperand& operand : operands) {
+    if (!operand.tensor.defined()) continue;
+    if (first == nullptr) first = &operand.tensor;
+    if (operand.tensor.device() != first->device()) [[unlikely]]
+      fail_argument_device(kernel, operand.name, operand.tensor.device(), first->device());
+  }
+}
+
 // ---- overlap ----
 
 void check_no_internal_overlap(const Tensor& t) {

@@ -152,13 +152,18 @@ void check_kernel(const Form& f) {
 }
 
 // In the words of the library that computes these numbers in PyTorch.
+// "torch.cuda.FloatTensor"
+std::string class_of(const Tensor& t) {
+  return t.device().is_cuda() ? text("torch.cuda.", scalar_type_name(t.dtype()), "Tensor") : text(class_text(t.dtype()));
+}
+
 void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, bool transposed) {
   const DType type = input.dtype();
   const bool in_library = type == kFloat32 || is_half(type);
   const auto check_same = [&](const char* role, const Tensor& other) {
-    check(other.dtype() == type, TensorErrorKind::Runtime, "Input type (", class_text(type), ") and ", role, " type (",
-          class_text(other.dtype()), ") should be the same",
-          in_library ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor") : "");
+    check(other.dtype() == type && other.device() == input.device(), TensorErrorKind::Runtime, "Input type (",
+          class_of(input), ") and ", role, " type (", class_of(other), ") should be the same",
+          in_library && input.device().is_cpu() ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor") : "");
   };
   if (in_library || is_complex(type)) {
     check_same("weight", weight);

@@ -1,5 +1,6 @@
 // Rows of a table by their number.
 #include "runtime/autograd/record.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/out_types.h"
@@ -19,7 +20,7 @@ struct Embedding {
           indices.device().is_cuda() ? text("torch.cuda.", scalar_type_name(indices.dtype()), "Tensor")
                                      : class_text(indices.dtype()),
           " instead (while checking arguments for embedding)");
-    check_same_device(weight, indices);
+    check_one_device("wrapper_CUDA__index_select", {{"self", weight}, {"index", indices}});
     Dims sizes(indices.sizes());
     sizes.push_back(weight.sizes()[1]);
     return Meta(sizes, weight);

@@ -6,6 +6,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -138,6 +139,8 @@ namespace {
 
 // Class numbers have the shape of the input without its dimension of classes.
 void check_target(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight) {
+  check_one_device(self.dim() > 2 ? "wrapper_CUDA__nll_loss2d_forward" : "wrapper_CUDA_nll_loss_forward",
+                   {{"self", self}, {"target", target}, {"weight", weight.value_or(Tensor())}});
   check(self.dim() > 0, TensorErrorKind::Runtime,
         "Expected floating point type for target with class probabilities, got ", scalar_type_name(target.dtype()));
   const size_t n = self.sizes().size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/device/backend.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
@@ -39,11 +40,8 @@ void check_types(const Tensor& a, const Tensor& b) {
   check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(a.dtype()),
         " but found ", scalar_type_name(b.dtype()));
   check(!is_bool(a.dtype()), TensorErrorKind::NotImplemented, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
-  if (a.device() != b.device()) {
-    const Tensor* both[] = {&a, &b};
-    check(a.dim() > 0 && b.dim() > 0, TensorErrorKind::Runtime, "both arguments to matmul need to be at least 1D");
-    common_device(both, 2);
-  }
+  if (a.device() != b.device()) [[unlikely]]
+    fail_two_devices(a.device(), b.device());
 }
 
 void check_addmm_types(const Tensor& bias, const Tensor& a, const Tensor& b) {
@@ -193,6 +191,7 @@ struct Mm {
   static Meta shape(const Tensor& a, const Tensor& b) {
     check(a.dim() == 2, TensorErrorKind::Runtime, "mm: self must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "mm: mat2 must be a matrix, got ", b.dim(), "-D tensor");
+    check_one_device("wrapper_CUDA_mm", {{"self", a}, {"mat2", b}});
     check_mm_shapes("mm", a, b);
     check_same_products(a, b);
     check_types(a, b);
@@ -208,6 +207,7 @@ struct Mm {
 
 struct Bmm {
   static Meta shape(const Tensor& a, const Tensor& b) {
+    check_one_device("wrapper_CUDA_bmm", {{"self", a}, {"mat2", b}});
     check_batches(a, b);
     check_batch_types(a, b, "bmm");
     return {{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a};
@@ -244,6 +244,7 @@ struct Mv {
 
 struct Dot {
   static Meta shape(const Tensor& a, const Tensor& b) {
+    check_one_device("wrapper_CUDA__dot", {{"self", a}, {"tensor", b}});
     check(a.dim() == 1 && b.dim() == 1, TensorErrorKind::Runtime, "1D tensors expected, but got ", a.dim(), "D and ",
           b.dim(), "D tensors");
     check(a.dtype() == b.dtype(), TensorErrorKind::Runtime,
@@ -278,6 +279,7 @@ void check_factors(const Tensor& a, const Scalar& beta, const Scalar& alpha) {
 struct Addmm {
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    check_one_device("wrapper_CUDA_addmm", {{"self", bias}, {"mat1", a}, {"mat2", b}});
     check_addmm_types(bias, a, b);
     check(a.dim() == 2, TensorErrorKind::Runtime, "addmm: self must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "addmm: mat2 must be a matrix, got ", b.dim(), "-D tensor");
@@ -308,6 +310,7 @@ struct Addmm {
 
 struct Baddbmm {
   static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    check_one_device("wrapper_CUDA_baddbmm", {{"self", bias}, {"batch1", a}, {"batch2", b}});
     const int64_t batches = size_of(a, 0), rows = size_of(a, 1);
     const Dims shape{batches, rows, size_of(b, 2)};
     check_expands(bias, shape);
@@ -329,6 +332,7 @@ struct Baddbmm {
 // x weight^T + bias, of matrices: what linear does to all rows at once.
 struct LinearRows {
   static Meta shape(const Tensor& bias, const Tensor& x, const Tensor& weight) {
+    check_one_device("wrapper_CUDA_addmm", {{"self", bias}, {"mat1", x}, {"mat2", weight}});
     check(x.sizes()[1] == weight.sizes()[1], TensorErrorKind::Runtime,
           "addmm: mat1 and mat2 shapes cannot be multiplied (", x.sizes()[0], 'x', x.sizes()[1], " and ",
           weight.sizes()[1], 'x', weight.sizes()[0], ')');

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
@@ -29,6 +30,7 @@ struct RmsNorm {
   static constexpr TypeRule types{kFloatTypes, "rms_norm"};
   static std::array<Meta, 2> shape(const Tensor& input, const Dims& normal, const OptionalTensor& weight,
                                    std::optional<double>) {
+    check_one_device("wrapper_CUDA___fused_rms_norm", {{"input", input}, {"weight", weight.value_or(Tensor())}});
     const int64_t outer = input.dim() - int64_t(normal.size());
     check(!normal.empty(), TensorErrorKind::Runtime,
           "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "

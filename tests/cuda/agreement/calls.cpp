@@ -127,7 +127,7 @@ class Visitor {
   void give(std::vector<OpArg> args, const std::string& how, Form form = Form::Function, std::vector<bool> stays = {},
             bool mixed = false) {
     if (args.empty() && !entry_.schema().args.empty()) return;  // a sample that cannot be read with these sizes
-    static constexpr const char* kForms[] = {"", " in place", " with out=", " backward"};
+    static constexpr const char* kForms[] = {"", " in place", " with out=", " backward", " with out="};
     Call call{&entry_, form, {}, std::move(args), std::move(stays), mixed};
     call.label = std::string(entry_.schema_text) + ": " + text_ + (how.empty() ? "" : " " + how) + kForms[int(form)];
     visit_(call);
@@ -232,6 +232,7 @@ class Visitor {
   void devices() {
     const std::vector<OpArg> args = args_of(text_, kFloat32);
     const TensorList tensors = tensors_in(args);
+    if (entry_.has(kOut)) give(args, "and the result on the host", Form::OutElsewhere, {}, true);
     if (tensors.size() < 2 || tensors.size() > 4) return;
     for (size_t k = 0; k < tensors.size(); k++)
       if (is_operand(tensors[k]) && tensors[k].dim() > 0)

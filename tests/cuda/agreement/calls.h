@@ -13,7 +13,7 @@ namespace tessera::agreement {
 using namespace tensor;
 
 /// How a call is made of its arguments.
-enum class Form { Function, Inplace, Out, Backward };
+enum class Form { Function, Inplace, Out, Backward, OutElsewhere };
 
 struct Call {
   const OpEntry* entry;

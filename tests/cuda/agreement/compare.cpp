@@ -70,11 +70,12 @@ std::vector<OpArg> call_of(const Call& call, std::vector<OpArg> args) {
       call_op(*call.entry, args, out);
       return {out[0]};
     }
-    case Form::Out: {
+    case Form::Out:
+    case Form::OutElsewhere: {
       // Its dtypes and how many there are follow from the call without it.
       TensorList out;
       for (const Tensor& t : tensors_in(call_op(*call.entry, args)))
-        out.push_back(Tensor::empty({0}, t.dtype(), t.device()));
+        out.push_back(Tensor::empty({0}, t.dtype(), call.form == Form::Out ? t.device() : kCpu));
       call_op(*call.entry, args, out);
       return {out.begin(), out.end()};
     }
