@@ -2,6 +2,7 @@
 // False, with nothing done, for what those have to compute themselves.
 #include "runtime/ops/optimizer_steps.h"
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "runtime/ops.h"
@@ -10,8 +11,13 @@
 namespace tessera::tensor {
 
 constinit Kernel<OptimizerCall> optimizer_kernel("optimizer_step");
+constinit Kernel<OptimizerListCall> optimizer_list_kernel("optimizer_steps");
 
 namespace {
+
+// The CPU moves one by one; a slot is known from its first kernel on.
+const KernelRegistration<OptimizerListCall> known{optimizer_list_kernel, DeviceType::Meta,
+                                                  [](const OptimizerListCall&) {}};
 
 bool is_plain(const Tensor& t, const Tensor& weight) {
   return t.is_contiguous() && t.dtype() == weight.dtype() && t.device() == weight.device() &&
@@ -68,6 +74,61 @@ TS_STEP(_adagrad_step_, Adagrad, 1, 2, "(Tensor(a!) self, Tensor grad, Tensor(b!
         "sum += grad * grad; self -= lr * grad / (sqrt(sum) + eps).",
         "f[3,4], f[3,4], p[3,4], 1e-08, 0.1\nf[33], f[33], p[33], 0.25, 0.1");
 #undef TS_STEP
+
+OptimizerCall::Rule rule_of(const std::string& name) {
+  if (name == "adam") return OptimizerCall::Adam;
+  if (name == "momentum") return OptimizerCall::Momentum;
+  if (name == "rmsprop") return OptimizerCall::RmsProp;
+  if (name == "adagrad") return OptimizerCall::Adagrad;
+  check(name == "plain", TensorErrorKind::Value, "Unknown rule of an optimizer: ", name);
+  return OptimizerCall::Plain;
+}
+
+/// What a kernel for many parameters takes: all of them plain, of one dtype, on one device.
+bool can_step(const TensorList& weights, const TensorList& grads, const TensorList& first, const TensorList& second) {
+  const Tensor& one = weights.front();
+  if (!optimizer_list_kernel.has(one.device().type) || (one.dtype() != kFloat32 && one.dtype() != kFloat64))
+    return false;
+  for (const TensorList* list : {&grads, &first, &second})
+    if (!list->empty() && list->size() != weights.size()) return false;
+  for (size_t i = 0; i < weights.size(); i++) {
+    const Tensor& weight = weights[i];
+    if (weight.dtype() != one.dtype() || weight.device() != one.device() || !weight.is_contiguous()) return false;
+    if (Context::current().grad_enabled && weight.requires_grad()) return false;
+    for (const TensorList* list : {&grads, &first, &second})
+      if (!list->empty() && !is_plain((*list)[i], weight)) return false;
+  }
+  return true;
+}
+
+bool step_together(const std::string& rule, const TensorList& weights, const TensorList& grads, const TensorList& first,
+                   const TensorList& second, const std::vector<double>& numbers, bool maximize, bool nesterov,
+                   double decay, double shrink) {
+  OptimizerListCall call{rule_of(rule), kFloat32, maximize, nesterov, decay, shrink, {}, 0, nullptr};
+  check(numbers.size() <= std::size(call.numbers), TensorErrorKind::Value, "Too many numbers for a step");
+  if (weights.empty()) return true;
+  if (!can_step(weights, grads, first, second)) return false;
+  std::vector<OptimizerTensor> tensors;
+  for (size_t i = 0; i < weights.size(); i++) {
+    if (weights[i].numel() == 0) continue;
+    tensors.push_back({weights[i].data_ptr(), grads[i].data_ptr(), first.empty() ? nullptr : first[i].data_ptr(),
+                       second.empty() ? nullptr : second[i].data_ptr(), weights[i].numel()});
+  }
+  std::copy(numbers.begin(), numbers.end(), call.numbers);
+  call.dtype = weights.front().dtype();
+  call.count = int64_t(tensors.size());
+  call.tensors = tensors.data();
+  if (call.count > 0) optimizer_list_kernel(weights.front().device(), call);
+  for (const TensorList* list : {&weights, &first, &second})
+    for (const Tensor& t : *list) t.bump_version();
+  return true;
+}
+
+TS_OP(_optimizer_steps_,
+      "_optimizer_steps_(str rule, Tensor[] weights, Tensor[] grads, Tensor[] first, Tensor[] second, float[] numbers, "
+      "bool maximize, bool nesterov, float decay, float shrink) -> bool",
+      "A step of an optimizer for many parameters at once; False, and nothing is done, where that cannot be.",
+      kInternal | kNoGrad, &step_together, "");
 
 }  // namespace
 }  // namespace tessera::tensor

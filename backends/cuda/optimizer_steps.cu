@@ -1,0 +1,183 @@
+// Steps of optimizers for many parameters in one launch: their addresses travel in the kernel's parameters, and each block
+// takes a chunk of one of them. The formulas are those of backends/cpu/optimizer_steps.cpp, rounded where they round.
+#include "backends/cuda/launch.cuh"
+#include "runtime/ops/optimizer_steps.h"
+
+namespace tessera::tensor::cuda {
+namespace {
+
+constexpr int64_t kChunk = 8192;  // elements of a block
+constexpr int kMostTensors = 64;  // of a launch: as many as the parameters have room for
+
+template <class T>
+struct Part {
+  T *weight, *first, *second;
+  const T* gradient;
+  int64_t n;
+};
+template <class T>
+struct Parts {
+  Part<T> parts[kMostTensors];
+  unsigned chunks[kMostTensors];  // up to the end of each part, so a search finds that of a block
+  int count;
+};
+template <class T>
+struct Settings {
+  T numbers[5], rests[2];  // rests: 1 - a rate, rounded once
+  T decay, shrink;
+  bool maximize, nesterov, near;
+};
+
+/// Moves one weight and its state.
+template <OptimizerCall::Rule rule, class T>
+__device__ void move(const Settings<T>& s, T& weight, T g, T& first, T& second) {
+  const T* k = s.numbers;
+  if (s.maximize) g = -g;
+  if (s.decay != T(0)) g = fma(s.decay, weight, g);
+  if (s.shrink != T(1)) weight *= s.shrink;
+  if constexpr (rule == OptimizerCall::Adam) {  // beta1, beta2, eps, step size, correction of the spread
+    first = s.near ? fma(s.rests[0], g - first, first) : fma(first - g, k[0], g);
+    second = fma(s.rests[1] * g, g, second * k[1]);
+    weight += -k[3] * first / (sqrt(second) / k[4] + k[2]);
+  } else if constexpr (rule == OptimizerCall::Momentum) {  // momentum, rate of the gradient, learning rate
+    first = fma(k[1], g, first * k[0]);
+    weight = fma(-k[2], s.nesterov ? fma(k[0], first, g) : first, weight);
+  } else if constexpr (rule == OptimizerCall::RmsProp) {  // alpha, eps, learning rate
+    first = fma(s.rests[0] * g, g, first * k[0]);
+    weight += -k[2] * g / (sqrt(first) + k[1]);
+  } else if constexpr (rule == OptimizerCall::Adagrad) {  // eps, learning rate
+    first = fma(g, g, first);
+    weight += -k[1] * g / (sqrt(first) + k[0]);
+  } else {  // learning rate
+    weight = fma(-k[0], g, weight);
+  }
+}
+
+constexpr int states_of(OptimizerCall::Rule rule) {
+  return rule == OptimizerCall::Adam ? 2 : rule == OptimizerCall::Plain ? 0 : 1;
+}
+
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int kCount = 16 / sizeof(T);
+  T x[kCount];
+};
+template <class T>
+__device__ Pack<T>* packs(T* p) {
+  return reinterpret_cast<Pack<T>*>(p);
+}
+template <class T>
+__device__ bool aligned(const T* p) {
+  return reinterpret_cast<uintptr_t>(p) % sizeof(Pack<T>) == 0;
+}
+
+template <OptimizerCall::Rule rule, class T>
+__device__ void move_one(const Part<T>& p, const Settings<T>& s, int64_t i) {
+  constexpr int kStates = states_of(rule);
+  T weight = p.weight[i], first = T(0), second = T(0);
+  if constexpr (kStates > 0) first = p.first[i];
+  if constexpr (kStates > 1) second = p.second[i];
+  move<rule>(s, weight, p.gradient[i], first, second);
+  p.weight[i] = weight;
+  if constexpr (kStates > 0) p.first[i] = first;
+  if constexpr (kStates > 1) p.second[i] = second;
+}
+
+template <OptimizerCall::Rule rule, class T>
+__device__ void move_pack(const Part<T>& p, const Settings<T>& s, int64_t i) {
+  constexpr int kStates = states_of(rule);
+  Pack<T> weight = packs(p.weight)[i], first{}, second{};
+  const Pack<T> g = packs(const_cast<T*>(p.gradient))[i];
+  if constexpr (kStates > 0) first = packs(p.first)[i];
+  if constexpr (kStates > 1) second = packs(p.second)[i];
+  for (int j = 0; j < Pack<T>::kCount; j++) move<rule>(s, weight.x[j], g.x[j], first.x[j], second.x[j]);
+  packs(p.weight)[i] = weight;
+  if constexpr (kStates > 0) packs(p.first)[i] = first;
+  if constexpr (kStates > 1) packs(p.second)[i] = second;
+}
+
+template <OptimizerCall::Rule rule, class T>
+__global__ void __launch_bounds__(kThreads)
+    step_parts(const __grid_constant__ Parts<T> all, const __grid_constant__ Settings<T> s) {
+  int low = 0;
+  for (int left = all.count; left > 1;) {  // the first part that ends behind this block
+    const int half = left / 2;
+    if (all.chunks[low + half - 1] <= blockIdx.x) low += half;
+    left -= half;
+  }
+  const Part<T>& part = all.parts[low];
+  const int64_t begin = int64_t(blockIdx.x - (low > 0 ? all.chunks[low - 1] : 0)) * kChunk;
+  const int64_t end = begin + kChunk < part.n ? begin + kChunk : part.n;
+  int64_t done = begin;
+  bool wide = aligned(part.weight) && aligned(part.gradient);
+  if constexpr (states_of(rule) > 0) wide = wide && aligned(part.first);
+  if constexpr (states_of(rule) > 1) wide = wide && aligned(part.second);
+  if (wide) {
+    constexpr int kCount = Pack<T>::kCount;  // a chunk begins at a multiple of it
+    for (int64_t i = begin / kCount + threadIdx.x; i < end / kCount; i += kThreads) move_pack<rule>(part, s, i);
+    done = end / kCount * kCount;
+  }
+  for (int64_t i = done + threadIdx.x; i < end; i += kThreads) move_one<rule>(part, s, i);
+}
+
+template <class T>
+Settings<T> settings_of(const OptimizerListCall& c) {
+  Settings<T> s{};
+  for (int i = 0; i < 5; i++) s.numbers[i] = T(c.numbers[i]);
+  for (int i = 0; i < 2; i++) s.rests[i] = T(1 - c.numbers[i]);
+  if (c.rule == OptimizerCall::Adam) {
+    s.near = s.rests[0] < T(0.5) && s.rests[0] > T(-0.5);
+    s.numbers[0] = T(1) - s.rests[0];
+  }
+  s.decay = T(c.decay), s.shrink = T(c.shrink);
+  s.maximize = c.maximize, s.nesterov = c.nesterov;
+  return s;
+}
+
+template <OptimizerCall::Rule rule, class T>
+void run(const OptimizerListCall& c, const Place& place) {
+  const Settings<T> s = settings_of<T>(c);
+  for (int64_t at = 0; at < c.count;) {
+    Parts<T> parts{};
+    int64_t chunks = 0;
+    for (; at < c.count && parts.count < kMostTensors; at++) {
+      const OptimizerTensor& t = c.tensors[at];
+      const int64_t mine = (t.n + kChunk - 1) / kChunk;
+      if (parts.count > 0 && chunks + mine > INT32_MAX) break;
+      chunks += mine;
+      parts.parts[parts.count] = {static_cast<T*>(t.weight), static_cast<T*>(t.first), static_cast<T*>(t.second),
+                                  static_cast<const T*>(t.gradient), t.n};
+      parts.chunks[parts.count++] = unsigned(chunks);
+    }
+    launch<step_parts<rule, T>>(place, {unsigned(chunks), kThreads}, parts, s);
+  }
+}
+template <class T>
+void run(const OptimizerListCall& c, const Place& place) {
+  switch (c.rule) {
+    case OptimizerCall::Adam: return run<OptimizerCall::Adam, T>(c, place);
+    case OptimizerCall::Momentum: return run<OptimizerCall::Momentum, T>(c, place);
+    case OptimizerCall::RmsProp: return run<OptimizerCall::RmsProp, T>(c, place);
+    case OptimizerCall::Adagrad: return run<OptimizerCall::Adagrad, T>(c, place);
+    case OptimizerCall::Plain: return run<OptimizerCall::Plain, T>(c, place);
+  }
+}
+
+void steps(const OptimizerListCall& c) {
+  const Place place(c.launch);
+  if (c.dtype == DType::Float64) run<double>(c, place);
+  else run<float>(c, place);
+}
+
+void step(const OptimizerCall& c) {
+  const OptimizerTensor one{c.weight, c.gradient, c.first, c.second, c.n};
+  OptimizerListCall list{c.rule, c.dtype, false, false, 0, 1, {}, 1, &one, c.launch};
+  for (int i = 0; i < 5; i++) list.numbers[i] = c.numbers[i];
+  steps(list);
+}
+
+const CudaKernel<OptimizerCall> entry("optimizer_step", step);
+const CudaKernel<OptimizerListCall> list_entry("optimizer_steps", steps);
+
+}  // namespace
+}  // namespace tessera::tensor::cuda
