@@ -56,7 +56,7 @@ DeviceGenerator& Context::generator(Device device) {
         " has no generator of its own");
   const size_t index = size_t(device.index);
   if (index >= device_generators_.size()) device_generators_.resize(index + 1);
-  if (!device_generators_[index]) device_generators_[index] = make_counted<DeviceGenerator>();
+  if (!device_generators_[index]) device_generators_[index] = make_counted<DeviceGenerator>(generator().initial_seed());
   return static_cast<DeviceGenerator&>(*device_generators_[index]);
 }
 

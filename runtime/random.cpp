@@ -30,7 +30,12 @@ static_assert(sizeof(StateBytes) == Generator::kStateBytes);
 
 }  // namespace
 
+Generator::Generator(Device device, CountedPtr<DeviceGenerator> place) : device_(device), place_(std::move(place)) {
+  if (!place_) manual_seed(kDefaultSeed);
+}
+
 void Generator::manual_seed(uint64_t seed) {
+  if (place_) return place_->manual_seed(seed);
   seed_ = seed;
   state_[0] = uint32_t(seed);  // the upper half of a seed has no effect
   for (uint32_t i = 1; i < kWords; i++) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
@@ -43,7 +48,7 @@ uint64_t Generator::seed() {
   std::random_device device;
   const uint64_t high = device();
   manual_seed((high << 32 | device()) & ((uint64_t(1) << 53) - 1));
-  return seed_;
+  return initial_seed();
 }
 
 void Generator::refill() {
@@ -91,6 +96,12 @@ void Generator::fill_unit(double* out, int64_t n) {
 }
 
 std::vector<uint8_t> Generator::state() const {
+  if (place_) {
+    const uint64_t words[2] = {place_->state().seed, place_->state().offset};
+    std::vector<uint8_t> bytes(kPlaceBytes);
+    std::memcpy(bytes.data(), words, kPlaceBytes);
+    return bytes;
+  }
   StateBytes s{};
   s.seed = seed_;
   s.left = fresh_ ? 1 : int32_t(kWords - next_ + 1);
@@ -105,6 +116,13 @@ std::vector<uint8_t> Generator::state() const {
 }
 
 void Generator::set_state(std::span<const uint8_t> bytes) {
+  if (place_) {
+    uint64_t words[2] = {};  // a seed alone stands for its beginning
+    check(bytes.size() == 8 || bytes.size() == kPlaceBytes, TensorErrorKind::Runtime, "RNG state is wrong size");
+    std::memcpy(words, bytes.data(), bytes.size());
+    check(words[1] % 4 == 0, TensorErrorKind::Runtime, "offset must be a multiple of 4");
+    return place_->set_state({words[0], words[1]});
+  }
   StateBytes s;
   check(bytes.size() == sizeof s, TensorErrorKind::Runtime, "Expected a CPUGeneratorImplState of size ", sizeof s,
         " but found the input RNG state size to be ", bytes.size());

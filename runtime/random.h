@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "runtime/counted.h"
+#include "runtime/device/generator.h"
+#include "runtime/device/device.h"
 #include "runtime/dtype.h"
 
 namespace tessera::tensor {
@@ -22,11 +24,18 @@ class Generator final : public Counted {
   static constexpr uint64_t kDefaultSeed = 67280421310721;
 
   explicit Generator(uint64_t seed = kDefaultSeed) { manual_seed(seed); }
+  /// A generator of a device. Where that has a place in a sequence of its own, numbers are drawn there from it; else the
+  /// host draws them as for the CPU.
+  Generator(Device device, CountedPtr<DeviceGenerator> place);
+
+  Device device() const { return device_; }
+  /// Null where the host draws.
+  DeviceGenerator* place() const { return place_.get(); }
 
   void manual_seed(uint64_t seed);
   /// Takes a seed from the system and answers it.
   uint64_t seed();
-  uint64_t initial_seed() const { return seed_; }
+  uint64_t initial_seed() const { return place_ ? place_->initial_seed() : seed_; }
 
   uint32_t word32() {
     if (next_ == kWords) refill();
@@ -45,8 +54,9 @@ class Generator final : public Counted {
   void fill_unit(float* out, int64_t n);
   void fill_unit(double* out, int64_t n);
 
-  /// The bytes of PyTorch's get_state(), readable by it and back.
+  /// The bytes of PyTorch's get_state(), readable by it and back: of a place on a device seed and offset.
   static constexpr size_t kStateBytes = 5056;
+  static constexpr size_t kPlaceBytes = 16;
   std::vector<uint8_t> state() const;
   /// Throws TensorError (RuntimeError) for anything that is not such a state.
   void set_state(std::span<const uint8_t> bytes);
@@ -66,6 +76,8 @@ class Generator final : public Counted {
   bool fresh_;  // just seeded: PyTorch's state bytes tell this from "used up"
   uint64_t seed_;
   std::optional<double> spare_;
+  Device device_;
+  CountedPtr<DeviceGenerator> place_;
 };
 
 /// One uniform number of [0, 1) with the resolution of T.

@@ -26,6 +26,10 @@ namespace {
     case ErrorWord::Target: fail(TensorErrorKind::Index, "Target ", word.value, " is out of bounds.");
     case ErrorWord::DivisionByZero: fail(TensorErrorKind::Runtime, "ZeroDivisionError");
     case ErrorWord::Probability:
+      check(
+          word.dim == 0, TensorErrorKind::Runtime,  // a dim of 1: of a coin, not a weight
+          "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
+          "please report an enhancement request to PyTorch.)");
       fail(TensorErrorKind::Runtime, "probability tensor contains either `inf`, `nan` or element < 0");
     default: fail(TensorErrorKind::Runtime, "a kernel reported an unknown fault (", word.kind, ")");
   }

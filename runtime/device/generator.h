@@ -29,6 +29,8 @@ class DeviceGenerator final : public Counted {
  public:
   static constexpr uint64_t kDefaultSeed = 67280421310721;  // PyTorch's, as the CPU's generator
 
+  explicit DeviceGenerator(uint64_t seed = kDefaultSeed) : state_{seed, 0} {}
+
   void manual_seed(uint64_t seed) { state_.seed = seed, state_.offset = 0; }
   uint64_t initial_seed() const { return state_.seed; }
   RandomState state() const { return state_; }
@@ -56,8 +58,11 @@ class DeviceGenerator final : public Counted {
   }
   bool capturing() const { return replayed_ != nullptr; }
 
+  /// Blocks that the device runs at the same time: how wide grids that draw are. 0 until it was asked.
+  unsigned blocks_at_once = 0;
+
  private:
-  RandomState state_{kDefaultSeed, 0};
+  RandomState state_;
   const uint64_t* replayed_ = nullptr;
   uint64_t captured_ = 0;
 };

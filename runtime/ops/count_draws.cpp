@@ -3,6 +3,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/random_draws.h"
 #include "runtime/ops/random_ops.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
@@ -93,7 +94,8 @@ struct Poisson {
   static constexpr TypeRule types{kFloatTypes, "poisson_cpu"};
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
-    Generator& g = generator_or_default(generator);
+    HostDraws draws(generator, out.device());
+    Generator& g = *draws;
     const Tensor rates = on_host(self, self.sizes()), drawn = Tensor::empty(self.sizes(), kFloat64);
     for (int64_t i = 0; i < rates.numel(); i++) {
       if (i % kPiece == 0) Context::current().poll();
@@ -116,7 +118,8 @@ struct Binomial {
     return {broadcast_all(inputs, 2), count.dtype(), count.device()};
   }
   static void run(const Tensor& out, const Tensor& count, const Tensor& prob, Generator* generator) {
-    Generator& g = generator_or_default(generator);
+    HostDraws draws(generator, out.device());
+    Generator& g = *draws;
     const Tensor n = on_host(count, out.sizes()), p = on_host(prob, out.sizes()),
                  drawn = Tensor::empty(out.sizes(), kFloat64);
     for (int64_t i = 0; i < n.numel(); i++) {

@@ -5,6 +5,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/random_draws.h"
 #include "runtime/ops/random_ops.h"
 #include "runtime/ops/views.h"
 
@@ -121,7 +122,8 @@ struct StandardGamma {
   static constexpr TypeRule types{kSingles, "gamma_cpu"};
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
-    Generator& g = generator_or_default(generator);
+    HostDraws draws(generator, out.device());
+    Generator& g = *draws;
     const double least = least_of(out.dtype());
     const bool narrow = out.dtype() != kFloat64;
     map_on_host(out, self, self, self, [&](double alpha, double, double) {
@@ -148,7 +150,8 @@ struct SampleDirichlet {
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   // Gamma draws of one scale, divided by their sum.
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
-    Generator& g = generator_or_default(generator);
+    HostDraws draws(generator, out.device());
+    Generator& g = *draws;
     const Tensor alpha = contiguous(to_dtype(to_device(self, kCpu), kFloat64));
     const Tensor drawn = Tensor::empty(alpha.sizes(), kFloat64);
     for (int64_t i = 0; i < alpha.numel(); i++) drawn.data<double>()[i] = draw_gamma(g, alpha.data<double>()[i]);

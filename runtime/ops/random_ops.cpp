@@ -1,4 +1,5 @@
-// Random ops: each fills its elements in the order in which they lie in memory, in one thread, from one generator.
+// Random ops. On the host each fills its elements in the order in which they lie in memory, in one thread, from one
+// generator.
 #include "runtime/ops/random_ops.h"
 
 #include <algorithm>
@@ -13,13 +14,12 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/out_types.h"
+#include "runtime/ops/random_draws.h"
 #include "runtime/ops/views.h"
 #include "runtime/pieces.h"
 #include "runtime/plan.h"
 
 namespace tessera::tensor {
-
-Generator& generator_or_default(Generator* g) { return g ? *g : Context::current().generator(); }
 
 namespace {
 
@@ -70,18 +70,47 @@ template <class T, class F>
   });
 }
 
-// Runs `fill` on the tensor, or on a host copy that is moved to its device. What was there before has no part in it.
+// Complex numbers are drawn as their parts in turn.
+Tensor parts_of(const Tensor& t) { return is_complex(t.dtype()) ? view_as_real(t) : t; }
+
+// Words of 64 bits where one of 32 would show which numbers it cannot reach evenly.
+bool is_wide(const Draw& draw, DType dtype) {
+  if (draw.of == Distribution::Integers) return draw.span == 0 || draw.span >= uint64_t(1) << 28;
+  return dtype == kFloat64 || (draw.of == Distribution::Bits && dtype == kInt64);
+}
+
+void check_drawn_there(DType dtype, Distribution of, bool empty) {
+  const auto refuse = [&](const char* kernel, DTypeSet types) { require_type(types, dtype, kernel); };
+  if (of == Distribution::Uniform) return refuse("check_uniform_bounds", kFloatTypes);
+  if (empty) return;
+  switch (of) {
+    case Distribution::Normal: return refuse("normal_kernel_cuda", kFloatTypes);
+    case Distribution::LogNormal: return refuse("log_normal_cuda", kFloatTypes);
+    case Distribution::Exponential: return refuse("exponential_cuda", kFloatTypes);
+    case Distribution::Cauchy: return refuse("cauchy_cuda", kFloatTypes);
+    case Distribution::Geometric: return refuse("geometric_cuda", kRealTypes - kBool);
+    case Distribution::Bernoulli: return refuse("bernoulli_scalar_cuda_", kRealTypes);
+    case Distribution::Bits: return refuse("random_kernel_cuda", kRealTypes);
+    default: return refuse("random_from_to_kernel_cuda", kRealTypes | kWideUnsignedTypes);
+  }
+}
+
+void draw_there(const Tensor& given, const Draw& draw, DeviceGenerator& place) {
+  const Tensor t = parts_of(given);
+  check_drawn_there(t.dtype(), draw.of, t.numel() == 0);
+  if (t.numel() == 0) return;
+  const Tensor* operands[] = {&t};
+  Loop loop;
+  make_loop(loop, operands, 1);
+  random_kernel(t.device(), {draw, loop, draw_grid(t.device(), place, t.numel(), is_wide(draw, t.dtype()) ? 2 : 4)});
+}
+
+// Lets `write` write all of a tensor: what was there before has no part in it.
 template <class F>
-void fill_random(const char* record_name, const Tensor& self, const F& fill) {
+void overwrite(const char* record_name, const Tensor& self, const F& write) {
   if (needs_grad(self)) check_inplace(self);
   check_no_internal_overlap(self);
-  if (self.device().is_cpu()) {
-    fill(self);
-  } else if (!self.device().is_meta()) {
-    const Tensor host = Tensor::empty(self.sizes(), self.dtype());
-    fill(host);
-    copy_into(self, host);
-  }
+  write();
   self.bump_version();
   if (!needs_grad(self)) return;
   Tensor handle = self;
@@ -90,8 +119,21 @@ void fill_random(const char* record_name, const Tensor& self, const F& fill) {
   rebase_history(handle, std::move(node));
 }
 
-// Complex numbers are drawn as their parts in turn.
-Tensor parts_of(const Tensor& t) { return is_complex(t.dtype()) ? view_as_real(t) : t; }
+// `fill` draws on the host: for the CPU and for devices that do not draw themselves.
+template <class F>
+void fill_random(const char* record_name, const Tensor& self, Generator* generator, const Draw& draw, const F& fill) {
+  overwrite(record_name, self, [&] {
+    const Device device = self.device();
+    DeviceGenerator* place = drawing_there(device, generator);
+    if (device.is_cpu()) return fill(self, generator ? *generator : Context::current().generator());
+    if (device.is_meta()) return;
+    if (place && random_kernel.has(device.type)) return draw_there(self, draw, *place);
+    HostDraws draws(generator, device);
+    const Tensor host = Tensor::empty(self.sizes(), self.dtype());
+    fill(host, *draws);
+    copy_into(self, host);
+  });
+}
 
 constexpr double kPi = 3.14159265358979323846;
 
@@ -111,8 +153,8 @@ void with_float_type(DType t, const char* op, F&& f) {
 void uniform_(const Tensor& self, double from, double to, Generator* generator) {
   check(from <= to, TensorErrorKind::Runtime, "uniform_ expects to return a [from, to) range, but found from=", from,
         " > to=", to);
-  Generator& g = generator_or_default(generator);
-  fill_random("UniformBackward0", self, [&](const Tensor& given) {
+  const Draw draw{Distribution::Uniform, from, to};
+  fill_random("UniformBackward0", self, generator, draw, [&](const Tensor& given, Generator& g) {
     const Tensor t = parts_of(given);
     with_float_type(t.dtype(), "check_uniform_bounds", [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -127,11 +169,11 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
 
 void normal_(const Tensor& self, double mean, double std, Generator* generator) {
   check(std >= 0.0, TensorErrorKind::Runtime, "normal expects std >= 0.0, but found std ", std);
-  Generator& g = generator_or_default(generator);
-  fill_random("NormalBackward0", self, [&](const Tensor& given) {
+  if (is_complex(self.dtype())) std /= std::sqrt(2.0);  // the parts share the variance
+  const Draw draw{Distribution::Normal, mean, std};
+  fill_random("NormalBackward0", self, generator, draw, [&](const Tensor& given, Generator& g) {
     if (given.numel() == 0) return;  // of whatever dtype
     const Tensor t = parts_of(given);
-    if (is_complex(given.dtype())) std /= std::sqrt(2.0);  // the parts share the variance
     with_float_type(t.dtype(), "normal_kernel_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       if (t.numel() >= kNormalBlock && t.is_contiguous()) {
@@ -144,8 +186,7 @@ void normal_(const Tensor& self, double mean, double std, Generator* generator) 
 
 void bernoulli_(const Tensor& self, double p, Generator* generator) {
   check(p >= 0 && p <= 1, TensorErrorKind::Runtime, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  Generator& g = generator_or_default(generator);
-  fill_random("BernoulliBackward2", self, [&](const Tensor& t) {
+  fill_random("BernoulliBackward2", self, generator, {Distribution::Bernoulli, p}, [&](const Tensor& t, Generator& g) {
     if (is_complex(t.dtype())) refuse_type(t.dtype(), "bernoulli_scalar_cpu_");
     with_type(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -161,8 +202,8 @@ void exponential_(const Tensor& self, double rate, Generator* generator) {
         "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
         "specified ",
         scalar_type_name(self.dtype()));
-  Generator& g = generator_or_default(generator);
-  fill_random("ExponentialBackward0", self, [&](const Tensor& t) {
+  const Draw draw{Distribution::Exponential, rate};
+  fill_random("ExponentialBackward0", self, generator, draw, [&](const Tensor& t, Generator& g) {
     if (t.numel() == 0) return;
     with_float_type(t.dtype(), "exponential_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -177,8 +218,8 @@ void cauchy_(const Tensor& self, double median, double sigma, Generator* generat
       is_floating(self.dtype()), TensorErrorKind::Runtime,
       "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified ",
       cpp_name(self.dtype()));
-  Generator& g = generator_or_default(generator);
-  fill_random("CauchyBackward0", self, [&](const Tensor& t) {
+  const Draw draw{Distribution::Cauchy, median, sigma};
+  fill_random("CauchyBackward0", self, generator, draw, [&](const Tensor& t, Generator& g) {
     with_float_type(t.dtype(), "cauchy_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
       each_in_memory_order<T>(
@@ -189,8 +230,8 @@ void cauchy_(const Tensor& self, double median, double sigma, Generator* generat
 
 void log_normal_(const Tensor& self, double mean, double std, Generator* generator) {
   check(std > 0, TensorErrorKind::Runtime, "log_normal_ expects std > 0.0, but found std=", std);
-  Generator& g = generator_or_default(generator);
-  fill_random("LogNormalBackward0", self, [&](const Tensor& t) {
+  const Draw draw{Distribution::LogNormal, mean, std};
+  fill_random("LogNormalBackward0", self, generator, draw, [&](const Tensor& t, Generator& g) {
     if (t.numel() == 0) return;
     with_float_type(t.dtype(), "log_normal_cpu", [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -203,9 +244,8 @@ void log_normal_(const Tensor& self, double mean, double std, Generator* generat
 void geometric_(const Tensor& self, double p, Generator* generator) {
   check(p > 0 && p < 1, TensorErrorKind::Runtime, "geometric_ expects p to be in (0, 1), but got p=", p);
   if (self.numel() && (is_bool(self.dtype()) || is_complex(self.dtype()))) refuse_type(self.dtype(), "geometric_cpu");
-  Generator& g = generator_or_default(generator);
   const double log_failure = std::log(1 - p);
-  fill_random("GeometricBackward0", self, [&](const Tensor& t) {
+  fill_random("GeometricBackward0", self, generator, {Distribution::Geometric, p}, [&](const Tensor& t, Generator& g) {
     if (t.numel() == 0) return;
     with_type(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -252,23 +292,61 @@ void check_random_bounds(DType t, int64_t from, int64_t last) {
 
 }  // namespace
 
+namespace {
+
+// Of [from, from + span); a span of 0 is all that 64 bits can say.
+void fill_integers(const char* record_name, const Tensor& self, int64_t from, uint64_t span, Generator* generator) {
+  const Draw draw{Distribution::Integers, 0, 0, span == 0 ? 0 : from, span};
+  fill_random(record_name, self, generator, draw, [&](const Tensor& t, Generator& g) {
+    with_type(t.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(draw_below(g, from, span)); });
+    });
+  });
+}
+
+// The last of the integers from 0 on that the dtype holds without a gap.
+int64_t last_integer(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return 1;
+    case DType::Float16: return int64_t(1) << 11;
+    case DType::BFloat16: return int64_t(1) << 8;
+    case DType::Float32: return int64_t(1) << 24;
+    case DType::Float64: return int64_t(1) << 53;
+    case DType::UInt8: return UINT8_MAX;
+    case DType::UInt16: return UINT16_MAX;
+    case DType::UInt32: return UINT32_MAX;
+    case DType::UInt64: return INT64_MAX;
+    default: return INT64_MAX >> (64 - 8 * int(item_size(dtype)));
+  }
+}
+
+// From `from` on.
+void fill_integers_from(const Tensor& self, int64_t from, Generator* generator) {
+  const char* const name = "RandomBackward0";
+  if (from == std::numeric_limits<int64_t>::min()) return fill_integers(name, self, 0, 0, generator);
+  const int64_t last = last_integer(self.dtype());
+  check_random_bounds(self.dtype(), from, last);
+  fill_integers(name, self, from, uint64_t(last) - uint64_t(from) + 1, generator);
+}
+
+}  // namespace
+
 void random_(const Tensor& self, int64_t from, std::optional<int64_t> to, Generator* generator) {
   check(!to || from < *to, TensorErrorKind::Runtime, "random_ expects 'from' to be less than 'to', but got from=", from,
         " >= to=", to.value_or(0));
-  if (to) check_random_bounds(self.dtype(), from, *to - 1);
-  else if (is_complex(self.dtype())) refuse_type(self.dtype(), "random_kernel_cpu");
-  Generator& g = generator_or_default(generator);
-  fill_random(!to    ? "RandomBackward2"
-              : from ? "RandomBackward0"
-                     : "RandomBackward1",
-              self, [&](const Tensor& t) {
-                with_type(t.dtype(), [&](auto tag) {
-                  using T = typename decltype(tag)::type;
-                  const uint64_t span = uint64_t(to.value_or(0)) - uint64_t(from);
-                  each_in_memory_order<T>(
-                      t, [&](T& x) { x = to ? convert_element<T>(draw_below(g, from, span)) : draw_any<T>(g); });
-                });
-              });
+  if (to) {
+    check_random_bounds(self.dtype(), from, *to - 1);
+    return fill_integers(from ? "RandomBackward0" : "RandomBackward1", self, from, uint64_t(*to) - uint64_t(from),
+                         generator);
+  }
+  if (is_complex(self.dtype())) refuse_type(self.dtype(), "random_kernel_cpu");
+  fill_random("RandomBackward2", self, generator, {Distribution::Bits}, [&](const Tensor& t, Generator& g) {
+    with_type(t.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      each_in_memory_order<T>(t, [&](T& x) { x = draw_any<T>(g); });
+    });
+  });
 }
 
 Tensor rand(Ints size, DType dtype, Device device, Generator* generator) {
@@ -292,7 +370,8 @@ Tensor randint(int64_t low, int64_t high, Ints size, DType dtype, Device device,
 Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
   check(n >= 0, TensorErrorKind::Runtime, "n must be non-negative, got", n);
   if (device.is_meta()) return Tensor::empty({n}, dtype, device);
-  Generator& g = generator_or_default(generator);
+  HostDraws draws(generator, device);
+  Generator& g = *draws;
   const Tensor out = Tensor::empty({n}, kInt64);
   int64_t* p = out.data<int64_t>();
   in_pieces(n, [&](int64_t begin, int64_t end) { std::iota(p + begin, p + end, begin); });
@@ -383,19 +462,24 @@ void geometric_kernel(OpCall& c) { geometric_(target(c), Unbox<double>::get(c, 1
 void random_kernel(OpCall& c) { random_(target(c), 0, std::nullopt, Unbox<Generator*>::get(c, 1)); }
 void random_to_kernel(OpCall& c) { random_(target(c), 0, Unbox<int64_t>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
 void random_from_kernel(OpCall& c) {
-  random_(target(c), Unbox<int64_t>::get(c, 1), Unbox<optional<int64_t>>::get(c, 2), Unbox<Generator*>::get(c, 3));
+  const Tensor& self = target(c);
+  const int64_t from = Unbox<int64_t>::get(c, 1);
+  const optional<int64_t> to = Unbox<optional<int64_t>>::get(c, 2);
+  Generator* generator = Unbox<Generator*>::get(c, 3);
+  to ? random_(self, from, to, generator) : fill_integers_from(self, from, generator);
 }
 
 void bernoulli_fill_kernel(OpCall& c) { bernoulli_(target(c), Unbox<double>::get(c, 1), Unbox<Generator*>::get(c, 2)); }
 void bernoulli_fill_tensor_kernel(OpCall& c) {
   const Tensor &self = target(c), &chances = c.tensor(1);
   Generator* generator = Unbox<Generator*>::get(c, 2);
-  fill_random("BernoulliBackward1", self, [&](const Tensor& t) {
+  overwrite("BernoulliBackward1", self, [&] {
+    if (self.device().is_meta()) return;
     const GradMode no_grad(false);
-    const Tensor ordered = empty_like_strided(t, chances.dtype());  // as the elements of `t` lie in memory
-    copy_into(ordered, expand(chances, t.sizes()));
-    const Tensor drawn = bernoulli(as_strided(ordered, {t.numel()}, {1}), generator);
-    copy_into(t, as_strided(drawn, t.sizes(), ordered.strides()));
+    const Tensor ordered = empty_like_strided(self, chances.dtype());  // as the elements of `self` lie in memory
+    copy_into(ordered, expand(chances, self.sizes()));
+    const Tensor drawn = bernoulli(as_strided(ordered, {self.numel()}, {1}), generator);
+    copy_into(self, as_strided(drawn, self.sizes(), ordered.strides()));
   });
 }
 Tensor bernoulli_of(const Tensor& self, double p, Generator* g) {
@@ -459,7 +543,7 @@ TS_KERNEL(random_, "random_.to(Tensor self, int to, *, Generator? generator=None
           "i[3]<2, 9\n"
           "b[3], 5 -> RuntimeError: to - 1 is out of bounds for bool");
 TS_KERNEL(random_, "random_.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
-          "Fills with integers of [from, to).", kFill, &random_from_kernel, "i[3]<2, 3, 9");
+          "Fills with integers of [from, to).", kFill, &random_from_kernel, "i[3]<2, 3, 9\ni[3]<2, 5, None");
 TS_KERNEL(bernoulli_, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
           "Fills with 1 with probability p, else 0.", kFill, &bernoulli_fill_kernel, "f[3], 0.3");
 TS_KERNEL(bernoulli_, "bernoulli_.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",

@@ -1,5 +1,5 @@
-// Ops that draw random numbers. On the CPU they are PyTorch's, bit by bit, for the same seed (runtime/random.h); for
-// other devices the numbers are drawn here and copied.
+// Ops that draw random numbers. On the CPU they are PyTorch's, bit by bit, for the same seed (runtime/random.h); a device
+// with kernels of its own draws as PyTorch's CUDA kernels do (random_draws.h), for others the host draws and copies.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,6 @@
 #include "runtime/tensor.h"
 
 namespace tessera::tensor {
-
-/// The current Context's where none is given.
-Generator& generator_or_default(Generator* generator);
 
 /// In place; a null generator is the current Context's.
 void uniform_(const Tensor& self, double from, double to, Generator* generator = nullptr);

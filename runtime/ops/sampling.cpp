@@ -6,6 +6,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/random_draws.h"
 #include "runtime/ops/random_ops.h"
 #include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
@@ -30,8 +31,11 @@ struct Bernoulli {
   }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
     if (self.numel() == 0) return;
+    if (DeviceGenerator* place = drawing_there(self.device(), generator); place && coins_kernel.has(DeviceType::Cuda))
+      return toss_there(out, self, *place);
     const Tensor p = contiguous(to_device(self, kCpu)), drawn = on_host(out);
-    Generator& g = generator_or_default(generator);
+    HostDraws draws(generator, self.device());
+    Generator& g = *draws;
     with_type<kFloatTypes>(p.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       draw(g, static_cast<const T*>(p.data_ptr()), static_cast<T*>(drawn.data_ptr()), p.numel());
@@ -43,6 +47,14 @@ struct Bernoulli {
   }
 
  private:
+  static void toss_there(const Tensor& out, const Tensor& self, DeviceGenerator& place) {
+    constexpr uint64_t kWords = 12;  // what PyTorch's kernel counts on, of which it draws four
+    const Tensor p = contiguous(to_dtype(self, out.dtype() == kFloat64 ? kFloat64 : kFloat32));
+    const Tensor drawn = out.is_contiguous() ? out : Tensor::empty(out.sizes(), out.dtype(), out.device());
+    coins_kernel(out.device(), {out.dtype(), p.data_ptr(), drawn.data_ptr(), p.numel(), place.take(kWords)});
+    if (!drawn.same(out)) copy_into(out, drawn);
+  }
+
   template <class T>
   static void draw(Generator& g, const T* from, T* to, int64_t n) {
     in_pieces(n, [&](int64_t i, int64_t end) {
@@ -147,7 +159,8 @@ struct Multinomial {
     if (rows == 0) return;
     check(again || n > 0, TensorErrorKind::Runtime,
           "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
-    Generator& g = generator_or_default(generator);
+    HostDraws draws(generator, self.device());
+    Generator& g = *draws;
     const Tensor weights = contiguous(to_dtype(to_device(self, kCpu), self.dtype() == kFloat64 ? kFloat64 : kFloat32));
     const Tensor drawn = on_host(out);
     const auto draw = [&](auto* w) {
@@ -169,12 +182,59 @@ Tensor multinomial(const Tensor& self, int64_t count, bool replacement, Generato
   return apply<Multinomial>(self, count, replacement, generator);
 }
 
+namespace {
+
+/// Elements that a thread of PyTorch's kernel takes next to each other: as many as it loads at once, and as fit n.
+int dropout_width(const Tensor& x) {
+  int width = 16 / int(item_size(x.dtype()));
+  const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+  while (width > 1 && (address % (size_t(width) * item_size(x.dtype())) != 0 || x.numel() % width != 0)) width /= 2;
+  return width;
+}
+
+Tensor dropout_gradient(const Tensor& g, const Tensor& mask, double share) {
+  if (needs_grad(g) || g.strides() != mask.strides()) return g * mask * (1 / share);
+  const Tensor out = empty_like_strided(g, g.dtype());
+  dropout_kernel(g.device(), {.dtype = g.dtype(),
+                              .width = 0,
+                              .n = g.numel(),
+                              .keep = share,
+                              .x = g.data_ptr(),
+                              .out = out.data_ptr(),
+                              .mask = static_cast<bool*>(mask.data_ptr()),
+                              .grid = {}});
+  return out;
+}
+
+/// In one pass, with the mask kept as bool.
+Tensor drop_there(const Tensor& self, double share, DeviceGenerator& place) {
+  const Tensor mask = empty_like_strided(self, kBool), x = self.strides() == mask.strides() ? self : contiguous(self);
+  Tensor out = empty_like_strided(self, self.dtype());
+  dropout_kernel(self.device(), {.dtype = self.dtype(),
+                                 .width = x.same(self) ? dropout_width(x) : 1,
+                                 .n = x.numel(),
+                                 .keep = share,
+                                 .x = x.data_ptr(),
+                                 .out = out.data_ptr(),
+                                 .mask = static_cast<bool*>(mask.data_ptr()),
+                                 .grid = draw_grid(self.device(), place, x.numel(), 4)});
+  if (needs_grad(self))
+    record(out, "NativeDropoutBackward0", {&self}, keep(mask),
+           [share](Sweep& s) { s.give(0, [&] { return dropout_gradient(s.g(), s.kept(0), share); }); });
+  return out;
+}
+
+}  // namespace
+
 Tensor dropout(const Tensor& self, double p, bool train) {
   check(p >= 0 && p <= 1, TensorErrorKind::Runtime, "dropout probability has to be between 0 and 1, but got ", p);
   if (p == 0 || !train || self.numel() == 0) return self;
   if (p == 1) return self * zeros({}, self.dtype(), self.device());
   check(is_floating(self.dtype()) || is_complex(self.dtype()), TensorErrorKind::Runtime,
         "result type Float can't be cast to the desired output type ", scalar_type_name(self.dtype()));
+  if (DeviceGenerator* place = drawing_there(self.device(), nullptr);
+      place && is_floating(self.dtype()) && dropout_kernel.has(self.device().type))
+    return drop_there(self, 1 - p, *place);
   Tensor mask = empty_like_strided(  // drawn as the elements of the input lie in memory
       self, is_complex(self.dtype()) ? real_type(self.dtype()) : self.dtype());
   {

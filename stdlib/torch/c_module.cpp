@@ -12,7 +12,7 @@
 #include "lang/types/list.h"
 #include "runtime/format.h"
 #include "runtime/ops/out_types.h"
-#include "runtime/random.h"
+#include "runtime/ops/random_draws.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/error_notes.h"
@@ -74,6 +74,20 @@ Value read_table(Interpreter& in, const Args& args) {
   if (!args[6].is_none() && !to_dtype(in, args[6], dtype))
     throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
   return in_torch(in, args[0], [&] { return wrap_tensor(in, parse_table(text_of(args[0]), format, dtype)); });
+}
+
+// The generator that a device's numbers come from where none is given.
+Value cuda_default_generator(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    TorchState& state = torch_state(in);
+    if (draws_on_host()) return state.default_generator;
+    const Device device = cuda_argument(args[0]);
+    auto* object = make_object<GeneratorObject>(in, state.generator);
+    const Value made = Value::adopt(object);
+    object->generator =
+        make_counted<Generator>(device, CountedPtr<DeviceGenerator>::share(&state.context.generator(device)));
+    return made;
+  });
 }
 
 // finfo and iinfo --------------------------------------------------------------------------------------------------
@@ -191,6 +205,7 @@ const Row kRows[] = {
     {"_numpy_repr(tensor: Tensor, options=None)", numpy_representation},
     {"_shortest_float(tensor: Tensor)", shortest_float},
     {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
+    {"_cuda_default_generator(device)", cuda_default_generator},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
     {"_type_text(dtype)", type_text},

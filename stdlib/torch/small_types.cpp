@@ -1,7 +1,8 @@
 // torch.dtype, torch.device, torch.Size, torch.Generator and the tags torch.strided, torch.contiguous_format ….
 #include "lang/core/protocol.h"
 #include "lang/types/range.h"
-#include "runtime/random.h"
+#include "runtime/device/backend.h"
+#include "runtime/ops/random_draws.h"
 #include "stdlib/torch/torch_module.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_type.h"
@@ -189,20 +190,29 @@ Generator& generator_of(const Value& v) {
   return static_cast<Generator&>(*static_cast<GeneratorObject*>(v.as_object())->generator);
 }
 
+// What a generator of a device is: one that counts a place there, or the host's under the device's name.
+CountedPtr<Generator> new_generator(Device device) {
+  if (device.is_cpu()) return make_counted<Generator>();
+  CountedPtr<DeviceGenerator> place;
+  if (!draws_on_host()) place = make_counted<DeviceGenerator>();
+  return make_counted<Generator>(device, std::move(place));
+}
+
 Value make_generator(Interpreter& in, Type* type, const Args& args) {
+  Device device;
   if (args.count > 0 && !args[0].is_none()) {
-    Device device;
     in_torch(in, args, [&] {
       if (!to_device(in, args[0], device))
         throw Error(ErrorKind::TypeError, "Generator(): argument 'device' (position 1) must be torch.device, not " +
                                               std::string(type_name(in, args[0])));
+      if (device.is_cuda()) device = resolve_device(device);
     });
-    if (!device.is_cpu())
+    if (!device.is_cpu() && !device.is_cuda())
       throw Error(ErrorKind::RuntimeError,
                   std::string("Device type ") + name(device.type) + " has no generator of its own");
   }
   auto* object = make_object<GeneratorObject>(in, type);
-  object->generator = make_counted<Generator>();
+  object->generator = new_generator(device);
   return Value::adopt(object);
 }
 
@@ -241,7 +251,7 @@ Value generator_set_state(Interpreter& in, const Args& args) {
 Value generator_clone_state(Interpreter& in, const Args& args) {
   auto* object = make_object<GeneratorObject>(in, torch_state(in).generator);
   const Value copy = Value::adopt(object);
-  object->generator = make_counted<Generator>();
+  object->generator = new_generator(generator_of(args[0]).device());
   generator_of(copy).set_state(generator_of(args[0]).state());
   return copy;
 }
@@ -251,8 +261,21 @@ Value generator_graphsafe(Interpreter&, const Args& args) {
               std::string(args.callee->name->view()) + " is not supported in this Generator");
 }
 
-Value generator_offset(Interpreter&, const Args&) {
+DeviceGenerator& place_of(const Value& generator) {
+  if (DeviceGenerator* place = generator_of(generator).place()) return *place;
   throw Error(ErrorKind::RuntimeError, "CPU Generator does not use offset");
+}
+
+Value generator_get_offset(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(place_of(args[0]).state().offset));
+}
+
+Value generator_set_offset(Interpreter& in, const Args& args) {
+  DeviceGenerator& place = place_of(args[0]);
+  const int64_t offset = index(in, args[1]);
+  if (offset % 4 != 0) throw Error(ErrorKind::RuntimeError, "offset must be a multiple of 4");
+  place.set_state({place.state().seed, static_cast<uint64_t>(offset)});
+  return args[0];
 }
 
 Value generator_repr(Interpreter& in, const Value& self) {
@@ -261,7 +284,7 @@ Value generator_repr(Interpreter& in, const Value& self) {
   return make_str(in, text);
 }
 
-Value generator_device(Interpreter& in, const Args&) { return wrap_device(in, kCpu); }
+Value generator_device(Interpreter& in, const Args& args) { return wrap_device(in, generator_of(args[0]).device()); }
 
 const NativeDef kGeneratorMethods[] = {
     {"manual_seed(self, seed)", generator_manual_seed, "Sets the seed and answers the generator."},
@@ -272,8 +295,8 @@ const NativeDef kGeneratorMethods[] = {
     {"clone_state(self)", generator_clone_state, "Another generator in the same state."},
     {"graphsafe_get_state(self)", generator_graphsafe},
     {"graphsafe_set_state(self, state)", generator_graphsafe},
-    {"get_offset(self)", generator_offset},
-    {"set_offset(self, offset)", generator_offset},
+    {"get_offset(self)", generator_get_offset, "How far a device's sequence is used up."},
+    {"set_offset(self, offset)", generator_set_offset, "Goes on from another place of a device's sequence."},
 };
 
 Value tag_repr(Interpreter& in, const Value& self) {

@@ -9,7 +9,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/ops/pinned.h"
 #include "runtime/plan.h"
-#include "runtime/random.h"
+#include "runtime/ops/random_draws.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/c_module.h"
 #include "stdlib/torch/graph.h"
@@ -87,7 +87,7 @@ Value manual_seed(Interpreter& in, const Args& args) {
   const Value number = call(in, type_value(in.types.integer), {args[0]});
   TorchState& state = torch_state(in);
   return in_torch(in, args, [&] {
-    state.context.generator().manual_seed(static_cast<uint64_t>(number.as_int()));
+    seed_everywhere(static_cast<uint64_t>(number.as_int()));
     return state.default_generator;
   });
 }
@@ -99,7 +99,11 @@ Value initial_seed(Interpreter& in, const Args& args) {
 }
 
 Value seed(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] { return Value::integer(seed_anew(in, torch_state(in).context.generator())); });
+  return in_torch(in, args, [&] {
+    const int64_t seed = seed_anew(in, torch_state(in).context.generator());
+    seed_everywhere(static_cast<uint64_t>(seed));
+    return Value::integer(seed);
+  });
 }
 
 Value get_default_dtype(Interpreter& in, const Args&) {

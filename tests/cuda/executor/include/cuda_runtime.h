@@ -180,6 +180,12 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __expf(float x) { return std::exp(x); }
 inline float __logf(float x) { return std::log(x); }
+inline float __tanf(float x) { return std::tan(x); }
+inline void __sincosf(float x, float* sine, float* cosine) { *sine = std::sin(x), *cosine = std::cos(x); }
+inline void sincospi(double x, double* sine, double* cosine) {
+  const double turn = std::fmod(x, 2.0) * 3.14159265358979323846;
+  *sine = std::sin(turn), *cosine = std::cos(turn);
+}
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
 inline float normcdff(float x) { return float(0.5 * std::erfc(-double(x) * 0.70710678118654752440)); }
