@@ -12,14 +12,14 @@ constexpr size_t kTooMuch = size_t(1) << 60;
 
 size_t rounded(size_t bytes) { return bytes == 0 ? kUnit : (bytes + kUnit - 1) & ~(kUnit - 1); }
 
+}  // namespace
+
 bool is_captured(cudaStream_t stream) {
   if (stream == nullptr) return false;  // the legacy stream never is
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check_call(cudaStreamIsCapturing(stream, &status));
   return status != cudaStreamCaptureStatusNone;
 }
-
-}  // namespace
 
 Allocator& allocator_of(Device device) {
   // Never destroyed: tensors may go back when the process ends.

@@ -169,6 +169,8 @@ class Allocator {
 };
 
 Allocator& allocator_of(Device device);
+/// Whether what the stream is given is written down instead of done.
+bool is_captured(cudaStream_t stream);
 PoolId new_pool();
 
 }  // namespace tessera::tensor::cuda

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/cuda/allocator.h"
 #include "backends/cuda/events.h"
 
 namespace tessera::tensor::cuda {
@@ -24,6 +25,8 @@ struct HostBlock {
   int events = 0;
   std::vector<User> users;
 };
+
+constexpr int kNever = 1 << 20;  // more events than a block ever waits for
 
 struct Pending {
   Device device;
@@ -129,11 +132,12 @@ void give_pinned(void* address) noexcept {
   block.taken = false;
   try {
     for (const User& user : block.users) {
-      c.pending.push_back({user.device, event_behind(user.device, user.stream), &block});
-      block.events++;
+      // A graph that was captured meanwhile copies from it again and again; nor may the event be asked.
+      if (allocator_of(user.device).capturing() && is_captured(user.stream)) block.events += kNever;
+      else c.pending.push_back({user.device, event_behind(user.device, user.stream), &block}), block.events++;
     }
   } catch (const std::exception&) {
-    block.events += 1 << 20;  // nobody may have it again: a copy may still be under way
+    block.events += kNever;  // nobody may have it again: a copy may still be under way
   }
   block.users.clear();
   if (block.events == 0) keep(c, &block);

@@ -16,7 +16,6 @@
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/error_notes.h"
-#include "stdlib/torch/launch_log.h"
 #include "stdlib/torch/op_namespaces.h"
 #include "stdlib/torch/table.h"
 
@@ -218,7 +217,6 @@ const Row kRows[] = {
 
 void add_c_functions(Interpreter& in, Module& module) {
   for (const Row& row : kRows) in.def(module, row.signature, "", row.function);
-  add_launch_log(in, module);
 }
 
 }  // namespace tessera::stdlib

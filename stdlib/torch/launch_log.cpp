@@ -2,11 +2,9 @@
 
 #include <atomic>
 
-#include "lang/core/protocol.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/provenance.h"
 #include "lang/vm/vm.h"
-#include "stdlib/python/native/support.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -70,24 +68,8 @@ class Log final : public LaunchLog {
   uint32_t mine_, last_ = 0, recent_ = 0;
 };
 
-struct LogObject : Object {
-  std::unique_ptr<Log> log;
-};
-
-// With the module, when the interpreter ends: its Context is gone by then.
-void destroy_log(Interpreter& in, Object* self) { free_object(in, static_cast<LogObject*>(self)); }
-
 }  // namespace
 
-void add_launch_log(Interpreter& in, Module& module) {
-  Type* const type =
-      in.new_type({.name = "LaunchLog", .module = "torch._C", .size = sizeof(LogObject), .flags = kFinalType});
-  type->slots.destroy = destroy_log;
-  auto* const object = make_object<LogObject>(in, type);
-  const Value kept = Value::adopt(object);
-  object->log = std::make_unique<Log>(in);
-  torch_state(in).context.launches = object->log.get();
-  set_member(in, module, "_launch_log", kept);
-}
+void note_launches(Interpreter& in) { torch_state(in).context.launches = in.keep(new Log(in)); }
 
 }  // namespace tessera::stdlib

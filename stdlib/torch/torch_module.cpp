@@ -17,6 +17,7 @@
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/dlpack_capsule.h"
+#include "stdlib/torch/launch_log.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
 
@@ -297,6 +298,7 @@ void fill_torch(Interpreter& in, Module& module) {
   state.context.host_stops = kStops;
   state.context.host_countdown = &in.countdown;
   warn_through_language(in);
+  note_launches(in);
   make_small_types(in, state);
   make_tensor_type(in, state);
 

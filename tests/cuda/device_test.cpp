@@ -412,6 +412,30 @@ TEST_CASE("what a capture cannot hold is refused, and nothing stays behind") {
   CHECK(same(x + 1.0, numbers(100) + 1.0));
 }
 
+TEST_CASE("pinned memory that a graph copies from is nobody else's") {
+  NEEDS_DEVICES();
+  const StreamHandle stream = cuda->take_stream(kFirst, 0);
+  Tensor x = pin_memory(numbers(1234));
+  const Tensor there = Tensor::empty({1234}, kFloat32, kFirst);
+  synchronize(kFirst);
+  void* const block = x.data_ptr();
+  GraphHandle graph;
+  {
+    const OnStream here(kFirst, stream);
+    graph = cuda->begin_capture(kFirst, stream, cuda->create_pool(), CaptureMode::Global);
+    copy_without_waiting(there, x);
+    x = Tensor();
+    cuda->end_capture(graph, false);
+  }
+  std::vector<Tensor> others;
+  for (int k = 0; k < 4; k++) others.push_back(empty_pinned({1234}, kFloat32));
+  for (const Tensor& other : others) CHECK(other.data_ptr() != block);
+  cuda->replay_graph(graph, stream);
+  cuda->synchronize_stream(kFirst, stream);
+  CHECK(same(there, numbers(1234)));
+  cuda->destroy_graph(graph);
+}
+
 TEST_CASE("random places in a graph are filled in at each replay") {
   DeviceGenerator generator;
   generator.manual_seed(5);
