@@ -51,6 +51,12 @@ using NumberOf = typename LaneOf<Lane>::Number;
 template <class Lane>
 inline constexpr int kGroup = 16 / int(sizeof(Lane));
 
+/// Whether elements are taken by their size alone.
+template <class Body>
+inline constexpr bool kIsRaw = requires {
+  Body::kType;
+};
+
 template <class Body>
 struct Operands {
   char* out[Body::kOutputs];      // null: not wanted
@@ -283,7 +289,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < kItems; i++) in[i][k] = Lane(operands.number[k]);
       continue;
     }
-    if (!has_type(Body::Types::kLoads, operands.in_type[k])) {
+    if (!kIsRaw<Body> && !has_type(Body::Types::kLoads, operands.in_type[k])) {
 #pragma unroll
       for (int i = 0; i < kItems; i++)
         in[i][k] = Lane(load_other<NumberOf<Lane>>(operands.in[k], from[i][k], operands.in_type[k]));
@@ -310,7 +316,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kItems; i++) {
       if (first + i * kThreads >= nest.numel) break;
-      if (has_type(Body::Types::kStores, operands.out_type))
+      if (kIsRaw<Body> || has_type(Body::Types::kStores, operands.out_type))
         store_one<Body::Types::kStores>(operands.out[k], to[i], operands.out_type, out[i][k]);
       else store_other(operands.out[k], to[i], operands.out_type, LaneOf<typename Body::Result>::number(out[i][k]));
     }
@@ -367,9 +373,8 @@ template <class Body>
 void run_elementwise(const Place& place, const Loop& loop, const Body& body, Operands<Body> operands,
                      const Inputs<Body>& inputs) {
   if (loop.numel == 0) return;
-  constexpr bool kRaw = requires { Body::kType; };
   const auto type_of = [&](int k) {
-    if constexpr (kRaw) return Body::kType;
+    if constexpr (kIsRaw<Body>) return Body::kType;
     else return loop.dtype[k];
   };
   operands.out_type = type_of(0);
@@ -381,8 +386,8 @@ void run_elementwise(const Place& place, const Loop& loop, const Body& body, Ope
     if (of >= 0 && number) __builtin_memcpy(&operands.number[k], loop.numbers[of], sizeof operands.number[k]);
   }
   using Types = typename Body::Types;
-  const DensePlan plan = plan_dense(loop, kGroup<typename Body::Lane>, kRaw ? ~0u : Types::kLoads,
-                                    kRaw ? ~0u : Types::kStores, operands.out + 1, Body::kOutputs - 1);
+  const DensePlan plan = plan_dense(loop, kGroup<typename Body::Lane>, kIsRaw<Body> ? ~0u : Types::kLoads,
+                                    kIsRaw<Body> ? ~0u : Types::kStores, operands.out + 1, Body::kOutputs - 1);
   if (plan.is_dense) return launch_dense(place, loop, body, operands, inputs, plan);
   if (is_one_part(loop)) return launch_strided(place, loop, body, operands, inputs);
   each_part(loop, [&](const Loop& part) {
