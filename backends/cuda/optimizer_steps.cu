@@ -53,9 +53,10 @@ __device__ void move(const Settings<T>& s, T& weight, T g, T& first, T& second) 
   }
 }
 
-constexpr int states_of(OptimizerCall::Rule rule) {
-  return rule == OptimizerCall::Adam ? 2 : rule == OptimizerCall::Plain ? 0 : 1;
-}
+template <OptimizerCall::Rule rule>
+constexpr int kStates = rule == OptimizerCall::Adam    ? 2
+                        : rule == OptimizerCall::Plain ? 0
+                                                       : 1;
 
 template <class T>
 struct alignas(16) Pack {
@@ -73,27 +74,25 @@ __device__ bool aligned(const T* p) {
 
 template <OptimizerCall::Rule rule, class T>
 __device__ void move_one(const Part<T>& p, const Settings<T>& s, int64_t i) {
-  constexpr int kStates = states_of(rule);
   T weight = p.weight[i], first = T(0), second = T(0);
-  if constexpr (kStates > 0) first = p.first[i];
-  if constexpr (kStates > 1) second = p.second[i];
+  if constexpr (kStates < rule >> 0) first = p.first[i];
+  if constexpr (kStates < rule >> 1) second = p.second[i];
   move<rule>(s, weight, p.gradient[i], first, second);
   p.weight[i] = weight;
-  if constexpr (kStates > 0) p.first[i] = first;
-  if constexpr (kStates > 1) p.second[i] = second;
+  if constexpr (kStates < rule >> 0) p.first[i] = first;
+  if constexpr (kStates < rule >> 1) p.second[i] = second;
 }
 
 template <OptimizerCall::Rule rule, class T>
 __device__ void move_pack(const Part<T>& p, const Settings<T>& s, int64_t i) {
-  constexpr int kStates = states_of(rule);
   Pack<T> weight = packs(p.weight)[i], first{}, second{};
   const Pack<T> g = packs(const_cast<T*>(p.gradient))[i];
-  if constexpr (kStates > 0) first = packs(p.first)[i];
-  if constexpr (kStates > 1) second = packs(p.second)[i];
+  if constexpr (kStates < rule >> 0) first = packs(p.first)[i];
+  if constexpr (kStates < rule >> 1) second = packs(p.second)[i];
   for (int j = 0; j < Pack<T>::kCount; j++) move<rule>(s, weight.x[j], g.x[j], first.x[j], second.x[j]);
   packs(p.weight)[i] = weight;
-  if constexpr (kStates > 0) packs(p.first)[i] = first;
-  if constexpr (kStates > 1) packs(p.second)[i] = second;
+  if constexpr (kStates < rule >> 0) packs(p.first)[i] = first;
+  if constexpr (kStates < rule >> 1) packs(p.second)[i] = second;
 }
 
 template <OptimizerCall::Rule rule, class T>
@@ -110,8 +109,8 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t end = begin + kChunk < part.n ? begin + kChunk : part.n;
   int64_t done = begin;
   bool wide = aligned(part.weight) && aligned(part.gradient);
-  if constexpr (states_of(rule) > 0) wide = wide && aligned(part.first);
-  if constexpr (states_of(rule) > 1) wide = wide && aligned(part.second);
+  if constexpr (kStates < rule >> 0) wide = wide && aligned(part.first);
+  if constexpr (kStates < rule >> 1) wide = wide && aligned(part.second);
   if (wide) {
     constexpr int kCount = Pack<T>::kCount;  // a chunk begins at a multiple of it
     for (int64_t i = begin / kCount + threadIdx.x; i < end / kCount; i += kThreads) move_pack<rule>(part, s, i);

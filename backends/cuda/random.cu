@@ -49,6 +49,9 @@ __device__ void each_draw(int64_t n, const Philox& philox, int64_t thread, const
 template <class T>
 inline constexpr int kAtOnce = sizeof(T) == 4 ? 4 : 2;
 
+template <class T>
+constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
+
 template <Distribution kind, class T>
 struct Rule {
   T a, b, range;  // range: of a uniform number, b - a
@@ -62,13 +65,12 @@ struct Rule {
     if constexpr (kind == Distribution::LogNormal) return quick_exp(fma(x, b, a));
     if constexpr (kind == Distribution::Bernoulli) return x < a ? T(1) : T(0);
     if constexpr (kind == Distribution::Exponential) {
-      constexpr T kHalfStep =
-          std::numeric_limits<T>::epsilon() / 2;  // log is 0 for 1, and an exponential number is not
+      constexpr T kHalfStep = kEpsilon<T> / 2;  // log is 0 for 1, and an exponential number is not
       return T(-1) / a * (x >= 1 - kHalfStep ? -kHalfStep : quick_log(x));
     }
     if constexpr (kind == Distribution::Cauchy) {
-      constexpr T kEpsilon = std::numeric_limits<T>::epsilon();  // beyond it the fast tangent is infinite
-      if (sizeof(T) == 4) x = x > 1 - kEpsilon ? 1 - kEpsilon : x < kEpsilon ? kEpsilon : x;
+      constexpr T kLeast = kEpsilon<T>;  // beyond it the fast tangent is infinite
+      if (sizeof(T) == 4) x = x > 1 - kLeast ? 1 - kLeast : x < kLeast ? kLeast : x;
       return a + b * quick_tan(T(3.14159265358979323846) * (x - T(0.5)));
     }
     if constexpr (kind == Distribution::Geometric) return ceil(quick_log(x) / quick_log(T(1) - a));
