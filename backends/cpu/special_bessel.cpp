@@ -18,18 +18,6 @@ using Quiet =
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kFar = 30.0;  // from here on the expansion in 1 / x has terms below the last bit before they grow
 
-// 1 + sum of the products of (sign * (mu - (2k - 1)^2) / (8 k x)), mu = 4 order^2: what I and K are far out, without their
-// exponential and root.
-double far_series(int order, double x, double sign) {
-  const double mu = 4.0 * order * order;
-  double term = 1, sum = 1;
-  for (int k = 1; k < 60 && std::fabs(term) > 1e-17 * std::fabs(sum); k++) {
-    const double odd = 2.0 * k - 1;
-    term *= sign * (mu - odd * odd) / (8.0 * k * x);
-    sum += term;
-  }
-  return sum;
-}
 // The power series of I(order, x) for x >= 0: all terms are positive, and there are up to a hundred of them.
 double near_series(int order, double x) {
   const long double quarter = (long double)x * x * 0.25L;

@@ -7,17 +7,19 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/device/stream.h"
+
 namespace tessera::tensor::cpu::special {
 
 // Of what is no int64 the processor makes the least one: a degree that is not there.
 template <class T>
-int64_t degree_of(T n) {
-  return n >= T(-0x1p63) && n < T(0x1p63) ? int64_t(n) : std::numeric_limits<int64_t>::min();
+TS_ON_BOTH int64_t degree_of(T n) {
+  return n >= T(-0x1p63) && n < T(0x1p63) ? int64_t(n) : INT64_MIN;
 }
 
 /// p(k + 1) = step(k, p(k), p(k - 1)) from p(0) = 1 and p(1); gives up when nothing but NaN can come.
 template <class T, class Step>
-T recur(int64_t n, T first, const Step& step) {
+TS_ON_BOTH T recur(int64_t n, T first, const Step& step) {
   if (n == 0) return T(1);
   T before = T(1), now = first;
   for (int64_t k = 1; k < n && !std::isnan(now); k++) {
@@ -31,7 +33,7 @@ T recur(int64_t n, T first, const Step& step) {
 enum class Chebyshev { T, U, V, W };
 
 template <class T>
-T chebyshev_at_end(Chebyshev kind, int64_t n, bool right) {
+TS_ON_BOTH T chebyshev_at_end(Chebyshev kind, int64_t n, bool right) {
   const T least = T(1), most = kind == Chebyshev::T ? T(1) : kind == Chebyshev::U ? T(n + 1) : T(n + n + 1);
   const bool odd = n % 2 != 0;
   switch (kind) {
@@ -41,7 +43,7 @@ T chebyshev_at_end(Chebyshev kind, int64_t n, bool right) {
   }
 }
 template <class T>
-T chebyshev_by_angle(Chebyshev kind, T n, T y) {
+TS_ON_BOTH T chebyshev_by_angle(Chebyshev kind, T n, T y) {
   const T angle = std::acos(y);
   switch (kind) {
     case Chebyshev::T: return std::cos(n * angle);
@@ -54,7 +56,7 @@ T chebyshev_by_angle(Chebyshev kind, T n, T y) {
 
 /// By angles above degree `far`.
 template <class T>
-T chebyshev(Chebyshev kind, T y, T degree, int64_t far) {
+TS_ON_BOTH T chebyshev(Chebyshev kind, T y, T degree, int64_t far) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (std::fabs(y) == T(1)) return chebyshev_at_end<T>(kind, n, y > 0);
@@ -72,21 +74,21 @@ template <class T>
 constexpr int64_t kMostHermite = sizeof(T) == 4 ? 128 : 512;
 
 template <class T>
-T hermite_h(T x, T degree) {
+TS_ON_BOTH T hermite_h(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
-  if (n > kMostHermite<T>) return std::numeric_limits<T>::quiet_NaN();
+  if (n > kMostHermite<T>) return T(NAN);
   return recur(n, x + x, [&](int64_t k, T now, T before) { return std::fma(x + x, now, -(T(k + k) * before)); });
 }
 template <class T>
-T hermite_he(T x, T degree) {
+TS_ON_BOTH T hermite_he(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
-  if (n > kMostHermite<T>) return std::numeric_limits<T>::quiet_NaN();
+  if (n > kMostHermite<T>) return T(NAN);
   return recur(n, x, [&](int64_t k, T now, T before) { return std::fma(x, now, -(T(k) * before)); });
 }
 template <class T>
-T laguerre(T x, T degree) {
+TS_ON_BOTH T laguerre(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (x == T(0)) return T(1);
@@ -95,7 +97,7 @@ T laguerre(T x, T degree) {
   });
 }
 template <class T>
-T legendre(T x, T degree) {
+TS_ON_BOTH T legendre(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (std::fabs(x) == T(1)) return x > 0 || n % 2 == 0 ? T(1) : T(-1);
