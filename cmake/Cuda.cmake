@@ -20,7 +20,8 @@ if(NOT TESSERA_NVCC)
 endif()
 
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES "80-real;90")  # code for A100 and H100, PTX for what comes after
+  # Code for Turing, Ampere, Hopper and Blackwell, PTX for what comes after. Other GPUs of a generation run the code of its first.
+  set(CMAKE_CUDA_ARCHITECTURES "75-real;80-real;90-real;100")
 endif()
 set(CMAKE_CUDA_COMPILER ${TESSERA_NVCC})
 enable_language(CUDA)
@@ -35,7 +36,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
 endif()
 
 set(TESSERA_HAVE_CUDA ON)
-add_library(tessera_cuda MODULE ${cuda_sources} ${TESSERA_INTERFACE_HEADER})
+# Not part of `all`: it takes minutes, and neither tests nor packages of a machine without a GPU wait for it.
+add_library(tessera_cuda MODULE EXCLUDE_FROM_ALL ${cuda_sources} ${TESSERA_INTERFACE_HEADER})
 set_target_properties(tessera_cuda PROPERTIES
   CUDA_STANDARD 20
   CUDA_STANDARD_REQUIRED ON

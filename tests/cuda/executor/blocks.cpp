@@ -144,6 +144,7 @@ class Block {
 
   // The running thread waits; returns when all that it waits for have come.
   void wait(Wait kind, const void* site, unsigned mask, bool orders) {
+    if (running.unsettled) settle();
     Thread& mine = *current_;
     mine.wait = kind, mine.site = site, mine.mask = mask, mine.orders = orders;
     context::fiber* own = worker_;
@@ -196,6 +197,7 @@ class Block {
         worker_ = ends;
         kernel_.run(params_);
         watched = false;
+        if (running.unsettled) settle();
         mine.wait = Wait::Done;
       }
       return std::move(*ends);

@@ -49,8 +49,9 @@ struct Running {
   size_t shared_bytes = 0, stacks_bytes = 0;
   const char* params = nullptr;
   size_t params_bytes = 0;
-  bool library = false;  // a library's stand-in: it may use the host's memory too
-  bool sampled = false;  // accesses of this warp are kept for the report
+  bool library = false;    // a library's stand-in: it may use the host's memory too
+  bool unsettled = false;  // a write that is a fault if it changes what is there
+  bool sampled = false;    // accesses of this warp are kept for the report
   Traffic traffic;
 };
 extern Running running;

@@ -56,15 +56,38 @@ std::string described(const void* address, Space space) {
   violation(what + "where it may not: " + describe(bad ? bad : address));
 }
 
-[[noreturn]] void race(const void* address, size_t bytes, Access access, Stamp other, bool other_wrote, Space space) {
+std::string race_text(const void* address, size_t bytes, Access access, Stamp other, bool other_wrote, Space space) {
   const char* doing = access == Access::Read ? " bytes are read that " : " bytes are written that ";
   const bool streams = (other & ~kAtomic) < running.launch_base;
-  violation(std::string(streams                  ? "a race between streams: "
-                        : space == Space::Shared ? "a race in shared memory: "
-                                                 : "a race: ") +
-            std::to_string(bytes) + doing + who(other) + (other_wrote ? " wrote" : " reads") +
-            (streams ? ", with no event or wait between them: " : ", with nothing that orders the two: ") +
-            described(address, space));
+  return std::string(streams                  ? "a race between streams: "
+                     : space == Space::Shared ? "a race in shared memory: "
+                                              : "a race: ") +
+         std::to_string(bytes) + doing + who(other) + (other_wrote ? " wrote" : " reads") +
+         (streams ? ", with no event or wait between them: " : ", with nothing that orders the two: ") +
+         described(address, space);
+}
+[[noreturn]] void race(const void* address, size_t bytes, Access access, Stamp other, bool other_wrote, Space space) {
+  violation(race_text(address, bytes, access, other, other_wrote, space));
+}
+
+// Two threads may write the same: looked at when the writing has been done, at the thread's next step.
+struct Unsettled {
+  const char* address = nullptr;
+  size_t bytes = 0;
+  char before[16] = {};
+  std::string text;
+};
+Unsettled& unsettled() {
+  static Unsettled one;
+  return one;
+}
+void settle_later(const void* address, size_t bytes, std::string text) {
+  Unsettled& u = unsettled();
+  u.address = static_cast<const char*>(address);
+  u.bytes = bytes;
+  std::memcpy(u.before, address, bytes);
+  u.text = std::move(text);
+  running.unsettled = true;
 }
 
 [[noreturn]] void unwritten(const void* address, size_t bytes, Space space) {
@@ -86,12 +109,17 @@ void look_slowly(const void* address, size_t bytes, Cells c, Access access, Spac
   if (space == Space::Shared && !is_shared(address, bytes))
     violation("a kernel touches " + std::to_string(bytes) +
               " bytes of shared memory that are in no array: " + describe_shared(address));
+  bool met = false;
   for (size_t k = 0; k < bytes; k++, c = c + 1) {
     const Stamp wrote = *c.wrote;
     const bool fresh = wrote == kUnwritten || (space == Space::Shared && (wrote & ~kAtomic) < running.block_base);
     if (fresh && access != Access::Write && options().unwritten) unwritten(at + k, bytes, space);
-    if (!fresh && !ordered(wrote & ~kAtomic, space) && !(access == Access::Atomic && wrote & kAtomic))
-      race(at + k, bytes, access, wrote, true, space);
+    if (!fresh && !ordered(wrote & ~kAtomic, space) && !(access == Access::Atomic && wrote & kAtomic)) {
+      const bool may_be_same = access == Access::Write && wrote >= running.launch_base && !(wrote & kAtomic);
+      if (!may_be_same || bytes > sizeof Unsettled::before) race(at + k, bytes, access, wrote, true, space);
+      if (!met) settle_later(address, bytes, race_text(at + k, bytes, access, wrote, true, space));
+      met = true;
+    }
     if (access == Access::Read) {
       note_reader(c, space);
       continue;
@@ -165,6 +193,8 @@ template <size_t N>
 inline void touch(const void* address, bool write, const void* site) {
   if (!watched) [[likely]]
     return;  // host code of the same file
+  if (running.unsettled) [[unlikely]]
+    settle();
   if (uintptr_t(address) % N != 0 && !running.library)
     violation("a kernel touches " + std::to_string(N) +
               " bytes at an address that is no multiple: " + describe(address));
@@ -201,6 +231,8 @@ inline void look_at_range(const void* address, size_t bytes, Cells c, Access acc
 // Any number of bytes at any address: structs, memcpy.
 void touch_range(const void* address, size_t bytes, Access access, const void* site) {
   if (!watched || bytes == 0) return;
+  if (running.unsettled) [[unlikely]]
+    settle();
   const char* at = static_cast<const char*>(address);
   const bool write = access != Access::Read;
   if (const size_t k = size_t(at - running.device_begin); k < kRange) {
@@ -216,6 +248,12 @@ void touch_range(const void* address, size_t bytes, Access access, const void* s
 }
 
 }  // namespace
+
+void settle() {
+  running.unsettled = false;
+  const Unsettled& u = unsettled();
+  if (std::memcmp(u.before, u.address, u.bytes) != 0) violation(u.text);
+}
 
 thread_local bool watched = false;  // per thread: it runs a kernel
 
@@ -301,7 +339,8 @@ void __tsan_write_range(void* at, size_t bytes) { touch_range(at, bytes, Access:
     return __atomic_compare_exchange_n(at, wanted, x, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
   }
 TS_ATOMIC(8, uint8_t)
-TS_ATOMIC(16, uint16_t) TS_ATOMIC(32, uint32_t) TS_ATOMIC(64, uint64_t)
+TS_ATOMIC(16, uint16_t)
+TS_ATOMIC(32, uint32_t) TS_ATOMIC(64, uint64_t)
 
     // What kernels are compiled to call instead of the library's (the compiler puts moves of its own in the place of memcpy,
     // which it does not tell of).

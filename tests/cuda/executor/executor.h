@@ -109,6 +109,8 @@ void copy_memory(void* to, const void* from, size_t bytes, const char* what);
 
 // ---- blocks ----
 
+/// A thread that wrote where another had written goes on or waits: it is a fault if it wrote something else.
+void settle();
 /// An access of a kernel on this host thread is looked at.
 extern thread_local bool watched __attribute__((tls_model("initial-exec")));
 void run_kernel(const Kernel& kernel, const void* params, size_t bytes, int device);

@@ -1,6 +1,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "testing.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ std::string fault_of(const std::function<void()>& work) {
   std::fflush(stdout);  // or the child has it too
   const pid_t child = fork();
   if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);  // doctest's has something to say of itself
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]), close(ends[1]);
     work();

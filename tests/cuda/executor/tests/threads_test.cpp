@@ -54,7 +54,12 @@ __global__ void meet_in_halves(int* x) {
 
 template <class T, int kStep>
 __global__ void write_each(T* x) {
-  x[(blockIdx.x * blockDim.x + threadIdx.x) / kStep] = T(1);
+  x[(blockIdx.x * blockDim.x + threadIdx.x) / kStep] = T(threadIdx.x + blockIdx.x);
+}
+// Several threads may say the same.
+template <bool kSame>
+__global__ void note(int* found) {
+  if (threadIdx.x % 3 == 0) *found = kSame ? 7 : int(threadIdx.x);
 }
 template <bool kAtomic>
 __global__ void add_up(int* total) {
@@ -139,6 +144,9 @@ TEST_CASE("executor: two threads of a launch write one byte, in a block and in t
   check_pair(
       "a race: ", [] { launch<write_each<double, 2>>(64, 1, device_array<double>(64)); },
       [] { launch<write_each<double, 1>>(64, 1, device_array<double>(64)); });
+  check_pair(
+      "a race: ", [] { launch<note<false>>(2, 32, device_array<int>(1)); },
+      [] { launch<note<true>>(2, 32, device_array<int>(1)); });
   check_pair(
       "a race: ", [] { launch<add_up<false>>(2, 32, device_array<int>(1)); },
       [] { launch<add_up<true>>(2, 32, device_array<int>(1)); });

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""tests/cuda/traffic.py: what kernels move and what a training step costs, counted by the host executor: the stand-in for times.
+
+Each case runs a line of script and looks at one kernel in the report (TESSERA_EXECUTOR=report): bytes read and written beside those
+there are (a warp's lanes that read one number count each), sectors of 32 bytes that warps ask for beside the least that would do, bytes
+of one access of a warp (512: 16 of each thread). A step is what five more steps of a training loop add.
+--tsr PROGRAM, --plugin FILE. The last line is `N passed, N failed`."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(__file__).resolve().parent.parent.parent / 'build/release'
+
+# (what, script, kernel, limits). bytes: at most so many times the ideal; sectors: at least that share; warp: bytes of an access.
+KERNELS = [
+    ('float32', 'x = torch.ones(1 << 16, device="cuda"); y = x * x', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=500)),
+    ('bfloat16', 'x = torch.ones(1 << 16, device="cuda", dtype=torch.bfloat16); y = x * x', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=250)),
+    ('with a number', 'x = torch.ones(1 << 16, device="cuda"); y = x + 2', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=500)),
+    ('compared', 'x = torch.ones(1 << 16, device="cuda"); y = x < x', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=120)),
+    ('a view that begins askew', 'x = torch.ones((1 << 16) + 1, device="cuda")[1:]; y = torch.ones(1 << 16, device="cuda"); z = x * y',
+     r'^(dense|strided)<', dict(bytes=1.05, sectors=0.75)),
+    ('a row for all', 'x = torch.ones(256, 256, device="cuda"); y = x * torch.ones(256, device="cuda")', r'^dense<', dict(sectors=0.9)),
+    ('converted', 'x = torch.ones(1 << 16, device="cuda"); y = x.half()', r'^dense<ConvertBody', dict(bytes=1.05, sectors=0.9)),
+    ('transposed', 'x = torch.ones(256, 256, device="cuda"); y = x.t().contiguous()', r'transpose', dict(bytes=1.05, sectors=0.9)),
+    ('sums of rows', 'x = torch.ones(128, 1024, device="cuda"); y = x.sum(1)', r'^fold_kernel<', dict(read=1.05, sectors=0.85)),
+    ('sums of columns', 'x = torch.ones(1024, 128, device="cuda"); y = x.sum(0)', r'^fold_kernel<', dict(read=1.05, sectors=0.85)),
+    ('sum of all', 'x = torch.ones(1 << 18, device="cuda"); y = x.sum()', r'^fold_kernel<', dict(read=1.05, sectors=0.85, blocks=8)),
+    ('softmax', 'x = torch.ones(64, 1024, device="cuda"); y = x.softmax(1)', r'^softmax_lines<', dict(bytes=1.05, sectors=0.9, warp=500)),
+    ('softmax, long', 'x = torch.ones(2, 20000, device="cuda"); y = x.softmax(1)', r'^softmax_lines<', dict(read=2.05, written=1.05, sectors=0.9)),
+    ('layer norm', 'x = torch.ones(64, 1024, device="cuda"); y = torch.nn.functional.layer_norm(x, (1024,))', r'layer_norm', dict(bytes=1.05, sectors=0.85)),
+]
+
+TRAINING = '''
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)).to('cuda')
+optimizer = torch.optim.{optimizer}
+x, y = torch.randn(8, 16).cuda(), torch.randint(0, 4, (8,)).cuda()
+for step in range({steps}):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+torch.cuda.synchronize()
+'''
+# (what, optimizer, limits of one step)
+STEPS = [
+    ('a step with SGD', 'SGD(model.parameters(), lr=0.1)', dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)),
+    ('a step with Adam', 'Adam(model.parameters(), lr=0.1)', dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)),
+]
+
+
+def report_of(script, args):
+    with tempfile.TemporaryDirectory(prefix='tessera-traffic-') as folder:
+        path, source = pathlib.Path(folder, 'report.json'), pathlib.Path(folder, 'script.tsr')
+        source.write_text(script)
+        environment = dict(os.environ, TESSERA_CUDA_PLUGIN=os.path.realpath(args.plugin), TESSERA_EXECUTOR=f'report={path}')
+        done = subprocess.run([args.tsr, str(source)], env=environment, capture_output=True, text=True, timeout=300)
+        if done.returncode != 0:
+            raise RuntimeError('\n    '.join(done.stderr.strip().splitlines()[-3:]))
+        return json.loads(path.read_text())
+
+
+def faults_of_kernel(k, limits):
+    for side, done in (('read', 'load'), ('written', 'store')):
+        ratio = k['bytes_' + side] / max(k['ideal_' + side], 1)
+        most = limits.get(side, limits.get('bytes'))
+        if most and ratio > most:
+            yield f'{ratio:.2f} times the bytes are {side}, at most {most} should be'
+        share = k[f'ideal_{done}_sectors'] / max(k[f'{done}_sectors'], 1)
+        if k[f'{done}_sectors'] and share < limits.get('sectors', 0):
+            yield f'{share:.2f} of the sectors of a {done} are needed, at least {limits["sectors"]} should be'
+        if k[f'{done}_sectors'] and k[f'bytes_of_a_warp_{done}'] < limits.get('warp', 0):
+            yield f'a {done} of a warp has {k[f"bytes_of_a_warp_{done}"]} bytes, at least {limits["warp"]} should be'
+    if k['blocks'] / k['launches'] < limits.get('blocks', 0):
+        yield f'{k["blocks"]} blocks'
+
+
+def check_kernel(script, pattern, limits, args):
+    kernels = {name: k for name, k in report_of('import torch\n' + script + '\ntorch.cuda.synchronize()\n', args)['kernels'].items()
+               if re.search(pattern, name) and k['ideal_written']}
+    # Making the operands is no part of it: those kernels read nothing.
+    kernels = {name: k for name, k in kernels.items() if k['ideal_read']}
+    if not kernels:
+        return f'no kernel /{pattern}/ ran'
+    return '; '.join(f'{name}: {said}' for name, k in kernels.items() for said in faults_of_kernel(k, limits))
+
+
+def check_step(optimizer, limits, args):
+    few, many = (report_of(TRAINING.format(optimizer=optimizer, steps=n), args) for n in (3, 8))
+    return '; '.join(f'{(many[name] - few[name]) / 5:g} {name} a step, at most {most} should be'
+                     for name, most in limits.items() if many[name] - few[name] > most * 5)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--tsr', default=str(BUILD / 'tsr'))
+    parser.add_argument('--plugin', default=str(BUILD / 'libtessera_cuda_executor.so'))
+    args = parser.parse_args()
+    passed = failed = 0
+    cases = [(what, lambda s=script, p=pattern, l=limits: check_kernel(s, p, l, args)) for what, script, pattern, limits in KERNELS]
+    cases += [(what, lambda o=optimizer, l=limits: check_step(o, l, args)) for what, optimizer, limits in STEPS]
+    for what, check in cases:
+        try:
+            said = check()
+        except RuntimeError as error:
+            said = str(error)
+        passed, failed = passed + (not said), failed + bool(said)
+        if said:
+            print(f'FAILED {what}: {said}')
+    print(f'{passed} passed, {failed} failed')
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
