@@ -57,6 +57,7 @@ class Context {
   bool anomaly_mode = false;
   bool anomaly_checks_nan = true;
   bool deterministic = false;
+  bool tf32 = false;  // devices may multiply float32 with 10 bits behind the point
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
   CurrentStreams streams;

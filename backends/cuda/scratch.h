@@ -16,7 +16,9 @@ class Scratch {
  public:
   Scratch(const Launch& launch, size_t bytes) : Scratch(launch.device, launch.stream, bytes) {}
   Scratch(const Place& place, size_t bytes) : Scratch(place.device(), place.stream(), bytes) {}
-  ~Scratch() { give_memory(device_, stream_, block_, bytes_); }
+  ~Scratch() {
+    if (block_ != nullptr) give_memory(device_, stream_, block_, bytes_);
+  }
   Scratch(const Scratch&) = delete;
 
   void* get() const { return block_; }
@@ -27,7 +29,10 @@ class Scratch {
 
  private:
   Scratch(Device device, StreamHandle stream, size_t bytes)
-      : device_(device), stream_(stream), bytes_(bytes), block_(take_memory(device, stream, bytes_)) {}
+      : device_(device),
+        stream_(stream),
+        bytes_(bytes),
+        block_(bytes == 0 ? nullptr : take_memory(device, stream, bytes_)) {}  // of no bytes: null
 
   Device device_;
   StreamHandle stream_;

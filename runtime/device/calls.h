@@ -75,8 +75,9 @@ struct AlongCall {
 };
 extern Kernel<AlongCall> along_kernel;
 
-/// C = alpha * op(A) op(B) + beta * C for `batch` matrices, all of one float dtype. Row-major; a leading dimension is
-/// the distance of rows as stored, `transpose_*` reads the stored matrix transposed. batch strides in elements.
+/// C = alpha * op(A) op(B) + beta * C for `batch` matrices, all of one dtype: a float one, an integer on the CPU, a complex one
+/// elsewhere. Row-major; a leading dimension is the distance of rows as stored, `transpose_*` reads the stored matrix
+/// transposed. batch strides in elements.
 struct GemmCall {
   DType dtype;
   int64_t m, n, k;
@@ -90,6 +91,7 @@ struct GemmCall {
   void* c;
   int64_t ldc, batch_c;
   int64_t batch;
+  bool tf32 = false;  // float32 may be multiplied with 10 bits behind the point
   Launch launch{};
 };
 extern Kernel<GemmCall> gemm_kernel;

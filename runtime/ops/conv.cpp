@@ -5,6 +5,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
+#include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
@@ -36,7 +37,8 @@ Tensor by_group(const Tensor& t, int64_t groups) {
 Tensor by_kernel(ConvCall::Pass pass, const Tensor& image, const Tensor& weight, const Tensor& result, const Window& w,
                  int64_t groups, const Tensor& bias = {}) {
   const Tensor &a = pass == ConvCall::InputGradient ? weight : image, &b = pass == ConvCall::Forward ? weight : result;
-  const bool served = conv_kernel.has(a.device().type) && (a.dtype() == kFloat32 || a.dtype() == kFloat64);
+  const bool served = conv_kernel.has(a.device().type) &&
+                      (a.dtype() == kFloat32 || a.dtype() == kFloat64 || (is_half(a.dtype()) && !a.device().is_cpu()));
   const auto like_a = [&](const Tensor& t) { return t.dtype() == a.dtype() && t.device() == a.device(); };
   if (!served || !like_a(b) || (bias.defined() && !like_a(bias)) || needs_grad(a, b)) return {};
   const GradMode no_grad(false);
@@ -47,7 +49,7 @@ Tensor by_kernel(ConvCall::Pass pass, const Tensor& image, const Tensor& weight,
   conv_kernel(a.device(), ConvCall{pass, a.dtype(), dense[0].data_ptr(), dense[1].data_ptr(), dense[2].data_ptr(),
                                    shift.defined() ? shift.data_ptr() : nullptr, image.sizes()[0], image.sizes()[1],
                                    image.sizes()[2], image.sizes()[3], result.sizes()[1], result.sizes()[2],
-                                   result.sizes()[3], groups, w});
+                                   result.sizes()[3], groups, w, Context::current().tf32});
   return dense[pass == ConvCall::InputGradient ? 0 : pass == ConvCall::WeightGradient ? 1 : 2];
 }
 Tensor empty_like(Ints shape, const Tensor& like) { return Tensor::empty(shape, like.dtype(), like.device()); }

@@ -24,13 +24,14 @@ struct Window {
 /// kernel] and results [batch, outputs, rows, columns], all contiguous; the pass says which of them is written.
 struct ConvCall {
   enum Pass { Forward, InputGradient, WeightGradient } pass;
-  DType dtype;  // float32 or float64
+  DType dtype;  // float32 or float64; where not the CPU is asked, halves too
   void* image;
   void* weight;
   void* result;
   const void* bias;  // one for each output, or null; Forward only
   int64_t batch, channels, height, width, outputs, rows, columns, groups;
   Window window;
+  bool tf32 = false;  // float32 may be multiplied with 10 bits behind the point
   Launch launch{};
 };
 extern Kernel<ConvCall> conv_kernel;
@@ -47,7 +48,19 @@ struct MaxPoolCall {
 };
 extern Kernel<MaxPoolCall> max_pool_kernel;
 
-/// The sum of each window, float32 or float64, over `divisor`; pixels outside of the image are 0.
+/// Optional: each pixel gets the sum of what comes back to the windows that have their largest element there.
+struct MaxPoolGradCall {
+  DType dtype;
+  const void* g;
+  const int64_t* index;
+  void* dx;
+  int64_t planes, height, width, out_height, out_width;
+  Window window;
+  Launch launch{};
+};
+extern Kernel<MaxPoolGradCall> max_pool_grad_kernel;
+
+/// The sum of each window, float32 or float64, where not the CPU is asked halves too, over `divisor`; pixels outside of the image are 0.
 struct AvgPoolCall {
   DType dtype;
   const void* in;
@@ -58,6 +71,17 @@ struct AvgPoolCall {
   Launch launch{};
 };
 extern Kernel<AvgPoolCall> avg_pool_kernel;
+
+/// Optional: each pixel gets the sum of `g` over the windows that it is in.
+struct AvgPoolGradCall {
+  DType dtype;
+  const void* g;
+  void* dx;
+  int64_t planes, height, width, out_height, out_width;
+  Window window;
+  Launch launch{};
+};
+extern Kernel<AvgPoolGradCall> avg_pool_grad_kernel;
 
 /// [N, C, H, W] -> [N, C * kernel, places]: each column is what one place of the window sees.
 Tensor im2col(const Tensor& image, const Window& window);

@@ -6,7 +6,7 @@
 
 namespace tessera::tensor {
 
-/// c = a b + bias, one of n for each column; alpha, beta and the batch of the product are not looked at.
+/// c = a b + bias, one of n for each column; alpha and beta are not looked at, and there is one product.
 struct LinearCall {
   GemmCall product;
   const void* bias;

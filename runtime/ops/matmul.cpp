@@ -2,6 +2,7 @@
 // its transpose has rows without gaps.
 #include <algorithm>
 
+#include "runtime/context.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
@@ -39,7 +40,8 @@ Matrix as_matrix(const Tensor& t) {
 void check_types(const Tensor& a, const Tensor& b) {
   check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(a.dtype()),
         " but found ", scalar_type_name(b.dtype()));
-  check(!is_bool(a.dtype()), TensorErrorKind::NotImplemented, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+  check(!is_bool(a.dtype()) || a.device().is_cuda(), TensorErrorKind::NotImplemented,
+        "\"addmm_impl_cpu_\" not implemented for 'Bool'");
   if (a.device() != b.device()) [[unlikely]]
     fail_two_devices(a.device(), b.device());
 }
@@ -56,7 +58,14 @@ void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
         a.sizes()[0], 'x', a.sizes()[1], " and ", b.sizes()[0], 'x', b.sizes()[1], ')');
 }
 
-void run_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha = 1, double beta = 0);
+// What a device's library has no products of, in the words of PyTorch's kernel. Without elements none is asked for.
+void check_kernel_type(const Tensor& out, const char* kernel) {
+  if (out.device().is_cuda() && out.numel() > 0 && !is_differentiable(out.dtype()))
+    fail(TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for '", scalar_type_name(out.dtype()), '\'');
+}
+
+void run_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha = 1, double beta = 0,
+              const char* kernel = nullptr);
 
 // Four real products of the parts.
 void run_complex_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha, double beta) {
@@ -93,13 +102,16 @@ GemmCall gemm_of(const Tensor& out, const Tensor& a_given, const Matrix& a, cons
           out.data_ptr(),
           out.sizes()[n - 1],
           batched ? out.strides()[0] : 0,
-          batched ? out.sizes()[0] : 1};
+          batched ? out.sizes()[0] : 1,
+          Context::current().tf32};
 }
 
 // out (contiguous, ... x m x n) = alpha * a b + beta * out
-void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha, double beta) {
+void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha, double beta,
+              const char* kernel) {
   if (out.numel() == 0) return;
-  if (is_complex(out.dtype())) return run_complex_gemm(out, a_given, b_given, alpha, beta);
+  check_kernel_type(out, kernel != nullptr ? kernel : out.dim() == 3 ? "baddbmm_cuda" : "addmm_cuda");
+  if (is_complex(out.dtype()) && out.device().is_cpu()) return run_complex_gemm(out, a_given, b_given, alpha, beta);
   const Matrix a = as_matrix(a_given), b = as_matrix(b_given);
   const GemmCall c = gemm_of(out, a_given, a, b, alpha, beta);
   if (c.k == 0) {
@@ -175,7 +187,8 @@ void check_batch_types(const Tensor& a, const Tensor& b, const char* kernel) {
     check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(b.dtype()),
           " but found ", scalar_type_name(a.dtype()));
   if (!small) check_same_products(a, b);
-  check(!small || !is_bool(a.dtype()), TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for 'Bool'");
+  check(!small || !is_bool(a.dtype()) || a.device().is_cuda(), TensorErrorKind::NotImplemented, '"', kernel,
+        "\" not implemented for 'Bool'");
   check_types(a, b);
 }
 
@@ -198,7 +211,7 @@ struct Mm {
     return {{a.sizes()[0], b.sizes()[1]}, a};
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& b) {
-    if (a.sizes()[1] != 1) return run_gemm(out, a, b);
+    if (a.sizes()[1] != 1 || !out.device().is_cpu()) return run_gemm(out, a, b);
     const Operand in[] = {a, b};  // nothing to add up
     run_pointwise(pointwise::k_mul, in, nullptr, &out);
   }
@@ -225,13 +238,14 @@ struct Mv {
           'x', a.sizes()[1], "), vec (", v.sizes()[0], ')');
     check(a.dtype() == v.dtype(), TensorErrorKind::Runtime, "addmv input tensors must have the same dtype, but got ",
           scalar_type_name(v.dtype()), ", ", scalar_type_name(a.dtype()), ", and ", scalar_type_name(v.dtype()));
-    check(!is_bool(a.dtype()) || a.numel() == 0, TensorErrorKind::NotImplemented,
+    check(!is_bool(a.dtype()) || a.numel() == 0 || a.device().is_cuda(), TensorErrorKind::NotImplemented,
           "\"addmv_impl_cpu\" not implemented for 'Bool'");
     if (!is_bool(a.dtype())) check_types(a, v);
     return {{a.sizes()[0]}, a};
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& v) {
-    run_gemm(out.view_of({out.numel(), 1}, {1, 1}), a, v.view_of({v.numel(), 1}, {v.strides()[0], 1}));
+    run_gemm(out.view_of({out.numel(), 1}, {1, 1}), a, v.view_of({v.numel(), 1}, {v.strides()[0], 1}), 1, 0,
+             "addmv_impl_cuda");
   }
   static void grad(Tensor& out, const Tensor& a, const Tensor& v) {
     record(out, "MvBackward0", {&a, &v}, Kept<2>{{keep_if(v.requires_grad(), a), keep_if(a.requires_grad(), v)}},
@@ -259,7 +273,7 @@ struct Dot {
   static void run(const Tensor& out, const Tensor& a, const Tensor& b) {
     const int64_t n = a.numel();
     run_gemm(out.view_of({1, 1}, {1, 1}), a.view_of({1, n}, {std::max<int64_t>(n, 1), a.strides()[0]}),
-             b.view_of({n, 1}, {b.strides()[0], 1}));
+             b.view_of({n, 1}, {b.strides()[0], 1}), 1, 0, "dot");
   }
   static void grad(Tensor& out, const Tensor& a, const Tensor& b) {
     record(out, "DotBackward0", {&a, &b}, keep(a, b), [](Sweep& s) {
@@ -344,8 +358,10 @@ struct LinearRows {
   }
   static void run(const Tensor& out, const Tensor& bias, const Tensor& x, const Tensor& weight) {
     const Tensor w = weight.view_of({weight.sizes()[1], weight.sizes()[0]}, {weight.strides()[1], weight.strides()[0]});
-    const bool whole = linear_kernel.has(out.device().type) && (out.dtype() == kFloat32 || out.dtype() == kFloat64) &&
-                       bias.dim() == 1 && bias.sizes()[0] == out.sizes()[1] && bias.is_contiguous();
+    const bool served =
+        out.dtype() == kFloat32 || out.dtype() == kFloat64 || (is_half(out.dtype()) && !out.device().is_cpu());
+    const bool whole = linear_kernel.has(out.device().type) && served && bias.dim() == 1 &&
+                       bias.sizes()[0] == out.sizes()[1] && bias.is_contiguous();
     if (whole && out.numel() > 0 && x.sizes()[1] > 0) {
       const Matrix a = as_matrix(x), b = as_matrix(w);
       return linear_kernel(out.device(), {gemm_of(out, x, a, b, 1.0, 0.0), bias.data_ptr()});

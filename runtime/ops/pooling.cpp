@@ -14,9 +14,16 @@
 namespace tessera::tensor {
 
 constinit Kernel<MaxPoolCall> max_pool_kernel("max_pool2d");
+constinit Kernel<MaxPoolGradCall> max_pool_grad_kernel("max_pool2d_backward");
 constinit Kernel<AvgPoolCall> avg_pool_kernel("avg_pool2d");
+constinit Kernel<AvgPoolGradCall> avg_pool_grad_kernel("avg_pool2d_backward");
 
 namespace {
+
+// A slot is known from its first kernel on, and these have none on the CPU.
+const KernelRegistration<MaxPoolGradCall> known{max_pool_grad_kernel, DeviceType::Meta, [](const MaxPoolGradCall&) {}};
+const KernelRegistration<AvgPoolGradCall> known_too{avg_pool_grad_kernel, DeviceType::Meta,
+                                                    [](const AvgPoolGradCall&) {}};
 
 // Before any size is computed: the sizes divide by the stride, and the kernels step by the dilation.
 void check_steps(const Window& w) {
@@ -98,15 +105,29 @@ struct MaxPool {
                                                in.size(-2), in.size(-1), out.size(-2), out.size(-1),
                                                pool_window(kernel, stride, padding, dilation)});
   }
-  static void grad(Tensor& out, Tensor& index, const Tensor& self, Ints, Ints, Ints, Ints, bool) {
+  static void grad(Tensor& out, Tensor& index, const Tensor& self, Ints kernel, Ints stride, Ints padding,
+                   Ints dilation, bool) {
     record(out, "MaxPool2DWithIndicesBackward0", {&self}, keep(index),
-           [shape = Dims(self.sizes()), last = has_channels_last(self)](Sweep& s) {
+           [shape = Dims(self.sizes()), last = has_channels_last(self),
+            w = pool_window(kernel, stride, padding, dilation)](Sweep& s) {
              s.give(0, [&] {
+               if (max_pool_grad_kernel.has(s.g().device().type) && s.g().numel() > 0 && !needs_grad(s.g()))
+                 return channels_last_if(last, spread(s.g(), s.kept(0), shape, w));
                const Tensor all = flatten(zeros(shape, s.g().dtype(), s.g().device()), -2, -1);
                const Tensor dx = scatter_add(all, -1, flatten(s.kept(0), -2, -1), flatten(s.g(), -2, -1));
                return channels_last_if(last, reshape(dx, shape));
              });
            });
+  }
+
+ private:
+  static Tensor spread(const Tensor& grad, const Tensor& places, Ints shape, const Window& w) {
+    const GradMode no_grad(false);
+    const Tensor g = contiguous(grad), index = contiguous(places), dx = Tensor::empty(shape, g.dtype(), g.device());
+    max_pool_grad_kernel(g.device(), MaxPoolGradCall{g.dtype(), g.data_ptr(), index.data<int64_t>(), dx.data_ptr(),
+                                                     g.numel() / (g.size(-1) * g.size(-2)), dx.size(-2), dx.size(-1),
+                                                     g.size(-2), g.size(-1), w});
+    return dx;
   }
 };
 
@@ -152,9 +173,11 @@ struct AvgPool {
       return copy_into(out, rows);
     }
     const Plan p(self, out, pool_window(kernel, stride, padding, {}));
-    if (avg_pool_kernel.has(self.device().type) && (self.dtype() == kFloat32 || self.dtype() == kFloat64)) {
+    const bool same = p.counts_the_same(with_padding, divisor);
+    const bool served = self.dtype() == kFloat32 || self.dtype() == kFloat64 ||
+                        (is_half(self.dtype()) && same && !self.device().is_cpu());
+    if (avg_pool_kernel.has(self.device().type) && served) {
       const Tensor in = contiguous(self);
-      const bool same = p.counts_the_same(with_padding, divisor);
       avg_pool_kernel(self.device(), AvgPoolCall{in.dtype(), in.data_ptr(), out.data_ptr(),
                                                  in.numel() / std::max<int64_t>(1, p.height * p.width), p.height,
                                                  p.width, p.rows, p.columns, p.w, same ? p.count(divisor) : 1.0});
@@ -208,6 +231,15 @@ struct AvgPool {
     }
     // Each number to all pixels of its window.
     Tensor spread(const Tensor& means, Ints shape) const {
+      if (avg_pool_grad_kernel.has(means.device().type) && is_floating(means.dtype()) && means.numel() > 0 &&
+          !needs_grad(means)) {
+        const GradMode no_grad(false);
+        const Tensor g = contiguous(means), dx = Tensor::empty(shape, g.dtype(), g.device());
+        avg_pool_grad_kernel(
+            g.device(), AvgPoolGradCall{g.dtype(), g.data_ptr(), dx.data_ptr(), g.numel() / (rows * columns), height,
+                                        width, rows, columns, w});
+        return dx;
+      }
       const Tensor each = reshape(means, {means.numel() / (rows * columns), 1, rows * columns});
       const Tensor wide = expand(each, {each.sizes()[0], w.kernel[0] * w.kernel[1], rows * columns});
       Window open = w;

@@ -89,6 +89,11 @@ Value cuda_default_generator(Interpreter& in, const Args& args) {
   });
 }
 
+Value set_tf32(Interpreter& in, const Args& args) {
+  torch_state(in).context.tf32 = args[0].as_bool();
+  return Value::none();
+}
+
 // finfo and iinfo --------------------------------------------------------------------------------------------------
 
 template <class T>
@@ -205,6 +210,7 @@ const Row kRows[] = {
     {"_shortest_float(tensor: Tensor)", shortest_float},
     {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
     {"_cuda_default_generator(device)", cuda_default_generator},
+    {"_set_tf32(allowed: bool)", set_tf32},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
     {"_type_text(dtype)", type_text},

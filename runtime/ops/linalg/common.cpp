@@ -60,7 +60,9 @@ Tensor to_type_of(const Tensor& a, const Tensor& like) {
 }
 
 void check_pivots(const Tensor& pivots, int64_t n, bool negatives) {
-  const int32_t* const p = pivots.data<int32_t>();
+  const GradMode no_grad(false);
+  const Tensor host = contiguous(to_device(pivots, kCpu));
+  const int32_t* const p = host.data<int32_t>();
   const auto refuse = [&](const char* sign) {
     const char* const name = negatives ? "ldl_solve" : "lu_solve";
     const char* const made = negatives ? "ldl_factor" : "lu_factor";

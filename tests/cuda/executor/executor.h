@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,7 @@ struct Options {
   bool now = false;     // launches run at once (finding the host's line of a fault)
   int driver = 13000;   // its version, 0: no driver
   int capability = 90;
+  std::set<std::string> without;  // libraries that are not installed
 };
 Options& options();
 

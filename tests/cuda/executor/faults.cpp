@@ -55,6 +55,7 @@ void set(State& state, const std::string& name, const std::string& value) {
   else if (name == "now") o.now = value != "0";
   else if (name == "driver") o.driver = std::atoi(value.c_str());
   else if (name == "capability") o.capability = std::atoi(value.c_str());
+  else if (name == "without") o.without.insert(value);
   else if (name == "fail") ask_for(state, value);
   else std::fprintf(stderr, "TESSERA_EXECUTOR: there is no option '%s'\n", name.c_str()), std::exit(2);
 }

@@ -62,4 +62,12 @@ void queue_host_work(const char* name, cudaStream_t stream, void (*run)(const vo
 void library_reads(const void* at, size_t bytes);
 void library_writes(void* at, size_t bytes);
 
+/// A stand-in for one of the toolkit's libraries, by the name of its file, and its functions; null: there is none.
+void* find_library(const char* path);
+void* find_function(void* library, const char* name);
+
+// What the plugin's allocator tells: parts of a segment are blocks with bounds and an age of their own.
+void block_taken(void* block, size_t bytes);
+void block_freed(void* block);
+
 }  // namespace tessera_executor
