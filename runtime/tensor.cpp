@@ -13,6 +13,7 @@
 #include "runtime/autograd/node.h"
 #include "runtime/checked.h"
 #include "runtime/context.h"
+#include "runtime/ops.h"
 
 namespace tessera::tensor {
 namespace {
@@ -200,7 +201,7 @@ Tensor Tensor::scalar(Scalar value, DType dtype, Device device) {
   });
   if (device.is_cpu()) return t;
   Tensor there = empty({}, dtype, device);
-  copy_bytes(there.data_ptr(), there.device(), t.data_ptr(), kCpu, item_size(dtype));
+  copy_into(there, t);
   return there;
 }
 

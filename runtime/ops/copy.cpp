@@ -57,6 +57,8 @@ void check_copy(const Tensor& to, const Tensor& from) {
 
 // Without `wait` nobody waits for the device if the host's side is pinned, which the backend then looks after.
 void copy_across(const Tensor& to, const Tensor& from, bool wait) {
+  if (from.numel() == 1 && from.device().is_cpu() && to.dtype() != kUInt64)  // goes along in a kernel's parameters
+    return fill_into(to, to_dtype(from, to.dtype()).item());
   Tensor source = from;
   if (source.sizes() != to.sizes()) {
     Tensor wide = Tensor::empty(to.sizes(), from.dtype(), from.device());

@@ -400,7 +400,7 @@ struct Sliced {
         return;
       case Kind::Bool:
         view = unsqueeze(view, dim);
-        note(dim++, full({item.start ? 1 : 0}, 0, kInt64));
+        note(dim++, full({item.start ? 1 : 0}, 0, kInt64, view.device()));
         return;
       case Kind::Tensor: apply_tensor(item.tensor, position, dim); return;
     }
@@ -410,7 +410,7 @@ struct Sliced {
       if (!is_mask(t)) return void(view = pick(view, dim, t.item().to_int(), position));
       warn_byte_mask(t);
       view = unsqueeze(view, dim);
-      return note(dim++, full({t.item().to_bool() ? 1 : 0}, 0, kInt64));
+      return note(dim++, full({t.item().to_bool() ? 1 : 0}, 0, kInt64, view.device()));
     }
     note(dim++, t);
   }

@@ -1,4 +1,6 @@
 // Ops that go by a mask: where it is set, what it selects, fills and replaces.
+#include <cstring>
+
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
@@ -18,6 +20,7 @@ constinit Kernel<NonzeroCall> nonzero_kernel("nonzero");
 constinit Kernel<MaskRowsCall> mask_rows_kernel("mask_rows");
 constinit Kernel<MaskedFillCall> masked_fill_kernel("masked_fill");
 
+// How many are set decides how much memory the result takes, so the host has to wait for it, as in PyTorch.
 int64_t count_set(const Tensor& dense) {
   if (dense.numel() == 0) return 0;
   const Tensor count = Tensor::empty({}, kInt64, dense.device());
@@ -51,6 +54,10 @@ void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const
   const Tensor* operands[] = {&out, &self, &mask, &value};
   Loop loop;
   make_loop(loop, operands, 4);
+  if (value.dim() == 0 && value.device().is_cpu()) {  // by value, on any device
+    std::memcpy(loop.numbers[3], value.data_ptr(), item_size(value.dtype()));
+    loop.use_number(3, value.dtype());
+  }
   masked_fill_kernel(out.device(), MaskedFillCall{loop});
 }
 
@@ -66,7 +73,7 @@ Meta filled_shape(const Tensor& self, const Tensor& mask) {
 void run_fill(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
   if (out.same(self)) check_no_internal_overlap(out);
   const Tensor at = out.same(mask) ? mask : apart_from(out, mask);
-  fill_where(out, self, at, to_device(to_dtype(value, self.dtype()), self.device()));
+  fill_where(out, self, at, to_dtype(value, self.dtype()));
 }
 
 struct MaskedFillNumber {
@@ -76,7 +83,7 @@ struct MaskedFillNumber {
     return filled_shape(self, mask);
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& mask, Scalar value) {
-    run_fill(out, self, mask, Tensor::scalar(value, self.dtype(), self.device()));
+    run_fill(out, self, mask, Tensor::scalar(value, self.dtype()));
   }
   static void grad(Tensor& out, const Tensor& self, const Tensor& mask, Scalar) {
     record(out, "MaskedFillBackward0", {&self}, keep(mask), [shape = Dims(self.sizes())](Sweep& s) {

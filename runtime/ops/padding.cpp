@@ -13,6 +13,8 @@
 
 namespace tessera::tensor {
 
+Tensor remainder(const Operand& x, const Operand& y);  // a row of pointwise.def
+
 constinit Kernel<EdgePadCall> edge_pad_kernel("edge_pad");
 
 namespace {
@@ -106,8 +108,21 @@ std::vector<int64_t> places_along(const Padding& p, size_t d, int64_t size, cons
     places[i] = start + mirrored(int64_t(i) - (circle ? std::max<int64_t>(p.before[d], 0) : p.before[d]), inner, mode);
   return places;
 }
-Tensor index_of(const std::vector<int64_t>& places, Device device) {
-  return to_device(Tensor::from_values(places, {int64_t(places.size())}), device);
+/// The same as an index; on a device it is found there, so that nothing has to be brought from the host.
+Tensor index_along(const Padding& p, size_t d, int64_t size, const std::string& mode, Device device) {
+  if (device.is_cpu()) {
+    const std::vector<int64_t> places = places_along(p, d, size, mode);
+    return Tensor::from_values(places, {int64_t(places.size())});
+  }
+  const bool circle = mode == "circular";
+  const int64_t start = circle ? cut(p.before[d]) : 0, inner = circle ? size - start - cut(p.after[d]) : size,
+                first = -(circle ? std::max<int64_t>(p.before[d], 0) : p.before[d]);
+  const Tensor places = arange(first, first + p.size(d, size), 1, kInt64, device);
+  if (mode == "replicate") return clamp(places, Scalar(0), Scalar(inner - 1));
+  if (circle) return remainder(places, Scalar(inner)) + start;
+  const int64_t period = std::max<int64_t>(2 * (inner - 1), 1);
+  const Tensor at = remainder(places, Scalar(period));
+  return where(at < Scalar(inner), at, Scalar(period) - at);
 }
 
 struct EdgePad {
@@ -143,7 +158,8 @@ struct EdgePad {
     }
     Tensor from = self;
     for (size_t d = first; d < ndim; d++)
-      if (p.before[d] || p.after[d]) from = index_select(from, int64_t(d), index_of(places[d - first], self.device()));
+      if (p.before[d] || p.after[d])
+        from = index_select(from, int64_t(d), index_along(p, d, self.sizes()[d], mode, self.device()));
     copy_into(out, from);
   }
   static void grad(Tensor& out, const Tensor& self, Ints pad, const std::string& mode) {
@@ -164,7 +180,7 @@ struct EdgePad {
           Dims smaller(g.sizes());
           smaller[d] = sizes[d];
           g = index_add(zeros(smaller, g.dtype(), g.device()), int64_t(d),
-                        index_of(places_along(p, d, sizes[d], mode), g.device()), g, 1);
+                        index_along(p, d, sizes[d], mode, g.device()), g, 1);
         }
         return channels_last_if(last, g);
       });

@@ -257,10 +257,13 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
         "repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.numel(),
         " and input.size(", dim_given.value_or(0), ") = ", size);
   if (size == 0) return clone(input);
-  check(min(repeats).item().to_int() >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
-  checked_mul(max(repeats).item().to_int(), size);  // what overflows here could not be allocated either
   const Tensor ends = cumsum(repeats, 0);
-  const int64_t total = select(ends, 0, size - 1).item().to_int();
+  // The least, the most and the sum of them, in one wait for the device.
+  const Tensor known = to_device(
+      stack({to_dtype(min(repeats), kInt64), to_dtype(max(repeats), kInt64), select(ends, 0, size - 1)}), kCpu);
+  check(known.data<int64_t>()[0] >= 0, TensorErrorKind::Runtime, "repeats can not be negative");
+  checked_mul(known.data<int64_t>()[1], size);  // what overflows here could not be allocated either
+  const int64_t total = known.data<int64_t>()[2];
   check(!output_size || *output_size == total, TensorErrorKind::Runtime, "allocated size does not match required size");
   return index_select(input, dim, numbers_of_runs(ends, total));
 }

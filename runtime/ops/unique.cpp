@@ -240,9 +240,11 @@ Tensor small_counts(const Tensor& self, int64_t minlength) {
     return Tensor();
   const Tensor in = contiguous(to_dtype(self, kInt64)), counts = zeros({kSmall + 1}, kInt64, self.device());
   count_small_kernel(self.device(), CountSmallCall{in.data<int64_t>(), in.numel(), counts.data<int64_t>()});
-  if (select(counts, 0, kSmall).item().to_int()) return Tensor();
-  const int64_t length = select(nonzero(counts), 0, -1).item().to_int() + 1;
-  return clone(narrow(counts, 0, 0, std::max(minlength, length)));
+  // Up to the largest number that there is; in one wait for the device.
+  const Tensor numbers = arange(0, kSmall + 1, 1, kInt64, self.device());
+  const int64_t most = max(where(counts == Scalar(0), Scalar(-1), numbers)).item().to_int();
+  if (most == kSmall) return Tensor();
+  return clone(narrow(counts, 0, 0, std::max(minlength, most + 1)));
 }
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
