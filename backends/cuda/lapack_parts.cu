@@ -52,7 +52,7 @@ __global__ void clear_rows_of(T* a, int64_t m, int64_t n, int64_t batch, int64_t
   for (int64_t i = first_index(); i < m * n * batch; i += all_threads())
     if (i % m >= first) a[i] = T{};
 }
-__global__ void orders(const int32_t* pivots, int64_t* order, int64_t m, int64_t k, int64_t batch, ErrorWord* errors) {
+__global__ void orders(const int32_t* pivots, int64_t* order, int64_t m, int64_t k, int64_t batch, ErrorTarget errors) {
   for (int64_t matrix = first_index(); matrix < batch; matrix += all_threads()) {
     int64_t* rows = order + matrix * m;
     for (int64_t j = 0; j < m; j++) rows[j] = j;
