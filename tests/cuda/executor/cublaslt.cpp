@@ -110,12 +110,14 @@ struct Product {
   std::vector<S> operand(const void* data, const Layout& l, int32_t matrix, cublasOperation_t op) const {
     const T* x = static_cast<const T*>(data) + matrix * l.step;
     std::vector<S> out(l.rows * l.columns);
-    for (uint64_t j = 0; j < l.columns; j++)
+    for (uint64_t j = 0; j < l.columns; j++) {
+      library_reads(x + int64_t(j) * l.ld, l.rows * sizeof(T));
       for (uint64_t i = 0; i < l.rows; i++) {
         S value = rounded(S(x[int64_t(j) * l.ld + int64_t(i)]));
         if constexpr (!std::is_floating_point_v<S>) value = op == CUBLAS_OP_C ? std::conj(value) : value;
         out[op == CUBLAS_OP_N ? j * l.rows + i : i * l.columns + j] = value;
       }
+    }
     return out;
   }
 
@@ -145,6 +147,9 @@ struct Product {
   void finish(int32_t matrix, int64_t j, const std::vector<S>& column, S by, S keep) const {
     T* out = static_cast<T*>(d) + matrix * d_layout.step + j * d_layout.ld;
     const T* before = static_cast<const T*>(c) + matrix * c_layout.step + j * c_layout.ld;
+    if (keep != S(0)) library_reads(before, column.size() * sizeof(T));
+    if (desc.epilogue & CUBLASLT_EPILOGUE_BIAS) library_reads(desc.bias, column.size() * sizeof(T));
+    library_writes(out, column.size() * sizeof(T));
     for (size_t i = 0; i < column.size(); i++) {
       S value = by * column[i];
       if (keep != S(0)) value += keep * S(before[i]);
