@@ -66,8 +66,4 @@ void library_writes(void* at, size_t bytes);
 void* find_library(const char* path);
 void* find_function(void* library, const char* name);
 
-// What the plugin's allocator tells: parts of a segment are blocks with bounds and an age of their own.
-void block_taken(void* block, size_t bytes);
-void block_freed(void* block);
-
 }  // namespace tessera_executor

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cuda_runtime.h"
-#include "tests/cuda/executor/executor.h"
+#include "../../executor.h"
 
 namespace cub {
 
