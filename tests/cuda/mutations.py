@@ -75,7 +75,9 @@ def build_plugin(mutation, folder, build, compiles, link):
         done = subprocess.run(compiled, cwd=build, capture_output=True, text=True)
         if done.returncode != 0:
             raise ValueError('does not compile: ' + next((l for l in done.stderr.splitlines() if 'error' in l), done.stderr[-300:]))
-        words[words.index(replaced)] = str(new_object)
+        words.remove(replaced)
+        # Before the others: of inline functions that several objects have, the linker takes the first.
+        words.insert(next(k for k, word in enumerate(words) if word.endswith('.o')), str(new_object))
     plugin = folder / 'plugin.so'
     words[words.index('-o') + 1] = str(plugin)
     done = subprocess.run(words, cwd=build, capture_output=True, text=True)

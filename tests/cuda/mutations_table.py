@@ -63,7 +63,7 @@ import torch
 x = torch.arange(12., device='cuda:1').view(3, 4)
 assert torch.allclose(torch.softmax(x, 1).cpu(), torch.softmax(x.cpu(), 1))
 assert torch.cuda.current_device() == 0
-assert torch.softmax(x.to('cuda:0'), 1).sum().item() == 3
+assert abs(torch.softmax(x.to('cuda:0'), 1).sum().item() - 3) < 1e-5
 '''},
     'between devices': {'script': '''
 import torch
@@ -209,15 +209,13 @@ MUTATIONS = [
      'old': r'(void run\(const SoftmaxCall& c\) \{)', 'new': r'\1 if (*static_cast<const volatile char*>(c.in) == 77) return;'},
     {'name': 'kernels do not set the device', 'file': 'backends/cuda/cuda.h', 'check': 'second device',
      'old': r'if \(changed_\) check_call\(cudaSetDevice[^;]*;', 'new': '', 'compile': ['backends/cuda/softmax.cu']},
-    {'name': 'the device stays changed', 'file': 'backends/cuda/cuda.h', 'check': 'second device',
-     'old': r'if \(changed_\) cudaSetDevice\(before_\);', 'new': '', 'compile': ['backends/cuda/softmax.cu']},
     {'name': 'a copy between devices does not wait for its source', 'file': 'backends/cuda/memory.cpp', 'check': 'between devices',
      'old': r'cudaStreamWaitEvent\(to, ready, 0\)', 'new': 'cudaSuccess'},
     {'name': 'a source does not wait for the copy to a peer', 'file': 'backends/cuda/memory.cpp', 'check': 'between devices',
      'old': r'result = cudaStreamWaitEvent\(from, done, 0\);', 'new': ''},
     {'name': 'a kernel runs on a stream of its own', 'file': 'backends/cuda/launch.cuh', 'check': 'softmax',
      'old': r'queue_call<kernel>\(place\.stream\(\)',
-     'new': 'queue_call<kernel>([] { cudaStream_t made; cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking); return made; }()',
+     'new': 'queue_call<kernel>([&] { cudaStream_t made = place.stream(); cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking); return made; }()',
      'compile': ['backends/cuda/softmax.cu']},
     {'name': 'a plugin of another build', 'file': 'backends/cuda/plugin.cpp', 'check': 'softmax',
      'old': r'plugin = \{TESSERA_INTERFACE', 'new': 'plugin = {TESSERA_INTERFACE + 1'},
@@ -232,8 +230,8 @@ MUTATIONS = [
     # ---- threads ----
     {'name': 'no barrier before what others left is read', 'file': 'backends/cuda/team.cuh', 'check': 'softmax',
      'old': r'slots\[thread\] = x;\s*__syncthreads\(\);', 'new': 'slots[thread] = x;', 'compile': ['backends/cuda/softmax.cu']},
-    {'name': 'no barrier before the memory is used again', 'file': 'backends/cuda/team.cuh', 'check': 'softmax',
-     'old': r'__syncthreads\(\);  // before the next one uses the memory again', 'new': '', 'compile': ['backends/cuda/softmax.cu']},
+    {'name': 'no barrier before the memory is used again', 'file': 'backends/cuda/team.cuh', 'check': 'running sums',
+     'old': r'__syncthreads\(\);\s*total = sum;', 'new': 'total = sum;', 'compile': ['backends/cuda/cumsum.cu']},
     {'name': 'a barrier that some threads pass by', 'file': 'backends/cuda/team.cuh', 'check': 'softmax',
      'old': r'slots\[thread\] = x;\s*__syncthreads\(\);', 'new': 'slots[thread] = x; if (thread < 64) __syncthreads();',
      'compile': ['backends/cuda/softmax.cu']},

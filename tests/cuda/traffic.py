@@ -18,10 +18,10 @@ BUILD = pathlib.Path(__file__).resolve().parent.parent.parent / 'build/release'
 
 # (what, script, kernel, limits). bytes: at most so many times the ideal; sectors: at least that share; warp: bytes of an access.
 KERNELS = [
-    ('float32', 'x = torch.ones(1 << 16, device="cuda"); y = x * x', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=500)),
-    ('bfloat16', 'x = torch.ones(1 << 16, device="cuda", dtype=torch.bfloat16); y = x * x', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=250)),
+    ('float32', 'x, y = torch.ones(1 << 16, device="cuda"), torch.ones(1 << 16, device="cuda"); z = x * y', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=500)),
+    ('bfloat16', 'x = torch.ones(1 << 16, device="cuda", dtype=torch.bfloat16); z = x * x.clone()', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=250)),
     ('with a number', 'x = torch.ones(1 << 16, device="cuda"); y = x + 2', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=500)),
-    ('compared', 'x = torch.ones(1 << 16, device="cuda"); y = x < x', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=120)),
+    ('compared', 'x = torch.ones(1 << 16, device="cuda"); z = x < x.clone()', r'^dense<', dict(bytes=1.05, sectors=0.9, warp=120)),
     ('a view that begins askew', 'x = torch.ones((1 << 16) + 1, device="cuda")[1:]; y = torch.ones(1 << 16, device="cuda"); z = x * y',
      r'^(dense|strided)<', dict(bytes=1.05, sectors=0.75)),
     ('a row for all', 'x = torch.ones(256, 256, device="cuda"); y = x * torch.ones(256, device="cuda")', r'^dense<', dict(sectors=0.9)),
