@@ -5,11 +5,7 @@
 #include "backends/cuda/cuda.h"
 
 #ifdef TESSERA_EXECUTOR_RUNTIME
-namespace tessera_executor {
-void segment_taken(void* segment, size_t bytes);  // which no kernel may touch but in its blocks
-void block_taken(void* block, size_t bytes, cudaStream_t stream);
-void block_freed(void* block, cudaStream_t stream);
-}  // namespace tessera_executor
+#include <executor_blocks.h>
 #endif
 
 namespace tessera::tensor::cuda::seen {

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "cells.h"
+#include "executor_blocks.h"
 #include "executor_thread.h"
 
 namespace tessera_executor {
@@ -83,11 +84,6 @@ struct Allocation {
   int device;
   uint64_t serial;
 };
-// What the plugin's allocator tells (backends/cuda/blocks_seen.h): a segment may be touched only in its blocks, which have
-// bounds and an age of their own and come and go in the order of their stream.
-void segment_taken(void* segment, size_t bytes);
-void block_taken(void* block, size_t bytes, cudaStream_t stream = nullptr);
-void block_freed(void* block, cudaStream_t stream = nullptr);
 /// When it happens. A graph that is launched again takes and frees its own blocks anew.
 void begin_block_of(void* block, size_t bytes, bool in_graph);
 void end_block_of(void* block, bool in_graph);
