@@ -68,7 +68,7 @@ def build_plugin(mutation, folder, build, compiles, link):
         compiled[object_at] = str(new_object)
         if '-MF' in compiled:
             compiled[compiled.index('-MF') + 1] = str(new_object) + '.d'
-        compiled[source_at - 1:source_at - 1] = ['-iquote', str(overlay), '-I', str(overlay)]
+        compiled.append('-w')  # what is left unused is not the fault
         # The overlay has to come before the tree itself.
         first = next(k for k, word in enumerate(compiled) if word.startswith('-I'))
         compiled[first:first] = ['-I' + str(overlay)]
