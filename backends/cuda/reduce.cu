@@ -36,7 +36,7 @@ constexpr bool for_integers_Sum = true, for_integers_Keep = true, for_integers_B
                for_integers_Float = false;
 
 // pow of doubles is a call, around which registers are saved: rows with it have kernels of their own.
-constexpr bool calls_pow(int op) { return op == reduction::r_norm_p; }
+__host__ __device__ constexpr bool calls_pow(int op) { return op == reduction::r_norm_p; }
 
 /// f(the row's functions): all threads of a launch go the same way, and kernels are few.
 template <class T, bool kPow, class F>

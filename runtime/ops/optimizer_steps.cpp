@@ -124,11 +124,16 @@ bool step_together(const std::string& rule, const TensorList& weights, const Ten
   return true;
 }
 
-TS_OP(_optimizer_steps_,
-      "_optimizer_steps_(str rule, Tensor[] weights, Tensor[] grads, Tensor[] first, Tensor[] second, float[] numbers, "
-      "bool maximize, bool nesterov, float decay, float shrink) -> bool",
-      "A step of an optimizer for many parameters at once; False, and nothing is done, where that cannot be.",
-      kInternal | kNoGrad, &step_together, "");
+TS_OP(
+    _optimizer_steps_,
+    "_optimizer_steps_(str rule, Tensor[] weights, Tensor[] grads, Tensor[] first, Tensor[] second, float[] numbers, "
+    "bool maximize, bool nesterov, float decay, float shrink) -> bool",
+    "A step of an optimizer for many parameters at once; False, and nothing is done, where that cannot be.",
+    kInternal | kNoGrad, &step_together,
+    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1, 0.5], False, False, 0.0, 0.0\n"
+    "'momentum', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), [0.9, 1.0, 0.1], True, True, 0.1, 0.0\n"
+    "'faster', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9], False, False, 0.0, 0.0 -> "
+    "ValueError: Unknown rule of an optimizer");
 
 }  // namespace
 }  // namespace tessera::tensor
