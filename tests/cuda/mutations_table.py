@@ -141,7 +141,7 @@ for k in range(6):
     s.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(s):
         y = x * 2
-        x.record_stream(s)
+        torch._cuda.record_stream(x, s.cuda_stream)
     del x
     again = torch.full((999,), -1.0, device='cuda')
     s.synchronize()
