@@ -42,6 +42,7 @@ void fill(const FillCall& call) {
 template <class Wide>
 __global__ void range_elements(char* out, DType dtype, int64_t n, Wide start, Wide increment) {
   const int64_t step = int64_t(gridDim.x) * blockDim.x;
+#pragma unroll 1  // unrolled, it would begin with a division of 64 bits to count its rounds
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
     if constexpr (std::is_same_v<Wide, uint64_t>) store_as(out, i, dtype, int64_t(start + uint64_t(i) * increment));
     else store_as(out, i, dtype, start + Wide(i) * increment);
