@@ -54,8 +54,7 @@ Value wait(Interpreter& in, const Args& args) {
   in_torch(in, std::span<const Value>(), [&] {
     const EventObject& event = event_of(args[0]);
     const Device device = cuda_argument(args[1]);
-    if (event.handle != nullptr)
-      cuda_backend().wait_event(device, stream_argument(in, device, args[2]), event.handle);
+    if (event.handle != nullptr) cuda_backend().wait_event(device, stream_argument(in, device, args[2]), event.handle);
   });
   return Value::none();
 }
@@ -103,7 +102,8 @@ Value describe_event(Interpreter& in, const Args& args) {
 }  // namespace
 
 void add_cuda_events(Interpreter& in, Module& module) {
-  Type* const type = in.new_type({.name = "Event", .module = "torch._cuda", .size = sizeof(EventObject), .flags = kFinalType});
+  Type* const type =
+      in.new_type({.name = "Event", .module = "torch._cuda", .size = sizeof(EventObject), .flags = kFinalType});
   type->slots.layout = kEventLayout;
   type->slots.destroy = destroy_event;
   type->make = make_event;
@@ -112,9 +112,12 @@ void add_cuda_events(Interpreter& in, Module& module) {
     const char* signature;
     NativeFn function;
   } rows[] = {
-      {"event_record(event, device, stream)", record},   {"event_wait(event, device, stream)", wait},
-      {"event_query(event)", query},                     {"event_synchronize(event)", synchronize_event},
-      {"event_elapsed(start, end)", elapsed},            {"event_describe(event)", describe_event},
+      {"event_record(event, device, stream)", record},
+      {"event_wait(event, device, stream)", wait},
+      {"event_query(event)", query},
+      {"event_synchronize(event)", synchronize_event},
+      {"event_elapsed(start, end)", elapsed},
+      {"event_describe(event)", describe_event},
   };
   for (const auto& row : rows) in.def(module, row.signature, "", row.function);
 }

@@ -59,7 +59,8 @@ PoolId pool_argument(Interpreter& in, const Value& v) {
   return {static_cast<uint64_t>(index(in, items[0])), static_cast<uint64_t>(index(in, items[1]))};
 }
 Value pool_value(Interpreter& in, PoolId pool) {
-  return make_tuple(in, {Value::integer(static_cast<int64_t>(pool.first)), Value::integer(static_cast<int64_t>(pool.second))});
+  return make_tuple(
+      in, {Value::integer(static_cast<int64_t>(pool.first)), Value::integer(static_cast<int64_t>(pool.second))});
 }
 
 CaptureMode mode_argument(Interpreter& in, const Value& v) {
@@ -67,8 +68,8 @@ CaptureMode mode_argument(Interpreter& in, const Value& v) {
   if (mode == "global") return CaptureMode::Global;
   if (mode == "thread_local") return CaptureMode::ThreadLocal;
   if (mode == "relaxed") return CaptureMode::Relaxed;
-  throw Error(ErrorKind::RuntimeError, "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got " +
-                                           std::string(mode));
+  throw Error(ErrorKind::RuntimeError,
+              "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got " + std::string(mode));
 }
 
 Value begin(Interpreter& in, const Args& args) {
@@ -79,9 +80,10 @@ Value begin(Interpreter& in, const Args& args) {
           "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance.");
     g.device = cuda_argument(Value::none());
     const StreamHandle stream = current_stream(g.device);
-    check(stream != nullptr, TensorErrorKind::Runtime,
-          "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on the "
-          "default stream.)");
+    check(
+        stream != nullptr, TensorErrorKind::Runtime,
+        "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on the "
+        "default stream.)");
     const DeviceBackend& backend = cuda_backend();
     g.pool = args[1].is_none() ? backend.create_pool() : pool_argument(in, args[1]);
     g.place = Tensor::empty({2}, kInt64, g.device);
@@ -176,16 +178,16 @@ Value create_pool(Interpreter& in, const Args& args) {
 
 template <auto member>
 Value on_pool(Interpreter& in, const Args& args) {
-  in_torch(in, std::span<const Value>(), [&] {
-    (cuda_backend().*member)(cuda_argument(args[0]), pool_argument(in, args[1]));
-  });
+  in_torch(in, std::span<const Value>(),
+           [&] { (cuda_backend().*member)(cuda_argument(args[0]), pool_argument(in, args[1])); });
   return Value::none();
 }
 
 }  // namespace
 
 void add_cuda_graphs(Interpreter& in, Module& module) {
-  Type* const type = in.new_type({.name = "Graph", .module = "torch._cuda", .size = sizeof(GraphObject), .flags = kFinalType});
+  Type* const type =
+      in.new_type({.name = "Graph", .module = "torch._cuda", .size = sizeof(GraphObject), .flags = kFinalType});
   type->slots.layout = kGraphLayout;
   type->slots.destroy = destroy_graph_object;
   type->make = make_graph;

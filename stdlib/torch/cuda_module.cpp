@@ -36,7 +36,9 @@ namespace {
 
 Value bytes(size_t n) { return Value::integer(static_cast<int64_t>(n)); }
 Value number(int64_t n) { return Value::integer(n); }
-Value handle_value(const void* handle) { return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(handle))); }
+Value handle_value(const void* handle) {
+  return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(handle)));
+}
 
 // devices ----------------------------------------------------------------------------------------------------------
 
@@ -85,13 +87,28 @@ Value properties(Interpreter& in, const Args& args) {
       if (k == 4 || k == 6 || k == 8 || k == 10) uuid += '-';
       uuid += kHex[p.uuid[k] >> 4], uuid += kHex[p.uuid[k] & 15];
     }
-    return make_tuple(
-        in, {make_str(in, p.name), number(p.major), number(p.minor), bytes(p.total_memory), number(p.multiprocessors),
-             number(p.warp_size), number(p.threads_per_block), number(p.threads_per_multiprocessor),
-             number(p.registers_per_multiprocessor), bytes(p.shared_per_block), bytes(p.shared_per_block_optin),
-             bytes(p.shared_per_multiprocessor), bytes(p.l2_bytes), number(p.clock_khz), number(p.memory_clock_khz),
-             number(p.memory_bus_bits), number(p.pci_bus), number(p.pci_device), number(p.pci_domain),
-             Value::boolean(p.integrated), Value::boolean(p.multi_gpu_board), make_str(in, uuid)});
+    return make_tuple(in, {make_str(in, p.name),
+                           number(p.major),
+                           number(p.minor),
+                           bytes(p.total_memory),
+                           number(p.multiprocessors),
+                           number(p.warp_size),
+                           number(p.threads_per_block),
+                           number(p.threads_per_multiprocessor),
+                           number(p.registers_per_multiprocessor),
+                           bytes(p.shared_per_block),
+                           bytes(p.shared_per_block_optin),
+                           bytes(p.shared_per_multiprocessor),
+                           bytes(p.l2_bytes),
+                           number(p.clock_khz),
+                           number(p.memory_clock_khz),
+                           number(p.memory_bus_bits),
+                           number(p.pci_bus),
+                           number(p.pci_device),
+                           number(p.pci_domain),
+                           Value::boolean(p.integrated),
+                           Value::boolean(p.multi_gpu_board),
+                           make_str(in, uuid)});
   });
 }
 
@@ -217,10 +234,11 @@ Value memory_stats(Interpreter& in, const Args& args) {
     add_stat(in, rows, "oversize_allocations", &s.oversize_allocations, 1);
     add_stat(in, rows, "oversize_segments", &s.oversize_segments, 1);
     const std::pair<const char*, int64_t> numbers[] = {
-        {"num_alloc_retries", s.alloc_retries}, {"num_ooms", s.ooms},
+        {"num_alloc_retries", s.alloc_retries},       {"num_ooms", s.ooms},
         {"num_sync_all_streams", s.sync_all_streams}, {"num_device_alloc", s.device_allocs},
-        {"num_device_free", s.device_frees}, {"max_split_size", s.max_split_size}};
-    for (const auto& [name, value] : numbers) list_append(in, rows, make_tuple(in, {make_str(in, name), number(value)}));
+        {"num_device_free", s.device_frees},          {"max_split_size", s.max_split_size}};
+    for (const auto& [name, value] : numbers)
+      list_append(in, rows, make_tuple(in, {make_str(in, name), number(value)}));
     return made;
   });
 }
@@ -238,21 +256,25 @@ Value host_memory_stats(Interpreter& in, const Args& args) {
     add_stat(in, rows, "allocated_bytes", &s.allocated_bytes, 1);
     add_stat(in, rows, "reserved_bytes", &s.reserved_bytes, 1);
     add_stat(in, rows, "active_bytes", &s.active_bytes, 1);
-    const std::pair<const char*, int64_t> numbers[] = {
-        {"num_host_alloc", s.host_allocs}, {"num_host_free", s.host_frees},
-        {"host_alloc_time.total", s.alloc_time.total_us}, {"host_alloc_time.max", s.alloc_time.max_us},
-        {"host_alloc_time.min", s.alloc_time.min_us}, {"host_alloc_time.count", s.alloc_time.count},
-        {"host_free_time.total", s.free_time.total_us}, {"host_free_time.max", s.free_time.max_us},
-        {"host_free_time.min", s.free_time.min_us}, {"host_free_time.count", s.free_time.count}};
-    for (const auto& [name, value] : numbers) list_append(in, rows, make_tuple(in, {make_str(in, name), number(value)}));
+    const std::pair<const char*, int64_t> numbers[] = {{"num_host_alloc", s.host_allocs},
+                                                       {"num_host_free", s.host_frees},
+                                                       {"host_alloc_time.total", s.alloc_time.total_us},
+                                                       {"host_alloc_time.max", s.alloc_time.max_us},
+                                                       {"host_alloc_time.min", s.alloc_time.min_us},
+                                                       {"host_alloc_time.count", s.alloc_time.count},
+                                                       {"host_free_time.total", s.free_time.total_us},
+                                                       {"host_free_time.max", s.free_time.max_us},
+                                                       {"host_free_time.min", s.free_time.min_us},
+                                                       {"host_free_time.count", s.free_time.count}};
+    for (const auto& [name, value] : numbers)
+      list_append(in, rows, make_tuple(in, {make_str(in, name), number(value)}));
     return made;
   });
 }
 
 Value reset_memory_stats(Interpreter& in, const Args& args) {
-  in_torch(in, args, [&] {
-    cuda_backend().reset_memory_stats(cuda_argument(args[0]), truth(in, args[1]), truth(in, args[2]));
-  });
+  in_torch(in, args,
+           [&] { cuda_backend().reset_memory_stats(cuda_argument(args[0]), truth(in, args[1]), truth(in, args[2])); });
   return Value::none();
 }
 Value reset_host_memory_stats(Interpreter& in, const Args& args) {
@@ -277,12 +299,12 @@ Value memory_snapshot(Interpreter& in, const Args& args) {
                     make_tuple(t.in, {handle_value(b.address), bytes(b.bytes), bytes(b.requested),
                                       make_str(t.in, kStates[b.state])}));
       }
-      const Value pool = make_tuple(t.in, {number(static_cast<int64_t>(s.pool.first)),
-                                           number(static_cast<int64_t>(s.pool.second))});
+      const Value pool =
+          make_tuple(t.in, {number(static_cast<int64_t>(s.pool.first)), number(static_cast<int64_t>(s.pool.second))});
       list_append(t.in, as_list(t.rows),
                   make_tuple(t.in, {number(s.device.index), handle_value(s.address), bytes(s.total), bytes(s.allocated),
-                                    bytes(s.active), bytes(s.requested), handle_value(s.stream), Value::boolean(s.large),
-                                    pool, blocks}));
+                                    bytes(s.active), bytes(s.requested), handle_value(s.stream),
+                                    Value::boolean(s.large), pool, blocks}));
     };
     cuda_backend().memory_snapshot(cuda_argument(args[0]), {visit, &to});
     return to.rows;

@@ -496,9 +496,9 @@ const NativeDef kPlainMethods[] = {
 };
 
 // Methods that are functions of torch written in the language.
-const char* const kScriptMethods[] = {"__dlpack__",     "__dlpack_device__", "apply_",    "dense_dim", "dim_order",
-                                      "histogram",      "is_nonzero",        "is_shared", "is_signed", "map_",
-                                      "nonzero_static", "sparse_dim",        "to_dense",  "to_sparse"};
+const char* const kScriptMethods[] = {"__dlpack__",     "__dlpack_device__", "apply_",     "dense_dim", "dim_order",
+                                      "histogram",      "is_nonzero",        "is_shared",  "is_signed", "map_",
+                                      "nonzero_static", "record_stream",     "sparse_dim", "to_dense",  "to_sparse"};
 
 Value call_script(Interpreter& in, const Args& args) {
   const Value module(static_cast<Object*>(in.import("torch._rarely")));

@@ -340,7 +340,8 @@ void __tsan_write_range(void* at, size_t bytes) { touch_range(at, bytes, Access:
   }
 TS_ATOMIC(8, uint8_t)
 TS_ATOMIC(16, uint16_t)
-TS_ATOMIC(32, uint32_t) TS_ATOMIC(64, uint64_t)
+TS_ATOMIC(32, uint32_t)
+TS_ATOMIC(64, uint64_t)
 
     // What kernels are compiled to call instead of the library's (the compiler puts moves of its own in the place of memcpy,
     // which it does not tell of).

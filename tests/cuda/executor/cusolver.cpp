@@ -92,7 +92,8 @@ void check_matrix(const char* name, const T* a, int64_t rows, int64_t columns, i
   if (rows == 0 || columns == 0) return;
   check_block("cuSOLVER", name, a, size_t((columns - 1) * ld + rows) * sizeof(T), device);
   // LAPACK's own accesses are not seen: each matrix counts as written, which most are.
-  for (int64_t j = 0; j < columns; j++) library_writes(const_cast<std::remove_const_t<T>*>(a) + j * ld, size_t(rows) * sizeof(T));
+  for (int64_t j = 0; j < columns; j++)
+    library_writes(const_cast<std::remove_const_t<T>*>(a) + j * ld, size_t(rows) * sizeof(T));
 }
 template <class T>
 void check_list(const char* name, const T* list, int64_t n, int device) {
