@@ -3,6 +3,11 @@
 // Random numbers in a graph: while it is captured the device's generator hands out places that count from 0, and kernels add
 // what two words in the device's memory say. replay() fills these with the generator's own seed and place and moves it on, so
 // that a replay draws what the same calls would have drawn.
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "lang/core/files.h"
 #include "lang/core/protocol.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/generator.h"
@@ -150,13 +155,22 @@ Value pool_of(Interpreter& in, const Args& args) {
   return pool_value(in, g.pool);
 }
 
+// The file is opened as any other of the script's, within what the host grants; the driver gets its descriptor as a path.
 Value write(Interpreter& in, const Args& args) {
-  const std::string path(text_argument(in, args[1], "debug_path"));
-  in_torch(in, std::span<const Value>(), [&] {
-    const GraphObject& g = graph_of(args[0]);
-    check(g.graph != nullptr && !g.capturing, TensorErrorKind::Runtime, "there is no captured graph to write");
-    cuda_backend().write_graph(g.graph, path.c_str());
-  });
+  const std::string path = path_argument(in, args[1]);
+  const GraphObject& g = graph_of(args[0]);
+  if (g.graph == nullptr || g.capturing) throw Error(ErrorKind::RuntimeError, "there is no captured graph to write");
+  Files& files = files_of(in);
+  const int fd = files.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+  if (fd < 0) throw_os_error(in, errno, path);
+  try {
+    in_torch(in, std::span<const Value>(),
+             [&] { cuda_backend().write_graph(g.graph, ("/proc/self/fd/" + std::to_string(fd)).c_str()); });
+  } catch (...) {
+    files.close(fd);
+    throw;
+  }
+  files.close(fd);
   return Value::none();
 }
 

@@ -14,6 +14,7 @@
 namespace tessera::stdlib {
 
 Device cuda_argument(const Value& v) {
+  if (!v.is_none() && !v.is_int()) throw Error(ErrorKind::TypeError, "a device's index is an int or None");
   return resolve_device(Device(DeviceType::Cuda, v.is_none() ? -1 : static_cast<int>(v.as_int())));
 }
 
