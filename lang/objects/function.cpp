@@ -41,13 +41,16 @@ BoundMethod* method_of(const Value& v) { return static_cast<BoundMethod*>(v.as_o
 
 // --- functions
 
+// None where its making was interrupted: each allocation may throw.
+size_t cells_of(const Function* f) { return f->closure == nullptr ? 0 : f->code->captures.size(); }
+
 void clear_function(Interpreter&, Object* object) {
   Function* const f = static_cast<Function*>(object);
   f->defaults = Value();
   f->keyword_defaults = Value();
   f->annotations = Value();
   f->dict = Value();
-  for (size_t i = 0; i < f->code->captures.size(); ++i) {
+  for (size_t i = 0; i < cells_of(f); ++i) {
     Cell* const cell = f->closure[i];
     f->closure[i] = nullptr;
     release(cell);
@@ -56,9 +59,8 @@ void clear_function(Interpreter&, Object* object) {
 
 void destroy_function(Interpreter& in, Object* object) {
   Function* const f = static_cast<Function*>(object);
-  const size_t cells = f->code->captures.size();
   clear_function(in, object);
-  if (f->closure != nullptr) in.deallocate(f->closure, cells * sizeof(Cell*));
+  if (f->closure != nullptr) in.deallocate(f->closure, cells_of(f) * sizeof(Cell*));
   release(f->code);
   release(f->globals);
   release(f->name);
@@ -75,7 +77,7 @@ void traverse_function(Object* object, Visitor& visitor) {
   visitor(f->keyword_defaults);
   visitor(f->annotations);
   visitor(f->dict);
-  for (size_t i = 0; i < f->code->captures.size(); ++i) visitor(static_cast<Object*>(f->closure[i]));
+  for (size_t i = 0; i < cells_of(f); ++i) visitor(static_cast<Object*>(f->closure[i]));
 }
 
 Value function_repr(Interpreter& in, const Value& self) {

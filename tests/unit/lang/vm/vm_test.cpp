@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
+#include "lang/compiler/chunk.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
 #include "lang/core/interpreter.h"
@@ -72,4 +74,27 @@ TEST_CASE("two interpreters know nothing of each other") {
   b.run(*source("x = 'b'\n"), "__main__");
   CHECK(text_of(eval(a, "x")) == "a");
   CHECK(text_of(eval(b, "x")) == "b");
+}
+
+TEST_CASE("a function whose making is interrupted is given back") {
+  Interpreter in;
+  in.run(*source("def make(x): return lambda: x\nmade = make(1)\n"), "__main__");
+  const Value made = get_attr(in, Value(in.main_module()), intern(in, "made"));
+  const Function* const model = static_cast<Function*>(made.as_object());
+  // A slab ends at the function or at its closure; which of them looks for an interruption differs with what lies before.
+  std::vector<Value> kept;
+  size_t interrupted = 0;
+  for (size_t round = 0; round < 64; ++round) {
+    for (size_t i = 0; i < round; ++i) kept.push_back(make_cell(in, Value()));
+    in.interrupt = kCancelled;
+    try {
+      while (true) kept.push_back(make_function(in, model->code, model->globals));
+    } catch (const Error&) {
+      ++interrupted;
+    }
+    in.interrupt = 0;
+    kept.push_back(make_function(in, model->code, model->globals));
+  }
+  CHECK(interrupted == 64);
+  CHECK(call(in, made, {}).as_int() == 1);
 }
