@@ -15,7 +15,7 @@ def test_modes(case):
     s = case.session()
     s.expect_prompt(1)
     assert s.modes() == TYPING
-    s.line('answer = input("now: ")')
+    s.line('answer = input("no" + "w: ")')  # what is typed is not what is expected
     s.expect('now: ')
     assert s.modes() == RUNNING
     s.line('yes')
