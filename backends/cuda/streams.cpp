@@ -25,6 +25,12 @@ struct Errors {
   ErrorWord* seen = nullptr;
 };
 
+// Waited for: streams that do not wait for the default one may report or be asked at once.
+void clear(ErrorWord* word) {
+  check_call(cudaMemsetAsync(word, 0, sizeof(ErrorWord), nullptr));
+  check_call(cudaStreamSynchronize(nullptr));
+}
+
 Errors& errors_of(Device device) {
   static Errors errors[kMaxDevices];
   Errors& mine = errors[index_of(device)];
@@ -32,7 +38,7 @@ Errors& errors_of(Device device) {
     const OnDevice here(device);
     // A refusal is thrown to the caller, and the next one goes on from there.
     if (mine.word == nullptr) check_call(cudaMalloc(reinterpret_cast<void**>(&mine.word), sizeof(ErrorWord)));
-    check_call(cudaMemset(mine.word, 0, sizeof(ErrorWord)));
+    clear(mine.word);
     check_call(cudaHostAlloc(reinterpret_cast<void**>(&mine.seen), sizeof(ErrorWord), cudaHostAllocPortable));
     *mine.seen = {};
   });
@@ -45,7 +51,7 @@ bool take_error(Device device, ErrorWord& out) {
   if (out.kind == ErrorWord::None) return false;
   const OnDevice here(device);
   *mine.seen = {};
-  check_call(cudaMemset(mine.word, 0, sizeof(ErrorWord)));
+  clear(mine.word);
   return true;
 }
 
