@@ -19,7 +19,6 @@
 
 #include "backends/cuda/library.h"
 #include "backends/cuda/scratch.h"
-#include "runtime/ops/linear.h"
 
 namespace tessera::tensor::cuda {
 namespace {
@@ -89,7 +88,7 @@ struct Factor {
 /// What an algorithm depends on. All of it is integers, without gaps, so that it is compared and hashed as bytes.
 struct Key {
   int64_t m, n, k, lda, ldb, ldc, batch_a, batch_b, batch_c, batch;
-  int32_t device, dtype, transposes, tf32, bias, alignments[4], unused;
+  int32_t device, dtype, transposes, tf32, bias, epilogue, alignments[4];
   bool operator==(const Key& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
 };
 static_assert(std::has_unique_object_representations_v<Key>);
@@ -105,7 +104,7 @@ int32_t alignment_of(const void* address) {
   return int32_t(at & (~at + 1));
 }
 
-Key key_of(const GemmCall& c, const void* bias) {
+Key key_of(const GemmCall& c, const void* bias, Epilogue epilogue) {
   return {c.m,
           c.n,
           c.k,
@@ -121,8 +120,8 @@ Key key_of(const GemmCall& c, const void* bias) {
           c.transpose_a * 2 + c.transpose_b,
           c.tf32,
           bias != nullptr,
-          {alignment_of(c.a), alignment_of(c.b), alignment_of(c.c), alignment_of(bias)},
-          0};
+          int32_t(epilogue),
+          {alignment_of(c.a), alignment_of(c.b), alignment_of(c.c), alignment_of(bias)}};
 }
 
 /// What an algorithm may use and rely on.
@@ -138,10 +137,16 @@ struct Preference {
   }
 };
 
+cublasLtEpilogue_t with_bias(Epilogue epilogue) {
+  return epilogue == Epilogue::Relu       ? CUBLASLT_EPILOGUE_RELU_BIAS
+         : epilogue == Epilogue::GeluTanh ? CUBLASLT_EPILOGUE_GELU_BIAS
+                                          : CUBLASLT_EPILOGUE_BIAS;
+}
+
 /// A call's description for the library and the algorithm for it.
 class Recipe {
  public:
-  Recipe(const GemmCall& c, const void* bias) {
+  Recipe(const GemmCall& c, const void* bias, Epilogue epilogue) {
     const Types types = types_of(c.dtype, c.tf32);
     check_status(lt().cublasLtMatmulDescCreate(&operation_, types.compute, types.scale), "cublasLtMatmulDescCreate");
     const cublasOperation_t first = c.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
@@ -149,7 +154,7 @@ class Recipe {
     set(CUBLASLT_MATMUL_DESC_TRANSA, first);
     set(CUBLASLT_MATMUL_DESC_TRANSB, second);
     if (bias != nullptr) {
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, with_bias(epilogue));
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, types.data);
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     }
@@ -222,20 +227,20 @@ class Recipe {
   bool found_ = false;
 };
 
-Recipe& recipe_for(const GemmCall& c, const void* bias) {
+Recipe& recipe_for(const GemmCall& c, const void* bias, Epilogue epilogue) {
   constexpr size_t kMost = 4096;
   thread_local std::unordered_map<Key, std::unique_ptr<Recipe>, KeyHash> kept;
-  const Key key = key_of(c, bias);
+  const Key key = key_of(c, bias, epilogue);
   const auto found = kept.find(key);
   if (found != kept.end()) return *found->second;
   if (kept.size() >= kMost) kept.clear();
-  return *kept.emplace(key, std::make_unique<Recipe>(c, bias)).first->second;
+  return *kept.emplace(key, std::make_unique<Recipe>(c, bias, epilogue)).first->second;
 }
 
-void multiply_batch(const GemmCall& c, const void* bias, const Place& place) {
-  Recipe& recipe = recipe_for(c, bias);
+void multiply_batch(const GemmCall& c, const void* bias, Epilogue epilogue, const Place& place) {
+  Recipe& recipe = recipe_for(c, bias, epilogue);
   if (recipe.found()) recipe.run(c, bias, place);
-  else multiply_plainly(c, bias);
+  else multiply_plainly(c, bias, epilogue);
 }
 
 const char* past(const void* base, int64_t elements, DType dtype) {
@@ -244,7 +249,7 @@ const char* past(const void* base, int64_t elements, DType dtype) {
 
 }  // namespace
 
-void multiply(const GemmCall& call, const void* bias) {
+void multiply(const GemmCall& call, const void* bias, Epilogue epilogue) {
   if (call.m == 0 || call.n == 0 || call.batch == 0) return;
   const Place place(call.launch);
   // A row of one matrix or a column of it needs no step, but the library wants one that would do.
@@ -258,7 +263,7 @@ void multiply(const GemmCall& call, const void* bias) {
     c.a = past(call.a, begin * call.batch_a, c.dtype);
     c.b = past(call.b, begin * call.batch_b, c.dtype);
     c.c = const_cast<char*>(past(call.c, begin * call.batch_c, c.dtype));
-    multiply_batch(c, bias, place);
+    multiply_batch(c, bias, epilogue, place);
   }
 }
 
@@ -271,7 +276,7 @@ void linear(const LinearCall& call) {
   product.alpha = 1;
   product.beta = 0;
   product.launch = call.launch;
-  multiply(product, call.bias);
+  multiply(product, call.bias, call.epilogue);
 }
 
 const CudaKernel<GemmCall> entry("mm", mm);

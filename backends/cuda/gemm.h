@@ -2,14 +2,16 @@
 #pragma once
 
 #include "backends/cuda/cuda.h"
+#include "runtime/ops/linear.h"
 
 namespace tessera::tensor::cuda {
 
-/// What the slot "mm" does; with `bias`, one number for each column is added to alpha a b (beta is then 0).
-void multiply(const GemmCall& call, const void* bias = nullptr);
+/// What the slot "mm" does; with `bias`, one number for each column is added to alpha a b (beta is then 0), and the epilogue
+/// may follow.
+void multiply(const GemmCall& call, const void* bias = nullptr, Epilogue epilogue = Epilogue::None);
 
 /// The same by a kernel of our own, for what cuBLASLt has no algorithm for.
-void multiply_plainly(const GemmCall& call, const void* bias);
+void multiply_plainly(const GemmCall& call, const void* bias, Epilogue epilogue);
 
 inline size_t element_size(DType dtype) {
   switch (dtype) {

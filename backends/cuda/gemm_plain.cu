@@ -28,7 +28,18 @@ __device__ void store_number(void* data, int64_t at, DType dtype, T value) {
 }
 
 template <class T>
-__global__ void tiles(GemmCall c, const void* bias, T alpha, T beta, bool keeps, int64_t across, int64_t down) {
+__device__ T finished(T x, Epilogue epilogue) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (epilogue == Epilogue::Relu) return x < 0 ? 0 : x;
+    if (epilogue == Epilogue::GeluTanh)
+      return 0.5f * x * (1 + tanhf(fmaf(x * x * x, 0.044715f, x) * 0.79788456080286535588f));
+  }
+  return x;
+}
+
+template <class T>
+__global__ void tiles(GemmCall c, const void* bias, Epilogue epilogue, T alpha, T beta, bool keeps, int64_t across,
+                      int64_t down) {
   TS_SHARED(T, left, kThreads);
   TS_SHARED(T, right, kThreads);
   const int row = int(threadIdx.x) / kTile, column = int(threadIdx.x) % kTile;
@@ -56,7 +67,7 @@ __global__ void tiles(GemmCall c, const void* bias, T alpha, T beta, bool keeps,
     T value = alpha * total;
     if (keeps) value = value + beta * load_number<T>(c.c, at, c.dtype);
     if (bias != nullptr) value = value + load_number<T>(bias, j, c.dtype);
-    store_number<T>(c.c, at, c.dtype, value);
+    store_number<T>(c.c, at, c.dtype, finished(value, epilogue));
   }
 }
 
@@ -67,21 +78,21 @@ T number(double x) {
 }
 
 template <class T>
-void run(const GemmCall& c, const void* bias) {
+void run(const GemmCall& c, const void* bias, Epilogue epilogue) {
   const Place place(c.launch);
   const int64_t across = (c.n + kTile - 1) / kTile, down = (c.m + kTile - 1) / kTile;
-  launch<tiles<T>>(place, {blocks_for(across * down * c.batch * kThreads, 1), kThreads}, c, bias, number<T>(c.alpha),
-                   number<T>(c.beta), c.beta != 0, across, down);
+  launch<tiles<T>>(place, {blocks_for(across * down * c.batch * kThreads, 1), kThreads}, c, bias, epilogue,
+                   number<T>(c.alpha), number<T>(c.beta), c.beta != 0, across, down);
 }
 
 }  // namespace
 
-void multiply_plainly(const GemmCall& c, const void* bias) {
+void multiply_plainly(const GemmCall& c, const void* bias, Epilogue epilogue) {
   switch (c.dtype) {
-    case DType::Float64: return run<double>(c, bias);
-    case DType::Complex64: return run<ComplexOf<float>>(c, bias);
-    case DType::Complex128: return run<ComplexOf<double>>(c, bias);
-    default: return run<float>(c, bias);
+    case DType::Float64: return run<double>(c, bias, epilogue);
+    case DType::Complex64: return run<ComplexOf<float>>(c, bias, epilogue);
+    case DType::Complex128: return run<ComplexOf<double>>(c, bias, epilogue);
+    default: return run<float>(c, bias, epilogue);
   }
 }
 

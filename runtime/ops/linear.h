@@ -6,10 +6,15 @@
 
 namespace tessera::tensor {
 
-/// c = a b + bias, one of n for each column; alpha and beta are not looked at, and there is one product.
+/// What is done to a product on its way out.
+enum class Epilogue : uint8_t { None, Relu, GeluTanh };
+
+/// c = epilogue(a b + bias), one of n for each column; alpha and beta are not looked at, and there is one product. The CPU is
+/// asked for no epilogue.
 struct LinearCall {
   GemmCall product;
   const void* bias;
+  Epilogue epilogue = Epilogue::None;
   Launch launch{};
 };
 extern Kernel<LinearCall> linear_kernel;

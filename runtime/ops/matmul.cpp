@@ -343,6 +343,43 @@ struct Baddbmm {
   }
 };
 
+// Whether the backend offered epilogue(a b + bias) whole, and did it.
+bool run_linear(const Tensor& out, const Tensor& bias, const Tensor& a_given, const Tensor& b_given,
+                Epilogue epilogue = Epilogue::None) {
+  const Device device = out.device();
+  const bool served = out.dtype() == kFloat32 || out.dtype() == kFloat64 || (is_half(out.dtype()) && !device.is_cpu());
+  const bool whole = linear_kernel.has(device.type) && served && bias.dim() == 1 && bias.sizes()[0] == out.sizes()[1] &&
+                     bias.is_contiguous();
+  if (!whole || out.numel() == 0 || a_given.sizes()[1] == 0) return false;
+  if (epilogue != Epilogue::None && out.dtype() == kFloat64) return false;  // of which cuBLASLt has none
+  const Matrix a = as_matrix(a_given), b = as_matrix(b_given);
+  linear_kernel(device, {gemm_of(out, a_given, a, b, 1.0, 0.0), bias.data_ptr(), epilogue});
+  return true;
+}
+
+struct AddmmActivation {
+  static Meta shape(const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha, bool) {
+    return Addmm::shape(bias, a, b, beta, alpha);
+  }
+  static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha,
+                  bool use_gelu) {
+    const bool cpu = out.device().is_cpu();
+    if (!cpu && beta.equals(1) && alpha.equals(1) &&
+        run_linear(out, bias, a, b, use_gelu ? Epilogue::GeluTanh : Epilogue::Relu))
+      return;
+    Addmm::run(out, bias, a, b, beta, alpha);
+    const Operand in[] = {out};  // PyTorch's GELU differs with the device: cuBLASLt knows that of tanh alone
+    run_pointwise(!use_gelu ? pointwise::k_relu
+                  : cpu     ? pointwise::k_gelu_erf
+                            : pointwise::k_gelu_tanh,
+                  in, nullptr, &out);
+  }
+  static void grad(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar, Scalar, bool) {
+    record(out, "NotImplemented", {&bias, &a, &b},
+           [](Sweep&) { fail(TensorErrorKind::Runtime, "derivative for aten::_addmm_activation is not implemented"); });
+  }
+};
+
 // x weight^T + bias, of matrices: what linear does to all rows at once.
 struct LinearRows {
   static Meta shape(const Tensor& bias, const Tensor& x, const Tensor& weight) {
@@ -358,14 +395,7 @@ struct LinearRows {
   }
   static void run(const Tensor& out, const Tensor& bias, const Tensor& x, const Tensor& weight) {
     const Tensor w = weight.view_of({weight.sizes()[1], weight.sizes()[0]}, {weight.strides()[1], weight.strides()[0]});
-    const bool served =
-        out.dtype() == kFloat32 || out.dtype() == kFloat64 || (is_half(out.dtype()) && !out.device().is_cpu());
-    const bool whole = linear_kernel.has(out.device().type) && served && bias.dim() == 1 &&
-                       bias.sizes()[0] == out.sizes()[1] && bias.is_contiguous();
-    if (whole && out.numel() > 0 && x.sizes()[1] > 0) {
-      const Matrix a = as_matrix(x), b = as_matrix(w);
-      return linear_kernel(out.device(), {gemm_of(out, x, a, b, 1.0, 0.0), bias.data_ptr()});
-    }
+    if (run_linear(out, bias, x, w)) return;
     start_with(out, bias, 1.0);
     run_gemm(out, x, w, 1.0, 1.0);
   }
@@ -504,6 +534,13 @@ TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Sca
       "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, Addmm,
       "f[4], f[2,3], f[3,4], beta=0.5, alpha=2\n"
       "f[2,4], f[2,3], f[3,4]");
+TS_OP(
+    _addmm_activation,
+    "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) -> "
+    "Tensor",
+    "relu or gelu of beta * self + alpha * (mat1 @ mat2).", kFunction | kOut, AddmmActivation,
+    "f[4], f[2,3], f[3,4]\n"
+    "f[4], f[2,3], f[3,4], beta=0.5, alpha=2, use_gelu=True");
 TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, Baddbmm,
       "f[2,2,4], f[2,2,3], f[2,3,4], beta=0.5, alpha=2");

@@ -154,8 +154,12 @@ struct Product {
       S value = by * column[i];
       if (keep != S(0)) value += keep * S(before[i]);
       if (desc.epilogue & CUBLASLT_EPILOGUE_BIAS) value += S(static_cast<const T*>(desc.bias)[i]);
-      if constexpr (std::is_floating_point_v<S>)
+      if constexpr (std::is_floating_point_v<S>) {
         if (desc.epilogue & CUBLASLT_EPILOGUE_RELU) value = value > 0 || value != value ? value : S(0);
+        if (desc.epilogue & CUBLASLT_EPILOGUE_GELU)
+          value =
+              S(0.5) * value * (1 + std::tanh(S(0.7978845608028654) * (value + S(0.044715) * value * value * value)));
+      }
       out[i] = T(value);
     }
   }
@@ -203,6 +207,8 @@ cublasStatus_t problem_of(const cublasLtMatmulDescOpaque& desc, const Layout& a,
   const bool complex = d.type == CUDA_C_32F || d.type == CUDA_C_64F;
   if (desc.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (complex || desc.bias_type != d.type))
     return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool activates = desc.epilogue & (CUBLASLT_EPILOGUE_RELU | CUBLASLT_EPILOGUE_GELU);
+  if (activates && d.type == CUDA_R_64F) return CUBLAS_STATUS_NOT_SUPPORTED;
   return CUBLAS_STATUS_SUCCESS;
 }
 
