@@ -10,6 +10,7 @@
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/pinned.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 namespace {
@@ -55,23 +56,34 @@ void check_copy(const Tensor& to, const Tensor& from) {
           ") at non-singleton dimension ", t.size() - i);
 }
 
+// A fresh tensor elsewhere that lies as `like` does: as empty_like_strided on its own device.
+Tensor empty_there(const Tensor& like, DType dtype, Device device) {
+  return Meta(like.sizes(), dtype, device, dense_strides(like)).allocate();
+}
+
+// Without gaps, in whatever order: one run of bytes.
+bool is_one_run(const Tensor& t) {
+  if (t.is_contiguous()) return true;
+  const Dims strides = dense_strides(t);
+  return !strides.empty() && Ints(strides) == t.strides();
+}
+
+// The elements in the order of `to`'s memory, which is one run, on the device where they are.
+Tensor laid_for(const Tensor& to, const Tensor& from) {
+  const bool ready = from.sizes() == to.sizes() && from.dtype() == to.dtype();
+  if (ready && ((from.is_contiguous() && to.is_contiguous()) || (from.strides() == to.strides() && is_one_run(from))))
+    return from;
+  Tensor dense = empty_there(to, to.dtype(), from.device());
+  copy_into(dense, from);
+  return dense;
+}
+
 // Without `wait` nobody waits for the device if the host's side is pinned, which the backend then looks after.
 void copy_across(const Tensor& to, const Tensor& from, bool wait) {
   if (from.numel() == 1 && from.device().is_cpu() && to.dtype() != kUInt64)  // goes along in a kernel's parameters
     return fill_into(to, to_dtype(from, to.dtype()).item());
-  Tensor source = from;
-  if (source.sizes() != to.sizes()) {
-    Tensor wide = Tensor::empty(to.sizes(), from.dtype(), from.device());
-    copy_into(wide, from);
-    source = wide;
-  }
-  if (source.dtype() != to.dtype()) source = to_dtype(source, to.dtype());
-  if (!source.is_contiguous()) {
-    Tensor dense = Tensor::empty(source.sizes(), source.dtype(), source.device());
-    copy_into(dense, source);
-    source = dense;
-  }
-  Tensor target = to.is_contiguous() ? to : Tensor::empty(to.sizes(), to.dtype(), to.device());
+  const Tensor target = is_one_run(to) ? to : empty_there(to, to.dtype(), to.device());
+  const Tensor source = laid_for(target, from);
   if (to.device().is_cpu() && !(target.same(to) && is_pinned(to))) wait = true;
   copy_bytes(target.data_ptr(), to.device(), source.data_ptr(), from.device(), source.nbytes(), wait);
   if (!target.same(to)) copy_into(to, target);
@@ -181,14 +193,8 @@ Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy) {
   DType type = dtype.value_or(self.dtype());
   Device place = device ? resolve_device(*device) : self.device();
   if (!copy && type == self.dtype() && place == self.device()) return self;
-  Tensor out;
-  if (place == self.device()) {
-    out = empty_like_strided(self, type);
-    copy_into(out, self);
-  } else {
-    out = Tensor::empty(self.sizes(), type, place);
-    copy_into(out, self);
-  }
+  Tensor out = empty_there(self, type, place);
+  copy_into(out, self);
   if (needs_grad(self) && is_differentiable(type)) record_conversion(out, self);
   return out;
 }
@@ -209,8 +215,9 @@ Tensor to_format(const Tensor& self, DType type, bool copy, const MemoryFormat& 
 Tensor to_without_waiting(const Tensor& self, DType dtype, Device device, bool copy) {
   const Device place = resolve_device(device);
   if (place == self.device() || place.is_meta()) return to(self, dtype, place, copy);
-  Tensor out = place.is_cpu() && self.device().is_cuda() ? empty_pinned(self.sizes(), dtype)
-                                                         : Tensor::empty(self.sizes(), dtype, place);
+  Tensor out = place.is_cpu() ? empty_pinned(self.sizes(), dtype) : empty_there(self, dtype, place);
+  if (place.is_cpu())
+    if (const Dims strides = dense_strides(self); !strides.empty()) out.impl()->set_layout(self.sizes(), strides);
   copy_or_begin(out, self, false);
   if (needs_grad(self) && is_differentiable(dtype)) record_conversion(out, self);
   return out;

@@ -156,9 +156,7 @@ bool lies_in(const Tensor& t, const Dims& strides) {
 namespace {
 
 Meta like_meta(const Tensor& like, MaybeType dtype, MaybeDevice device, const MemoryFormat& format) {
-  const Device place = device.value_or(like.device());
-  const bool same = place == like.device() || format;
-  return {like.sizes(), dtype.value_or(like.dtype()), place, same ? strides_in(like, format) : Dims()};
+  return {like.sizes(), dtype.value_or(like.dtype()), device.value_or(like.device()), strides_in(like, format)};
 }
 
 template <class Content>

@@ -1,5 +1,6 @@
 #include "runtime/ops/pinned.h"
 
+#include "runtime/checked.h"
 #include "runtime/device/backend.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
@@ -33,7 +34,10 @@ Tensor pin_memory(const Tensor& t) {
   if (pinning_backend() == nullptr || is_pinned(t)) return t;  // without a device all memory is as good
   check(t.device().is_cpu(), TensorErrorKind::Runtime, "cannot pin 'torch.", name(t.device().type), ".",
         scalar_type_name(t.dtype()), "Tensor' only dense CPU tensors can be pinned");
-  Tensor out = empty_pinned(t.sizes(), t.dtype());
+  const int64_t item = int64_t(item_size(t.dtype()));  // it lies as t does, gaps and all
+  Tensor out = empty_pinned({storage_bytes_needed(t.sizes(), t.strides(), 0, item) / item}, t.dtype());
+  out.impl()->set_layout(t.sizes(), t.strides());
+  check_no_internal_overlap(out);
   copy_into(out, t);
   return out;
 }

@@ -246,13 +246,34 @@ Value to(Interpreter& in, const Args& args) {
   });
 }
 
-Value cpu(Interpreter& in, const Args& args) { return converted(in, args, self_of(args).dtype(), kCpu, false); }
+// What PyTorch's parser of arguments says of one that is none of the type that it wants.
+[[noreturn]] void refuse_argument(Interpreter& in, const std::string& argument, const char* wanted, const Value& v) {
+  throw Error(ErrorKind::TypeError, argument + " must be " + wanted + ", not " + std::string(type_name(in, v)));
+}
+
+// memory_format= of cpu() and cuda().
+const char* format_argument(Interpreter& in, const Args& args, const char* method, uint32_t i) {
+  if (args.count <= i || args[i].is_none()) return nullptr;
+  if (!args[i].is_object() || args[i].as_object()->type != torch_state(in).memory_format)
+    refuse_argument(in, std::string(method) + "(): argument 'memory_format'", "torch.memory_format", args[i]);
+  return memory_format(in, args[i]);
+}
+
+Value cpu(Interpreter& in, const Args& args) {
+  return converted(in, args, self_of(args).dtype(), kCpu, false, format_argument(in, args, "cpu", 1));
+}
 
 Value cuda(Interpreter& in, const Args& args) {
   Device device(DeviceType::Cuda);
-  if (args.count > 1 && !args[1].is_none()) in_torch(in, args, [&] { to_device(in, args[1], device); });
-  const bool wait = args.count <= 2 || !truth(in, args[2]);
-  return converted(in, args, self_of(args).dtype(), device, false, nullptr, wait);
+  if (args.count > 1 && !args[1].is_none()) {
+    const bool known = in_torch(in, args, [&] { return to_device(in, args[1], device); });
+    if (!known) refuse_argument(in, "cuda(): argument 'device' (position 1)", "torch.device", args[1]);
+    if (!device.is_cuda()) throw Error(ErrorKind::RuntimeError, "Invalid device, must be cuda device");
+  }
+  if (args.count > 2 && !args[2].is_bool()) refuse_argument(in, "cuda(): argument 'non_blocking'", "bool", args[2]);
+  const bool wait = args.count <= 2 || !args[2].as_bool();
+  const char* const format = format_argument(in, args, "cuda", 3);
+  return converted(in, args, self_of(args).dtype(), device, false, format, wait);
 }
 
 Value type_as(Interpreter& in, const Args& args) {
@@ -526,7 +547,7 @@ const NativeDef kMethods[] = {
     {"__reversed__(self)", reversed},
     {"__invert__(self)", inverted},
     {"cpu(self, *, memory_format=None)", cpu, "The tensor on the CPU."},
-    {"cuda(self, device=None, non_blocking=False, memory_format=None)", cuda, "The tensor on a CUDA device."},
+    {"cuda(self, device=None, non_blocking=False, *, memory_format=None)", cuda, "The tensor on a CUDA device."},
     {"type_as(self, other)", type_as, "The tensor with the dtype of another."},
     {"type(self, dtype=None, non_blocking=False)", type, "The type's name, or the tensor with another dtype."},
     {"numpy(self, *, force=False)", numpy, "A numpy array that shares the memory."},
