@@ -3,6 +3,7 @@
 #include "runtime/ops/distances.h"
 
 #include "runtime/autograd/record.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -106,6 +107,7 @@ Tensor cdist(const Tensor& a_given, const Tensor& b_given, double p, const std::
   if (a_given.dtype() != b_given.dtype()) require_type(kMeasured, a_given.dtype(), "cdist");
   check(a_given.dtype() == b_given.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(a_given.dtype()), " but found ", scalar_type_name(b_given.dtype()));
+  check_one_device("wrapper_CUDA___cdist_forward", {{"x1", a_given}, {"x2", b_given}});
   const Dims batch = broadcast_shapes(batch_of(a_given), batch_of(b_given));
   const auto spread = [&](const Tensor& t) {
     Dims sizes = batch;

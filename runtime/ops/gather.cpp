@@ -198,6 +198,9 @@ Tensor within(const Tensor& indices, int64_t size) {
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  check(indices.device() == self.device(), TensorErrorKind::Runtime, "Expected tensor to have ", self.device().str(),
+        " Device, but got tensor with ", indices.device().str(),
+        " Device (while checking arguments for torch.take_along_dim():)");
   if (!dim) return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
   check(indices.dtype() == kInt64, TensorErrorKind::Runtime,
         "torch.take_along_dim(): dtype of indices should be Long but got ", scalar_type_name(indices.dtype()));

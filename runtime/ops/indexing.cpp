@@ -5,6 +5,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/result_layout.h"
@@ -83,8 +84,12 @@ struct Gathering {
     }
     check(dims.size() <= kMaxIndices, TensorErrorKind::Runtime, "more than ", kMaxIndices,
           " index tensors are not supported");
-    for (const int64_t d : dims)
+    for (const int64_t d : dims) {
+      check(indices[d]->device().is_cpu() || indices[d]->device() == self.device() || self.device().is_meta(),
+            TensorErrorKind::Runtime, "indices should be either on cpu or on the same device as the indexed tensor (",
+            self.device().str(), ")");
       index.push_back(to_device(indices[d]->view_of(indices[d]->sizes(), indices[d]->strides()), self.device()));
+    }
     const bool adjacent = dims.empty() || dims.back() - dims.front() + 1 == int64_t(dims.size());
     at = adjacent && !dims.empty() ? dims.front() : 0;
     lay_out();
@@ -265,6 +270,7 @@ struct IndexPut {
     check(values.dtype() == self.dtype() || is_fill(given, values, accumulate), TensorErrorKind::Runtime,
           "Index put requires the source and destination dtypes match, got ", scalar_type_name(self.dtype()),
           " for the destination and ", scalar_type_name(values.dtype()), " for the source.");
+    if (values.device() != self.device() && values.dim() != 0) fail_two_devices(self.device(), values.device());
     // Where there is data, laying out the places is what checks the rest, before anything is written.
     if (self.device().is_meta() && !has_masks(given))
       broadcast_values(values, Gathering(self, expand_masks(self, given)).shape);
@@ -451,7 +457,7 @@ void set_index(const Tensor& self, std::span<const TensorIndex> items, const Ten
     copy_(s.view, given.sizes() == s.view.sizes() ? given : expand(given, s.view.sizes()));
   } else {
     const Plain whole(s.view);
-    index_put_(whole, s.indices, resolved(to_dtype(to_device(given, self.device()), self.dtype())));
+    index_put_(whole, s.indices, resolved(to_dtype(given, self.dtype())));
     if (s.view.has_math_bits()) copy_(s.view, whole);
   }
 }

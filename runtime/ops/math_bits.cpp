@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/one_device.h"
 #include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
@@ -141,62 +141,8 @@ void call_resolved(OpCall& call) {
 
 }  // namespace
 
-namespace {
-
-// What PyTorch's kernel of a structured entry is called; those of a later style have the overload behind the name.
-std::string kernel_name(const OpCall& call) {
-  constexpr std::string_view kOfOld =
-      " index_select take put masked_scatter searchsorted linalg_householder_product linalg_solve_triangular ormqr "
-      "_standard_gamma_grad _dirichlet_grad cholesky_solve ";
-  const OpSchema& schema = call.entry.schema();
-  std::string name = call.entry.name;
-  const bool old = kOfOld.find(" " + name + " ") != kOfOld.npos;
-  if (call.is_inplace()) name += '_';
-  if (old) return "wrapper_CUDA_" + schema.overload + "_" + name;
-  return "wrapper_CUDA_" + name + (schema.overload.empty() ? "" : "_" + schema.overload);
-}
-
-// Entries whose kernels take a number of the host, or indices, or say themselves what is wrong.
-bool takes_two_devices(const OpEntry& entry) {
-  constexpr std::string_view kSuch =
-      " index_put index_copy index_reduce index_fill masked_fill masked_select fill mse_loss ldexp logaddexp2 gcd lcm "
-      "embedding convolution mm bmm mv dot addmm baddbmm linalg_pinv ";
-  return kSuch.find(" " + std::string(entry.name) + " ") != kSuch.npos;
-}
-
-// Operands on two devices. Rows over broadcast operands look themselves, for they take numbers of the host.
-[[gnu::cold, gnu::noinline]] void check_devices(const OpCall& call) {
-  const Tensor* first = nullptr;
-  for (size_t i = 0; i < call.args.size(); i++) {
-    const auto check = [&](const Tensor& t) {
-      if (!t.defined()) return;
-      if (first == nullptr) first = &t;
-      else if (t.device() != first->device())
-        fail_argument_device(kernel_name(call), call.entry.schema().args[i].name, t.device(), first->device());
-    };
-    if (call.args[i].is_tensor()) check(call.args[i].tensor());
-    else if (call.args[i].kind() == Arg::Kind::Tensors)
-      for (const Tensor& t : call.args[i].tensors()) check(t);
-  }
-}
-
-// Whether any tensor lies elsewhere than the first.
-bool on_two_devices(const OpCall& call) {
-  const Tensor* first = nullptr;
-  for (const Arg& arg : call.args) {
-    if (!arg.is_tensor() || !arg.tensor().defined()) continue;
-    if (first == nullptr) first = &arg.tensor();
-    else if (arg.tensor().device() != first->device()) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void call_entry(OpCall& call) {
-  constexpr uint32_t kLooksItself = kView | kTakesMathBits | kNumberOperands;
-  if ((call.entry.shape != nullptr || call.entry.has(kInternal)) && !(call.entry.flags & kLooksItself) && on_two_devices(call)) [[unlikely]]
-    if (!takes_two_devices(call.entry)) check_devices(call);
+  check_one_device(call);
   if (!(call.entry.flags & (kView | kTakesMathBits)) && has_bits(call)) [[unlikely]]
     return call_resolved(call);
   call.entry.kernel(call);

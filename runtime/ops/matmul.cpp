@@ -231,6 +231,8 @@ struct Bmm {
 
 struct Mv {
   static Meta shape(const Tensor& a, const Tensor& v) {
+    // PyTorch makes the result beside the vector and adds the product to it.
+    check_one_device("wrapper_CUDA_addmv_", {{"self", v}, {"mat", a}});
     const int64_t rows = size_of(a, 0);
     check(a.dim() == 2 && v.dim() == 1, TensorErrorKind::Runtime, "vector + matrix @ vector expected, got 1, ", a.dim(),
           ", ", v.dim());

@@ -68,6 +68,9 @@ struct CholeskySolve {
           " dimensions instead");
     check(l.dim() >= 2, TensorErrorKind::Runtime, "u should have at least 2 dimensions, but has ", l.dim(),
           " dimensions instead");
+    check(b.device() == l.device(), TensorErrorKind::Runtime,
+          "Expected b and A to be on the same device, but found b on ", b.device().str(), " and A on ",
+          l.device().str(), " instead.");
     check(b.dtype() == l.dtype(), TensorErrorKind::Runtime,
           "Expected b and A to have the same dtype, but found b of type ", scalar_type_name(b.dtype()),
           " and A of type ", scalar_type_name(l.dtype()), " instead.");
