@@ -14,6 +14,7 @@ namespace tessera::agreement {
 namespace {
 
 constexpr int64_t kMostElements = 40'000;  // of all operands: more than one grid of the executor's devices
+constexpr int64_t kMostResults = 100'000;  // of all results: what grows as a square of the sizes stays small
 
 using Make = std::function<Tensor(const Tensor&)>;
 
@@ -118,6 +119,7 @@ class Visitor {
     forms();
     dtypes();
     layouts();
+    if (is_part_of_another()) return;
     scalars();
     devices();
     if (!entry_.has(kInternal)) sizes();  // who calls those knows what they take
@@ -136,6 +138,8 @@ class Visitor {
     return sample_args(entry_, {text, {}, {}}, floats);
   }
 
+  // No script reaches the entry: who calls it has seen to dtypes, shapes and devices.
+  bool is_part_of_another() const { return entry_.has(kInternal) && entry_.name[0] == '_'; }
   bool differentiable() const { return !entry_.has(kNoGrad) && !entry_.has(kRandom) && !entry_.has(kUninitialised); }
   // All forms that the entry has.
   void give_forms(const std::vector<OpArg>& args, const std::string& how) {
@@ -154,6 +158,7 @@ class Visitor {
       give(args_of(text_, type), std::string("as ") + name(type));
       if (depth_ > 0) give_forms(args_of(text_, type), std::string("as ") + name(type));
     }
+    if (is_part_of_another()) return;
     const std::vector<OpArg> args = args_of(text_, kFloat32);
     const TensorList tensors = tensors_in(args);
     const auto any = [&](auto&& f) { return std::any_of(tensors.begin(), tensors.end(), f); };
@@ -232,7 +237,7 @@ class Visitor {
   void devices() {
     const std::vector<OpArg> args = args_of(text_, kFloat32);
     const TensorList tensors = tensors_in(args);
-    if (entry_.has(kOut)) give(args, "and the result on the host", Form::OutElsewhere, {}, true);
+    if (entry_.has(kOut) && !tensors.empty()) give(args, "and the result on the host", Form::OutElsewhere, {}, true);
     if (tensors.size() < 2 || tensors.size() > 4) return;
     for (size_t k = 0; k < tensors.size(); k++)
       if (is_operand(tensors[k]) && tensors[k].dim() > 0)
@@ -252,19 +257,32 @@ class Visitor {
     }
     return all;
   }
-  void resized(int64_t from, int64_t to, bool lists) {
+  // Whether the results are few enough; what cannot be known without running is.
+  bool small_results(const std::vector<OpArg>& args) const {
+    if (entry_.has(kDataDependent)) return true;
+    int64_t count = 0;
+    try {
+      for (const Meta& result : infer(entry_, args)) count += numel_of(result.sizes);
+    } catch (const TensorError&) {}
+    return count <= kMostResults;
+  }
+  // False where the call would be too large.
+  bool resized(int64_t from, int64_t to, bool lists) {
     const std::string text = with_sizes(text_, lists, [&](int64_t size) { return size == from ? to : size; });
-    if (text == text_ || elements(text) > kMostElements) return;
+    if (text == text_) return true;
+    if (elements(text) > kMostElements) return false;
     std::vector<OpArg> args;
     try {
       args = args_of(text, kFloat32);
     } catch (const TensorError&) {
-      return;  // a form that these sizes do not have
+      return true;  // a form that these sizes do not have
     }
+    if (to > 7 && !small_results(args)) return false;
     const std::string whole = std::exchange(text_, text);
     give(args, "");
     if (depth_ > 0 || to == 0) give_forms(args, "");
     text_ = whole;
+    return true;
   }
   void sizes() {
     const std::set<int64_t> sizes = sizes_in(text_);
@@ -276,10 +294,8 @@ class Visitor {
       }
       if (from < 2) continue;
       for (const int64_t to : {9001, 1031, 131, 37}) {
-        if (elements(with_sizes(text_, false, [&](int64_t size) { return size == from ? to : size; })) > kMostElements)
-          continue;
-        resized(from, to, false);
-        break;
+        if (to == 9001 && entry_.has(kFft)) continue;  // a transform by its definition takes the square of it
+        if (resized(from, to, false)) break;
       }
     }
   }

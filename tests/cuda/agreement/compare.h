@@ -10,6 +10,7 @@ namespace tessera::agreement {
 /// A call's results, or the error that it ended with ("IndexError: ...", its first line).
 struct Outcome {
   std::vector<OpArg> results;
+  TensorList elsewhere;  // operands that lie on another device than the call's
   std::string error;
 };
 

@@ -1,0 +1,58 @@
+#include "tests/cuda/agreement/expected.h"
+
+#include <string_view>
+
+namespace tessera::agreement {
+namespace {
+
+constexpr Expected kExpected[] = {
+#define REFUSED(KERNEL, DTYPES, REASON) {Expected::Kind::Refused, KERNEL, " " DTYPES " ", REASON},
+#define LEFT(ENTRY, BEGINNING, REASON) {Expected::Kind::Left, ENTRY, BEGINNING, REASON},
+#include "tests/cuda/agreement/expected.def"
+#undef REFUSED
+#undef LEFT
+#define MISSING(BACKEND, SLOT, REASON) {Expected::Kind::Missing, #BACKEND "/" SLOT, "", REASON},
+#include "tests/ops/missing_kernels.def"
+#undef MISSING
+};
+
+// What stands between two texts, where `text` begins with the first; else empty.
+std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
+  const size_t end = text.find(behind, before.size());
+  if (!text.starts_with(before) || end == text.npos) return {};
+  return text.substr(before.size(), end - before.size());
+}
+
+bool refuses(const Expected& line, std::string_view error) {
+  const std::string_view kernel = between(error, "NotImplementedError: \"", "\" not implemented for '");
+  if (kernel != line.what) return false;
+  const size_t quote = error.find(" for '") + 6;
+  const std::string dtype = " " + std::string(error.substr(quote, error.find('\'', quote) - quote)) + " ";
+  return std::string_view(line.detail).find(dtype) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::span<const Expected> all_expected() { return kExpected; }
+
+int expectation(const Call& call, const std::string& error, const std::string& differs) {
+  const std::string_view slot =
+      between(error, "NotImplementedError: Could not run 'aten::", "' with arguments from the 'CUDA'");
+  for (size_t k = 0; k < std::size(kExpected); k++) {
+    const Expected& line = kExpected[k];
+    switch (line.kind) {
+      case Expected::Kind::Refused:
+        if (refuses(line, error)) return int(k);
+        break;
+      case Expected::Kind::Missing:
+        if (!slot.empty() && line.what == "cuda/" + std::string(slot)) return int(k);
+        break;
+      case Expected::Kind::Left:
+        if (std::string_view(line.what) == call.entry->name && differs.starts_with(line.detail)) return int(k);
+        break;
+    }
+  }
+  return -1;
+}
+
+}  // namespace tessera::agreement

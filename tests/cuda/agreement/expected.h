@@ -1,0 +1,23 @@
+// What CUDA may answer otherwise than the CPU: expected.def.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tests/cuda/agreement/calls.h"
+
+namespace tessera::agreement {
+
+/// Why one call in many ends otherwise on CUDA than on the CPU.
+struct Expected {
+  enum class Kind { Refused, Missing, Left } kind;
+  const char* what;    // a kernel that refuses dtypes, a slot that is missing, an entry
+  const char* detail;  // the dtypes, -, the beginning of the difference
+  const char* reason;
+};
+std::span<const Expected> all_expected();
+
+/// The number of the line that allows this: `error` is what CUDA said, `differs` how it is not what the CPU gave. -1: none.
+int expectation(const Call& call, const std::string& error, const std::string& differs);
+
+}  // namespace tessera::agreement
