@@ -7,9 +7,15 @@ namespace {
 
 constexpr Expected kExpected[] = {
 #define REFUSED(KERNEL, DTYPES, REASON) {Expected::Kind::Refused, KERNEL, " " DTYPES " ", REASON},
+#define DIFFERS(ENTRY, BEGINNING, REASON) {Expected::Kind::Differs, ENTRY, BEGINNING, REASON},
+#define UNORDERED(ENTRY, PART, REASON) {Expected::Kind::Unordered, ENTRY, PART, REASON},
+#define TIES(ENTRY, REASON) {Expected::Kind::Ties, ENTRY, "", REASON},
 #define LEFT(ENTRY, BEGINNING, REASON) {Expected::Kind::Left, ENTRY, BEGINNING, REASON},
 #include "tests/cuda/agreement/expected.def"
 #undef REFUSED
+#undef DIFFERS
+#undef UNORDERED
+#undef TIES
 #undef LEFT
 #define MISSING(BACKEND, SLOT, REASON) {Expected::Kind::Missing, #BACKEND "/" SLOT, "", REASON},
 #include "tests/ops/missing_kernels.def"
@@ -47,12 +53,31 @@ int expectation(const Call& call, const std::string& error, const std::string& d
       case Expected::Kind::Missing:
         if (!slot.empty() && line.what == "cuda/" + std::string(slot)) return int(k);
         break;
+      case Expected::Kind::Unordered:
+      case Expected::Kind::Ties: break;
+      case Expected::Kind::Differs:
       case Expected::Kind::Left:
         if (std::string_view(line.what) == call.entry->name && differs.starts_with(line.detail)) return int(k);
         break;
     }
   }
   return -1;
+}
+
+int not_determined(const Call& call) {
+  for (size_t k = 0; k < std::size(kExpected); k++) {
+    const Expected& line = kExpected[k];
+    if (line.kind == Expected::Kind::Unordered && std::string_view(line.what) == call.entry->name &&
+        call.label.find(line.detail) != std::string::npos)
+      return int(k);
+  }
+  return -1;
+}
+
+bool has_ties(const Call& call) {
+  for (const Expected& line : kExpected)
+    if (line.kind == Expected::Kind::Ties && std::string_view(line.what) == call.entry->name) return true;
+  return false;
 }
 
 }  // namespace tessera::agreement

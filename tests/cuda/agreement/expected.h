@@ -10,14 +10,19 @@ namespace tessera::agreement {
 
 /// Why one call in many ends otherwise on CUDA than on the CPU.
 struct Expected {
-  enum class Kind { Refused, Missing, Left } kind;
+  enum class Kind { Refused, Missing, Differs, Left, Unordered, Ties } kind;
   const char* what;    // a kernel that refuses dtypes, a slot that is missing, an entry
-  const char* detail;  // the dtypes, -, the beginning of the difference
+  const char* detail;  // the dtypes, -, the beginning of the difference, a part of the call's label
   const char* reason;
 };
 std::span<const Expected> all_expected();
 
 /// The number of the line that allows this: `error` is what CUDA said, `differs` how it is not what the CPU gave. -1: none.
 int expectation(const Call& call, const std::string& error, const std::string& differs);
+
+/// The number of the line that says that the call's result is not determined: it is not made. -1: it is.
+int not_determined(const Call& call);
+/// Which of some equal elements the entry names is not determined.
+bool has_ties(const Call& call);
 
 }  // namespace tessera::agreement
