@@ -91,6 +91,8 @@ double spherical_j0(double x) {
 double airy_ai(double x) {
   if (!std::isfinite(x)) return kNaN;
   if (x > 103.892) return 0.0;
+  if (std::fabs(x) < 1e-5)  // where Boost.Math takes the value at 0
+    return 0.355028053887817239 * (1 + x * x * x / 6) - 0.258819403792806798 * x;
   return boost::math::airy_ai(x, Quiet());
 }
 

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/special_math.h"
 #include "backends/cpu/special_polynomials.h"
+#include "backends/cuda/airy.cuh"
 #include "backends/cuda/launch.cuh"
 #include "runtime/ops/special.h"
 #ifdef TESSERA_EXECUTOR
@@ -146,7 +147,6 @@ __device__ inline double ndtri(double p) {
 }
 
 // Refused before the launch.
-__device__ inline double airy_ai(double) { return kNaN; }
 __device__ inline double gamma_p(double, double) { return kNaN; }
 __device__ inline double gamma_q(double, double) { return kNaN; }
 
@@ -200,7 +200,6 @@ void special_call(const SpecialCall& c) {
   if (c.n == 0) return;
   switch (SpecialId(c.op)) {
     // Boost.Math's methods for these are long, and CUDA's library has none.
-    case SpecialId::special_airy_ai: refuse("airy_ai_cpu", c.dtype);
     case SpecialId::igamma: refuse("igamma_cpu", c.dtype);
     case SpecialId::igammac: refuse("igammac_cpu", c.dtype);
     case SpecialId::gcd: return run<SpecialId::gcd, int64_t>(c);
