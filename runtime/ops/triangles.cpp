@@ -67,12 +67,12 @@ Tensor places_of(const Tensor& mask, DType dtype) {
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
                     Ignored) {
   check_rows(rows, columns, dtype.value_or(kInt64), "tril_indices");
-  return places_of(tril(ones({rows, columns}, kBool, device.value_or(kCpu)), offset), dtype.value_or(kInt64));
+  return places_of(tril(ones({rows, columns}, kBool, device), offset), dtype.value_or(kInt64));
 }
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
                     Ignored) {
   check_rows(rows, columns, dtype.value_or(kInt64), "triu_indices");
-  return places_of(triu(ones({rows, columns}, kBool, device.value_or(kCpu)), offset), dtype.value_or(kInt64));
+  return places_of(triu(ones({rows, columns}, kBool, device), offset), dtype.value_or(kInt64));
 }
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

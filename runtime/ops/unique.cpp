@@ -5,6 +5,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/index_along.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/pointwise.h"
@@ -66,7 +67,9 @@ Tensor begins_in_rows(const Tensor& rows) {
 
 // number[i] belongs to the item that came from places[i].
 Tensor put_back(const Tensor& number, const Tensor& places) {
-  return index_copy(Tensor::empty(number.sizes(), kInt64, number.device()), 0, places, number);
+  const Tensor out = Tensor::empty(number.sizes(), kInt64, number.device());
+  if (out.numel()) move_items({IndexCall::Mode::Write, 0}, out, places, number);
+  return out;
 }
 
 // The order of rows as wholes: sorted by the last column first, each time keeping what is equal in order.
