@@ -61,6 +61,7 @@ struct IndexRule {
       case IndexCall::Complaint::Copy: return ErrorWord::CopyIndex;
       case IndexCall::Complaint::Take: return ErrorWord::TakeIndex;
       case IndexCall::Complaint::Select: return ErrorWord::EmbeddingIndex;
+      case IndexCall::Complaint::Target: return ErrorWord::Target;
       case IndexCall::Complaint::Index: break;
     }
     return ErrorWord::Index;

@@ -1,7 +1,9 @@
 // Small sentences of other ops: their derivatives come from what they say, so nothing is recorded here.
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/index_along.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/views.h"
 
@@ -71,19 +73,22 @@ struct Put {
     check(self.dtype() == source.dtype(), TensorErrorKind::Runtime,
           "put_(): self and source expected to have the same dtype, but got self.dtype = ",
           scalar_type_name(self.dtype()), " and source.dtype = ", scalar_type_name(source.dtype()));
+    check_one_device("wrapper_CUDA__put_", {{"self", self}, {"index", index}, {"source", source}});
     check(source.numel() == index.numel(), TensorErrorKind::Index,
           "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
           source.numel(), ", index.numel() = ", index.numel());
+    check(self.numel() > 0 || index.numel() == 0, TensorErrorKind::Index,
+          "put_(): Tried to put elements into an empty tensor");
     return {self.sizes(), self.dtype(), self.device(), dense_strides(self)};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-    if (!out.same(self)) copy_into(out, self);
-    const Tensor flat = reshape(out, {-1}), at = reshape(index, {-1});
-    if (at.numel() && at.device().is_cpu())
-      for (const int64_t i : {min(at).item().to_int(), max(at).item().to_int()})
-        check(i >= -flat.numel() && i < flat.numel(), TensorErrorKind::Index, "out of range: tried to access index ", i,
-              " on a tensor of ", flat.numel(), " elements.");
-    index_put_(flat, {at}, reshape(source, {-1}), accumulate);
+    const Tensor at = reshape(as_index(out, index), {-1}), values = reshape(apart_from(out, source), {-1});
+    start_from(out, self);
+    const Tensor flat = reshape(out, {-1});
+    if (at.numel())
+      move_items({accumulate ? IndexCall::Mode::Accumulate : IndexCall::Mode::Write, 0, IndexCall::Complaint::Take,
+                  IndexCall::Negative::Wrap},
+                 flat, at, values);
     if (&flat.storage() != &out.storage()) copy_into(out, view(flat, out.sizes()));
   }
   static void grad(Tensor& out, const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
@@ -103,6 +108,7 @@ TS_OP(put, "put(Tensor self, Tensor index, Tensor source, bool accumulate=False)
       "f[3,4], i{1,5,2}, f[3]\n"
       "f[3,4].t, i{1,-1}, f[2], True\n"
       "f[3], i{1,1}, f[2], True\n"
+      "f[0], i{0}, f[1] -> IndexError: put_(): Tried to put elements into an empty tensor\n"
       "f[2], i{2}, f[1] -> IndexError: out of range: tried to access index 2 on a tensor of 2 elements.\n"
       "f[2], i{1}, i[1]<2 -> RuntimeError: put_(): self and source expected to have the same dtype");
 

@@ -1,5 +1,6 @@
 #include "runtime/ops/index_along.h"
 
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/plan.h"
 
@@ -11,6 +12,7 @@ void fail_out_of_bounds(IndexCall::Complaint complaint, int64_t index, int64_t d
   using Complaint = IndexCall::Complaint;
   switch (complaint) {
     case Complaint::Select: fail(TensorErrorKind::Index, "index out of range in self");
+    case Complaint::Target: fail(TensorErrorKind::Index, "Target ", index, " is out of bounds.");
     case Complaint::Take:
       fail(TensorErrorKind::Index, "out of range: tried to access index ", index, " on a tensor of ", extent,
            " elements.");
@@ -72,8 +74,7 @@ Tensor as_index(const Tensor& out, const Tensor& index) {
 }
 
 void check_same_device(const Tensor& a, const Tensor& b) {
-  const Tensor* both[] = {&a, &b};
-  common_device(both, 2);
+  if (a.device() != b.device()) fail_two_devices(a.device(), b.device());
 }
 
 }  // namespace tessera::tensor

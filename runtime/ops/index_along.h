@@ -34,6 +34,7 @@ Meta scattered_shape(const Tensor& self, int64_t dim, const Tensor& index, const
 /// What index_add and its kin check: a vector of indices, one for each item of `source`, whose items are like self's.
 Meta items_written_shape(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source);
 
+/// Numbers of the host are refused too.
 void check_same_device(const Tensor& a, const Tensor& b);
 
 }  // namespace tessera::tensor

@@ -17,7 +17,7 @@ struct IndexCall {
   enum class Negative { Wrap, Refuse };  // -1 is the last element, or an error
   /// What an index out of bounds says: IndexError or RuntimeError with dimension and size, index_copy's, index_select's
   /// (no number), take's.
-  enum class Complaint { Index, Scatter, Copy, Select, Take };
+  enum class Complaint { Index, Scatter, Copy, Select, Take, Target };
 
   Mode mode;
   Negative negative;

@@ -9,6 +9,7 @@
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/index_along.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/result_layout.h"
 #include "runtime/ops/softmax.h"
@@ -187,6 +188,15 @@ void check_classes(const Tensor& self, const Tensor& target, int64_t ignore_inde
   }
 }
 
+// The elements at the classes' places, which lie in one dimension.
+Tensor at_classes(const Tensor& self, int64_t dim, const Tensor& classes) {
+  const Tensor out = Tensor::empty(classes.sizes(), self.dtype(), self.device());
+  if (out.numel())
+    move_along({IndexCall::Mode::Read, dim, IndexCall::Complaint::Target}, self, classes, classes.strides(), out,
+               out.sizes());
+  return out;
+}
+
 // What a target of class numbers means: which classes, how much each counts.
 struct Picked {
   Tensor classes;  // ignored ones point at class 0
@@ -195,13 +205,13 @@ struct Picked {
 
   Picked(const Tensor& self, const Tensor& target, const std::optional<Tensor>& given, int64_t ignore_index)
       : dim(self.dim() == 1 ? 0 : 1) {
-    const bool in_range = ignore_index < 0 && !any_true(target == ignore_index);
-    const bool ignores = !in_range;
+    // A device would have to be waited for.
+    const bool ignores = ignore_index >= 0 || !self.device().is_cpu() || any_true(target == ignore_index);
     const Tensor kept = ignores ? target != ignore_index : Tensor();
     const Tensor safe = ignores ? where(kept, Operand(target), Operand(0)) : target;
     classes = unsqueeze(safe, dim);
     if (given) {
-      weight = reshape(index_select(*given, 0, reshape(safe, {-1})), target.sizes());
+      weight = reshape(at_classes(*given, 0, reshape(safe, {-1})), target.sizes());
       if (ignores) weight = where(kept, Operand(weight), Operand(0.0));
     } else if (ignores) {
       weight = to_dtype(kept, self.dtype());
@@ -224,7 +234,7 @@ struct NllLoss {
     const Tensor target = as_classes(target_given);
     check_classes(self, target, ignore_index);
     const Picked p(self, target, weight, ignore_index);
-    const Tensor loss = -squeeze(gather(self, p.dim, p.classes), p.dim);
+    const Tensor loss = -squeeze(at_classes(self, p.dim, p.classes), p.dim);
     if (!p.weight.defined()) {
       fill_into(counts, reduction == kMean ? 1.0 / double(target.numel()) : 1.0);
       const auto total = [&] { return sum_of_items(loss, target, ignore_index); };
