@@ -80,9 +80,13 @@ struct Variance {
           text(kName,
                "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                "(input numel divided by output numel)."));
+    if (!out.device().is_cpu() && x.numel()) {  // nothing can be asked there without waiting
+      const Tensor there = variance_from_first(x, mask, keepdim) / n;
+      return copy_into(out, kRoot ? sqrt(there) : there);
+    }
     const Tensor mean = reduce(r_mean, {x, mask, true});
     Tensor variance = sum_squares(x - mean, mask, keepdim) / n;
-    if (out.device().is_cpu() && n > 0 && x.numel()) {
+    if (n > 0 && x.numel()) {
       const bool wide = real_type(x.dtype()) == kFloat64;
       // Squares of float32 may be too large where their mean or its root is not.
       if (!wide && is_infinite_somewhere(variance))
