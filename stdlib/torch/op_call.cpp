@@ -99,13 +99,19 @@ const Value* find_self(const TorchState& state, const Args& args, BoundCall& bou
   return found;
 }
 
-// What makes a tensor makes it in the dtype of out=, and refuses another.
-void take_dtype_of(const Tensor& out, const Binder& binder, BoundCall& bound) {
+// What makes a tensor makes it where out= lies and in its dtype, and refuses another.
+void take_options_of(const Tensor& out, const Context& context, const Binder& binder, BoundCall& bound) {
   Arg& dtype = bound.args()[binder.entry().schema().find("dtype")];
   if (dtype.kind() == Arg::Kind::None) dtype = Arg(out.dtype());
   else
     check(dtype.dtype() == out.dtype(), TensorErrorKind::Runtime, "dtype ", scalar_type_name(dtype.dtype()),
           " does not match dtype of out parameter (", scalar_type_name(out.dtype()), ")");
+  Arg& device = bound.args()[binder.entry().schema().find("device")];
+  const Device wanted = device.kind() == Arg::Kind::None ? context.default_device : device.device();
+  if (device.kind() == Arg::Kind::None && wanted.is_cpu()) device = Arg(out.device());
+  else
+    check(wanted.type == out.device().type, TensorErrorKind::Runtime, "device type ", name(wanted.type),
+          " does not match device type of out parameter (", name(out.device().type), ")");
 }
 
 Value run(Interpreter& in, TorchState& state, const OpFunction& function, const Binder& binder, const Args& args,
@@ -114,7 +120,8 @@ Value run(Interpreter& in, TorchState& state, const OpFunction& function, const 
   const Value* const self = inplace ? find_self(state, args, bound) : nullptr;
   const std::span<Tensor> out = inplace ? std::span(&tensor_of(*self), 1) : std::span(bound.out);
   for (const Tensor& t : out) check_may_write(t);
-  if (!out.empty() && !inplace && makes_tensors(binder.entry().schema())) take_dtype_of(out[0], binder, bound);
+  if (!out.empty() && !inplace && makes_tensors(binder.entry().schema()))
+    take_options_of(out[0], state.context, binder, bound);
   OpCall call{binder.entry(), state.context, {bound.args(), binder.size()}, out, {}};
   call_entry(call);
   if (inplace) return *self;
