@@ -5,6 +5,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
@@ -44,10 +45,9 @@ DType common_type(const TensorList& tensors) {
 Tensor converted(const Tensor& g, DType dtype) { return g.dtype() == dtype ? g : to_dtype(g, dtype); }
 
 void check_devices(const TensorList& tensors) {
-  for (const Tensor& t : tensors) {
-    const Tensor* both[] = {&tensors[0], &t};
-    common_device(both, 2);
-  }
+  for (const Tensor& t : tensors)
+    if (t.device() != tensors[0].device())
+      fail_argument_device("wrapper_CUDA_cat", "tensors", t.device(), tensors[0].device());
 }
 
 // All at once, where each row of the result has something of every tensor: from dimension `dim` on their elements lie side by
@@ -209,6 +209,8 @@ TensorList meshgrid(const TensorList& tensors, const std::string& indexing) {
           "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.dim());
     check(t.dtype() == given[0].dtype(), TensorErrorKind::Runtime,
           "meshgrid expects all tensors to have the same dtype");
+    check(t.device() == given[0].device(), TensorErrorKind::Runtime,
+          "meshgrid expects all tensors to have the same device");
     shape.push_back(t.numel());
   }
   TensorList out;

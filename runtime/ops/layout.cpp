@@ -52,6 +52,10 @@ Tensor resize_as_in_place(const Tensor& self, const Tensor& like, const MemoryFo
 Tensor set_to(const Tensor& self, const Tensor& source) {
   check(self.dtype() == source.dtype(), TensorErrorKind::Runtime, "Could not set tensor of type ",
         cpp_name(source.dtype()), " to a tensor of type ", cpp_name(self.dtype()));
+  check(self.device() == source.device(), TensorErrorKind::Runtime,
+        "Attempted to set the storage of a tensor on device \"", self.device().str(),
+        "\" to a storage on different device \"", source.device().str(),
+        "\".  This is no longer allowed; the devices must match.");
   point_at(self, source);
   self.bump_version();
   return self;

@@ -3,6 +3,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/out_types.h"
@@ -66,7 +67,11 @@ namespace {
 Meta filled_shape(const Tensor& self, const Tensor& mask) {
   check(mask.dtype() == kBool, TensorErrorKind::Runtime,
         "masked_fill_ only supports boolean masks, but got mask with dtype ", cpp_name(mask.dtype()));
-  check_same_device(self, mask);
+  if (self.device() != mask.device()) {
+    if (self.device().is_meta() || mask.device().is_meta()) fail_two_devices(self.device(), mask.device());
+    fail(TensorErrorKind::Runtime, "expected self and mask to be on the same device, but got mask on ",
+         mask.device().str(), " and self on ", self.device().str());
+  }
   return Meta(broadcast_shapes(mask.sizes(), self.sizes()), self);
 }
 
@@ -100,6 +105,8 @@ struct MaskedFill {
           "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
           " dimension(s).");
     if (is_complex(value.dtype()) && !is_complex(self.dtype()) && !value.device().is_cpu()) refuse_number(self.dtype());
+    check(value.device().is_cpu() || value.device() == self.device(), TensorErrorKind::Runtime,
+          "masked_fill_: Expected inputs to be on same device");
     return filled_shape(self, mask);
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -123,8 +130,7 @@ struct MaskedScatter {
           " and ", scalar_type_name(source.dtype()));
     check(mask.dtype() == kBool, TensorErrorKind::Runtime,
           "masked_scatter_ only supports boolean masks, but got mask with dtype ", scalar_type_name(mask.dtype()));
-    check_same_device(self, mask);
-    check_same_device(self, source);
+    check_one_device("wrapper_CUDA__masked_scatter_", {{"self", self}, {"mask", mask}, {"source", source}});
     return Meta(broadcast_shapes(self.sizes(), mask.sizes()), self);
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& source) {
@@ -164,7 +170,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   check(mask.dtype() == kBool, TensorErrorKind::Runtime, "masked_select: expected BoolTensor for mask");
-  check_same_device(self, mask);
+  check_one_device("wrapper_CUDA__masked_select", {{"self", self}, {"mask", mask}});
   refuse_meta(self, "masked_select");
   const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
   Tensor out;

@@ -314,12 +314,14 @@ Tensor meta_like(const Tensor& t) {
 
 namespace {
 
-// Tensors of a call on the way to `meta`; the device that the results would be on.
+// Tensors of a call on the way to `meta`; the device that the results would be on: that of the first that has dimensions.
 Device strip_data(std::vector<OpArg>& args) {
   Device device;
+  bool decided = false;
   const auto strip = [&](Tensor& t) {
     if (!t.defined()) return;
-    if (t.dim() || device.is_cpu()) device = t.device();
+    if (!decided && (t.dim() || device.is_cpu())) device = t.device();
+    decided |= t.dim() > 0;
     t = meta_like(t);
   };
   for (OpArg& arg : args) {

@@ -1,5 +1,6 @@
 // Linear equations, inverses and determinants. Derivatives: M. Giles, "Collected matrix derivative results for forward and
 // reverse mode algorithmic differentiation" (2008).
+#include "runtime/device/two_devices.h"
 #include "runtime/ops/linalg/common.h"
 
 namespace tessera::tensor {
@@ -303,6 +304,7 @@ struct SolveTriangular {
 };
 
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& b, const Tensor& a, bool upper, bool transposed, bool unit) {
+  check_one_device("wrapper_CUDA_triangular_solve", {{"self", b}, {"A", a}});
   check(b.dim() >= 2, TensorErrorKind::Runtime,
         "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ", b.dim(),
         " dimensions instead");
