@@ -128,7 +128,7 @@ struct alignas(sizeof(S) * kCount) Vector {
 };
 
 template <class S, class T>
-__device__ T converted(S x) {
+__device__ __forceinline__ T converted(S x) {
   if constexpr (std::is_same_v<S, Float16> || std::is_same_v<S, Brain16>) return T(float(x));
   else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Brain16>) return T(float(x));
   else return T(x);

@@ -87,8 +87,10 @@ struct IsIn {
     promotion.add(elements);
     promotion.add(tests);
     const DType type = promotion.result();
-    const Tensor sorted = std::get<0>(sort(reshape(to_dtype(tests, type), {-1})));
-    const Tensor wanted = reshape(to_dtype(elements, type), {-1});
+    const auto row = [&](const Tensor& t) {  // a number comes from the host
+      return reshape(to_dtype(t.is_wrapped_number() ? to_device(t, out.device()) : t, type), {-1});
+    };
+    const Tensor sorted = std::get<0>(sort(row(tests))), wanted = row(elements);
     const Tensor place = minimum(searchsorted(sorted, wanted), Scalar(sorted.numel() - 1));
     const Tensor found = eq(gather(sorted, 0, place), wanted);
     copy_into(out, reshape(invert ? logical_not(found) : found, out.sizes()));
