@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(kThreads) join_parts(const __grid_constant__ J
   const JoinPlan::Part& part = plan.parts[blockIdx.y];
   const Element* from = static_cast<const Element*>(part.data);
   Element* to = static_cast<Element*>(plan.out) + part.start;
-  const int64_t n = plan.rows * int64_t(part.width.divisor()), step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
+  const int64_t n = plan.rows * int64_t(part.width.divisor());
+  each_in_grid(n, [&](int64_t i) {
     const auto [row, at] = part.width.divide(uint64_t(i));
     to[int64_t(row) * plan.width + int64_t(at)] = from[i];
-  }
+  });
 }
 
 void join(const JoinCall& c) {
@@ -137,8 +137,7 @@ __global__ void __launch_bounds__(kThreads)
   struct alignas(sizeof(Element) * kItems) Pack {
     Element items[kItems];
   };
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < plan.n; i += step) {
+  each_in_grid(plan.n, [&](int64_t i) {
     const auto [line, pack] = plan.packs.divide(uint64_t(i));
     const int64_t row = int64_t(plan.rows.divide(line).rest), column = int64_t(pack) * kItems;
     // Of the lower triangle columns up to `last` stay, of the upper one those from it on.
@@ -149,7 +148,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kItems; k++)
       if (plan.lower ? column + k > last : column + k < last) x.items[k] = Element{};
     reinterpret_cast<Pack*>(out)[i] = x;
-  }
+  });
 }
 
 template <class Element, int kItems>

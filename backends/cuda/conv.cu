@@ -46,7 +46,7 @@ __global__ void write_columns(const T* image, T* columns, const __grid_constant_
   for (int64_t e = blockIdx.y; e < elements; e += gridDim.y) {
     const auto [above, j] = g.by_kernel_width.divide(uint32_t(e));
     const auto [channel, i] = g.by_kernel_height.divide(above);
-    for (int64_t p = int64_t(blockIdx.x) * kThreads + threadIdx.x; p < width; p += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(width, [&](int64_t p) {
       const auto [picture, place] = g.by_places.divide(uint32_t(p));
       const auto [row, column] = g.by_columns.divide(place);
       const int64_t y = (g.chunk.row + row) * s.stride[0] - s.padding[0] + i * s.dilation[0];
@@ -55,7 +55,7 @@ __global__ void write_columns(const T* image, T* columns, const __grid_constant_
       if (uint64_t(y) < uint64_t(s.height) && uint64_t(x) < uint64_t(s.width))
         value = image[(((g.chunk.image + picture) * s.channels + channel) * s.height + y) * s.width + x];
       columns[e * width + p] = value;
-    }
+    });
   }
 }
 
@@ -68,9 +68,10 @@ __global__ void add_columns(const T* columns, T* image, const __grid_constant__ 
   const int64_t width = g.width(), plane = s.height * s.width, planes = g.chunk.images * s.channels;
   const bool adds = g.chunk.row > 0;
   for (int64_t q = blockIdx.y; q < planes; q += gridDim.y) {
-    const int64_t picture = q / s.channels, channel = q - picture * s.channels;
+    const auto at_plane = s.by_channels.divide(uint64_t(q));
+    const int64_t picture = int64_t(at_plane.quotient), channel = int64_t(at_plane.rest);
     T* out = image + (g.chunk.image * s.channels + q) * plane;
-    for (int64_t at = int64_t(blockIdx.x) * kThreads + threadIdx.x; at < plane; at += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(plane, [&](int64_t at) {
       const auto [y, x] = by_width.divide(uint32_t(at));
       Sum<T> total = adds ? as_sum(out[at]) : Sum<T>(0);
       for (int i = 0; i < int(s.kernel[0]); i++) {
@@ -84,7 +85,7 @@ __global__ void add_columns(const T* columns, T* image, const __grid_constant__ 
         }
       }
       out[at] = as_element<T>(total);
-    }
+    });
   }
 }
 
@@ -94,19 +95,19 @@ __global__ void join_images(const T* results, T* out, int64_t outputs, int64_t i
                             FastDivide<uint32_t> by_places) {
   const int64_t width = images * places;
   for (int64_t o = blockIdx.y; o < outputs; o += gridDim.y)
-    for (int64_t p = int64_t(blockIdx.x) * kThreads + threadIdx.x; p < width; p += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(width, [&](int64_t p) {
       const auto [picture, place] = by_places.divide(uint32_t(p));
       out[o * width + p] = results[((image + picture) * outputs + o) * places + place];
-    }
+    });
 }
 
 // results[image][output][...] = bias[output]; products are added to it.
 template <class T>
-__global__ void start_with_bias(const T* bias, T* results, int64_t planes, int64_t outputs, int64_t places) {
+__global__ void start_with_bias(const T* bias, T* results, int64_t planes, FastDivide<uint64_t> by_outputs,
+                                int64_t places) {
   for (int64_t q = blockIdx.y; q < planes; q += gridDim.y) {
-    const T value = bias[q % outputs];
-    for (int64_t p = int64_t(blockIdx.x) * kThreads + threadIdx.x; p < places; p += int64_t(gridDim.x) * kThreads)
-      results[q * places + p] = value;
+    const T value = bias[by_outputs.divide(uint64_t(q)).rest];
+    each_in_grid(places, [&](int64_t p) { results[q * places + p] = value; });
   }
 }
 
@@ -130,7 +131,8 @@ class Products {
   void forward() {
     if (c_.bias != nullptr)
       launch<start_with_bias<T>>(place_, {grid_over(places_, c_.batch * c_.outputs), kThreads},
-                                 static_cast<const T*>(c_.bias), result(), c_.batch * c_.outputs, c_.outputs, places_);
+                                 static_cast<const T*>(c_.bias), result(), c_.batch * c_.outputs,
+                                 FastDivide<uint64_t>(uint64_t(c_.outputs)), places_);
     over_chunks([&](const Chunk& chunk, T* columns) {
       if (!is_plain()) write(chunk, columns);
       each_product(chunk, columns, [&](GemmCall g, const T* matrix) {

@@ -26,9 +26,17 @@ struct ConvShape {
   int64_t channels, height, width, outputs, rows, columns;
   int64_t kernel[2], stride[2], padding[2], dilation[2];
   FastDivide<uint32_t> by_stride[2];
+  FastDivide<uint64_t> by_channels, by_outputs;  // planes of all images to an image and its plane
 
   explicit ConvShape(const ConvCall& c)
-      : channels(c.channels), height(c.height), width(c.width), outputs(c.outputs), rows(c.rows), columns(c.columns) {
+      : channels(c.channels),
+        height(c.height),
+        width(c.width),
+        outputs(c.outputs),
+        rows(c.rows),
+        columns(c.columns),
+        by_channels(uint64_t(c.channels)),
+        by_outputs(uint64_t(c.outputs)) {
     for (int d = 0; d < 2; d++) {
       kernel[d] = c.window.kernel[d], stride[d] = c.window.stride[d];
       padding[d] = c.window.padding[d], dilation[d] = c.window.dilation[d];

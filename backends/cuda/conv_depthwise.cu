@@ -8,7 +8,9 @@ namespace {
 struct Depthwise {
   ConvShape shape;
   int64_t batch, filters;
-  FastDivide<uint32_t> by_line;  // columns of results, or width of the image
+  FastDivide<uint32_t> by_line;     // columns of results, or width of the image
+  FastDivide<uint64_t> by_filters;  // outputs to the channel that they look at
+  FastDivide<uint64_t> by_kernel[2];
 };
 
 // A thread for each place of a plane; planes go over the grid's second dimension.
@@ -18,11 +20,13 @@ __global__ void depthwise_forward(const T* image, const T* weight, const T* bias
   const ConvShape& s = g.shape;
   const int64_t places = s.rows * s.columns;
   for (int64_t q = blockIdx.y; q < g.batch * s.outputs; q += gridDim.y) {
-    const int64_t picture = q / s.outputs, output = q - picture * s.outputs;
-    const T* plane = image + (picture * s.channels + output / g.filters) * s.height * s.width;
+    const auto at_plane = s.by_outputs.divide(uint64_t(q));
+    const int64_t picture = int64_t(at_plane.quotient), output = int64_t(at_plane.rest);
+    const int64_t channel = int64_t(g.by_filters.quotient(at_plane.rest));
+    const T* plane = image + (picture * s.channels + channel) * s.height * s.width;
     const T* filter = weight + output * s.kernel[0] * s.kernel[1];
     const Sum<T> start = bias == nullptr ? Sum<T>(0) : as_sum(bias[output]);
-    for (int64_t p = int64_t(blockIdx.x) * kThreads + threadIdx.x; p < places; p += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(places, [&](int64_t p) {
       const auto [row, column] = g.by_line.divide(uint32_t(p));
       Sum<T> total = start;
       for (int i = 0; i < int(s.kernel[0]); i++) {
@@ -35,7 +39,7 @@ __global__ void depthwise_forward(const T* image, const T* weight, const T* bias
         }
       }
       result[q * places + p] = as_element<T>(total);
-    }
+    });
   }
 }
 
@@ -45,8 +49,9 @@ __global__ void depthwise_input_gradient(T* image, const T* weight, const T* res
   const ConvShape& s = g.shape;
   const int64_t places = s.rows * s.columns, plane = s.height * s.width;
   for (int64_t q = blockIdx.y; q < g.batch * s.channels; q += gridDim.y) {
-    const int64_t picture = q / s.channels, channel = q - picture * s.channels;
-    for (int64_t at = int64_t(blockIdx.x) * kThreads + threadIdx.x; at < plane; at += int64_t(gridDim.x) * kThreads) {
+    const auto at_plane = s.by_channels.divide(uint64_t(q));
+    const int64_t picture = int64_t(at_plane.quotient), channel = int64_t(at_plane.rest);
+    each_in_grid(plane, [&](int64_t at) {
       const auto [y, x] = g.by_line.divide(uint32_t(at));
       Sum<T> total = 0;
       for (int64_t f = 0; f < g.filters; f++) {
@@ -63,7 +68,7 @@ __global__ void depthwise_input_gradient(T* image, const T* weight, const T* res
         }
       }
       image[q * plane + at] = as_element<T>(total);
-    }
+    });
   }
 }
 
@@ -75,11 +80,12 @@ __global__ void depthwise_weight_gradient(const T* image, T* weight, const T* re
   const ConvShape& s = g.shape;
   const int64_t places = s.rows * s.columns, window = s.kernel[0] * s.kernel[1];
   for (int64_t e = blockIdx.x; e < s.outputs * window; e += gridDim.x) {
-    const int64_t output = e / window, element = e - output * window;
-    const int64_t i = element / s.kernel[1], j = element - i * s.kernel[1];
+    const auto line = g.by_kernel[1].divide(uint64_t(e)), at_filter = g.by_kernel[0].divide(line.quotient);
+    const int64_t output = int64_t(at_filter.quotient), i = int64_t(at_filter.rest), j = int64_t(line.rest);
+    const int64_t channel = int64_t(g.by_filters.quotient(at_filter.quotient));
     Sum<T> total = 0;
     for (int64_t picture = 0; picture < g.batch; picture++) {
-      const T* plane = image + (picture * s.channels + output / g.filters) * s.height * s.width;
+      const T* plane = image + (picture * s.channels + channel) * s.height * s.width;
       const T* from = result + (picture * s.outputs + output) * places;
       for (int64_t p = threadIdx.x; p < places; p += kThreads) {
         const auto [row, column] = g.by_line.divide(uint32_t(p));
@@ -109,8 +115,13 @@ template <class T>
 void run(const ConvCall& c) {
   const Place place(c.launch);
   const bool over_image = c.pass == ConvCall::InputGradient;
-  const Depthwise g{ConvShape(c), c.batch, c.outputs / c.channels,
-                    FastDivide<uint32_t>(uint32_t(over_image ? c.width : c.columns))};
+  const Depthwise g{
+      ConvShape(c),
+      c.batch,
+      c.outputs / c.channels,
+      FastDivide<uint32_t>(uint32_t(over_image ? c.width : c.columns)),
+      FastDivide<uint64_t>(uint64_t(c.outputs / c.channels)),
+      {FastDivide<uint64_t>(uint64_t(c.window.kernel[0])), FastDivide<uint64_t>(uint64_t(c.window.kernel[1]))}};
   T *image = static_cast<T*>(c.image), *weight = static_cast<T*>(c.weight), *result = static_cast<T*>(c.result);
   switch (c.pass) {
     case ConvCall::Forward:

@@ -1,6 +1,6 @@
 // The p-norms of the differences of rows: a block has a tile of pairs, a thread one of them. Pieces of the rows meet in shared
 // memory; a pair's sum goes through its rows from first to last.
-#include "backends/cuda/launch.cuh"
+#include "backends/cuda/divide.cuh"
 #include "runtime/ops/distances.h"
 
 namespace tessera::tensor::cuda {
@@ -37,7 +37,8 @@ __device__ inline void load_rows(const T* rows, int64_t count, int64_t width, in
 struct DistancePlan {
   DistanceCall call;
   Norm norm;
-  int64_t tiles_a, tiles_b, tiles;
+  FastDivide<uint64_t> tiles_a, tiles_b;
+  int64_t tiles;
 };
 
 template <class T>
@@ -49,8 +50,9 @@ __global__ void __launch_bounds__(kSide* kSide) measure_pairs(const DistancePlan
   const int64_t count = own ? c.rows_a : c.rows_b;
   const T p = T(c.p);
   for (int64_t tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
-    const int64_t batch = tile / (plan.tiles_a * plan.tiles_b), in_batch = tile - batch * plan.tiles_a * plan.tiles_b;
-    const int64_t first_a = in_batch / plan.tiles_b * kSide, first_b = in_batch % plan.tiles_b * kSide;
+    const auto line = plan.tiles_b.divide(uint64_t(tile)), at_batch = plan.tiles_a.divide(line.quotient);
+    const int64_t batch = int64_t(at_batch.quotient);
+    const int64_t first_a = int64_t(at_batch.rest) * kSide, first_b = int64_t(line.rest) * kSide;
     if (own && first_b + kSide <= first_a) continue;  // the same for the whole block
     const T* a = static_cast<const T*>(c.a) + batch * c.rows_a * c.width;
     const T* b = own ? a : static_cast<const T*>(c.b) + batch * c.rows_b * c.width;
@@ -81,8 +83,9 @@ Norm norm_of(double p) {
 void measure(const DistanceCall& c) {
   const int64_t count = c.b ? c.rows_b : c.rows_a;
   const int64_t tiles_a = (c.rows_a + kSide - 1) / kSide, tiles_b = (count + kSide - 1) / kSide;
-  const DistancePlan plan{c, norm_of(c.p), tiles_a, tiles_b, c.batches * tiles_a * tiles_b};
-  if (plan.tiles == 0) return;
+  if (c.batches * tiles_a * tiles_b == 0) return;
+  const DistancePlan plan{c, norm_of(c.p), FastDivide<uint64_t>(uint64_t(tiles_a)),
+                          FastDivide<uint64_t>(uint64_t(tiles_b)), c.batches * tiles_a * tiles_b};
   const Grid grid{unsigned(plan.tiles < 65535 ? plan.tiles : 65535), kSide * kSide};
   if (c.dtype == DType::Float64) launch<measure_pairs<double>>(Place(c.launch), grid, plan);
   else launch<measure_pairs<float>>(Place(c.launch), grid, plan);

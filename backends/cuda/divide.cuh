@@ -54,4 +54,23 @@ class FastDivide {
   int shift_;
 };
 
+/// n % divisor for every n and divisor that T has; by 0 nothing is cut off.
+template <class T>
+class FastRemainder {
+ public:
+  explicit FastRemainder(T divisor) : divisor_(divisor), by_(divisor == 0 || divisor > kHalf ? T(1) : divisor) {}
+
+  __device__ T operator()(T n) const {
+    if (divisor_ == 0) return n;
+    if (divisor_ > kHalf) return n < divisor_ ? n : n - divisor_;
+    const T rest = by_.divide(n >> 1).rest * 2 + (n & 1);  // FastDivide takes all bits but one
+    return rest < divisor_ ? rest : rest - divisor_;
+  }
+
+ private:
+  static constexpr T kHalf = T(1) << (sizeof(T) * 8 - 1);
+  T divisor_;
+  FastDivide<T> by_;
+};
+
 }  // namespace tessera::tensor::cuda

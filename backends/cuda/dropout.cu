@@ -74,17 +74,17 @@ __global__ void __launch_bounds__(kThreads, 4) drop_single(DropoutCall c, Comput
 /// With a mask that is there already.
 template <class T, int kWidth>
 __global__ void drop_again(DropoutCall c, Compute<T> scale) {
-  const int64_t step = int64_t(gridDim.x) * blockDim.x, n = c.n / kWidth;
+  const int64_t n = c.n / kWidth;
   const auto* x = static_cast<const Pack<T, kWidth>*>(c.x);
   auto* out = static_cast<Pack<T, kWidth>*>(c.out);
   const auto* mask = reinterpret_cast<const Pack<bool, kWidth>*>(c.mask);
-  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+  each_in_grid(n, [&](int64_t i) {
     const Pack<T, kWidth> given = x[i];
     const Pack<bool, kWidth> kept = mask[i];
     Pack<T, kWidth> result;
     for (int j = 0; j < kWidth; j++) result.x[j] = T(Compute<T>(given.x[j]) * Compute<T>(kept.x[j]) * scale);
     out[i] = result;
-  }
+  });
 }
 
 bool is_aligned(const void* p, size_t bytes) { return reinterpret_cast<uintptr_t>(p) % bytes == 0; }

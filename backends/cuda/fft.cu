@@ -118,13 +118,13 @@ template <class From, class To, class T>
 __global__ void move_lines(const From* from, Side from_side, To* to, Side to_side, const __grid_constant__ Lines lines,
                            FastDivide<uint64_t> by_n, T scale, bool conjugate) {
   const int64_t n = int64_t(by_n.divisor()), total = lines.count * n;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < total; i += int64_t(gridDim.x) * kThreads) {
+  each_in_grid(total, [&](int64_t i) {
     const auto [line, k] = by_n.divide(uint64_t(i));
     const Pair<T> x = parts(from[from_side.at(lines, line, int64_t(k))]);
     To& target = to[to_side.at(lines, line, int64_t(k))];
     if constexpr (std::is_same_v<To, Pair<T>>) target = {x.re * scale, (conjugate ? -x.im : x.im) * scale};
     else target = x.re * scale;
-  }
+  });
 }
 
 // The other half of a real line's transform.
@@ -132,11 +132,11 @@ template <class T>
 __global__ void mirror(Pair<T>* out, Side side, int64_t n, const __grid_constant__ Lines lines,
                        FastDivide<uint64_t> by_missing) {
   const int64_t missing = int64_t(by_missing.divisor()), total = lines.count * missing;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < total; i += int64_t(gridDim.x) * kThreads) {
+  each_in_grid(total, [&](int64_t i) {
     const auto [line, k] = by_missing.divide(uint64_t(i));
     const Pair<T> x = out[side.at(lines, line, int64_t(k) + 1)];
     out[side.at(lines, line, n - 1 - int64_t(k))] = {x.re, -x.im};
-  }
+  });
 }
 
 // ---- plans ----

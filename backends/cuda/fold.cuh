@@ -102,15 +102,15 @@ __global__ void __launch_bounds__(FoldShape::kThreadsOfAll)
 /// partial [parts, results], merged from first to last.
 template <class P>
 __global__ void __launch_bounds__(FoldShape::kThreadsOfAll)
-    merge_kernel(const __grid_constant__ P policy, const typename P::Total* partial, int64_t results, int64_t parts,
+    merge_kernel(const __grid_constant__ P policy, const typename P::Total* partial, int64_t results, int parts,
                  TeamShape shape) {
   const Team team(shape);
   const auto merge = [&](const auto& a, const auto& b) { return policy.merge(a, b); };
   for (int64_t first = int64_t(blockIdx.x) * team.teams; first < results; first += int64_t(gridDim.x) * team.teams) {
     const int64_t result = first + team.number;
     auto total = policy.start();
-    const int64_t each = (parts + team.size - 1) / team.size, begin = team.rank * each;
-    for (int64_t p = begin; result < results && p < begin + each && p < parts; p++)
+    const int each = (parts + team.size - 1) / team.size, begin = team.rank * each;
+    for (int p = begin; result < results && p < begin + each && p < parts; p++)
       total = merge(total, partial[p * results + result]);
     total = team.combine(total, merge);
     if (team.rank == 0 && result < results) policy.finish(result, total);
@@ -133,7 +133,7 @@ void fold(const Launch& given, const FoldShape& shape, const P& policy) {
   team.size = int(threads) / team.columns;
   const int64_t blocks = std::min<int64_t>((shape.results + team.columns - 1) / team.columns, 1 << 20);
   launch<merge_kernel<P>>(place, {unsigned(blocks), threads}, policy, static_cast<const Total*>(partial), shape.results,
-                          int64_t(shape.parts), team);
+                          int(shape.parts), team);
 }
 
 }  // namespace tessera::tensor::cuda

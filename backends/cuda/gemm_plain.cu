@@ -1,7 +1,8 @@
 // Matrix products by tiles in shared memory, for the few calls that cuBLASLt has no algorithm for (sizes beyond its 32 bits,
 // a type that an old GPU lacks, a bias that cannot be taken along): every dtype, layout and size, deterministic, not fast.
+#include "backends/cuda/divide.cuh"
+#include "backends/cuda/element.cuh"
 #include "backends/cuda/gemm.h"
-#include "backends/cuda/loop.cuh"
 
 namespace tessera::tensor::cuda {
 namespace {
@@ -38,15 +39,17 @@ __device__ T finished(T x, Epilogue epilogue) {
 }
 
 template <class T>
-__global__ void tiles(GemmCall c, const void* bias, Epilogue epilogue, T alpha, T beta, bool keeps, int64_t across,
-                      int64_t down) {
+__global__ void tiles(GemmCall c, const void* bias, Epilogue epilogue, T alpha, T beta, bool keeps,
+                      FastDivide<uint64_t> across, FastDivide<uint64_t> down) {
   TS_SHARED(T, left, kThreads);
   TS_SHARED(T, right, kThreads);
   const int row = int(threadIdx.x) / kTile, column = int(threadIdx.x) % kTile;
   const T zero{};
-  for (int64_t tile = blockIdx.x; tile < across * down * c.batch; tile += gridDim.x) {
-    const int64_t line = tile / across, matrix = line / down;
-    const int64_t i = (line - matrix * down) * kTile + row, j = (tile - line * across) * kTile + column;
+  const uint64_t tiles = across.divisor() * down.divisor() * uint64_t(c.batch);
+  for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const auto line = across.divide(tile), at_matrix = down.divide(line.quotient);
+    const int64_t matrix = int64_t(at_matrix.quotient);
+    const int64_t i = int64_t(at_matrix.rest) * kTile + row, j = int64_t(line.rest) * kTile + column;
     T total = zero;
     for (int64_t step = 0; step < c.k; step += kTile) {
       const int64_t p = step + column, q = step + row;
@@ -82,7 +85,8 @@ void run(const GemmCall& c, const void* bias, Epilogue epilogue) {
   const Place place(c.launch);
   const int64_t across = (c.n + kTile - 1) / kTile, down = (c.m + kTile - 1) / kTile;
   launch<tiles<T>>(place, {blocks_for(across * down * c.batch * kThreads, 1), kThreads}, c, bias, epilogue,
-                   number<T>(c.alpha), number<T>(c.beta), c.beta != 0, across, down);
+                   number<T>(c.alpha), number<T>(c.beta), c.beta != 0, FastDivide<uint64_t>(uint64_t(across)),
+                   FastDivide<uint64_t>(uint64_t(down)));
 }
 
 }  // namespace

@@ -202,11 +202,10 @@ void combine_as(const IndexCall& call, const IndexNest& nest) {
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     add_whole(const __grid_constant__ IndexPlan<uint64_t, kMaxIndices> plan, T* self, const T* values) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < plan.total; i += step) {
+  each_in_grid(plan.total, [&](int64_t i) {
     int64_t at_self, at_value;
     if (plan.find(uint64_t(i), at_self, at_value)) atomicAdd(self + at_self, values[at_value]);
-  }
+  });
 }
 template <class T>
 void add_whole_numbers(const IndexCall& call, const IndexNest& nest) {

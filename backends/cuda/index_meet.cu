@@ -16,40 +16,37 @@ __device__ inline bool key_of(const KeyPlan& plan, int64_t low, int64_t place, i
 
 __global__ void __launch_bounds__(kThreads)
     note_owners(const __grid_constant__ KeyPlan plan, int64_t low, int64_t* targets, unsigned* owners) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < plan.total; i += step) {
+  each_in_grid(plan.total, [&](int64_t i) {
     int64_t key;
     const bool inside = key_of(plan, low, i, key);
     targets[i] = inside ? key : -1;
     if (inside) atomicMax(owners + key, unsigned(i) + 1);
-  }
+  });
 }
 
 __global__ void __launch_bounds__(kThreads) keep_owners(int64_t* targets, const unsigned* owners, int64_t n) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step)
+  each_in_grid(n, [&](int64_t i) {
     if (targets[i] >= 0 && owners[targets[i]] != unsigned(i) + 1) targets[i] = -1;
+  });
 }
 
 template <class Key>
 __global__ void __launch_bounds__(kThreads)
     write_keys(const __grid_constant__ KeyPlan plan, int64_t low, int64_t none, Key* keys, uint32_t* places) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < plan.total; i += step) {
+  each_in_grid(plan.total, [&](int64_t i) {
     int64_t key;
     const bool inside = key_of(plan, low, i, key);
     keys[i] = Key(inside ? key : none);
     places[i] = uint32_t(i);
-  }
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
     keep_last(KeyList keys, const uint32_t* places, int64_t n, int64_t none, int64_t* targets) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
+  each_in_grid(n, [&](int64_t i) {
     const int64_t key = keys[i];
     targets[places[i]] = key == none || (i + 1 < n && keys[i + 1] == key) ? -1 : key;
-  }
+  });
 }
 
 // For each place the unit of self that it writes, or -1.

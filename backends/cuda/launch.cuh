@@ -48,4 +48,13 @@ inline void launch(const Place& place, const Grid& grid, const A&... args) {
   detail::launch_call<kernel>(place, grid, kernel, args...);
 }
 
+/// f(i) for 0 <= i < n, over all threads of the grid (kThreads in a block): neighbours by neighbouring threads. The rounds are
+/// not unrolled: the compiler would count them first, which takes a division of 64 bits.
+template <class F>
+__device__ inline void each_in_grid(int64_t n, const F& f) {
+  const int64_t step = int64_t(gridDim.x) * kThreads;
+#pragma unroll 1
+  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) f(i);
+}
+
 }  // namespace tessera::tensor::cuda

@@ -36,8 +36,7 @@ struct FillPlan {
 
 template <class Element, class Count>
 __global__ void __launch_bounds__(kThreads) fill_strided(const __grid_constant__ FillPlan<Count> plan) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < plan.n; i += step) {
+  each_in_grid(plan.n, [&](int64_t i) {
     int64_t at[4] = {0, 0, 0, 0};
     plan.dims.each(Count(i), [&](int d, Count coordinate) {
 #pragma unroll
@@ -47,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) fill_strided(const __grid_constant__
     const Element x =
         set ? plan.template value_at<Element>(at[3]) : reinterpret_cast<const Element*>(plan.data[1])[at[1]];
     reinterpret_cast<Element*>(plan.data[0])[at[0]] = x;
-  }
+  });
 }
 
 template <class Element>

@@ -44,12 +44,11 @@ struct Columns {
 
 // The last column has the elements' numbers, and becomes the last coordinate.
 __global__ void __launch_bounds__(kThreads) write_coordinates(const __grid_constant__ Columns c) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t k = int64_t(blockIdx.x) * kThreads + threadIdx.x; k < c.count; k += step) {
+  each_in_grid(c.count, [&](int64_t k) {
     const uint64_t number = uint64_t(c.out[(c.dims.count - 1) * c.count + k]);
     c.dims.each(number,
                 [&](int d, uint64_t coordinate) { c.out[(c.dims.count - 1 - d) * c.count + k] = int64_t(coordinate); });
-  }
+  });
 }
 
 // Coordinates of more dimensions than fit into a kernel's parameters.

@@ -1,7 +1,7 @@
 // The largest element of each window of an image, or the windows' means; and what comes back to a pixel from the windows
 // that it is in, in their order. A thread for each element of the result, planes over the grid's second dimension.
 #include "backends/cuda/divide.cuh"
-#include "backends/cuda/loop.cuh"
+#include "backends/cuda/element.cuh"
 #include "runtime/ops/conv.h"
 
 namespace tessera::tensor::cuda {
@@ -12,6 +12,7 @@ struct Pool {
   int64_t planes, height, width, rows, columns;
   Window window;
   FastDivide<uint32_t> by_line;  // columns of the result, or width of the image
+  FastDivide<uint32_t> by_stride[2], by_dilation[2];
 
   template <class Call>
   Pool(const Call& c, int64_t line)
@@ -21,7 +22,12 @@ struct Pool {
         rows(c.out_height),
         columns(c.out_width),
         window(c.window),
-        by_line(uint32_t(line)) {}
+        by_line(uint32_t(line)) {
+    // Steps larger than an image with its padding are as good as that: pixels and paddings have 31 bits.
+    constexpr int64_t kMost = int64_t(1) << 31;
+    const auto by = [](int64_t step) { return FastDivide<uint32_t>(uint32_t(step < kMost ? step : kMost)); };
+    for (int d = 0; d < 2; d++) by_stride[d] = by(window.stride[d]), by_dilation[d] = by(window.dilation[d]);
+  }
 
   struct Span {
     int64_t first, last;  // inside of the image, in steps of the dilation
@@ -29,14 +35,19 @@ struct Pool {
   __device__ Span pixels(int d, int64_t window_at) const {
     const int64_t start = window_at * window.stride[d] - window.padding[d], step = window.dilation[d];
     const int64_t end = start + (window.kernel[d] - 1) * step, size = d == 0 ? height : width;
-    return {start < 0 ? start + (-start + step - 1) / step * step : start, end < size ? end : size - 1};
+    return {start < 0 ? start + rounds(by_dilation[d], -start) * step : start, end < size ? end : size - 1};
   }
   /// The windows that a pixel is in, were there no dilation: all that are may be found among them.
   __device__ Span windows(int d, int64_t at) const {
     const int64_t span = (window.kernel[d] - 1) * window.dilation[d], from = at + window.padding[d];
-    const int64_t last = from / window.stride[d], count = d == 0 ? rows : columns;
-    return {from <= span ? 0 : (from - span + window.stride[d] - 1) / window.stride[d],
-            last < count ? last : count - 1};
+    const int64_t last = by_stride[d].quotient(uint32_t(from)), count = d == 0 ? rows : columns;
+    return {from <= span ? 0 : rounds(by_stride[d], from - span), last < count ? last : count - 1};
+  }
+
+ private:
+  /// Steps until `way` is behind.
+  static __device__ int64_t rounds(const FastDivide<uint32_t>& by_step, int64_t way) {
+    return int64_t(by_step.quotient(uint32_t(way - 1))) + 1;
   }
 };
 
@@ -46,7 +57,7 @@ __global__ void max_pool(const char* in, char* out, int64_t* index, DType dtype,
   const int64_t places = g.rows * g.columns;
   for (int64_t q = blockIdx.y; q < g.planes; q += gridDim.y) {
     const int64_t plane = q * g.height * g.width;
-    for (int64_t p = int64_t(blockIdx.x) * kThreads + threadIdx.x; p < places; p += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(places, [&](int64_t p) {
       const auto [row, column] = g.by_line.divide(uint32_t(p));
       const auto down = g.pixels(0, row), across = g.pixels(1, column);
       int64_t best = down.first * g.width + across.first;
@@ -58,7 +69,7 @@ __global__ void max_pool(const char* in, char* out, int64_t* index, DType dtype,
         }
       store_as<C>(out, q * places + p, dtype, largest);
       index[q * places + p] = best;
-    }
+    });
   }
 }
 
@@ -67,7 +78,7 @@ __global__ void max_pool_gradient(const char* g_out, const int64_t* index, char*
                                   const __grid_constant__ Pool g) {
   const int64_t places = g.rows * g.columns, pixels = g.height * g.width;
   for (int64_t q = blockIdx.y; q < g.planes; q += gridDim.y)
-    for (int64_t at = int64_t(blockIdx.x) * kThreads + threadIdx.x; at < pixels; at += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(pixels, [&](int64_t at) {
       const auto [y, x] = g.by_line.divide(uint32_t(at));
       const auto down = g.windows(0, y), across = g.windows(1, x);
       C total = 0;
@@ -77,7 +88,7 @@ __global__ void max_pool_gradient(const char* g_out, const int64_t* index, char*
           if (index[place] == at) total += load_as<C>(g_out, place, dtype);
         }
       store_as<C>(dx, q * pixels + at, dtype, total);
-    }
+    });
 }
 
 template <class C>
@@ -85,14 +96,14 @@ __global__ void avg_pool(const char* in, char* out, DType dtype, C divisor, cons
   const int64_t places = g.rows * g.columns;
   for (int64_t q = blockIdx.y; q < g.planes; q += gridDim.y) {
     const int64_t plane = q * g.height * g.width;
-    for (int64_t p = int64_t(blockIdx.x) * kThreads + threadIdx.x; p < places; p += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(places, [&](int64_t p) {
       const auto [row, column] = g.by_line.divide(uint32_t(p));
       const auto down = g.pixels(0, row), across = g.pixels(1, column);
       C sum = 0;
       for (int64_t y = down.first; y <= down.last; y++)
         for (int64_t x = across.first; x <= across.last; x++) sum += load_as<C>(in, plane + y * g.width + x, dtype);
       store_as<C>(out, q * places + p, dtype, sum / divisor);
-    }
+    });
   }
 }
 
@@ -100,7 +111,7 @@ template <class C>
 __global__ void avg_pool_gradient(const char* g_out, char* dx, DType dtype, const __grid_constant__ Pool g) {
   const int64_t places = g.rows * g.columns, pixels = g.height * g.width;
   for (int64_t q = blockIdx.y; q < g.planes; q += gridDim.y)
-    for (int64_t at = int64_t(blockIdx.x) * kThreads + threadIdx.x; at < pixels; at += int64_t(gridDim.x) * kThreads) {
+    each_in_grid(pixels, [&](int64_t at) {
       const auto [y, x] = g.by_line.divide(uint32_t(at));
       const auto down = g.windows(0, y), across = g.windows(1, x);
       C total = 0;
@@ -108,12 +119,14 @@ __global__ void avg_pool_gradient(const char* g_out, char* dx, DType dtype, cons
         for (int64_t j = across.first; j <= across.last; j++)
           total += load_as<C>(g_out, q * places + i * g.columns + j, dtype);
       store_as<C>(dx, q * pixels + at, dtype, total);
-    }
+    });
 }
 
 template <class Call>
 void check_size(const Call& c) {
-  if (c.height * c.width >= int64_t(1) << 31 || c.out_height * c.out_width >= int64_t(1) << 31)
+  constexpr int64_t kMost = int64_t(1) << 31;
+  const int64_t down = c.height + c.window.padding[0], across = c.width + c.window.padding[1];
+  if (c.height * c.width >= kMost || c.out_height * c.out_width >= kMost || down >= kMost || across >= kMost)
     fail_with(TensorErrorKind::Runtime, "pooling of images of 2^31 pixels or more is not supported on CUDA");
 }
 

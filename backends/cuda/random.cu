@@ -2,8 +2,9 @@
 // apart, so that each draw's numbers go to neighbours of the other threads'.
 #include <limits>
 
+#include "backends/cuda/element.cuh"
 #include "backends/cuda/errors.cuh"
-#include "backends/cuda/loop.cuh"
+#include "backends/cuda/pack.cuh"
 #include "backends/cuda/philox.cuh"
 #include "runtime/ops/random_draws.h"
 
@@ -14,10 +15,13 @@ static_assert(kDrawThreads == kThreads);
 
 /// Where the numbers go: one operand, of any layout.
 struct Target {
-  DeviceLoop<1> loop;
+  char* data;
+  Nest nest;
+  int64_t numel;
   DType dtype;
 
-  explicit Target(const Loop& from) : loop(from), dtype(from.dtype[0]) {
+  explicit Target(const Loop& loop)
+      : data(loop.data[0]), nest(loop.ndim, loop.sizes, loop.strides[0]), numel(loop.numel), dtype(loop.dtype[0]) {
     // An integer is cut to its bits, so what has no sign is stored as what has one.
     if (dtype == DType::UInt16) dtype = DType::Int16;
     if (dtype == DType::UInt32) dtype = DType::Int32;
@@ -25,9 +29,7 @@ struct Target {
   }
   template <class T>
   __device__ void put(int64_t i, T value) const {
-    int64_t at[1] = {i * loop.strides[0][0]};
-    if (loop.ndim > 1) loop.offsets(i, at);
-    store_as(loop.data[0], at[0], dtype, value);
+    store_as(data, nest.offset(i), dtype, value);
   }
   /// As it will be read back.
   template <class T>
@@ -43,6 +45,7 @@ template <int kAtOnce, class Make>
 __device__ void each_draw(int64_t n, const Philox& philox, int64_t thread, const Make& make) {
   const int64_t threads = int64_t(gridDim.x) * blockDim.x;
   uint64_t draw = 0;
+#pragma unroll 1
   for (int64_t first = thread; first < n; first += threads * kAtOnce) make(philox(draw++), first, threads);
 }
 
@@ -81,7 +84,7 @@ struct Rule {
 template <Distribution kind, class T>
 __global__ void __launch_bounds__(kThreads, 4)
     draw_numbers(const __grid_constant__ Target target, RandomState state, Rule<kind, T> rule) {
-  const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n = target.loop.numel;
+  const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n = target.numel;
   each_draw<kAtOnce<T>>(n, Philox(state, uint64_t(thread)), thread, [&](uint4 words, int64_t first, int64_t apart) {
     T x[kAtOnce<T>];
     if constexpr (kind == Distribution::Normal || kind == Distribution::LogNormal) normal(words, x);
@@ -91,23 +94,23 @@ __global__ void __launch_bounds__(kThreads, 4)
   });
 }
 
-/// base + word % span; a span of 0 leaves the word as it is.
+/// base + word % span.
 template <class Word>
-__global__ void __launch_bounds__(kThreads, 4)
-    draw_integers(const __grid_constant__ Target target, RandomState state, int64_t base, Word span) {
-  const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n = target.loop.numel;
-  each_draw<sizeof(Word) == 4 ? 4 : 2>(
-      n, Philox(state, uint64_t(thread)), thread, [&](uint4 words, int64_t first, int64_t apart) {
-        const auto put = [&](int j, Word word) {
-          const int64_t i = first + j * apart;
-          if (i < n) target.put(i, int64_t(uint64_t(span == 0 ? word : word % span) + uint64_t(base)));
-        };
-        if constexpr (sizeof(Word) == 4) {
-          put(0, words.x), put(1, words.y), put(2, words.z), put(3, words.w);
-        } else {
-          put(0, wide_of(words.x, words.y)), put(1, wide_of(words.z, words.w));
-        }
-      });
+__global__ void __launch_bounds__(kThreads, 4) draw_integers(const __grid_constant__ Target target, RandomState state,
+                                                             int64_t base, const FastRemainder<Word> by_span) {
+  const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n = target.numel;
+  each_draw<sizeof(Word) == 4 ? 4 : 2>(n, Philox(state, uint64_t(thread)), thread,
+                                       [&](uint4 words, int64_t first, int64_t apart) {
+                                         const auto put = [&](int j, Word word) {
+                                           const int64_t i = first + j * apart;
+                                           if (i < n) target.put(i, int64_t(uint64_t(by_span(word)) + uint64_t(base)));
+                                         };
+                                         if constexpr (sizeof(Word) == 4) {
+                                           put(0, words.x), put(1, words.y), put(2, words.z), put(3, words.w);
+                                         } else {
+                                           put(0, wide_of(words.x, words.y)), put(1, wide_of(words.z, words.w));
+                                         }
+                                       });
 }
 
 // A parameter as the kernels of the dtype have it.
@@ -158,8 +161,10 @@ void integers(const RandomCall& c, const Place& place) {
   const int64_t base = bits ? 0 : c.draw.from;
   const Grid grid{c.grid.blocks, kThreads};
   if (bits ? dtype == DType::Float64 || dtype == DType::Int64 : span == 0 || span >= uint64_t(1) << 28)
-    launch<draw_integers<unsigned long long>>(place, grid, Target(c.loop), c.grid.state, base, span);
-  else launch<draw_integers<unsigned>>(place, grid, Target(c.loop), c.grid.state, base, unsigned(span));
+    launch<draw_integers<uint64_t>>(place, grid, Target(c.loop), c.grid.state, base, FastRemainder<uint64_t>(span));
+  else
+    launch<draw_integers<unsigned>>(place, grid, Target(c.loop), c.grid.state, base,
+                                    FastRemainder<unsigned>(unsigned(span)));
 }
 
 void random(const RandomCall& c) {
@@ -183,6 +188,7 @@ template <class P>
 __global__ void toss_coins(CoinsCall c) {
   const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, threads = int64_t(gridDim.x) * blockDim.x;
   const P* p = static_cast<const P*>(c.p);
+#pragma unroll 1
   for (int64_t t = thread; t * 4 < c.n; t += threads) {
     float x[4];
     uniform(Philox(c.state, uint64_t(t))(0), x);

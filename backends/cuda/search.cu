@@ -35,8 +35,8 @@ __device__ inline Number number_at(const void* data, int64_t i, DType dtype) {
 // What is no number lies above everything.
 template <class Number>
 __global__ void __launch_bounds__(kThreads) search(const SearchCall c, FastDivide<uint64_t> per_row) {
-  const int64_t n = c.rows * c.per_row, step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
+  const int64_t n = c.rows * c.per_row;
+  each_in_grid(n, [&](int64_t i) {
     const int64_t row = int64_t(per_row.quotient(uint64_t(i))) * c.size;
     const Number x = number_at<Number>(c.values, i, c.dtype);
     int64_t low = 0, high = c.size;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) search(const SearchCall c, FastDivid
       else high = middle;
     }
     c.out[i] = low;
-  }
+  });
 }
 
 void search_rows(const SearchCall& c) {
@@ -69,11 +69,10 @@ __global__ void __launch_bounds__(kThreads) count_small(const CountSmallCall c) 
   TS_SHARED(unsigned, counts, kSmall + 1);
   for (int k = threadIdx.x; k <= kSmall; k += kThreads) counts[k] = 0;
   __syncthreads();
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < c.n; i += step) {
+  each_in_grid(c.n, [&](int64_t i) {
     const uint64_t x = uint64_t(c.in[i]);
     atomicAdd(&counts[x < uint64_t(kSmall) ? int(x) : kSmall], 1u);
-  }
+  });
   __syncthreads();
   for (int k = threadIdx.x; k <= kSmall; k += kThreads)
     if (counts[k] != 0) atomicAdd(reinterpret_cast<unsigned long long*>(c.out + k), (unsigned long long)counts[k]);
@@ -93,6 +92,7 @@ void count_small_numbers(const CountSmallCall& c) {
 __global__ void __launch_bounds__(kThreads) number_places(const RunNumbersCall c) {
   constexpr int64_t kPer = 4;
   const int64_t total = c.ends[c.n - 1], step = int64_t(gridDim.x) * kThreads * kPer;
+#pragma unroll 1
   for (int64_t first = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * kPer; first < total; first += step) {
     int64_t low = 0, high = c.n;  // the first run that ends behind the place
     while (low < high) {

@@ -95,34 +95,31 @@ template <class Key>
 __global__ void __launch_bounds__(kThreads)
     make_keys(const void* in, DType dtype, Key flip, int above, FastDivide<uint32_t> size, int64_t n, Key* keys,
               uint32_t* places) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
+  each_in_grid(n, [&](int64_t i) {
     Key key = order_key<Key>(in, i, dtype) ^ flip;
     if constexpr (sizeof(Key) == 8)
       if (above < 64) key |= Key(size.quotient(uint32_t(i))) << above;
     keys[i] = key;
     places[i] = uint32_t(i);
-  }
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
     row_keys(const uint32_t* places, FastDivide<uint32_t> size, int64_t n, uint32_t* rows, uint32_t* to) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
+  each_in_grid(n, [&](int64_t i) {
     rows[i] = size.quotient(places[i]);
     to[i] = places[i];
-  }
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
     take_sorted(const RowSort s, int bytes, FastDivide<uint32_t> keep, const uint32_t* sorted, int64_t n) {
-  const int64_t step = int64_t(gridDim.x) * kThreads;
-  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < n; i += step) {
+  each_in_grid(n, [&](int64_t i) {
     const auto [row, at] = keep.divide(uint32_t(i));
     const int64_t start = int64_t(row) * s.size, from = sorted[start + at];
     copy_element(s.out, i, s.in, from, bytes);
     s.index[i] = s.places ? s.places[from] : from - start;
-  }
+  });
 }
 
 template <class Key>

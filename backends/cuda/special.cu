@@ -160,8 +160,7 @@ __global__ void special_elements(SpecialCall c) {
   const T* at_x = static_cast<const T*>(c.x);
   [[maybe_unused]] const T* at_y = static_cast<const T*>(c.y);
   T* out = static_cast<T*>(c.out);
-  const int64_t step = int64_t(gridDim.x) * blockDim.x;
-  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < c.n; i += step) {
+  each_in_grid(c.n, [&](int64_t i) {
     const T x = at_x[i];
 #define SPECIAL1(NAME, DOC, TYPES, KERNEL, ...) \
   if constexpr (id == SpecialId::NAME) out[i] = T(__VA_ARGS__);
@@ -175,7 +174,7 @@ __global__ void special_elements(SpecialCall c) {
 #undef SPECIAL1
 #undef SPECIAL2
 #undef INTEGER2
-  }
+  });
 }
 
 template <SpecialId id, class T>

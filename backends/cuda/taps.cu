@@ -12,7 +12,7 @@ template <class T>
 __global__ void weighted(TapsCall c, FastDivide<uint64_t> by_inner, FastDivide<uint64_t> by_wanted) {
   const T *in = static_cast<const T*>(c.in), *weights = static_cast<const T*>(c.weights);
   const int64_t total = c.outer * c.wanted * c.inner;
-  for (int64_t at = int64_t(blockIdx.x) * kThreads + threadIdx.x; at < total; at += int64_t(gridDim.x) * kThreads) {
+  each_in_grid(total, [&](int64_t at) {
     const auto [line, inner] = by_inner.divide(uint64_t(at));
     const auto [outer, item] = by_wanted.divide(line);
     T sum = 0;
@@ -21,7 +21,7 @@ __global__ void weighted(TapsCall c, FastDivide<uint64_t> by_inner, FastDivide<u
       sum += weights[int64_t(item) * c.taps + k] * in[(int64_t(outer) * c.size + place) * c.inner + int64_t(inner)];
     }
     static_cast<T*>(c.out)[at] = sum;
-  }
+  });
 }
 
 // For each item the first and the last result that take it; last < first when none does. A warp for each.
@@ -50,7 +50,7 @@ __global__ void spread(TapsCall c, const int64_t* first, const int64_t* last, Fa
                        FastDivide<uint64_t> by_size) {
   const T *in = static_cast<const T*>(c.in), *weights = static_cast<const T*>(c.weights);
   const int64_t total = c.outer * c.size * c.inner;
-  for (int64_t at = int64_t(blockIdx.x) * kThreads + threadIdx.x; at < total; at += int64_t(gridDim.x) * kThreads) {
+  each_in_grid(total, [&](int64_t at) {
     const auto [line, inner] = by_inner.divide(uint64_t(at));
     const auto [outer, item] = by_size.divide(line);
     T sum = 0;
@@ -59,7 +59,7 @@ __global__ void spread(TapsCall c, const int64_t* first, const int64_t* last, Fa
         if (c.places[i * c.taps + k] == int64_t(item))
           sum += weights[i * c.taps + k] * in[(int64_t(outer) * c.wanted + i) * c.inner + int64_t(inner)];
     static_cast<T*>(c.out)[at] = sum;
-  }
+  });
 }
 
 template <class T>
