@@ -540,7 +540,7 @@ TS_OP(
     _addmm_activation,
     "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) -> "
     "Tensor",
-    "relu or gelu of beta * self + alpha * (mat1 @ mat2).", kFunction | kOut, AddmmActivation,
+    "relu or gelu of beta * self + alpha * (mat1 @ mat2).", kFunction | kOut | kNoGrad, AddmmActivation,
     "f[4], f[2,3], f[3,4]\n"
     "f[4], f[2,3], f[3,4], beta=0.5, alpha=2, use_gelu=True");
 TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
