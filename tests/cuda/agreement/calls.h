@@ -22,6 +22,7 @@ struct Call {
   std::vector<OpArg> args;  // on the CPU
   std::vector<bool> stays;  // by tensor, in order: it stays on the CPU while the others are on the device
   bool mixed = false;       // such a call may be refused for having two devices
+  int nearby = -1;          // the last bits of its numbers are others, in this pattern
 };
 
 /// f(tensor) takes the place of every tensor of a call.

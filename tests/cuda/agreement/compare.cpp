@@ -35,10 +35,11 @@ std::vector<OpArg> placed(const Call& call, Device device) {
 }
 
 // Numbers for gradients, none like the next.
-Tensor weights(const Tensor& like) {
+Tensor weights(const Call& call, const Tensor& like) {
   Tensor w = reshape(cos(arange(0, like.numel(), 1, kFloat64)), like.sizes());
   if (is_complex(like.dtype())) w = complex(w, w * 0.5);
-  return to_device(to_dtype(w, like.dtype()), like.device());
+  w = to_dtype(w, like.dtype());
+  return to_device(call.nearby < 0 ? w : last_bits_changed(w, call.nearby), like.device());
 }
 
 std::vector<OpArg> derivatives(const Call& call, std::vector<OpArg> args) {
@@ -60,7 +61,7 @@ std::vector<OpArg> derivatives(const Call& call, std::vector<OpArg> args) {
     if (t.defined() && t.requires_grad() && is_differentiable(t.dtype())) {
       outputs.push_back(t);
       const GradMode none(false);
-      grads.push_back(weights(t));
+      grads.push_back(weights(call, t));
     }
   if (outputs.empty()) return {};
   std::vector<OpArg> out;
@@ -129,7 +130,7 @@ bool lies_right(const Tensor& t, Device device, const TensorList& elsewhere) {
   return t.device() == device || std::any_of(elsewhere.begin(), elsewhere.end(), views);
 }
 
-std::string tensors_differ(const Tensor& expected, const Tensor& got, bool values,
+std::string tensors_differ(const Call& call, const Tensor& expected, const Tensor& got, bool values,
                            const std::function<TensorList()>& moved) {
   if (!expected.defined() || !got.defined())
     return expected.defined() == got.defined() ? "" : "a result is None only once";
@@ -139,7 +140,7 @@ std::string tensors_differ(const Tensor& expected, const Tensor& got, bool value
     return "shape is " + shown(got.sizes()) + ", on the CPU " + shown(expected.sizes());
   if (expected.numel() > 0 && expected.strides() != got.strides())
     return "strides are " + shown(got.strides()) + ", on the CPU " + shown(expected.strides());
-  return values ? elements_differ(expected, to_device(got, kCpu), moved) : "";
+  return values ? elements_differ(expected, to_device(got, kCpu), moved, tolerance_of(call)) : "";
 }
 
 // Results that are no tensors.
@@ -162,6 +163,7 @@ TensorList results_nearby(const Call& call, size_t i, size_t k) {
   TensorList results;
   for (int trial = 0; trial < 4; trial++) {
     Call nearby = call;
+    nearby.nearby = trial;
     nearby.args = replaced(call.args, [&](const Tensor& t) { return last_bits_changed(t, trial); });
     const Outcome outcome = run(nearby, kCpu);
     if (!outcome.error.empty() || outcome.results.size() <= i) continue;
@@ -242,7 +244,7 @@ std::string difference(const Call& call, const Outcome& expected, const Outcome&
     if (a.size() != b.size()) return "another number of results";
     for (size_t k = 0; k < a.size(); k++) {
       const auto moved = [&] { return results_nearby(call, i, k); };
-      if (std::string differs = tensors_differ(a[k], b[k], values, moved); !differs.empty()) {
+      if (std::string differs = tensors_differ(call, a[k], b[k], values, moved); !differs.empty()) {
         if (!names_equal_elements(call, expected, a[k], to_device(b[k], kCpu))) return differs;
       }
       if (b[k].defined() && !lies_right(b[k], device, got.elsewhere))

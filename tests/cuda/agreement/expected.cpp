@@ -1,5 +1,6 @@
 #include "tests/cuda/agreement/expected.h"
 
+#include <cstdlib>
 #include <string_view>
 
 namespace tessera::agreement {
@@ -10,12 +11,14 @@ constexpr Expected kExpected[] = {
 #define DIFFERS(ENTRY, BEGINNING, REASON) {Expected::Kind::Differs, ENTRY, BEGINNING, REASON},
 #define UNORDERED(ENTRY, PART, REASON) {Expected::Kind::Unordered, ENTRY, PART, REASON},
 #define TIES(ENTRY, REASON) {Expected::Kind::Ties, ENTRY, "", REASON},
+#define NEAR(ENTRY, SHARE, REASON) {Expected::Kind::Near, ENTRY, #SHARE, REASON},
 #define LEFT(ENTRY, BEGINNING, REASON) {Expected::Kind::Left, ENTRY, BEGINNING, REASON},
 #include "tests/cuda/agreement/expected.def"
 #undef REFUSED
 #undef DIFFERS
 #undef UNORDERED
 #undef TIES
+#undef NEAR
 #undef LEFT
 #define MISSING(BACKEND, SLOT, REASON) {Expected::Kind::Missing, #BACKEND "/" SLOT, "", REASON},
 #include "tests/ops/missing_kernels.def"
@@ -54,7 +57,8 @@ int expectation(const Call& call, const std::string& error, const std::string& d
         if (!slot.empty() && line.what == "cuda/" + std::string(slot)) return int(k);
         break;
       case Expected::Kind::Unordered:
-      case Expected::Kind::Ties: break;
+      case Expected::Kind::Ties:
+      case Expected::Kind::Near: break;
       case Expected::Kind::Differs:
       case Expected::Kind::Left:
         if (std::string_view(line.what) == call.entry->name && differs.starts_with(line.detail)) return int(k);
@@ -72,6 +76,13 @@ int not_determined(const Call& call) {
       return int(k);
   }
   return -1;
+}
+
+double tolerance_of(const Call& call) {
+  for (const Expected& line : kExpected)
+    if (line.kind == Expected::Kind::Near && std::string_view(line.what) == call.entry->name)
+      return std::strtod(line.detail, nullptr);
+  return 0;
 }
 
 bool has_ties(const Call& call) {

@@ -10,7 +10,7 @@ namespace tessera::agreement {
 
 /// Why one call in many ends otherwise on CUDA than on the CPU.
 struct Expected {
-  enum class Kind { Refused, Missing, Differs, Left, Unordered, Ties } kind;
+  enum class Kind { Refused, Missing, Differs, Left, Unordered, Ties, Near } kind;
   const char* what;    // a kernel that refuses dtypes, a slot that is missing, an entry
   const char* detail;  // the dtypes, -, the beginning of the difference, a part of the call's label
   const char* reason;
@@ -22,6 +22,8 @@ int expectation(const Call& call, const std::string& error, const std::string& d
 
 /// The number of the line that says that the call's result is not determined: it is not made. -1: it is.
 int not_determined(const Call& call);
+/// How far results may be off, of the greatest element; 0: as their dtype allows.
+double tolerance_of(const Call& call);
 /// Which of some equal elements the entry names is not determined.
 bool has_ties(const Call& call);
 

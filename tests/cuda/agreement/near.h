@@ -9,10 +9,12 @@
 namespace tessera::agreement {
 
 /// Empty, or the first element that is another. Floating results may differ by what their dtype allows, and where `nearby`
-/// (results on the CPU of operands whose last bits are others) shows that the call makes more of a rounding, by that.
-std::string elements_differ(const Tensor& expected, const Tensor& got, const std::function<TensorList()>& nearby);
+/// (results on the CPU of operands whose last bits are others) shows that the call makes more of a rounding, by that; `wider`:
+/// how much else, of the greatest element.
+std::string elements_differ(const Tensor& expected, const Tensor& got, const std::function<TensorList()>& nearby,
+                            double wider = 0);
 
-/// t, each element of it floating moved by its last bit up or down, in another pattern for each trial; its layout is kept.
+/// t with each floating element moved by its last bit up or down, in another pattern for each trial, without gaps.
 Tensor last_bits_changed(const Tensor& t, int trial);
 
 /// Whether two errors are others: PyTorch names dtypes and kernels by their device ("torch.cuda.FloatTensor",

@@ -53,7 +53,7 @@ void tell(int pipe, char kind, const std::string& what, std::string more) {
 
 // PyTorch's words for it: "Expected all tensors to be on the same device", and some kernels' own.
 bool says_two_devices(const std::string& error) {
-  for (const char* words : {"on the same device", "Input type (", "to have device"})
+  for (const char* words : {"the same device", "Input type (", "to have device"})
     if (error.find(words) != error.npos) return true;
   return false;
 }
