@@ -1,42 +1,16 @@
-// cuFFT's transforms by their definition (a factor of the length at a time), in float64. As the library does, a transform to
+// cuFFT's transforms (fourier.h), in float64. As the library does, a transform to
 // real numbers overwrites what it read, and the work area is somebody's memory: both are filled with nonsense here.
 #include "cufft.h"
 
-#include <complex>
 #include <cstring>
 #include <map>
-#include <numbers>
-#include <vector>
 
+#include "fourier.h"
 #include "libraries.h"
 
 using namespace tessera_executor;
 
 namespace {
-
-using Complex = std::complex<double>;
-using Line = std::vector<Complex>;
-
-// The transform of x, with the sign of the exponent.
-Line transformed(const Line& x, int sign) {
-  const size_t n = x.size();
-  size_t factor = 2;
-  while (factor * factor <= n && n % factor != 0) factor++;
-  if (n % factor != 0) factor = n;
-  if (n == 1) return x;
-  const size_t rest = n / factor;
-  std::vector<Line> parts;
-  for (size_t r = 0; r < factor; r++) {
-    Line part(rest);
-    for (size_t i = 0; i < rest; i++) part[i] = x[i * factor + r];
-    parts.push_back(rest == 1 ? part : transformed(part, sign));
-  }
-  Line turns(n), out(n);
-  for (size_t k = 0; k < n; k++) turns[k] = std::polar(1.0, sign * 2 * std::numbers::pi * double(k) / double(n));
-  for (size_t k = 0; k < n; k++)
-    for (size_t r = 0; r < factor; r++) out[k] += parts[r][k % rest] * turns[r * k % n];
-  return out;
-}
 
 struct Plan {
   int device = 0;
