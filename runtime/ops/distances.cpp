@@ -58,8 +58,7 @@ struct Euclid {
   static constexpr int64_t kShort = 24;
   static Meta shape(const Tensor& a, const Tensor& b, bool) { return Distances::shape(a, b, 2); }
   static void run(const Tensor& out, const Tensor& a, const Tensor& b, bool by_product) {
-    if (!by_product && a.size(-1) <= kShort && kMeasured.has(a.dtype()) && a.device().is_cpu())
-      return Distances::run(out, a, b, 2);
+    if (!by_product && a.size(-1) <= kShort && kMeasured.has(a.dtype())) return Distances::run(out, a, b, 2);
     const Tensor in_a = sum(a * a, Dims{-1}, true), in_b = sum(b * b, Dims{-1}, true),
                  one = ones({}, a.dtype(), a.device());
     const Tensor left = cat({a * Scalar(-2), in_a, expand(one, in_a.sizes())}, -1),

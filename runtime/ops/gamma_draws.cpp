@@ -92,7 +92,9 @@ double beta_slope(double x, double alpha, double total) {
 // Elements row by row on the host, whatever the device.
 template <class F>
 void map_on_host(const Tensor& out, const Tensor& x, const Tensor& y, const Tensor& z, const F& f) {
-  const auto operand = [](const Tensor& t) { return contiguous(to_dtype(to_device(t, kCpu), kFloat64)); };
+  const auto operand = [&](const Tensor& t) {
+    return contiguous(to_dtype(to_device(expand(t, out.sizes()), kCpu), kFloat64));
+  };
   const Tensor a = operand(x), b = operand(y), c = operand(z), to = Tensor::empty(out.sizes(), kFloat64);
   const double *pa = a.data<double>(), *pb = b.data<double>(), *pc = c.data<double>();
   double* po = to.data<double>();
@@ -112,7 +114,9 @@ constexpr DTypeSet kSingles = DTypeSet(kFloat32) | kFloat64;
 
 struct StandardGammaGrad {
   static constexpr TypeRule types{kSingles, "_standard_gamma_grad_cpu"};
-  static Meta shape(const Tensor& self, const Tensor&) { return {self.sizes(), self.dtype(), self.device()}; }
+  static Meta shape(const Tensor& self, const Tensor& output) {
+    return {broadcast_shapes(self.sizes(), output.sizes()), self.dtype(), self.device()};
+  }
   static void run(const Tensor& out, const Tensor& self, const Tensor& output) {
     map_on_host(out, self, output, output, [](double alpha, double x, double) { return gamma_slope(alpha, x); });
   }
@@ -139,7 +143,9 @@ struct StandardGamma {
 
 struct DirichletGrad {
   static constexpr TypeRule types{kSingles, "_dirichlet_grad_cpu"};
-  static Meta shape(const Tensor& x, const Tensor&, const Tensor&) { return {x.sizes(), x.dtype(), x.device()}; }
+  static Meta shape(const Tensor& x, const Tensor& alpha, const Tensor& total) {
+    return {broadcast_shapes(broadcast_shapes(x.sizes(), alpha.sizes()), total.sizes()), x.dtype(), x.device()};
+  }
   static void run(const Tensor& out, const Tensor& x, const Tensor& alpha, const Tensor& total) {
     map_on_host(out, x, alpha, total, [](double at, double a, double all) { return beta_slope(at, a, all); });
   }

@@ -141,6 +141,7 @@ struct Gathering {
       call.dim[k] = dims[k];
     }
     check_empty();
+    check(!index.empty(), TensorErrorKind::Index, "masks without dimensions name no dimension of the tensor");
     index_kernel(self.device(), call);
   }
 
@@ -172,6 +173,12 @@ struct Gathering {
 };
 
 // ---- a mask alone: no places need to be found ----
+
+// A mask without dimensions says whether there is the whole: that of one more dimension, which may have no item.
+bool is_yes_or_no(const Indices& given) {
+  return given.size() == 1 && given[0] && given[0]->defined() && is_mask(*given[0]) && given[0]->dim() == 0;
+}
+Indices as_line(const Indices& given) { return {reshape(*given[0], {1})}; }
 
 bool is_mask_alone(const Tensor& self, const Indices& given) {
   if (given.size() != 1 || !given[0] || !given[0]->defined()) return false;
@@ -280,6 +287,10 @@ struct IndexPut {
                   bool accumulate) {
     const Tensor values = to_dtype(apart_from(out, to_device(values_given, out.device())), out.dtype());
     if (!out.same(self)) copy_into(out, self);
+    if (is_yes_or_no(given)) {
+      const Tensor whole = unsqueeze(out, 0);
+      return run(whole, whole, as_line(given), values, accumulate);
+    }
     if (!accumulate && is_mask_alone(out, given) && write_mask(out, *given[0], values)) return;
     Indices apart;
     for (const auto& t : given) apart.push_back(t ? std::optional(apart_from(out, *t)) : std::nullopt);
@@ -305,6 +316,7 @@ struct IndexPut {
 
 // A composition: how many places a mask has is known when it has been read.
 Tensor index(const Tensor& self, const Indices& given) {
+  if (is_yes_or_no(given)) return index(unsqueeze(self, 0), as_line(given));
   Tensor out;
   {
     const GradMode no_grad(false);

@@ -300,12 +300,12 @@ struct Addmm {
     check(a.dim() == 2, TensorErrorKind::Runtime, "addmm: self must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "addmm: mat2 must be a matrix, got ", b.dim(), "-D tensor");
     check_mm_shapes("addmm", a, b);
-    check_types(a, b);
     check_expands(bias, {a.sizes()[0], b.sizes()[1]});
     check_factors(a, beta, alpha);
     return {{a.sizes()[0], b.sizes()[1]}, a};
   }
   static void run(const Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) {
+    if (out.numel()) check_types(a, b);
     if (is_complex(out.dtype()) && (beta.is_complex() || alpha.is_complex()))
       return copy_into(out, product(a, b) * alpha + bias * beta);
     if (out.same(bias)) {

@@ -82,7 +82,8 @@ Dims last_dims(const Tensor& x, size_t count) {
 struct LayerNorm {
   static std::array<Meta, 3> shape(const Tensor& input, const Dims& normal, const MaybeTensor& weight,
                                    const MaybeTensor& bias, double) {
-    check_one_device("wrapper_CUDA__native_layer_norm", {{"input", input}, {"weight", weight.value_or(Tensor())}, {"bias", bias.value_or(Tensor())}});
+    check_one_device("wrapper_CUDA__native_layer_norm",
+                     {{"input", input}, {"weight", weight.value_or(Tensor())}, {"bias", bias.value_or(Tensor())}});
     const int64_t inner = int64_t(normal.size()), outer = input.dim() - inner;
     check(
         inner > 0, TensorErrorKind::Runtime,
@@ -167,7 +168,8 @@ struct GroupNorm {
 
   static std::array<Meta, 3> shape(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
                                    int64_t items, int64_t channels, int64_t size, int64_t groups, double) {
-    check_one_device("wrapper_CUDA__native_group_norm", {{"X", input}, {"weight", weight.value_or(Tensor())}, {"bias", bias.value_or(Tensor())}});
+    check_one_device("wrapper_CUDA__native_group_norm",
+                     {{"X", input}, {"weight", weight.value_or(Tensor())}, {"bias", bias.value_or(Tensor())}});
     check(groups > 0, TensorErrorKind::Runtime, "Expected num groups to be greater than 0, got ", groups);
     check(channels % groups == 0, TensorErrorKind::Runtime,
           "Expected number of channels in input to be divisible by num_groups, but got input of shape ", input.sizes(),
@@ -192,7 +194,10 @@ struct GroupNorm {
   static void run(const Tensor& result, const Tensor& mean, const Tensor& inverse, const Tensor& input,
                   const MaybeTensor& weight, const MaybeTensor& bias, int64_t, int64_t channels, int64_t,
                   int64_t groups, double eps) {
-    if (result.numel() == 0) return;
+    if (result.numel() == 0) {  // groups of nothing
+      fill_into(mean, 0);
+      return fill_into(inverse, 0);
+    }
     const Tensor out = result.is_contiguous() ? result : Tensor::empty(result.sizes(), result.dtype(), result.device());
     const Tensor x = contiguous(input), w = dense(weight, mean.dtype()), b = dense(bias, mean.dtype());
     layer_norm_kernel(input.device(),
@@ -281,7 +286,11 @@ struct BatchNorm {
   static std::array<Meta, 3> shape(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
                                    const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
                                    double, double) {
-    check_one_device("wrapper_CUDA__native_batch_norm", {{"input", input}, {"weight", weight.value_or(Tensor())}, {"bias", bias.value_or(Tensor())}, {"running_mean", running_mean.value_or(Tensor())}, {"running_var", running_var.value_or(Tensor())}});
+    check_one_device("wrapper_CUDA__native_batch_norm", {{"input", input},
+                                                         {"weight", weight.value_or(Tensor())},
+                                                         {"bias", bias.value_or(Tensor())},
+                                                         {"running_mean", running_mean.value_or(Tensor())},
+                                                         {"running_var", running_var.value_or(Tensor())}});
     const Channels c(input);
     const std::pair<const char*, const MaybeTensor*> each[] = {
         {"running_mean", &running_mean}, {"running_var", &running_var}, {"weight", &weight}, {"bias", &bias}};

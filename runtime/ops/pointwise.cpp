@@ -513,6 +513,7 @@ Tensor run_ordered(int id, const PointwiseRow& row, const Operand* in, const Sca
 Tensor given(const Tensor* out, const Tensor& result, const char* name) {
   if (!out) return result;
   check_out_type(name, result.dtype(), out->dtype());
+  if (result.device() != out->device()) fail_two_devices(out->device(), result.device());
   resize_output(*out, result.sizes());
   return copy_(*out, result);
 }

@@ -97,7 +97,8 @@ void check_drawn_there(DType dtype, Distribution of, bool empty) {
 
 void draw_there(const Tensor& given, const Draw& draw, DeviceGenerator& place) {
   const Tensor t = parts_of(given);
-  check_drawn_there(t.dtype(), draw.of, t.numel() == 0);
+  const bool as_parts = draw.of == Distribution::Normal || draw.of == Distribution::Uniform;
+  check_drawn_there(as_parts ? t.dtype() : given.dtype(), draw.of, t.numel() == 0);
   if (t.numel() == 0) return;
   const Tensor* operands[] = {&t};
   Loop loop;
