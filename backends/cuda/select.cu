@@ -1,9 +1,10 @@
 // The n-th element of each row, and the first k of each row.
 //
 // A block narrows its row's key down by eight bits at a time, by counting; then it looks for the elements that have the key.
-// Few long rows are sorted instead: a block alone would take longer. Of equal elements the ones that come first are taken,
+// Few long rows are sorted instead: a block alone would take longer. In short rows each element is a thread's. Of equal elements the ones that come first are taken,
 // in order.
 #include "backends/cuda/block_sum.cuh"
+#include "backends/cuda/divide.cuh"
 #include "backends/cuda/order_key.cuh"
 #include "backends/cuda/radix_sort.h"
 #include "backends/cuda/sort.h"
@@ -11,6 +12,7 @@
 namespace tessera::tensor::cuda {
 namespace {
 
+constexpr int64_t kShortRow = 32;  // a block would wait more than it counts
 constexpr int kDigits = 256;
 static_assert(kDigits == kThreads, "a thread for each digit");
 
@@ -93,6 +95,29 @@ __global__ void __launch_bounds__(kThreads) select_in_blocks(const SelectCall c,
   }
 }
 
+// Short rows: a thread for each element counts how many stand before it.
+__global__ void __launch_bounds__(kThreads)
+    select_by_rank(const SelectCall c, const __grid_constant__ FastDivide<uint64_t> by_size, int bytes,
+                   uint64_t nan_key) {
+  const int64_t n = c.rows * c.size, step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t e = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; e < n; e += step) {
+    const auto [row, place] = by_size.divide(uint64_t(e));
+    const int64_t start = e - int64_t(place);
+    const uint64_t key = order_key<uint64_t>(c.in, e, c.dtype);
+    int before = 0, nan_before = 0, nans = 0;
+    for (int i = 0; i < int(c.size); i++) {
+      const uint64_t other = order_key<uint64_t>(c.in, start + i, c.dtype);
+      const bool is_nan = nan_key != 0 && other == nan_key, earlier = i < int(place);
+      before += other < key || (other == key && earlier);
+      nans += is_nan, nan_before += is_nan && earlier;
+    }
+    const bool first_nan = key == nan_key && nan_before == 0;
+    if (c.rule == SelectCall::Rule::Median && nans > 0 ? !first_nan : before != c.nth) continue;
+    c.index[row] = int64_t(place);
+    copy_element(c.out, int64_t(row), c.in, e, bytes);
+  }
+}
+
 // Of one sorted row; a median is the first NaN if there is one.
 __global__ void pick_sorted(const SelectCall c, int bytes, const void* sorted, const int64_t* places,
                             uint64_t nan_key) {
@@ -130,6 +155,9 @@ void select(const SelectCall& c) {
   const Place place(c.launch);
   const int bits = key_bits(c.dtype);
   const uint64_t nan_key = !is_floating(c.dtype) ? 0 : bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+  if (c.size <= kShortRow)
+    return launch<select_by_rank>(place, {blocks_for(c.rows * c.size, 1), kThreads}, c,
+                                  FastDivide<uint64_t>(uint64_t(c.size)), bits / 8, nan_key);
   if (is_worth_sorting(c.rows, c.size)) return select_by_sorting(c, place, nan_key);
   launch<select_in_blocks>(place, {unsigned(c.rows < 65535 ? c.rows : 65535), kThreads}, c, bits, nan_key);
 }

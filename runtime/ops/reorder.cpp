@@ -6,6 +6,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/device/meta.h"
+#include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
@@ -239,6 +240,7 @@ Tensor numbers_of_runs(const Tensor& ends, int64_t total) {
 }
 Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim_given,
                                 std::optional<int64_t> output_size) {
+  check_one_device("wrapper_CUDA__index_select", {{"self", self}, {"index", repeats}});
   const Tensor input = dim_given ? self : reshape(self, {-1});
   const int64_t dim = wrap_dim(dim_given.value_or(0), input.dim()), size = input.size(dim);
   check(is_integral(repeats.dtype()), TensorErrorKind::NotImplemented,

@@ -121,7 +121,7 @@ struct Topk {
     const Tensor best = rows.out_for(values), places = rows.out_for(index);
     if (best.numel())
       topk_kernel(self.device(), TopkCall{self.dtype(), rows.in.data_ptr(), best.data_ptr(), places.data<int64_t>(),
-                                          rows.count, rows.size, k, largest, sorted});
+                                          rows.count, rows.size, self.dim() ? k : 1, largest, sorted});
     rows.give_back(values, best), rows.give_back(index, places);
   }
   static void grad(Tensor& values, Tensor& index, const Tensor& self, int64_t, int64_t dim, bool, bool) {
