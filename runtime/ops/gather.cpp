@@ -27,10 +27,11 @@ void check_index(const char* name, const Tensor& self, const Tensor& index) {
   check_same_device(self, index);
 }
 
-// Whether the index stays inside of `other` in every dimension but one.
+// Whether the index stays inside of `other` in every dimension but one. A number is a vector of one element.
 bool fits(const Tensor& index, const Tensor& other, int64_t but) {
-  for (int64_t d = 0; d < std::min(index.dim(), other.dim()); d++)
-    if (d != but && index.sizes()[d] > other.sizes()[d]) return false;
+  const auto size = [](const Tensor& t, int64_t d) { return t.dim() ? t.sizes()[size_t(d)] : 1; };
+  for (int64_t d = 0; d < rank(index); d++)
+    if (d != but && size(index, d) > size(other, d)) return false;
   return true;
 }
 
