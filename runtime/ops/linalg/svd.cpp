@@ -199,13 +199,17 @@ struct Pinv {
 
 }  // namespace
 
-// dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P.
+// dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P, by products whose square factors have the shorter side.
 Tensor pseudo_inverse_gradient(const Tensor& g, const Tensor& a, const Tensor& p) {
-  const Tensor ph = mH(p), gh = mH(g), ghp = matmul(gh, p), pgh = matmul(p, gh);
-  const Tensor first = matmul(ph, mH(pgh));
-  const Tensor second = matmul(ghp - matmul(a, matmul(p, ghp)), ph);
-  const Tensor third = matmul(ph, pgh - matmul(matmul(pgh, p), a));
-  return second + third - first;
+  const Tensor ph = mH(p), gh = mH(g);
+  if (rows(a) <= columns(a)) {
+    const Tensor k = matmul(gh, p), kph = matmul(k, ph);
+    const Tensor second = kph - matmul(matmul(a, p), kph), third = matmul(matmul(ph, p), gh - matmul(k, a));
+    return second + third - mH(matmul(p, k));
+  }
+  const Tensor k = matmul(p, gh), phk = matmul(ph, k);
+  const Tensor second = matmul(gh - matmul(a, k), matmul(p, ph)), third = phk - matmul(phk, matmul(p, a));
+  return second + third - mH(matmul(k, p));
 }
 
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full, const MaybeName& driver) {
