@@ -12,6 +12,7 @@ constexpr Expected kExpected[] = {
 #define UNORDERED(ENTRY, PART, REASON) {Expected::Kind::Unordered, ENTRY, PART, REASON},
 #define TIES(ENTRY, REASON) {Expected::Kind::Ties, ENTRY, "", REASON},
 #define NEAR(ENTRY, SHARE, REASON) {Expected::Kind::Near, ENTRY, #SHARE, REASON},
+#define FACTORS(ENTRY, PRODUCT, REASON) {Expected::Kind::Factors, ENTRY, PRODUCT, REASON},
 #define LEFT(ENTRY, BEGINNING, REASON) {Expected::Kind::Left, ENTRY, BEGINNING, REASON},
 #include "tests/cuda/agreement/expected.def"
 #undef REFUSED
@@ -19,6 +20,7 @@ constexpr Expected kExpected[] = {
 #undef UNORDERED
 #undef TIES
 #undef NEAR
+#undef FACTORS
 #undef LEFT
 #define MISSING(BACKEND, SLOT, REASON) {Expected::Kind::Missing, #BACKEND "/" SLOT, "", REASON},
 #include "tests/ops/missing_kernels.def"
@@ -58,7 +60,8 @@ int expectation(const Call& call, const std::string& error, const std::string& d
         break;
       case Expected::Kind::Unordered:
       case Expected::Kind::Ties:
-      case Expected::Kind::Near: break;
+      case Expected::Kind::Near:
+      case Expected::Kind::Factors: break;
       case Expected::Kind::Differs:
       case Expected::Kind::Left:
         if (std::string_view(line.what) == call.entry->name && differs.starts_with(line.detail)) return int(k);
@@ -83,6 +86,12 @@ double tolerance_of(const Call& call) {
     if (line.kind == Expected::Kind::Near && std::string_view(line.what) == call.entry->name)
       return std::strtod(line.detail, nullptr);
   return 0;
+}
+
+const char* product_of(const Call& call) {
+  for (const Expected& line : kExpected)
+    if (line.kind == Expected::Kind::Factors && std::string_view(line.what) == call.entry->name) return line.detail;
+  return nullptr;
 }
 
 bool has_ties(const Call& call) {

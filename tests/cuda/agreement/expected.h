@@ -10,9 +10,9 @@ namespace tessera::agreement {
 
 /// Why one call in many ends otherwise on CUDA than on the CPU.
 struct Expected {
-  enum class Kind { Refused, Missing, Differs, Left, Unordered, Ties, Near } kind;
+  enum class Kind { Refused, Missing, Differs, Left, Unordered, Ties, Near, Factors } kind;
   const char* what;    // a kernel that refuses dtypes, a slot that is missing, an entry
-  const char* detail;  // the dtypes, -, the beginning of the difference, a part of the call's label
+  const char* detail;  // the dtypes, -, the beginning of the difference, a part of the call's label, a product
   const char* reason;
 };
 std::span<const Expected> all_expected();
@@ -24,6 +24,8 @@ int expectation(const Call& call, const std::string& error, const std::string& d
 int not_determined(const Call& call);
 /// How far results may be off, of the greatest element; 0: as their dtype allows.
 double tolerance_of(const Call& call);
+/// What the results multiply to, where the factors themselves are not determined: "u s v"; else null.
+const char* product_of(const Call& call);
 /// Which of some equal elements the entry names is not determined.
 bool has_ties(const Call& call);
 

@@ -77,7 +77,7 @@ struct Report {
     for (size_t k = 0; k < outcomes.allowed.size(); k++) {
       const Expected& line = all_expected()[k];
       static constexpr const char* kKinds[] = {"refused",        "missing", "differs", "left",
-                                               "not determined", "ties",    "near"};
+                                               "not determined", "ties",    "near",    "factors"};
       if (const long count = outcomes.allowed[k]; count > 0)
         std::printf("%s: %s, %ld calls: %s\n", kKinds[int(line.kind)], line.what, count, line.reason);
       else if (whole && line.kind != Expected::Kind::Missing && line.kind < Expected::Kind::Ties)
