@@ -47,9 +47,12 @@ void run_exit_functions(Interpreter& in, Terminal& terminal) {
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {
   try {
     in.run(*source, "__main__");
+    wait_for_devices(in);  // a fault that no line waited for is not lost
     return 0;
   } catch (const Thrown& thrown) {
     return report(in, terminal, thrown.exception);
+  } catch (const Error& error) {
+    return report(in, terminal, make_exception(in, error));
   }
 }
 

@@ -120,6 +120,13 @@ void overwrite(const char* record_name, const Tensor& self, const F& write) {
   rebase_history(handle, std::move(node));
 }
 
+// Memory of the host in which the elements lie as they do on the device: their order there is that of the draws.
+Tensor laid_on_host(const Tensor& t) {
+  int64_t last = 0;
+  for (int d = 0; d < t.dim(); d++) last += (t.size(d) - 1) * t.stride(d);
+  return as_strided(Tensor::empty({t.numel() ? last + 1 : 0}, t.dtype()), t.sizes(), t.strides());
+}
+
 // `fill` draws on the host: for the CPU and for devices that do not draw themselves.
 template <class F>
 void fill_random(const char* record_name, const Tensor& self, Generator* generator, const Draw& draw, const F& fill) {
@@ -130,7 +137,7 @@ void fill_random(const char* record_name, const Tensor& self, Generator* generat
     if (device.is_meta()) return;
     if (place && random_kernel.has(device.type)) return draw_there(self, draw, *place);
     HostDraws draws(generator, device);
-    const Tensor host = Tensor::empty(self.sizes(), self.dtype());
+    const Tensor host = laid_on_host(self);
     fill(host, *draws);
     copy_into(self, host);
   });

@@ -36,6 +36,8 @@ class Log final : public LaunchLog {
     return entry.launch;
   }
 
+  bool empty() const { return ring_.empty(); }
+
   std::string describe(uint32_t launch) const override {
     if (ring_.empty() || (launch & 0xff000000u) != mine_) return "";
     const Entry& entry = ring_[(launch & 0xffffffu) % kLaunches];
@@ -71,5 +73,11 @@ class Log final : public LaunchLog {
 }  // namespace
 
 void note_launches(Interpreter& in) { torch_state(in).context.launches = in.keep(new Log(in)); }
+
+bool has_launched(Interpreter& in) {
+  if (in.extension == nullptr) return false;  // torch was not imported
+  const auto* log = static_cast<const Log*>(torch_state(in).context.launches);
+  return log != nullptr && !log->empty();
+}
 
 }  // namespace tessera::stdlib

@@ -7,5 +7,7 @@ namespace tessera::stdlib {
 
 /// The interpreter's Context notes launches from now on.
 void note_launches(Interpreter& in);
+/// Whether anything was launched so far.
+bool has_launched(Interpreter& in);
 
 }  // namespace tessera::stdlib

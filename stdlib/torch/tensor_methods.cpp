@@ -303,17 +303,21 @@ Value type(Interpreter& in, const Args& args) {
 }
 
 Value numpy(Interpreter& in, const Args& args) {
-  const Tensor& t = self_of(args);
+  const Tensor& given = self_of(args);
+  const bool force = truth(in, args[1]);
+  const Tensor t = force && !given.device().is_cpu()
+                       ? in_torch(in, args, [&] { return tensor_to(detached(given), given.dtype(), kCpu, false); })
+                       : given;
   if (!t.device().is_cpu())
     throw Error(ErrorKind::TypeError, "can't convert " + t.device().str() +
                                           " device type tensor to numpy. Use Tensor.cpu() to "
                                           "copy the tensor to host memory first.");
-  if (t.requires_grad() && !truth(in, args[1]))
+  if (t.requires_grad() && !force)
     rethrow(in,
             TensorError(TensorErrorKind::Runtime,
                         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
             std::span<const Value>(args.values, 1));
-  if (t.has_math_bits() && !truth(in, args[1]))
+  if (t.has_math_bits() && !force)
     throw Error(ErrorKind::RuntimeError, std::string("Can't call numpy() on Tensor that has ") +
                                              (t.is_conj() ? "conjugate bit set. Use tensor.resolve_conj()"
                                                           : "negative bit set. Use tensor.resolve_neg()") +

@@ -7,6 +7,8 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 #include "runtime/ops/pinned.h"
 #include "runtime/plan.h"
 #include "runtime/ops/random_draws.h"
@@ -363,6 +365,13 @@ void set_default_device(Interpreter& in, std::string_view device) {
     const Device wanted = Device::parse(device);
     Tensor::empty({1}, kFloat32, wanted);
     torch_state(in).context.default_device = wanted;
+  });
+}
+
+void wait_for_devices(Interpreter& in) {
+  if (!has_launched(in)) return;
+  in_torch(in, std::span<const Value>(), [&] {
+    for (int k = 0; k < cuda_backend().device_count(); k++) synchronize(Device{DeviceType::Cuda, k});
   });
 }
 

@@ -17,7 +17,12 @@ namespace {
 using namespace linalg;
 using MaybeName = std::optional<std::string>;
 
-LapackCall::Driver driver_of(const MaybeName& name) {
+LapackCall::Driver driver_of(const MaybeName& name, Device device) {
+  if (device.is_cuda()) {
+    check(name.value_or("gels") == "gels", TensorErrorKind::Runtime,
+          "torch.linalg.lstsq: parameter `driver` should be one of (gels)");
+    return LapackCall::Gels;
+  }
   static constexpr const char* kNames[] = {"gels", "gelsy", "gelsd", "gelss"};
   if (!name) return LapackCall::Gelsy;
   for (size_t i = 0; i < std::size(kNames); i++)
@@ -133,7 +138,7 @@ void record_lstsq(Tensor& solution, Tensor& residuals, const Problem& p) {
 LstsqResult lstsq(const Tensor& a_given, const Tensor& b_given, const std::optional<double>& rcond,
                   const MaybeName& name) {
   const Problem p(a_given, b_given);
-  const LapackCall::Driver driver = driver_of(name);
+  const LapackCall::Driver driver = driver_of(name, p.a.device());
   const DType type = p.a.dtype();
   check(is_differentiable(type) && !is_half(type), TensorErrorKind::Runtime,
         "This function doesn't handle types other than float and double");
