@@ -218,18 +218,19 @@ def without_device(text, device):
     """The text as the CPU prints it but for where its lines break: names of the device go, or are the CPU's."""
     text = re.sub(rf",\s+device='{device}(:0)?'", '', text)
     text = re.sub(rf' on {device}:0\b', '', text)
+    text = re.sub(r'\nfound by a kernel on the device, launched at .*', '', text)
     text = re.sub(rf'\btorch\.{device}\.(\w+Tensor)\b', r'torch.\1', text)
     return re.sub(rf'\b{device}(:0)?(?!\w|:)', 'cpu', text)
 
 
-def same_number(want, got):
+def same_number(want, got, relative):
     """Within the tolerance, or but for the last digit that is printed."""
     if want.endswith('j') != got.endswith('j'):
         return False
     a, b = (float(s.rstrip('j')) for s in (want, got))
     digits = re.match(r'[-+]?\d*\.?(\d*)(?:e([-+]?\d+))?', want)
     last = 10.0 ** (int(digits[2] or 0) - len(digits[1]))
-    return a == b or abs(a - b) <= RELATIVE * max(abs(a), abs(b)) + 1.5 * last
+    return a == b or abs(a - b) <= relative * max(abs(a), abs(b)) + 1.5 * last
 
 
 def words_with_numbers(text):
@@ -238,11 +239,11 @@ def words_with_numbers(text):
     return [(NUMBER.sub('#', w), NUMBER.findall(w)) for w in words]
 
 
-def difference_in_words(want, got):
+def difference_in_words(want, got, relative):
     """None where both say the same in other lines and nearly the same numbers, else a sentence."""
     wanted, found = words_with_numbers(want), words_with_numbers(got)
     for k, ((text, numbers), (text_found, numbers_found)) in enumerate(zip(wanted, found)):
-        if text == text_found and all(map(same_number, numbers, numbers_found)):
+        if text == text_found and all(same_number(a, b, relative) for a, b in zip(numbers, numbers_found)):
             continue
         around = [' '.join(re.sub(r'([][(),=])', r' \1 ', t).split()[max(k - 8, 0):k + 8]) for t in (want, got)]
         return f'expected "... {around[0]} ...", got "... {around[1]} ..."'
@@ -251,7 +252,7 @@ def difference_in_words(want, got):
     return None
 
 
-def judge_on_device(case, result, device):
+def judge_on_device(case, result, device, relative=RELATIVE):
     """As judge, but for names of the device, where lines break, and the last digits of numbers."""
     shown = Result(result.status, without_device(result.out, device), without_device(result.err, device))
     problem = judge(case, shown, exact_stderr=False)
@@ -263,7 +264,7 @@ def judge_on_device(case, result, device):
         return problem
     else:
         want = '\n'.join(text for _, text in case.expects)
-    return difference_in_words(without_device(want, device), shown.out) or judge_stderr(case, shown, exact=False)
+    return difference_in_words(without_device(want, device), shown.out, relative) or judge_stderr(case, shown, exact=False)
 
 
 def read_reasons(file):
@@ -291,8 +292,12 @@ def run_on_device(options, pool):
         environment = {'TESSERA_CUDA_RANDOM': 'cpu', **settings_of(listed.get(case.name, ''))}
         return run(case, command, options.timeout, extra_environment=environment)
 
+    def judge_there(case, result):
+        relative = settings_of(listed.get(case.name, '')).get('TOLERANCE', RELATIVE)
+        return judge_on_device(case, result, options.device, float(relative))
+
     results = list(pool.map(run_there, cases))
-    problems = [judge_on_device(c, r, options.device) for c, r in zip(cases, results)]
+    problems = list(map(judge_there, cases, results))
     for number, case in enumerate(cases):
         reason = listed.get(case.name)
         if not reason or settings_of(reason):

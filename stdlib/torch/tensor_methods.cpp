@@ -407,8 +407,8 @@ Value new_tensor(Interpreter& in, const Args& args) {
 }
 
 // The constructor of old: sizes make an uninitialised tensor, torch.Tensor(2, 3), a list one of its values; the rest stands in
-// torch._tensor_types. `own` is the dtype that the constructor stands for, none that of torch.Tensor.
-Value legacy_tensor(Interpreter& in, const Args& args, uint32_t at, const Value& own) {
+// torch._tensor_types. `own` is the dtype that the constructor stands for, none that of torch.Tensor; it heeds no default device.
+Value legacy_tensor(Interpreter& in, const Args& args, uint32_t at, const Value& own, Device home) {
   const std::span<const Value> given(args.values + at, args.count - at);
   const bool plain = args.keyword_names == nullptr || args.keyword_names->size == 0;
   DType dtype = torch_state(in).context.default_dtype;
@@ -416,21 +416,27 @@ Value legacy_tensor(Interpreter& in, const Args& args, uint32_t at, const Value&
   if (plain && !given.empty() && std::ranges::all_of(given, [](const Value& v) { return v.is_int(); })) {
     std::vector<int64_t> sizes;
     for (const Value& size : given) sizes.push_back(size.as_int());
-    return wrap_tensor(in, Tensor::empty(sizes, dtype));
+    return wrap_tensor(in, Tensor::empty(sizes, dtype, home));
   }
   if (plain && given.size() == 1 && is_list(given[0]))
-    return wrap_tensor(
-        in, tensor_from_data(in, given[0], torch_state(in).dtypes[static_cast<int>(dtype)], Value::none(), true));
+    return wrap_tensor(in, tensor_from_data(in, given[0], torch_state(in).dtypes[static_cast<int>(dtype)],
+                                            wrap_device(in, home), true));
   std::vector<Value> values{own};
   values.insert(values.end(), given.begin(), given.end());
   const Value module(static_cast<Object*>(in.import("torch._tensor_types")));
+  struct Default {
+    Device& device;
+    const Device before;
+    ~Default() { device = before; }
+  } of_script{torch_state(in).context.default_device, torch_state(in).context.default_device};
+  of_script.device = home;
   return call(in, get_attr(in, module, intern(in, "_of_old")),
               Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names, nullptr});
 }
 
 Value new_of_old(Interpreter& in, const Args& args) {
   const Value own = torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())];
-  return in_torch(in, args, [&] { return legacy_tensor(in, args, 1, own); });
+  return in_torch(in, args, [&] { return legacy_tensor(in, args, 1, own, self_of(args).device()); });
 }
 
 Value is_same_size(Interpreter& in, const Args& args) {
@@ -574,7 +580,7 @@ const NativeDef kMethods[] = {
 };
 
 Value make_tensor(Interpreter& in, Type*, const Args& args) {
-  return in_torch(in, args, [&] { return legacy_tensor(in, args, 0, Value::none()); });
+  return in_torch(in, args, [&] { return legacy_tensor(in, args, 0, Value::none(), kCpu); });
 }
 
 }  // namespace
