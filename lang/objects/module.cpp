@@ -137,9 +137,11 @@ Value Modules::import(std::string_view name) {
     if (above.as_object()->kind == ObjectKind::Module) parent = static_cast<Module*>(above.as_object());
   }
   Module* const module = load(name, parent);
-  if (parent != nullptr) dict_set_str(in_, parent->dict, intern(in_, last_part(name)), Value(module));
-  const Value* in_table = dict_get_text(table_, name);  // a module may put something else in its place
-  return in_table != nullptr ? *in_table : Value(module);
+  // A module may put something else in its place, and is gone then.
+  const Value* in_table = dict_get_text(table_, name);
+  const Value made = in_table != nullptr ? *in_table : Value(module);
+  if (parent != nullptr) dict_set_str(in_, parent->dict, intern(in_, last_part(name)), made);
+  return made;
 }
 
 struct Modules::Text {
