@@ -46,6 +46,13 @@ set_target_properties(tessera_cuda PROPERTIES
 target_include_directories(tessera_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(tessera_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xfatbin=-compress-all>)
+# cuDNN is a download of its own; what it computes is computed without it too. The library is opened when it is first needed.
+find_path(CUDNN_INCLUDE cudnn.h HINTS ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+if(CUDNN_INCLUDE)
+  set_property(SOURCE backends/cuda/cudnn.cpp APPEND PROPERTY INCLUDE_DIRECTORIES ${CUDNN_INCLUDE})
+else()
+  message(STATUS "CUDA plugin: no cudnn.h (CUDNN_INCLUDE), convolution by its own kernels alone")
+endif()
 string(REPLACE ";" "," architectures "${CMAKE_CUDA_ARCHITECTURES}")  # the plugin says what it was built for
 set_property(SOURCE backends/cuda/plugin.cpp APPEND PROPERTY
   COMPILE_DEFINITIONS "TESSERA_CUDA_ARCHITECTURES=\"${architectures}\"")

@@ -3,10 +3,13 @@
 // (depthwise), a product would have a row or two: conv_depthwise.cu computes those from the image.
 //
 // Everything has a fixed order: chunks follow each other in the stream, and where windows overlap an image's pixel adds up
-// what its windows give. Here is the place for cuDNN, when one can be tested: convolve() below would ask it first.
+// what its windows give. cuDNN is asked first (cudnn.cpp), but for a depthwise convolution of rows, where both are bound by
+// memory and its kernels are known to be slow; with channels last they are not, and ours would need copies.
 #include <algorithm>
 
 #include "backends/cuda/conv.cuh"
+#include "backends/cuda/convert.h"
+#include "backends/cuda/cudnn.h"
 #include "backends/cuda/gemm.h"
 #include "backends/cuda/scratch.h"
 
@@ -126,7 +129,8 @@ class Products {
         channels_(c.channels / c.groups),
         outputs_(c.outputs / c.groups),
         depth_(channels_ * c.window.kernel[0] * c.window.kernel[1]),
-        places_(c.rows * c.columns) {}
+        places_(c.rows * c.columns),
+        tf32_(cudnn_switches().allow_tf32) {}
 
   void forward() {
     if (c_.bias != nullptr)
@@ -195,7 +199,7 @@ class Products {
     g.m = m, g.n = n, g.k = k;
     g.alpha = 1;
     g.batch = 1;
-    g.tf32 = c_.tf32;
+    g.tf32 = tf32_;
     g.launch = c_.launch;
     return g;
   }
@@ -279,6 +283,7 @@ class Products {
   const int64_t channels_, outputs_;  // of a group
   const int64_t depth_;               // elements of a window in a group
   const int64_t places_;
+  const bool tf32_;
 };
 
 template <class T>
@@ -291,7 +296,7 @@ void by_products(const ConvCall& c) {
   }
 }
 
-void convolve(const ConvCall& c) {
+void convolve_rows(const ConvCall& c) {
   if (c.height * c.width >= int64_t(1) << 31 || c.columns >= int64_t(1) << 30)
     fail_with(TensorErrorKind::Runtime, "convolution over images of 2^31 pixels or more is not supported on CUDA");
   if (is_depthwise(c)) return convolve_depthwise(c);
@@ -301,6 +306,55 @@ void convolve(const ConvCall& c) {
     case DType::BFloat16: return by_products<Brain16>(c);
     default: return by_products<float>(c);
   }
+}
+
+// to[n][c][place] = from[n][place][c], or the other way round.
+void turn(const Place& place, DType dtype, void* to, const void* from, int64_t n, int64_t channels, int64_t places,
+          bool to_rows) {
+  Loop loop;
+  loop.operands = 2, loop.ndim = 3, loop.numel = n * channels * places;
+  loop.data[0] = static_cast<char*>(to), loop.data[1] = static_cast<char*>(const_cast<void*>(from));
+  loop.dtype[0] = loop.dtype[1] = dtype;
+  const int64_t inner = to_rows ? places : channels, outer = to_rows ? channels : places;
+  const int64_t sizes[] = {inner, outer, n};
+  const int64_t steps[2][3] = {{1, inner, inner * outer}, {outer, 1, inner * outer}};
+  for (int d = 0; d < 3; d++) {
+    loop.sizes[d] = sizes[d];
+    for (int k = 0; k < 2; k++) loop.strides[k][d] = steps[k][d];
+  }
+  copy_elements(loop, place);
+}
+
+// Channels come last and cuDNN has nothing for them: by copies that lie in rows.
+void convolve_turned(const ConvCall& c) {
+  struct Operand {
+    void* ConvCall::*at;
+    ConvCall::Pass written;  // the pass that writes it
+    int64_t n, channels, places;
+  } const operands[] = {{&ConvCall::image, ConvCall::InputGradient, c.batch, c.channels, c.height * c.width},
+                        {&ConvCall::weight, ConvCall::WeightGradient, c.outputs, c.channels / c.groups,
+                         c.window.kernel[0] * c.window.kernel[1]},
+                        {&ConvCall::result, ConvCall::Forward, c.batch, c.outputs, c.rows * c.columns}};
+  const Place place(c.launch);
+  const auto bytes = [&](const Operand& o) { return size_t(o.n * o.channels * o.places) * item_size(c.dtype); };
+  const Scratch copies[] = {Scratch(place, bytes(operands[0])), Scratch(place, bytes(operands[1])),
+                            Scratch(place, bytes(operands[2]))};
+  ConvCall rows = c;
+  rows.channels_last = false;
+  for (int k = 0; k < 3; k++) {
+    const Operand& o = operands[k];
+    rows.*o.at = copies[k].get();
+    if (o.written != c.pass) turn(place, c.dtype, rows.*o.at, c.*o.at, o.n, o.channels, o.places, true);
+  }
+  convolve_rows(rows);
+  for (const Operand& o : operands)
+    if (o.written == c.pass) turn(place, c.dtype, c.*o.at, rows.*o.at, o.n, o.channels, o.places, false);
+}
+
+void convolve(const ConvCall& c) {
+  const bool ours = is_depthwise(c) && !c.channels_last;
+  if (ours || !convolve_by_cudnn(c)) return c.channels_last ? convolve_turned(c) : convolve_rows(c);
+  if (c.bias != nullptr) add_bias_to(c);
 }
 
 const CudaKernel<ConvCall> entry("convolution", convolve);

@@ -59,5 +59,7 @@ struct ConvShape {
 /// Each channel is a group of its own.
 inline bool is_depthwise(const ConvCall& c) { return c.groups == c.channels && c.groups > 1; }
 void convolve_depthwise(const ConvCall& c);
+/// Adds the bias to the result of cuDNN's forward pass, which has less than 2^31 elements and begins at a multiple of 16 bytes.
+void add_bias_to(const ConvCall& c);
 
 }  // namespace tessera::tensor::cuda

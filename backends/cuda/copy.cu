@@ -97,10 +97,10 @@ void move(const Loop& loop, const Place& place) {
   });
 }
 
-void copy(const CopyCall& call) {
-  const Loop& loop = call.loop;
+}  // namespace
+
+void copy_elements(const Loop& loop, const Place& place) {
   if (loop.numel == 0) return;
-  const Place place(call.launch);
   if (loop.dtype[0] != loop.dtype[1]) return convert_elements(loop, place);
   if (loop.ndim == 1 && loop.strides[0][0] == 1 && loop.strides[1][0] == 1)
     return check_call(cudaMemcpyAsync(loop.data[0], loop.data[1], size_t(loop.numel) * item_size(loop.dtype[0]),
@@ -114,7 +114,9 @@ void copy(const CopyCall& call) {
   else each_part(loop, part_copy);
 }
 
-const CudaKernel<CopyCall> entry("copy_", copy);
+namespace {
+
+const CudaKernel<CopyCall> entry("copy_", [](const CopyCall& call) { copy_elements(call.loop, Place(call.launch)); });
 
 }  // namespace
 }  // namespace tessera::tensor::cuda

@@ -28,20 +28,32 @@ std::vector<std::string> places_of(const std::string& file) {
   return places;
 }
 
+// Null, and why, where there is none.
+void* open_anywhere(const char* file, int major, std::string& why) {
+  const std::string versioned = std::string(file) + "." + std::to_string(major);
+  std::string tried;
+  for (const std::string& place : places_of(versioned)) {
+    if (void* opened = open(place)) return opened;
+    tried += (tried.empty() ? "" : ", ") + place;
+  }
+  why = versioned + " could not be opened (tried " + tried +
+        "): install the CUDA toolkit's library, or name its folder in LD_LIBRARY_PATH";
+  return nullptr;
+}
+
 }  // namespace
 
 Library::Library(const char* name, const char* file, int major) : name_(name), file_(file) {
-  const std::string versioned = std::string(file) + "." + std::to_string(major);
-  const std::vector<std::string> places = places_of(versioned);
-  for (const std::string& place : places)
-    if (handle_ == nullptr) handle_ = open(place);
-  if (handle_ != nullptr) return;
-  std::string tried;
-  for (const std::string& place : places) tried += (tried.empty() ? "" : ", ") + place;
-  fail_with(TensorErrorKind::Runtime,
-            (std::string("this operation needs ") + name + ", and " + versioned + " could not be opened (tried " +
-             tried + "): install the CUDA toolkit's library, or name its folder in LD_LIBRARY_PATH")
-                .c_str());
+  std::string why;
+  handle_ = open_anywhere(file, major, why);
+  if (handle_ == nullptr)
+    fail_with(TensorErrorKind::Runtime, (std::string("this operation needs ") + name + ", and " + why).c_str());
+}
+
+std::string Library::why_missing(const char* file, int major) {
+  std::string why;
+  open_anywhere(file, major, why);
+  return why;
 }
 
 void* Library::find(const char* function) const {

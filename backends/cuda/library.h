@@ -9,6 +9,8 @@
 //     fft().cufftCreate(&plan);
 #pragma once
 
+#include <string>
+
 #include "backends/cuda/cuda.h"
 
 namespace tessera::tensor::cuda {
@@ -17,6 +19,8 @@ class Library {
  public:
   /// RuntimeError that says which file is missing and where it was looked for.
   Library(const char* name, const char* file, int major);
+  /// For a library that one can do without: what that error would say; empty where it is there.
+  static std::string why_missing(const char* file, int major);
   /// RuntimeError when the library has no such function: it is older than the one whose header this was built with.
   void* find(const char* function) const;
 

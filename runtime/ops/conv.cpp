@@ -32,47 +32,77 @@ Tensor by_group(const Tensor& t, int64_t groups) {
   return reshape(t, {t.sizes()[0], groups, t.sizes()[1] / groups, t.sizes()[2]});
 }
 
+Tensor empty_like(Ints shape, const Tensor& like) { return Tensor::empty(shape, like.dtype(), like.device()); }
+
+/// How a call's operands lie: row by row, or all with their channels last. Only devices' kernels take the latter, of the
+/// dtypes for which cuDNN has it; elsewhere results are brought into that order afterwards.
+struct Layout {
+  bool last;
+  Layout(bool wanted, const Tensor& like)
+      : last(wanted && !like.device().is_cpu() && (like.dtype() == kFloat32 || is_half(like.dtype()))) {}
+  Dims strides(const Tensor& t) const { return last ? strides_in(t, "torch.channels_last") : Dims(); }
+  Tensor fresh(Ints shape, const Tensor& like) const {
+    Tensor out = empty_like(shape, like);
+    if (last) out.impl()->set_layout(shape, strides(out));
+    return out;
+  }
+  /// t itself where it lies so.
+  Tensor of(const Tensor& t) const {
+    if (!last) return contiguous(t);
+    if (lies_in(t, strides(t))) return t;
+    const Tensor out = fresh(t.sizes(), t);
+    copy_into(out, t);
+    return out;
+  }
+  /// What is to be written: `to` where it is given and lies so.
+  Tensor target(const Tensor& to, Ints shape, const Tensor& like) const {
+    return to.defined() && lies_in(to, strides(to)) ? to : fresh(shape, like);
+  }
+};
+
 // Makes one of the three by the device's kernel; undefined where there is none for it, or where a sweep is recorded, which
 // needs ops that have derivatives.
 Tensor by_kernel(ConvCall::Pass pass, const Tensor& image, const Tensor& weight, const Tensor& result, const Window& w,
-                 int64_t groups, const Tensor& bias = {}) {
+                 int64_t groups, const Layout& layout, const Tensor& bias = {}) {
   const Tensor &a = pass == ConvCall::InputGradient ? weight : image, &b = pass == ConvCall::Forward ? weight : result;
   const bool served = conv_kernel.has(a.device().type) &&
                       (a.dtype() == kFloat32 || a.dtype() == kFloat64 || (is_half(a.dtype()) && !a.device().is_cpu()));
   const auto like_a = [&](const Tensor& t) { return t.dtype() == a.dtype() && t.device() == a.device(); };
   if (!served || !like_a(b) || (bias.defined() && !like_a(bias)) || needs_grad(a, b)) return {};
   const GradMode no_grad(false);
-  const Tensor dense[] = {contiguous(image), contiguous(weight), contiguous(result)};
+  const Tensor dense[] = {layout.of(image), layout.of(weight), layout.of(result)};
   for (const Tensor& t : dense)
     if (t.numel() == 0) return {};
   const Tensor shift = bias.defined() ? contiguous(bias) : bias;
   conv_kernel(a.device(), ConvCall{pass, a.dtype(), dense[0].data_ptr(), dense[1].data_ptr(), dense[2].data_ptr(),
                                    shift.defined() ? shift.data_ptr() : nullptr, image.sizes()[0], image.sizes()[1],
                                    image.sizes()[2], image.sizes()[3], result.sizes()[1], result.sizes()[2],
-                                   result.sizes()[3], groups, w, Context::current().tf32});
+                                   result.sizes()[3], groups, w, layout.last});
   return dense[pass == ConvCall::InputGradient ? 0 : pass == ConvCall::WeightGradient ? 1 : 2];
 }
-Tensor empty_like(Ints shape, const Tensor& like) { return Tensor::empty(shape, like.dtype(), like.device()); }
 
 Tensor with_bias(const Tensor& out, const Tensor& bias) {
   if (bias.defined()) add_(out, reshape(bias, {1, bias.numel(), 1, 1}));
   return out;
 }
 
-// The products of convolution; written in recorded ops where the sweep is recorded.
-// `to` may be given for it: the result is there, or fresh.
-Tensor conv_product(const Tensor& input, const Tensor& weight, const Window& w, int64_t groups, const Tensor& bias = {},
-                    const Tensor& to = {}) {
+// The products of convolution; written in recorded ops where the sweep is recorded. With their channels last where `last`
+// says so and the kernel can. `to` may be given: the result is there, or fresh.
+Tensor conv_product(const Tensor& input, const Tensor& weight, const Window& w, int64_t groups, bool last,
+                    const Tensor& bias = {}, const Tensor& to = {}) {
   const int64_t rows = w.out_size(0, input.sizes()[2]), columns = w.out_size(1, input.sizes()[3]);
-  const Tensor result = to.defined() ? to : empty_like({input.sizes()[0], weight.sizes()[0], rows, columns}, input);
-  if (const Tensor out = by_kernel(ConvCall::Forward, input, weight, result, w, groups, bias); out.defined())
+  const Layout layout(last, input);
+  const Tensor result = layout.target(to, {input.sizes()[0], weight.sizes()[0], rows, columns}, input);
+  if (const Tensor out = by_kernel(ConvCall::Forward, input, weight, result, w, groups, layout, bias); out.defined())
     return out;
   const Tensor product = matmul(as_matrix(weight, groups), by_group(im2col(input, w), groups));
   return with_bias(reshape(product, {input.sizes()[0], weight.sizes()[0], rows, columns}), bias);
 }
 
-Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& w, int64_t groups, Ints shape) {
-  const Tensor image = by_kernel(ConvCall::InputGradient, empty_like(shape, g), weight, g, w, groups);
+Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& w, int64_t groups, bool last,
+                           Ints shape, const Tensor& to = {}) {
+  const Layout layout(last, g);
+  const Tensor image = by_kernel(ConvCall::InputGradient, layout.target(to, shape, g), weight, g, w, groups, layout);
   if (image.defined()) return image;
   const Tensor flat = reshape(g, {g.sizes()[0], g.sizes()[1], g.sizes()[2] * g.sizes()[3]});
   const Tensor columns = matmul(transpose(as_matrix(weight, groups), -2, -1), by_group(flat, groups));
@@ -90,8 +120,10 @@ Tensor conv_input_gradient(const Tensor& g, const Tensor& weight, const Window& 
   return pad(col2im(image_columns, open, whole[0], whole[1]), edges);
 }
 
-Tensor conv_weight_gradient(const Tensor& g, const Tensor& input, const Window& w, int64_t groups, Ints shape) {
-  const Tensor weight = by_kernel(ConvCall::WeightGradient, input, empty_like(shape, g), g, w, groups);
+Tensor conv_weight_gradient(const Tensor& g, const Tensor& input, const Window& w, int64_t groups, bool last,
+                            Ints shape) {
+  const Layout layout(last, g);
+  const Tensor weight = by_kernel(ConvCall::WeightGradient, input, layout.fresh(shape, g), g, w, groups, layout);
   if (weight.defined()) return weight;
   const Tensor flat = reshape(g, {g.sizes()[0], g.sizes()[1], g.sizes()[2] * g.sizes()[3]});
   const Tensor each = matmul(by_group(flat, groups), transpose(by_group(im2col(input, w), groups), -2, -1));
@@ -156,7 +188,8 @@ void check_kernel(const Form& f) {
 // In the words of the library that computes these numbers in PyTorch.
 // "torch.cuda.FloatTensor"
 std::string class_of(const Tensor& t) {
-  return t.device().is_cuda() ? text("torch.cuda.", scalar_type_name(t.dtype()), "Tensor") : text(class_text(t.dtype()));
+  return t.device().is_cuda() ? text("torch.cuda.", scalar_type_name(t.dtype()), "Tensor")
+                              : text(class_text(t.dtype()));
 }
 
 void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, bool transposed) {
@@ -165,7 +198,9 @@ void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor
   const auto check_same = [&](const char* role, const Tensor& other) {
     check(other.dtype() == type && other.device() == input.device(), TensorErrorKind::Runtime, "Input type (",
           class_of(input), ") and ", role, " type (", class_of(other), ") should be the same",
-          in_library && input.device().is_cpu() ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor") : "");
+          in_library && input.device().is_cpu()
+              ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor")
+              : "");
   };
   if (in_library || is_complex(type)) {
     check_same("weight", weight);
@@ -292,9 +327,10 @@ struct Convolution {
                   Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
     const Form f(weight, stride, padding, dilation, transposed, output_padding, groups);
     const Tensor x = f.image(input), k = f.image(weight), shift = bias.value_or(Tensor()), to = f.image(out);
-    const Tensor fresh = out.is_contiguous() ? to : Tensor();
-    const Tensor result = transposed ? with_bias(conv_input_gradient(x, k, f.window, groups, to.sizes()), shift)
-                                     : conv_product(x, k, f.window, groups, shift, fresh);
+    const bool last = has_channels_last(last_of(input, weight));
+    const Tensor result = transposed
+                              ? with_bias(conv_input_gradient(x, k, f.window, groups, last, to.sizes(), to), shift)
+                              : conv_product(x, k, f.window, groups, last, shift, to);
     if (!result.same(to)) copy_into(to, result);
   }
   static void grad(Tensor& out, const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Ints stride,
@@ -307,13 +343,13 @@ struct Convolution {
       const Tensor x = conj(f.image(s.kept(0))), k = conj(f.image(s.kept(1))), all = f.image(s.g());
       const Tensor g = f.transposed ? reached(all, x, f.window) : all;
       s.give(0, [&] {
-        const Tensor dx = f.transposed ? conv_product(g, k, f.window, f.groups)
-                                       : conv_input_gradient(g, k, f.window, f.groups, x.sizes());
+        const Tensor dx = f.transposed ? conv_product(g, k, f.window, f.groups, last)
+                                       : conv_input_gradient(g, k, f.window, f.groups, last, x.sizes());
         return f.original(channels_last_if(last, dx));
       });
       s.give(1, [&] {
-        const Tensor dk = f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, k.sizes())
-                                       : conv_weight_gradient(g, x, f.window, f.groups, k.sizes());
+        const Tensor dk = f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, last, k.sizes())
+                                       : conv_weight_gradient(g, x, f.window, f.groups, last, k.sizes());
         return f.original(channels_last_if(last, dk));
       });
       s.give(2, [&] { return sum(all, Dims{0, 2, 3}); });

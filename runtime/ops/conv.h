@@ -21,7 +21,8 @@ struct Window {
 };
 
 /// A convolution or one of its derivatives, of images [batch, channels, height, width], weights [outputs, channels / groups,
-/// kernel] and results [batch, outputs, rows, columns], all contiguous; the pass says which of them is written.
+/// kernel] and results [batch, outputs, rows, columns], all contiguous, or, for another device than the CPU, all with their
+/// channels last; the pass says which of them is written.
 struct ConvCall {
   enum Pass { Forward, InputGradient, WeightGradient } pass;
   DType dtype;  // float32 or float64; where not the CPU is asked, halves too
@@ -31,7 +32,7 @@ struct ConvCall {
   const void* bias;  // one for each output, or null; Forward only
   int64_t batch, channels, height, width, outputs, rows, columns, groups;
   Window window;
-  bool tf32 = false;  // float32 may be multiplied with 10 bits behind the point
+  bool channels_last = false;
   Launch launch{};
 };
 extern Kernel<ConvCall> conv_kernel;

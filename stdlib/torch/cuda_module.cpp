@@ -8,6 +8,7 @@
 #include "lang/types/list.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
+#include "runtime/ops/cudnn.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/torch/convert.h"
 
@@ -66,6 +67,23 @@ Value versions(Interpreter& in, const Args& args) {
     return make_tuple(in, {number(backend->driver_version()), number(backend->runtime_version()),
                            make_str(in, backend->arch_list())});
   });
+}
+
+// cuDNN's version, or 0 and why it cannot be used.
+Value cudnn_version(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    const char* why = "";
+    const int version = tensor::cudnn_version(why);
+    return make_tuple(in, {number(version), make_str(in, version == 0 ? why : "")});
+  });
+}
+
+Value set_cudnn(Interpreter& in, const Args& args) {
+  const int64_t limit = std::clamp<int64_t>(int_argument(in, args[2]), 0, 1 << 20);
+  in_torch(in, args, [&] {
+    tensor::set_cudnn({args[0].as_bool(), args[1].as_bool(), args[3].as_bool(), static_cast<int>(limit)});
+  });
+  return Value::none();
 }
 
 Value current_device(Interpreter& in, const Args& args) {
@@ -340,6 +358,8 @@ void fill_cuda(Interpreter& in, Module& module) {
       {"check()", check_device},
       {"is_built()", is_built},
       {"versions()", versions},
+      {"cudnn_version()", cudnn_version},
+      {"set_cudnn(enabled: bool, benchmark: bool, benchmark_limit: int, allow_tf32: bool)", set_cudnn},
       {"current_device()", current_device},
       {"set_device(device)", set_device},
       {"properties(device)", properties},

@@ -58,14 +58,6 @@ struct Chosen {
 };
 static_assert(sizeof(Chosen) <= sizeof(cublasLtMatmulAlgo_t));
 
-// As the tensor cores read float32: 10 bits behind the point, the nearest one.
-float as_tf32(float x) {
-  if (!std::isfinite(x)) return x;
-  uint32_t bits = std::bit_cast<uint32_t>(x);
-  bits += 0xfff + (bits >> 13 & 1);
-  return std::bit_cast<float>(bits & ~0x1fffu);
-}
-
 struct Product {
   cublasLtMatmulDescOpaque desc;
   Layout a_layout, b_layout, c_layout, d_layout;
@@ -74,6 +66,7 @@ struct Product {
   size_t workspace_bytes;
   alignas(16) char alpha[16], beta[16];
   int device;
+  bool is_tf32;
 
   void run() const {
     const auto reach = [](const Layout& l) {
@@ -101,7 +94,7 @@ struct Product {
  private:
   template <class S>
   S rounded(S x) const {
-    if constexpr (std::is_same_v<S, float>) return desc.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? as_tf32(x) : x;
+    if constexpr (std::is_same_v<S, float>) return is_tf32 ? as_tf32(x) : x;
     else return x;
   }
 
@@ -328,8 +321,21 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
       violation("cuBLASLt: an operand is aligned less than the algorithm was chosen for");
   if (workspace_bytes < chosen.workspace) violation("cuBLASLt: the workspace is smaller than the algorithm's");
   if (c != d && c_layout->step != d_layout->step) return CUBLAS_STATUS_INVALID_VALUE;
-  Product product{*desc, *a_layout, *b_layout, *c_layout,       *d_layout, a,  b,
-                  c,     d,         workspace, workspace_bytes, {},        {}, handle->device};
+  Product product{*desc,
+                  *a_layout,
+                  *b_layout,
+                  *c_layout,
+                  *d_layout,
+                  a,
+                  b,
+                  c,
+                  d,
+                  workspace,
+                  workspace_bytes,
+                  {},
+                  {},
+                  handle->device,
+                  desc->compute == CUBLAS_COMPUTE_32F_FAST_TF32 && allows_tf32()};
   const size_t scale = bytes_of(desc->scale);
   std::memcpy(product.alpha, alpha, scale);
   std::memcpy(product.beta, beta, scale);

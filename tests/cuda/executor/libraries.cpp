@@ -1,5 +1,8 @@
 #include "libraries.h"
 
+#include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 namespace tessera_executor {
@@ -27,6 +30,18 @@ void* find_function(void* library, const char* name) {
   for (const StandIn::Function& f : static_cast<StandIn*>(library)->functions_)
     if (std::strcmp(f.name, name) == 0) return f.address;
   return nullptr;
+}
+
+bool allows_tf32() {
+  static const char* const asked = std::getenv("NVIDIA_TF32_OVERRIDE");
+  return asked == nullptr || std::strcmp(asked, "0") != 0;
+}
+
+float as_tf32(float x) {
+  if (!std::isfinite(x)) return x;
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  bits += 0xfff + (bits >> 13 & 1);
+  return std::bit_cast<float>(bits & ~0x1fffu);
 }
 
 void check_block(const char* library, const char* operand, const void* begin, size_t bytes, int device) {

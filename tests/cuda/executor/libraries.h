@@ -31,6 +31,11 @@ class StandIn {
 /// Ends the process unless all of the range may be touched on that device. Within work of a stream.
 void check_block(const char* library, const char* operand, const void* begin, size_t bytes, int device);
 
+/// Whether NVIDIA's libraries may use TF32 where the program lets them: NVIDIA_TF32_OVERRIDE=0 forbids it.
+bool allows_tf32();
+/// As the tensor cores read float32: 10 bits behind the point, the nearest one.
+float as_tf32(float x);
+
 /// Work with parameters of a class, which are copied.
 template <class Work>
 void queue_work(const char* name, cudaStream_t stream, const Work& work) {
