@@ -289,7 +289,8 @@ def run_on_device(options, pool):
     command = options.tsr + ['--device', options.device]
 
     def run_there(case):
-        environment = {'TESSERA_CUDA_RANDOM': 'cpu', **settings_of(listed.get(case.name, ''))}
+        # Convolutions may use TF32 as a matter of course.
+        environment = {'TESSERA_CUDA_RANDOM': 'cpu', 'NVIDIA_TF32_OVERRIDE': '0', **settings_of(listed.get(case.name, ''))}
         return run(case, command, options.timeout, extra_environment=environment)
 
     def judge_there(case, result):

@@ -341,13 +341,18 @@ struct Convolution {
     record(out, "ConvolutionBackward0", {&input, &weight, &shift}, keep(input, weight), [form = f, last](Sweep& s) {
       Form f = form;
       const Tensor x = conj(f.image(s.kept(0))), k = conj(f.image(s.kept(1))), all = f.image(s.g());
-      const Tensor g = f.transposed ? reached(all, x, f.window) : all;
+      Tensor g = f.transposed ? reached(all, x, f.window) : all;
+      const auto bring = [&] {  // into order, once for both of its readers
+        if (!needs_grad(g)) g = Layout(last, g).of(g);
+      };
       s.give(0, [&] {
+        bring();
         const Tensor dx = f.transposed ? conv_product(g, k, f.window, f.groups, last)
                                        : conv_input_gradient(g, k, f.window, f.groups, last, x.sizes());
         return f.original(channels_last_if(last, dx));
       });
       s.give(1, [&] {
+        bring();
         const Tensor dk = f.transposed ? conv_weight_gradient(x, g, f.window, f.groups, last, k.sizes())
                                        : conv_weight_gradient(g, x, f.window, f.groups, last, k.sizes());
         return f.original(channels_last_if(last, dk));

@@ -39,9 +39,10 @@ TRAINING = '''
 import torch
 from torch import nn
 torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)).to('cuda')
+form, shape, layers = {model}
+model = nn.Sequential(*layers).to('cuda', memory_format=form)
 optimizer = torch.optim.{optimizer}
-x, y = torch.randn(8, 16).cuda(), torch.randint(0, 4, (8,)).cuda()
+x, y = torch.randn(8, *shape).cuda().to(memory_format=form), torch.randint(0, 4, (8,)).cuda()
 for step in range({steps}):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y)
@@ -49,10 +50,17 @@ for step in range({steps}):
     optimizer.step()
 torch.cuda.synchronize()
 '''
-# (what, optimizer, limits of one step)
+DENSE = 'torch.contiguous_format, (16,), [nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)]'
+IMAGES = '(3, 9, 9), [nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3, stride=2), nn.AdaptiveAvgPool2d(1), nn.Flatten()]'
+NOTHING = dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)
+# (what, model, optimizer, limits of one step).
 STEPS = [
-    ('a step with SGD', 'SGD(model.parameters(), lr=0.1)', dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)),
-    ('a step with Adam', 'Adam(model.parameters(), lr=0.1)', dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)),
+    ('a step with SGD', DENSE, 'SGD(model.parameters(), lr=0.1)', NOTHING),
+    ('a step with Adam', DENSE, 'Adam(model.parameters(), lr=0.1)', NOTHING),
+    ('a step of convolutions', 'torch.contiguous_format, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)',
+     NOTHING | dict(launches=24, library_calls=5)),
+    ('a step of convolutions, channels last', 'torch.channels_last, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)',
+     NOTHING | dict(launches=29, library_calls=5)),
 ]
 
 
@@ -92,8 +100,8 @@ def check_kernel(script, pattern, limits, args):
     return '; '.join(f'{name}: {said}' for name, k in kernels.items() for said in faults_of_kernel(k, limits))
 
 
-def check_step(optimizer, limits, args):
-    few, many = (report_of(TRAINING.format(optimizer=optimizer, steps=n), args) for n in (3, 8))
+def check_step(model, optimizer, limits, args):
+    few, many = (report_of(TRAINING.format(model=model, optimizer=optimizer, steps=n), args) for n in (3, 8))
     return '; '.join(f'{(many[name] - few[name]) / 5:g} {name} a step, at most {most} should be'
                      for name, most in limits.items() if many[name] - few[name] > most * 5)
 
@@ -105,7 +113,7 @@ def main():
     args = parser.parse_args()
     passed = failed = 0
     cases = [(what, lambda s=script, p=pattern, l=limits: check_kernel(s, p, l, args)) for what, script, pattern, limits in KERNELS]
-    cases += [(what, lambda o=optimizer, l=limits: check_step(o, l, args)) for what, optimizer, limits in STEPS]
+    cases += [(what, lambda m=model, o=optimizer, l=limits: check_step(m, o, l, args)) for what, model, optimizer, limits in STEPS]
     for what, check in cases:
         try:
             said = check()

@@ -327,8 +327,9 @@ cudnnStatus_t compute(const Problem& p, int number, const void* const (&operands
   return CUDNN_STATUS_SUCCESS;
 }
 
-bool is_packed(int64_t n, int64_t c, int64_t h, int64_t w) {
-  return n > 0 && c > 0 && h > 0 && w > 0 && n * c * h * w <= INT32_MAX;
+cudnnStatus_t status_of_sizes(int64_t n, int64_t c, int64_t h, int64_t w) {
+  if (n <= 0 || c <= 0 || h <= 0 || w <= 0) return CUDNN_STATUS_BAD_PARAM;
+  return n * c <= INT32_MAX / h / w ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
 
 }  // namespace
@@ -368,7 +369,7 @@ cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* tensor) {
 }
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensor, cudnnTensorFormat_t format,
                                          cudnnDataType_t type, int n, int c, int h, int w) {
-  if (!is_packed(n, c, h, w)) return CUDNN_STATUS_BAD_PARAM;
+  if (const cudnnStatus_t refused = status_of_sizes(n, c, h, w)) return refused;
   *tensor = {format, type, n, c, h, w};
   return CUDNN_STATUS_SUCCESS;
 }
