@@ -36,7 +36,8 @@ void run(const Loop& loop, const Place& place) {
   using Body = ConvertBody<T>;
   Operands<Body> operands{};
   operands.out[0] = loop.data[0];
-  run_elementwise(place, loop, Body{}, operands, {{1}});
+  const Body body{};
+  run_elementwise(place, loop, kKernels<Body>, &body, operands, {{1}});
 }
 
 }  // namespace

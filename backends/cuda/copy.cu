@@ -93,7 +93,8 @@ void move(const Loop& loop, const Place& place) {
     using Body = RawBody<typename decltype(tag)::type>;
     Operands<Body> operands{};
     operands.out[0] = loop.data[0];
-    run_elementwise(place, loop, Body{}, operands, {{1}});
+    const Body body{};
+    run_elementwise(place, loop, kKernels<Body>, &body, operands, {{1}});
   });
 }
 

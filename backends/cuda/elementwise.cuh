@@ -57,14 +57,17 @@ inline constexpr bool kIsRaw = requires {
   Body::kType;
 };
 
-template <class Body>
-struct Operands {
-  char* out[Body::kOutputs];      // null: not wanted
-  const char* in[Body::kInputs];  // null: the number
+template <class Lane, int inputs, int outputs>
+struct OperandsOf {
+  static constexpr int kInputs = inputs, kOutputs = outputs;
+  char* out[outputs];      // null: not wanted
+  const char* in[inputs];  // null: the number
   DType out_type;
-  DType in_type[Body::kInputs];
-  NumberOf<typename Body::Lane> number[Body::kInputs];
+  DType in_type[inputs];
+  NumberOf<Lane> number[inputs];
 };
+template <class Body>
+using Operands = OperandsOf<typename Body::Lane, Body::kInputs, Body::kOutputs>;
 
 inline constexpr int kRowDims = 4;
 
@@ -324,79 +327,115 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // ---- the host's side ----
+//
+// Functions of a body do no more than launch its kernels; what leads there is compiled once for all bodies of as many
+// operands.
 
-/// Operand k of the loop that each input reads; -1: none, its number counts.
-template <class Body>
-struct Inputs {
-  int of[Body::kInputs];
+/// A body's kernels, and what of it the host has to know.
+template <class O>
+struct Kernels {
+  int group, vectors;  // elements of a group, groups of a thread
+  TypeBits loads, stores;
+  bool raw;
+  DType type;  // if it is raw
+  void (*dense)(const Place&, unsigned blocks, const void* body, const O&, const Groups&,
+                const GroupSteps<O::kInputs>&);
+  void (*strided)(const Place&, unsigned blocks, const void* body, const O&, const Nest<O::kInputs>&);
 };
 
 template <class Body>
-void launch_dense(const Place& place, const Loop& loop, const Body& body, Operands<Body> operands,
-                  const Inputs<Body>& inputs, const DensePlan& plan) {
-  constexpr int kItems = kGroup<typename Body::Lane>, kVectors = Body::kShort ? 2 : 1;
-  Groups groups{plan.groups, {plan.edges[0], plan.edges[1]}, plan.dims, 0, {}};
-  GroupSteps<Body::kInputs> steps;
-  for (int k = 0; k < Body::kInputs; k++)
-    if (operands.in[k] != nullptr && loop.strides[inputs.of[k]][0] == 1) groups.runs |= 1u << k;
-  for (int d = 0; d < plan.dims; d++) {
-    const int scale = d == 0 ? kItems : 1;
-    groups.sizes[d] = FastDivide<uint32_t>(uint32_t(loop.sizes[d] / scale));
-    steps.out[d] = int32_t(loop.strides[0][d] * scale);
-    for (int k = 0; k < Body::kInputs; k++)
-      steps.in[k][d] = operands.in[k] == nullptr ? 0 : int32_t(loop.strides[inputs.of[k]][d] * scale);
-  }
-  const int64_t blocks = (plan.groups + int64_t(kVectors * kThreads) - 1) / int64_t(kVectors * kThreads);
-  launch<dense<Body>>(place, {unsigned(blocks < 1 ? 1 : blocks), kThreads}, body, operands, groups, steps);
+void launch_dense(const Place& place, unsigned blocks, const void* body, const Operands<Body>& operands,
+                  const Groups& groups, const GroupSteps<Body::kInputs>& steps) {
+  launch<dense<Body>>(place, {blocks, kThreads}, *static_cast<const Body*>(body), operands, groups, steps);
+}
+template <class Body>
+void launch_strided(const Place& place, unsigned blocks, const void* body, const Operands<Body>& operands,
+                    const Nest<Body::kInputs>& nest) {
+  launch<strided<Body>>(place, {blocks, kThreads}, *static_cast<const Body*>(body), operands, nest);
 }
 
 template <class Body>
-void launch_strided(const Place& place, const Loop& loop, const Body& body, const Operands<Body>& operands,
-                    const Inputs<Body>& inputs) {
+constexpr Kernels<Operands<Body>> kernels_of() {
+  DType type = DType::Float32;
+  if constexpr (kIsRaw<Body>) type = Body::kType;
+  return {kGroup<typename Body::Lane>,
+          Body::kShort ? 2 : 1,
+          kIsRaw<Body> ? ~0u : Body::Types::kLoads,
+          kIsRaw<Body> ? ~0u : Body::Types::kStores,
+          kIsRaw<Body>,
+          type,
+          launch_dense<Body>,
+          launch_strided<Body>};
+}
+template <class Body>
+inline constexpr Kernels<Operands<Body>> kKernels = kernels_of<Body>();
+
+/// Operand k of the loop that each input reads; -1: none, its number counts.
+template <int inputs>
+struct Inputs {
+  int of[inputs];
+};
+
+template <class O>
+void run_dense(const Place& place, const Loop& loop, const Kernels<O>& kernels, const void* body, const O& operands,
+               const Inputs<O::kInputs>& inputs, const DensePlan& plan) {
+  Groups groups{plan.groups, {plan.edges[0], plan.edges[1]}, plan.dims, 0, {}};
+  GroupSteps<O::kInputs> steps;
+  for (int k = 0; k < O::kInputs; k++)
+    if (operands.in[k] != nullptr && loop.strides[inputs.of[k]][0] == 1) groups.runs |= 1u << k;
+  for (int d = 0; d < plan.dims; d++) {
+    const int scale = d == 0 ? kernels.group : 1;
+    groups.sizes[d] = FastDivide<uint32_t>(uint32_t(loop.sizes[d] / scale));
+    steps.out[d] = int32_t(loop.strides[0][d] * scale);
+    for (int k = 0; k < O::kInputs; k++)
+      steps.in[k][d] = operands.in[k] == nullptr ? 0 : int32_t(loop.strides[inputs.of[k]][d] * scale);
+  }
+  const int64_t in_block = kernels.vectors * int64_t(kThreads), blocks = (plan.groups + in_block - 1) / in_block;
+  kernels.dense(place, unsigned(blocks < 1 ? 1 : blocks), body, operands, groups, steps);
+}
+
+template <class O>
+void run_strided(const Place& place, const Loop& loop, const Kernels<O>& kernels, const void* body, const O& operands,
+                 const Inputs<O::kInputs>& inputs) {
   constexpr unsigned kItems = kStridedItems;
-  Nest<Body::kInputs> nest;
+  Nest<O::kInputs> nest;
   nest.numel = uint32_t(loop.numel);
   nest.dims = loop.ndim;
   for (int d = 0; d < loop.ndim; d++) {
     nest.sizes[d] = FastDivide<uint32_t>(uint32_t(loop.sizes[d]));
     nest.out[d] = int32_t(loop.strides[0][d]);
-    for (int k = 0; k < Body::kInputs; k++)
+    for (int k = 0; k < O::kInputs; k++)
       nest.in[k][d] = operands.in[k] == nullptr ? 0 : int32_t(loop.strides[inputs.of[k]][d]);
   }
-  const unsigned blocks = (nest.numel + kItems * kThreads - 1) / (kItems * kThreads);
-  launch<strided<Body>>(place, {blocks, kThreads}, body, operands, nest);
+  kernels.strided(place, (nest.numel + kItems * kThreads - 1) / (kItems * kThreads), body, operands, nest);
 }
 
 /// Runs the body over the loop. `operands` has the results' places and, for inputs that no operand gives, numbers; the rest is
 /// found in the loop, whose numbers have the lane's type.
-template <class Body>
-void run_elementwise(const Place& place, const Loop& loop, const Body& body, Operands<Body> operands,
-                     const Inputs<Body>& inputs) {
+template <class O>
+void run_elementwise(const Place& place, const Loop& loop, const Kernels<O>& kernels, const void* body, O operands,
+                     const Inputs<O::kInputs>& inputs) {
   if (loop.numel == 0) return;
-  const auto type_of = [&](int k) {
-    if constexpr (kIsRaw<Body>) return Body::kType;
-    else return loop.dtype[k];
-  };
+  const auto type_of = [&](int k) { return kernels.raw ? kernels.type : loop.dtype[k]; };
   operands.out_type = type_of(0);
-  for (int k = 0; k < Body::kInputs; k++) {
+  for (int k = 0; k < O::kInputs; k++) {
     const int of = inputs.of[k];
     const bool number = of < 0 || (loop.host_scalars >> of & 1);
     operands.in[k] = number ? nullptr : loop.data[of];
     operands.in_type[k] = number ? DType::Float32 : type_of(of);
     if (of >= 0 && number) __builtin_memcpy(&operands.number[k], loop.numbers[of], sizeof operands.number[k]);
   }
-  using Types = typename Body::Types;
-  const DensePlan plan = plan_dense(loop, kGroup<typename Body::Lane>, kIsRaw<Body> ? ~0u : Types::kLoads,
-                                    kIsRaw<Body> ? ~0u : Types::kStores, operands.out + 1, Body::kOutputs - 1);
-  if (plan.is_dense) return launch_dense(place, loop, body, operands, inputs, plan);
-  if (is_one_part(loop)) return launch_strided(place, loop, body, operands, inputs);
+  const DensePlan plan =
+      plan_dense(loop, kernels.group, kernels.loads, kernels.stores, operands.out + 1, O::kOutputs - 1);
+  if (plan.is_dense) return run_dense(place, loop, kernels, body, operands, inputs, plan);
+  if (is_one_part(loop)) return run_strided(place, loop, kernels, body, operands, inputs);
   each_part(loop, [&](const Loop& part) {
-    Operands<Body> moved = operands;
-    for (int k = 0; k < Body::kOutputs; k++)
+    O moved = operands;
+    for (int k = 0; k < O::kOutputs; k++)
       if (moved.out[k] != nullptr) moved.out[k] += part.data[0] - loop.data[0];
-    for (int k = 0; k < Body::kInputs; k++)
+    for (int k = 0; k < O::kInputs; k++)
       if (moved.in[k] != nullptr) moved.in[k] = part.data[inputs.of[k]];
-    launch_strided(place, part, body, moved, inputs);
+    run_strided(place, part, kernels, body, moved, inputs);
   });
 }
 

@@ -35,7 +35,8 @@ void fill(const FillCall& call) {
     Operands<Body> operands{};
     operands.out[0] = loop.data[0];
     put_element(&operands.number[0], call.value, loop.dtype[0]);
-    run_elementwise(place, loop, Body{}, operands, {{-1}});
+    const Body body{};
+    run_elementwise(place, loop, kKernels<Body>, &body, operands, {{-1}});
   });
 }
 

@@ -49,10 +49,19 @@ struct PointwiseBody {
 };
 
 template <class L>
-L parameter(const Scalar& given) {
+[[gnu::noinline]] L parameter(const Scalar& given) {
   if constexpr (kIsComplex) return L(given.to<std::complex<decltype(L::re)>>());
   else if constexpr (kIsWhole) return L(given.to<NumberOf<L>>());
   else return L(given.to_double());
+}
+
+template <class O>
+[[gnu::noinline]] void run_body(const PointwiseCall& call, const Kernels<O>& kernels, const void* body) {
+  O operands{};
+  operands.out[0] = call.loop.data[0];
+  Inputs<O::kInputs> inputs;
+  for (int k = 0; k < O::kInputs; k++) inputs.of[k] = k + 1;
+  run_elementwise(Place(call.launch), call.loop, kernels, body, operands, inputs);
 }
 
 template <class F>
@@ -60,11 +69,7 @@ void run(const PointwiseCall& call) {
   using Body = PointwiseBody<F>;
   const Body body{F::kParams > 0 ? parameter<Lane>(call.params[0]) : Lane(0),
                   F::kParams > 1 ? parameter<Lane>(call.params[1]) : Lane(0)};
-  Operands<Body> operands{};
-  operands.out[0] = call.loop.data[0];
-  Inputs<Body> inputs;
-  for (int k = 0; k < Body::kInputs; k++) inputs.of[k] = k + 1;
-  run_elementwise(Place(call.launch), call.loop, body, operands, inputs);
+  run_body(call, kKernels<Body>, &body);
 }
 
 /// Whether the rows of a class are computed in this type.

@@ -38,8 +38,14 @@ constexpr int place_among(unsigned reads, int operand) {
 template <unsigned reads, int operand>
 inline constexpr int kPlace = place_among(reads, operand);
 
+/// A call's numbers, the same for all rows.
+struct GradNumbers {
+  double p, q;
+  unsigned wanted;  // bit k: the derivative by operand k
+};
+
 template <class D0, class D1, class D2>
-struct GradBody {
+struct GradBody : GradNumbers {
   using Lane = Num<TS_REAL>;
   using Result = Lane;
   using Types = GradTypes;
@@ -47,9 +53,6 @@ struct GradBody {
   static constexpr int kInputs = 1 + (kReads & 1) + (kReads >> 1 & 1) + (kReads >> 2 & 1) + (kReads >> 3 & 1);
   static constexpr int kOutputs = 3;
   static constexpr bool kShort = false;
-
-  double p, q;
-  unsigned wanted;  // bit k: the derivative by operand k
 
   template <class D, int k>
   __device__ void put(const Lane (&in)[kInputs], Lane (&out)[kOutputs]) const {
@@ -66,23 +69,32 @@ struct GradBody {
   }
 };
 
-template <class D0, class D1, class D2>
-void run(const PointwiseGradCall& call) {
-  using Body = GradBody<D0, D1, D2>;
-  Body body{call.params[0].to_double(), call.params[1].to_double(), 0};
-  Operands<Body> operands{};
-  for (int k = 0; k < 3; k++) {
-    operands.out[k] = call.results[k];
-    body.wanted |= call.results[k] ? 1u << k : 0u;
-  }
-  Inputs<Body> inputs;
+template <class O>
+[[gnu::noinline]] void run_row(const PointwiseGradCall& call, const Kernels<O>& kernels, const void* body,
+                               unsigned reads) {
+  O operands{};
+  for (int k = 0; k < 3; k++) operands.out[k] = call.results[k];
+  Inputs<O::kInputs> inputs;
   for (int& of : inputs.of) of = -1;
   for (TS_REAL& number : operands.number) number = 1;
   inputs.of[0] = 1;
   int operand = 2;
   for (int k = 0; k < 4; k++)
-    if (call.reads >> k & 1) inputs.of[place_among(Body::kReads, k)] = operand++;
-  run_elementwise(Place(call.launch), call.loop, body, operands, inputs);
+    if (call.reads >> k & 1) inputs.of[place_among(reads, k)] = operand++;
+  run_elementwise(Place(call.launch), call.loop, kernels, body, operands, inputs);
+}
+
+[[gnu::noinline]] GradNumbers numbers_of(const PointwiseGradCall& call) {
+  GradNumbers numbers{call.params[0].to_double(), call.params[1].to_double(), 0};
+  for (int k = 0; k < 3; k++) numbers.wanted |= call.results[k] ? 1u << k : 0u;
+  return numbers;
+}
+
+template <class D0, class D1, class D2>
+void run(const PointwiseGradCall& call) {
+  using Body = GradBody<D0, D1, D2>;
+  const Body body{numbers_of(call)};
+  run_row(call, kKernels<Body>, &body, Body::kReads);
 }
 
 using Function = void (*)(const PointwiseGradCall&);
