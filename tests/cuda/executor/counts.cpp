@@ -110,7 +110,8 @@ void write_report() {
                                                   {"stream_waits", c.stream_waits},
                                                   {"bytes_copied", c.bytes_copied},
                                                   {"bytes_to_host", c.bytes_to_host},
-                                                  {"bytes_from_host", c.bytes_from_host}};
+                                                  {"bytes_from_host", c.bytes_from_host},
+                                                  {"current_device", current_device()}};
   std::fprintf(out, "{\n");
   for (const auto& [name, number] : numbers) std::fprintf(out, "  \"%s\": %ld,\n", name, number);
   std::fprintf(out, "  \"kernels\": {\n");

@@ -37,6 +37,7 @@ struct CUstream_st {
   int device = 0;
   int clock = tessera_executor::add_clock();
   bool is_default = false;
+  bool of_thread = false;  // the default stream of one host thread
   bool destroyed = false;
   std::deque<tessera_executor::Op> queue;
   struct CUgraph_st* capture = nullptr;
@@ -76,7 +77,21 @@ Streams& streams() {
   return *made;
 }
 
+// What cudaStreamPerThread names. The plugin has no use for it: it is here to show what would go wrong.
+CUstream_st* stream_of_thread() {
+  thread_local std::vector<CUstream_st*> mine(static_cast<size_t>(options().devices));
+  CUstream_st*& found = mine[size_t(device_of_thread)];
+  if (found == nullptr) {
+    streams().all.push_back(std::make_unique<CUstream_st>());
+    found = streams().all.back().get();
+    found->device = device_of_thread;
+    found->of_thread = true;
+  }
+  return found;
+}
+
 CUstream_st* find(cudaStream_t stream) {
+  if (stream == reinterpret_cast<cudaStream_t>(2)) return stream_of_thread();
   return stream == nullptr ? streams().defaults[size_t(device_of_thread)] : stream;
 }
 
@@ -128,6 +143,21 @@ cudaError_t add(CUstream_st* s, Op op) {
   return cudaSuccess;
 }
 
+// The legacy default stream and those of threads wait for each other, as CUDA has it; those of two threads do not.
+void wait_for_defaults(CUstream_st* s) {
+  for (const auto& other : streams().all) {
+    const bool waits = s->is_default ? other->of_thread : s->of_thread && other->is_default;
+    if (!waits || other->device != s->device || other->queue.empty()) continue;
+    auto* const done = new CUevent_st;
+    done->recorded = 1;
+    add(other.get(), {"an event", [done, before = other.get()] {
+                        done->happened = 1;
+                        done->knows = clock_of(before->clock);
+                      }});
+    add(s, {"a wait", nullptr, done, 1});
+  }
+}
+
 bool wrong_device(int device) { return device < 0 || device >= options().devices; }
 
 // What a thread may not do while it captures (mode global or its own): returns the error and spoils the capture.
@@ -170,6 +200,7 @@ void queue_kernel(const Kernel& kernel, cudaStream_t stream, const void* params,
   const auto kept = std::shared_ptr<char[]>(new char[bytes + 16]);
   char* at = reinterpret_cast<char*>((uintptr_t(kept.get()) + 15) & ~uintptr_t(15));
   std::memcpy(at, params, bytes);
+  wait_for_defaults(s);
   add(s, {kernel.name, [kept, at, bytes, kernel, device = s->device] { run_kernel(kernel, at, bytes, device); }});
 }
 
@@ -375,6 +406,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   CUstream_st* s = find(stream);
   check_device_side(to, "a copy", s->device);
   check_device_side(from, "a copy", s->device);
+  wait_for_defaults(s);
   counts().copies++;
   counts().bytes_copied += long(bytes);
   if (!is_device_address(to)) counts().bytes_to_host += long(bytes);
