@@ -1,5 +1,7 @@
 #include "backends/cuda/allocator.h"
 
+#include <utility>
+
 #include "backends/cuda/blocks_seen.h"
 #include "backends/cuda/events.h"
 
@@ -151,13 +153,15 @@ void Allocator::release(void* address) noexcept {
   if (block->users.empty()) [[likely]]
     return give_back(block);
   block->state = Block::Awaiting;
-  if (capturing()) deferred_.push_back(block);
-  else await_users(block);
+  if (!capturing()) return await_users(block);
+  deferred_.push_back(block);
+  // A graph's own memory is free in the graph's order: later there are launches of it that nobody waits for here.
+  if (block->heap->pool != nullptr) seen::block_freed(block->at, block->stream), block->told = true;
 }
 
 // To the list of its size; a list that another size had makes room.
 void Allocator::give_back(Block* block) {
-  seen::block_freed(block->at, block->stream);
+  if (!std::exchange(block->told, false)) seen::block_freed(block->at, block->stream);
   count(*block->heap, [&](int k) {
     stats_.active[k].add(-1);
     stats_.active_bytes[k].add(-int64_t(block->bytes));

@@ -40,6 +40,7 @@ struct Block {
   Block *before = nullptr, *behind = nullptr;  // neighbours in the segment
   Block* next = nullptr;                       // on a list of its size
   enum State : uint8_t { Taken, Awaiting, Listed, Free } state = Free;
+  bool told = false;                // the executor knows that it is free
   int events = 0;                   // that it awaits
   std::vector<cudaStream_t> users;  // other streams that use it
   bool is_split() const { return before != nullptr || behind != nullptr; }

@@ -16,7 +16,7 @@ namespace tessera::tensor::cuda {
 extern const PluginHost* host;  // set once by the entry
 
 [[noreturn]] void fail_with(TensorErrorKind kind, const char* message, const char* notes = nullptr);
-/// RuntimeError "CUDA error: ..." unless the call went well; out of memory becomes OutOfMemoryError.
+/// AcceleratorError "CUDA error: ..." unless the call went well; out of memory becomes OutOfMemoryError.
 void check_call(cudaError_t result);
 /// After a launch: catches what the launch itself refused (the kernel's own faults show at the next synchronisation).
 inline void check_launch() { check_call(cudaGetLastError()); }
@@ -87,10 +87,11 @@ inline unsigned blocks_for(int64_t n, int per_thread = 4) {
   return unsigned(blocks < 1 ? 1 : blocks > 65535 * 16 ? 65535 * 16 : blocks);
 }
 
-/// Parts of the table: memory.cpp, streams.cpp, graphs.cpp.
+/// Parts of the table: memory.cpp, streams.cpp, graphs.cpp, marks.cpp.
 void fill_memory(DeviceBackend& table);
 void fill_streams(DeviceBackend& table);
 void fill_graphs(DeviceBackend& table);
+void fill_marks(DeviceBackend& table);
 /// Where the device's kernels report faults; made when it is first asked for.
 ErrorWord* error_word(Device device);
 /// Asks for the device's error word to be copied to the host with the work that the stream has.

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/cuda/relaxed.h"
+
 namespace tessera::tensor::cuda {
 namespace {
 
@@ -44,6 +46,7 @@ void keep_event(Device device, cudaEvent_t event) noexcept {
 }
 
 bool has_happened(cudaEvent_t event) {
+  const Relaxed relaxed;
   const cudaError_t result = cudaEventQuery(event);
   if (result == cudaErrorNotReady) return cudaGetLastError(), false;
   check_call(result);

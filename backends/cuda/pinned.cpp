@@ -9,6 +9,7 @@
 
 #include "backends/cuda/allocator.h"
 #include "backends/cuda/events.h"
+#include "backends/cuda/relaxed.h"
 
 namespace tessera::tensor::cuda {
 namespace {
@@ -88,6 +89,7 @@ HostBlock* block_with(Cache& c, const void* address) {
 HostBlock* new_block(Cache& c, size_t bytes) {
   const auto since = Clock::now();
   void* memory = nullptr;
+  const Relaxed relaxed;
   check_call(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable));
   note_time(c.stats.alloc_time, since);
   c.stats.host_allocs++;
@@ -168,6 +170,7 @@ void note_use_of_pinned(const void* address, Device device, cudaStream_t stream)
 }
 
 void trim_pinned() {
+  const Relaxed relaxed;
   Cache& c = cache();
   const std::lock_guard guard(c.mutex);
   look_at_events(c, false);

@@ -50,18 +50,26 @@ bool is_lasting(cudaError_t error) {
   }
 }
 
+// The second line of PyTorch's message.
+std::string help_for(cudaError_t error) {
+  if (error == cudaErrorInvalidDevice) return "\nGPU device may be out of range, do you have enough GPUs?";
+  return std::string("\nSearch for `") + cudaGetErrorName(error) +
+         "' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.";
+}
+
 }  // namespace
 
 void check_call(cudaError_t result) {
   if (result == cudaSuccess) return;
   cudaGetLastError();  // an error that is not sticky must not show up again at the next check
   if (result == cudaErrorMemoryAllocation) fail_with(TensorErrorKind::OutOfMemory, "CUDA out of memory.");
-  const std::string message = std::string("CUDA error: ") + cudaGetErrorString(result);
-  fail_with(TensorErrorKind::Runtime, message.c_str(),
-            is_lasting(result)
-                ? "the device is lost to this process: save what is on the host and start it again\n"
-                  "kernels run later than the line that launches them: TESSERA_SYNC=1 shows which one it was"
-                : nullptr);
+  const std::string message = std::string("CUDA error: ") + cudaGetErrorString(result) + help_for(result);
+  host->fail_device(int(result), message.c_str(),
+                    is_lasting(result)
+                        ? "the device is lost to this process: save what is on the host and start it again\n"
+                          "kernels run later than the line that launches them: TESSERA_SYNC=1 shows which one it was"
+                        : nullptr);
+  __builtin_unreachable();
 }
 
 namespace {
@@ -219,6 +227,7 @@ DeviceBackend make_table() {
   fill_memory(table);
   fill_streams(table);
   fill_graphs(table);
+  fill_marks(table);
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/cuda/allocator.h"
 #include "backends/cuda/blocks_seen.h"
 #include "backends/cuda/events.h"
+#include "backends/cuda/relaxed.h"
 
 namespace tessera::tensor::cuda {
 namespace {
@@ -18,17 +19,6 @@ size_t segment_bytes(size_t wanted) {
   if (wanted < 10 * kMega) return 20 * kMega;
   return (wanted + 2 * kMega - 1) / (2 * kMega) * (2 * kMega);
 }
-
-// While this lives the thread may call what a capture elsewhere or its own would forbid.
-class Relaxed {
- public:
-  Relaxed() { check_call(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~Relaxed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  Relaxed(const Relaxed&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 std::string size_text(size_t bytes) {
   char text[64];
@@ -57,13 +47,8 @@ Block* Allocator::new_segment(Heap& heap, size_t wanted, cudaStream_t stream) {
   if (limit_ != 0 && reserved_ + bytes > limit_) return nullptr;
   const OnDevice here(device_);
   void* segment = nullptr;
-  cudaError_t result;
-  if (capturing()) {
-    const Relaxed relaxed;
-    result = cudaMalloc(&segment, bytes);
-  } else {
-    result = cudaMalloc(&segment, bytes);
-  }
+  const Relaxed relaxed;
+  const cudaError_t result = cudaMalloc(&segment, bytes);
   if (result == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     return nullptr;
@@ -118,6 +103,7 @@ void Allocator::free_unused() {
 
 void Allocator::free_segments(Heap& heap) {
   empty_lists(heap);
+  const Relaxed relaxed;
   for (auto at = heap.free.begin(); at != heap.free.end();) {
     Block* const block = *at;
     if (block->is_split()) {

@@ -3,6 +3,8 @@
 #include <mutex>
 
 #include "backends/cuda/cuda.h"
+#include "backends/cuda/events.h"
+#include "backends/cuda/relaxed.h"
 
 namespace tessera::tensor::cuda {
 namespace {
@@ -36,6 +38,7 @@ Errors& errors_of(Device device) {
   Errors& mine = errors[index_of(device)];
   std::call_once(mine.made, [&] {
     const OnDevice here(device);
+    const Relaxed relaxed;
     // A refusal is thrown to the caller, and the next one goes on from there.
     if (mine.word == nullptr) check_call(cudaMalloc(reinterpret_cast<void**>(&mine.word), sizeof(ErrorWord)));
     clear(mine.word);
@@ -140,6 +143,14 @@ void wait_event(Device device, StreamHandle stream, EventHandle event) {
   check_call(cudaStreamWaitEvent(stream_of(stream), event_of(event), 0));
 }
 
+void order_streams(Device device, StreamHandle stream, Device before_device, StreamHandle before) {
+  const cudaEvent_t reached = event_behind(before_device, stream_of(before));
+  const OnDevice here(device);
+  const cudaError_t result = cudaStreamWaitEvent(stream_of(stream), reached, 0);
+  keep_event(before_device, reached);  // who waits for it has been told already
+  check_call(result);
+}
+
 bool event_done(Device, EventHandle event) { return done(cudaEventQuery(event_of(event))); }
 void synchronize_event(Device, EventHandle event) { check_call(cudaEventSynchronize(event_of(event))); }
 
@@ -165,6 +176,7 @@ void fill_streams(DeviceBackend& table) {
   table.stream_done = stream_done;
   table.synchronize_stream = synchronize_stream;
   table.synchronize = synchronize;
+  table.order_streams = order_streams;
   table.create_event = create_event;
   table.destroy_event = destroy_event;
   table.record_event = record_event;

@@ -472,7 +472,7 @@ Type* plain_type(Interpreter& in, const char* name, uint32_t size) {
 Type* make_class(Interpreter& in, ErrorKind kind, Type* base) {
   NativeTypeSpec spec;
   spec.name = kClasses[static_cast<size_t>(kind)].name;
-  spec.module = kind == ErrorKind::OutOfMemoryError ? "torch.cuda" : "builtins";
+  spec.module = kind == ErrorKind::OutOfMemoryError ? "torch" : "builtins";
   spec.kind = ObjectKind::Exception;
   spec.size = sizeof(Exception) + sizeof(Attributes);
   spec.flags = kExceptionType;

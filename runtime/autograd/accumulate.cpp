@@ -7,7 +7,10 @@
 
 namespace tessera::tensor {
 
-AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) { sequence = kLeafSequence; }
+AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
+  sequence = kLeafSequence;
+  made(leaf);
+}
 
 AccumulateGrad::~AccumulateGrad() {
   if (AutogradMeta* meta = leaf_.impl()->autograd; meta && meta->accumulator == this) meta->accumulator = nullptr;

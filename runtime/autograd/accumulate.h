@@ -14,6 +14,7 @@ class AccumulateGrad final : public Node {
   /// Runs the leaf's hooks on a gradient that arrives.
   Tensor run_hooks(Tensor grad) const;
   const Tensor& leaf() const { return leaf_; }
+  const Tensor& gradient() const { return autograd_meta(leaf_).grad; }
 
  private:
   void take(const Tensor& arrived);

@@ -8,6 +8,7 @@
 
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/function.h"
+#include "runtime/autograd/sweep_streams.h"
 #include "runtime/ops.h"
 
 namespace tessera::tensor {
@@ -42,7 +43,7 @@ class Engine {
     Running running(pass_, limited_);
     for (size_t i = 0; i < tasks_.size(); i++) count_edges(i);
     if (limited_) mark_needed();
-    for (Start& s : starts_) receive(s.task, s.output, std::move(s.grad));
+    for (Start& s : starts_) receive(nullptr, s.task, s.output, std::move(s.grad));
     for (Start& s : starts_)
       if (Task& task = tasks_[s.task]; task.waiting == 0 && !task.queued) enqueue(s.task);
     while (!ready_.empty()) {
@@ -50,6 +51,7 @@ class Engine {
       ready_.pop();
       execute(next);
     }
+    streams_.join();
     for (size_t i = 0; i < running.last.size(); i++) {  // one may add another
       const auto callback = running.last[i];
       callback();
@@ -124,12 +126,16 @@ class Engine {
   // Leaves have the largest sequence but no edges.
   uint64_t rank(uint32_t i) const { return tasks_[i].node->sequence + 1; }
 
-  void receive(uint32_t at, uint32_t output, Tensor grad) {
+  void receive(const Node* from, uint32_t at, uint32_t output, Tensor grad) {
+    if (grad.defined()) streams_.hand_over(grad, from, *tasks_[at].node);
     TensorList& grads = tasks_[at].grads;
     if (grads.size() <= output) grads.resize(std::max<size_t>(output + 1, tasks_[at].node->outputs));
     Tensor& slot = grads[output];
     if (!slot.defined()) slot = std::move(grad);
-    else if (grad.defined()) slot = sum_of(std::move(slot), std::move(grad));
+    else if (grad.defined()) {
+      const OnStreamOf place(*tasks_[at].node);
+      slot = sum_of(std::move(slot), std::move(grad));
+    }
   }
 
   // In place where the first sum is ours alone.
@@ -151,17 +157,32 @@ class Engine {
     Node* node = tasks_[at].node;
     TensorList grads = std::move(tasks_[at].grads);
     grads.resize(std::max<size_t>(grads.size(), node->outputs));
-    if (!limited_ || tasks_[at].needed) run_hooks(node, grads);
-    for (const Capture& capture : tasks_[at].captures) captured_[capture.slot] = grads[capture.output];
     TensorList results(node->edges.size());
-    if (wants_run(tasks_[at], grads)) call(node, grads, results);
+    {
+      const OnStreamOf place(*node);
+      if (!limited_ || tasks_[at].needed) run_hooks(node, grads);
+      for (const Capture& capture : tasks_[at].captures) captured_[capture.slot] = grads[capture.output];
+      if (wants_run(tasks_[at], grads)) call(node, grads, results);
+    }
+    if (node->device >= 0) [[unlikely]]
+      end_at(*node, tasks_[at]);
     for (size_t i = 0; i < node->edges.size(); i++) {
       const Edge& edge = node->edges[i];
       if (!edge.node) continue;
       const uint32_t to = edge.node->task_;
-      if (results[i].defined()) receive(to, edge.output, std::move(results[i]));
+      if (results[i].defined()) receive(node, to, edge.output, std::move(results[i]));
       if (--tasks_[to].waiting == 0) enqueue(to);
     }
+  }
+
+  // What stays behind at a node: gradients that were asked for, a leaf's, those that results keep.
+  void end_at(const Node& node, const Task& task) {
+    TensorList kept;
+    for (const Capture& capture : task.captures) kept.push_back(captured_[capture.slot]);
+    if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node)) kept.push_back(leaf->gradient());
+    if (node.hooks)
+      for (const AutogradMeta* meta : node.hooks->retained) kept.push_back(meta->grad);
+    if (!kept.empty()) streams_.end_at(node, kept);
   }
 
   bool wants_run(const Task& task, const TensorList& grads) const {
@@ -275,6 +296,7 @@ class Engine {
   std::vector<CountedPtr<Node>> roots_;  // hold the graph while it is swept
   std::vector<Start> starts_;
   std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
+  SweepStreams streams_;
   TensorList captured_;
 };
 

@@ -108,6 +108,7 @@ void remember_forward(Node& node) {
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output) {
   if (!is_differentiable(out.dtype())) return;
   remember_forward(*node);
+  node->made(out);
   AutogradMeta& meta = autograd_meta(out);
   meta.grad_fn = std::move(node);
   meta.output = output;

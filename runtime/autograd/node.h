@@ -106,6 +106,13 @@ class Node : public Counted {
   /// Adds the edge of the next input: its node, or a fresh leaf accumulator, or nothing.
   void add_input(const Tensor& input);
   void add_edge(Edge edge);
+  /// Notes where the node made its result: backward runs on the stream that is current there now (sweep_streams.h).
+  void made(const Tensor& result) {
+    if (!result.device().is_cuda() || device >= 0) [[likely]]
+      return;
+    device = result.device().index;
+    stream = Context::current().streams.get(device);
+  }
   bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
   NodeHooks& own_hooks() {
     if (!hooks) hooks = std::make_unique<NodeHooks>();
@@ -119,6 +126,8 @@ class Node : public Counted {
   uint32_t outputs = 1;
   bool released = false;
   bool runs_without_gradients = false;  // backward is called even when no gradient arrived
+  int8_t device = -1;                   // of CUDA; -1: its results lie elsewhere
+  StreamHandle stream = nullptr;        // of that device
   EdgeList edges;
   std::unique_ptr<NodeHooks> hooks;
 

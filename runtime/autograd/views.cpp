@@ -86,8 +86,7 @@ Tensor spread(const Tensor& given, const Geometry& view, const Geometry& base) {
   Tensor out = zeros_laid_out(base, type_beside(grad.dtype(), view, base), grad.device());
   if (grad.numel() == 0) return out;
   // The view may show more of the memory than the base does: what lies outside is lost.
-  const bool outside =
-      out.dtype() == grad.dtype() && (view.offset < base.offset || end_of(view) > end_of(base));
+  const bool outside = out.dtype() == grad.dtype() && (view.offset < base.offset || end_of(view) > end_of(base));
   if (!outside && !overlaps(view)) {
     copy_(part_of(out, base, view), grad);
     return out;
@@ -157,6 +156,7 @@ void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, u
   meta.one_of_several_views = one_of_several || (from && from->one_of_several_views);
   if (!node) return;
   remember_forward(*node);
+  node->made(view);
   meta.grad_fn = std::move(node);
   meta.output = output;
   view.impl()->flags |= TensorImpl::kRequiresGrad;

@@ -54,6 +54,16 @@ struct EventOptions {
   bool blocking = false;  // a host that waits sleeps
 };
 
+/// Marks for the tools that record what a program does. Where none listens they do nothing.
+struct ProfilerMarks {
+  int (*push)(const char* text);  // begins a range that lies within those that are open: how many these are
+  int (*pop)();                   // ends the innermost one: how many are open then
+  uint64_t (*start)(const char* text);
+  void (*end)(uint64_t range);
+  void (*mark)(const char* text);
+};
+inline constexpr int kNobodyListens = -2;  // what push and pop answer then
+
 using GraphHandle = struct DeviceGraph*;
 
 enum class CaptureMode : uint8_t { Global, ThreadLocal, Relaxed };  // which threads a capture forbids unsafe calls
@@ -113,6 +123,8 @@ struct DeviceBackend {
   bool (*stream_done)(Device device, StreamHandle stream);
   void (*synchronize_stream)(Device device, StreamHandle stream);
   void (*synchronize)(Device device);
+  /// What `stream` is given from now on comes after what `before`, of another device or the same, was given.
+  void (*order_streams)(Device device, StreamHandle stream, Device before_device, StreamHandle before);
 
   EventHandle (*create_event)(Device device, EventOptions options);
   void (*destroy_event)(Device device, EventHandle event) noexcept;
@@ -137,6 +149,8 @@ struct DeviceBackend {
   ErrorWord* (*error_word)(Device device);
   /// Moves a fault out, if there is one. Called after a synchronisation.
   bool (*take_error)(Device device, ErrorWord& out);
+
+  ProfilerMarks marks;
 };
 
 /// Null when the device type has no backend (for cuda: the plugin could not be loaded).

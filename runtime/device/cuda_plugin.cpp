@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "runtime/device/accelerator_error.h"
 #include "runtime/device/plugin.h"
 #include "tessera_interface.h"
 
@@ -22,12 +23,19 @@ std::string program_folder() {
   return whole.substr(0, whole.rfind('/'));
 }
 
+void add_notes(TensorError& error, const char* notes) {
+  if (notes == nullptr) return;
+  std::istringstream lines(notes);
+  for (std::string line; std::getline(lines, line);) error.add_note(line);
+}
 void throw_for_plugin(TensorErrorKind kind, const char* message, const char* notes) {
   TensorError error(kind, message);
-  if (notes != nullptr) {
-    std::istringstream lines(notes);
-    for (std::string line; std::getline(lines, line);) error.add_note(line);
-  }
+  add_notes(error, notes);
+  throw error;
+}
+void throw_for_device(int code, const char* message, const char* notes) {
+  AcceleratorError error(code, message);
+  add_notes(error, notes);
   throw error;
 }
 
@@ -59,7 +67,7 @@ Opened open_plugin() {
   void* library = open_library(opened.why);
   if (library == nullptr) return opened;
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntryName));
-  const PluginHost host = {TESSERA_INTERFACE, throw_for_plugin};
+  const PluginHost host = {TESSERA_INTERFACE, throw_for_plugin, throw_for_device};
   opened.backend = take_plugin(entry == nullptr ? nullptr : entry(host), host.interface, DeviceType::Cuda, opened.why);
   return opened;
 }

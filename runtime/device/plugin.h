@@ -17,6 +17,8 @@ struct PluginHost {
   uint64_t interface;
   /// Does not return. Lines of `notes` (which may be null) are shown under the message.
   void (*fail)(TensorErrorKind kind, const char* message, const char* notes);
+  /// Likewise with what the device's driver said: torch.AcceleratorError and its error_code.
+  void (*fail_device)(int code, const char* message, const char* notes);
 };
 
 /// A kernel for one slot. In a plugin: one static object beside each kernel, `const PluginKernel entry(...)`.

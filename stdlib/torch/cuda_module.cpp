@@ -5,6 +5,8 @@
 #include <string>
 
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
+#include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
@@ -388,6 +390,8 @@ void fill_cuda(Interpreter& in, Module& module) {
   for (const auto& row : rows) in.def(module, row.signature, "", row.function);
   add_cuda_events(in, module);
   add_cuda_graphs(in, module);
+  add_cuda_marks(in, module);
+  dict_set_str(in, module.dict, intern(in, "OutOfMemoryError"), Value(error_type(in, ErrorKind::OutOfMemoryError)));
 }
 
 }  // namespace tessera::stdlib

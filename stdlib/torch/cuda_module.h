@@ -20,5 +20,6 @@ StreamHandle stream_argument(Interpreter& in, Device device, const Value& v);
 
 void add_cuda_events(Interpreter& in, Module& module);  // cuda_events.cpp
 void add_cuda_graphs(Interpreter& in, Module& module);  // cuda_graphs.cpp
+void add_cuda_marks(Interpreter& in, Module& module);   // cuda_marks.cpp
 
 }  // namespace tessera::stdlib

@@ -6,9 +6,11 @@
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
 #include "lang/types/number.h"
+#include "runtime/device/accelerator_error.h"
 #include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/op.h"
 #include "stdlib/torch/error_notes.h"
+#include "stdlib/torch/memory_holders.h"
 
 namespace tessera::stdlib {
 
@@ -177,13 +179,19 @@ ErrorKind language_kind(TensorErrorKind kind) {
   return ErrorKind::RuntimeError;
 }
 
-// Its class is written in the language, and of a submodule that the script may not have named yet.
-[[noreturn]] void raise_linalg_error(Interpreter& in, const Error& raised) {
-  const Value module(static_cast<Object*>(in.import("torch.linalg")));
-  const Value type = get_attr(in, module, intern(in, "LinAlgError"));
+// Of a class that is written in the language, in a module that the script may not have named yet.
+Value exception_of(Interpreter& in, const char* module_name, const char* class_name, const Error& raised) {
+  const Value module(static_cast<Object*>(in.import(module_name)));
+  const Value type = get_attr(in, module, intern(in, class_name));
   const Value args = make_tuple(in, {make_str(in, raised.message)});
   const Value exception = make_exception(in, static_cast<Type*>(type.as_object()), args);
   as_exception(exception)->notes = raised.notes;
+  return exception;
+}
+
+[[noreturn]] void raise_accelerator_error(Interpreter& in, const Error& raised, int code) {
+  const Value exception = exception_of(in, "torch._rarely", "AcceleratorError", raised);
+  set_attr(in, exception, intern(in, "error_code"), Value::integer(code));
   throw Thrown(exception);
 }
 
@@ -199,7 +207,12 @@ void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> o
     // No memory for them.
   }
   raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());
-  if (dynamic_cast<const LinAlgError*>(&error) != nullptr) raise_linalg_error(in, raised);
+  if (error.kind() == TensorErrorKind::OutOfMemory)
+    for (std::string& line : memory_holders(in)) raised.notes.push_back(std::move(line));
+  if (dynamic_cast<const LinAlgError*>(&error) != nullptr)
+    throw Thrown(exception_of(in, "torch.linalg", "LinAlgError", raised));
+  if (const auto* lost = dynamic_cast<const AcceleratorError*>(&error))
+    raise_accelerator_error(in, raised, lost->code());
   throw raised;
 }
 

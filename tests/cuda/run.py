@@ -1,24 +1,44 @@
 #!/usr/bin/env python3
 """tests/cuda/run.py [WORD...]: the scripts beside this file with the host executor as plugin, under some seeds of the order in which
 streams, blocks and threads take turns. A script asserts what it wants; what it prints has to be the same under every seed.
+A line `# executor: OPTIONS` gives it options of the executor's own, `report=%` a report, whose marks a line `# marks: [...]` tells.
 --tsr PROGRAM, --plugin FILE, --seeds N, --jobs N. The last line is `N passed, N failed`."""
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE.parent.parent / 'build/release'
 
 
+def said_in(script, word):
+    """What stands behind `# word: ` in the script's head."""
+    for line in script.read_text().splitlines():
+        if line.startswith(f'# {word}: '):
+            return line[len(word) + 4:]
+        if not line.startswith('#'):
+            return ''
+    return ''
+
+
 def run(script, seed, args):
-    environment = dict(os.environ, TESSERA_CUDA_PLUGIN=os.path.realpath(args.plugin), TESSERA_EXECUTOR=f'seed={seed}')
-    try:
-        return subprocess.run([args.tsr, str(script)], env=environment, capture_output=True, text=True, timeout=args.timeout)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess([], 124, '', f'no end in {args.timeout} seconds')
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, 'report.json')
+        options = f'seed={seed},' + said_in(script, 'executor').replace('%', str(report))
+        environment = dict(os.environ, TESSERA_CUDA_PLUGIN=os.path.realpath(args.plugin), TESSERA_EXECUTOR=options)
+        try:
+            done = subprocess.run([args.tsr, str(script)], env=environment, capture_output=True, text=True, timeout=args.timeout)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess([], 124, '', f'no end in {args.timeout} seconds')
+        marks = said_in(script, 'marks')
+        if marks and done.returncode == 0 and json.loads(report.read_text())['marks'] != json.loads(marks):
+            return subprocess.CompletedProcess([], 1, '', f"the report has {json.loads(report.read_text())['marks']}")
+        return done
 
 
 def check(script, args):

@@ -114,7 +114,10 @@ void write_report() {
                                                   {"current_device", current_device()}};
   std::fprintf(out, "{\n");
   for (const auto& [name, number] : numbers) std::fprintf(out, "  \"%s\": %ld,\n", name, number);
-  std::fprintf(out, "  \"kernels\": {\n");
+  std::fprintf(out, "  \"marks\": [");
+  for (size_t k = 0; k < marks_heard().size(); k++)
+    std::fprintf(out, "%s\"%s\"", k == 0 ? "" : ", ", marks_heard()[k].c_str());
+  std::fprintf(out, "],\n  \"kernels\": {\n");
   for (const auto& [name, k] : report().kernels) write_kernel(out, name, k, name == report().kernels.rbegin()->first);
   std::fprintf(out, "  }\n}\n");
   std::fclose(out);

@@ -59,6 +59,7 @@ struct Counts {
 Counts& counts();
 extern bool options_report;  // a report is asked for
 void write_report();
+const std::vector<std::string>& marks_heard();  // marks.cpp
 /// An access of a sampled warp, for the sectors of the report; what a launch did.
 void sample(const void* site, const void* address, size_t bytes, bool write);
 bool wants_samples(unsigned block, unsigned warp);
@@ -72,6 +73,10 @@ void count_launch(const Kernel& kernel, const Traffic& traffic);
 std::string readable(const char* name);
 
 std::recursive_mutex& lock();
+
+/// For what a thread may not call while it captures, or another one does in the mode for all (CUDA's "unsafe" functions): the
+/// error, and the capture is spoilt. streams.cpp
+cudaError_t refused_in_capture();
 
 // ---- memory ----
 

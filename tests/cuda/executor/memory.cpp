@@ -341,6 +341,7 @@ extern "C" {
 cudaError_t cudaMalloc(void** out, size_t bytes) {
   const std::lock_guard guard(lock());
   if (cudaError_t fault = asked_fault("cudaMalloc")) return remember(fault);
+  if (cudaError_t refused = refused_in_capture()) return remember(refused);
   counts().allocations++;
   return remember(allocate(out, bytes));
 }
@@ -348,6 +349,7 @@ cudaError_t cudaMalloc(void** out, size_t bytes) {
 cudaError_t cudaFree(void* block) {
   const std::lock_guard guard(lock());
   if (cudaError_t fault = asked_fault("cudaFree")) return remember(fault);
+  if (cudaError_t refused = refused_in_capture()) return remember(refused);
   if (block == nullptr) return cudaSuccess;
   counts().frees++;
   finish_all();  // as CUDA's, it waits
@@ -365,6 +367,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
 cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned) {
   const std::lock_guard guard(lock());
   if (cudaError_t fault = asked_fault("cudaHostAlloc")) return remember(fault);
+  if (cudaError_t refused = refused_in_capture()) return remember(refused);
   counts().host_allocations++;
   *out = std::malloc(bytes);
   pinned()[static_cast<char*>(*out)] = bytes;
@@ -374,6 +377,7 @@ cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned) {
 cudaError_t cudaFreeHost(void* block) {
   const std::lock_guard guard(lock());
   if (cudaError_t fault = asked_fault("cudaFreeHost")) return remember(fault);
+  if (cudaError_t refused = refused_in_capture()) return remember(refused);
   if (pinned().erase(static_cast<char*>(block)) == 0) return cudaErrorInvalidValue;
   finish_all();
   std::free(block);

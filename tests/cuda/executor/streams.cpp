@@ -8,15 +8,20 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "executor.h"
 
-struct CUevent_st {
-  uint64_t recorded = 0;  // how often it was asked for
-  uint64_t happened = 0;
+/// One recording of an event: whoever waits for it waits for this one, though the event is recorded again meanwhile.
+struct Recording {
+  bool happened = false;
   tessera_executor::Clock knows;  // what happened before it
   std::chrono::steady_clock::time_point when;
+};
+
+struct CUevent_st {
+  std::shared_ptr<Recording> last;  // null: it was never recorded
   bool timed = true;
   struct CUgraph_st* capture = nullptr;  // recorded while its stream was captured
 };
@@ -26,8 +31,7 @@ namespace tessera_executor {
 struct Op {
   const char* name;
   std::function<void()> run;
-  CUevent_st* waits_for = nullptr;
-  uint64_t version = 0;
+  std::shared_ptr<const Recording> waits_for = nullptr;
   std::shared_ptr<const Clock> known = nullptr;  // what the host knew when it gave it
 };
 
@@ -45,7 +49,8 @@ struct CUstream_st {
 struct CUgraph_st {
   CUstream_st* origin;
   cudaStreamCaptureMode mode;
-  std::vector<tessera_executor::Op> ops;
+  std::thread::id thread = std::this_thread::get_id();
+  std::vector<tessera_executor::Op> ops = {};
   bool invalid = false;
 };
 struct CUgraphExec_st {
@@ -98,7 +103,7 @@ CUstream_st* find(cudaStream_t stream) {
 bool may_run(const CUstream_st& s) {
   if (s.queue.empty()) return false;
   const Op& op = s.queue.front();
-  return op.waits_for == nullptr || op.waits_for->happened >= op.version;
+  return op.waits_for == nullptr || op.waits_for->happened;
 }
 
 // One piece of work of one stream; false when none may run.
@@ -160,14 +165,13 @@ void wait_for_defaults(CUstream_st* s) {
 
 bool wrong_device(int device) { return device < 0 || device >= options().devices; }
 
-// What a thread may not do while it captures (mode global or its own): returns the error and spoils the capture.
-cudaError_t refused_in_capture() {
-  for (CUgraph_st* graph : streams().captures)
-    if (graph->mode != cudaStreamCaptureModeRelaxed) {
-      graph->invalid = true;
-      return cudaErrorStreamCaptureUnsupported;
-    }
-  return cudaSuccess;
+// cudaThreadExchangeStreamCaptureMode
+thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;  // per thread: as in CUDA
+
+bool forbids(const CUgraph_st& graph) {
+  if (mode_of_thread == cudaStreamCaptureModeRelaxed) return false;
+  if (graph.thread == std::this_thread::get_id()) return graph.mode != cudaStreamCaptureModeRelaxed;
+  return mode_of_thread == cudaStreamCaptureModeGlobal && graph.mode == cudaStreamCaptureModeGlobal;
 }
 
 void check_device_side(const void* address, const char* what, int device) {
@@ -177,6 +181,15 @@ void check_device_side(const void* address, const char* what, int device) {
 }
 
 }  // namespace
+
+cudaError_t refused_in_capture() {
+  for (CUgraph_st* graph : streams().captures)
+    if (forbids(*graph)) {
+      graph->invalid = true;
+      return cudaErrorStreamCaptureUnsupported;
+    }
+  return cudaSuccess;
+}
 
 int current_device() { return device_of_thread; }
 
@@ -345,11 +358,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->capture = s->capture;
   if (s->capture != nullptr) return cudaSuccess;  // a graph keeps the order of the capture
   counts().events++;
-  const uint64_t version = ++event->recorded;
+  const auto recording = event->last = std::make_shared<Recording>();
   return add(s, {"an event", [=] {
-                   event->happened = std::max(event->happened, version);
-                   event->knows = clock_of(s->clock);
-                   event->when = std::chrono::steady_clock::now();
+                   recording->happened = true;
+                   recording->knows = clock_of(s->clock);
+                   recording->when = std::chrono::steady_clock::now();
                  }});
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -364,28 +377,32 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return remember(cudaErrorStreamCaptureUnsupported);
   }
   counts().stream_waits++;
-  return add(s, {"a wait", nullptr, event, event->recorded});
+  return add(s, {"a wait", nullptr, event->last});
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   TS_API(cudaEventQuery);
-  if (event->happened < event->recorded && streams().random() % 2) run_one();
-  if (event->happened < event->recorded) return cudaErrorNotReady;
-  host_learns(event->knows);
+  if (cudaError_t refused = refused_in_capture()) return remember(refused);
+  if (event->last == nullptr) return cudaSuccess;
+  if (!event->last->happened && streams().random() % 2) run_one();
+  if (!event->last->happened) return cudaErrorNotReady;
+  host_learns(event->last->knows);
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   TS_API(cudaEventSynchronize);
   counts().synchronisations++;
-  const uint64_t version = event->recorded;
-  run_until([&] { return event->happened >= version; });
-  host_learns(event->knows);
+  if (const auto last = event->last) {
+    run_until([&] { return last->happened; });
+    host_learns(last->knows);
+  }
   return remember(asked_fault("work"));
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
   TS_API(cudaEventElapsedTime);
-  if (!from->timed || !to->timed || !from->recorded || !to->recorded) return remember(cudaErrorInvalidResourceHandle);
-  if (from->happened < from->recorded || to->happened < to->recorded) return remember(cudaErrorNotReady);
-  *ms = std::chrono::duration<float, std::milli>(to->when - from->when).count();
+  if (!from->timed || !to->timed || from->last == nullptr || to->last == nullptr)
+    return remember(cudaErrorInvalidResourceHandle);
+  if (!from->last->happened || !to->last->happened) return remember(cudaErrorNotReady);
+  *ms = std::chrono::duration<float, std::milli>(to->last->when - from->last->when).count();
   return cudaSuccess;
 }
 
@@ -479,7 +496,7 @@ cudaError_t cudaMemset(void* to, int value, size_t bytes) { return cudaMemsetAsy
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   TS_API(cudaStreamBeginCapture);
   if (stream == nullptr) return remember(cudaErrorStreamCaptureImplicit);  // the legacy stream cannot be captured
-  stream->capture = new CUgraph_st{stream, mode, {}};
+  stream->capture = new CUgraph_st{stream, mode};
   streams().captures.insert(stream->capture);
   return cudaSuccess;
 }
@@ -509,9 +526,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   const std::lock_guard guard(lock());
-  static thread_local cudaStreamCaptureMode mine = cudaStreamCaptureModeGlobal;
-  std::swap(mine, *mode);
-  for (CUgraph_st* graph : streams().captures) graph->mode = mine;
+  std::swap(mode_of_thread, *mode);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long) {

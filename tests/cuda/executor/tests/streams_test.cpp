@@ -1,5 +1,6 @@
 // Work runs late, streams know nothing of each other without events, and the executor tells when it matters.
 #include <set>
+#include <thread>
 
 #include "testing.h"
 
@@ -177,6 +178,65 @@ TEST_CASE("executor: a graph is what was captured, each time it is launched") {
           for (int k = 0; k < 3; k++) cudaGraphLaunch(ready, a);
           cudaStreamSynchronize(a);
           if (to_host(x, 1)[0] != 6) violation("a wrong count");
+        }) == "");
+}
+
+TEST_CASE("executor: a wait is for the event as it was recorded then, though it is recorded again elsewhere") {
+  CHECK(fault_of([] {
+          int *x = device_array<int>(1), *y = device_array<int>(1), *z = device_array<int>(1);
+          cudaDeviceSynchronize();
+          const cudaStream_t a = new_stream(), b = new_stream(), c = new_stream();
+          const cudaEvent_t event = new_event();
+          launch_on<set_to>(a, 1, 1, 0, x, 3);
+          cudaEventRecord(event, a);
+          cudaStreamWaitEvent(c, event, 0);
+          launch_on<set_to>(b, 1, 1, 0, y, 4);
+          cudaEventRecord(event, b);
+          cudaStreamWaitEvent(c, event, 0);
+          launch_on<set_to>(c, 1, 1, 0, z, 0);
+          launch_on<add_to>(c, 1, 1, 0, z, x);
+          launch_on<add_to>(c, 1, 1, 0, z, y);
+          cudaStreamSynchronize(c);
+          if (to_host(z, 1)[0] != 7) violation("a wait for another recording");
+        }) == "");
+}
+
+TEST_CASE("executor: a capture forbids to ask the driver for memory, unless the thread says that it may") {
+  CHECK(fault_of([] {
+          const auto wants = [](cudaError_t got, cudaError_t wanted, const char* what) {
+            if (got != wanted) violation(std::string(what) + ": " + std::to_string(got));
+          };
+          const cudaStream_t a = new_stream();
+          void* x = nullptr;
+          cudaGraph_t graph = nullptr;
+          for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal}) {
+            wants(cudaStreamBeginCapture(a, mode), cudaSuccess, "begin");
+            wants(cudaMalloc(&x, 16), cudaErrorStreamCaptureUnsupported, "memory in a capture");
+            wants(cudaStreamEndCapture(a, &graph), cudaErrorStreamCaptureInvalidated, "a spoilt capture ended");
+            wants(cudaStreamBeginCapture(a, mode), cudaSuccess, "begin");
+            wants(cudaHostAlloc(&x, 16, 0), cudaErrorStreamCaptureUnsupported, "pinned memory in a capture");
+            wants(cudaStreamEndCapture(a, &graph), cudaErrorStreamCaptureInvalidated, "a spoilt capture ended");
+
+            wants(cudaStreamBeginCapture(a, mode), cudaSuccess, "begin");
+            cudaStreamCaptureMode relaxed = cudaStreamCaptureModeRelaxed;
+            cudaThreadExchangeStreamCaptureMode(&relaxed);
+            wants(cudaMalloc(&x, 16), cudaSuccess, "memory where it may");
+            cudaThreadExchangeStreamCaptureMode(&relaxed);
+            wants(cudaStreamEndCapture(a, &graph), cudaSuccess, "end");
+          }
+          wants(cudaStreamBeginCapture(a, cudaStreamCaptureModeRelaxed), cudaSuccess, "begin");
+          wants(cudaMalloc(&x, 16), cudaSuccess, "memory in a relaxed capture");
+          wants(cudaStreamEndCapture(a, &graph), cudaSuccess, "end");
+
+          // Another thread: only the mode for all forbids it.
+          for (const auto mode : {cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal}) {
+            wants(cudaStreamBeginCapture(a, mode), cudaSuccess, "begin");
+            std::thread([&] {
+              const bool forbidden = mode == cudaStreamCaptureModeGlobal;
+              wants(cudaMalloc(&x, 16), forbidden ? cudaErrorStreamCaptureUnsupported : cudaSuccess, "another thread");
+            }).join();
+            cudaStreamEndCapture(a, &graph);
+          }
         }) == "");
 }
 
