@@ -26,6 +26,8 @@ namespace {
     case ErrorWord::Target: fail(TensorErrorKind::Index, "Target ", word.value, " is out of bounds.");
     case ErrorWord::DivisionByZero: fail(TensorErrorKind::Runtime, "ZeroDivisionError");
     case ErrorWord::Probability:
+      check(word.dim != 2, TensorErrorKind::Runtime, "invalid Poisson rate, expected rate to be non-negative");
+      check(word.dim != 3, TensorErrorKind::Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
       check(
           word.dim == 0, TensorErrorKind::Runtime,  // a dim of 1: of a coin, not a weight
           "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "

@@ -10,9 +10,16 @@
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
+#include "runtime/ops/steps.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
+
+constinit Kernel<StepsCall> steps_kernel("steps");
+constinit Kernel<TrianglePlacesCall> triangle_places_kernel("triangle_places");
+static const KernelRegistration steps_known{steps_kernel, DeviceType::Meta, +[](const StepsCall&) {}};
+static const KernelRegistration places_known{triangle_places_kernel, DeviceType::Meta,
+                                             +[](const TrianglePlacesCall&) {}};
 namespace {
 
 DType type_or_default(MaybeType dtype) { return dtype.value_or(Context::current().default_dtype); }
@@ -248,6 +255,22 @@ void fill_from_host(const Tensor& out, F&& fill) {
   if (!direct) copy_into(out, host);
 }
 
+/// Whether a kernel of the device computes the elements, each from its number; then it has. `wide` in float64.
+bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, bool wide, const double* base) {
+  const DType type = out.dtype();
+  const bool is_wide_unsigned = type == kUInt16 || type == kUInt32 || type == kUInt64;
+  if (!out.device().is_cuda() || !steps_kernel.has(DeviceType::Cuda) || is_wide_unsigned || is_complex(type) ||
+      !out.is_contiguous())
+    return false;
+  if (is_integral(type)) start = double(Scalar(start).as(type).to_int()), end = double(Scalar(end).as(type).to_int());
+  const double way = wide ? end - start : float(end) - float(start), count = double(steps - 1);
+  const double step = steps <= 1 ? 0 : wide ? way / count : float(way) / float(count);
+  if (steps != 0)
+    steps_kernel(out.device(),
+                 {out.data_ptr(), type, steps, start, end, step, wide, base != nullptr, base ? *base : 0});
+  return true;
+}
+
 void check_steps(int64_t steps, DType type, const char* kernel) {
   check(steps >= 0, TensorErrorKind::Runtime, "number of steps must be non-negative");
   if (is_bool(type)) refuse_type(type, kernel);
@@ -268,6 +291,8 @@ struct Linspace {
       copy_into(real(out), linspace(a.real(), b.real(), steps, part, out.device()));
       return copy_into(imag(out), linspace(a.imag(), b.imag(), steps, part, out.device()));
     }
+    const bool wide = out.dtype() == kFloat64 || is_integral(out.dtype());
+    if (fill_by_steps(out, steps, start.to_double(), end.to_double(), wide, nullptr)) return;
     fill_from_host(out, [&](auto tag, auto* p) {
       using T = typename decltype(tag)::type;
       using Step = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
@@ -296,6 +321,7 @@ struct Logspace {
   }
   static void run(const Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, double base,
                   const auto&...) {
+    if (fill_by_steps(out, steps, start.to_double(), end.to_double(), !is_integral(out.dtype()), &base)) return;
     fill_from_host(out, [&](auto tag, auto* p) {
       using T = typename decltype(tag)::type;
       using Step = std::conditional_t<std::is_integral_v<T>, float, double>;

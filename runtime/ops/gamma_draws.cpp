@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "runtime/ops.h"
+#include "runtime/ops/draw_formulas.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/parametric_draws.h"
 #include "runtime/ops/random_draws.h"
 #include "runtime/ops/random_ops.h"
 #include "runtime/ops/views.h"
@@ -12,82 +14,17 @@
 namespace tessera::tensor {
 namespace {
 
-// Marsaglia and Tsang (2000): a cube of a shifted normal number, seldom refused. Below 1 the draw for alpha + 1 is scaled.
+struct HostNumbers {
+  Generator& generator;
+  double unit() { return generator.unit64(); }
+  double normal() { return generator.normal(); }
+};
 double draw_gamma(Generator& g, double alpha) {
-  double scale = 1;
-  if (alpha < 1) {
-    if (alpha == 0) return 0;
-    scale = std::pow(1 - g.unit64(), 1 / alpha);
-    alpha += 1;
-  }
-  const double d = alpha - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-  for (;;) {
-    double x, y;
-    do {
-      x = g.normal();
-      y = 1 + c * x;
-    } while (y <= 0);
-    const double v = y * y * y, u = 1 - g.unit64(), xx = x * x;
-    if (u < 1 - 0.0331 * xx * xx || std::log(u) < 0.5 * xx + d * (1 - v + std::log(v))) return scale * d * v;
-  }
+  HostNumbers numbers{g};
+  return draws::gamma(numbers, alpha);
 }
 
-double digamma_of(double x) {
-  double shift = 0;
-  for (; x < 10; x += 1) shift -= 1 / x;
-  const double z = 1 / (x * x);
-  return shift + std::log(x) - 0.5 / x -
-         z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760))))));
-}
-
-constexpr int kMostTerms = 100000;
-
-// dx / d alpha for a draw x: -(dP / d alpha) / p, P the distribution's function and p its density. Up to the mean from the
-// power series of P / p, whose terms u carry their logarithm's derivative; beyond it from the continued fraction of Q / (x p),
-// evaluated from its end together with its derivative.
-double gamma_slope(double alpha, double x) {
-  if (!(alpha > 0) || !(x > 0)) return x == 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  if (x <= alpha + 1) {
-    double u = x / alpha, psi = digamma_of(alpha + 1), sum = 0, total = 0;
-    const double log_x = std::log(x);
-    for (int n = 1; n < kMostTerms; n++) {
-      sum += u * (log_x - psi);
-      total += u;
-      psi += 1 / (alpha + n);
-      u *= x / (alpha + n);
-      if (u < 1e-17 * total) break;
-    }
-    return -sum;
-  }
-  // Q / (x p) = 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...))).
-  double f = 0, df = 0;
-  for (int k = int(std::min(2000.0, 200 + 4 * alpha / (x - alpha) * 10)); k >= 1; k--) {
-    const double top = k * (k - alpha), dtop = -k, bottom = x + 2 * k + 1 - alpha - f, dbottom = -1 - df;
-    f = top / bottom;
-    df = (dtop - f * dbottom) / bottom;
-  }
-  const double bottom = x + 1 - alpha - f, fraction = 1 / bottom, slope = fraction * fraction * (1 + df);
-  return x * (fraction * (std::log(x) - digamma_of(alpha)) + slope);
-}
-
-// The same for a Beta(alpha, beta) draw x, by (1 - x): from the power series of the distribution's function in x, or in 1 - x
-// beyond its mean.
-double beta_slope(double x, double alpha, double total) {
-  const double beta = total - alpha, y = 1 - x;
-  if (!(x > 0 && x < 1)) return x == 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  const bool near = x * total <= alpha;
-  double w = 1, sum = 0, most = 0, psi = digamma_of(total), psi_low = digamma_of(near ? alpha + 1 : alpha);
-  const double log_x = std::log(x);
-  for (int n = 0; n < kMostTerms; n++) {
-    sum += w * (log_x + psi - psi_low);
-    most = std::max(most, w);
-    psi += 1 / (total + n);
-    if (near) psi_low += 1 / (alpha + 1 + n);
-    w *= near ? (total + n) / (alpha + 1 + n) * x : (total + n) / (beta + 1 + n) * y;
-    if (w < 1e-17 * most) break;
-  }
-  return near ? -x / alpha * sum : x / beta * sum;
-}
+constexpr uint64_t kGammaWords = 10;  // of a thread's sequence, that PyTorch's kernel counts on
 
 // Elements row by row on the host, whatever the device.
 template <class F>
@@ -118,7 +55,8 @@ struct StandardGammaGrad {
     return {broadcast_shapes(self.sizes(), output.sizes()), self.dtype(), self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& output) {
-    map_on_host(out, self, output, output, [](double alpha, double x, double) { return gamma_slope(alpha, x); });
+    if (draws_parametric(out.device())) return draw_there(Parametric::GammaSlope, out, {self, output}, {});
+    map_on_host(out, self, output, output, [](double alpha, double x, double) { return draws::gamma_slope(alpha, x); });
   }
 };
 
@@ -126,6 +64,8 @@ struct StandardGamma {
   static constexpr TypeRule types{kSingles, "gamma_cpu"};
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
+    if (DeviceGenerator* place = drawing_there(out.device(), generator); place && draws_parametric(out.device()))
+      return draw_there(Parametric::Gamma, out, {self}, place->take(kGammaWords));
     HostDraws draws(generator, out.device());
     Generator& g = *draws;
     const double least = least_of(out.dtype());
@@ -147,7 +87,9 @@ struct DirichletGrad {
     return {broadcast_shapes(broadcast_shapes(x.sizes(), alpha.sizes()), total.sizes()), x.dtype(), x.device()};
   }
   static void run(const Tensor& out, const Tensor& x, const Tensor& alpha, const Tensor& total) {
-    map_on_host(out, x, alpha, total, [](double at, double a, double all) { return beta_slope(at, a, all); });
+    if (draws_parametric(out.device()))
+      return draw_there(Parametric::BetaSlope, out, {x, expand(alpha, x.sizes()), expand(total, x.sizes())}, {});
+    map_on_host(out, x, alpha, total, [](double at, double a, double all) { return draws::beta_slope(at, a, all); });
   }
 };
 
@@ -156,15 +98,19 @@ struct SampleDirichlet {
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   // Gamma draws of one scale, divided by their sum.
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
+    const double least = least_of(out.dtype());
+    const double most = out.dtype() == kFloat64 ? 1 - std::numeric_limits<double>::epsilon()
+                                                : 1 - double(std::numeric_limits<float>::epsilon());
+    if (DeviceGenerator* place = drawing_there(out.device(), generator); place && draws_parametric(out.device())) {
+      draw_there(Parametric::Gamma, out, {self}, place->take(kGammaWords));
+      return copy_into(out, clamp(out / sum(out, Dims{-1}, true), Scalar(least), Scalar(most)));
+    }
     HostDraws draws(generator, out.device());
     Generator& g = *draws;
     const Tensor alpha = contiguous(to_dtype(to_device(self, kCpu), kFloat64));
     const Tensor drawn = Tensor::empty(alpha.sizes(), kFloat64);
     for (int64_t i = 0; i < alpha.numel(); i++) drawn.data<double>()[i] = draw_gamma(g, alpha.data<double>()[i]);
     const Tensor shares = drawn / sum(drawn, Dims{-1}, true);
-    const double least = least_of(out.dtype());
-    const double most = out.dtype() == kFloat64 ? 1 - std::numeric_limits<double>::epsilon()
-                                                : 1 - double(std::numeric_limits<float>::epsilon());
     map_on_host(out, shares, shares, shares, [&](double x, double, double) { return std::clamp(x, least, most); });
   }
   static void grad(Tensor& out, const Tensor& self, Generator*) {

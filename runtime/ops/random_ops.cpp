@@ -14,7 +14,8 @@
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/out_types.h"
-#include "runtime/ops/random_draws.h"
+#include "runtime/ops/parametric_draws.h"
+#include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 #include "runtime/pieces.h"
 #include "runtime/plan.h"
@@ -375,10 +376,28 @@ Tensor randint(int64_t low, int64_t high, Ints size, DType dtype, Device device,
   return out;
 }
 
+// As PyTorch's CUDA kernel: random keys are sorted, as many bits of them that no two are likely to meet, and what meets is
+// shuffled.
+static Tensor permutation_there(int64_t n, DType dtype, Device device, Generator* generator, DeviceGenerator& place) {
+  const double count = double(n), seldom = std::log(0.9) * 12;
+  const int bits = std::min(64, int(std::ceil(std::log2(count - (6 * count * count + 1) / seldom))));
+  const bool wide = bits > 32;
+  const Tensor keys = Tensor::empty({n}, wide ? kInt64 : kInt32, device);
+  if (wide) random_(keys, INT64_MIN, INT64_MAX, generator);
+  else random_(keys, INT32_MIN, INT32_MAX, generator);
+  const bool whole = bits == 32 || bits == 64;
+  const auto [sorted, places] = sort(whole ? keys : bitwise_and(keys, Scalar((int64_t(1) << bits) - 1)));
+  equal_keys_kernel(device, {wide, sorted.data_ptr(), places.data<int64_t>(), n, place.take(uint64_t(n))});
+  return to_dtype(places, dtype);
+}
+
 Tensor randperm(int64_t n, DType dtype, Device device, Generator* generator) {
   check(n >= 0, TensorErrorKind::Runtime, "n must be non-negative, got", n);
   if (device.is_meta()) return Tensor::empty({n}, dtype, device);
-  HostDraws draws(generator, device);
+  const Device where = resolve_device(device);
+  if (DeviceGenerator* place = drawing_there(where, generator); place && n > 0 && equal_keys_kernel.has(where.type))
+    return permutation_there(n, dtype, where, generator, *place);
+  HostDraws draws(generator, where);
   Generator& g = *draws;
   const Tensor out = Tensor::empty({n}, kInt64);
   int64_t* p = out.data<int64_t>();

@@ -6,6 +6,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/parametric_draws.h"
 #include "runtime/ops/random_draws.h"
 #include "runtime/ops/random_ops.h"
 #include "runtime/ops/sorting.h"
@@ -143,6 +144,27 @@ void draw_with(Generator& g, const T* weights, int64_t n, int64_t count, int64_t
   }
 }
 
+// On the device, as PyTorch's CUDA kernels do it.
+void draw_places_there(const Tensor& out, const Tensor& self, int64_t count, bool again, Generator* generator,
+                       DeviceGenerator& place) {
+  const int64_t n = self.size(-1), rows = self.numel() / n;
+  const Tensor w = contiguous(to_dtype(self, self.dtype() == kFloat64 ? kFloat64 : kFloat32));
+  weights_kernel(w.device(), {w.dtype(), w.data_ptr(), rows, n});
+  if (!again) {
+    const Tensor waits = Tensor::empty(w.sizes(), w.dtype(), w.device());
+    exponential_(waits, 1.0, generator);
+    const Tensor keys = w / waits;
+    return copy_into(out, count == 1 ? argmax(keys, -1, true) : std::get<1>(topk(keys, count)));
+  }
+  const Tensor shares = contiguous(w / sum(w, Dims{-1}, true)), sums = contiguous(cumsum(shares, -1));
+  constexpr int64_t kMostRows = 65535;  // of PyTorch's grid; each of its threads draws once for each turn
+  const bool direct = out.is_contiguous();
+  const Tensor drawn = direct ? out : Tensor::empty(out.sizes(), kInt64, out.device());
+  places_kernel(out.device(), {w.dtype(), sums.data_ptr(), shares.data_ptr(), drawn.data<int64_t>(), rows, n, count,
+                               place.take(uint64_t((rows - 1) / kMostRows + 1) * 4)});
+  if (!direct) copy_into(out, drawn);
+}
+
 struct Multinomial {
   static Meta shape(const Tensor& self, int64_t count, bool replacement, Generator*) {
     check(self.dim() == 1 || self.dim() == 2, TensorErrorKind::Runtime, "prob_dist must be 1 or 2 dim");
@@ -159,6 +181,9 @@ struct Multinomial {
     if (rows == 0) return;
     check(again || n > 0, TensorErrorKind::Runtime,
           "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+    if (DeviceGenerator* place = drawing_there(self.device(), generator);
+        place && n > 0 && places_kernel.has(self.device().type))
+      return draw_places_there(out, self, count, again, generator, *place);
     HostDraws draws(generator, self.device());
     Generator& g = *draws;
     const Tensor weights = contiguous(to_dtype(to_device(self, kCpu), self.dtype() == kFloat64 ? kFloat64 : kFloat32));

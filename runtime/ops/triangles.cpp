@@ -1,10 +1,14 @@
 #include "runtime/ops/triangles.h"
 
+#include <algorithm>
+
 #include "runtime/autograd/record.h"
+#include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
+#include "runtime/ops/steps.h"
 #include "runtime/ops/views.h"
 #include "runtime/plan.h"
 
@@ -64,15 +68,28 @@ Tensor places_of(const Tensor& mask, DType dtype) {
   return out;
 }
 
+Tensor triangle_places(bool upper, int64_t rows, int64_t columns, int64_t offset, DType type, Device given) {
+  const Device device = resolve_device(given);
+  check_rows(rows, columns, type, upper ? "triu_indices" : "tril_indices");
+  if (!device.is_cuda() || !triangle_places_kernel.has(device.type)) {
+    const Tensor all = ones({rows, columns}, kBool, device);
+    return places_of(upper ? triu(all, offset) : tril(all, offset), type);
+  }
+  TrianglePlacesCall call{nullptr, type, 0, rows, columns, std::clamp(offset, -rows, columns), upper};
+  call.n = call.before(rows);
+  const Tensor out = Tensor::empty({2, call.n}, type, device);
+  call.out = out.data_ptr();
+  if (call.n != 0) triangle_places_kernel(out.device(), call);
+  return out;
+}
+
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
                     Ignored) {
-  check_rows(rows, columns, dtype.value_or(kInt64), "tril_indices");
-  return places_of(tril(ones({rows, columns}, kBool, device), offset), dtype.value_or(kInt64));
+  return triangle_places(false, rows, columns, offset, dtype.value_or(kInt64), device.value_or(Context::current().default_device));
 }
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
                     Ignored) {
-  check_rows(rows, columns, dtype.value_or(kInt64), "triu_indices");
-  return places_of(triu(ones({rows, columns}, kBool, device), offset), dtype.value_or(kInt64));
+  return triangle_places(true, rows, columns, offset, dtype.value_or(kInt64), device.value_or(Context::current().default_device));
 }
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

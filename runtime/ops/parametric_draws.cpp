@@ -1,0 +1,39 @@
+#include "runtime/ops/parametric_draws.h"
+
+#include "runtime/device/backend.h"
+#include "runtime/ops.h"
+
+namespace tessera::tensor {
+
+constinit Kernel<ParametricCall> parametric_kernel("random_by_parameters");
+constinit Kernel<WeightsCall> weights_kernel("random_weights");
+constinit Kernel<PlacesCall> places_kernel("random_places");
+constinit Kernel<EqualKeysCall> equal_keys_kernel("random_equal_keys");
+
+namespace {
+
+// The CPU fills none of these, and a slot is known from its first kernel on.
+template <class Call>
+void do_nothing(const Call&) {}
+const KernelRegistration known{parametric_kernel, DeviceType::Meta, do_nothing<ParametricCall>};
+const KernelRegistration weights_known{weights_kernel, DeviceType::Meta, do_nothing<WeightsCall>};
+const KernelRegistration places_known{places_kernel, DeviceType::Meta, do_nothing<PlacesCall>};
+const KernelRegistration keys_known{equal_keys_kernel, DeviceType::Meta, do_nothing<EqualKeysCall>};
+
+}  // namespace
+
+void draw_there(Parametric of, const Tensor& out, std::initializer_list<Tensor> parameters, RandomState state) {
+  if (out.numel() == 0) return;
+  const DType type = out.dtype() == kFloat64 ? kFloat64 : kFloat32;
+  Tensor given[3];
+  size_t count = 0;
+  for (const Tensor& p : parameters) given[count++] = contiguous(to_dtype(p, type));
+  const auto address = [&](size_t k) { return k < count ? given[k].data_ptr() : nullptr; };
+  const bool direct = out.is_contiguous() && out.dtype() == type;
+  const Tensor drawn = direct ? out : Tensor::empty(out.sizes(), type, out.device());
+  parametric_kernel(out.device(),
+                    {of, type, address(0), address(1), address(2), drawn.data_ptr(), drawn.numel(), state});
+  if (!direct) copy_into(out, drawn);
+}
+
+}  // namespace tessera::tensor
