@@ -90,7 +90,8 @@ TensorList recurrent_steps(const std::string& mode, const Tensor& input, const T
                                     .gates = kept ? out[2].data_ptr() : nullptr,
                                     .hidden = out[0].data_ptr(),
                                     .cells = cells ? out[1].data_ptr() : nullptr,
-                                    .seen = kept ? out[3].data_ptr() : nullptr});
+                                    .seen = kept ? out[3].data_ptr() : nullptr,
+                                    .tf32 = Context::current().tf32});
   return out;
 }
 
@@ -146,7 +147,8 @@ TensorList recurrent_steps_backward(const std::string& mode, const TensorList& k
                                          .d_b_ih = out[3].data_ptr(),
                                          .d_b_hh = second ? out[4].data_ptr() : nullptr,
                                          .d_hidden = out[5].data_ptr(),
-                                         .d_cell = cells ? out[6].data_ptr() : nullptr});
+                                         .d_cell = cells ? out[6].data_ptr() : nullptr,
+                                         .tf32 = Context::current().tf32});
   return out;
 }
 

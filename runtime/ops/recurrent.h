@@ -26,6 +26,7 @@ struct RecurrentCall {
   int64_t steps, batch, features, width;
   const void *input, *w_ih, *w_hh, *b_ih, *b_hh;  // both biases or none; an LSTM's are one, b_ih
   void *gates, *hidden, *cells, *seen;
+  bool tf32 = false;  // as in GemmCall
   Launch launch{};
 };
 extern Kernel<RecurrentCall> recurrent_kernel;
@@ -39,6 +40,7 @@ struct RecurrentGradCall {
   int64_t steps, batch, features, width;
   const void *gates, *hidden, *cells, *seen, *d_output, *input, *w_ih, *w_hh;
   void *d_input, *d_w_ih, *d_w_hh, *d_b_ih, *d_b_hh, *d_hidden, *d_cell;
+  bool tf32 = false;
   Launch launch{};
 };
 extern Kernel<RecurrentGradCall> recurrent_grad_kernel;
