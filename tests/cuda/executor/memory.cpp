@@ -2,6 +2,7 @@
 // that was ever used while they run. A shadow has one byte for every 8 bytes, how many of them may be touched, and cells say
 // who was at each byte (cells.h).
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -62,9 +63,40 @@ unsigned char* shadow_of(const void* address) {
   return all().shadow + (static_cast<const char*>(address) - all().base) / 8;
 }
 
+// Pages of the shadow for blocks of gigabytes of which a few elements are used: all show the same memory until they are
+// written to.
+constexpr size_t kShadowPages = size_t(16) << 20;
+
+int touchable_pages() {
+  static const int file = [] {
+    const int made = memfd_create("touchable", 0);
+    const std::vector<unsigned char> whole(kShadowPages, 8);
+    if (made < 0 || write(made, whole.data(), whole.size()) != ssize_t(whole.size()))
+      std::perror("the executor's memory"), std::abort();
+    return made;
+  }();
+  return file;
+}
+void map_shadow(unsigned char* begin, unsigned char* end, bool may) {
+  for (unsigned char* at = begin; at < end; at += kShadowPages) {
+    const size_t bytes = std::min(kShadowPages, size_t(end - at));
+    const int how = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (may ? 0 : MAP_ANONYMOUS);
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE, how, may ? touchable_pages() : -1, 0) == MAP_FAILED)
+      std::perror("the executor's memory"), std::abort();
+  }
+}
+void fill_shadow(unsigned char* begin, size_t bytes, bool may) {
+  const auto page = [](uintptr_t address) { return reinterpret_cast<unsigned char*>(address & ~uintptr_t(4095)); };
+  unsigned char *const end = begin + bytes, *from = end, *to = end;
+  if (bytes > 2 * kShadowPages) from = page(uintptr_t(begin) + 4095), to = page(uintptr_t(end));
+  map_shadow(from, to, may);
+  std::memset(begin, may ? 8 : 0, size_t(from - begin));
+  std::memset(to, may ? 8 : 0, size_t(end - to));
+}
+
 void set_touchable(char* begin, size_t bytes, bool may) {
   unsigned char* shadow = shadow_of(begin);
-  std::memset(shadow, may ? 8 : 0, bytes / 8);
+  fill_shadow(shadow, bytes / 8, may);
   if (bytes % 8) shadow[bytes / 8] = may ? (unsigned char)(bytes % 8) : 0;
 }
 
