@@ -60,7 +60,7 @@ struct ChannelMoments {
     load_values(v, x, dtype, at, T(0));
     return moments_of(v, at);
   }
-  __device__ Total take_one(int64_t offset, int64_t, int64_t) const {
+  __device__ Total take_one(int64_t, int64_t offset, int64_t, int64_t) const {
     return {T(1), load_number<T>(x, dtype, offset), 0};
   }
   __device__ void finish(int64_t channel, const Total& total) const {
@@ -132,7 +132,7 @@ struct ChannelGradients {
     });
     return total;
   }
-  __device__ Total take_one(int64_t offset, int64_t, int64_t channel) const {
+  __device__ Total take_one(int64_t, int64_t offset, int64_t, int64_t channel) const {
     const T gradient = load_number<T>(g, dtype, offset), value = load_number<T>(x, dtype, offset);
     return {gradient, gradient * ((value - mean[channel]) * inverse[channel])};
   }

@@ -39,7 +39,9 @@ struct Extreme {
     }
     return {best, at.base + number};
   }
-  __device__ Total take_one(int64_t offset, int64_t i, int64_t) const { return {load_number<T>(in, dtype, offset), i}; }
+  __device__ Total take_one(int64_t, int64_t offset, int64_t i, int64_t) const {
+    return {load_number<T>(in, dtype, offset), i};
+  }
   __device__ void finish(int64_t result, const Total& best) const {
     index[result] = best.index();
     if (out) store_number(best.value, out, dtype, result);

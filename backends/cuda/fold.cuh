@@ -11,7 +11,7 @@
 //       using Number = ...;                                       // what kRounds counts for
 //       Total start() const;                                      // of nothing
 //       Total take(const Share&, int64_t result) const;           // of a thread's elements in some rounds
-//       Total take_one(int64_t offset, int64_t index, int64_t result) const;
+//       Total take_one(int64_t start, int64_t offset, int64_t index, int64_t result) const;
 //       Total merge(const Total&, const Total&) const;
 //       void finish(int64_t result, const Total&) const;          // by one thread
 //     };
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(FoldShape::kThreadsOfAll)
       total = merge(total, policy.take(at, result));
     }
     for (int64_t i = singly + team.rank; exists && i < end; i += team.size)
-      total = merge(total, policy.take_one(at.start + shape.reduced.offset(i), i, result));
+      total = merge(total, policy.take_one(at.start, at.start + shape.reduced.offset(i), i, result));
     total = team.combine(total, merge);
     if (team.rank != 0 || !exists) continue;
     if (partial != nullptr) partial[int64_t(blockIdx.y) * shape.results + result] = total;

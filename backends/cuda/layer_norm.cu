@@ -131,7 +131,7 @@ struct AffineGradients {
     });
     return total;
   }
-  __device__ Total take_one(int64_t, int64_t, int64_t) const { return {0, 0}; }
+  __device__ Total take_one(int64_t, int64_t, int64_t, int64_t) const { return {0, 0}; }
   __device__ void finish(int64_t column, const Total& total) const {
     if (dweight) dweight[column] = total.first;
     if (dbias) dbias[column] = total.second;

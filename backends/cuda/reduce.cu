@@ -2,9 +2,9 @@
 // int64.
 #include "runtime/device/calls.h"
 
-#include "backends/cuda/fold.cuh"
-#include "backends/cuda/lane.cuh"
+#include "backends/cuda/reduce_shape.cuh"
 #include "backends/cuda/element.cuh"
+#include "backends/cuda/lane.cuh"
 #include "runtime/ops/reduce_ids.h"
 
 namespace tessera::tensor::cuda {
@@ -88,7 +88,7 @@ struct Reduction {
       return total.v;
     });
   }
-  __device__ T take_one(int64_t offset, int64_t, int64_t) const {
+  __device__ T take_one(int64_t, int64_t offset, int64_t, int64_t) const {
     const T x = load_as<T>(in, offset, in_dtype);
     return with_row<T, kPow>(op, [&](auto row) { return decltype(row)::map(L(x), L(p)).v; });
   }
@@ -97,22 +97,6 @@ struct Reduction {
     store_as(out, result, out_dtype, y);
   }
 };
-
-FoldShape shape_of(const ReduceCall& c, bool is_stored, int thread_elements) {
-  const Nest kept(c.kept, c.kept_sizes, c.kept_strides), reduced(c.reduced, c.reduced_sizes, c.reduced_strides);
-  const int64_t along = c.reduced_strides[0];
-  const bool columns = c.kept > 0 && along != 1 && (along == 0 || c.kept_strides[0] < along) && c.kept_strides[0] != 0;
-  VectorRule rule(c.in_dtype);
-  rule.start(c.in);
-  if (along != 1 || !is_stored) rule.step(1);
-  if (c.kept_numel > 1)
-    for (int d = 0; d < c.kept; d++) rule.step(c.kept_strides[d]);
-  if (c.reduced > 1) rule.step(c.reduced_sizes[0]);
-  for (int d = 1; d < c.reduced; d++) rule.step(c.reduced_strides[d]);
-  FoldShape shape(kept, reduced, c.kept_numel, c.reduced_numel, columns, rule.vector(), thread_elements);
-  shape.one_by_one = !is_stored;
-  return shape;
-}
 
 template <class T, bool kPow>
 void run(const ReduceCall& c) {

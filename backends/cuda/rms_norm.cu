@@ -83,7 +83,7 @@ struct WeightGradient {
     });
     return total;
   }
-  __device__ T take_one(int64_t, int64_t, int64_t) const { return T(0); }
+  __device__ T take_one(int64_t, int64_t, int64_t, int64_t) const { return T(0); }
   __device__ void finish(int64_t column, T total) const { out[column] = total; }
 };
 

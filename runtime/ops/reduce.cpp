@@ -17,6 +17,10 @@ namespace tessera::tensor {
 
 using namespace reduction;
 
+constinit Kernel<ReduceCall> variance_kernel("variance");
+// It has a name in a program whose backends do without it.
+static const KernelRegistration<ReduceCall> known{variance_kernel, DeviceType::Meta, [](const ReduceCall&) {}};
+
 // ---- pieces of derivatives ----
 
 static Tensor prod_to(const Tensor& x, const Tensor& like) {
@@ -261,6 +265,23 @@ Meta meta_of(int id, const Request& r) {
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
 
+static void fill_call(ReduceCall& c, const Tensor& out, const Tensor& x, uint64_t mask) {
+  c.in_dtype = x.dtype();
+  c.out_dtype = out.dtype();
+  c.in = x.bytes();
+  c.out = out.bytes();
+  c.out_index = nullptr;
+  c.kept = c.reduced = 0;
+  c.kept_numel = 1;
+  c.reduced_numel = reduced_numel(x.sizes(), mask);
+  for (size_t d = x.sizes().size(); d-- > 0;) {
+    if (mask >> d & 1) continue;
+    append_dim(c.kept_sizes, c.kept_strides, c.kept, x.sizes()[d], x.strides()[d]);
+    c.kept_numel *= x.sizes()[d];
+  }
+  append_reduced(c, x, mask);
+}
+
 void run_into(int id, const Tensor& out, const Request& r) {
   if (is_complex(r.x.dtype()) || is_complex(out.dtype())) return run_complex(id, out, r);
   const ReduceRow& row = row_of(id);
@@ -271,24 +292,22 @@ void run_into(int id, const Tensor& out, const Request& r) {
                    : id == r_nansum ? to_dtype(where(isnan(r.x), Operand(0.0), Operand(r.x)), out.dtype())
                                     : to_dtype(r.x, out.dtype());
   ReduceCall c;  // only as many of its dimensions are set as are used: all of them are 2 KB
+  fill_call(c, out, x, r.mask);
   c.op = id;
-  c.in_dtype = x.dtype();
-  c.out_dtype = out.dtype();
   c.compute = lane_of(as_input ? x.dtype() : out.dtype());
-  c.in = x.bytes();
-  c.out = out.bytes();
-  c.out_index = nullptr;
-  c.kept = c.reduced = 0;
-  c.kept_numel = 1;
-  c.reduced_numel = reduced_numel(x.sizes(), r.mask);
   c.param = r.param;
-  for (size_t d = x.sizes().size(); d-- > 0;) {
-    if (r.mask >> d & 1) continue;
-    append_dim(c.kept_sizes, c.kept_strides, c.kept, x.sizes()[d], x.strides()[d]);
-    c.kept_numel *= x.sizes()[d];
-  }
-  append_reduced(c, x, r.mask);
   if (c.kept_numel) reduce_kernel(x.device(), c);
+}
+
+bool variance_into(const Tensor& out, const Tensor& x, uint64_t mask, double divisor, bool root) {
+  if (!variance_kernel.has(x.device().type) || is_complex(x.dtype())) return false;
+  ReduceCall c;
+  fill_call(c, out, x, mask);
+  c.op = root;
+  c.compute = lane_of(out.dtype());
+  c.param = divisor;
+  if (c.kept_numel) variance_kernel(x.device(), c);
+  return true;
 }
 
 void record_into(int id, Tensor& out, const Request& r) {

@@ -41,6 +41,9 @@ void record_into(int id, Tensor& out, const Request& request);
 /// All three.
 Tensor reduce(int id, const Request& request);
 
+/// var and std in one pass, by an optional slot (ReduceCall with op 1 for the root, param the divisor): false where there is none.
+bool variance_into(const Tensor& out, const Tensor& x, uint64_t mask, double divisor, bool root);
+
 /// The row behind a function that is called as f(x), f(x, dim) and f(x, dim, keepdim); -1: there is none.
 int along_id(std::string_view name);
 /// Such a call.

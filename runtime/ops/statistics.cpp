@@ -72,14 +72,17 @@ struct Variance {
 
   static void run(const Tensor& out, const Tensor& x, const MaybeDims& dim, std::optional<double> correction,
                   bool keepdim) {
-    if (is_half(x.dtype())) return run(out, to_dtype(x, kFloat32), dim, correction, keepdim);  // rounded once
     const uint64_t mask = dim_mask(x, dim);
     const double n = divisor(x, mask, correction);
+    const bool done = x.numel() && out.is_contiguous() && variance_into(out, x, mask, n, kRoot);
+    if (!done && is_half(x.dtype()))  // rounded once
+      return run(out, to_dtype(x, kFloat32), dim, correction, keepdim);
     if (n <= 0)
       Context::current().warn(
           text(kName,
                "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                "(input numel divided by output numel)."));
+    if (done) return;
     if (!out.device().is_cpu() && x.numel()) {  // nothing can be asked there without waiting
       const Tensor there = variance_from_first(x, mask, keepdim) / n;
       return copy_into(out, kRoot ? sqrt(there) : there);

@@ -53,8 +53,8 @@ void tell(int pipe, char kind, const std::string& what, std::string more) {
 
 // PyTorch's words for it: "Expected all tensors to be on the same device", and some kernels' own.
 bool says_two_devices(const std::string& error) {
-  for (const char* words :
-       {"the same device", "on same device", "Input type (", "to have device", "devices must match"})
+  for (const char* words : {"the same device", "on same device", "Input type (", "to have device",
+                            " Device, but got tensor with ", "devices must match"})
     if (error.find(words) != error.npos) return true;
   return false;
 }
