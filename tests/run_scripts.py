@@ -219,6 +219,7 @@ def without_device(text, device):
     text = re.sub(rf",\s+device='{device}(:0)?'", '', text)
     text = re.sub(rf' on {device}:0\b', '', text)
     text = re.sub(r'\nfound by a kernel on the device, launched at .*', '', text)
+    text = re.sub(rf"device\(type='{device}'(, index=0)?\)", "device(type='cpu')", text)
     text = re.sub(rf'\btorch\.{device}\.(\w+Tensor)\b', r'torch.\1', text)
     return re.sub(rf'\b{device}(:0)?(?!\w|:)', 'cpu', text)
 
