@@ -1,11 +1,10 @@
 // Special functions of numbers, one row of special.def each, in double as on the CPU (polynomials in the type of x). What the
 // CPU's text says for both (special_math.h, special_polynomials.h) is read here too; for Bessel's functions and the error
 // function's kin CUDA's own library stands where Boost.Math stands there.
-#include <string>
-
 #include "backends/cpu/special_math.h"
 #include "backends/cpu/special_polynomials.h"
 #include "backends/cuda/airy.cuh"
+#include "backends/cuda/incomplete_gamma.cuh"
 #include "backends/cuda/launch.cuh"
 #include "runtime/ops/special.h"
 #ifdef TESSERA_EXECUTOR
@@ -146,10 +145,6 @@ __device__ inline double ndtri(double p) {
   return p > 0 && p < 1 ? normcdfinv(p) : kNaN;
 }
 
-// Refused before the launch.
-__device__ inline double gamma_p(double, double) { return kNaN; }
-__device__ inline double gamma_q(double, double) { return kNaN; }
-
 }  // namespace special
 
 namespace {
@@ -187,20 +182,9 @@ void run_float(const SpecialCall& c) {
   c.dtype == DType::Float64 ? run<id, double>(c) : run<id, float>(c);
 }
 
-[[noreturn]] void refuse(const char* kernel, DType dtype) {
-  std::string name(kernel);
-  if (const size_t at = name.rfind("_cpu"); at != std::string::npos) name.replace(at, 4, "_cuda");
-  fail_with(TensorErrorKind::NotImplemented,
-            ('"' + name + "\" not implemented for '" + (dtype == DType::Float64 ? "Double" : "Float") + '\'').c_str(),
-            "on CUDA this function has no kernel yet: compute it on the CPU");
-}
-
 void special_call(const SpecialCall& c) {
   if (c.n == 0) return;
   switch (SpecialId(c.op)) {
-    // Boost.Math's methods for these are long, and CUDA's library has none.
-    case SpecialId::igamma: refuse("igamma_cpu", c.dtype);
-    case SpecialId::igammac: refuse("igammac_cpu", c.dtype);
     case SpecialId::gcd: return run<SpecialId::gcd, int64_t>(c);
     case SpecialId::lcm: return run<SpecialId::lcm, int64_t>(c);
     default: break;
