@@ -91,7 +91,9 @@ struct IsIn {
       return reshape(to_dtype(t.is_wrapped_number() ? to_device(t, out.device()) : t, type), {-1});
     };
     const Tensor sorted = std::get<0>(sort(row(tests))), wanted = row(elements);
-    const Tensor place = minimum(searchsorted(sorted, wanted), Scalar(sorted.numel() - 1));
+    // No search goes right among edges that are NaN; infinite ones lie as well behind all others.
+    const Tensor edges = is_floating(type) ? masked_fill(sorted, ne(sorted, sorted), Scalar(HUGE_VAL)) : sorted;
+    const Tensor place = minimum(searchsorted(edges, wanted), Scalar(sorted.numel() - 1));
     const Tensor found = eq(gather(sorted, 0, place), wanted);
     copy_into(out, reshape(invert ? logical_not(found) : found, out.sizes()));
   }
