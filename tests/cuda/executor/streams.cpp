@@ -153,13 +153,12 @@ void wait_for_defaults(CUstream_st* s) {
   for (const auto& other : streams().all) {
     const bool waits = s->is_default ? other->of_thread : s->of_thread && other->is_default;
     if (!waits || other->device != s->device || other->queue.empty()) continue;
-    auto* const done = new CUevent_st;
-    done->recorded = 1;
+    const auto done = std::make_shared<Recording>();
     add(other.get(), {"an event", [done, before = other.get()] {
-                        done->happened = 1;
+                        done->happened = true;
                         done->knows = clock_of(before->clock);
                       }});
-    add(s, {"a wait", nullptr, done, 1});
+    add(s, {"a wait", nullptr, done});
   }
 }
 
