@@ -14,7 +14,8 @@ namespace tessera::agreement {
 namespace {
 
 constexpr int64_t kMostElements = 40'000;  // of all operands: more than one grid of the executor's devices
-constexpr int64_t kMostResults = 100'000;  // of all results: what grows as a square of the sizes stays small
+constexpr int64_t kMostResults = 100'000;  // elements of all results: what grows as a square of the sizes stays small
+constexpr size_t kMostTensors = 64;        // that a call gives
 
 using Make = std::function<Tensor(const Tensor&)>;
 
@@ -257,12 +258,15 @@ class Visitor {
     }
     return all;
   }
+  bool slides_window() const { return entry_.schema().find("stride") >= 0 && entry_.schema().find("padding") >= 0; }
   // Whether the results are few enough; what cannot be known without running is.
   bool small_results(const std::vector<OpArg>& args) const {
     if (entry_.has(kDataDependent)) return true;
     int64_t count = 0;
     try {
-      for (const Meta& result : infer(entry_, args)) count += numel_of(result.sizes);
+      const std::vector<Meta> results = infer(entry_, args);
+      if (results.size() > kMostTensors) return false;
+      for (const Meta& result : results) count += numel_of(result.sizes);
     } catch (const TensorError&) {}
     return count <= kMostResults;
   }
@@ -295,6 +299,8 @@ class Visitor {
       if (from < 2) continue;
       for (const int64_t to : {9001, 1031, 131, 37}) {
         if (to == 9001 && entry_.has(kFft)) continue;  // a transform by its definition takes the square of it
+        if (to == 9001 && slides_window()) continue;   // a window of that length over as many places
+        if (to > 37 && entry_.has(kLinalg)) continue;  // larger, most matrices are as good as singular
         if (resized(from, to, false)) break;
       }
     }

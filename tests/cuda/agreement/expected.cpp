@@ -11,6 +11,8 @@ constexpr Expected kExpected[] = {
 #define DIFFERS(ENTRY, BEGINNING, REASON) {Expected::Kind::Differs, ENTRY, BEGINNING, REASON},
 #define UNORDERED(ENTRY, PART, REASON) {Expected::Kind::Unordered, ENTRY, PART, REASON},
 #define TIES(ENTRY, REASON) {Expected::Kind::Ties, ENTRY, "", REASON},
+#define UNWRITTEN(ENTRY, REASON) {Expected::Kind::Unwritten, ENTRY, "", REASON},
+#define ON_CUDA(ENTRY, ARGUMENT, VALUE) {Expected::Kind::OnCuda, ENTRY, ARGUMENT, VALUE},
 #define NEAR(ENTRY, SHARE, REASON) {Expected::Kind::Near, ENTRY, #SHARE, REASON},
 #define FACTORS(ENTRY, PRODUCT, REASON) {Expected::Kind::Factors, ENTRY, PRODUCT, REASON},
 #define LEFT(ENTRY, BEGINNING, REASON) {Expected::Kind::Left, ENTRY, BEGINNING, REASON},
@@ -20,6 +22,8 @@ constexpr Expected kExpected[] = {
 #undef UNORDERED
 #undef TIES
 #undef NEAR
+#undef UNWRITTEN
+#undef ON_CUDA
 #undef FACTORS
 #undef LEFT
 #define MISSING(BACKEND, SLOT, REASON) {Expected::Kind::Missing, #BACKEND "/" SLOT, "", REASON},
@@ -59,6 +63,8 @@ int expectation(const Call& call, const std::string& error, const std::string& d
         if (!slot.empty() && line.what == "cuda/" + std::string(slot)) return int(k);
         break;
       case Expected::Kind::Unordered:
+      case Expected::Kind::Unwritten:
+      case Expected::Kind::OnCuda:
       case Expected::Kind::Ties:
       case Expected::Kind::Near:
       case Expected::Kind::Factors: break;
@@ -79,6 +85,23 @@ int not_determined(const Call& call) {
       return int(k);
   }
   return -1;
+}
+
+Call as_on_cuda(const Call& call) {
+  Call other = call;
+  for (const Expected& line : kExpected) {
+    if (line.kind != Expected::Kind::OnCuda || std::string_view(line.what) != call.entry->name) continue;
+    const int at = call.entry->schema().find(line.detail);
+    if (at >= 0 && std::holds_alternative<std::monostate>(other.args[size_t(at)]))
+      other.args[size_t(at)] = std::string(line.reason);
+  }
+  return other;
+}
+
+bool has_unwritten(const Call& call) {
+  for (const Expected& line : kExpected)
+    if (line.kind == Expected::Kind::Unwritten && std::string_view(line.what) == call.entry->name) return true;
+  return false;
 }
 
 double tolerance_of(const Call& call) {

@@ -10,7 +10,7 @@ namespace tessera::agreement {
 
 /// Why one call in many ends otherwise on CUDA than on the CPU.
 struct Expected {
-  enum class Kind { Refused, Missing, Differs, Left, Unordered, Ties, Near, Factors } kind;
+  enum class Kind { Refused, Missing, Differs, Left, Unordered, Unwritten, OnCuda, Ties, Near, Factors } kind;
   const char* what;    // a kernel that refuses dtypes, a slot that is missing, an entry
   const char* detail;  // the dtypes, -, the beginning of the difference, a part of the call's label, a product
   const char* reason;
@@ -26,6 +26,10 @@ int not_determined(const Call& call);
 double tolerance_of(const Call& call);
 /// What the results multiply to, where the factors themselves are not determined: "u s v"; else null.
 const char* product_of(const Call& call);
+/// The call that the CPU is compared by: what CUDA takes where an argument is left out.
+Call as_on_cuda(const Call& call);
+/// Its results hold elements that nobody has written.
+bool has_unwritten(const Call& call);
 /// Which of some equal elements the entry names is not determined.
 bool has_ties(const Call& call);
 

@@ -69,18 +69,18 @@ struct Report {
   void failure(const std::string& label, const std::string& why) {
     failed++;
     const std::string entry = label.substr(0, label.find(": ", label.find(" -> ")));
-    if (++entries[entry] <= 3 || all) std::printf("FAILED %s\n    %s\n", label.c_str(), why.c_str());
+    if (++entries[entry] <= 3 || all) std::printf("FAILED %s: %s\n", label.c_str(), why.c_str());
     std::fflush(stdout);
   }
   // What was allowed, and what need not be any more.
   void expected(const Outcomes& outcomes, bool whole) {
     for (size_t k = 0; k < outcomes.allowed.size(); k++) {
       const Expected& line = all_expected()[k];
-      static constexpr const char* kKinds[] = {"refused",        "missing", "differs", "left",
-                                               "not determined", "ties",    "near",    "factors"};
+      static constexpr const char* kKinds[] = {"refused",   "missing", "differs", "left", "not determined",
+                                               "unwritten", "on CUDA", "ties",    "near", "factors"};
       if (const long count = outcomes.allowed[k]; count > 0)
         std::printf("%s: %s, %ld calls: %s\n", kKinds[int(line.kind)], line.what, count, line.reason);
-      else if (whole && line.kind != Expected::Kind::Missing && line.kind < Expected::Kind::Ties)
+      else if (whole && line.kind != Expected::Kind::Missing && line.kind < Expected::Kind::Unwritten)
         failure(std::string("expected.def: ") + line.what, std::string("no call needs this line: ") + line.detail);
     }
   }
@@ -90,6 +90,9 @@ void print_slowest(const Outcomes& outcomes) {
   std::vector<std::pair<double, const OpEntry*>> order;
   for (const auto& [entry, seconds] : outcomes.seconds) order.push_back({seconds, entry});
   std::sort(order.rbegin(), order.rend());
+  double all = 0;
+  for (const auto& [seconds, entry] : order) all += seconds;
+  std::printf("%6.1f s of a processor in all\n", all);
   for (size_t k = 0; k < order.size() && k < 40; k++)
     std::printf("%6.1f s of a processor: %s\n", order[k].first, order[k].second->schema_text);
 }

@@ -59,7 +59,8 @@ bool says_two_devices(const std::string& error) {
   return false;
 }
 
-void judge(const Call& call, Progress& progress, int pipe) {
+void judge(const Call& given, Progress& progress, int pipe) {
+  const Call call = as_on_cuda(given);
   if (const int line = not_determined(call); line >= 0) return tell(pipe, 'E', std::to_string(line), "");
   const Outcome expected = run(call, kCpu);
   const Outcome got = run(call, Device(DeviceType::Cuda, 0));
@@ -170,7 +171,7 @@ std::string death(const Worker& worker, int status) {
   if (worker.hangs) why = "no end in " + std::to_string(kLongest.count()) + " seconds";
   else if (WIFSIGNALED(status)) why = std::string("killed by ") + strsignal(WTERMSIG(status));
   else why = "exit status " + std::to_string(WEXITSTATUS(status));
-  if (!worker.errors.empty()) why += ":\n    " + worker.errors;
+  if (!worker.errors.empty()) why += ": " + worker.errors;
   while (!why.empty() && why.back() == '\n') why.pop_back();
   return why;
 }
