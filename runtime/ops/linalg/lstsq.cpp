@@ -43,6 +43,9 @@ struct Problem {
     check(a_given.dtype() == b_given.dtype(), TensorErrorKind::Runtime, name,
           "Expected input and other to have the same dtype, but got input's dtype ", scalar_type_name(a_given.dtype()),
           " and other's dtype ", scalar_type_name(b_given.dtype()));
+    check(a_given.device() == b_given.device(), TensorErrorKind::Runtime, name,
+          "Expected other and input tensors to be on the same device, but got other on ", b_given.device().str(),
+          " and input on ", a_given.device().str());
     const int64_t fewer = a_given.dim() - b_given.dim();
     check(fewer == 0 || fewer == 1, TensorErrorKind::Runtime, name,
           "input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
@@ -73,7 +76,10 @@ struct LeastSquares {
     fill_into(rank, 0);
     copy_into(narrow(x, -2, 0, rows(b)), b);
     const Tensor lost = column_major_copy(a);
-    if (x.numel() == 0) return fill_into(info, 0);
+    if (x.numel() == 0) {
+      fill_into(values, 0);
+      return fill_into(info, 0);
+    }
     run_lapack(lost,
                {.routine = LapackCall::LeastSquares,
                 .dtype = a.dtype(),

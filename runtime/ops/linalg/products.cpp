@@ -1,4 +1,5 @@
 // Products of several matrices, powers, and what torch.linalg has of products of vectors.
+#include "runtime/device/two_devices.h"
 #include <climits>
 
 #include "runtime/ops/indexing.h"
@@ -154,6 +155,7 @@ Tensor tensorinv(const Tensor& a, int64_t ind) {
 }
 
 Tensor tensorsolve(const Tensor& given, const Tensor& b, const std::optional<Dims>& dims) {
+  check_one_device("wrapper_CUDA__linalg_solve_ex", {{"A", given}, {"B", b}});
   Tensor a = given;
   if (dims) {
     Dims end;
