@@ -39,28 +39,65 @@ TRAINING = '''
 import torch
 from torch import nn
 torch.manual_seed(0)
-form, shape, layers = {model}
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, steps, width = x.shape
+        q, k, v = self.qkv(self.first(x)).view(batch, steps, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(batch, steps, width))
+        return x + self.down(nn.functional.gelu(self.up(self.second(x))))
+
+form, x, layers = {model}
 model = nn.Sequential(*layers).to('cuda', memory_format=form)
 optimizer = torch.optim.{optimizer}
-x, y = torch.randn(8, *shape).cuda().to(memory_format=form), torch.randint(0, 4, (8,)).cuda()
-for step in range({steps}):
-    optimizer.zero_grad()
+x, y = x.cuda().to(memory_format=form), torch.randint(0, 4, (8,)).cuda()
+
+def train():
+    optimizer.zero_grad(set_to_none=not {graph})
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
     optimizer.step()
+    return loss
+
+if {graph}:
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        before = [train() for _ in range(3)][0].item()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = train()
+    train = graph.replay
+for step in range({steps}):
+    train()
 torch.cuda.synchronize()
+assert not {graph} or loss.item() < before
 '''
-DENSE = 'torch.contiguous_format, (16,), [nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)]'
-IMAGES = '(3, 9, 9), [nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3, stride=2), nn.AdaptiveAvgPool2d(1), nn.Flatten()]'
+DENSE = 'torch.contiguous_format, torch.randn(8, 16), [nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)]'
+IMAGES = 'torch.randn(8, 3, 9, 9), [nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3, stride=2), nn.AdaptiveAvgPool2d(1), nn.Flatten()]'
+LETTERS = 'torch.contiguous_format, torch.randint(0, 11, (2, 4)), [nn.Embedding(11, 8), Block(8, 2), nn.LayerNorm(8), nn.Flatten(0, 1), nn.Linear(8, 4)]'
 NOTHING = dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)
-# (what, model, optimizer, limits of one step).
+ONE_GRAPH = NOTHING | dict(launches=0, library_calls=0, copies=0, graph_launches=1)
+# (what, model, optimizer, whether it is replayed from a graph, limits of one step).
 STEPS = [
-    ('a step with SGD', DENSE, 'SGD(model.parameters(), lr=0.1)', NOTHING),
-    ('a step with Adam', DENSE, 'Adam(model.parameters(), lr=0.1)', NOTHING),
-    ('a step of convolutions', 'torch.contiguous_format, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)',
+    ('a step with SGD', DENSE, 'SGD(model.parameters(), lr=0.1)', False, NOTHING | dict(launches=14, library_calls=5)),
+    ('a step with Adam', DENSE, 'Adam(model.parameters(), lr=0.1)', False, NOTHING | dict(launches=14, library_calls=5)),
+    ('a step of convolutions', 'torch.contiguous_format, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)', False,
      NOTHING | dict(launches=24, library_calls=5)),
-    ('a step of convolutions, channels last', 'torch.channels_last, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)',
+    ('a step of convolutions, channels last', 'torch.channels_last, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)', False,
      NOTHING | dict(launches=29, library_calls=5)),
+    ('a step of a transformer', LETTERS, 'AdamW(model.parameters(), lr=0.1)', False, NOTHING | dict(launches=57, library_calls=22)),
+    ('a step in a graph', DENSE, 'SGD(model.parameters(), lr=0.1)', True, ONE_GRAPH),
+    ('a step of convolutions in a graph', 'torch.contiguous_format, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)', True, ONE_GRAPH),
+    ('a step of a transformer in a graph', LETTERS, 'AdamW(model.parameters(), lr=0.1, capturable=True)', True, ONE_GRAPH),
 ]
 
 
@@ -100,8 +137,8 @@ def check_kernel(script, pattern, limits, args):
     return '; '.join(f'{name}: {said}' for name, k in kernels.items() for said in faults_of_kernel(k, limits))
 
 
-def check_step(model, optimizer, limits, args):
-    few, many = (report_of(TRAINING.format(model=model, optimizer=optimizer, steps=n), args) for n in (3, 8))
+def check_step(model, optimizer, graph, limits, args):
+    few, many = (report_of(TRAINING.format(model=model, optimizer=optimizer, graph=graph, steps=n), args) for n in (3, 8))
     return '; '.join(f'{(many[name] - few[name]) / 5:g} {name} a step, at most {most} should be'
                      for name, most in limits.items() if many[name] - few[name] > most * 5)
 
@@ -113,7 +150,7 @@ def main():
     args = parser.parse_args()
     passed = failed = 0
     cases = [(what, lambda s=script, p=pattern, l=limits: check_kernel(s, p, l, args)) for what, script, pattern, limits in KERNELS]
-    cases += [(what, lambda m=model, o=optimizer, l=limits: check_step(m, o, l, args)) for what, model, optimizer, limits in STEPS]
+    cases += [(what, lambda step=step: check_step(*step, args)) for what, *step in STEPS]
     for what, check in cases:
         try:
             said = check()
