@@ -17,8 +17,9 @@ NAME.cmd stands in place of NAME.tsr for a command line of its own: `{dir}` in i
 A script without any of these is no test.
 
 On another device a tensor's text has `device='cuda:0'` more, which is taken away before the comparison, and so may break its lines
-elsewhere; random numbers are the CPU's (TESSERA_CUDA_RANDOM). tests/cuda/not_on_cuda.txt lists the scripts that print something
-else there, each with the reason; one that passes nevertheless is a failure.
+elsewhere, names of the device are the CPU's, and numbers with a decimal point agree to 1e-4 or but for the last printed digit;
+random numbers are the CPU's (TESSERA_CUDA_RANDOM). tests/cuda/not_on_cuda.txt lists the scripts that print something else there,
+each with the reason; one that passes nevertheless is a failure.
 
 Every test runs in an empty folder. Paths of the test's folder are shown relative. Death by a signal is always a failure.
 """
@@ -280,6 +281,14 @@ def settings_of(reason):
     return dict(word.split('=', 1) for word in found[1].split()) if found else {}
 
 
+def environment_there(reason):
+    """One order of streams, blocks and threads, but for who asks for another (TESSERA_EXECUTOR=seed=N); products in float32, without TF32."""
+    settings = settings_of(reason)
+    order = os.environ.get('TESSERA_EXECUTOR', 'seed=1')
+    settings['TESSERA_EXECUTOR'] = ','.join(filter(None, (order, settings.get('TESSERA_EXECUTOR'))))
+    return {'TESSERA_CUDA_RANDOM': 'cpu', 'NVIDIA_TF32_OVERRIDE': '0', **settings}
+
+
 def run_on_device(options, pool):
     """Those with tensors. A script that is on the list has to print something else, or with its settings the same."""
     listed = read_reasons(ROOT / 'tests' / 'cuda' / 'not_on_cuda.txt')
@@ -290,9 +299,7 @@ def run_on_device(options, pool):
     command = options.tsr + ['--device', options.device]
 
     def run_there(case):
-        # Convolutions may use TF32 as a matter of course.
-        environment = {'TESSERA_CUDA_RANDOM': 'cpu', 'NVIDIA_TF32_OVERRIDE': '0', **settings_of(listed.get(case.name, ''))}
-        return run(case, command, options.timeout, extra_environment=environment)
+        return run(case, command, options.timeout, extra_environment=environment_there(listed.get(case.name, '')))
 
     def judge_there(case, result):
         relative = settings_of(listed.get(case.name, '')).get('TOLERANCE', RELATIVE)

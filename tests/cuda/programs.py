@@ -7,7 +7,6 @@ documents' cells that look for a GPU by themselves run as they are, too.
 --tsr PROGRAM, --plugin FILE, --seed N, --jobs N. The last line is `N passed, N failed`."""
 import argparse
 import concurrent.futures
-import datetime
 import importlib.util
 import os
 import pathlib
@@ -50,7 +49,7 @@ class Program:
 
     def output(self, options, device):
         """What it prints, run from a file of its own: its folder may be read-only."""
-        environment = dict(os.environ, TSR_THREADS='1', TESSERA_CUDA_RANDOM='cpu', PYTHONUTF8='1', COLUMNS='80',
+        environment = dict(os.environ, TSR_THREADS='1', TESSERA_CUDA_RANDOM='cpu', NVIDIA_TF32_OVERRIDE='0',
                            TESSERA_CUDA_PLUGIN=options.plugin,
                            TESSERA_EXECUTOR=f'seed={options.seed}' + ',check=0' * self.unseen)
         with tempfile.TemporaryDirectory(prefix='tessera-programs-') as folder:
@@ -112,8 +111,8 @@ def documents():
 
 def smaller(text):
     """A benchmark's program with few rounds and small sizes, which stay what they are to each other."""
-    for pattern, number in ((r'^REPEATS = .*', 'REPEATS = 1'), (r'^MIN_BLOCK = .*', 'MIN_BLOCK = 0.0'), (r'len\(times\) < 7', 'len(times) < 1'),
-                            (r'range\((10|12|15)\)', 'range(3)'), (r', 1[05]\)$', ', 2)'), (r'^T = 64', 'T = 8'),
+    for pattern, number in ((r'^REPEATS = .*', 'REPEATS = 1'), (r'^MIN_BLOCK = .*', 'MIN_BLOCK = 0.0'),
+                            (r'len\(times\) < 7', 'len(times) < 1'), (r'range\((10|12|15)\)', 'range(3)'), (r', 1[05]\)$', ', 2)'), (r'^T = 64', 'T = 8'),
                             (r'^BATCH = 8', 'BATCH = 2'), (r'^D = 128', 'D = 32')):
         text = re.sub(pattern, number, text, flags=re.M)
     return re.sub(r'\b(512|784|1000|1024|2048|2500|4000|4096|10000|100000|1000000|10000000)\b(?![.])',
@@ -135,7 +134,7 @@ def main():
     parser.add_argument('words', nargs='*')
     parser.add_argument('--tsr', default=str(BUILD / 'tsr'))
     parser.add_argument('--plugin', default=str(BUILD / 'libtessera_cuda_executor.so'))
-    parser.add_argument('--seed', type=int, default=datetime.date.today().toordinal())
+    parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     parser.add_argument('--timeout', type=int, default=120)
     options = parser.parse_args()
