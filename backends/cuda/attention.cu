@@ -4,7 +4,8 @@
 //
 // A block has 16 x 16 threads. Of a tile of scores each has some rows that follow each other and two columns 16 apart; the 16
 // threads of a row lie side by side in a warp. Tiles lie in shared memory as float32; a row takes four numbers more than it
-// has, so that eight threads that read 16 bytes of eight rows meet in no bank.
+// has, so that eight threads that read 16 bytes of eight rows meet in no bank. Two blocks are to fit a multiprocessor, so loops over
+// shared memory are not unrolled: with more of their loads on the way, registers would not do.
 #include <cmath>
 
 #include "backends/cuda/pack.cuh"
@@ -48,6 +49,7 @@ template <int kTileRows, int kWidth, class T>
 __device__ void load_tile(float* tile, const T* rows, int64_t step, int64_t first, int64_t count, int width,
                           bool in_fours) {
   constexpr int kFours = kWidth / 4;
+#pragma unroll 1
   for (int e = int(threadIdx.x); e < kTileRows * kFours; e += kSide * kSide) {
     const int row = e / kFours, column = e % kFours * 4;
     Four values = {};
@@ -77,7 +79,7 @@ __device__ void match(const float* x, const float* y, float (&scores)[kRows][2])
   constexpr int kPitch = kWidth + 4;
 #pragma unroll
   for (int i = 0; i < kRows; i++) scores[i][0] = scores[i][1] = 0;
-#pragma unroll 4
+#pragma unroll 1
   for (int d = 0; d < kWidth; d += 4) {
     Four b[2];
 #pragma unroll
@@ -105,7 +107,7 @@ __device__ void write_scores(float* to, const float (&scores)[kRows][2]) {
 template <int kRows, int kWidth>
 __device__ void mix(const float* weights, const float* y, float (&total)[kRows][kWidth / 64][4]) {
   constexpr int kPitch = kWidth + 4;
-#pragma unroll 2
+#pragma unroll 1
   for (int n = 0; n < kStep; n += 4) {
     Four w[kRows];
 #pragma unroll
