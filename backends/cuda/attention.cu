@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kSide* kSide, 2)
   const int64_t first = int64_t(blockIdx.x) * S::kTile;
   const int64_t end = c.causal && first + S::kTile < c.keys ? first + S::kTile : c.keys;
   for (int64_t number = blockIdx.y; number < c.batch * c.heads; number += gridDim.y) {
-    const int64_t batch = number / c.heads, head = number - batch * c.heads;
+    const uint32_t batch = uint32_t(number) / uint32_t(c.heads), head = uint32_t(number) - batch * uint32_t(c.heads);
     const T *const keys = head_of<T>(c.key, batch, head), *const values = head_of<T>(c.value, batch, head);
     load_tile<S::kTile, kWidth>(own, head_of<T>(c.query, batch, head), c.query.steps[2], first, c.queries, int(c.width),
                                 in_fours.query);
@@ -230,9 +230,9 @@ __global__ void __launch_bounds__(kThreads)
   const AttentionCall& f = c.forward;
   const int64_t rows = f.batch * f.heads * f.queries, warps = int64_t(gridDim.x) * (kThreads / 32);
   for (int64_t row = int64_t(blockIdx.x) * (kThreads / 32) + threadIdx.x / 32; row < rows; row += warps) {
-    const int64_t number = row / f.queries, query = row - number * f.queries;
-    const int64_t batch = number / f.heads, head = number - batch * f.heads;
-    const T* const g = head_of<T>(c.g, batch, head) + query * c.g.steps[2];
+    const uint32_t number = uint32_t(row) / uint32_t(f.queries), query = uint32_t(row) - number * uint32_t(f.queries);
+    const uint32_t batch = number / uint32_t(f.heads), head = number - batch * uint32_t(f.heads);
+    const T* const g = head_of<T>(c.g, batch, head) + int64_t(query) * c.g.steps[2];
     const T* const out = static_cast<const T*>(f.out) + row * f.value_width;
     float sum = 0;
     for (int column = int(threadIdx.x) % 32; column < int(f.value_width); column += 32)
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(kSide* kSide, 2)
   const int64_t first = int64_t(blockIdx.x) * S::kTile;
   const int64_t end = c.causal && first + S::kTile < c.keys ? first + S::kTile : c.keys;
   for (int64_t number = blockIdx.y; number < c.batch * c.heads; number += gridDim.y) {
-    const int64_t batch = number / c.heads, head = number - batch * c.heads;
+    const uint32_t batch = uint32_t(number) / uint32_t(c.heads), head = uint32_t(number) - batch * uint32_t(c.heads);
     const T *const keys = head_of<T>(c.key, batch, head), *const values = head_of<T>(c.value, batch, head);
     load_tile<S::kTile, kWidth>(own, head_of<T>(c.query, batch, head), c.query.steps[2], first, c.queries, int(c.width),
                                 in_fours.query);
@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(kSide* kSide, 2)
   float *const other = own_value + S::kTile * S::kPitch, *const weights = other + kStep * S::kPitch;
   const int64_t first = int64_t(blockIdx.x) * S::kTile;
   for (int64_t number = blockIdx.y; number < c.batch * c.heads; number += gridDim.y) {
-    const int64_t batch = number / c.heads, head = number - batch * c.heads;
+    const uint32_t batch = uint32_t(number) / uint32_t(c.heads), head = uint32_t(number) - batch * uint32_t(c.heads);
     const T *const queries = head_of<T>(c.query, batch, head), *const g = head_of<T>(call.g, batch, head);
     load_tile<S::kTile, kWidth>(own, head_of<T>(c.key, batch, head), c.key.steps[2], first, c.keys, int(c.width),
                                 in_fours.key);

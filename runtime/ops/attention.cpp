@@ -1,6 +1,9 @@
 // Attention as one op: by a device's kernels, which hold a tile of the scores at a time, or by its definition.
 #include "runtime/ops/attention.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -25,7 +28,9 @@ DType arithmetic_of(DType t) { return t == kFloat64 ? kFloat64 : kFloat32; }
 
 bool has_kernel(const Tensor& query, const Tensor& value) {
   const bool type = query.dtype() == kFloat32 || is_half(query.dtype());
-  return attention_kernel.has(query.device().type) && type && query.size(-1) <= kWidest && value.size(-1) <= kWidest;
+  const bool counted = query.numel() / std::max<int64_t>(query.size(-1), 1) < int64_t(1) << 31;  // rows, by the kernels
+  return attention_kernel.has(query.device().type) && type && counted && query.size(-1) <= kWidest &&
+         value.size(-1) <= kWidest;
 }
 
 AttentionRows rows_of(const Tensor& t) { return {t.data_ptr(), {t.strides()[0], t.strides()[1], t.strides()[2]}}; }
@@ -81,14 +86,14 @@ struct Attention {
   static void grad(Tensor& out, Tensor& totals, const Tensor& query, const Tensor& key, const Tensor& value,
                    const OptionalTensor& mask, bool is_causal, double scale) {
     const Tensor hides = mask.value_or(Tensor());
-    record(out, "ScaledDotProductFlashAttentionBackward0", {&query, &key, &value},
+    record(out, "ScaledDotProductFlashAttentionBackward0", {&query, &key, &value, &hides},
            Kept<6>{{SavedTensor(query), SavedTensor(key), SavedTensor(value), SavedTensor(hides),
                     SavedTensor(out, true), SavedTensor(totals)}},
            [is_causal, scale](Sweep& s) {
              const Tensor query = s.kept(0), key = s.kept(1), value = s.kept(2), hides = s.kept(3);
              const OptionalTensor mask = hides.defined() ? OptionalTensor(hides) : OptionalTensor();
              const bool whole = query.numel() != 0 && key.numel() != 0 && value.numel() != 0;
-             if (!Context::current().grad_enabled && whole && has_kernel(query, value))
+             if (!Context::current().grad_enabled && whole && !s.needs(3) && has_kernel(query, value))
                return by_kernel(s, mask, is_causal, scale);
              by_definition(s, mask, is_causal, scale);
            });
@@ -141,10 +146,11 @@ struct Attention {
     const Tensor g = to_dtype(s.g(), type), scores = scores_of(query, key, mask, is_causal, scale);
     const Tensor weights = weights_of(scores, logsumexp(scores, Dims{-1}));
     const Tensor dweights = matmul(g, transpose(value, -2, -1));
-    const Tensor dscores = weights * (dweights - sum(dweights * weights, Dims{-1}, true)) * scale;
+    const Tensor dsums = weights * (dweights - sum(dweights * weights, Dims{-1}, true)), dscores = dsums * scale;
     s.give(0, [&] { return to_dtype(matmul(dscores, key), given); });
     s.give(1, [&] { return to_dtype(matmul(transpose(dscores, -2, -1), query), given); });
     s.give(2, [&] { return to_dtype(matmul(transpose(weights, -2, -1), g), given); });
+    s.give(3, [&] { return to_dtype(sum_to_size(dsums, mask->sizes()), mask->dtype()); });
   }
 };
 
@@ -155,7 +161,7 @@ Tensor fused_attention(const Tensor& query, const Tensor& key, const Tensor& val
 
 TS_OP(_fused_attention,
       "_fused_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, bool is_causal, float scale) -> Tensor",
-      "Values mixed by how well queries match keys; a mask gets no gradient.", kFunction | kInternal, &fused_attention,
+      "Values mixed by how well queries match keys.", kFunction | kInternal, &fused_attention,
       "f[2,3,5,4], f[2,3,7,4], f[2,3,7,4], None, False, 0.5\n"
       "f[1,2,6,3], f[1,2,6,3], f[1,2,6,5], None, True, 0.7\n"
       "f[2,1,4,3], f[2,1,5,3], f[2,1,5,3], b[4,5], False, 1.0\n"

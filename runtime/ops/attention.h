@@ -13,7 +13,8 @@ struct AttentionRows {
 };
 
 /// out = softmax(scale * query key^T + mask) value for each head, float32 or halves, arithmetic in float32. A key that the mask
-/// or `causal` hides has no share; a query that sees none gets zeros.
+/// or `causal` hides has no share; a query that sees none gets zeros. All heads together
+/// have less than 2^31 queries.
 struct AttentionCall {
   DType dtype;
   AttentionRows query, key, value;
