@@ -12,7 +12,7 @@ std::vector<std::string>& heard() {
   static auto* made = new std::vector<std::string>;
   return *made;
 }
-thread_local int open_ranges = 0;
+thread_local int open_ranges = 0;  // per thread: as in CUDA
 uint64_t started = 0;
 
 void hear(const std::string& what) {
