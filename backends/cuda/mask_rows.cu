@@ -1,18 +1,22 @@
 // Rows that a mask selects or replaces: single elements as they are found; of wider rows each first gets its number among those
 // that are set.
 #include "backends/cuda/compact.cuh"
+#include "backends/cuda/errors.cuh"
 #include "backends/cuda/index_nest.h"
 
 namespace tessera::tensor::cuda {
 namespace {
 
+constexpr int kOfSource = 1;  // the `dim` of the fault, by which it is told in the words of masked_scatter
+
 template <class Element>
 __global__ void __launch_bounds__(kThreads)
     move_set(const uint8_t* mask, int64_t n, int64_t tiles, const int64_t* before, Element* self, Element* values,
-             bool write) {
+             bool write, int64_t value_count, ErrorTarget errors) {
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x)
     for_set(mask, tile, n, ~uint64_t(0), before, [&](int64_t k, int64_t i) {
-      if (write) self[i] = values[k];
+      if (k >= value_count) report(errors, ErrorWord::TakeIndex, kOfSource, k, value_count);
+      else if (write) self[i] = values[k];
       else values[k] = self[i];
     });
 }
@@ -38,7 +42,7 @@ void move_rows(const MaskRowsCall& c, const int64_t* numbers) {
   call.values = c.self;
   call.count = 1;
   call.index[0] = numbers;
-  call.extent[0] = c.rows;
+  call.extent[0] = c.value_rows;
   call.step[0] = c.width;
   call.launch = c.launch;
   IndexNest nest;
@@ -60,7 +64,8 @@ void mask_rows(const MaskRowsCall& c) {
     return with_element(item_size(c.dtype), [&](auto tag) {
       using Element = typename decltype(tag)::type;
       launch<move_set<Element>>(place, grid, mask, c.rows, tiles, before.as<int64_t>(),
-                                reinterpret_cast<Element*>(c.self), reinterpret_cast<Element*>(c.values), c.write);
+                                reinterpret_cast<Element*>(c.self), reinterpret_cast<Element*>(c.values), c.write,
+                                c.value_rows, c.launch.errors);
     });
   const Scratch numbers(c.launch, size_t(c.rows) * sizeof(int64_t));
   launch<number_set>(place, grid, mask, c.rows, tiles, before.as<int64_t>(), numbers.as<int64_t>());

@@ -21,6 +21,8 @@ namespace {
       fail(TensorErrorKind::Index, "index_copy_(): index ", word.value, " is out of bounds for dimension ", word.dim,
            " with size ", word.size);
     case ErrorWord::TakeIndex:
+      check(word.dim == 0, TensorErrorKind::Runtime,  // a dim of 1: masked_scatter takes them one by one
+            "Number of elements of source < number of ones in mask");
       fail(TensorErrorKind::Index, "out of range: tried to access index ", word.value, " on a tensor of ", word.size,
            " elements.");
     case ErrorWord::Target: fail(TensorErrorKind::Index, "Target ", word.value, " is out of bounds.");

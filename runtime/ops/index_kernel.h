@@ -74,6 +74,7 @@ struct MaskRowsCall {
   int64_t rows, width;  // `width` elements each
   char* self;
   char* values;
+  int64_t value_rows;  // a device finds out by itself whether they suffice
   Launch launch{};
 };
 extern Kernel<MaskRowsCall> mask_rows_kernel;
