@@ -141,6 +141,8 @@ class Visitor {
 
   // No script reaches the entry: who calls it has seen to dtypes, shapes and devices.
   bool is_part_of_another() const { return entry_.has(kInternal) && entry_.name[0] == '_'; }
+  // Whether a call is made that depth 1 has only where it is the one of its kind that shows most.
+  bool deep(bool telling) const { return depth_ > 1 || (depth_ > 0 && telling); }
   bool differentiable() const { return !entry_.has(kNoGrad) && !entry_.has(kRandom) && !entry_.has(kUninitialised); }
   // All forms that the entry has.
   void give_forms(const std::vector<OpArg>& args, const std::string& how) {
@@ -157,7 +159,7 @@ class Visitor {
   void dtypes() {
     for (const DType type : {kFloat64, kFloat16, kBFloat16}) {
       give(args_of(text_, type), std::string("as ") + name(type));
-      if (depth_ > 0) give_forms(args_of(text_, type), std::string("as ") + name(type));
+      if (deep(type != kFloat64)) give_forms(args_of(text_, type), std::string("as ") + name(type));
     }
     if (is_part_of_another()) return;
     const std::vector<OpArg> args = args_of(text_, kFloat32);
@@ -185,7 +187,7 @@ class Visitor {
     const auto one = [&](const Tensor& t) { return is_operand(t) && t.dtype() == from ? to_dtype(t, to) : t; };
     const std::vector<OpArg> call = replaced(args, one);
     give(call, "as " + name(to));
-    if (depth_ > 0) give_forms(call, "as " + name(to));
+    if (deep(to == kComplex64 || to == kInt64)) give_forms(call, "as " + name(to));
   }
 
   void layouts() {
@@ -202,8 +204,8 @@ class Visitor {
       if (!other) continue;
       give(call, layout.name);
       const bool gaps = layout.make == spread;
-      if (depth_ > 0 || gaps) give_forms(call, layout.name);
-      if (depth_ > 0 || gaps) {
+      if (gaps || deep(layout.make == expanded)) give_forms(call, layout.name);
+      if (gaps || deep(layout.make == transposed)) {
         int seen = 0;
         give(replaced(args, [&](const Tensor& t) { return is_operand(t) && seen++ == 0 ? layout.make(t) : t; }),
              std::string("first ") + layout.name);
@@ -284,7 +286,7 @@ class Visitor {
     if (to > 7 && !small_results(args)) return false;
     const std::string whole = std::exchange(text_, text);
     give(args, "");
-    if (depth_ > 0 || to == 0) give_forms(args, "");
+    if (to == 0 || deep(to > 7)) give_forms(args, "");
     text_ = whole;
     return true;
   }

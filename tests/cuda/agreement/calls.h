@@ -31,7 +31,7 @@ TensorList tensors_in(const std::vector<OpArg>& args);
 /// The same memory on another device: layout, gaps and offset included.
 Tensor moved(const Tensor& t, Device device);
 
-/// Calls visit for each call of the entry's samples. `depth` 0 is what a test can wait for, 1 has every dtype in every form.
+/// Calls visit for each call of the entry's samples. `depth` 0 is what a test can wait for, 1 has every dtype, 2 has each in every form.
 void each_call(const OpEntry& entry, int depth, const std::function<void(const Call&)>& visit);
 
 }  // namespace tessera::agreement

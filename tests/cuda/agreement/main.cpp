@@ -1,7 +1,7 @@
 // tessera_cuda_agreement [WORD...]: CUDA gives what the CPU gives, for the samples of every entry in every form (calls.h). Run on
 // the host executor by scripts/test cuda, and on a GPU by scripts/gpu-test; TESSERA_CUDA_PLUGIN names which.
 //
-//     --depth 1   every dtype in every form     --all   each failure, not three of an entry     --jobs N
+//     --depth 1   every dtype, 2: in every form     --all   each failure, not three of an entry     --jobs N
 //     WORD        entries whose schema begins with it          -WORD   and none of those
 //     --list      how many calls each entry has             --times     the entries that took longest
 //
