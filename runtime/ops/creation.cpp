@@ -262,7 +262,12 @@ bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, b
   if (!out.device().is_cuda() || !steps_kernel.has(DeviceType::Cuda) || is_wide_unsigned || is_complex(type) ||
       !out.is_contiguous())
     return false;
-  if (is_integral(type)) start = double(Scalar(start).as(type).to_int()), end = double(Scalar(end).as(type).to_int());
+  if (is_integral(type))
+    with_type(type, [&](auto tag) {  // the ends are integers, of linspace those of the dtype's range
+      using T = typename decltype(tag)::type;
+      if constexpr (std::is_integral_v<T>)
+        for (double* x : {&start, &end}) *x = base ? std::trunc(*x) : double(convert_element<T>(*x));
+    });
   const double way = wide ? end - start : float(end) - float(start), count = double(steps - 1);
   const double step = steps <= 1 ? 0 : wide ? way / count : float(way) / float(count);
   if (steps != 0)

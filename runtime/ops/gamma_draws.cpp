@@ -87,8 +87,7 @@ struct DirichletGrad {
     return {broadcast_shapes(broadcast_shapes(x.sizes(), alpha.sizes()), total.sizes()), x.dtype(), x.device()};
   }
   static void run(const Tensor& out, const Tensor& x, const Tensor& alpha, const Tensor& total) {
-    if (draws_parametric(out.device()))
-      return draw_there(Parametric::BetaSlope, out, {x, expand(alpha, x.sizes()), expand(total, x.sizes())}, {});
+    if (draws_parametric(out.device())) return draw_there(Parametric::BetaSlope, out, {x, alpha, total}, {});
     map_on_host(out, x, alpha, total, [](double at, double a, double all) { return draws::beta_slope(at, a, all); });
   }
 };

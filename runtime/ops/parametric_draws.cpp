@@ -2,6 +2,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
+#include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 
@@ -27,7 +28,7 @@ void draw_there(Parametric of, const Tensor& out, std::initializer_list<Tensor> 
   const DType type = out.dtype() == kFloat64 ? kFloat64 : kFloat32;
   Tensor given[3];
   size_t count = 0;
-  for (const Tensor& p : parameters) given[count++] = contiguous(to_dtype(p, type));
+  for (const Tensor& p : parameters) given[count++] = contiguous(to_dtype(expand(p, out.sizes()), type));
   const auto address = [&](size_t k) { return k < count ? given[k].data_ptr() : nullptr; };
   const bool direct = out.is_contiguous() && out.dtype() == type;
   const Tensor drawn = direct ? out : Tensor::empty(out.sizes(), type, out.device());
