@@ -8,7 +8,7 @@
 #endif
 
 #include "backends/cpu/lane-inl.h"
-#include "backends/cpu/special_math.h"
+#include "backends/special_math.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {

@@ -1,8 +1,8 @@
 // The kernel of special functions: one element after another, by the row's value.
 #include "runtime/ops/special.h"
 
-#include "backends/cpu/special_math.h"
-#include "backends/cpu/special_polynomials.h"
+#include "backends/special_math.h"
+#include "backends/special_polynomials.h"
 #include "backends/cpu/threads.h"
 
 namespace tessera::tensor::cpu {

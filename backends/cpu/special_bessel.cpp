@@ -3,7 +3,7 @@
 #include <boost/math/special_functions/airy.hpp>
 #include <boost/math/special_functions/bessel.hpp>
 
-#include "backends/cpu/special_math.h"
+#include "backends/special_math.h"
 
 namespace tessera::tensor::cpu::special {
 namespace {

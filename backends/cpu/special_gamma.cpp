@@ -5,7 +5,7 @@
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cstdint>
 
-#include "backends/cpu/special_math.h"
+#include "backends/special_math.h"
 
 namespace tessera::tensor::cpu::special {
 namespace {

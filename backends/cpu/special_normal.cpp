@@ -1,7 +1,7 @@
 // Functions of the normal distribution.
 #include <boost/math/special_functions/erf.hpp>
 
-#include "backends/cpu/special_math.h"
+#include "backends/special_math.h"
 
 namespace tessera::tensor::cpu::special {
 namespace {

@@ -2,7 +2,7 @@
 // 1/3 for what is larger, by the expansions in x ** -1.5 far out (Abramowitz and Stegun 10.4).
 #pragma once
 
-#include "backends/cpu/special_math.h"
+#include "backends/special_math.h"
 #include "backends/cuda/launch.cuh"
 
 namespace tessera::tensor::cuda::special {

@@ -38,9 +38,9 @@ CudnnSwitches cudnn_switches() { return switches().load(std::memory_order_relaxe
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "backends/cuda/kept_by_shape.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/scratch.h"
 
@@ -166,13 +166,6 @@ struct Key {
   int64_t batch, channels, height, width, outputs, rows, columns, groups;
   Window window;
   int32_t device, dtype, pass, channels_last, tf32, measured;  // measured: one more than the limit, or 0
-  bool operator==(const Key& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
-};
-static_assert(std::has_unique_object_representations_v<Key>);
-struct KeyHash {
-  size_t operator()(const Key& key) const {
-    return std::hash<std::string_view>()({reinterpret_cast<const char*>(&key), sizeof key});
-  }
 };
 
 /// A call's description for the library.
@@ -427,20 +420,17 @@ bool is_captured(const Place& place) {
 }
 
 Recipe& recipe_for(const ConvCall& c, const Place& place, const CudnnSwitches& set) {
-  constexpr size_t kMost = 4096;
-  thread_local std::unordered_map<Key, std::unique_ptr<Recipe>, KeyHash> kept;
+  thread_local KeptByShape<Key, Recipe> kept(4096);
   Key key = {
       c.batch,          c.channels, c.height,        c.width,        c.outputs,
       c.rows,           c.columns,  c.groups,        c.window,       index_of(c.launch.device),
       int32_t(c.dtype), c.pass,     c.channels_last, set.allow_tf32, set.benchmark ? set.benchmark_limit + 1 : 0};
-  auto at = kept.find(key);
-  if (at == kept.end() && key.measured != 0 && is_captured(place)) {
+  Recipe* known = kept.find(key);
+  if (known == nullptr && key.measured != 0 && is_captured(place)) {
     key.measured = 0;  // not now
-    at = kept.find(key);
+    known = kept.find(key);
   }
-  if (at != kept.end()) return *at->second;
-  if (kept.size() >= kMost) kept.clear();
-  return *kept.emplace(key, make_recipe(c, place, key)).first->second;
+  return known != nullptr ? *known : kept.keep(key, make_recipe(c, place, key));
 }
 
 // Sizes have 32 bits there, addresses are multiples of 16 bytes, and as many windows as fit are looked through: an output

@@ -3,12 +3,10 @@
 // scale, and of a real line gives the first half: both are made up for here.
 #include <cufft.h>
 
-#include <cstring>
 #include <memory>
-#include <string_view>
-#include <unordered_map>
 
 #include "backends/cuda/divide.cuh"
+#include "backends/cuda/kept_by_shape.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/scratch.h"
 #include "runtime/ops/fft.h"
@@ -143,12 +141,6 @@ __global__ void mirror(Pair<T>* out, Side side, int64_t n, const __grid_constant
 
 struct Key {
   int64_t kind, device, n, batch, in_step, in_line, out_step, out_line;
-  bool operator==(const Key& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
-};
-struct KeyHash {
-  size_t operator()(const Key& key) const {
-    return std::hash<std::string_view>()({reinterpret_cast<const char*>(&key), sizeof key});
-  }
 };
 
 /// A plan without memory of its own for the work: that comes from the call's stream.
@@ -202,12 +194,9 @@ class Plan {
 
 // Plans are kept for the shapes of a program, in each thread: one plan has one stream at a time.
 const Plan& plan_for(const Key& key) {
-  constexpr size_t kMost = 256;
-  thread_local std::unordered_map<Key, std::unique_ptr<Plan>, KeyHash> kept;
-  const auto found = kept.find(key);
-  if (found != kept.end()) return *found->second;
-  if (kept.size() >= kMost) kept.clear();
-  return *kept.emplace(key, std::make_unique<Plan>(key)).first->second;
+  thread_local KeptByShape<Key, Plan> kept(256);
+  const Plan* const known = kept.find(key);
+  return known != nullptr ? *known : kept.keep(key, std::make_unique<Plan>(key));
 }
 
 // ---- a call ----

@@ -15,8 +15,8 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 
+#include "backends/cuda/kept_by_shape.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/scratch.h"
 
@@ -89,13 +89,6 @@ struct Factor {
 struct Key {
   int64_t m, n, k, lda, ldb, ldc, batch_a, batch_b, batch_c, batch;
   int32_t device, dtype, transposes, tf32, bias, epilogue, alignments[4];
-  bool operator==(const Key& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
-};
-static_assert(std::has_unique_object_representations_v<Key>);
-struct KeyHash {
-  size_t operator()(const Key& key) const {
-    return std::hash<std::string_view>()({reinterpret_cast<const char*>(&key), sizeof key});
-  }
 };
 
 // The largest power of two, up to 256, that the address is a multiple of.
@@ -228,13 +221,10 @@ class Recipe {
 };
 
 Recipe& recipe_for(const GemmCall& c, const void* bias, Epilogue epilogue) {
-  constexpr size_t kMost = 4096;
-  thread_local std::unordered_map<Key, std::unique_ptr<Recipe>, KeyHash> kept;
+  thread_local KeptByShape<Key, Recipe> kept(4096);
   const Key key = key_of(c, bias, epilogue);
-  const auto found = kept.find(key);
-  if (found != kept.end()) return *found->second;
-  if (kept.size() >= kMost) kept.clear();
-  return *kept.emplace(key, std::make_unique<Recipe>(c, bias, epilogue)).first->second;
+  Recipe* const known = kept.find(key);
+  return known != nullptr ? *known : kept.keep(key, std::make_unique<Recipe>(c, bias, epilogue));
 }
 
 void multiply_batch(const GemmCall& c, const void* bias, Epilogue epilogue, const Place& place) {

@@ -2,7 +2,7 @@
 // uniform expansion (Gautschi 1979; Temme 1979; DLMF 8.7.1, 8.9.2, 8.12).
 #pragma once
 
-#include "backends/cpu/special_math.h"
+#include "backends/special_math.h"
 #include "backends/cuda/launch.cuh"
 
 namespace tessera::tensor::cuda::special {

@@ -1,8 +1,8 @@
 // Special functions of numbers, one row of special.def each, in double as on the CPU (polynomials in the type of x). What the
 // CPU's text says for both (special_math.h, special_polynomials.h) is read here too; for Bessel's functions and the error
 // function's kin CUDA's own library stands where Boost.Math stands there.
-#include "backends/cpu/special_math.h"
-#include "backends/cpu/special_polynomials.h"
+#include "backends/special_math.h"
+#include "backends/special_polynomials.h"
 #include "backends/cuda/airy.cuh"
 #include "backends/cuda/incomplete_gamma.cuh"
 #include "backends/cuda/launch.cuh"
