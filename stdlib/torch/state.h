@@ -62,10 +62,11 @@ struct TorchState {
   const OpEntry* compare_ops[6] = {};  // by CompareOp
   const OpEntry* reciprocal = nullptr;
   AutocastModes autocast;
-  bool warned_of_scalar = false;      // float(t) of a tensor that requires a gradient
-  bool warned_of_storage = false;     // t.storage()
+  bool device_error_told = false;  // a device's driver refused something, and the script was told
+  bool warned_of_scalar = false;   // float(t) of a tensor that requires a gradient
+  bool warned_of_storage = false;  // t.storage()
   std::vector<std::pair<int, StreamHandle>> cuda_streams;  // (device, stream) that the program was given
-  std::vector<Device> outer_devices;  // what `with torch.device(...)` blocks go back to
+  std::vector<Device> outer_devices;                       // what `with torch.device(...)` blocks go back to
   std::shared_ptr<SavedHooksStack> saved_hooks;
   std::unordered_map<std::string, Value> ops_by_name;       // function objects of call_op_by_name
   Value recent_sizes[kRecentSizes];                         // torch.Size objects to hand out again, see wrap_size

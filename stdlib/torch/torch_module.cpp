@@ -369,7 +369,7 @@ void set_default_device(Interpreter& in, std::string_view device) {
 }
 
 void wait_for_devices(Interpreter& in) {
-  if (!has_launched(in)) return;
+  if (!has_launched(in) || torch_state(in).device_error_told) return;  // a device that is lost says so each time
   in_torch(in, std::span<const Value>(), [&] {
     for (int k = 0; k < cuda_backend().device_count(); k++) synchronize(Device{DeviceType::Cuda, k});
   });
