@@ -1,4 +1,5 @@
 // NVTX as a profiler hears it: with a report, its list "marks" has every range and mark in order. Without one nobody listens.
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ std::vector<std::string>& heard() {
   return *made;
 }
 thread_local int open_ranges = 0;  // per thread: as in CUDA
-uint64_t started = 0;
+std::atomic<uint64_t> started = 0;
 
 void hear(const std::string& what) {
   const std::lock_guard guard(lock());
