@@ -121,6 +121,35 @@ for n in (1, 5, 33, 1000, 9000):
     x = torch.randint(-9, 9, (2, n))
     assert torch.equal(x.cuda().cumsum(1).cpu(), x.cumsum(1)), n
 '''},
+    'convolution bits': {'script': '''
+import torch
+x, w = torch.randn(2, 3, 9, 9, device='cuda', requires_grad=True), torch.randn(4, 3, 3, 3, device='cuda', requires_grad=True)
+g = torch.randn(2, 4, 7, 7, device='cuda')
+runs = [torch.autograd.grad(torch.conv2d(x, w), (x, w), g) for _ in range(4)]
+for run in runs:
+    assert all(torch.equal(a, b) for a, b in zip(run, runs[0]))
+'''},
+    'convolution in a graph': {'script': '''
+import torch
+torch.backends.cudnn.benchmark = True
+x, w = torch.randn(2, 3, 9, 9, device='cuda'), torch.randn(4, 3, 3, 3, device='cuda')
+torch.conv2d(x, w[:, :, 1:])
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    y = torch.conv2d(x, w)
+graph.replay()
+assert torch.allclose(y.cpu(), torch.conv2d(x.cpu(), w.cpu()), atol=0.1)
+'''},
+    'attention': {'script': '''
+import torch
+import torch.nn.functional as F
+q, k, v = [torch.randn(1, 2, 70, 8) for _ in range(3)]
+there = [t.cuda().requires_grad_() for t in (q, k, v)]
+here = [t.clone().requires_grad_() for t in (q, k, v)]
+for leaves in (there, here):
+    F.scaled_dot_product_attention(*leaves, is_causal=True).square().sum().backward()
+assert all(torch.allclose(a.grad.cpu(), b.grad, atol=1e-4) for a, b in zip(there, here))
+'''},
     'streams': {'script': '''
 import torch
 x = torch.ones(1000, device='cuda')
@@ -267,6 +296,21 @@ MUTATIONS = [
      'old': r'if \(tile_dimension\(loop\) == 0\) return move', 'new': 'return move'},
     {'name': 'vectors at any address', 'file': 'backends/cuda/softmax.cu', 'check': 'unaligned softmax',
      'old': r'VectorRule\(c\.dtype\)\.start\(c\.in\)\.start\(c\.out\)', 'new': 'VectorRule(c.dtype).start(c.out)'},
+
+    {'name': 'an algorithm of cuDNN with other bits each time', 'file': 'backends/cuda/cudnn.cpp', 'check': 'convolution bits',
+     'old': r' \|\| result\.determinism != CUDNN_DETERMINISTIC', 'new': ''},
+    {'name': "cuDNN's workspace has any size", 'file': 'backends/cuda/cudnn.cpp', 'check': 'convolution bits',
+     'old': r'if \(candidate\.bytes <= most\) ', 'new': ''},
+    {'name': 'cuDNN measures in a capture', 'file': 'backends/cuda/cudnn.cpp', 'check': 'convolution in a graph',
+     'old': r'&& is_captured\(place\)', 'new': '&& false'},
+    {'name': "cuDNN's stream is the default one", 'file': 'backends/cuda/cudnn.cpp', 'check': 'convolution in a graph',
+     'old': r'cudnnSetStream\(made_, place\.stream\(\)\)', 'new': 'cudnnSetStream(made_, nullptr)'},
+    {'name': 'keys are written over while they are read', 'file': 'backends/cuda/attention.cu', 'check': 'attention',
+     'old': r'__syncthreads\(\);(\s*load_tile<kStep, kWidth>\(other, values)', 'new': r'\1'},
+    {'name': 'a query sees the keys behind it', 'file': 'backends/cuda/attention.cu', 'check': 'attention',
+     'old': r'c\.causal && key > query', 'new': 'c.causal && key > query + 1'},
+    {'name': 'sums are not made smaller when a larger score comes', 'file': 'backends/cuda/attention.cu', 'check': 'attention',
+     'old': r'sum\[i\] \* shrink', 'new': 'sum[i]'},
 
     # ---- streams, memory, errors ----
     {'name': 'memory of another stream is given back at once', 'file': 'backends/cuda/allocator.cpp', 'check': 'record_stream',
