@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """tests/cuda/run.py [WORD...]: the scripts beside this file with the host executor as plugin, under some seeds of the order in which
-streams, blocks and threads take turns. A script asserts what it wants; what it prints has to be the same under every seed.
-A line `# executor: OPTIONS` gives it options of the executor's own, `report=%` a report, whose marks a line `# marks: [...]` tells.
+streams, blocks and threads take turns. A script asserts what it wants; what it prints has to be the same each time. In its head:
+`# executor: OPTIONS` for options of the executor's own (`report=%` for a report, whose marks `# marks: [...]` tells), and
+`# and under: OPTIONS` for one more run.
 --tsr PROGRAM, --plugin FILE, --seed N the first one, --seeds N how many, --jobs N. The last line is `N passed, N failed`."""
 import argparse
 import concurrent.futures
@@ -17,38 +18,40 @@ BUILD = HERE.parent.parent / 'build/release'
 
 
 def said_in(script, word):
-    """What stands behind `# word: ` in the script's head."""
+    """What stands behind `# word: ` in lines of the script's head."""
+    head = []
     for line in script.read_text().splitlines():
-        if line.startswith(f'# {word}: '):
-            return line[len(word) + 4:]
         if not line.startswith('#'):
-            return ''
-    return ''
+            break
+        head.append(line)
+    return [line[len(word) + 4:] for line in head if line.startswith(f'# {word}: ')]
 
 
-def run(script, seed, args):
+def run(script, order, args):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, 'report.json')
-        options = f'seed={seed},' + said_in(script, 'executor').replace('%', str(report))
+        options = ','.join([order] + [own.replace('%', str(report)) for own in said_in(script, 'executor')])
         environment = dict(os.environ, TESSERA_CUDA_PLUGIN=os.path.realpath(args.plugin), TESSERA_EXECUTOR=options)
         try:
             done = subprocess.run([args.tsr, str(script)], env=environment, capture_output=True, text=True, timeout=args.timeout)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess([], 124, '', f'no end in {args.timeout} seconds')
-        marks = said_in(script, 'marks')
-        if marks and done.returncode == 0 and json.loads(report.read_text())['marks'] != json.loads(marks):
-            return subprocess.CompletedProcess([], 1, '', f"the report has {json.loads(report.read_text())['marks']}")
+        for marks in said_in(script, 'marks') if done.returncode == 0 else []:
+            found = json.loads(report.read_text())['marks']
+            if found != json.loads(marks):
+                return subprocess.CompletedProcess([], 1, '', f'the report has {found}')
         return done
 
 
 def check(script, args):
     printed = None
-    for seed in range(args.seed, args.seed + args.seeds):
-        done = run(script, seed, args)
+    orders = [f'seed={seed}' for seed in range(args.seed, args.seed + args.seeds)]
+    for order in orders + said_in(script, 'and under'):
+        done = run(script, order, args)
         if done.returncode != 0:
-            return script, f'seed {seed}: ' + '\n    '.join(done.stderr.strip().splitlines()[-6:])
+            return script, f'{order}: ' + '\n    '.join(done.stderr.strip().splitlines()[-6:])
         if printed is not None and done.stdout != printed:
-            return script, f'seed {seed} prints something else than seed {args.seed}'
+            return script, f'{order} prints something else than {orders[0]}'
         printed = done.stdout
     return script, ''
 
