@@ -75,7 +75,7 @@ void check_call(cudaError_t result) {
 namespace {
 
 #ifndef TESSERA_CUDA_ARCHITECTURES  // as CMake writes them: code and PTX, "-real" code alone, "-virtual" PTX alone
-#define TESSERA_CUDA_ARCHITECTURES "75-real,80-real,90-real,100"
+#define TESSERA_CUDA_ARCHITECTURES "75-real,80-real,80-virtual,90-real,100-real"
 #endif
 
 // What the kernels were built for.
