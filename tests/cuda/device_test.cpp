@@ -2,6 +2,7 @@
 // executor is (TESSERA_CUDA_PLUGIN=.../libtessera_cuda_executor.so); without one every case says that it is left out. Cases
 // marked as children need options of the executor and are run in processes of their own, by those that say so.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,12 +13,14 @@
 
 #include "runtime/context.h"
 #include "runtime/device/backend.h"
+#include "runtime/device/calls.h"
 #include "runtime/device/generator.h"
 #include "runtime/device/memory.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pinned.h"
 #include "runtime/ops/pointwise_functions.h"
+#include "runtime/ops/pointwise_ids.h"
 
 using namespace tessera::tensor;
 
@@ -257,13 +260,29 @@ TEST_CASE("the current device is what an index that is left out means") {
 TEST_CASE("host threads hand tensors to each other") {
   NEEDS_DEVICES();
   const SharedCounts shared;
-  Tensor x = numbers(4000, kFirst);
+  Tensor x = to_device(arange(0, 4000, 1, kInt32), kFirst);
   for (int k = 0; k < 8; k++) {
     Tensor next;
-    std::thread([&, mine = std::move(x)] { next = mine + 1.0; }).join();
+    std::thread([&, mine = std::move(x)] { next = mine + 1; }).join();
     x = std::move(next);
   }
-  CHECK(same(x, numbers(4000) + 8.0));
+  CHECK(same(x, arange(8, 4008, 1, kInt32)));
+}
+
+TEST_CASE("of an op's parameters no more is read than there is") {
+  NEEDS_DEVICES();
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  char* const pages =
+      static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(mprotect(pages + page, page, PROT_NONE) == 0);
+  const Scalar* const last = new (pages + page - sizeof(Scalar)) Scalar(2);
+  const Tensor x = to_device(arange(0, 5, 1, kInt32), kFirst), out = Tensor::empty({5}, kInt32, kFirst);
+  const Tensor* operands[] = {&out, &x};
+  Loop loop;
+  make_loop(loop, operands, 2);
+  pointwise_kernel(kFirst, PointwiseCall{pointwise::k_clamp_min, kInt32, loop, last});
+  CHECK(same(out, maximum(arange(0, 5, 1, kInt32), 2)));
+  munmap(pages, 2 * page);
 }
 
 TEST_CASE("many threads take and give at once") {
