@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(kThreads) fill_dense(const __grid_constant__ F
   const Element value = plan.template value_at<Element>(0);
   const int64_t packs = plan.n / kItems, step = int64_t(gridDim.x) * kThreads,
                 first = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+#pragma unroll 1
   for (int64_t i = first; i < packs; i += step) {
     Pack<Element> x = reinterpret_cast<const Pack<Element>*>(plan.data[1])[i];
     const Bits mask = reinterpret_cast<const Bits*>(plan.data[2])[i];
@@ -71,6 +72,7 @@ __global__ void __launch_bounds__(kThreads) fill_dense(const __grid_constant__ F
       if (mask.items[k]) x.items[k] = value;
     reinterpret_cast<Pack<Element>*>(plan.data[0])[i] = x;
   }
+#pragma unroll 1
   for (int64_t i = packs * kItems + first; i < plan.n; i += step)
     reinterpret_cast<Element*>(plan.data[0])[i] =
         plan.data[2][i] ? value : reinterpret_cast<const Element*>(plan.data[1])[i];

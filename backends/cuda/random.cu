@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(kThreads, 4)
     T x[kAtOnce<T>];
     if constexpr (kind == Distribution::Normal || kind == Distribution::LogNormal) normal(words, x);
     else uniform(words, x);
+#pragma unroll
     for (int j = 0; j < kAtOnce<T>; j++)
       if (first + j * apart < n) target.put(first + j * apart, rule(x[j], target));
   });
