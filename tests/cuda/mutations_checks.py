@@ -319,6 +319,32 @@ assert found.is_cuda and inverse.is_cuda and counts.is_cuda
 assert found.tolist() == [1, 2, 3] and counts.tolist() == [2, 1, 2]
 ''', seeds=1),
     'natives': Script((HERE / 'scripts/natives.tsr').read_text(), seeds=1),
+    'convolution bits': Script('''
+x, w = torch.randn(2, 3, 9, 9, device='cuda', requires_grad=True), torch.randn(4, 3, 3, 3, device='cuda', requires_grad=True)
+g = torch.randn(2, 4, 7, 7, device='cuda')
+runs = [torch.autograd.grad(torch.conv2d(x, w), (x, w), g) for _ in range(4)]
+for run in runs:
+    assert all(torch.equal(a, b) for a, b in zip(run, runs[0]))
+'''),
+    'convolution in a graph': Script('''
+torch.backends.cudnn.benchmark = True
+x, w = torch.randn(2, 3, 9, 9, device='cuda'), torch.randn(4, 3, 3, 3, device='cuda')
+torch.conv2d(x, w[:, :, 1:])
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    y = torch.conv2d(x, w)
+graph.replay()
+assert torch.allclose(y.cpu(), torch.conv2d(x.cpu(), w.cpu()), atol=0.1)
+'''),
+    'attention': Script('''
+import torch.nn.functional as F
+q, k, v = [torch.randn(1, 2, 70, 8) for _ in range(3)]
+there = [t.cuda().requires_grad_() for t in (q, k, v)]
+here = [t.clone().requires_grad_() for t in (q, k, v)]
+for leaves in (there, here):
+    F.scaled_dot_product_attention(*leaves, is_causal=True).square().sum().backward()
+assert all(torch.allclose(a.grad.cpu(), b.grad, atol=1e-4) for a, b in zip(there, here))
+'''),
     'threads': DeviceTest('host threads hand tensors to each other'),
     'parameters': DeviceTest("of an op's parameters no more is read than there is"),
     'interface': Interface(),
