@@ -2,6 +2,7 @@
 // these are known (Poisson numbers are curand's there and ours here).
 #include <limits>
 
+#include "backends/cuda/divide.cuh"
 #include "backends/cuda/errors.cuh"
 #include "backends/cuda/philox.cuh"
 #include "backends/cuda/team.cuh"
@@ -157,13 +158,17 @@ void weights(const WeightsCall& c) {
 constexpr int64_t kSamples = 128, kMostRows = 65535;
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) find_places(const __grid_constant__ PlacesCall c) {
-  const int64_t wide = (c.count + kSamples - 1) / kSamples * kSamples, high = c.rows < kMostRows ? c.rows : kMostRows;
+__global__ void __launch_bounds__(kThreads)
+    find_places(const __grid_constant__ PlacesCall c, FastDivide<uint64_t> by_count, FastDivide<uint64_t> by_high) {
+  const int64_t wide = (c.count + kSamples - 1) / kSamples * kSamples;
   const int64_t threads = int64_t(gridDim.x) * blockDim.x;
+#pragma unroll 1
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < c.rows * c.count; i += threads) {
-    const int64_t row = i / c.count, sample = i % c.count;
-    const Philox philox(c.state, uint64_t(row % high * wide + sample));
-    const T chance = T(unit_of(philox(uint64_t(row / high)).x));
+    const auto [line, sample] = by_count.divide(uint64_t(i));
+    const auto [draw, low] = by_high.divide(line);
+    const int64_t row = int64_t(line);
+    const Philox philox(c.state, uint64_t(int64_t(low) * wide + int64_t(sample)));
+    const T chance = T(unit_of(philox(draw).x));
     const T *sums = static_cast<const T*>(c.sums) + row * c.size,
             *share = static_cast<const T*>(c.shares) + row * c.size;
     int64_t place = 0;
@@ -179,9 +184,11 @@ __global__ void __launch_bounds__(kThreads) find_places(const __grid_constant__ 
 }
 void places(const PlacesCall& c) {
   const Place place(c.launch);
+  if (c.rows * c.count == 0) return;
   const Grid grid{blocks_for(c.rows * c.count, 1), kThreads};
-  if (c.dtype == DType::Float64) launch<find_places<double>>(place, grid, c);
-  else launch<find_places<float>>(place, grid, c);
+  const FastDivide<uint64_t> by_count{uint64_t(c.count)}, by_high{uint64_t(c.rows < kMostRows ? c.rows : kMostRows)};
+  if (c.dtype == DType::Float64) launch<find_places<double>>(place, grid, c, by_count, by_high);
+  else launch<find_places<float>>(place, grid, c, by_count, by_high);
 }
 
 // ---- keys that meet ----

@@ -33,6 +33,7 @@ template <class T, Kind kind>
 __global__ void __launch_bounds__(kThreads) step_forward(const __grid_constant__ Step<T> s) {
   constexpr int kGates = kGatesOf<kind>;
   const int64_t threads = int64_t(gridDim.x) * blockDim.x;
+#pragma unroll 1  // unrolled, it would begin with a division of 64 bits to count its rounds
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < s.n; i += threads) {
     const auto [row, column] = s.by_width.divide(uint64_t(i));
     T* const gate = s.gates + int64_t(row) * kGates * s.width + int64_t(column);
@@ -77,6 +78,7 @@ template <class T, Kind kind>
 __global__ void __launch_bounds__(kThreads) step_back(const __grid_constant__ StepBack<T> s) {
   constexpr int kGates = kGatesOf<kind>;
   const int64_t threads = int64_t(gridDim.x) * blockDim.x, w = s.width;
+#pragma unroll 1
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < s.n; i += threads) {
     const auto [row, column] = s.by_width.divide(uint64_t(i));
     const int64_t at = int64_t(row) * kGates * w + int64_t(column);
@@ -113,6 +115,7 @@ __global__ void __launch_bounds__(kThreads) step_back(const __grid_constant__ St
 template <class T>
 __global__ void __launch_bounds__(kThreads) fill_ones(T* out, int64_t n) {
   const int64_t threads = int64_t(gridDim.x) * blockDim.x;
+#pragma unroll 1
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) out[i] = T(1);
 }
 
