@@ -1,6 +1,6 @@
 // A CUDA runtime of one device that does nothing: kernels are dropped when they are launched, memory is the host's, everything is
 // done at once. The plugin's own objects are linked with it (target tessera_cuda_null), so that what an op costs the host can
-// be measured without a GPU (launch_time.cpp). What tensors hold then means nothing.
+// be measured without a GPU (bench/cuda/launch_time.cpp). What tensors hold then means nothing.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
