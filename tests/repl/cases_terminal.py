@@ -16,7 +16,7 @@ def test_modes(case):
     s.expect_prompt(1)
     assert s.modes() == TYPING
     s.line('answer = input("no" + "w: ")')  # what is typed is not what is expected
-    s.expect('now: ')
+    s.expect('now:')
     assert s.modes() == RUNNING
     s.line('yes')
     s.expect_prompt(2)
