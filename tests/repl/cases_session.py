@@ -13,18 +13,21 @@ def write(case, name, text, mode=0o644):
 
 
 def test_commands_are_interrupted(case):
-    write(case, 'endless.py', 'print("be" + "gun")\nwhile True:\n    pass\n')
+    write(case, 'endless.py', 'print("be" + "gun 6")\nwhile True:\n    pass\n')
     s = case.session()
     s.run(1, 'kept = 5')
-    for number, command in ((2, ':timeit print("be" + "gun", end="", flush=True) or sum(range(10 ** 9))'), (4, '!echo be""gun; sleep 60'),
-                            (6, '%run endless.py'), (8, ':profile print("be" + "gun") or sum(range(10 ** 10))')):
+    # Each has a word of its own: that of an earlier one may still be on the screen.
+    for number, command in ((2, ':timeit print("be" + "gun 2", end="", flush=True) or sum(range(10 ** 9))'),
+                            (4, '!echo be""gun 4; sleep 60'), (6, '%run endless.py'),
+                            (8, ':profile print("be" + "gun 8") or sum(range(10 ** 10))')):
         s.expect_prompt(number)
         s.line(command)
-        s.expect('begun')
+        s.expect(f'begun {number}')
         s.keys(KEY.control('c'))
         s.expect('KeyboardInterrupt')
         s.run(number + 1, 'kept', f'Out[{number + 1}]: 5')
         s.keys(KEY.control('l'))
+        s.expect_gone('KeyboardInterrupt')
 
 
 def test_a_line_of_the_shell_reads_the_keyboard(case):
