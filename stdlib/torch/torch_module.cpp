@@ -123,7 +123,7 @@ Value set_default_dtype(Interpreter& in, const Args& args) {
 }
 
 Value set_device(Interpreter& in, const Args& args) {
-  set_default_device(in, str_text(in, args[0]));
+  set_default_device(in, args[0].is_none() ? std::string("cpu") : str_text(in, args[0]));
   return Value::none();
 }
 
