@@ -19,6 +19,8 @@ struct Host {
   std::function<bool(std::string& line)> read_line;
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+  // Called at a safe point of the running script after kAttention was set. It may look; scripts do not run in it.
+  std::function<void()> attend;
   std::shared_ptr<Files> files;  // made by the interpreter from its limits
 };
 

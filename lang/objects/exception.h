@@ -81,6 +81,17 @@ std::string format_traceback_entries(Interpreter& in, const Value& traceback);
 std::string format_traceback_entry(const Traceback* entry);
 uint32_t traceback_line(const Traceback* traceback);
 
+// The same as data, for those who show it at its place in an editor.
+struct ErrorFrame {
+  std::string file, function;
+  // Lines from 1, columns from 0 in characters, the end behind the last one; of an end of 0 nothing is known.
+  int64_t line = 0, column = 0, end_line = 0, end_column = 0;
+};
+// From the outermost frame to where it was raised; of a SyntaxError the place in the text comes last.
+std::vector<ErrorFrame> error_frames(Interpreter& in, const Value& exception);
+// What stands below the message: ours, then those of add_note.
+std::vector<std::string> error_notes(Interpreter& in, const Value& exception);
+
 // The tree of classes, and traceback objects.
 void make_exception_types(Interpreter& in);
 

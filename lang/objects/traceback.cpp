@@ -251,12 +251,22 @@ std::string syntax_place(Interpreter& in, const Exception* e) {
 
 std::string notes_text(Interpreter& in, const Value& exception) {
   std::string text;
-  for (const std::string& note : as_exception(exception)->notes) text += note + "\n";
-  const Value notes = find_attr(in, exception, in.names->notes);
-  if (is_list(notes)) {
-    for (const Value& note : *as_list(notes)) text += message_text(in, note) + "\n";
-  }
+  for (const std::string& note : error_notes(in, exception)) text += note + "\n";
   return text;
+}
+
+// The place in the text that a SyntaxError is about.
+void add_syntax_place(std::vector<ErrorFrame>& frames, const Exception* e) {
+  if (!is_str(e->fields[1]) || !e->fields[2].is_int()) return;
+  ErrorFrame frame{std::string(text_of(e->fields[1])), ""};
+  frame.line = e->fields[2].as_int();
+  if (e->fields[3].is_int()) frame.column = std::max<int64_t>(0, e->fields[3].as_int() - 1);
+  if (is_tuple(e->fields[5]) && as_tuple(e->fields[5])->size >= 6) {
+    const Tuple& details = *as_tuple(e->fields[5]);
+    if (details[4].is_int()) frame.end_line = details[4].as_int();
+    if (details[5].is_int()) frame.end_column = details[5].as_int() - 1;
+  }
+  frames.push_back(std::move(frame));
 }
 
 // The chain from the exception back to the first cause; it may be long, so no recursion.
@@ -325,6 +335,30 @@ std::string format_exception_only(Interpreter& in, const Value& exception) {
   text += class_text(e->type);
   if (!message.empty()) text += ": " + message;
   return text + suggestion(in, exception) + "\n" + notes_text(in, exception);
+}
+
+std::vector<std::string> error_notes(Interpreter& in, const Value& exception) {
+  std::vector<std::string> notes = as_exception(exception)->notes;
+  const Value added = find_attr(in, exception, in.names->notes);
+  if (is_list(added)) {
+    for (const Value& note : *as_list(added)) notes.push_back(message_text(in, note));
+  }
+  return notes;
+}
+
+std::vector<ErrorFrame> error_frames(Interpreter& in, const Value& exception) {
+  constexpr size_t kMostFrames = 1000;
+  std::vector<ErrorFrame> frames;
+  const Exception* e = as_exception(exception);
+  std::vector<ShownFrame> shown;
+  for (const Traceback* t = as_traceback(e->traceback); t != nullptr && shown.size() < kMostFrames; t = as_traceback(t->next))
+    if (!is_hidden(in, t)) add_frames(shown, t);
+  for (const ShownFrame& frame : shown) {
+    const Position begin = frame.source->position(frame.span.begin), end = frame.source->position(frame.span.end);
+    frames.push_back({frame.source->name(), std::string(frame.name), begin.line, begin.column, end.line, end.column});
+  }
+  if (is_error(in, exception, ErrorKind::SyntaxError)) add_syntax_place(frames, e);
+  return frames;
 }
 
 namespace {

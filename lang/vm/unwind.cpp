@@ -10,6 +10,7 @@
 
 #include "lang/core/cycles.h"
 #include "lang/core/deadline.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/core/signals.h"
@@ -220,6 +221,10 @@ void VirtualMachine::safe_point(uint32_t again) {
   if ((wanted & kPauseDue) && nested_ == pausable_at_ && again != 0 && !std::exchange(resumed_, false)) {
     top_->pc -= again;
     throw Paused{};
+  }
+  if (wanted & kAttention) {
+    in_.interrupt.fetch_and(~kAttention);
+    if (in_.host().attend) in_.host().attend();
   }
   if (wanted & kSampleDue) in_.interrupt.fetch_and(~kSampleDue);
   if (wanted & kSignalArrived) {

@@ -5,7 +5,6 @@
 #include <limits>
 
 namespace tessera::repl {
-using stdlib::Rgb;
 using tensor::Tensor;
 
 namespace {
@@ -31,11 +30,6 @@ bool both_signs(const Range& range) { return range.low < 0 && range.high > 0; }
 
 double share(double x, const Range& range) {
   return range.high > range.low ? (x - range.low) / (range.high - range.low) : 0.5;
-}
-
-Rgb colour_of(double x, const Range& range) {
-  if (std::isnan(x)) return kNanColour;
-  return both_signs(range) ? along(kBothSigns, share(x, range)) : along(kOneSign, share(x, range));
 }
 
 std::vector<std::string> shades(const Style& style) {
@@ -118,26 +112,14 @@ std::string bar_part(double eighths, size_t from, bool unicode) {
   return kBlocks[static_cast<size_t>(std::clamp(std::lround(seen), 0L, 8L))];
 }
 
-// A bar for each of a few whole numbers, else as many as there are enough elements for.
-struct Bins {
-  double low, high;
-  size_t count, width;  // width: columns of a bar
-
-  Bins(const Tensor& host, const Statistics& s, size_t columns) : low(s.least), high(s.largest) {
-    const bool whole = !tensor::is_floating(host.dtype()) && !tensor::is_complex(host.dtype());
-    if (whole && high - low < static_cast<double>(columns)) {
-      count = static_cast<size_t>(high - low) + 1;
-      low -= 0.5;
-      high += 0.5;
-    } else
-      count = std::clamp<size_t>(static_cast<size_t>(4 * std::sqrt(static_cast<double>(host.numel()))), 4, columns);
-    width = std::clamp<size_t>(columns / count, 1, 6);
-  }
-};
-
 double luminance(Rgb c) { return (0.299 * c.red + 0.587 * c.green + 0.114 * c.blue) / 255; }
 
 }  // namespace
+
+Rgb colour_of(double x, const Range& range) {
+  if (std::isnan(x)) return kNanColour;
+  return both_signs(range) ? along(kBothSigns, share(x, range)) : along(kOneSign, share(x, range));
+}
 
 bool shows_half_blocks(const Style& style) {
   return style.unicode && (style.colours == Style::Colours::k256 || style.colours == Style::Colours::kTrue);
@@ -188,11 +170,27 @@ std::string legend(const Range& range, const Style& style) {
   return low + " " + sample(range.low) + sample((range.low + range.high) / 2) + sample(range.high) + " " + high;
 }
 
+Histogram histogram_of(const Tensor& host, const Statistics& s, size_t most_bins, const Stopping& stopping) {
+  Histogram out{s.least, s.largest, {}};
+  if (std::isnan(s.least) || s.least == s.largest) return out;
+  const bool whole = !tensor::is_floating(host.dtype()) && !tensor::is_complex(host.dtype());
+  const auto for_size = static_cast<size_t>(4 * std::sqrt(static_cast<double>(host.numel())));
+  size_t count = std::clamp<size_t>(for_size, 4, most_bins);
+  if (whole && out.high - out.low < static_cast<double>(most_bins)) {
+    count = static_cast<size_t>(out.high - out.low) + 1;
+    out.low -= 0.5;
+    out.high += 0.5;
+  }
+  out.counts = count_in_bins(host, out.low, out.high, count, int64_t(1) << 24, stopping);
+  return out;
+}
+
 Lines histogram(const Tensor& host, const Statistics& s, size_t columns, const Style& style, const Stopping& stopping) {
   if (std::isnan(s.least)) return {};
   if (s.least == s.largest) return {"all " + number_text(s.least)};
-  const Bins bins(host, s, std::clamp<size_t>(columns, 4, 48));
-  const std::vector<int64_t> counts = count_in_bins(host, bins.low, bins.high, bins.count, int64_t(1) << 24, stopping);
+  const size_t most_bins = std::clamp<size_t>(columns, 4, 48);
+  const std::vector<int64_t> counts = histogram_of(host, s, most_bins, stopping).counts;
+  const size_t width = std::clamp<size_t>(most_bins / counts.size(), 1, 6);  // columns of a bar
   const int64_t most = std::max<int64_t>(1, *std::max_element(counts.begin(), counts.end()));
   const Paint paint(style);
   Lines lines;
@@ -200,13 +198,13 @@ Lines histogram(const Tensor& host, const Statistics& s, size_t columns, const S
     std::string line;
     for (const int64_t count : counts) {
       const double eighths = static_cast<double>(count) * 8 * kBarHeight / static_cast<double>(most);
-      for (size_t i = 0; i < bins.width; ++i) line += bar_part(eighths, row * 8, style.unicode);
+      for (size_t i = 0; i < width; ++i) line += bar_part(eighths, row * 8, style.unicode);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(paint(line, Paint::kName));
   }
   const std::string low = number_text(s.least), high = number_text(s.largest);
-  const size_t room = std::max(bins.count * bins.width, low.size() + high.size() + 1);
+  const size_t room = std::max(counts.size() * width, low.size() + high.size() + 1);
   lines.push_back(low + padded(high, room - low.size(), true));
   lines.push_back(paint("the highest bar: " + count_text(most), Paint::kFaint));
   return lines;

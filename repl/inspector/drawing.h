@@ -12,6 +12,7 @@
 namespace tessera::repl {
 
 using stdlib::Picture;
+using stdlib::Rgb;
 using Lines = std::vector<std::string>;  // without newlines; they may have colours
 
 // Two pixels in a character: 256 colours and more.
@@ -30,11 +31,21 @@ struct Range {
   double low = 0, high = 0;  // where both signs occur 0 is in the middle
 };
 Range colour_range(const Statistics& s);
+// Blue over grey to red where both signs occur, else dark to light; magenta for NaN.
+Rgb colour_of(double x, const Range& range);
 
 // At most `columns` wide; with colours two rows of values in a line, else shades of grey.
 Lines heat_map(const tensor::Tensor& host, const Range& range, size_t columns, const Style& style);
 // What its colours mean: "-0.5 blue, 0 grey, 0.5 red".
 std::string legend(const Range& range, const Style& style);
+
+// A bar for each of a few whole numbers, else as many as there are enough elements for. No counts: nothing is finite, or all is
+// equal.
+struct Histogram {
+  double low = 0, high = 0;
+  std::vector<int64_t> counts;
+};
+Histogram histogram_of(const tensor::Tensor& host, const Statistics& s, size_t most_bins, const Stopping& stopping);
 
 Lines histogram(const tensor::Tensor& host, const Statistics& s, size_t columns, const Style& style,
                 const Stopping& stopping);

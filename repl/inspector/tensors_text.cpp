@@ -261,6 +261,16 @@ std::string changes_text(const LiveTensors& before, const LiveTensors& now, cons
   return table.text(style) + totals_text(now, style);
 }
 
+LiveTensors chosen_tensors(const LiveTensors& live, const TableChoice& choice) {
+  LiveTensors out;
+  for (const TensorRow* row : chosen(live, choice)) out.rows.push_back(*row);
+  out.totals = live.totals;
+  out.more = live.more;
+  out.gave_up = live.gave_up;
+  out.stopped = live.stopped;
+  return out;
+}
+
 std::string to_json(const LiveTensors& live) {
   std::string out = "{\"tensors\": [";
   for (size_t i = 0; i < live.rows.size(); ++i) out += (i == 0 ? "" : ", ") + json_row(live.rows[i]);

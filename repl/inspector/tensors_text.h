@@ -19,6 +19,9 @@ struct TableChoice {
 // "size", "name*", "name* size": what stands behind `:tensors`.
 TableChoice table_choice(std::string_view arguments);
 
+// Those rows alone, in that order.
+LiveTensors chosen_tensors(const LiveTensors& live, const TableChoice& choice);
+
 std::string tensors_text(const LiveTensors& live, const Style& style, const TableChoice& choice = {});
 
 // `:watch`: the table with marks before the rows: + new, * other values or another layout, - gone.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "repl/prompt/theme.h"
+#include "repl/session/theme.h"
 #include "repl/session/highlight.h"
 
 namespace tessera::repl {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lang/core/value.h"
 
@@ -18,13 +19,21 @@ struct Style {
   Colours colours = Colours::kNone;
   bool unicode = true;
   Images images = Images::kNone;
+  bool html = false;  // a notebook: it takes every form of a Display, and has tables and pictures of its own
 };
 
 // One thing in each of the forms that it has; a client takes the best that it can show. `text` is always there.
 struct Display {
+  struct Form {
+    std::string type, data;  // "text/markdown", "image/jpeg", "application/json": a text, or a file's bytes
+  };
   std::string text;            // without colours, without a newline at its end
   std::string html, svg, png;  // may be empty; png: the file's bytes
+  std::vector<Form> others;
 };
+
+struct LiveTensors;
+struct TableChoice;
 
 class Client {
  public:
@@ -43,6 +52,27 @@ class Client {
   virtual bool edit(const std::string& path) = 0;
   // Puts a text where the next block is typed, to be changed and run; false: that is not possible here.
   virtual bool offer(const std::string& /*text*/) { return false; }
+
+  // --- for clients that can do more than write below what stands there
+
+  // Forms of a value besides those that it has itself: what a notebook makes of a tensor.
+  virtual void add_forms(lang::Interpreter& /*in*/, const lang::Value& /*value*/, Display& /*display*/) {}
+  // Like show(); `id` is the name under which a later update replaces it. Who cannot go back shows each one.
+  virtual void show_named(const Display& what, const std::string& /*id*/, bool /*is_update*/) { show(what); }
+  // Takes away what the running block has shown; with `wait` when the next thing is shown.
+  virtual void clear(bool /*wait*/) {}
+  // A long text that a person asked for: help, a source.
+  virtual void page(std::string_view text) { write(text); }
+  // Asks a person for a line that nobody shall see; false: the end of the input, or not possible here.
+  virtual bool ask_hidden(const std::string& /*prompt*/, std::string& /*line*/) { return false; }
+  // What commands have as data besides their text; false: the text is to be written.
+  virtual bool show_tensors(const LiveTensors& /*live*/, const TableChoice& /*choice*/) { return false; }
+  virtual bool show_inspection(lang::Interpreter& /*in*/, const lang::Value& /*value*/, std::string_view /*name*/) {
+    return false;
+  }
+  virtual bool show_graph(lang::Interpreter& /*in*/, const lang::Value& /*value*/, std::string_view /*name*/) {
+    return false;
+  }
 };
 
 }  // namespace tessera::repl

@@ -99,7 +99,7 @@ Outcome run_command_line(Session& session, const CommandLine& line) {
     case CommandLine::Kind::Cell: return run_cell(session, line);
     case CommandLine::Kind::Inspect:
     case CommandLine::Kind::Source:
-      session.client().write(inspection(session, line.arguments, line.kind == CommandLine::Kind::Source));
+      session.client().page(inspection(session, line.arguments, line.kind == CommandLine::Kind::Source));
       return {};
     case CommandLine::Kind::Command: break;
   }

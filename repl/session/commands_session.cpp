@@ -57,13 +57,13 @@ Outcome run_doc(Session& session, std::string_view arguments) {
 
 Outcome run_help(Session& session, std::string_view arguments) {
   if (arguments.empty()) {
-    session.client().write(help_of_all());
+    session.client().page(help_of_all());
     return {};
   }
   std::string_view name = arguments;
   if (name.front() == ':' || name.front() == '%') name.remove_prefix(name.find_first_not_of(":%"));
   if (const Command* command = find_command(name)) {
-    session.client().write(help_of(*command));
+    session.client().page(help_of(*command));
     return {};
   }
   return run_doc(session, arguments);

@@ -34,7 +34,9 @@ Outcome answer(Session& session, const std::string& text) {
 
 Outcome run_tensors(Session& session, std::string_view arguments) {
   const LiveTensors live = live_tensors(session.interpreter());
-  return answer(session, tensors_text(live, session.client().style(), table_choice(arguments)));
+  const TableChoice choice = table_choice(arguments);
+  if (session.client().show_tensors(live, choice)) return answer(session, "");
+  return answer(session, tensors_text(live, session.client().style(), choice));
 }
 
 // --- :watch
@@ -81,6 +83,7 @@ Outcome run_watch(Session& session, std::string_view arguments) {
 
 Outcome run_inspect(Session& session, std::string_view arguments) {
   const Value value = evaluate(session, arguments, ":inspect EXPRESSION");
+  if (session.client().show_inspection(session.interpreter(), value, arguments)) return answer(session, "");
   return answer(session, inspect_text(session.interpreter(), value, arguments, session.client().style()));
 }
 
@@ -106,6 +109,7 @@ Outcome run_graph(Session& session, std::string_view arguments) {
   const std::string_view expression = is_dot_file(last) ? trimmed(arguments.substr(0, blank)) : arguments;
   const Value value = evaluate(session, expression, ":graph EXPRESSION [FILE.dot]");
   Interpreter& in = session.interpreter();
+  if (!is_dot_file(last) && session.client().show_graph(in, value, expression)) return answer(session, "");
   if (!is_dot_file(last)) return answer(session, graph_text(in, value, expression, session.client().style()));
   const std::string dot = graph_dot(in, value, expression);
   if (dot.empty()) throw CommandError(std::string(expression) + " has no graph behind it: it requires no gradient");

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "lang/assist/pieces.h"
+#include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
 #include "lang/vm/vm.h"
@@ -14,10 +15,12 @@ namespace {
 
 struct Name {
   std::string_view name, module;
+  std::string_view member = {};  // of the module; empty: the module itself
 };
 
 constexpr Name kNames[] = {{"torch", "torch"},       {"nn", "torch.nn"}, {"F", "torch.nn.functional"},
-                           {"optim", "torch.optim"}, {"np", "numpy"},    {"plt", "matplotlib.pyplot"}};
+                           {"optim", "torch.optim"}, {"np", "numpy"},    {"plt", "matplotlib.pyplot"},
+                           {"display", "IPython.display", "display"}};
 
 const Name* find(std::string_view name) {
   for (const Name& each : kNames)
@@ -32,7 +35,8 @@ Value prelude_module(Interpreter& in, std::string_view name) {
   if (found == nullptr) return Value();
   const RunScope run(in.vm());
   try {
-    return Value(static_cast<Object*>(in.import(found->module)));
+    const Value module(static_cast<Object*>(in.import(found->module)));
+    return found->member.empty() ? module : get_attr(in, module, intern(in, found->member));
   } catch (const std::exception&) {  // interrupted, or no memory: the block says that the name means nothing
     return Value();
   }
@@ -53,7 +57,7 @@ void import_prelude(Interpreter& in, std::string_view text) {
 
 bool read_ahead(Interpreter& in) {
   for (const Name& each : kNames) {
-    if (each.name == "plt" || in.modules().find(each.module) != nullptr) continue;  // plots are for few
+    if (each.name == "plt" || !each.member.empty() || in.modules().find(each.module) != nullptr) continue;  // plots are for few
     return !prelude_module(in, each.name).is_undefined();
   }
   return false;
@@ -67,7 +71,11 @@ std::vector<std::string> prelude_names(Interpreter&) {
 
 bool is_prelude_name(Interpreter& in, std::string_view name, const Value& value) {
   const Name* const found = find(name);
-  return found != nullptr && value.is_object() && in.modules().find(found->module) == value.as_object();
+  if (found == nullptr || !value.is_object()) return false;
+  const Module* const module = in.modules().find(found->module);
+  if (module == nullptr || found->member.empty()) return module == value.as_object();
+  const Value* const member = dict_get_text(module->dict, found->member);
+  return member != nullptr && member->is(value);
 }
 
 }  // namespace tessera::repl

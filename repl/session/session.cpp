@@ -15,6 +15,7 @@
 #include "repl/session/command_line.h"
 #include "repl/session/commands.h"
 #include "repl/session/display.h"
+#include "repl/session/display_module.h"
 #include "repl/session/highlight.h"
 #include "repl/session/prelude.h"
 #include "repl/session/uncaught.h"
@@ -52,6 +53,7 @@ BlockState::Kind state_of_command(const CommandLine& line, std::string_view bloc
 
 Session::Session(Interpreter& in, Client& client) : in_(in), client_(client), results_(in) {
   in.vm().keep_variables(true);
+  add_display_module(in, client);
 }
 
 Session::~Session() = default;
@@ -137,7 +139,8 @@ Value Session::execute(const std::string& text) {
 
 void Session::show(const Value& value) {
   if (value.is_undefined() || value.is_none()) return;
-  const Display display = display_of(in_, value);
+  Display display = display_of(in_, value);
+  client_.add_forms(in_, value, display);
   results_.keep(number_, value);
   client_.show_result(number_, display);
 }

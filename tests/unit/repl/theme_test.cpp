@@ -1,4 +1,4 @@
-#include "repl/prompt/theme.h"
+#include "repl/session/theme.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,154 @@
+#include "repl/notebook/notebook_client.h"
+
+#include <exception>
+#include <utility>
+
+#include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/module.h"
+#include "lang/vm/vm.h"
+#include "repl/inspector/tensors_text.h"
+#include "repl/notebook/error_report.h"
+#include "repl/notebook/graph_forms.h"
+#include "repl/notebook/tensor_forms.h"
+#include "repl/session/theme.h"
+
+namespace tessera::repl {
+using namespace lang;
+
+namespace {
+
+Forms forms_of(const Display& display) {
+  Forms forms{{"text/plain", display.text}};
+  if (!display.html.empty()) forms.push_back({"text/html", display.html});
+  if (!display.svg.empty()) forms.push_back({"image/svg+xml", display.svg});
+  if (!display.png.empty()) forms.push_back({"image/png", display.png, true});
+  for (const Display::Form& form : display.others) {
+    if (form.type == "text/plain") {
+      forms[0].data = form.data;
+      continue;
+    }
+    const bool is_json = form.type == "application/json" || form.type.ends_with("+json");
+    const bool is_text = form.type.starts_with("text/") || form.type.ends_with("+xml") || form.type.ends_with("javascript");
+    forms.push_back({form.type, form.data, !is_json && !is_text, is_json});
+  }
+  return forms;
+}
+
+// A cell that draws and does not say plt.show() shows what it drew, as IPython's inline pictures do.
+void show_figures(Session& session) {
+  Interpreter& in = session.interpreter();
+  const Module* const pyplot = in.modules().find("matplotlib.pyplot");
+  if (pyplot == nullptr) return;
+  try {
+    const RunScope run(in.vm());
+    call(in, get_attr(in, Value(static_cast<Object*>(in.import("matplotlib.pyplot"))), intern(in, "show")));
+  } catch (const std::exception&) {
+    session.fail(current_native_exception(in));
+  }
+}
+
+}  // namespace
+
+NotebookClient::NotebookClient(Frontend& frontend, std::string folder, bool colours)
+    : frontend_(frontend), output_(frontend, std::move(folder)), colours_(colours) {}
+
+Host NotebookClient::host() {
+  Host host;
+  host.write_out = [this](std::string_view text) { output_.write(false, text); };
+  host.write_error = [this](std::string_view text) { output_.write(true, text); };
+  host.read_line = [this](std::string& line) {
+    const std::string prompt = output_.take_open_line();
+    output_.flush();
+    return frontend_.input(prompt, false, line);
+  };
+  return host;
+}
+
+Outcome NotebookClient::run(Session& session, const std::string& cell) {
+  output_.begin_cell(session.number());
+  const Outcome outcome = session.run(cell);
+  if (outcome.kind == Outcome::Kind::kDone) show_figures(session);
+  output_.end_cell();
+  return outcome;
+}
+
+Style NotebookClient::style() const {
+  Style style;
+  style.columns = 100;
+  style.rows = 40;
+  style.colours = colours_ ? Style::Colours::k16 : Style::Colours::kNone;
+  style.html = true;
+  return style;
+}
+
+// What else is said stands behind what was printed before it.
+template <class Say>
+void NotebookClient::say(Say&& what) {
+  output_.flush();
+  const auto lock = output_.hold();
+  what();
+}
+
+void NotebookClient::write(std::string_view text) { output_.write(false, text); }
+
+void NotebookClient::show_result(int number, const Display& value) {
+  say([&] { frontend_.result(number, forms_of(value)); });
+}
+
+void NotebookClient::show(const Display& what) { show_named(what, "", false); }
+
+void NotebookClient::show_named(const Display& what, const std::string& id, bool is_update) {
+  say([&] { frontend_.display(forms_of(what), id, is_update); });
+}
+
+void NotebookClient::clear(bool wait) {
+  say([&] { frontend_.clear(wait); });
+}
+
+void NotebookClient::show_error(Interpreter& in, const Value& exception, std::string_view text) {
+  const ErrorReport report = error_report(in, exception, text);
+  say([&] { frontend_.error(report); });
+}
+
+bool NotebookClient::edit(const std::string&) { return false; }
+
+bool NotebookClient::offer(const std::string& text) {
+  bool taken = false;
+  say([&] { taken = frontend_.offer(text); });
+  return taken;
+}
+
+void NotebookClient::page(std::string_view text) {
+  say([&] { frontend_.page(std::string(text)); });
+}
+
+bool NotebookClient::ask_hidden(const std::string& prompt, std::string& line) {
+  output_.flush();
+  return frontend_.input(prompt, true, line);
+}
+
+void NotebookClient::add_forms(Interpreter& in, const Value& value, Display& display) {
+  if (display.html.empty()) display.html = value_html(in, value, display.text);
+}
+
+bool NotebookClient::show_tensors(const LiveTensors& live, const TableChoice& choice) {
+  show(tensors_display(live, choice, style()));
+  return true;
+}
+
+bool NotebookClient::show_inspection(Interpreter& in, const Value& value, std::string_view name) {
+  const Display display = inspection_display(in, value, name, style());
+  if (display.others.empty()) return false;
+  show(display);
+  return true;
+}
+
+bool NotebookClient::show_graph(Interpreter& in, const Value& value, std::string_view name) {
+  const Display display = graph_display(in, value, name, style());
+  if (display.others.empty()) return false;
+  show(display);
+  return true;
+}
+
+}  // namespace tessera::repl
