@@ -23,6 +23,7 @@
 #include "repl/options.h"
 #include "repl/prompt/prompt.h"
 #include "repl/run.h"
+#include "repl/session/all_granted.h"
 #include "repl/terminal.h"
 #include "runtime/counted.h"
 #include "stdlib/standard.h"

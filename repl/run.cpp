@@ -14,12 +14,6 @@
 
 namespace tessera::repl {
 
-Limits all_granted() {
-  Limits limits;
-  limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = limits.entropy = true;
-  return limits;
-}
-
 int report(Interpreter& in, Terminal& terminal, const Value& exception) {
   if (!is_error(in, exception, ErrorKind::SystemExit)) {
     in.interrupt.fetch_and(~kKeyboard);  // the program ends already

@@ -12,9 +12,6 @@
 
 namespace tessera::repl {
 
-// Everything that a program started by a person may do.
-Limits all_granted();
-
 // Runs `source` as __main__ and reports what nobody caught. Answers the exit status.
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
 

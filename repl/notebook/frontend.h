@@ -19,17 +19,17 @@ using Forms = std::vector<Form>;
 
 // Where a part of an error stands. Lines from 1; columns from 0, in characters; the end is behind the last one.
 struct ErrorPlace {
-  std::string file;      // "In [3]", "/home/me/train.tsr"
-  std::string function;  // "<module>", "forward"
+  std::string file;                                        // "In [3]", "/home/me/train.tsr"
+  std::string function;                                    // "<module>", "forward"
   int line = 0, column = 0, end_line = 0, end_column = 0;  // an end of 0, 0: nothing is known of it
 };
 
 struct ErrorReport {
-  std::string name;     // "RuntimeError"
-  std::string message;  // str(e), without notes
-  std::string text;     // the whole traceback with our notes, as a prompt shows it, without colours
-  std::vector<std::string> notes;   // ours and the program's, as they stand below the message
-  std::vector<ErrorPlace> places;   // from the outermost to where it was raised; of a SyntaxError the place in the text
+  std::string name;                // "RuntimeError"
+  std::string message;             // str(e), without notes
+  std::string text;                // the whole traceback with our notes, as a prompt shows it, without colours
+  std::vector<std::string> notes;  // ours and the program's, as they stand below the message
+  std::vector<ErrorPlace> places;  // from the outermost to where it was raised; of a SyntaxError the place in the text
 };
 
 class Frontend {

@@ -21,8 +21,12 @@ constexpr size_t kMostDrawn = 150;   // in a picture
 std::string graph_data(const Graph& graph, std::string_view name) {
   json nodes = json::array();
   for (const GraphNode& node : graph.nodes)
-    nodes.push_back({{"name", node.name}, {"tensor", node.tensor}, {"shape", node.shape}, {"leaf", node.is_leaf},
-                     {"freed", node.is_freed}, {"inputs", node.inputs}});
+    nodes.push_back({{"name", node.name},
+                     {"tensor", node.tensor},
+                     {"shape", node.shape},
+                     {"leaf", node.is_leaf},
+                     {"freed", node.is_freed},
+                     {"inputs", node.inputs}});
   const json data = {{"name", name}, {"nodes", std::move(nodes)}, {"total", graph.total}, {"gave_up", graph.gave_up}};
   return data.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -102,10 +106,12 @@ std::string drawn(const Graph& graph, std::string_view name) {
   for (const Place& place : places) last = std::max(last, place.layer);
   const double height = kLayerHigh * static_cast<double>(last) + kBoxHigh + 4;
   const auto top = [&](size_t i) { return kLayerHigh * static_cast<double>(places[i].layer); };
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" + number(width) + "\" height=\"" +
-                    number(height) + "\" viewBox=\"" + number(-width / 2) + " -2 " + number(width) + " " + number(height) +
-                    "\" font-family=\"sans-serif\" font-size=\"11\" text-anchor=\"middle\" fill=\"currentColor\"><title>autograd "
-                    "graph of " + escaped(name) + "</title>";
+  std::string out =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" + number(width) + "\" height=\"" +
+      number(height) + "\" viewBox=\"" + number(-width / 2) + " -2 " + number(width) + " " + number(height) +
+      "\" font-family=\"sans-serif\" font-size=\"11\" text-anchor=\"middle\" fill=\"currentColor\"><title>autograd "
+      "graph of " +
+      escaped(name) + "</title>";
   for (size_t i = 0; i < count; ++i)
     for (const uint32_t input : graph.nodes[i].inputs)
       out += "<path fill=\"none\" stroke=\"currentColor\" stroke-opacity=\".45\" d=\"M" + number(places[i].x) + "," +
@@ -114,12 +120,15 @@ std::string drawn(const Graph& graph, std::string_view name) {
     const GraphNode& node = graph.nodes[i];
     const std::vector<std::string> words = words_of(node, i, name);
     out += "<rect x=\"" + number(places[i].x - places[i].width / 2) + "\" y=\"" + number(top(i)) + "\" width=\"" +
-           number(places[i].width) + "\" height=\"" + number(kBoxHigh) + "\" rx=\"4\" stroke=\"currentColor\" stroke-opacity=\".5\" fill=\"" +
-           (node.is_leaf ? "rgba(74,127,208,.3)" : "rgba(128,128,128,.12)") + "\"" + (node.is_freed ? " stroke-dasharray=\"4 3\"" : "") + "/>";
+           number(places[i].width) + "\" height=\"" + number(kBoxHigh) +
+           "\" rx=\"4\" stroke=\"currentColor\" stroke-opacity=\".5\" fill=\"" +
+           (node.is_leaf ? "rgba(74,127,208,.3)" : "rgba(128,128,128,.12)") + "\"" +
+           (node.is_freed ? " stroke-dasharray=\"4 3\"" : "") + "/>";
     const double middle = top(i) + (words[1].empty() ? 23 : 16);
     out += "<text x=\"" + number(places[i].x) + "\" y=\"" + number(middle) + "\">" + escaped(words[0]) + "</text>";
     if (!words[1].empty())
-      out += "<text x=\"" + number(places[i].x) + "\" y=\"" + number(top(i) + 30) + "\" fill-opacity=\".75\">" + escaped(words[1]) + "</text>";
+      out += "<text x=\"" + number(places[i].x) + "\" y=\"" + number(top(i) + 30) + "\" fill-opacity=\".75\">" +
+             escaped(words[1]) + "</text>";
   }
   return out + "</svg>";
 }

@@ -9,8 +9,8 @@
 
 namespace tessera::repl {
 
-inline constexpr size_t kMostHeatCells = 64;                // of a side
-inline constexpr int64_t kMostCopied = int64_t(1) << 24;   // elements that are copied from a device to be read
+inline constexpr size_t kMostHeatCells = 64;              // of a side
+inline constexpr int64_t kMostCopied = int64_t(1) << 24;  // elements that are copied from a device to be read
 
 struct Look {
   TensorRow row;        // with statistics where the numbers can be read

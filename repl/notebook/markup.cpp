@@ -89,21 +89,26 @@ std::string base64(std::string_view bytes) {
 
 std::string tensors_table(const LiveTensors& live) {
   std::string out = "<table><thead><tr onclick=\"" + escaped(kSort) + "\">";
-  for (const char* title : {"name", "type", "shape", "dtype", "device", "bytes", "grad", "min", "mean", "max", "std", "notes"})
+  for (const char* title :
+       {"name", "type", "shape", "dtype", "device", "bytes", "grad", "min", "mean", "max", "std", "notes"})
     out += std::string("<th title=\"sort\" style=\"cursor:pointer\">") + title + "</th>";
   out += "</tr></thead><tbody>";
   for (const TensorRow& row : live.rows) {
     const bool bad = row.statistics && row.statistics->nans + row.statistics->infinities > 0;
-    out += "<tr>" + cell(row.name) + cell(row.type) + cell(row.shape, std::to_string(row.tensor.defined() ? row.tensor.numel() : 0)) +
-           cell(row.dtype) + cell(row.device) + cell(bytes_text(row.bytes), std::to_string(row.bytes), "text-align:right") +
-           cell(!row.grad_fn.empty() ? row.grad_fn : row.requires_grad ? "leaf" : "") +
+    out += "<tr>" + cell(row.name) + cell(row.type) +
+           cell(row.shape, std::to_string(row.tensor.defined() ? row.tensor.numel() : 0)) + cell(row.dtype) +
+           cell(row.device) + cell(bytes_text(row.bytes), std::to_string(row.bytes), "text-align:right") +
+           cell(!row.grad_fn.empty() ? row.grad_fn
+                : row.requires_grad  ? "leaf"
+                                     : "") +
            number_cell(row.statistics, &Statistics::least) + number_cell(row.statistics, &Statistics::mean) +
            number_cell(row.statistics, &Statistics::largest) + number_cell(row.statistics, &Statistics::deviation) +
            cell(notes_of(row), "", bad ? "color:#d33" : "") + "</tr>";
   }
   out += "</tbody></table>";
   for (const DeviceTotal& total : live.totals)
-    out += "<div>" + escaped(total.device) + ": " + plural(total.tensors, "tensor") + ", " + bytes_text(total.bytes) + "</div>";
+    out += "<div>" + escaped(total.device) + ": " + plural(total.tensors, "tensor") + ", " + bytes_text(total.bytes) +
+           "</div>";
   if (live.more > 0) out += "<div>and " + plural(live.more, "tensor") + " more that have no row</div>";
   return out;
 }
@@ -140,7 +145,8 @@ std::string shade(double x, const Range& range) {
 std::string elements_table(const Tensor& host) {
   const int64_t n = host.dim(), rows = n < 2 ? 1 : host.size(n - 2), columns = host.size(n - 1);
   const int64_t row_stride = n < 2 ? 0 : host.stride(n - 2), column_stride = host.stride(n - 1);
-  const std::vector<int64_t> down = shown_indices(rows, kMostTableRows), across = shown_indices(columns, kMostTableColumns);
+  const std::vector<int64_t> down = shown_indices(rows, kMostTableRows),
+                             across = shown_indices(columns, kMostTableColumns);
   const ElementReader read(host);
   Statistics seen{INFINITY, 0, -INFINITY};
   for (const int64_t r : down)
@@ -175,12 +181,13 @@ namespace {
 constexpr double kHigh = 120, kWide = 300, kGap = 40, kText = 16;
 
 std::string rectangle(double x, double y, double width, double height, const std::string& fill) {
-  return "<rect x=\"" + decimal(x) + "\" y=\"" + decimal(y) + "\" width=\"" + decimal(width) + "\" height=\"" + decimal(height) +
-         "\" fill=\"" + fill + "\"/>";
+  return "<rect x=\"" + decimal(x) + "\" y=\"" + decimal(y) + "\" width=\"" + decimal(width) + "\" height=\"" +
+         decimal(height) + "\" fill=\"" + fill + "\"/>";
 }
 
 std::string label(double x, double y, const char* anchor, const std::string& text) {
-  return "<text x=\"" + decimal(x) + "\" y=\"" + decimal(y) + "\" text-anchor=\"" + anchor + "\">" + escaped(text) + "</text>";
+  return "<text x=\"" + decimal(x) + "\" y=\"" + decimal(y) + "\" text-anchor=\"" + anchor + "\">" + escaped(text) +
+         "</text>";
 }
 
 std::string bars_svg(const Histogram& bars) {
@@ -193,19 +200,21 @@ std::string bars_svg(const Histogram& bars) {
     out += rectangle(static_cast<double>(i) * width, kHigh - height, std::max(width - 0.5, 0.5), height, "#4a7fd0");
   }
   out += rectangle(0, kHigh, kWide, 1, "currentColor");
-  return out + label(0, kHigh + kText, "start", number_text(bars.low)) + label(kWide, kHigh + kText, "end", number_text(bars.high)) +
+  return out + label(0, kHigh + kText, "start", number_text(bars.low)) +
+         label(kWide, kHigh + kText, "end", number_text(bars.high)) +
          label(kWide / 2, kHigh + kText, "middle", "the highest: " + count_text(most));
 }
 
 std::string heat_svg(const Look& look, double& width) {
   const Grid& grid = look.heat;
-  const double cell =
-      std::clamp(std::min(kWide / static_cast<double>(grid.columns), kHigh / static_cast<double>(grid.rows)), 1.0, 24.0);
+  const double cell = std::clamp(
+      std::min(kWide / static_cast<double>(grid.columns), kHigh / static_cast<double>(grid.rows)), 1.0, 24.0);
   width = cell * static_cast<double>(grid.columns);
   std::string out = "<g shape-rendering=\"crispEdges\">";
   for (size_t r = 0; r < grid.rows; ++r)
     for (size_t c = 0; c < grid.columns; ++c)
-      out += rectangle(static_cast<double>(c) * cell, static_cast<double>(r) * cell, cell, cell, hex(colour_of(grid.at(r, c), look.range)));
+      out += rectangle(static_cast<double>(c) * cell, static_cast<double>(r) * cell, cell, cell,
+                       hex(colour_of(grid.at(r, c), look.range)));
   const double below = cell * static_cast<double>(grid.rows) + kText;
   out += "</g>" + label(0, below, "start", number_text(look.range.low) + " to " + number_text(look.range.high));
   return out;
@@ -227,9 +236,10 @@ std::string look_picture(const Look& look) {
     width += std::max(heat_width, 140.0);
   }
   if (inside.empty()) return "";
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" + decimal(width) + "\" height=\"" + decimal(kHigh + 2 * kText) +
-         "\" viewBox=\"0 -2 " + decimal(width) + " " + decimal(kHigh + 2 * kText) +
-         "\" font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\"><title>histogram and heat map</title>" + inside + "</svg>";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" + decimal(width) + "\" height=\"" +
+         decimal(kHigh + 2 * kText) + "\" viewBox=\"0 -2 " + decimal(width) + " " + decimal(kHigh + 2 * kText) +
+         "\" font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\"><title>histogram and heat map</title>" +
+         inside + "</svg>";
 }
 
 }  // namespace tessera::repl

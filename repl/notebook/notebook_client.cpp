@@ -29,7 +29,8 @@ Forms forms_of(const Display& display) {
       continue;
     }
     const bool is_json = form.type == "application/json" || form.type.ends_with("+json");
-    const bool is_text = form.type.starts_with("text/") || form.type.ends_with("+xml") || form.type.ends_with("javascript");
+    const bool is_text =
+        form.type.starts_with("text/") || form.type.ends_with("+xml") || form.type.ends_with("javascript");
     forms.push_back({form.type, form.data, !is_json && !is_text, is_json});
   }
   return forms;

@@ -19,10 +19,10 @@ namespace tessera::repl {
 class OutputStream {
  public:
   struct Bounds {
-    uint64_t shown = uint64_t(4) << 20;   // bytes of one cell that go to the frontend
-    uint64_t kept = uint64_t(1) << 30;    // ... and that its file has at most
+    uint64_t shown = uint64_t(4) << 20;  // bytes of one cell that go to the frontend
+    uint64_t kept = uint64_t(1) << 30;   // ... and that its file has at most
     std::chrono::milliseconds gather{15};
-    size_t gathered = size_t(64) << 10;   // more than this is not gathered
+    size_t gathered = size_t(64) << 10;  // more than this is not gathered
   };
 
   // The files are made in `folder`, when they are needed.

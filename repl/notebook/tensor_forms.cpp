@@ -30,8 +30,8 @@ json heat_json(const Look& look) {
   json values = json::array();
   for (const double each : look.heat.values) values.push_back(number(each));
   const int64_t rows = host.dim() < 2 ? 1 : host.size(host.dim() - 2);
-  return {{"rows", look.heat.rows}, {"columns", look.heat.columns}, {"low", look.range.low},
-          {"high", look.range.high}, {"values", std::move(values)}, {"of", {rows, host.size(host.dim() - 1)}},
+  return {{"rows", look.heat.rows},      {"columns", look.heat.columns}, {"low", look.range.low},
+          {"high", look.range.high},     {"values", std::move(values)},  {"of", {rows, host.size(host.dim() - 1)}},
           {"matrix", which_matrix(host)}};
 }
 

@@ -16,8 +16,8 @@ using namespace lang;
 namespace {
 
 constexpr std::pair<const char*, std::string_view> kMethods[] = {
-    {"_repr_png_", "image/png"},           {"_repr_svg_", "image/svg+xml"}, {"_repr_html_", "text/html"},
-    {"_repr_markdown_", "text/markdown"},  {"_repr_latex_", "text/latex"},  {"_repr_jpeg_", "image/jpeg"},
+    {"_repr_png_", "image/png"},          {"_repr_svg_", "image/svg+xml"}, {"_repr_html_", "text/html"},
+    {"_repr_markdown_", "text/markdown"}, {"_repr_latex_", "text/latex"},  {"_repr_jpeg_", "image/jpeg"},
     {"_repr_json_", "application/json"},
 };
 

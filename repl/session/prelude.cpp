@@ -18,8 +18,12 @@ struct Name {
   std::string_view member = {};  // of the module; empty: the module itself
 };
 
-constexpr Name kNames[] = {{"torch", "torch"},       {"nn", "torch.nn"}, {"F", "torch.nn.functional"},
-                           {"optim", "torch.optim"}, {"np", "numpy"},    {"plt", "matplotlib.pyplot"},
+constexpr Name kNames[] = {{"torch", "torch"},
+                           {"nn", "torch.nn"},
+                           {"F", "torch.nn.functional"},
+                           {"optim", "torch.optim"},
+                           {"np", "numpy"},
+                           {"plt", "matplotlib.pyplot"},
                            {"display", "IPython.display", "display"}};
 
 const Name* find(std::string_view name) {
@@ -57,7 +61,8 @@ void import_prelude(Interpreter& in, std::string_view text) {
 
 bool read_ahead(Interpreter& in) {
   for (const Name& each : kNames) {
-    if (each.name == "plt" || !each.member.empty() || in.modules().find(each.module) != nullptr) continue;  // plots are for few
+    if (each.name == "plt" || !each.member.empty() || in.modules().find(each.module) != nullptr)
+      continue;  // plots are for few
     return !prelude_module(in, each.name).is_undefined();
   }
   return false;

@@ -1,0 +1,212 @@
+// What a notebook is told: streams, forms, errors with their places.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "repl/notebook/graph_forms.h"
+#include "repl/notebook/tensor_forms.h"
+#include "tests/unit/repl/recorder.h"
+
+using namespace tessera;
+using namespace tessera::repl;
+using nlohmann::json;
+
+TEST_CASE("a cell's output, result and displays stand in their order") {
+  Notebook n;
+  const Recorder& r = n.run("print('a')\ndisplay(1)\nimport sys\nprint('b', file=sys.stderr)\n7");
+  REQUIRE(r.said.size() == 4);
+  CHECK(r.said[0].kind + r.said[0].text == "stdouta\n");
+  CHECK(r.said[1].kind + r.said[1].text == "display1");
+  CHECK(r.said[2].kind + r.said[2].text == "stderrb\n");
+  CHECK(r.said[3].kind + r.said[3].text == "result7");
+}
+
+TEST_CASE("forms of objects, tensors and bundles") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "class A:\n  def __repr__(self): return 'an A'\n  def _repr_html_(self): return '<b>A</b>'\n"
+      "  def _repr_png_(self): return b'\\x89PNG'\n  def _repr_markdown_(self): raise ValueError\n  def _repr_json_(self): return {'a': [1, None]}\nA()");
+  const auto* result = r.last("result");
+  REQUIRE(result != nullptr);
+  CHECK(result->text == "an A");
+  CHECK(Recorder::form(*result, "text/html") == "<b>A</b>");
+  CHECK(Recorder::form(*result, "image/png") == "\x89PNG");
+  CHECK(Recorder::form(*result, "text/markdown") == "");
+  CHECK(json::parse(Recorder::form(*result, "application/json")) == json{{"a", {1, nullptr}}});
+
+  result = n.run("torch.tensor([[1., -2.], [float('nan'), 4.]])").last("result");
+  CHECK(result->text == "tensor([[ 1., -2.],\n        [nan,  4.]])");
+  const std::string html = Recorder::form(*result, "text/html");
+  CHECK(html.find("tensor([[ 1., -2.],") != html.npos);
+  CHECK(html.find("float32 [2, 2] on cpu, 16 B") != html.npos);
+  CHECK(html.find(">nan</td>") != html.npos);
+  CHECK(Recorder::form(*n.run("torch.tensor(3)").last("result"), "text/html") == "");
+}
+
+TEST_CASE("a display is found again by its name") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "from IPython.display import display, HTML, clear_output\nh = display(HTML('<i>1</i>'), display_id=True)\nh.update(2)\nclear_output(wait=True)");
+  REQUIRE(r.said.size() == 3);
+  CHECK(!r.said[0].id.empty());
+  CHECK(Recorder::form(r.said[0], "text/html") == "<i>1</i>");
+  CHECK((r.said[1].id == r.said[0].id && r.said[1].flag && r.said[1].text == "2"));
+  CHECK((r.said[2].kind == "clear" && r.said[2].flag));
+}
+
+TEST_CASE("an error says what, where and the notes") {
+  Notebook n;
+  n.run("def f(a, b):\n    return a @ b");
+  const Recorder& r = n.run("x = torch.ones(2, 3)\ny = torch.ones(2, 3)\n  \nz = f(x, y)");
+  const auto* said = r.last("error");
+  REQUIRE(said != nullptr);
+  const ErrorReport& e = said->error;
+  CHECK(e.name == "RuntimeError");
+  CHECK(e.message == "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)");
+  CHECK(!e.notes.empty());
+  REQUIRE(e.places.size() == 2);
+  CHECK((e.places[0].file == "In [2]" && e.places[0].line == 4 && e.places[0].column == 4 &&
+         e.places[0].end_column == 11));
+  CHECK((e.places[1].file == "In [1]" && e.places[1].function == "f" && e.places[1].line == 2 &&
+         e.places[1].column == 11));
+  CHECK(e.text.find("hint:") != e.text.npos);
+
+  const ErrorReport syntax = n.run("a = 1\nb = (1, 2").last("error")->error;
+  CHECK(syntax.name == "SyntaxError");
+  REQUIRE(syntax.places.size() == 1);
+  CHECK((syntax.places[0].file == "In [3]" && syntax.places[0].line == 2 && syntax.places[0].column == 4));
+}
+
+TEST_CASE("figures that a cell leaves open are shown") {
+  Notebook n;
+  const Recorder& r = n.run("plt.plot([1, 2, 3]);");
+  REQUIRE(r.last("display") != nullptr);
+  CHECK(Recorder::form(*r.last("display"), "image/png").substr(1, 3) == "PNG");
+  CHECK(n.run("1").last("display") == nullptr);
+}
+
+TEST_CASE("input has its prompt, and a password is hidden") {
+  Notebook n;
+  n.frontend.answers = {"Ada", "secret"};
+  const Recorder& r =
+      n.run("print('hello')\na = input('name? ')\nimport getpass\nb = getpass.getpass('word? ')\n(a, b)");
+  CHECK(r.all("stdout") == "hello\n");
+  CHECK(r.all("input") == "name? word? ");
+  CHECK(r.last("input")->flag);
+  CHECK(r.last("result")->text == "('Ada', 'secret')");
+  CHECK(n.run("input()").last("error")->error.name == "EOFError");
+}
+
+TEST_CASE("help goes to the pager, commands' tables are data") {
+  Notebook n;
+  CHECK(n.run("torch.add?").last("page")->text.find("Signature") != std::string::npos);
+  n.run(
+      "a = torch.arange(4.); b = torch.ones(2, requires_grad=True); c = (b * 2).sum(); c.backward(retain_graph=True)");
+  const auto table = json::parse(Recorder::form(*n.run(":tensors").last("display"), kTensorsForm));
+  REQUIRE(table["tensors"].size() >= 3);
+  CHECK(table["tensors"][0]["name"] == "a");
+  CHECK(table["tensors"][0]["statistics"]["max"] == 3);
+  const auto* look = n.run(":inspect b").last("display");
+  const auto data = json::parse(Recorder::form(*look, kTensorForm));
+  CHECK(data["row"]["shape"] == json{2});
+  CHECK(data["grad"]["row"]["statistics"]["mean"] == 2);
+  CHECK(data["values"] == "tensor([1., 1.], requires_grad=True)");
+  const auto graph = json::parse(Recorder::form(*n.run(":graph c").last("display"), kGraphForm));
+  CHECK(graph["nodes"][0]["name"] == "SumBackward0");
+  CHECK(graph["nodes"].back()["tensor"] == "b");
+  CHECK(Recorder::form(*n.frontend.last("display"), "text/html").find("MulBackward0") != std::string::npos);
+  CHECK(n.run(":inspect 3").last("display") == nullptr);
+}
+
+TEST_CASE("odd tensors have forms too") {
+  Notebook n;
+  n.run(
+      "t = [torch.empty(0, 3), torch.tensor(1j), torch.ones(2, 3, 4, 5), torch.full((3,), float('nan')), torch.ones(2, device='meta'),"
+      " torch.randint(0, 255, (3, 16, 16), dtype=torch.uint8), torch.tensor([True, False]), torch.ones(5000)[::2], torch.randn(200, 300)]");
+  for (int i = 0; i < 9; ++i) {
+    const Recorder& r = n.run("v = t[" + std::to_string(i) + "]\n:inspect v");
+    CHECK(r.last("error") == nullptr);
+    REQUIRE(r.last("display") != nullptr);
+    CHECK(json::parse(Recorder::form(*r.last("display"), kTensorForm)).contains("row"));
+    CHECK(n.run("v").last("error") == nullptr);
+  }
+}
+
+TEST_CASE("what was written over is not sent") {
+  const auto kept = [](std::string text) {
+    drop_written_over(text);
+    return text;
+  };
+  CHECK(kept("a\r10%\r20%\r30%") == "a\r30%");
+  CHECK(kept("\r100%\r1%") == "\r100%\r1%");
+  CHECK(kept("x\r1\r2\ny\r3\r4\r\n") == "x\r2\ny\r4\r\n");
+  CHECK(kept("no\nreturn") == "no\nreturn");
+  CHECK(kept("\r\r\r") == "\r\r\r");
+}
+
+TEST_CASE("output is gathered, and what waits comes by itself") {
+  Recorder r;
+  OutputStream out(r, "/nowhere");
+  out.begin_cell(1);
+  for (int i = 0; i < 1000; ++i) out.write(false, "line\n");
+  out.end_cell();
+  CHECK(r.all("stdout").size() == 5000);
+  CHECK(r.said.size() < 100);
+  out.write(false, "open");
+  for (int i = 0; i < 200; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto lock = out.hold();
+    if (r.all("stdout").ends_with("open")) break;
+  }
+  CHECK(r.all("stdout").ends_with("open"));
+}
+
+TEST_CASE("output beyond the bound goes whole to a file") {
+  Recorder r;
+  const std::string folder = std::filesystem::temp_directory_path() / ("overflow-test-" + std::to_string(::getpid()));
+  OutputStream::Bounds bounds;
+  bounds.shown = 10;
+  {
+    OutputStream out(r, folder, bounds);
+    out.begin_cell(4);
+    out.write(false, "12345678\xc3\xa4\xc3\xa4 and more\n");
+    out.write(false, "the end\n");
+    out.end_cell();
+    CHECK(r.all("stdout") == "12345678\xc3\xa4");
+    REQUIRE(r.last("overflow") != nullptr);
+    std::ifstream file(r.last("overflow")->text);
+    CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "12345678\xc3\xa4\xc3\xa4 and more\nthe end\n");
+    out.begin_cell(5);
+    out.write(false, "next");
+    out.end_cell();
+    CHECK(r.all("stdout").ends_with("next"));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("somebody may look while a cell runs") {
+  Notebook n;
+  int looks = 0;
+  n.in->host().attend = [&] {
+    ++looks;
+    CHECK(to_json(live_tensors(*n.in)).find("\"x\"") != std::string::npos);
+  };
+  std::atomic<bool> ends{false};
+  std::thread asker([&] {
+    while (!ends) {
+      n.in->interrupt.fetch_or(lang::kAttention);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  const Recorder& r =
+      n.run("x = torch.ones(3)\nimport time\nend = time.time() + 0.1\nwhile time.time() < end:\n  x += 1");
+  ends = true;
+  asker.join();
+  CHECK(r.last("error") == nullptr);
+  CHECK(looks > 2);
+}
