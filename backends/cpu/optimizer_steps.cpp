@@ -95,7 +95,8 @@ void range(const OptimizerCall& c, int64_t begin, int64_t end) {
     case OptimizerCall::Momentum: return momentum(step, begin, end);
     case OptimizerCall::RmsProp: return rms_prop(step, begin, end);
     case OptimizerCall::Adagrad: return adagrad(step, begin, end);
-    case OptimizerCall::Plain: return;  // only of many parameters, which the CPU moves one by one
+    case OptimizerCall::Plain:
+    case OptimizerCall::CountedAdam: return;  // only of many parameters, which the CPU moves one by one
   }
 }
 void float_range(const OptimizerCall& c, int64_t begin, int64_t end) { range<float>(c, begin, end); }

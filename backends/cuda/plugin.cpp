@@ -57,6 +57,15 @@ std::string help_for(cudaError_t error) {
          "' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.";
 }
 
+const char* notes_for(cudaError_t error) {
+  if (is_lasting(error))
+    return "the device is lost to this process: save what is on the host and start it again\n"
+           "kernels run later than the line that launches them: TESSERA_SYNC=1 shows which one it was";
+  if (error == cudaErrorStreamCaptureUnsupported)
+    return "what a graph captures has not run yet: item(), printing and copies to the host belong behind replay()";
+  return nullptr;
+}
+
 }  // namespace
 
 void check_call(cudaError_t result) {
@@ -64,11 +73,7 @@ void check_call(cudaError_t result) {
   cudaGetLastError();  // an error that is not sticky must not show up again at the next check
   if (result == cudaErrorMemoryAllocation) fail_with(TensorErrorKind::OutOfMemory, "CUDA out of memory.");
   const std::string message = std::string("CUDA error: ") + cudaGetErrorString(result) + help_for(result);
-  host->fail_device(int(result), message.c_str(),
-                    is_lasting(result)
-                        ? "the device is lost to this process: save what is on the host and start it again\n"
-                          "kernels run later than the line that launches them: TESSERA_SYNC=1 shows which one it was"
-                        : nullptr);
+  host->fail_device(int(result), message.c_str(), notes_for(result));
   __builtin_unreachable();
 }
 

@@ -278,6 +278,9 @@ Value VirtualMachine::run(Frame* entry) {
     } catch (const Thrown& thrown) {
       exception = thrown.exception;
       raised = true;
+      // Made by a native that threw it as it was.
+      Exception* const made = as_exception(exception);
+      if (made->traceback.is_none() && made->context.is_none() && !ended_by_limit(exception)) set_context(in_, made);
     } catch (...) {
       exception = current_native_exception(in_);
       raised = true;

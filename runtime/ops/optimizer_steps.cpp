@@ -101,25 +101,38 @@ bool can_step(const TensorList& weights, const TensorList& grads, const TensorLi
   return true;
 }
 
+bool can_count(const TensorList& weights, const TensorList& steps, const std::optional<Tensor>& rate) {
+  if (rate && ((rate->dtype() != kFloat32 && rate->dtype() != kFloat64) || rate->numel() != 1 ||
+               rate->device() != weights.front().device() || steps.empty()))
+    return false;
+  if (!steps.empty() && steps.size() != weights.size()) return false;
+  for (const Tensor& step : steps)
+    if (step.dtype() != kFloat32 || step.device() != weights.front().device() || step.numel() != 1) return false;
+  return true;
+}
+
 bool step_together(const std::string& rule, const TensorList& weights, const TensorList& grads, const TensorList& first,
                    const TensorList& second, const std::vector<double>& numbers, bool maximize, bool nesterov,
-                   double decay, double shrink) {
-  OptimizerListCall call{rule_of(rule), kFloat32, maximize, nesterov, decay, shrink, {}, 0, nullptr};
+                   double decay, double shrink, const TensorList& steps, const std::optional<Tensor>& rate) {
+  OptimizerListCall call{rule_of(rule), kFloat32, maximize, nesterov, decay, shrink, {}, nullptr, kFloat32, 0, nullptr};
   check(numbers.size() <= std::size(call.numbers), TensorErrorKind::Value, "Too many numbers for a step");
   if (weights.empty()) return true;
-  if (!can_step(weights, grads, first, second)) return false;
+  if (!can_step(weights, grads, first, second) || !can_count(weights, steps, rate)) return false;
   std::vector<OptimizerTensor> tensors;
   for (size_t i = 0; i < weights.size(); i++) {
-    if (weights[i].numel() == 0) continue;
+    if (weights[i].numel() == 0 && steps.empty()) continue;
     tensors.push_back({weights[i].data_ptr(), grads[i].data_ptr(), first.empty() ? nullptr : first[i].data_ptr(),
-                       second.empty() ? nullptr : second[i].data_ptr(), weights[i].numel()});
+                       second.empty() ? nullptr : second[i].data_ptr(), weights[i].numel(),
+                       steps.empty() ? nullptr : steps[i].data<float>()});
   }
   std::copy(numbers.begin(), numbers.end(), call.numbers);
+  if (rate) call.rate = rate->data_ptr(), call.rate_dtype = rate->dtype();
+  if (call.rule == OptimizerCall::Adam && !steps.empty()) call.rule = OptimizerCall::CountedAdam;
   call.dtype = weights.front().dtype();
   call.count = int64_t(tensors.size());
   call.tensors = tensors.data();
   if (call.count > 0) optimizer_list_kernel(weights.front().device(), call);
-  for (const TensorList* list : {&weights, &first, &second})
+  for (const TensorList* list : {&weights, &first, &second, &steps})
     for (const Tensor& t : *list) t.bump_version();
   return true;
 }
@@ -127,12 +140,13 @@ bool step_together(const std::string& rule, const TensorList& weights, const Ten
 TS_OP(
     _optimizer_steps_,
     "_optimizer_steps_(str rule, Tensor[] weights, Tensor[] grads, Tensor[] first, Tensor[] second, float[] numbers, "
-    "bool maximize, bool nesterov, float decay, float shrink) -> bool",
+    "bool maximize, bool nesterov, float decay, float shrink, Tensor[] steps, Tensor? rate) -> bool",
     "A step of an optimizer for many parameters at once; False, and nothing is done, where that cannot be.",
     kInternal | kNoGrad, &step_together,
-    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1, 0.5], False, False, 0.0, 0.0\n"
-    "'momentum', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), [0.9, 1.0, 0.1], True, True, 0.1, 0.0\n"
-    "'faster', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9], False, False, 0.0, 0.0 -> "
+    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1, 0.5], False, False, 0.0, 0.0, (), None\n"
+    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1], False, False, 0.1, 0.9, (p[], p[]), p[]\n"
+    "'momentum', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), [0.9, 1.0, 0.1], True, True, 0.1, 0.0, (), None\n"
+    "'faster', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9], False, False, 0.0, 0.0, (), None -> "
     "ValueError: Unknown rule of an optimizer");
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace tessera::tensor {
 
 /// n elements of float32 or float64, contiguous. What the numbers are stands in optimizer_steps.cpp, beside each formula.
 struct OptimizerCall {
-  enum Rule { Adam, Momentum, RmsProp, Adagrad, Plain } rule;  // Plain (self -= lr * grad): of many parameters only
+  // Of many parameters only: Plain (self -= lr * grad), CountedAdam.
+  enum Rule { Adam, Momentum, RmsProp, Adagrad, Plain, CountedAdam } rule;
   DType dtype;
   int64_t n;
   void* weight;
@@ -24,16 +25,21 @@ struct OptimizerTensor {
   const void* gradient;
   void *first, *second;
   int64_t n;
+  float* step;  // the number of steps made, on the device; null where the host counts
 };
 
 /// The same step for `count` parameters. First the gradient becomes its negative (`maximize`), then `decay` times the weight
-/// is added to it; the weight is multiplied by `shrink`. `nesterov` is Momentum's. The list is host memory.
+/// is added to it; the weight is multiplied by `shrink`. `nesterov` is Momentum's. The list is host memory. What a device
+/// counts is counted first. CountedAdam corrects by that count: its fourth number is the learning rate, and where `rate`
+/// is given (float32 or float64 on the device) it multiplies that number and what `shrink` takes from the weight.
 struct OptimizerListCall {
   OptimizerCall::Rule rule;
   DType dtype;
   bool maximize, nesterov;
   double decay, shrink;
   double numbers[5];
+  const void* rate;
+  DType rate_dtype;
   int64_t count;
   const OptimizerTensor* tensors;
   Launch launch{};

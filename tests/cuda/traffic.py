@@ -97,6 +97,8 @@ STEPS = [
     ('a step of a transformer', LETTERS, 'AdamW(model.parameters(), lr=0.1)', False, NOTHING | dict(launches=57, library_calls=22)),
     ('a step in a graph', DENSE, 'SGD(model.parameters(), lr=0.1)', True, ONE_GRAPH),
     ('a step of convolutions in a graph', 'torch.contiguous_format, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)', True, ONE_GRAPH),
+    ('a step in a graph with Adam', DENSE, 'Adam(model.parameters(), lr=torch.tensor(0.1).cuda(), capturable=True)', True, ONE_GRAPH),
+    ('a capturable step', DENSE, 'AdamW(model.parameters(), lr=0.1, capturable=True)', False, NOTHING | dict(launches=15, library_calls=5)),
     ('a step of a transformer in a graph', LETTERS, 'AdamW(model.parameters(), lr=0.1, capturable=True)', True, ONE_GRAPH),
 ]
 
