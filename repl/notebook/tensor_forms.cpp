@@ -30,9 +30,15 @@ json heat_json(const Look& look) {
   json values = json::array();
   for (const double each : look.heat.values) values.push_back(number(each));
   const int64_t rows = host.dim() < 2 ? 1 : host.size(host.dim() - 2);
-  return {{"rows", look.heat.rows},      {"columns", look.heat.columns}, {"low", look.range.low},
-          {"high", look.range.high},     {"values", std::move(values)},  {"of", {rows, host.size(host.dim() - 1)}},
-          {"matrix", which_matrix(host)}};
+  return {{"rows", look.heat.rows},
+          {"columns", look.heat.columns},
+          {"low", look.range.low},
+          {"high", look.range.high},
+          {"values", std::move(values)},
+          {"of", {rows, host.size(host.dim() - 1)}},
+          {"matrix", which_matrix(look.at)},
+          {"leading", integers(host.sizes().first(look.at.size()))},
+          {"at", look.at}};
 }
 
 json look_json(const Look& look) {
@@ -61,8 +67,8 @@ const Tensor* gradient_of(const Tensor& t) {
   return meta != nullptr && meta->grad.defined() ? &meta->grad : nullptr;
 }
 
-Look look_at_gradient(Interpreter& in, const Tensor& gradient, std::string_view name) {
-  return look_at(in, describe_tensor(std::string(name) + ".grad", Value(), gradient));
+Look look_at_gradient(Interpreter& in, const Tensor& gradient, std::string_view name, const std::vector<int64_t>& at) {
+  return look_at(in, describe_tensor(std::string(name) + ".grad", Value(), gradient), at);
 }
 
 json tensor_data(Interpreter& in, const Look& look, const Tensor& t, std::string_view name) {
@@ -71,7 +77,7 @@ json tensor_data(Interpreter& in, const Look& look, const Tensor& t, std::string
   out["layout"] = {{"strides", integers(t.strides())}, {"offset", t.offset()}, {"version", t.version()}};
   if (const std::string png = picture_png(look); !png.empty()) out["picture"] = base64(png);
   if (t.device().is_cpu() || look.host.defined()) out["values"] = tensor::tensor_text(t);
-  if (const Tensor* gradient = gradient_of(t)) out["grad"] = look_json(look_at_gradient(in, *gradient, name));
+  if (const Tensor* gradient = gradient_of(t)) out["grad"] = look_json(look_at_gradient(in, *gradient, name, look.at));
   return out;
 }
 
@@ -79,10 +85,10 @@ std::string dumped(const json& value) { return value.dump(-1, ' ', false, json::
 
 }  // namespace
 
-std::string tensor_json(Interpreter& in, const Value& value, std::string_view name) {
+std::string tensor_json(Interpreter& in, const Value& value, std::string_view name, const std::vector<int64_t>& at) {
   const Tensor* t = tensor_in(in, value);
   if (t == nullptr || !t->defined()) return "";
-  return dumped(tensor_data(in, look_at(in, describe_tensor(std::string(name), value, *t)), *t, name));
+  return dumped(tensor_data(in, look_at(in, describe_tensor(std::string(name), value, *t), at), *t, name));
 }
 
 std::string value_html(Interpreter& in, const Value& value, std::string_view repr) {
@@ -91,10 +97,12 @@ std::string value_html(Interpreter& in, const Value& value, std::string_view rep
   const HostCopy host = on_host(in, *t, kMostCopied);
   if (!host.tensor.defined() || host.is_part) return "";
   const TensorRow row = describe_tensor("", value, *t);
+  std::vector<int64_t> at;
+  const Tensor first = matrix_at(host.tensor, at);
   return "<pre style=\"margin:0\">" + escaped(repr) + "</pre><details><summary style=\"opacity:.7;cursor:pointer\">" +
          escaped(row.dtype) + " " + escaped(row.shape) + " on " + escaped(row.device) + ", " +
-         escaped(bytes_text(row.bytes)) + (t->dim() > 2 ? ": " + which_matrix(*t) : "") + "</summary>" +
-         elements_table(host.tensor) + "</details>";
+         escaped(bytes_text(row.bytes)) + (at.empty() ? "" : ": " + which_matrix(at)) + "</summary>" +
+         elements_table(first) + "</details>";
 }
 
 Display tensors_display(const LiveTensors& live, const TableChoice& choice, const Style& style) {
@@ -122,7 +130,8 @@ Display inspection_display(Interpreter& in, const Value& value, std::string_view
   const Look look = look_at(in, describe_tensor(std::string(name), value, *t));
   display.html = "<pre style=\"margin:0\">" + escaped(words) + "</pre>" + look_picture(look);
   if (const Tensor* gradient = gradient_of(*t))
-    display.html += "<div>" + escaped(name) + ".grad</div>" + look_picture(look_at_gradient(in, *gradient, name));
+    display.html +=
+        "<div>" + escaped(name) + ".grad</div>" + look_picture(look_at_gradient(in, *gradient, name, look.at));
   display.others.push_back({kTensorForm, dumped(tensor_data(in, look, *t, name))});
   return display;
 }

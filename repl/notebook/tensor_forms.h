@@ -1,8 +1,10 @@
 // Tensors in a notebook: data for a page that draws them itself, and HTML and pictures for who does not.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lang/core/interpreter.h"
 #include "repl/inspector/live_tensors.h"
@@ -25,7 +27,8 @@ Display tensors_display(const LiveTensors& live, const TableChoice& choice, cons
 Display inspection_display(lang::Interpreter& in, const lang::Value& value, std::string_view name, const Style& style);
 
 // What a picture of one tensor is drawn from, as a JSON object (repl/page/protocol.md, "A tensor"); empty: it is no tensor.
-// Runs no script.
-std::string tensor_json(lang::Interpreter& in, const lang::Value& value, std::string_view name);
+// `at`: which of several matrices its heat map is of, by indices of the leading dimensions. Runs no script.
+std::string tensor_json(lang::Interpreter& in, const lang::Value& value, std::string_view name,
+                        const std::vector<int64_t>& at = {});
 
 }  // namespace tessera::repl
