@@ -1,10 +1,11 @@
+// The limits of a program that a person starts: none.
 #pragma once
 
 #include "lang/core/interpreter.h"
 
 namespace tessera::repl {
 
-// What a person's own program may do: everything, without a limit.
+// It may do everything.
 lang::Limits all_granted();
 
 }  // namespace tessera::repl
