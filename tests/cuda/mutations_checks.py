@@ -308,6 +308,7 @@ for k in range(3):
     x = torch.ones(1000 + k, device='cuda')
 assert x.sum().item() == 1002
 ''', options='fail=cudaGetDeviceCount@2:999!', seeds=1),
+    'captured steps': Script((HERE / 'scripts/captured_steps.tsr').read_text(), seeds=1),
     'draws': Script('''
 torch.manual_seed(1)
 x = torch.rand(1 << 16, device='cuda')

@@ -116,6 +116,11 @@ MUTATIONS = [
         ('no barrier before the memory is used again', 'running sums', r'__syncthreads\(\);\s*total = sum;', 'total = sum;'),
         ('no barrier in running sums', 'running sums', r'slots\[thread / 32\] = x;\s*__syncthreads\(\);', 'slots[thread / 32] = x;'),
         compile='cumsum.cu'),
+    *in_file('optimizer_steps.cu',
+        ('a step counts after it has moved', 'captured steps', r'( *if \(c\.count > 0[^;]*;\n)((?:[^\n]*\n){2})', r'\2\1'),
+        ('no barrier behind the corrections of a step', 'captured steps', r'\}\s*__syncthreads\(\);', '}'),
+        ('only the first counts are moved', 'captured steps', r'for \(int64_t at = 0; at < c\.count;\) \{\s*Counts', 'for (int64_t at = 0; at < 1;) { Counts'),
+        ('a rate on the device is that of the capture', 'captured steps', r'c\.factor == nullptr', 'true')),
 
     # ---- libraries and attention ----
     *in_file('cudnn.cpp',
