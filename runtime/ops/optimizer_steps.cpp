@@ -24,14 +24,13 @@ bool is_plain(const Tensor& t, const Tensor& weight) {
          t.sizes() == weight.sizes();
 }
 
-/// Arguments: the weight, its gradient, the tensors of the state, numbers.
-template <OptimizerCall::Rule rule, int kStates, int kNumbers>
-void step_boxed(OpCall& c) {
+/// Arguments: the weight, its gradient, `states` tensors of the state, numbers.
+void step_by(OpCall& c, OptimizerCall::Rule rule, size_t states, size_t numbers) {
   const Tensor& weight = c.tensor(0);
   bool plain = (weight.dtype() == kFloat32 || weight.dtype() == kFloat64) &&
                optimizer_kernel.has(weight.device().type) &&
                !(Context::current().grad_enabled && weight.requires_grad());
-  for (size_t i = 0; i < 2 + kStates; i++) plain = plain && is_plain(c.tensor(i), weight);
+  for (size_t i = 0; i < 2 + states; i++) plain = plain && is_plain(c.tensor(i), weight);
   if (plain && weight.numel() > 0) {
     OptimizerCall call{rule,
                        weight.dtype(),
@@ -39,14 +38,18 @@ void step_boxed(OpCall& c) {
                        weight.data_ptr(),
                        c.tensor(1).data_ptr(),
                        c.tensor(2).data_ptr(),
-                       kStates > 1 ? c.tensor(3).data_ptr() : nullptr,
+                       states > 1 ? c.tensor(3).data_ptr() : nullptr,
                        {}};
-    for (size_t i = 0; i < kNumbers; i++) call.numbers[i] = c.scalar(2 + kStates + i).to_double();
+    for (size_t i = 0; i < numbers; i++) call.numbers[i] = c.scalar(2 + states + i).to_double();
     optimizer_kernel(weight.device(), call);
-    for (size_t i = 0; i < 2 + kStates; i++)
+    for (size_t i = 0; i < 2 + states; i++)
       if (i != 1) c.tensor(i).bump_version();
   }
   c.results.emplace_back(plain);
+}
+template <OptimizerCall::Rule rule, size_t kStates, size_t kNumbers>
+void step_boxed(OpCall& c) {
+  step_by(c, rule, kStates, kNumbers);
 }
 
 #define TS_STEP(NAME, RULE, STATES, NUMBERS, SCHEMA, DOC, SAMPLES)                                                \
