@@ -264,16 +264,17 @@ Tensor hash_tensor(const Tensor& self, const MaybeDims& given, bool keepdim, int
   return with_bits_of(contiguous(reshape(bits, reduced_shape(self.sizes(), mask, keepdim))), DType::UInt64);
 }
 
-Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k) {
+Tensor norm_op(const Tensor& x, std::optional<Scalar> p, const MaybeDims& d, bool k, MaybeType dtype) {
+  if (dtype) return linalg_vector_norm(x, p.value_or(2), d, k, dtype);
   return norm(x, p.value_or(2), d, k);
 }
-Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool k) {
-  if (p == "fro") return norm(x, 2, d, k);
+Tensor norm_name(const Tensor& x, const std::string& p, const MaybeDims& d, bool k, MaybeType dtype) {
+  if (p == "fro") return norm_op(x, 2, d, k, dtype);
   Dims dims;
   if (d) dims = *d;
   else
     for (int64_t i = 0; i < x.dim(); i++) dims.push_back(i);
-  return linalg_matrix_norm(x, p, dims, k, {});
+  return linalg_matrix_norm(x, p, dims, k, dtype);
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
@@ -322,9 +323,9 @@ TS_OP(hash_tensor, "hash_tensor(Tensor self, int[1]? dim=[], *, bool keepdim=Fal
       "f[0] -> RuntimeError: hash_tensor: Expected reduction dim to be specified for input.numel() == 0.\n"
       "f[2], mode=1 -> RuntimeError: Unknown hash_tensor mode: 1\n"
       "c[2] -> NotImplementedError: \"xor_sum_cpu\" not implemented for 'ComplexFloat'");
-TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False) -> Tensor", "The p-norm.",
-      kSummed | kOut, &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
-TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
+TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+      "The p-norm.", kSummed | kOut, &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
+TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       "The Frobenius or the nuclear norm.", kSummed | kOut, &norm_name,
       "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.");
 TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",

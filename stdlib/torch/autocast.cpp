@@ -1,202 +1,114 @@
 #include "stdlib/torch/autocast.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "lang/core/protocol.h"
+#include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "runtime/autograd/engine.h"
 #include "runtime/ops.h"
 
 namespace tessera::stdlib {
 namespace {
 
-// What PyTorch does with an op's tensors on a CPU.
-const char* const kLower[] = {
-    "_addmm_activation",
-    "addbmm",
-    "addmm",
-    "baddbmm",
-    "bmm",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_tbc",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "linalg_vecdot",
-    "linear",
-    "matmul",
-    "mm",
-    "prelu",
-    "scaled_dot_product_attention",
-};
-const char* const kFloat32Ops[] = {
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool3d",
-    "avg_pool3d",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "cdist",
-    "cholesky_inverse",
-    "cholesky_solve",
-    "cosine_embedding_loss",
-    "cross_entropy",
-    "cross_entropy_loss",
-    "ctc_loss",
-    "fft_fft",
-    "fft_fft2",
-    "fft_fftn",
-    "fft_hfft",
-    "fft_ifft",
-    "fft_ifft2",
-    "fft_ifftn",
-    "fft_ihfft",
-    "fft_irfft",
-    "fft_irfft2",
-    "fft_irfftn",
-    "fft_rfft",
-    "fft_rfft2",
-    "fft_rfftn",
-    "fractional_max_pool2d",
-    "fractional_max_pool3d",
-    "geqrf",
-    "grid_sampler",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "inverse",
-    "kl_div",
-    "l1_loss",
-    "linalg_cholesky",
-    "linalg_cholesky_ex",
-    "linalg_cond",
-    "linalg_eig",
-    "linalg_eigh",
-    "linalg_eigvals",
-    "linalg_eigvalsh",
-    "linalg_householder_product",
-    "linalg_inv",
-    "linalg_inv_ex",
-    "linalg_lstsq",
-    "linalg_matrix_rank",
-    "linalg_qr",
-    "linalg_solve",
-    "linalg_svd",
-    "linalg_svdvals",
-    "linalg_tensorinv",
-    "linalg_tensorsolve",
-    "lu_solve",
-    "margin_ranking_loss",
-    "max_pool3d",
-    "max_unpool2d",
-    "max_unpool3d",
-    "mse_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "nanquantile",
-    "nll_loss",
-    "orgqr",
-    "ormqr",
-    "pinverse",
-    "poisson_nll_loss",
-    "polar",
-    "prod",
-    "quantile",
-    "reflection_pad1d",
-    "reflection_pad2d",
-    "replication_pad1d",
-    "replication_pad2d",
-    "replication_pad3d",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "stft",
-    "svd",
-    "trace",
-    "triangular_solve",
-    "triplet_margin_loss",
-    "view_as_complex",
-};
-const char* const kWidest[] = {"cat", "index_copy", "stack"};
+// The lists of torch/amp/_lists.tsr, in their order.
+enum class Policy : uint8_t { None = 1, Lower, Float32, Total, Widest, Product };
 
-enum class Policy { None, Lower, Float32, Widest };
-
-template <size_t N>
-bool lists(const char* const (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+Policy policy_of(Interpreter& in, std::string_view name, bool cuda) {
+  if (name.starts_with("special_")) name.remove_prefix(8);
+  const Value* table = dict_get_text(in.import("torch.amp._lists")->dict, cuda ? "CUDA" : "CPU");
+  const Value* place = dict_get_text(static_cast<Dict*>(table->as_object()), name);
+  return place == nullptr ? Policy::None : static_cast<Policy>(place->as_int());
 }
 
-Policy policy_of(const OpFunction& function) {
-  if (function.is_inplace) return Policy::None;
-  if (lists(kLower, function.name)) return Policy::Lower;
-  if (lists(kFloat32Ops, function.name)) return Policy::Float32;
-  return lists(kWidest, function.name) ? Policy::Widest : Policy::None;
+// Asked of an op once.
+Policy policy_of(Interpreter& in, OpFunction& function, bool cuda) {
+  uint8_t& known = function.autocast[cuda];
+  if (known == 0) known = static_cast<uint8_t>(function.is_inplace ? Policy::None : policy_of(in, function.name, cuda));
+  return static_cast<Policy>(known);
 }
 
-// Calls f with each tensor of the call; lists are looked into once.
-template <class F>
-void for_each_tensor(Interpreter& in, const Value& v, F&& f) {
-  const TorchState& state = torch_state(in);
-  if (is_tensor(state, v)) return f(tensor_of(v));
-  if (!v.is_object()) return;
-  if (v.as_object()->type == in.types.tuple)
-    for (const Value& item : *as_tuple(v))
-      if (is_tensor(state, item)) f(tensor_of(item));
-  if (v.as_object()->type == in.types.list)
-    for (const Value& item : *static_cast<List*>(v.as_object()))
-      if (is_tensor(state, item)) f(tensor_of(item));
+std::span<const Value> items_of(const Value& v) {
+  if (is_tuple(v)) return {as_tuple(v)->items, as_tuple(v)->size};
+  if (is_list(v)) return {as_list(v)->items, as_list(v)->size};
+  return {};
 }
 
+// The tensors of a call; lists are looked into once.
+std::vector<const Tensor*> tensors_of(const TorchState& state, std::span<const Value> values, bool deep = true) {
+  std::vector<const Tensor*> found;
+  for (const Value& v : values) {
+    if (is_tensor(state, v)) found.push_back(&tensor_of(v));
+    else if (deep)
+      for (const Tensor* t : tensors_of(state, items_of(v), false)) found.push_back(t);
+  }
+  return found;
+}
+
+// What a call becomes on one kind of device.
 class Caster {
  public:
-  Caster(Interpreter& interpreter, DType to) : in_(interpreter), state_(torch_state(interpreter)), to_(to) {}
+  Caster(Interpreter& interpreter, bool cuda) : in_(interpreter), state_(torch_state(in_)), cuda_(cuda) {}
 
-  Value cast(const Value& v) const {
-    if (is_tensor(state_, v)) return wanted(tensor_of(v)) ? wrap_tensor(in_, to_dtype(tensor_of(v), to_)) : v;
-    if (!v.is_object()) return v;
-    Object* object = v.as_object();
-    if (object->type == in_.types.tuple) return cast_all(*as_tuple(v), as_tuple(v)->size);
-    if (object->type == in_.types.list) return cast_all(*static_cast<List*>(object), static_cast<List*>(object)->size);
-    return v;
+  // Numbers of 64 bits stay, and what is on another kind of device.
+  bool eligible(const Tensor& t) const {
+    return t.device().is_cuda() == cuda_ && is_floating(t.dtype()) && t.dtype() != kFloat64;
+  }
+  DType lower() const { return state_.autocast.dtypes[cuda_]; }
+
+  DType type_for(Policy policy, std::span<const Value> values) const {
+    if (policy == Policy::Float32) return kFloat32;
+    DType widest = lower();
+    if (policy != Policy::Widest) return widest;
+    for (const Tensor* t : tensors_of(state_, values)) {
+      if (!eligible(*t) || t->dtype() == widest) continue;
+      if (t->dtype() != kFloat32 && widest != kFloat32)
+        throw Error(ErrorKind::RuntimeError, "Unexpected floating ScalarType in at::autocast::prioritize");
+      widest = kFloat32;
+    }
+    return widest;
   }
 
-  // Numbers of 64 bits stay, and what is of another kind of device.
-  bool wanted(const Tensor& t) const {
-    const bool on = t.device().is_cuda() ? state_.autocast.cuda : state_.autocast.cpu;
-    return on && is_floating(t.dtype()) && t.dtype() != kFloat64 && t.dtype() != to_;
+  Value cast(const Value& v, DType to, bool deep = true) const {
+    if (is_tensor(state_, v)) return eligible(tensor_of(v)) && tensor_of(v).dtype() != to ? cast_tensor(v, to) : v;
+    if (!deep || (!is_tuple(v) && !is_list(v))) return v;
+    const std::span<const Value> items = items_of(v);
+    Value made = make_tuple(in_, items.data(), items.size());
+    for (Value& item : *as_tuple(made)) item = cast(item, to, false);
+    return made;
   }
 
  private:
-  template <class Items>
-  Value cast_all(Items& items, size_t count) const {
-    Tuple* tuple = new_tuple(in_, count);
-    const Value holder = Value::adopt(tuple);
-    size_t i = 0;
-    for (const Value& item : items) tuple->items[i++] = is_tensor(state_, item) ? cast(item) : item;
-    return holder;
+  // A block casts a weight once: what is made of it later shares the cast, also where it is recorded.
+  Value cast_tensor(const Value& v, DType to) const {
+    const Tensor& t = tensor_of(v);
+    Value& weights = state_.autocast.weights;
+    const bool keeps = state_.autocast.cache && to == lower() && t.dtype() == kFloat32 && t.requires_grad() &&
+                       is_leaf(t) && !state_.context.inference_mode;
+    if (!keeps) return wrap_tensor(in_, to_dtype(t, to));
+    if (weights.is_undefined()) weights = make_dict(in_);
+    Dict* const dict = static_cast<Dict*>(weights.as_object());
+    const Value key = Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(t.impl())));
+    if (const Value* known = dict_get(in_, dict, key))
+      if (const Value cast = as_tuple(*known)->items[1]; tensor_of(cast).dtype() == to) return cast;
+    const GradMode recording(true);
+    const Value made = wrap_tensor(in_, to_dtype(t, to));
+    dict_set(in_, dict, key, make_tuple(in_, {v, made}));  // with what has the address
+    return made;
   }
 
   Interpreter& in_;
-  const TorchState& state_;
-  DType to_;
+  TorchState& state_;
+  bool cuda_;
 };
 
-// The type that the call's tensors get, if they get one.
-std::optional<DType> target(Interpreter& in, Policy policy, const Args& args) {
-  const AutocastModes& modes = torch_state(in).autocast;
-  bool any = false, cuda = false;
-  std::optional<DType> widest;
-  for (uint32_t i = 0; i < args.count; ++i)
-    for_each_tensor(in, args[i], [&](const Tensor& t) {
-      any = true;
-      cuda = cuda || t.device().is_cuda();
-      if (!is_floating(t.dtype())) return;
-      if (t.dtype() == kFloat64) return;
-      widest = widest ? promote_types(*widest, t.dtype()) : t.dtype();
-    });
-  if (!any || !(cuda ? modes.cuda : modes.cpu)) return {};
-  if (policy == Policy::Float32) return kFloat32;
-  if (policy == Policy::Widest) return widest;
-  return cuda ? modes.cuda_dtype : modes.cpu_dtype;
+// The kind of device whose lists count for a call: 0 and 1, or neither.
+std::optional<bool> device_of(const TorchState& state, std::span<const Value> values) {
+  bool found[2] = {};
+  for (const Tensor* t : tensors_of(state, values)) found[t->device().is_cuda()] = true;
+  for (const bool cuda : {true, false})
+    if (found[cuda] && state.autocast.on[cuda]) return cuda;
+  return {};
 }
 
 // Ops that a listed op is made of are not listed again.
@@ -207,17 +119,55 @@ struct Off {
   bool before;
 };
 
+bool is_keyword(const Args& args, uint32_t i, std::string_view name) {
+  return i >= args.positional() && text_of(args.keyword_names->items[i - args.positional()]) == name;
+}
+
+// A call that gives dtype=float32, where it gives none itself; false: there is nothing to change.
+bool call_total(Interpreter& in, OpFunction& function, const Args& args, const Caster& caster, Value& result) {
+  const TorchState& state = torch_state(in);
+  const Tensor& first = *tensors_of(state, {args.values, args.count}).front();
+  if (!caster.eligible(first) || first.dtype() == kFloat32) return false;
+  std::vector<Value> values(args.values, args.values + args.count), names(args.count - args.positional() + 1);
+  for (uint32_t i = 0; i + 1 < names.size(); ++i) names[i] = args.keyword_names->items[i];
+  names.back() = make_str(in, "dtype");
+  uint32_t at = args.count;
+  for (uint32_t i = 0; i < args.count; ++i) {
+    if (is_keyword(args, i, "dtype")) at = i, names.pop_back();
+    if (values[i].is_object() && values[i].as_object()->type == state.dtype) return false;
+  }
+  values.resize(std::max<size_t>(values.size(), at + 1));
+  values[at] = state.dtypes[static_cast<int>(kFloat32)];
+  const Value keywords = make_tuple(in, names.data(), names.size());
+  result =
+      call_op(in, function, Args{values.data(), static_cast<uint32_t>(values.size()), as_tuple(keywords), args.callee});
+  return true;
+}
+
 }  // namespace
 
 bool call_autocast(Interpreter& in, OpFunction& function, const Args& args, Value& result) {
-  const Policy policy = policy_of(function);
-  if (policy == Policy::None) return false;
-  const std::optional<DType> to = target(in, policy, args);
-  if (!to) return false;
-  const Caster caster(in, *to);
-  std::vector<Value> values;
-  for (uint32_t i = 0; i < args.count; ++i) values.push_back(caster.cast(args[i]));
-  const Off off(torch_state(in).autocast);
+  TorchState& state = torch_state(in);
+  const std::span<const Value> given(args.values, args.count);
+  const auto listed = [&](bool cuda) {
+    return state.autocast.on[cuda] && policy_of(in, function, cuda) != Policy::None;
+  };
+  if (!listed(false) && !listed(true)) return false;
+  const std::optional<bool> cuda = device_of(state, given);
+  if (!cuda || !listed(*cuda)) return false;
+  for (uint32_t i = 0; i < args.count; ++i)
+    if (is_keyword(args, i, "out") && !args[i].is_none()) return false;
+  const Policy policy = policy_of(in, function, *cuda);
+  const Caster caster(in, *cuda);
+  const Off off(state.autocast);
+  if (policy == Policy::Total) return call_total(in, function, args, caster, result);
+  if (policy == Policy::Product) {
+    result = caster.cast(call_op(in, function, args), caster.lower());
+    return true;
+  }
+  const DType to = caster.type_for(policy, given);
+  std::vector<Value> values(given.begin(), given.end());
+  for (Value& v : values) v = caster.cast(v, to);
   result = call_op(in, function, Args{values.data(), args.count, args.keyword_names, args.callee});
   return true;
 }
@@ -226,26 +176,62 @@ namespace {
 
 bool is_cuda_name(const Value& v) { return text_of(v) == "cuda"; }
 
+// Of a function in the language that PyTorch's lists name: whether it has to go by _autocast.
+Value autocasts(Interpreter& in, const Args& args) {
+  const AutocastModes& modes = torch_state(in).autocast;
+  if (!modes.any) return Value::boolean(false);
+  const auto listed = [&](bool cuda) {
+    return modes.on[cuda] && policy_of(in, text_of(args[0]), cuda) != Policy::None;
+  };
+  return Value::boolean(listed(false) || listed(true));
+}
+
+// Calls it with what it was given, its locals in their order, as the list of that name wants them.
+Value autocast(Interpreter& in, const Args& args) {
+  TorchState& state = torch_state(in);
+  std::vector<Value> values;
+  dict_for_each(static_cast<Dict*>(args[2].as_object()), [&](const Value&, const Value& v) { values.push_back(v); });
+  if (const std::optional<bool> cuda = device_of(state, values))
+    if (const Policy policy = policy_of(in, text_of(args[0]), *cuda); policy != Policy::None)
+      in_torch(in, args, [&] {
+        const Caster caster(in, *cuda);
+        const DType to = caster.type_for(policy, values);
+        for (Value& v : values) v = caster.cast(v, to);
+      });
+  const Off off(state.autocast);
+  return call(in, args[1], Args{values.data(), static_cast<uint32_t>(values.size())});
+}
+
 // enabled, dtype, cache
 Value get_autocast(Interpreter& in, const Args& args) {
   const TorchState& state = torch_state(in);
   const AutocastModes& modes = state.autocast;
   const bool cuda = is_cuda_name(args[0]);
-  return make_tuple(
-      in, {Value::boolean(cuda ? modes.cuda : modes.cpu),
-           state.dtypes[static_cast<int>(cuda ? modes.cuda_dtype : modes.cpu_dtype)], Value::boolean(modes.cache)});
+  return make_tuple(in, {Value::boolean(modes.on[cuda]), state.dtypes[static_cast<int>(modes.dtypes[cuda])],
+                         Value::boolean(modes.cache)});
 }
 
 Value set_autocast(Interpreter& in, const Args& args) {
   AutocastModes& modes = torch_state(in).autocast;
   const bool cuda = is_cuda_name(args[0]);
   DType dtype;
-  if (!to_dtype(in, args[2], dtype)) throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
-  (cuda ? modes.cuda : modes.cpu) = truth(in, args[1]);
-  (cuda ? modes.cuda_dtype : modes.cpu_dtype) = dtype;
+  if (!to_dtype(in, args[2], dtype))
+    throw Error(ErrorKind::TypeError, "set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not " +
+                                          std::string(type_name(in, args[2])));
+  modes.on[cuda] = truth(in, args[1]);
+  modes.dtypes[cuda] = dtype;
   modes.cache = truth(in, args[3]);
-  modes.any = modes.cpu || modes.cuda;
+  modes.any = modes.on[0] || modes.on[1];
   return Value::none();
+}
+
+// A block more or less, of which the outermost drops the weights that were cast; 0 drops them now.
+Value nest_autocast(Interpreter& in, const Args& args) {
+  AutocastModes& modes = torch_state(in).autocast;
+  const int64_t step = args[0].as_int();
+  modes.nesting += step;
+  if (step == 0) modes.weights = Value();
+  return Value::integer(modes.nesting);
 }
 
 }  // namespace
@@ -253,6 +239,9 @@ Value set_autocast(Interpreter& in, const Args& args) {
 void add_autocast_functions(Interpreter& in, Module& module) {
   in.def(module, "_get_autocast(device: str)", "", get_autocast);
   in.def(module, "_set_autocast(device: str, enabled, dtype, cache)", "", set_autocast);
+  in.def(module, "_nest_autocast(step: int)", "", nest_autocast);
+  in.def(module, "_autocasts(name: str)", "", autocasts);
+  in.def(module, "_autocast(name: str, function, given: dict)", "", autocast);
 }
 
 }  // namespace tessera::stdlib

@@ -90,7 +90,8 @@ struct OpFunction {
   FastPaths fast = {};         // for calls with plain operands, where no overload disagrees
   int reduction = -1;          // of reduce.def, for calls with a dimension at most
   enum class Numbers : uint8_t { Unknown, Refused, Taken } numbers = Numbers::Unknown;  // for a tensor behind self
-  std::vector<Binder> binders = {};                                                     // empty until the first call
+  uint8_t autocast[2] = {};          // what torch.autocast does with it on a CPU and on CUDA: autocast.cpp
+  std::vector<Binder> binders = {};  // empty until the first call
 };
 
 // Whether a number may stand for the second tensor of a plain call.

@@ -42,11 +42,13 @@ struct GeneratorObject : Object {
 
 struct SavedHooksStack;  // graph_hooks.cpp
 
-// What torch.autocast has set, one place for each kind of device.
+// What torch.autocast has set: for a CPU, for CUDA.
 struct AutocastModes {
   bool any = false;  // one of them is on: all that a call asks
-  bool cpu = false, cuda = false, cache = true;
-  DType cpu_dtype = kBFloat16, cuda_dtype = kFloat16;
+  bool on[2] = {}, cache = true;
+  DType dtypes[2] = {kBFloat16, kFloat16};
+  int64_t nesting = 0;  // of blocks
+  Value weights;        // a dict of what the outermost block has cast: (given, cast) by the address of the given tensor
 };
 
 struct TorchState {

@@ -20,6 +20,7 @@ Value dtype(Interpreter& in, const Args& args) {
 }
 Value device(Interpreter& in, const Args& args) { return wrap_device(in, self_of(args).device()); }
 Value ndim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
+Value is_cpu(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cpu()); }
 Value is_cuda(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cuda()); }
 Value is_meta(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_meta()); }
 Value is_false(Interpreter&, const Args&) { return Value::boolean(false); }
@@ -158,6 +159,7 @@ const Row kRows[] = {
     {"device", device, nullptr, "Where the elements are."},
     {"ndim", ndim, nullptr, "The number of dimensions."},
     {"layout", layout, nullptr, "torch.strided."},
+    {"is_cpu", is_cpu, nullptr, "Whether it is on the CPU."},
     {"is_cuda", is_cuda, nullptr, "Whether it is on a CUDA device."},
     {"is_sparse", is_false, nullptr, "False: there are no sparse tensors."},
     {"is_quantized", is_false, nullptr, "False: there are no quantized tensors."},

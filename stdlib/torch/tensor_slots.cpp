@@ -38,9 +38,16 @@ unsigned reusable(const Value& v, uint8_t dying, uint8_t bit) {
   return tensor_of(v).impl()->refs.unique() ? bit : 0;
 }
 
+Tensor reciprocal_of(Interpreter& in, const Tensor& t) {
+  const TorchState& state = torch_state(in);
+  if (!state.autocast.any) return state.reciprocal->fast.unary(t);
+  const Value operand = wrap_tensor(in, t);
+  return tensor_of(call_op_by_name(in, "reciprocal", {&operand, 1, nullptr, nullptr}));
+}
+
 // `number op tensor` in PyTorch's own terms: reciprocal times the number. Times one is left out where no graph shows it.
 Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, const FastPaths& mul) {
-  const Tensor inverse = torch_state(in).reciprocal->fast.unary(right);
+  const Tensor inverse = reciprocal_of(in, right);
   if (number.equals(1.0) && !inverse.requires_grad()) return wrap_tensor(in, inverse);
   return wrap_tensor(in, mul.tensor_scalar(inverse, number, kLeftDying));
 }
@@ -73,17 +80,17 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
     if (op == BinaryOp::TrueDiv)
       return in_torch(in, self, [&] {
         const FastPaths& mul = state.binary_ops[static_cast<size_t>(BinaryOp::Mul)]->fast;
-        return wrap_tensor(in, mul.binary(state.reciprocal->fast.unary(tensor_of(self)), tensor_of(other), 0));
+        return wrap_tensor(in, mul.binary(reciprocal_of(in, tensor_of(self)), tensor_of(other), 0));
       });
   }
   const Value& left = reflected ? other : self;
   const Value& right = reflected ? self : other;
   const Value operands[] = {left, right};
+  const bool casts = state.autocast.any && (op == BinaryOp::MatMul || op == BinaryOp::Pow);
   if (is_tensor(state, other)) {
     return in_torch(in, operands, [&] {
       const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
-      const bool cast = op == BinaryOp::MatMul && state.autocast.any;
-      if (entry->fast.binary == nullptr || cast)
+      if (entry->fast.binary == nullptr || casts)
         return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
       const Plain x(tensor_of(left)), y(tensor_of(right));
       return wrap_tensor(in, entry->fast.binary(x, y, reuse));
@@ -92,6 +99,7 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   Scalar number;
   if (op == BinaryOp::MatMul || !to_scalar(other, number)) return in.not_implemented;
   return in_torch(in, operands, [&] {
+    if (casts) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
     if (reflected) return number_op_tensor(in, op, number, tensor_of(right), reusable(right, dying, kRightDying));
     if (entry->fast.tensor_scalar != nullptr)
       return wrap_tensor(in,

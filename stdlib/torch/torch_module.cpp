@@ -225,9 +225,9 @@ const char* const kTensorTypes = "torch._tensor_types";  // torch.FloatTensor an
 
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
-    {"save", "torch.serialization"},   {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
-    {"GradScaler", "torch.amp"},       {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
-    {"svd_lowrank", "torch._lowrank"}, {"pca_lowrank", "torch._lowrank"}};
+    {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
+    {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
+    {"autocast", "torch.amp"},       {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"}};
 
 Value tag(Interpreter& in, Type* type, const char* text) {
   auto* object = make_object<TagObject>(in, type);
