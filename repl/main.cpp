@@ -24,6 +24,7 @@
 #include "repl/prompt/prompt.h"
 #include "repl/run.h"
 #include "repl/session/all_granted.h"
+#include "repl/sibling.h"
 #include "repl/terminal.h"
 #include "runtime/counted.h"
 #include "stdlib/standard.h"
@@ -155,6 +156,9 @@ int run(const Options& options, Terminal& terminal) {
     case Options::Action::Bad: terminal.write_error("tsr: " + options.text + "\n" + kHelp); return 2;
     case Options::Action::Help: terminal.write_out(kHelp); return 0;
     case Options::Action::Version: terminal.write_out(version_text()); return 0;
+    case Options::Action::Sibling:
+      terminal.write_error("tsr: " + become_sibling(*find_sibling(options.text), options.arguments) + "\n");
+      return 1;
     case Options::Action::Prompt: return run_interactive(options, terminal);
     default: return run_program(options, terminal);
   }

@@ -4,15 +4,20 @@
 #include <cstring>
 #include <string_view>
 
+#include "repl/sibling.h"
+
 namespace tessera::repl {
 
 const char* const kHelp =
     "usage: tsr [options] [FILE | -m MODULE | -c CODE | -] [arguments]\n"
+    "       tsr kernel | serve [arguments]\n"
     "  tsr                 a prompt\n"
     "  tsr FILE [ARGS]     runs a script; a .tsr file is a Python file\n"
     "  tsr -m MODULE [ARGS]  runs a module of this folder or of PYTHONPATH, or a package's __main__\n"
     "  tsr -c CODE [ARGS]  runs CODE\n"
     "  tsr - [ARGS]        runs what comes from standard input\n"
+    "  tsr kernel install  makes Tessera known to Jupyter; tsr kernel --help says more\n"
+    "  tsr serve [FILE]    a page with an editor, a terminal and the tensors, in a browser\n"
     "options:\n"
     "  -i             a prompt after the script, with its names\n"
     "  --dump FILE    prints the file's layout, tree and bytecode, and does not run it\n"
@@ -45,6 +50,12 @@ bool is_option(const char* argument, std::string_view name) {
 
 Options parse_options(int argc, char** argv) {
   Options options;
+  if (argc > 1 && find_sibling(argv[1]) != nullptr) {
+    options.action = Options::Action::Sibling;
+    options.text = argv[1];
+    options.arguments.assign(argv + 2, argv + argc);
+    return options;
+  }
   int i = 1;
   for (; i < argc; ++i) {
     const char* argument = argv[i];

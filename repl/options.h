@@ -7,13 +7,15 @@
 namespace tessera::repl {
 
 struct Options {
-  enum class Action { Prompt, File, Module, Command, Stdin, Dump, Version, Help, Bad };
+  enum class Action { Prompt, File, Module, Command, Stdin, Dump, Version, Help, Sibling, Bad };
   Action action = Action::Prompt;
-  std::string text;  // the file's path, the module's name, the command, or what is wrong with the command line
-  std::vector<std::string> arguments;  // sys.argv: the script's name as CPython gives it, then its arguments
-  bool interactive_after = false;      // -i
-  std::string device;                  // --device cuda: where tensors are made
-  int threads = 0;                     // --threads N; 0: as many as there are cores
+  std::string
+      text;  // the file's path, the module's name, the command, the sibling's word, or what is wrong with the command line
+  std::vector<std::string>
+      arguments;  // sys.argv: the script's name as CPython gives it, then its arguments; a sibling's own ones
+  bool interactive_after = false;  // -i
+  std::string device;              // --device cuda: where tensors are made
+  int threads = 0;                 // --threads N; 0: as many as there are cores
 };
 
 Options parse_options(int argc, char** argv);
