@@ -1,12 +1,14 @@
 # The Jupyter kernel and the page. Both are optional: a build without what they stand on has tsr alone, which says so when it is asked.
 
-# tsr-kernel: Jupyter's messages by xeus.
-find_package(xeus QUIET)
+# tsr-kernel: Jupyter's messages over ZeroMQ. SIGINT and standard input's rules are those of the prompt's terminal.
+find_path(ZMQ_INCLUDE zmq.h)
+find_library(ZMQ_LIBRARY zmq)
 tessera_sources(kernel_sources repl/kernel/*.cpp)
-if(xeus_FOUND AND kernel_sources)
+if(ZMQ_INCLUDE AND ZMQ_LIBRARY AND kernel_sources)
   add_executable(tsr-kernel ${kernel_sources})
   target_compile_definitions(tsr-kernel PRIVATE TESSERA_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(tsr-kernel PRIVATE tessera_notebook xeus)
+  target_include_directories(tsr-kernel SYSTEM PRIVATE ${ZMQ_INCLUDE})
+  target_link_libraries(tsr-kernel PRIVATE tessera_notebook tessera_prompt ${ZMQ_LIBRARY} Threads::Threads)
   target_compile_options(tsr-kernel PRIVATE $<$<CONFIG:Release>:-Os>)
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_link_options(tsr-kernel PRIVATE -s)

@@ -25,6 +25,7 @@
 #include "repl/run.h"
 #include "repl/session/all_granted.h"
 #include "repl/sibling.h"
+#include "repl/start.h"
 #include "repl/terminal.h"
 #include "runtime/counted.h"
 #include "stdlib/standard.h"
@@ -60,21 +61,6 @@ std::optional<std::string> read_script(const std::string& path, std::string& pro
 }
 
 std::string read_stdin() { return std::string(std::istreambuf_iterator<char>(std::cin), {}); }
-
-// The program's own folder first, then those of PYTHONPATH.
-std::vector<std::string> search_path(const std::string& folder) {
-  std::vector<std::string> folders{folder};
-  const char* given = std::getenv("PYTHONPATH");
-  std::istringstream list(given == nullptr ? "" : given);
-  for (std::string each; std::getline(list, each, ':');)
-    if (!each.empty()) folders.push_back(each);
-  return folders;
-}
-
-void set_search_path(Interpreter& in, const std::string& folder) {
-  const std::vector<std::string> folders = search_path(folder);
-  in.search_path.insert(in.search_path.begin(), folders.begin(), folders.end());
-}
 
 // The file of `a.b`, or of the package `a.b` its __main__. Empty: there is none.
 std::string file_of_module(std::string name) {
@@ -121,7 +107,7 @@ int run_program(const Options& options, Terminal& terminal) {
   keep_reserve(*in);
   in->argv = options.arguments;
   if (options.action == Options::Action::Module) in->argv[0] = name;
-  set_search_path(*in, folder);
+  add_search_path(*in, folder);
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
   if (options.action == Options::Action::Dump) return run_dump(*in, terminal, source);
   status = run_main(*in, terminal, source);
@@ -144,7 +130,7 @@ int run_interactive(const Options& options, Terminal& terminal) {
   std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
   interrupt_on_sigint(*in, true);
   in->argv = {""};
-  set_search_path(*in, "");
+  add_search_path(*in, "");
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
   const int status = run_prompt(*in, terminal);
   run_exit_functions(*in, terminal);

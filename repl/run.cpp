@@ -9,6 +9,7 @@
 #include "lang/objects/exception.h"
 #include "lang/vm/vm.h"
 #include "repl/session/uncaught.h"
+#include "repl/start.h"
 #include "runtime/device/cuda_plugin.h"
 #include "stdlib/torch/torch_module.h"
 
@@ -27,15 +28,8 @@ int report(Interpreter& in, Terminal& terminal, const Value& exception) {
 }
 
 void run_exit_functions(Interpreter& in, Terminal& terminal) {
-  const Module* module = in.modules().find("atexit");
-  if (module == nullptr) return;
-  try {
-    call(in, get_attr(in, Value(in.import("atexit")), intern(in, "_run_exitfuncs")));
-  } catch (const Thrown& thrown) {
-    report(in, terminal, thrown.exception);
-  } catch (const std::exception&) {
-    // The module is not what it was: a script has written over it.
-  }
+  const Value raised = run_exit_functions(in);
+  if (!raised.is_undefined()) report(in, terminal, raised);
 }
 
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {

@@ -15,7 +15,7 @@ namespace tessera::repl {
 // Runs `source` as __main__ and reports what nobody caught. Answers the exit status.
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
 
-// What the program left with `atexit`, the last first.
+// What the program left with `atexit` (start.h); what that raises is printed.
 void run_exit_functions(Interpreter& in, Terminal& terminal);
 
 // Prints what the front end makes of `source`. Answers the exit status.

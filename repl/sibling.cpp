@@ -2,11 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <sstream>
 
 namespace tessera::repl {
 namespace {
@@ -16,18 +15,21 @@ constexpr Sibling kSiblings[] = {
     {"serve", "tsr-page", "the page", "libboost-dev and libjs-codemirror"},
 };
 
-std::vector<std::filesystem::path> folders() {
-  std::vector<std::filesystem::path> all;
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    all.push_back(self.parent_path());
-    all.push_back(self.parent_path().parent_path() / "libexec" / "tessera");
+std::vector<std::string> folders() {
+  std::vector<std::string> all;
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+  if (length > 0 && length < ssize_t{sizeof self}) {
+    const std::string folder(self, std::string_view(self, static_cast<size_t>(length)).rfind('/'));
+    all.push_back(folder);
+    all.push_back(folder + "/../libexec/tessera");
   }
   const char* const path = std::getenv("PATH");
-  std::istringstream list(path == nullptr ? "" : path);
-  for (std::string each; std::getline(list, each, ':');)
-    if (!each.empty()) all.emplace_back(each);
+  const std::string_view list(path == nullptr ? "" : path);
+  for (size_t begin = 0, end; begin < list.size(); begin = end + 1) {
+    end = std::min(list.find(':', begin), list.size());
+    if (end > begin) all.emplace_back(list.substr(begin, end - begin));
+  }
   return all;
 }
 
@@ -46,14 +48,14 @@ std::string become_sibling(const Sibling& sibling, const std::vector<std::string
   std::vector<std::string> given = arguments;
   for (std::string& each : given) argv.push_back(each.data());
   argv.push_back(nullptr);
-  for (const std::filesystem::path& folder : folders()) {
-    const std::filesystem::path program = folder / sibling.program;
+  for (const std::string& folder : folders()) {
+    const std::string program = folder + "/" + name;
     if (access(program.c_str(), F_OK) != 0) continue;
     execv(program.c_str(), argv.data());
-    return "cannot start " + program.string() + ": " + std::strerror(errno);
+    return "cannot start " + program + ": " + std::strerror(errno);
   }
-  return "there is no " + name + " beside this program: " + std::string(sibling.what) +
-         " is made only where Debian's " + std::string(sibling.needs) + " is installed when tsr is built";
+  return "there is no " + name + " beside this program: a build has " + std::string(sibling.what) +
+         " only where it found Debian's " + std::string(sibling.needs);
 }
 
 }  // namespace tessera::repl

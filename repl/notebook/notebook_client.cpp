@@ -16,8 +16,6 @@
 namespace tessera::repl {
 using namespace lang;
 
-namespace {
-
 Forms forms_of(const Display& display) {
   Forms forms{{"text/plain", display.text}};
   if (!display.html.empty()) forms.push_back({"text/html", display.html});
@@ -35,6 +33,8 @@ Forms forms_of(const Display& display) {
   }
   return forms;
 }
+
+namespace {
 
 // A cell that draws and does not say plt.show() shows what it drew, as IPython's inline pictures do.
 void show_figures(Session& session) {
@@ -66,9 +66,9 @@ Host NotebookClient::host() {
   return host;
 }
 
-Outcome NotebookClient::run(Session& session, const std::string& cell) {
+Outcome NotebookClient::run(Session& session, const std::string& cell, Keep keep) {
   output_.begin_cell(session.number());
-  const Outcome outcome = session.run(cell);
+  const Outcome outcome = session.run(cell, keep);
   if (outcome.kind == Outcome::Kind::kDone) show_figures(session);
   output_.end_cell();
   return outcome;

@@ -17,6 +17,8 @@
 
 namespace tessera::repl {
 
+Forms forms_of(const Display& display);
+
 class NotebookClient : public Client {
  public:
   // `folder`: where output beyond the bound goes. With `colours` errors and what commands write have ANSI's.
@@ -26,7 +28,7 @@ class NotebookClient : public Client {
   lang::Host host();
 
   // Runs a cell. All that it printed has been handed over when this returns.
-  Outcome run(Session& session, const std::string& cell);
+  Outcome run(Session& session, const std::string& cell, Keep keep = Keep::kAll);
 
   Style style() const override;
   void write(std::string_view text) override;

@@ -73,18 +73,19 @@ std::string Session::block_name() const { return "In [" + std::to_string(number_
 
 bool Session::prepare() { return read_ahead(in_); }
 
-Outcome Session::run(const std::string& block) {
+Outcome Session::run(const std::string& block, Keep keep) {
   if (is_blank(block)) return {};
   in_.interrupt.fetch_and(~kKeyboard);  // one that came too late for the last block
   Outcome outcome;
+  keep_ = keep;
   try {
-    results_.begin(number_, block);
+    if (keep == Keep::kAll) results_.begin(number_, block);
     outcome = run_pieces(block);
   } catch (const std::exception&) {  // no memory for the numbers' names
     outcome = fail(current_native_exception(in_));
   }
   if (outcome.kind != Outcome::Kind::kLeft) end_block();
-  ++number_;
+  if (keep == Keep::kAll) ++number_;
   return outcome;
 }
 
@@ -138,10 +139,10 @@ Value Session::execute(const std::string& text) {
 }
 
 void Session::show(const Value& value) {
-  if (value.is_undefined() || value.is_none()) return;
+  if (value.is_undefined() || value.is_none() || keep_ == Keep::kSilent) return;
   Display display = display_of(in_, value);
   client_.add_forms(in_, value, display);
-  results_.keep(number_, value);
+  if (keep_ == Keep::kAll) results_.keep(number_, value);
   client_.show_result(number_, display);
 }
 

@@ -25,6 +25,10 @@ struct Outcome {
   int status = 0;  // as a program's exit status
 };
 
+// What stays of a block besides its effects. kNothing: it takes no number, and neither its text nor its result is kept: what a
+// notebook's extension asks. kSilent: its result is not shown either.
+enum class Keep { kAll, kNothing, kSilent };
+
 // What a text would be as a block.
 struct BlockState {
   enum class Kind { kComplete, kIncomplete, kInvalid };
@@ -43,7 +47,7 @@ class Session {
   // Runs one block: statements, whose last expression is shown unless a semicolon follows; or a command of commands.h
   // (":tensors", "x?", "%time ...", "!ls"). What it raises is shown, not thrown. A block of blanks does nothing and has no
   // number.
-  Outcome run(const std::string& block);
+  Outcome run(const std::string& block, Keep keep = Keep::kAll);
 
   int number() const { return number_; }  // the next block's: In [n]
   BlockState state_of(std::string_view block) const;
@@ -89,6 +93,7 @@ class Session {
   lang::Value last_exception_;
   std::function<void(Session&)> after_block_;
   int number_ = 1;
+  Keep keep_ = Keep::kAll;  // of the running block
 };
 
 }  // namespace tessera::repl

@@ -1,0 +1,23 @@
+// What every program that runs a person's blocks begins and ends with: tsr itself, the Jupyter kernel, the page's worker.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/core/interpreter.h"
+#include "stdlib/namespaces.h"
+
+namespace tessera::repl {
+using namespace stdlib;
+
+// Everything that a program started by a person may do.
+Limits all_granted();
+
+// The program's own folder, then those of PYTHONPATH.
+std::vector<std::string> search_path(const std::string& folder);
+void add_search_path(Interpreter& in, const std::string& folder);
+
+// What the program left with `atexit`, the last first. What that raised, or Undefined.
+Value run_exit_functions(Interpreter& in);
+
+}  // namespace tessera::repl
