@@ -10,12 +10,6 @@
 
 namespace tessera::repl {
 
-Limits all_granted() {
-  Limits limits;
-  limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = limits.entropy = true;
-  return limits;
-}
-
 std::vector<std::string> search_path(const std::string& folder) {
   std::vector<std::string> folders{folder};
   const char* given = std::getenv("PYTHONPATH");

@@ -10,9 +10,6 @@
 namespace tessera::repl {
 using namespace stdlib;
 
-// Everything that a program started by a person may do.
-Limits all_granted();
-
 // The program's own folder, then those of PYTHONPATH.
 std::vector<std::string> search_path(const std::string& folder);
 void add_search_path(Interpreter& in, const std::string& folder);

@@ -19,6 +19,7 @@
 #include "repl/kernel/scratch_folder.h"
 #include "repl/notebook/error_report.h"
 #include "repl/notebook/notebook_client.h"
+#include "repl/session/all_granted.h"
 #include "repl/session/command_line.h"
 #include "repl/session/display.h"
 #include "repl/session/prelude.h"
