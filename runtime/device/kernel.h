@@ -86,6 +86,10 @@ class Kernel final : public KernelSlot {
 template <class Call>
 struct KernelRegistration {
   KernelRegistration(Kernel<Call>& slot, DeviceType type, void (*function)(const Call&)) { slot.set(type, function); }
+  /// Of a slot that the CPU does not fill: it is known from its first kernel on.
+  explicit KernelRegistration(Kernel<Call>& slot) {
+    slot.set(DeviceType::Meta, [](const Call&) {});
+  }
 };
 
 }  // namespace tessera::tensor

@@ -17,9 +17,8 @@ namespace tessera::tensor {
 
 constinit Kernel<StepsCall> steps_kernel("steps");
 constinit Kernel<TrianglePlacesCall> triangle_places_kernel("triangle_places");
-static const KernelRegistration steps_known{steps_kernel, DeviceType::Meta, +[](const StepsCall&) {}};
-static const KernelRegistration places_known{triangle_places_kernel, DeviceType::Meta,
-                                             +[](const TrianglePlacesCall&) {}};
+static const KernelRegistration steps_known{steps_kernel};
+static const KernelRegistration places_known{triangle_places_kernel};
 namespace {
 
 DType type_or_default(MaybeType dtype) { return dtype.value_or(Context::current().default_dtype); }

@@ -8,8 +8,7 @@ constinit Kernel<CudnnCall> cudnn_kernel("cudnn");
 
 namespace {
 
-// Makes the slot known.
-const KernelRegistration<CudnnCall> known{cudnn_kernel, DeviceType::Meta, [](const CudnnCall&) {}};
+const KernelRegistration known{cudnn_kernel};
 
 int ask(const CudnnSwitches* set, const char*& why_none) {
   int version = 0;

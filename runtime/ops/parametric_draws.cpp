@@ -13,13 +13,10 @@ constinit Kernel<EqualKeysCall> equal_keys_kernel("random_equal_keys");
 
 namespace {
 
-// The CPU fills none of these, and a slot is known from its first kernel on.
-template <class Call>
-void do_nothing(const Call&) {}
-const KernelRegistration known{parametric_kernel, DeviceType::Meta, do_nothing<ParametricCall>};
-const KernelRegistration weights_known{weights_kernel, DeviceType::Meta, do_nothing<WeightsCall>};
-const KernelRegistration places_known{places_kernel, DeviceType::Meta, do_nothing<PlacesCall>};
-const KernelRegistration keys_known{equal_keys_kernel, DeviceType::Meta, do_nothing<EqualKeysCall>};
+const KernelRegistration known{parametric_kernel};
+const KernelRegistration weights_known{weights_kernel};
+const KernelRegistration places_known{places_kernel};
+const KernelRegistration keys_known{equal_keys_kernel};
 
 }  // namespace
 

@@ -20,10 +20,8 @@ constinit Kernel<AvgPoolGradCall> avg_pool_grad_kernel("avg_pool2d_backward");
 
 namespace {
 
-// A slot is known from its first kernel on, and these have none on the CPU.
-const KernelRegistration<MaxPoolGradCall> known{max_pool_grad_kernel, DeviceType::Meta, [](const MaxPoolGradCall&) {}};
-const KernelRegistration<AvgPoolGradCall> known_too{avg_pool_grad_kernel, DeviceType::Meta,
-                                                    [](const AvgPoolGradCall&) {}};
+const KernelRegistration known{max_pool_grad_kernel};
+const KernelRegistration known_too{avg_pool_grad_kernel};
 
 // Before any size is computed: the sizes divide by the stride, and the kernels step by the dilation.
 void check_steps(const Window& w) {

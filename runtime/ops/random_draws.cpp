@@ -16,12 +16,9 @@ constinit Kernel<DropoutCall> dropout_kernel("dropout");
 
 namespace {
 
-// The CPU fills none of these, and a slot is known from its first kernel on.
-template <class Call>
-void do_nothing(const Call&) {}
-const KernelRegistration known{random_kernel, DeviceType::Meta, do_nothing<RandomCall>};
-const KernelRegistration coins_known{coins_kernel, DeviceType::Meta, do_nothing<CoinsCall>};
-const KernelRegistration dropout_known{dropout_kernel, DeviceType::Meta, do_nothing<DropoutCall>};
+const KernelRegistration known{random_kernel};
+const KernelRegistration coins_known{coins_kernel};
+const KernelRegistration dropout_known{dropout_kernel};
 
 // Of all multiprocessors together, asked of the device once for each generator.
 unsigned blocks_at_once(Device device, DeviceGenerator& place) {
