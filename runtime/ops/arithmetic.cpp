@@ -283,7 +283,7 @@ Tensor isclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool 
   check(rtol >= 0, TensorErrorKind::Runtime, "rtol must be greater than or equal to zero, but got ", rtol);
   check(atol >= 0, TensorErrorKind::Runtime, "atol must be greater than or equal to zero, but got ", atol);
   Tensor close = eq(x, y);
-  if (equal_nan && is_floating(x.dtype())) close = close | (isnan(x) & isnan(y));
+  if (equal_nan && is_differentiable(x.dtype())) close = close | (isnan(x) & isnan(y));
   if (rtol == 0 && atol == 0) return close;
   if (is_bool(x.dtype())) return close;
   const bool stored = is_wide_unsigned(x.dtype());  // has no difference of its own
