@@ -15,11 +15,18 @@ inline std::string read(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline std::string compressed(const std::string& text) {
-  uLongf size = compressBound(text.size());
-  std::string out(size, '\0');
-  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), 9);
-  out.resize(size);
+/// `known`: what the reader has already (inflateSetDictionary): it is named instead of written.
+inline std::string compressed(const std::string& text, const std::string& known = {}) {
+  const auto bytes = [](const std::string& s) { return reinterpret_cast<Bytef*>(const_cast<char*>(s.data())); };
+  z_stream stream{};
+  deflateInit(&stream, 9);
+  if (!known.empty()) deflateSetDictionary(&stream, bytes(known), uInt(known.size()));
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = bytes(text), stream.avail_in = uInt(text.size());
+  stream.next_out = bytes(out), stream.avail_out = uInt(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
   return out;
 }
 

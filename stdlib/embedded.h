@@ -12,13 +12,14 @@ namespace tessera::stdlib {
 struct EmbeddedModule {
   std::string_view name;    // "torch.optim.sgd"
   std::string_view path;    // "stdlib/torch/optim/sgd.tsr", as tracebacks show it
-  std::string_view packed;  // the text as zlib compresses it
+  std::string_view packed;  // the text as zlib compresses it behind embedded_dictionary()
   std::size_t size;         // of the text, in bytes
   bool is_package;
 };
 
 // All of them, in the order of their names.
 std::span<const EmbeddedModule> embedded_modules();
+std::string_view embedded_dictionary();
 
 // Null when there is none of that name.
 const EmbeddedModule* find_embedded(std::string_view name);
