@@ -25,7 +25,6 @@ CountedPtr<Node> leaf_accumulator(const Tensor& leaf) {
 }
 
 Tensor AccumulateGrad::run_hooks(Tensor grad) const {
-  if (grad.defined() && grad.dtype() != leaf_.dtype()) grad = to_dtype(grad, leaf_.dtype());
   const AutogradMeta* meta = leaf_.impl()->autograd;
   if (!meta || meta->hooks.empty() || !grad.defined()) return grad;
   const auto hooks = meta->hooks;  // a hook may remove itself

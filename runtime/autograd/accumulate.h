@@ -11,7 +11,7 @@ class AccumulateGrad final : public Node {
   ~AccumulateGrad() override;
   void backward(const TensorList& grad_outputs, TensorList& grad_inputs) override;
 
-  /// Runs the leaf's hooks on a gradient that arrives, which has the leaf's dtype from here on.
+  /// Runs the leaf's hooks on a gradient that arrives.
   Tensor run_hooks(Tensor grad) const;
   const Tensor& leaf() const { return leaf_; }
   const Tensor& gradient() const { return autograd_meta(leaf_).grad; }

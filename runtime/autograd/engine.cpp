@@ -127,7 +127,10 @@ class Engine {
   uint64_t rank(uint32_t i) const { return tasks_[i].node->sequence + 1; }
 
   void receive(const Node* from, uint32_t at, uint32_t output, Tensor grad) {
-    if (grad.defined()) streams_.hand_over(grad, from, *tasks_[at].node);
+    if (grad.defined()) {
+      streams_.hand_over(grad, from, *tasks_[at].node);
+      take_dtype(*tasks_[at].node, grad);
+    }
     TensorList& grads = tasks_[at].grads;
     if (grads.size() <= output) grads.resize(std::max<size_t>(output + 1, tasks_[at].node->outputs));
     Tensor& slot = grads[output];
@@ -136,6 +139,15 @@ class Engine {
       const OnStreamOf place(*tasks_[at].node);
       slot = sum_of(std::move(slot), std::move(grad));
     }
+  }
+
+  // Under autocast a result is of another dtype than what a formula makes of it: its gradient is not.
+  void take_dtype(const Node& node, Tensor& grad) const {
+    if (grad.dtype() == node.dtype || node.dtype == kBool || node.outputs != 1) [[likely]]
+      return;
+    const OnStreamOf place(node);
+    const GradMode mode(grad_mode_);
+    grad = to_dtype(grad, node.dtype);
   }
 
   // In place where the first sum is ours alone.
@@ -516,6 +528,7 @@ void replace_data(const Tensor& self, const Tensor& data) {
   TensorImpl* impl = self.impl();
   const Tensor kept = data;  // self may be data
   impl->dtype = data.dtype();
+  if (impl->autograd && impl->autograd->accumulator) impl->autograd->accumulator->dtype = impl->dtype;
   impl->device = data.device();
   impl->set_storage(&data.storage(), data.impl()->data);
   impl->set_layout(data.sizes(), data.strides());

@@ -106,8 +106,9 @@ class Node : public Counted {
   /// Adds the edge of the next input: its node, or a fresh leaf accumulator, or nothing.
   void add_input(const Tensor& input);
   void add_edge(Edge edge);
-  /// Notes where the node made its result: backward runs on the stream that is current there now (sweep_streams.h).
+  /// Notes what the node made and where: backward runs on the stream that is current there now (sweep_streams.h).
   void made(const Tensor& result) {
+    dtype = result.dtype();
     if (!result.device().is_cuda() || device >= 0) [[likely]]
       return;
     device = result.device().index;
@@ -126,6 +127,7 @@ class Node : public Counted {
   uint32_t outputs = 1;
   bool released = false;
   bool runs_without_gradients = false;  // backward is called even when no gradient arrived
+  DType dtype = kBool;                  // of its result, and so of its gradient; nobody asks of several; bool: not told
   int8_t device = -1;                   // of CUDA; -1: its results lie elsewhere
   StreamHandle stream = nullptr;        // of that device
   EdgeList edges;
