@@ -145,7 +145,8 @@ struct Running {
     wrap_dim(dim, self.dim());
     const DType type = running_type(self, dtype);
     if (self.dim() && self.numel())
-      require_type(kAllTypes - kBool, type, kOp == AlongCall::Sum ? "cumsum_out_cpu" : "cumprod_out_cpu");
+      require_type(kAllTypes - kBool, type, self.device(),
+                   kOp == AlongCall::Sum ? "cumsum_out_cpu" : "cumprod_out_cpu");
     return {self.sizes(), type, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
@@ -192,12 +193,12 @@ Tensor cumprod(const Tensor& x, int64_t dim, MaybeType dtype) {
 }
 Tensor max(const Tensor& x) {
   check_not_empty("max", x, {});
-  require_type(kAllTypes - kComplexTypes, x.dtype(), "max_all");
+  require_type(kAllTypes - kComplexTypes, x, "max_all");
   return reduce(r_amax, {x, dim_mask(x, {}), false, {}, kOfAll, "MaxBackward1"});
 }
 Tensor min(const Tensor& x) {
   check_not_empty("min", x, {});
-  require_type(kAllTypes - kComplexTypes, x.dtype(), "min_all");
+  require_type(kAllTypes - kComplexTypes, x, "min_all");
   return reduce(r_amin, {x, dim_mask(x, {}), false, {}, kOfAll, "MinBackward1"});
 }
 

@@ -76,7 +76,7 @@ Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> m
   check(min || max, TensorErrorKind::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   // A bool has no order of its own; among numbers it is one.
   const bool among_numbers = (min && !min->is_bool()) || (max && !max->is_bool());
-  if (is_bool(x.dtype()) && !among_numbers) refuse_type(kBool, "clamp_scalar_cpu");
+  if (is_bool(x.dtype()) && !among_numbers) refuse_type(x, "clamp_scalar_cpu");
   const Tensor in = is_bool(x.dtype()) ? to_dtype(x, kInt64) : x;
   if (min && max) return clamp_both(in, *min, *max);
   return min ? clamp_min(in, *min) : clamp_max(in, *max);
@@ -188,7 +188,7 @@ std::optional<Scalar> maybe_scalar(OpCall& c, size_t i) {
 Tensor limited(const Tensor& x, const Tensor& bound, bool lower) {
   for (const Tensor* t : {&x, &bound})
     if (is_complex(t->dtype()))
-      refuse_type(promote_types(x.dtype(), bound.dtype()), lower ? "maximum_cpu" : "minimum_cpu");
+      refuse_type(promote_types(x.dtype(), bound.dtype()), x.device(), lower ? "maximum_cpu" : "minimum_cpu");
   return renamed(lower ? maximum(x, bound) : minimum(x, bound), "ClampBackward0");
 }
 Tensor clamp_min_tensor(const Tensor& x, const Tensor& min) {
@@ -261,7 +261,7 @@ void clamp_boxed(OpCall& c) {
 }
 
 Tensor round_decimals(const Tensor& x, int64_t decimals) {
-  require_type(kFloatTypes, x.dtype(), decimals ? "round_cpu" : "round_vml_cpu");
+  require_type(kFloatTypes, x, decimals ? "round_cpu" : "round_vml_cpu");
   const int64_t places = std::clamp<int64_t>(decimals, -400, 400);  // beyond the powers that a double has
   double scale = 1;
   for (int64_t i = 0; i < std::abs(places); i++) scale *= 10;
@@ -295,8 +295,7 @@ bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool e
   return all(isclose(x, y, rtol, atol, equal_nan)).item().to_bool();
 }
 Tensor logit(const Tensor& given, std::optional<double> eps) {
-  if (is_complex(given.dtype()))
-    fail(TensorErrorKind::NotImplemented, "\"logit_cpu\" not implemented for '", scalar_type_name(given.dtype()), "'");
+  if (is_complex(given.dtype())) refuse_type(given, "logit_cpu");
   Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
   // Not a clamp: at the bounds themselves the derivative is that between them, and a NaN bounds nothing.
   Tensor p = eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x;
@@ -350,7 +349,7 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
         " and channel size = ", channels, ".");
   check(weight.dim() <= 1, TensorErrorKind::Runtime,
         "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
-  require_type(kFloatTypes, x.dtype(), "prelu_cpu");
+  require_type(kFloatTypes, x, "prelu_cpu");
   Tensor w = weight;
   if (x.dim() == 0) w = reshape(weight, {});
   else if (weight.numel() != 1 && x.dim() > 2) {  // one for each channel, which is dimension 1

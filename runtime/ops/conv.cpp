@@ -207,7 +207,7 @@ void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor
     if (bias) check_same("bias", *bias);
     return;
   }
-  if (transposed && type != kInt64) require_type(kFloatTypes | kComplexTypes, type, "slow_conv_transpose2d_out_cpu");
+  if (transposed && type != kInt64) require_type(kFloatTypes | kComplexTypes, input, "slow_conv_transpose2d_out_cpu");
   check(weight.dtype() == type, TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(type),
         " but found ", scalar_type_name(weight.dtype()));
 }

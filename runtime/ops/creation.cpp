@@ -275,9 +275,9 @@ bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, b
   return true;
 }
 
-void check_steps(int64_t steps, DType type, const char* kernel) {
+void check_steps(int64_t steps, DType type, Device device, const char* kernel) {
   check(steps >= 0, TensorErrorKind::Runtime, "number of steps must be non-negative");
-  if (is_bool(type)) refuse_type(type, kernel);
+  if (is_bool(type)) refuse_type(type, device, kernel);
 }
 
 struct Linspace {
@@ -285,8 +285,9 @@ struct Linspace {
                     Ignored) {
     const DType usual = type_or_default({}),
                 type = t.value_or(a.is_complex() || b.is_complex() ? complex_type(usual) : usual);
-    check_steps(steps, type, "linspace_cpu");
-    return {{steps}, type, device_or_default(d)};
+    const Device device = device_or_default(d);
+    check_steps(steps, type, device, "linspace_cpu");
+    return {{steps}, type, device};
   }
   static void run(const Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, const auto&...) {
     if (start.is_complex() || end.is_complex()) {
@@ -320,8 +321,9 @@ struct Linspace {
 struct Logspace {
   static Meta shape(const Scalar&, const Scalar&, int64_t steps, double, MaybeType t, const NoLayout&, MaybeDevice d,
                     Ignored) {
-    check_steps(steps, type_or_default(t), "logspace_cpu");
-    return {{steps}, type_or_default(t), device_or_default(d)};
+    const Device device = device_or_default(d);
+    check_steps(steps, type_or_default(t), device, "logspace_cpu");
+    return {{steps}, type_or_default(t), device};
   }
   static void run(const Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, double base,
                   const auto&...) {

@@ -103,7 +103,7 @@ Tensor cdist(const Tensor& a_given, const Tensor& b_given, double p, const std::
     check(is_floating(t->dtype()), TensorErrorKind::Runtime, "cdist only supports floating-point dtypes, ", name,
           " got: ", scalar_type_name(t->dtype()));
   check(p >= 0, TensorErrorKind::Runtime, "cdist only supports non-negative p values");
-  if (a_given.dtype() != b_given.dtype()) require_type(kMeasured, a_given.dtype(), "cdist");
+  if (a_given.dtype() != b_given.dtype()) require_type(kMeasured, a_given, "cdist");
   check(a_given.dtype() == b_given.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(a_given.dtype()), " but found ", scalar_type_name(b_given.dtype()));
   check_one_device("wrapper_CUDA___cdist_forward", {{"x1", a_given}, {"x2", b_given}});

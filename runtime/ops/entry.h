@@ -28,6 +28,7 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/ops/box.h"
+#include "runtime/ops/refuse.h"
 #include "runtime/pieces.h"
 
 namespace tessera::tensor {
@@ -81,7 +82,7 @@ const Tensor& first_tensor(const T&, const A&... rest) {
 template <class Op, class... A>
 auto checked_shape(const A&... args) {
   auto shape = Op::shape(args...);  // first, as PyTorch looks at the dtype where it chooses the kernel
-  if constexpr (requires { Op::types; }) require_type(Op::types.set, first_tensor(args...).dtype(), Op::types.kernel);
+  if constexpr (requires { Op::types; }) require_type(Op::types.set, first_tensor(args...), Op::types.kernel);
   return shape;
 }
 

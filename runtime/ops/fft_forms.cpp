@@ -67,21 +67,20 @@ Extent extent_of(const Tensor& self, const optional<Dims>& s, const optional<Dim
   for (size_t i = 0; i < e.dims.size(); i++)
     check(std::count(e.dims.begin(), e.dims.end(), e.dims[i]) == 1, kRuntime, "FFT dims must be unique");
   if (s) {
-    check(!dim || dim->size() == s->size(), kRuntime,
-          "When given, dim and shape arguments must have the same length");
+    check(!dim || dim->size() == s->size(), kRuntime, "When given, dim and shape arguments must have the same length");
     check(int64_t(s->size()) <= self.dim(), kRuntime, "Got shape with ", s->size(),
           " values but input tensor only has ", self.dim(), " dimensions.");
   }
   if (!dim)
     for (int64_t d = s ? self.dim() - int64_t(s->size()) : 0; d < self.dim(); d++) e.dims.push_back(d);
-  for (size_t i = 0; i < e.dims.size(); i++)
-    e.sizes.push_back(s && (*s)[i] != -1 ? (*s)[i] : self.sizes()[e.dims[i]]);
+  for (size_t i = 0; i < e.dims.size(); i++) e.sizes.push_back(s && (*s)[i] != -1 ? (*s)[i] : self.sizes()[e.dims[i]]);
   for (const int64_t n : e.sizes) check_points(n);
   return e;
 }
 
 // For results that are real: how many numbers the last dimension has then. What is read of it is half and one.
-int64_t real_extent(const char* name, const Tensor& self, const optional<Dims>& s, const optional<Dims>& dim, Extent& e) {
+int64_t real_extent(const char* name, const Tensor& self, const optional<Dims>& s, const optional<Dims>& dim,
+                    Extent& e) {
   e = extent_of(self, s, dim);
   check(!e.dims.empty(), kRuntime, name, " must transform at least one axis");
   const int64_t n = s && s->back() != -1 ? s->back() : 2 * (self.sizes()[e.dims.back()] - 1);
@@ -126,7 +125,9 @@ Tensor to_real_line(const Tensor& self, optional<int64_t> n_given, int64_t dim, 
 
 using Points = optional<int64_t>;
 Tensor fft(const Tensor& x, Points n, int64_t dim, const Norm& norm) { return to_complex_line(x, n, dim, norm, true); }
-Tensor ifft(const Tensor& x, Points n, int64_t dim, const Norm& norm) { return to_complex_line(x, n, dim, norm, false); }
+Tensor ifft(const Tensor& x, Points n, int64_t dim, const Norm& norm) {
+  return to_complex_line(x, n, dim, norm, false);
+}
 Tensor rfft(const Tensor& x, Points n, int64_t dim, const Norm& norm) {
   return from_real_line("rfft", x, n, dim, norm, true);
 }
@@ -171,8 +172,8 @@ Tensor hfftn(const Tensor& self, const Sizes& s, const Sizes& dim, const Norm& n
   return fft_c2r(conj(x), Ints(e.dims).drop(e.dims.size() - 1), mode, n);
 }
 Tensor ihfftn(const Tensor& self, const Sizes& s, const Sizes& dim, const Norm& norm) {
-  check(!is_complex(self.dtype()), TensorErrorKind::Type, "Only supports floating-point dtypes, but found: ",
-        scalar_type_name(self.dtype()));
+  check(!is_complex(self.dtype()), TensorErrorKind::Type,
+        "Only supports floating-point dtypes, but found: ", scalar_type_name(self.dtype()));
   const Extent e = extent_of(self, s, dim);
   check(!e.dims.empty(), kRuntime, "ihfftn must transform at least one axis");
   const int64_t mode = normalization(norm, false);
@@ -199,37 +200,36 @@ Tensor ifftshift(const Tensor& self, const Sizes& dim) { return shifted(self, di
 using Ignored = optional<bool>;
 using NoLayout = optional<Dims>;
 
-DType frequency_type(const char* name, const MaybeType& dtype) {
+DType frequency_type(const char* name, const MaybeType& dtype, const MaybeDevice& device) {
   const DType type = dtype.value_or(Context::current().default_dtype);
   check(is_floating(type) || is_complex(type), kRuntime, name, " requires a floating point or complex dtype");
-  check(!is_complex(type), TensorErrorKind::NotImplemented, "\"arange_cpu\" not implemented for '",
-        type == kComplex64 ? "ComplexFloat" : "ComplexDouble", "'");
+  if (is_complex(type)) refuse_type(type, device.value_or(Context::current().default_device), "arange_cpu");
   return type;
 }
 Tensor fftfreq(int64_t n, double d, MaybeType dtype, const NoLayout&, MaybeDevice device, Ignored) {
-  const DType type = frequency_type("fftfreq", dtype);
+  const DType type = frequency_type("fftfreq", dtype, device);
   check(n >= 0, kRuntime, "Trying to create tensor with negative dimension ", n, ": [", n, "]");
   const int64_t positive = (n + 1) / 2;
   const Tensor steps = cat({arange(0, positive, 1, type, device), arange(-(n / 2), 0, 1, type, device)});
   return steps * (1.0 / (double(n) * d));
 }
 Tensor rfftfreq(int64_t n, double d, MaybeType dtype, const NoLayout&, MaybeDevice device, Ignored) {
-  const DType type = frequency_type("rfftfreq", dtype);
+  const DType type = frequency_type("rfftfreq", dtype, device);
   return arange(0, n / 2 + 1, 1, type, device) * (1.0 / (double(n) * d));
 }
 
 // ---- entries ----
 
 constexpr uint32_t kForm = kFft | kOut;
-#define TS_LINE(NAME, DOC, ...)                                                                              \
+#define TS_LINE(NAME, DOC, ...)                                                                                  \
   TS_OP(fft_##NAME, "fft_" #NAME "(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", DOC, kForm, \
         &NAME, __VA_ARGS__)
-#define TS_PLANE(NAME, BASE, DOC, ...)                                                                       \
+#define TS_PLANE(NAME, BASE, DOC, ...)                                                                                \
   TS_OP(fft_##NAME, "fft_" #NAME "(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", DOC, \
         kForm, &BASE, __VA_ARGS__)
-#define TS_SPACE(NAME, DOC, ...)                                                                             \
-  TS_OP(fft_##NAME, "fft_" #NAME "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", DOC, kForm, \
-        &NAME, __VA_ARGS__)
+#define TS_SPACE(NAME, DOC, ...)                                                                                   \
+  TS_OP(fft_##NAME, "fft_" #NAME "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", DOC, \
+        kForm, &NAME, __VA_ARGS__)
 
 TS_LINE(fft, "The discrete Fourier transform along one dimension.",
         "f[2,6]\n"

@@ -74,8 +74,7 @@ void check_softmax_gradient(const char* name, const Tensor& grad, const Tensor& 
         "Expected tensor for argument #1 'grad' to have same ", "size as tensor for argument #2 'output'; but ",
         grad.sizes(), " does not equal ", output.sizes(), " (while checking arguments for ", name, "_backward)");
   const bool along_last = wrap_dim(dim, grad.dim()) + 1 >= grad.dim();
-  require_type(kFloatTypes, grad.dtype(),
-               text(name, "_backward_", along_last ? "lastdim_" : "", "kernel_impl").c_str());
+  require_type(kFloatTypes, grad, text(name, "_backward_", along_last ? "lastdim_" : "", "kernel_impl").c_str());
   check(grad.dtype() == output.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(grad.dtype()), " but found ", scalar_type_name(output.dtype()));
 }

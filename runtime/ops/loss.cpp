@@ -61,7 +61,7 @@ struct MseLoss {
   static Meta shape(const Tensor& self, const Tensor& target, int64_t reduction) {
     PromotionState common;
     common.add(self), common.add(target);
-    require_type(kFloatTypes, common.result(), "mse_cpu");
+    require_type(kFloatTypes, common.result(), self.device(), "mse_cpu");
     const Tensor* both[] = {&self, &target};
     const Dims sizes = broadcast_shapes(self.sizes(), target.sizes());
     return {reduced_shape(sizes, reduction), common.result(), common_device(both, 2),
@@ -226,7 +226,7 @@ struct NllLoss {
   static std::array<Meta, 2> shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                    int64_t reduction, int64_t) {
     check_target(self, target, weight);
-    require_type(kFloatTypes, self.dtype(), self.dim() <= 2 ? "nll_loss_out_frame" : "nll_loss2d_forward_out_frame");
+    require_type(kFloatTypes, self, self.dim() <= 2 ? "nll_loss_out_frame" : "nll_loss2d_forward_out_frame");
     return {Meta(reduced_shape(target.sizes(), reduction), self), Meta(target.sizes(), self)};
   }
   static void run(const Tensor& out, const Tensor& counts, const Tensor& self, const Tensor& target_given,
@@ -307,7 +307,7 @@ struct CrossEntropy {
   static std::array<Meta, 3> shape(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                                    int64_t reduction, int64_t) {
     check_target(self, target, weight);
-    require_type(kFloatTypes, self.dtype(), "log_softmax_lastdim_kernel_impl");
+    require_type(kFloatTypes, self, "log_softmax_lastdim_kernel_impl");
     const Meta each(target.sizes(), self.dtype() == kFloat64 ? kFloat64 : kFloat32, self.device());
     return {Meta(reduction == kNone ? target.sizes() : Ints(), self), each, each};
   }

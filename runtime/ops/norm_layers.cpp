@@ -100,7 +100,7 @@ struct LayerNorm {
           TensorErrorKind::Runtime, "Given normalized_shape=", Ints(normal), ", expected input with shape ", wanted,
           "], but got input of size", input.sizes());
     check_parameters(input, {&weight, &bias});
-    require_type(kFloatTypes, input.dtype(), "LayerNormKernelImpl");
+    require_type(kFloatTypes, input, "LayerNormKernelImpl");
     Dims rows(input.sizes());
     for (int64_t d = outer; d < input.dim(); d++) rows[size_t(d)] = 1;
     const Meta statistic(rows, arithmetic_of(input.dtype()), input.device());
@@ -276,8 +276,9 @@ struct Channels {
   Tensor spread(const Tensor& t) const { return t.defined() ? reshape(t, shape) : t; }
 };
 
-void refuse_integers(const Tensor& input) {
-  if (input.numel() && !is_differentiable(input.dtype())) refuse_type(input.dtype(), "batch_norm");
+void refuse_integers(const Tensor& input, bool training) {
+  if (input.numel() == 0 || is_differentiable(input.dtype())) return;
+  refuse_type(input, input.device().is_cuda() && !training ? "batch_norm_elementwise_cuda" : "batch_norm");
 }
 
 /// The result, and of each channel the mean and 1 / sqrt(var + eps) that it was made with.
@@ -300,7 +301,7 @@ struct BatchNorm {
               " elements not ", (*t)->numel());
     check(training || (running_mean && running_var), TensorErrorKind::Runtime,
           "running_mean must be defined in evaluation mode");
-    refuse_integers(input);
+    refuse_integers(input, training);
     check_parameters(input, {&weight, &bias, &running_mean, &running_var});
     const Meta statistic(c.shape, arithmetic_of(input.dtype()), input.device());
     const Dims strides = input.numel() ? suggested_strides(input, input.sizes()) : dense_strides(input);
@@ -432,7 +433,7 @@ Three native_batch_norm(const Tensor& input, const MaybeTensor& weight, const Ma
   wrap_dim(1, input.dim());
   check(!training || input.numel() > 0, TensorErrorKind::Runtime,
         "input tensor must have at least one element, but got input_sizes = ", input.sizes());
-  if (training || (running_mean && running_var)) refuse_integers(input);
+  if (training || (running_mean && running_var)) refuse_integers(input, training);
   const auto [out, mean, inverse] =
       apply<BatchNorm>(input, weight, bias, running_mean, running_var, training, momentum, eps);
   const auto statistic = [&](const Tensor& t) {

@@ -15,6 +15,7 @@
 #include "runtime/ops/pointwise_grad.h"
 #include "runtime/ops/pointwise_ids.h"
 #include "runtime/ops/pointwise_rows.h"
+#include "runtime/ops/refuse.h"
 #include "runtime/ops/result_layout.h"
 
 namespace tessera::tensor {
@@ -132,7 +133,7 @@ const char* complex_refusal(std::string_view row) {
   return nullptr;
 }
 
-[[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type) {
+[[gnu::cold]] void refuse_dtype(const PointwiseRow& row, DType type, Device device) {
   const char* const own_words = is_complex(type) ? complex_refusal(row.name) : nullptr;
   const std::string_view row_name = row.name;
   const bool extreme =
@@ -142,7 +143,7 @@ const char* complex_refusal(std::string_view row) {
   if (is_bool(type) && (row_name == "relu6" || row_name == "hardtanh"))
     fail(TensorErrorKind::NotImplemented, "Bool inputs not supported for hardtanh");
   if (own_words) fail(extreme ? TensorErrorKind::Type : TensorErrorKind::NotImplemented, own_words);
-  refuse_type(type, kernel_name(row.name).c_str());
+  refuse_type(type, device, kernel_name(row.name).c_str());
 }
 
 bool is_clamp(int id) { return id == k_clamp_min || id == k_clamp_max || id == k_clamp_both; }
@@ -197,7 +198,7 @@ Dims full_shape(const Operand* in, int count) {
   }
   if (id == k_lerp && in[0].is_tensor() && !is_differentiable(in[0].tensor().dtype())) {
     full_shape(in, count);
-    refuse_type(in[0].tensor().dtype(), in[2].is_tensor() ? "lerp_kernel_tensor" : "lerp_kernel_scalar");
+    refuse_type(in[0].tensor(), in[2].is_tensor() ? "lerp_kernel_tensor" : "lerp_kernel_scalar");
   }
 }
 
@@ -206,7 +207,7 @@ DType promote_clamp(const PointwiseRow& row, const Operand& x, const Scalar* bou
   Operand all[3] = {x, 0, 0};
   for (int k = 0; k < row.params; k++) {
     const bool one_bound = row.params == 1;  // clamp itself asks for real numbers before
-    if (one_bound && bounds[k].is_complex()) refuse_dtype(row, kComplex128);
+    if (one_bound && bounds[k].is_complex()) refuse_dtype(row, kComplex128, x.tensor().device());
     all[k + 1] = is_floating(x.tensor().dtype()) ? Operand(bounds[k].to_double()) : Operand(bounds[k]);
   }
   return promote(all, 0, row.params + 1);
@@ -224,7 +225,9 @@ void decide_types(int id, const PointwiseRow& row, const Operand* in, int count,
     if (!is_complex(plan.common) || !complex_refusal(row.name)) full_shape(in, count);
     const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
     if (self && !complex_refusal(row.name)) check_inplace_dtype(id, predicate ? kBool : plan.common, *self);
-    refuse_dtype(row, plan.common);
+    int k = 0;  // a number goes to where the tensor beside it lies
+    while (k + 1 < count && (!in[k].is_tensor() || in[k].tensor().device().is_cpu())) k++;
+    refuse_dtype(row, plan.common, in[k].is_tensor() ? in[k].tensor().device() : kCpu);
   }
   if (id == k_square && is_bool(plan.common)) plan.common = kInt64;  // x ** 2
   plan.result = plan.common;

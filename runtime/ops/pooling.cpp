@@ -159,7 +159,7 @@ struct AvgPool {
     check(!divisor || *divisor != 0, TensorErrorKind::Runtime, "divisor must be not zero");
     const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode);
     const Meta meta(sizes, self.dtype(), self.device(), suggested_strides(self, sizes));
-    if (self.dtype() != kInt64) require_type(kFloatTypes, self.dtype(), "avg_pool2d");
+    if (self.dtype() != kInt64) require_type(kFloatTypes, self, "avg_pool2d");
     return meta;
   }
   static void run(const Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool,
@@ -271,7 +271,7 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
     none[none.size() - 2] = pick(output_size, 0, 1), none.back() = pick(output_size, 1, 1);
     return Tensor::empty(none, self.dtype(), self.device());
   }
-  if (self.numel() > 0 && sized) require_type(kFloatTypes, self.dtype(), "adaptive_avg_pool2d");
+  if (self.numel() > 0 && sized) require_type(kFloatTypes, self, "adaptive_avg_pool2d");
   Tensor out = self;
   for (int d = 0; d < 2; d++) {
     const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
@@ -353,7 +353,7 @@ std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kern
 Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
   check_line_pool(self, kernel, stride, padding, dilation, ceil_mode);
   const bool alone = !needs_grad(self);  // without places, and always row by row
-  if (alone) require_type(kFloatTypes, self.dtype(), "max_pool1d_impl");
+  if (alone) require_type(kFloatTypes, self, "max_pool1d_impl");
   return std::get<0>(
       max_pool1d_with_indices(alone ? contiguous(self) : self, kernel, stride, padding, dilation, ceil_mode));
 }

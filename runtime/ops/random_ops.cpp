@@ -196,7 +196,7 @@ void normal_(const Tensor& self, double mean, double std, Generator* generator) 
 void bernoulli_(const Tensor& self, double p, Generator* generator) {
   check(p >= 0 && p <= 1, TensorErrorKind::Runtime, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   fill_random("BernoulliBackward2", self, generator, {Distribution::Bernoulli, p}, [&](const Tensor& t, Generator& g) {
-    if (is_complex(t.dtype())) refuse_type(t.dtype(), "bernoulli_scalar_cpu_");
+    if (is_complex(t.dtype())) refuse_type(t, "bernoulli_scalar_cpu_");
     with_type(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       // A number, not a bool: the processor cannot guess a branch on a coin.
@@ -252,7 +252,7 @@ void log_normal_(const Tensor& self, double mean, double std, Generator* generat
 // The number of the first success.
 void geometric_(const Tensor& self, double p, Generator* generator) {
   check(p > 0 && p < 1, TensorErrorKind::Runtime, "geometric_ expects p to be in (0, 1), but got p=", p);
-  if (self.numel() && (is_bool(self.dtype()) || is_complex(self.dtype()))) refuse_type(self.dtype(), "geometric_cpu");
+  if (self.numel() && (is_bool(self.dtype()) || is_complex(self.dtype()))) refuse_type(self, "geometric_cpu");
   const double log_failure = std::log(1 - p);
   fill_random("GeometricBackward0", self, generator, {Distribution::Geometric, p}, [&](const Tensor& t, Generator& g) {
     if (t.numel() == 0) return;
@@ -349,7 +349,7 @@ void random_(const Tensor& self, int64_t from, std::optional<int64_t> to, Genera
     return fill_integers(from ? "RandomBackward0" : "RandomBackward1", self, from, uint64_t(*to) - uint64_t(from),
                          generator);
   }
-  if (is_complex(self.dtype())) refuse_type(self.dtype(), "random_kernel_cpu");
+  if (is_complex(self.dtype())) refuse_type(self, "random_kernel_cpu");
   fill_random("RandomBackward2", self, generator, {Distribution::Bits}, [&](const Tensor& t, Generator& g) {
     with_type(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;

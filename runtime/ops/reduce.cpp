@@ -259,9 +259,11 @@ Meta meta_of(int id, const Request& r) {
   const DType in = r.x.dtype();
   if (is_complex(in) && !takes_complex(id, row)) {
     check(id != r_nansum, TensorErrorKind::NotImplemented, "nansum on CPU does not support complex inputs");
-    refuse_type(in, id == r_amax ? "max_values_cpu" : id == r_amin ? "min_values_cpu" : text(row.name, "_cpu").c_str());
+    refuse_type(r.x, id == r_amax   ? "max_values_cpu"
+                     : id == r_amin ? "min_values_cpu"
+                                    : text(row.name, "_cpu").c_str());
   }
-  if (id == r_nansum && r.dtype && is_complex(*r.dtype)) refuse_type(*r.dtype, "nansum_cpu");
+  if (id == r_nansum && r.dtype && is_complex(*r.dtype)) refuse_type(*r.dtype, r.x.device(), "nansum_cpu");
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
 

@@ -243,8 +243,7 @@ Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::
   check_one_device("wrapper_CUDA__index_select", {{"self", self}, {"index", repeats}});
   const Tensor input = dim_given ? self : reshape(self, {-1});
   const int64_t dim = wrap_dim(dim_given.value_or(0), input.dim()), size = input.size(dim);
-  check(is_integral(repeats.dtype()), TensorErrorKind::NotImplemented,
-        "\"repeat_interleave_cpu\" not implemented for '", scalar_type_name(repeats.dtype()), "'");
+  require_type(kIntegralTypes | kWideUnsignedTypes, repeats, "repeat_interleave_cpu");
   check(repeats.dim() <= 1, TensorErrorKind::Runtime, "repeats must be 0-dim or 1-dim tensor");
   check(!repeats.device().is_meta() || output_size, TensorErrorKind::Runtime,
         "cannot repeat_interleave a meta tensor without output_size");
@@ -280,8 +279,7 @@ Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<
 
 // The number of each repeat, as often as it says.
 Tensor repeat_numbers(const Tensor& repeats, std::optional<int64_t> output_size) {
-  check(is_integral(repeats.dtype()), TensorErrorKind::NotImplemented,
-        "\"repeat_interleave_cpu\" not implemented for '", scalar_type_name(repeats.dtype()), "'");
+  require_type(kIntegralTypes | kWideUnsignedTypes, repeats, "repeat_interleave_cpu");
   check(repeats.dim() == 1, TensorErrorKind::Runtime, "repeat_interleave only accept 1D vector as repeat");
   const Tensor numbers = arange(0, repeats.numel(), 1, repeats.dtype(), repeats.device());
   return repeat_interleave_tensor(numbers, repeats, 0, output_size);

@@ -25,7 +25,7 @@ struct RunningExtreme {
           "(): Expected reduction dim -1 or 0 for scalar but got ", dim);
     wrap_dim(dim, self.dim());
     if (self.dim() && self.numel())
-      require_type(kRealTypes | kWideUnsignedTypes, self.dtype(), kLargest ? "cummax_cpu" : "cummin_cpu");
+      require_type(kRealTypes | kWideUnsignedTypes, self, kLargest ? "cummax_cpu" : "cummin_cpu");
     return {Meta(self.sizes(), self), Meta(self.sizes(), kInt64, self.device())};
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given) {

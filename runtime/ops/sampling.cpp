@@ -25,8 +25,10 @@ Tensor on_host(const Tensor& out) {
 struct Bernoulli {
   static Meta shape(const Tensor& self, Generator*) {
     if (self.numel()) {
-      if (is_complex(self.dtype())) refuse_type(self.dtype(), "bernoulli_tensor_cpu_self_");
-      require_type(kFloatTypes, self.dtype(), "bernoulli_tensor_cpu_p_");
+      check(!self.device().is_cuda() || is_floating(self.dtype()), TensorErrorKind::Runtime,
+            "expected probabilities tensor to have floating type, got ", scalar_type_name(self.dtype()));
+      if (is_complex(self.dtype())) refuse_type(self, "bernoulli_tensor_cpu_self_");
+      require_type(kFloatTypes, self, "bernoulli_tensor_cpu_p_");
     }
     return Meta(self.sizes(), self);
   }

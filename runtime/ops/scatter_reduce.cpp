@@ -169,7 +169,7 @@ struct ScatterReduce {
           "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
     const bool ordered = rule == Rule::Most || rule == Rule::Least;
     const DTypeSet types = ordered ? kRealTypes : rule == Rule::Mean ? kAllTypes - kBool : kAllTypes;
-    require_type(types, self.dtype(), text("scatter_gather_tensor_cpu_reduce_", reduce).c_str());
+    require_type(types, self, text("scatter_gather_tensor_cpu_reduce_", reduce).c_str());
     return meta;
   }
   static Places places(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
@@ -247,7 +247,7 @@ struct IndexReduce {
                     const std::string& reduce, bool) {
     check(std::find(std::begin(kNames) + 1, std::end(kNames), reduce) != std::end(kNames), TensorErrorKind::Runtime,
           "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce, ".");
-    if (reduce == "mean") require_type(types.set - kBool, self.dtype(), types.kernel);
+    if (reduce == "mean") require_type(types.set - kBool, self, types.kernel);
     return items_written_shape("index_reduce_", self, dim, index, source);
   }
   static Places places(const Tensor& out, const Tensor& self, int64_t dim_given, const Tensor& index,

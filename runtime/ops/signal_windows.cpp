@@ -19,15 +19,16 @@ constexpr double kPi = 3.14159265358979323846;
 
 /// shape(points, count) makes the window of `count` points from 0, 1, ...; a periodic one is one longer and loses the last.
 template <class Shape>
-Tensor window(const char* name, int64_t length, bool periodic, MaybeType dtype, MaybeDevice device, const Shape& shape) {
+Tensor window(const char* name, int64_t length, bool periodic, MaybeType dtype, MaybeDevice device,
+              const Shape& shape) {
   const DType type = dtype.value_or(Context::current().default_dtype);
   check(is_floating(type) || is_complex(type), TensorErrorKind::Runtime, name,
         " expects floating point dtypes, got: ", scalar_type_name(type));
-  check(length >= 0, TensorErrorKind::Runtime, name, " requires non-negative window_length, got window_length=", length);
+  check(length >= 0, TensorErrorKind::Runtime, name,
+        " requires non-negative window_length, got window_length=", length);
   if (length == 0) return empty({0}, type, device);
   if (length == 1) return ones({1}, type, device);
-  check(!is_complex(type), TensorErrorKind::NotImplemented, "\"arange_cpu\" not implemented for '",
-        scalar_type_name(type), "'");
+  if (is_complex(type)) refuse_type(type, device.value_or(Context::current().default_device), "arange_cpu");
   const int64_t count = periodic ? length + 1 : length;
   const DType exact = type == kFloat64 ? kFloat64 : kFloat32;
   const Tensor made = shape(arange(0, count, 1, exact, device), count);
@@ -94,11 +95,12 @@ Tensor periodic(int64_t n, MaybeType t, const NoLayout& l, MaybeDevice d, Ignore
 }
 
 constexpr uint32_t kMake = kFunction | kNoGrad;
-#define TS_WINDOW(NAME, DEFAULT, DOC)                                                                      \
-  TS_OP(NAME, #NAME "(int window_length, *, " TS_OPTIONS ") -> Tensor", DOC, kMake, &periodic<&DEFAULT>,   \
-        "6\n0\n1\n-1 -> RuntimeError: " #NAME " requires non-negative window_length, got window_length=-1"); \
+#define TS_WINDOW(NAME, DEFAULT, DOC)                                                                                 \
+  TS_OP(NAME, #NAME "(int window_length, *, " TS_OPTIONS ") -> Tensor", DOC, kMake, &periodic<&DEFAULT>,              \
+        "6\n0\n1\n-1 -> RuntimeError: " #NAME " requires non-negative window_length, got window_length=-1");          \
   TS_OP(NAME, #NAME ".periodic(int window_length, bool periodic, *, " TS_OPTIONS ") -> Tensor", DOC, kMake, &DEFAULT, \
-        "6, False\n5, True, dtype=float64\n3, True, dtype=int64 -> RuntimeError: " #NAME " expects floating point dtypes")
+        "6, False\n5, True, dtype=float64\n3, True, dtype=int64 -> RuntimeError: " #NAME                              \
+        " expects floating point dtypes")
 TS_WINDOW(hann_window, hann_window, "The Hann window.");
 TS_WINDOW(hamming_window, hamming_default, "The Hamming window: alpha - beta * cos.");
 TS_WINDOW(blackman_window, blackman_window, "The Blackman window.");
@@ -111,8 +113,7 @@ TS_OP(hamming_window,
       "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, " TS_OPTIONS
       ") -> Tensor",
       "The Hamming window: alpha - beta * cos.", kMake, &hamming_window, "6, False, 0.5, 0.25");
-TS_OP(kaiser_window,
-      "kaiser_window.beta(int window_length, bool periodic, float beta, *, " TS_OPTIONS ") -> Tensor",
+TS_OP(kaiser_window, "kaiser_window.beta(int window_length, bool periodic, float beta, *, " TS_OPTIONS ") -> Tensor",
       "The Kaiser window with shape parameter beta.", kMake, &kaiser_window, "6, True, 3.5");
 
 }  // namespace

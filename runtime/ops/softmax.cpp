@@ -56,7 +56,7 @@ template <bool kLog>
 struct Softmax {
   static Meta shape(const Tensor& self, int64_t dim) {
     const int64_t d = wrap_dim(dim, self.dim());
-    if (self.numel()) require_type(kFloatTypes, self.dtype(), kernel_name(d + 1 >= self.dim()));
+    if (self.numel()) require_type(kFloatTypes, self, kernel_name(d + 1 >= self.dim()));
     check(!is_complex(self.dtype()) || !needs_grad(self), TensorErrorKind::NotImplemented,
           kLog ? "_log_softmax" : "_softmax",
           " does not support automatic differentiation for outputs with complex dtype.");

@@ -109,6 +109,7 @@ struct Topk {
   static TwoMetas shape(const Tensor& self, int64_t k, int64_t dim_given, bool, bool) {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     check(k >= 0 && k <= length_of(self, dim), TensorErrorKind::Runtime, "selected index k out of range");
+    if (self.device().is_cuda()) require_type(kRealTypes - kBool, self, "topk_out_cuda");
     refuse_complex(self, " topk does not support complex dtypes on CPU");
     check(self.dtype() != kBool, TensorErrorKind::NotImplemented, "topk does not support bool dtypes on CPU");
     Dims sizes(self.sizes());
@@ -172,7 +173,7 @@ struct Kthvalue {
     TwoMetas metas = picked_shape(self, dim, keepdim, "kthvalue");
     check(k >= 1 && k <= length_of(self, dim), TensorErrorKind::Runtime,
           "kthvalue(): selected number k out of range for dimension ", dim);
-    if (self.dim()) require_type(kRealTypes - kBool, self.dtype(), "kthvalue_cpu");
+    if (self.dim()) require_type(kRealTypes - kBool, self, "kthvalue_cpu");
     return metas;
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t k, int64_t dim, bool) {
@@ -186,7 +187,7 @@ struct Kthvalue {
 
 struct MedianDim {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
-    require_type(kRealTypes - kBool, self.dtype(), "median_out");
+    require_type(kRealTypes - kBool, self, "median_out");
     return picked_shape(self, dim, keepdim, "median");
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given, bool) {
@@ -200,7 +201,7 @@ struct MedianDim {
 
 struct Median {
   static Meta shape(const Tensor& self) {
-    if (self.numel()) require_type(kRealTypes - kBool, self.dtype(), "median_cpu");
+    if (self.numel()) require_type(kRealTypes - kBool, self, "median_cpu");
     return Meta({}, self);
   }
   static void run(const Tensor& out, const Tensor& self) { pick(out, self); }
@@ -231,7 +232,7 @@ struct Median {
 struct Mode {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
     const TwoMetas metas = picked_shape(self, dim, keepdim, "mode");
-    if (self.dim()) require_type(kRealTypes, self.dtype(), "mode_cpu");  // one element is its own mode, whatever it is
+    if (self.dim()) require_type(kRealTypes, self, "mode_cpu");  // one element is its own mode, whatever it is
     return metas;
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool) {

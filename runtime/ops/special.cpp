@@ -35,8 +35,8 @@ constexpr Row kRows[] = {
 };
 constexpr Row row_of(SpecialId id) { return kRows[int(id)]; }
 
-DType result_type(const Row& row, DType t) {
-  require_type(row.types, t, row.kernel);
+DType result_type(const Row& row, DType t, Device device) {
+  require_type(row.types, t, device, row.kernel);
   return row.integers || is_floating(t) ? t : Context::current().default_dtype;
 }
 
@@ -56,7 +56,7 @@ void compute(SpecialId id, const Tensor& out, const Tensor& x, const Tensor& y =
 template <SpecialId id>
 struct One {
   static Meta shape(const Tensor& self) {
-    return {self.sizes(), result_type(row_of(id), self.dtype()), self.device(),
+    return {self.sizes(), result_type(row_of(id), self.dtype(), self.device()), self.device(),
             result_strides({{&self}}, self.sizes())};
   }
   static void run(const Tensor& out, const Tensor& self) { compute(id, out, self); }
@@ -70,7 +70,7 @@ struct Two {
     promotion.add(self);
     promotion.add(other);
     const Dims sizes = broadcast_all(inputs, 2);
-    const DType type = result_type(row_of(id), promotion.result());
+    const DType type = result_type(row_of(id), promotion.result(), self.device());
     return {sizes, type, common_device(inputs, 2), result_strides(inputs, sizes)};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& other) { compute(id, out, self, other); }
@@ -231,9 +231,9 @@ struct NextAfter : Two<SpecialId::nextafter> {
 
 struct Polygamma {
   static Meta shape(int64_t n, const Tensor& self) {
-    require_type(kRealTypes, self.dtype(), n == 0 ? "digamma" : n == 1 ? "trigamma" : "polygamma");
+    require_type(kRealTypes, self, n == 0 ? "digamma" : n == 1 ? "trigamma" : "polygamma");
     check(n >= 0, TensorErrorKind::Runtime, "polygamma(n, x) does not support negative n.");
-    return {self.sizes(), result_type(row_of(SpecialId::polygamma_), self.dtype()), self.device(),
+    return {self.sizes(), result_type(row_of(SpecialId::polygamma_), self.dtype(), self.device()), self.device(),
             result_strides({{&self}}, self.sizes())};
   }
   static void run(const Tensor& out, int64_t n, const Tensor& self) {
@@ -259,7 +259,7 @@ struct Mvlgamma {
   static Meta shape(const Tensor& self, int64_t p) {
     check(!is_bool(self.dtype()), TensorErrorKind::Runtime, "The input tensor may not be a boolean tensor.");
     check(p >= 1, TensorErrorKind::Runtime, "p has to be greater than or equal to 1");
-    require_type(kRealTypes | kWideUnsignedTypes, self.dtype(), "arange_cpu");
+    require_type(kRealTypes | kWideUnsignedTypes, self, "arange_cpu");
     return {self.sizes(), is_floating(self.dtype()) ? self.dtype() : Context::current().default_dtype, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t p) {

@@ -244,7 +244,7 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
 /// The bits of 64-bit numbers, exclusive-or: the order does not matter.
 Tensor hash_tensor(const Tensor& self, const MaybeDims& given, bool keepdim, int64_t mode) {
   check(mode == 0, TensorErrorKind::Runtime, "Unknown hash_tensor mode: ", mode);
-  require_type(kRealTypes, self.dtype(), "xor_sum_cpu");
+  require_type(kRealTypes, self, "xor_sum_cpu");
   const Dims dim = given.value_or(Dims());
   const uint64_t mask = dim_mask(self, given);
   check(

@@ -54,11 +54,10 @@ namespace {
 using NoLayout = std::optional<Dims>;
 using Ignored = std::optional<bool>;
 
-void check_rows(int64_t rows, int64_t columns, DType type, const char* name) {
+void check_rows(int64_t rows, int64_t columns, DType type, Device device, const char* name) {
   check(rows >= 0, TensorErrorKind::Runtime, "row must be non-negative, got", rows);
   check(columns >= 0, TensorErrorKind::Runtime, "col must be non-negative, got", columns);
-  check(type == kInt64 || type == kInt32, TensorErrorKind::NotImplemented, '"', name, "\" not implemented for '",
-        scalar_type_name(type), "'");
+  require_type(DTypeSet(kInt64) | kInt32, type, device, name);
 }
 
 // A row for each dimension.
@@ -70,7 +69,7 @@ Tensor places_of(const Tensor& mask, DType dtype) {
 
 Tensor triangle_places(bool upper, int64_t rows, int64_t columns, int64_t offset, DType type, Device given) {
   const Device device = resolve_device(given);
-  check_rows(rows, columns, type, upper ? "triu_indices" : "tril_indices");
+  check_rows(rows, columns, type, device, upper ? "triu_indices" : "tril_indices");
   if (!device.is_cuda() || !triangle_places_kernel.has(device.type)) {
     const Tensor all = ones({rows, columns}, kBool, device);
     return places_of(upper ? triu(all, offset) : tril(all, offset), type);
@@ -85,11 +84,13 @@ Tensor triangle_places(bool upper, int64_t rows, int64_t columns, int64_t offset
 
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
                     Ignored) {
-  return triangle_places(false, rows, columns, offset, dtype.value_or(kInt64), device.value_or(Context::current().default_device));
+  return triangle_places(false, rows, columns, offset, dtype.value_or(kInt64),
+                         device.value_or(Context::current().default_device));
 }
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset, MaybeType dtype, const NoLayout&, MaybeDevice device,
                     Ignored) {
-  return triangle_places(true, rows, columns, offset, dtype.value_or(kInt64), device.value_or(Context::current().default_device));
+  return triangle_places(true, rows, columns, offset, dtype.value_or(kInt64),
+                         device.value_or(Context::current().default_device));
 }
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

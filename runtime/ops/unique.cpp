@@ -124,7 +124,7 @@ void unique_op(OpCall& c) {
   const Tensor self = detached(c.tensor(0));
   const bool inverse = Unbox<bool>::get(c, 2), counts = Unbox<bool>::get(c, 3);
   const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 4);
-  require_type(kAllTypes - kComplexTypes, self.dtype(), dim_given ? "unique_dim" : "unique");
+  require_type(kAllTypes - kComplexTypes, self, dim_given ? "unique_dim" : "unique");
   refuse_meta(self, dim_given ? "unique_dim" : "_unique2");
   if (dim_given) {
     const int64_t dim = self.dim() ? wrap_dim(*dim_given, self.dim()) : *dim_given;
@@ -144,7 +144,7 @@ void unique_consecutive_op(OpCall& c) {
   refuse_meta(self, "unique_consecutive");
   const bool inverse = Unbox<bool>::get(c, 1), counts = Unbox<bool>::get(c, 2);
   const auto dim_given = Unbox<std::optional<int64_t>>::get(c, 3);
-  require_type(kAllTypes - kComplexTypes, self.dtype(), dim_given ? "unique_dim" : "unique");
+  require_type(kAllTypes - kComplexTypes, self, dim_given ? "unique_dim" : "unique");
   if (dim_given) {
     const int64_t dim = self.dim() ? wrap_dim(*dim_given, self.dim()) : *dim_given;
     const Tensor rows = rows_along(self, dim);
@@ -188,7 +188,7 @@ struct Search {
                   const OptionalTensor& sorter) {
     if (values.numel() == 0) return;
     const DType type = promote_types(sorted.dtype(), values.dtype());
-    require_type(kRealTypes - kBool, type, "searchsorted_out_cpu");
+    require_type(kRealTypes - kBool, type, values.device(), "searchsorted_out_cpu");
     const Tensor edges = contiguous(to_dtype(sorter ? in_order(sorted, *sorter) : sorted, type)),
                  given = contiguous(to_dtype(values, type));
     const Tensor places =
@@ -252,8 +252,7 @@ Tensor small_counts(const Tensor& self, int64_t minlength) {
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
   refuse_meta(self, "bincount");
-  check(is_integral(self.dtype()), TensorErrorKind::NotImplemented, "\"bincount_cpu\" not implemented for '",
-        scalar_type_name(self.dtype()), "'");
+  require_type(kIntegralTypes | kWideUnsignedTypes, self, "bincount_cpu");
   check(minlength >= 0, TensorErrorKind::Runtime, "minlength should be >= 0");
   if (!weights)
     if (const Tensor counts = small_counts(self, minlength); counts.defined()) return counts;

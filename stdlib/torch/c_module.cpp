@@ -13,6 +13,7 @@
 #include "runtime/format.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/random_draws.h"
+#include "runtime/ops/refuse.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/error_notes.h"
@@ -108,6 +109,14 @@ Value type_text(Interpreter& in, const Args& args) {
   DType dtype = kFloat32;
   if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "dtype must be a torch.dtype");
   return make_str(in, cpp_name(dtype));
+}
+
+// Refuses the tensor's dtype in the name of the CPU's kernel, or of CUDA's for it.
+Value refuse_tensor(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] {
+    tensor::refuse_type(expect_tensor(in, args[0], "input"), std::string(as_str(args[1])->view()).c_str());
+  });
+  return Value::none();
 }
 
 Value limits_of(Interpreter& in, const Args& args) {
@@ -214,6 +223,7 @@ const Row kRows[] = {
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
     {"_type_text(dtype)", type_text},
+    {"_refuse_type(input, kernel: str)", refuse_tensor},
     {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},
     {"_generator_state(generator)", generator_state},
     {"_set_generator_state(generator, state)", set_generator_state},

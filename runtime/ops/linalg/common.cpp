@@ -109,8 +109,7 @@ void check_floating(const Tensor& a, const char* name, bool halves) {
 
 void check_kernel(const Tensor& a, const char* kernel, bool even_empty) {
   if (a.numel() == 0 && !even_empty) return;
-  check(is_differentiable(a.dtype()) && !is_half(a.dtype()), TensorErrorKind::NotImplemented, '"', kernel,
-        "\" not implemented for '", scalar_type_name(a.dtype()), "'");
+  require_type((kFloatTypes - kHalfTypes) | kComplexTypes, a, kernel);
 }
 
 void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* name) {
