@@ -5,6 +5,8 @@
 
 namespace tessera::tensor {
 
+constexpr int kInvalidDevice = 101;  // cudaErrorInvalidDevice: there is no such, and those that there are are well
+
 class AcceleratorError : public TensorError {
  public:
   AcceleratorError(int code, std::string message)

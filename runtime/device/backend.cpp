@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "runtime/context.h"
+#include "runtime/device/accelerator_error.h"
 #include "runtime/device/cuda_plugin.h"
 #include "runtime/device/host_backend.h"
 #include "runtime/error.h"
@@ -48,7 +49,9 @@ Device resolve_device(Device device) {
   const int count = backend->device_count();
   if (count == 0) fail(TensorErrorKind::Runtime, backend->why_none());
   if (device.index < 0) device.index = int8_t(Context::current().streams.device);
-  check(device.index < count, TensorErrorKind::Runtime, "CUDA error: invalid device ordinal");
+  if (device.index >= count)
+    throw AcceleratorError(
+        kInvalidDevice, "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?");
   return device;
 }
 

@@ -18,7 +18,8 @@ namespace tessera::stdlib {
 
 Device cuda_argument(const Value& v) {
   if (!v.is_none() && !v.is_int()) throw Error(ErrorKind::TypeError, "a device's index is an int or None");
-  return resolve_device(Device(DeviceType::Cuda, v.is_none() ? -1 : static_cast<int>(v.as_int())));
+  return resolve_device(
+      Device(DeviceType::Cuda, v.is_none() ? -1 : static_cast<int>(std::clamp<int64_t>(v.as_int(), -1, INT8_MAX))));
 }
 
 const DeviceBackend& cuda_backend() {

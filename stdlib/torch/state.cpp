@@ -192,7 +192,7 @@ Value exception_of(Interpreter& in, const char* module_name, const char* class_n
 [[noreturn]] void raise_accelerator_error(Interpreter& in, const Error& raised, int code) {
   const Value exception = exception_of(in, "torch._rarely", "AcceleratorError", raised);
   set_attr(in, exception, intern(in, "error_code"), Value::integer(code));
-  torch_state(in).device_error_told = true;
+  if (code != kInvalidDevice) torch_state(in).device_error_told = true;
   throw Thrown(exception);
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "runtime/context.h"
+#include "runtime/device/accelerator_error.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/calls.h"
 #include "runtime/device/generator.h"
@@ -254,7 +255,9 @@ TEST_CASE("the current device is what an index that is left out means") {
   context.streams.device = 1;
   CHECK(resolve_device(Device(DeviceType::Cuda)) == kSecond);
   CHECK(Tensor::empty({3}, kFloat32, Device(DeviceType::Cuda)).device() == kSecond);
-  CHECK_THROWS_WITH_AS(resolve_device(Device(DeviceType::Cuda, 2)), "CUDA error: invalid device ordinal", TensorError);
+  CHECK_THROWS_WITH_AS(resolve_device(Device(DeviceType::Cuda, 2)),
+                       "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?",
+                       AcceleratorError);
 }
 
 TEST_CASE("host threads hand tensors to each other") {

@@ -3,6 +3,7 @@
 
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
+#include "runtime/device/accelerator_error.h"
 #include "runtime/device/generator.h"
 #include "runtime/device/memory.h"
 #include "runtime/ops.h"
@@ -32,7 +33,9 @@ TEST_CASE("tensors move to a device and back, and ops stay where their operands 
   CHECK(same(matmul(there, transpose(there, 0, 1)) + sum(there), matmul(x, transpose(x, 0, 1)) + sum(x)));
   for (const Launch& launch : devices.record().launches) CHECK(launch.device == kSecond);
   CHECK(to_device(there, kFirst).device() == kFirst);
-  CHECK_THROWS_WITH_AS(to_device(x, Device(DeviceType::Cuda, 2)), "CUDA error: invalid device ordinal", TensorError);
+  CHECK_THROWS_WITH_AS(to_device(x, Device(DeviceType::Cuda, 2)),
+                       "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?",
+                       AcceleratorError);
   CHECK_THROWS_WITH_AS(there + x,
                        "Expected all tensors to be on the same device, but found at least two devices, cuda:1 and cpu!",
                        TensorError);
