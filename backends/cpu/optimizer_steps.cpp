@@ -96,7 +96,8 @@ void range(const OptimizerCall& c, int64_t begin, int64_t end) {
     case OptimizerCall::RmsProp: return rms_prop(step, begin, end);
     case OptimizerCall::Adagrad: return adagrad(step, begin, end);
     case OptimizerCall::Plain:
-    case OptimizerCall::CountedAdam: return;  // only of many parameters, which the CPU moves one by one
+    case OptimizerCall::CountedAdam:
+    case OptimizerCall::Unscale: return;  // only of many parameters, which the CPU moves one by one
   }
 }
 void float_range(const OptimizerCall& c, int64_t begin, int64_t end) { range<float>(c, begin, end); }

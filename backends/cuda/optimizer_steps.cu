@@ -30,15 +30,18 @@ struct Settings {
   T numbers[5], rests[2];  // rests: 1 - a rate, rounded once
   T decay, shrink;
   bool maximize, nesterov, near;
+  float* found;
 };
-/// What CountedAdam's corrections are made of.
+/// What lies on the device, and what CountedAdam's corrections are made of.
 struct Counted {
   double beta1, beta2, rate, shrink;
   const void* factor;  // of the rate
   bool is_double;
+  float* found;  // not 0: a gradient was not finite
 };
 struct Counts {
   float* steps[kMostCounts];
+  const float* found;
   int n;
 };
 
@@ -63,6 +66,9 @@ __device__ void move(const Settings<T>& s, T& weight, T g, T& first, T& second) 
   } else if constexpr (rule == OptimizerCall::Adagrad) {  // eps, learning rate
     first = fma(g, g, first);
     weight += -k[1] * g / (sqrt(first) + k[0]);
+  } else if constexpr (rule == OptimizerCall::Unscale) {  // factor
+    if (!isfinite(g)) atomicExch(s.found, 1.0f);
+    weight = k[0] * g;
   } else {  // learning rate
     weight = fma(-k[0], g, weight);
   }
@@ -70,7 +76,7 @@ __device__ void move(const Settings<T>& s, T& weight, T g, T& first, T& second) 
 
 template <OptimizerCall::Rule rule>
 constexpr int kStates = rule == OptimizerCall::Adam || rule == OptimizerCall::CountedAdam ? 2
-                        : rule == OptimizerCall::Plain                                    ? 0
+                        : rule == OptimizerCall::Plain || rule == OptimizerCall::Unscale  ? 0
                                                                                           : 1;
 
 template <class T>
@@ -124,14 +130,18 @@ __device__ void move_chunk(const Part<T>& part, const Settings<T>& s, int64_t be
   for (int64_t i = done + threadIdx.x; i < end; i += kThreads) move_one<rule>(part, s, i);
 }
 
+__device__ inline double factor_of(const Counted& c) {
+  return c.factor == nullptr ? 1.0
+         : c.is_double       ? *static_cast<const double*>(c.factor)
+                             : double(*static_cast<const float*>(c.factor));
+}
+
 /// One thread works the numbers of this step out for its block.
 template <class T>
 __device__ Settings<T> at_step(const Settings<T>& s, const Counted& c, double step) {
   TS_SHARED(T, now, 3);
   if (threadIdx.x == 0) {
-    const double factor = c.factor == nullptr ? 1.0
-                          : c.is_double       ? *static_cast<const double*>(c.factor)
-                                              : double(*static_cast<const float*>(c.factor));
+    const double factor = factor_of(c);
     now[0] = T(c.rate * factor / (1 - pow(c.beta1, step)));
     now[1] = T(sqrt(1 - pow(c.beta2, step)));
     now[2] = T(1 - (1 - c.shrink) * factor);
@@ -146,6 +156,8 @@ template <OptimizerCall::Rule rule, class T>
 __global__ void __launch_bounds__(kThreads)
     step_parts(const __grid_constant__ Parts<T> all, const __grid_constant__ Settings<T> s,
                const __grid_constant__ Counted counted) {
+  if constexpr (rule != OptimizerCall::Unscale)
+    if (counted.found != nullptr && *counted.found != 0) return;
   int low = 0;
   for (int left = all.count; left > 1;) {  // the first part that ends behind this block
     const int half = left / 2;
@@ -157,16 +169,24 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t end = begin + kChunk < part.n ? begin + kChunk : part.n;
   if constexpr (rule == OptimizerCall::CountedAdam)
     move_chunk<rule>(part, at_step(s, counted, double(*part.step)), begin, end);
-  else move_chunk<rule>(part, s, begin, end);
+  else if constexpr (rule == OptimizerCall::Unscale) {
+    Settings<T> mine = s;
+    mine.numbers[0] = T(factor_of(counted)), mine.found = counted.found;
+    move_chunk<rule>(part, mine, begin, end);
+  } else {
+    move_chunk<rule>(part, s, begin, end);
+  }
 }
 
 __global__ void __launch_bounds__(kThreads) count_steps(const __grid_constant__ Counts counts) {
+  if (counts.found != nullptr && *counts.found != 0) return;
   if (int(threadIdx.x) < counts.n) *counts.steps[threadIdx.x] += 1.0f;
 }
 
 void advance(const OptimizerListCall& c, const Place& place) {
   for (int64_t at = 0; at < c.count;) {
     Counts counts{};
+    counts.found = c.found;
     while (at < c.count && counts.n < kMostCounts) counts.steps[counts.n++] = c.tensors[at++].step;
     launch<count_steps>(place, {1, kThreads}, counts);
   }
@@ -190,7 +210,7 @@ template <OptimizerCall::Rule rule, class T>
 void run(const OptimizerListCall& c, const Place& place) {
   const Settings<T> s = settings_of<T>(c);
   const double* k = c.numbers;
-  const Counted counted{k[0], k[1], k[3], c.shrink, c.rate, c.rate_dtype == DType::Float64};
+  const Counted counted{k[0], k[1], k[3], c.shrink, c.rate, c.rate_dtype == DType::Float64, c.found};
   for (int64_t at = 0; at < c.count;) {
     Parts<T> parts{};
     int64_t chunks = 0;
@@ -219,6 +239,7 @@ void run(const OptimizerListCall& c, const Place& place) {
     case OptimizerCall::Adagrad: return run<OptimizerCall::Adagrad, T>(c, place);
     case OptimizerCall::Plain: return run<OptimizerCall::Plain, T>(c, place);
     case OptimizerCall::CountedAdam: return run<OptimizerCall::CountedAdam, T>(c, place);
+    case OptimizerCall::Unscale: return run<OptimizerCall::Unscale, T>(c, place);
   }
 }
 
@@ -231,7 +252,7 @@ void steps(const OptimizerListCall& c) {
 
 void step(const OptimizerCall& c) {
   const OptimizerTensor one{c.weight, c.gradient, c.first, c.second, c.n, nullptr};
-  OptimizerListCall list{c.rule, c.dtype, false, false, 0, 1, {}, nullptr, c.dtype, 1, &one, c.launch};
+  OptimizerListCall list{c.rule, c.dtype, false, false, 0, 1, {}, nullptr, c.dtype, nullptr, 1, &one, c.launch};
   for (int i = 0; i < 5; i++) list.numbers[i] = c.numbers[i];
   steps(list);
 }

@@ -83,6 +83,7 @@ OptimizerCall::Rule rule_of(const std::string& name) {
   if (name == "momentum") return OptimizerCall::Momentum;
   if (name == "rmsprop") return OptimizerCall::RmsProp;
   if (name == "adagrad") return OptimizerCall::Adagrad;
+  if (name == "unscale") return OptimizerCall::Unscale;
   check(name == "plain", TensorErrorKind::Value, "Unknown rule of an optimizer: ", name);
   return OptimizerCall::Plain;
 }
@@ -104,23 +105,28 @@ bool can_step(const TensorList& weights, const TensorList& grads, const TensorLi
   return true;
 }
 
-bool can_count(const TensorList& weights, const TensorList& steps, const std::optional<Tensor>& rate) {
-  if (rate && ((rate->dtype() != kFloat32 && rate->dtype() != kFloat64) || rate->numel() != 1 ||
-               rate->device() != weights.front().device() || steps.empty()))
-    return false;
+bool is_number(const std::optional<Tensor>& t, const Tensor& weight, bool may_be_double) {
+  return !t || ((t->dtype() == kFloat32 || (may_be_double && t->dtype() == kFloat64)) && t->numel() == 1 &&
+                t->device() == weight.device());
+}
+bool can_count(const TensorList& weights, const TensorList& steps) {
   if (!steps.empty() && steps.size() != weights.size()) return false;
   for (const Tensor& step : steps)
-    if (step.dtype() != kFloat32 || step.device() != weights.front().device() || step.numel() != 1) return false;
+    if (!is_number(step, weights.front(), false)) return false;
   return true;
 }
 
 bool step_together(const std::string& rule, const TensorList& weights, const TensorList& grads, const TensorList& first,
                    const TensorList& second, const std::vector<double>& numbers, bool maximize, bool nesterov,
-                   double decay, double shrink, const TensorList& steps, const std::optional<Tensor>& rate) {
-  OptimizerListCall call{rule_of(rule), kFloat32, maximize, nesterov, decay, shrink, {}, nullptr, kFloat32, 0, nullptr};
+                   double decay, double shrink, const TensorList& steps, const std::optional<Tensor>& rate,
+                   const std::optional<Tensor>& found) {
+  OptimizerListCall call{rule_of(rule), kFloat32, maximize, nesterov, decay,  shrink, {},
+                         nullptr,       kFloat32, nullptr,  0,        nullptr};
   check(numbers.size() <= std::size(call.numbers), TensorErrorKind::Value, "Too many numbers for a step");
   if (weights.empty()) return true;
-  if (!can_step(weights, grads, first, second) || !can_count(weights, steps, rate)) return false;
+  if (!can_step(weights, grads, first, second) || !can_count(weights, steps) ||
+      !is_number(rate, weights.front(), true) || !is_number(found, weights.front(), false))
+    return false;
   std::vector<OptimizerTensor> tensors;
   for (size_t i = 0; i < weights.size(); i++) {
     if (weights[i].numel() == 0 && steps.empty()) continue;
@@ -130,6 +136,7 @@ bool step_together(const std::string& rule, const TensorList& weights, const Ten
   }
   std::copy(numbers.begin(), numbers.end(), call.numbers);
   if (rate) call.rate = rate->data_ptr(), call.rate_dtype = rate->dtype();
+  if (found) call.found = found->data<float>();
   if (call.rule == OptimizerCall::Adam && !steps.empty()) call.rule = OptimizerCall::CountedAdam;
   call.dtype = weights.front().dtype();
   call.count = int64_t(tensors.size());
@@ -143,13 +150,14 @@ bool step_together(const std::string& rule, const TensorList& weights, const Ten
 TS_OP(
     _optimizer_steps_,
     "_optimizer_steps_(str rule, Tensor[] weights, Tensor[] grads, Tensor[] first, Tensor[] second, float[] numbers, "
-    "bool maximize, bool nesterov, float decay, float shrink, Tensor[] steps, Tensor? rate) -> bool",
+    "bool maximize, bool nesterov, float decay, float shrink, Tensor[] steps, Tensor? rate, "
+    "Tensor? found) -> bool",
     "A step of an optimizer for many parameters at once; False, and nothing is done, where that cannot be.",
     kInternal | kNoGrad, &step_together,
-    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1, 0.5], False, False, 0.0, 0.0, (), None\n"
-    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1], False, False, 0.1, 0.9, (p[], p[]), p[]\n"
-    "'momentum', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), [0.9, 1.0, 0.1], True, True, 0.1, 0.0, (), None\n"
-    "'faster', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9], False, False, 0.0, 0.0, (), None -> "
+    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1, 0.5], False, False, 0.0, 0.0, (), None, None\n"
+    "'adam', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9, 0.99, 1e-08, 0.1], False, False, 0.1, 0.9, (p[], p[]), p[], None\n"
+    "'momentum', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), [0.9, 1.0, 0.1], True, True, 0.1, 0.0, (), None, p[]\n"
+    "'faster', (f[2], f[3]), (f[2], f[3]), (f[2], f[3]), (p[2], p[3]), [0.9], False, False, 0.0, 0.0, (), None, None -> "
     "ValueError: Unknown rule of an optimizer");
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace tessera::tensor {
 
 /// n elements of float32 or float64, contiguous. What the numbers are stands in optimizer_steps.cpp, beside each formula.
 struct OptimizerCall {
-  // Of many parameters only: Plain (self -= lr * grad), CountedAdam.
-  enum Rule { Adam, Momentum, RmsProp, Adagrad, Plain, CountedAdam } rule;
+  // Of many parameters only: Plain (self -= lr * grad), CountedAdam, Unscale (self = rate * grad).
+  enum Rule { Adam, Momentum, RmsProp, Adagrad, Plain, CountedAdam, Unscale } rule;
   DType dtype;
   int64_t n;
   void* weight;
@@ -40,6 +40,8 @@ struct OptimizerListCall {
   double numbers[5];
   const void* rate;
   DType rate_dtype;
+  float*
+      found;  // on the device, or null: Unscale makes it 1 for a gradient that is not finite; the others stay where it is not 0
   int64_t count;
   const OptimizerTensor* tensors;
   Launch launch{};

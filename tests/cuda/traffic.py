@@ -57,13 +57,15 @@ class Block(nn.Module):
 form, x, layers = {model}
 model = nn.Sequential(*layers).to('cuda', memory_format=form)
 optimizer = torch.optim.{optimizer}
+scaler = torch.amp.GradScaler(init_scale=16.0, enabled={scaled})
 x, y = x.cuda().to(memory_format=form), torch.randint(0, 4, (8,)).cuda()
 
 def train():
     optimizer.zero_grad(set_to_none=not {graph})
     loss = nn.functional.cross_entropy(model(x), y)
-    loss.backward()
-    optimizer.step()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
     return loss
 
 if {graph}:
@@ -86,7 +88,7 @@ IMAGES = 'torch.randn(8, 3, 9, 9), [nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 
 LETTERS = 'torch.contiguous_format, torch.randint(0, 11, (2, 4)), [nn.Embedding(11, 8), Block(8, 2), nn.LayerNorm(8), nn.Flatten(0, 1), nn.Linear(8, 4)]'
 NOTHING = dict(synchronisations=0, allocations=0, bytes_to_host=0, bytes_from_host=0)
 ONE_GRAPH = NOTHING | dict(launches=0, library_calls=0, copies=0, graph_launches=1)
-# (what, model, optimizer, whether it is replayed from a graph, limits of one step).
+# (what, model, optimizer, whether it is replayed from a graph, limits of one step, whether the loss is scaled).
 STEPS = [
     ('a step with SGD', DENSE, 'SGD(model.parameters(), lr=0.1)', False, NOTHING | dict(launches=14, library_calls=5)),
     ('a step with Adam', DENSE, 'Adam(model.parameters(), lr=0.1)', False, NOTHING | dict(launches=14, library_calls=5)),
@@ -99,6 +101,9 @@ STEPS = [
     ('a step of convolutions in a graph', 'torch.contiguous_format, ' + IMAGES, 'SGD(model.parameters(), lr=0.1)', True, ONE_GRAPH),
     ('a step in a graph with Adam', DENSE, 'Adam(model.parameters(), lr=torch.tensor(0.1).cuda(), capturable=True)', True, ONE_GRAPH),
     ('a capturable step', DENSE, 'AdamW(model.parameters(), lr=0.1, capturable=True)', False, NOTHING | dict(launches=15, library_calls=5)),
+    ('a scaled step', DENSE, 'Adam(model.parameters(), lr=0.1)', False,
+     NOTHING | dict(synchronisations=1, bytes_to_host=36, launches=34, library_calls=5), True),
+    ('a scaled step in a graph', DENSE, 'AdamW(model.parameters(), lr=0.1, capturable=True, fused=True)', True, ONE_GRAPH, True),
     ('a step of a transformer in a graph', LETTERS, 'AdamW(model.parameters(), lr=0.1, capturable=True)', True, ONE_GRAPH),
 ]
 
@@ -139,8 +144,8 @@ def check_kernel(script, pattern, limits, args):
     return '; '.join(f'{name}: {said}' for name, k in kernels.items() for said in faults_of_kernel(k, limits))
 
 
-def check_step(model, optimizer, graph, limits, args):
-    few, many = (report_of(TRAINING.format(model=model, optimizer=optimizer, graph=graph, steps=n), args) for n in (3, 8))
+def check_step(args, model, optimizer, graph, limits, scaled=False):
+    few, many = (report_of(TRAINING.format(model=model, optimizer=optimizer, graph=graph, scaled=scaled, steps=n), args) for n in (3, 8))
     return '; '.join(f'{(many[name] - few[name]) / 5:g} {name} a step, at most {most} should be'
                      for name, most in limits.items() if many[name] - few[name] > most * 5)
 
@@ -152,7 +157,7 @@ def main():
     args = parser.parse_args()
     passed = failed = 0
     cases = [(what, lambda s=script, p=pattern, l=limits: check_kernel(s, p, l, args)) for what, script, pattern, limits in KERNELS]
-    cases += [(what, lambda step=step: check_step(*step, args)) for what, *step in STEPS]
+    cases += [(what, lambda step=step: check_step(args, *step)) for what, *step in STEPS]
     for what, check in cases:
         try:
             said = check()
