@@ -236,7 +236,10 @@ Tensor product_along(Tensor x, int64_t dim) {
 }
 
 void run_complex(int id, const Tensor& out, const Request& r) {
-  if (id == r_prod) {
+  if (id == r_nansum) {
+    const Tensor x = where(isnan(r.x), Operand(0.0), Operand(r.x));
+    run_into(r_sum, out, {x, r.mask, r.keepdim, r.dtype, r.param, r.node});
+  } else if (id == r_prod) {
     Tensor x = to_dtype(r.x, out.dtype());
     for (int64_t d = 0; d < x.dim(); d++)
       if (r.mask >> d & 1) x = product_along(x, d);
@@ -257,13 +260,15 @@ void run_complex(int id, const Tensor& out, const Request& r) {
 Meta meta_of(int id, const Request& r) {
   const ReduceRow& row = row_of(id);
   const DType in = r.x.dtype();
-  if (is_complex(in) && !takes_complex(id, row)) {
+  const bool on_cuda =
+      id == r_nansum && r.x.device().is_cuda();  // the CPU's, as PyTorch's, has none for complex numbers
+  if (is_complex(in) && !takes_complex(id, row) && !on_cuda) {
     check(id != r_nansum, TensorErrorKind::NotImplemented, "nansum on CPU does not support complex inputs");
     refuse_type(r.x, id == r_amax   ? "max_values_cpu"
                      : id == r_amin ? "min_values_cpu"
                                     : text(row.name, "_cpu").c_str());
   }
-  if (id == r_nansum && r.dtype && is_complex(*r.dtype)) refuse_type(*r.dtype, r.x.device(), "nansum_cpu");
+  if (id == r_nansum && !on_cuda && r.dtype && is_complex(*r.dtype)) refuse_type(*r.dtype, r.x.device(), "nansum_cpu");
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
 }
 

@@ -58,15 +58,13 @@ struct Rows {
   static Tensor like(const Tensor& t) { return Tensor::empty(t.sizes(), t.dtype(), t.device()); }
 };
 
-void refuse_complex(const Tensor& self, const char* text) {
-  check(!is_complex(self.dtype()), TensorErrorKind::Type, text);
-}
-
 struct Sort {
   static constexpr TypeRule types{kAllTypes, "sort"};
   static TwoMetas shape(const Tensor& self, int64_t dim, bool) {
     wrap_dim(dim, self.dim());
-    refuse_complex(self, " Sort does not support complex dtypes on CPU");
+    check(!is_complex(self.dtype()), TensorErrorKind::Type,
+          self.device().is_cuda() ? "Sort currently does not support complex dtypes on CUDA."
+                                  : " Sort does not support complex dtypes on CPU");
     const Dims strides = dense_strides(self);
     return {Meta(self.sizes(), self.dtype(), self.device(), strides),
             Meta(self.sizes(), kInt64, self.device(), strides)};
