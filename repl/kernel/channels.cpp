@@ -1,12 +1,12 @@
 #include "repl/kernel/channels.h"
 
-#include <cstdio>
 #include <utility>
 
 namespace tessera::repl {
 
-Channels::Channels(const Connection& connection)
-    : wire_(connection),
+Channels::Channels(const Connection& connection, std::FILE* log)
+    : log_(log),
+      wire_(connection),
       shell_(context_, Socket::Kind::kRouter),
       stdin_(context_, Socket::Kind::kRouter),
       control_(context_, Socket::Kind::kRouter),
@@ -29,7 +29,7 @@ void Channels::publish(const std::string& type, const Json& content, const Json&
 std::optional<Message> Channels::next(Socket& socket) {
   while (std::optional<Frames> frames = socket.receive()) {
     if (std::optional<Message> message = wire_.read(std::move(*frames))) return message;
-    std::fputs("tsr-kernel: a message that is damaged or wrongly signed was ignored\n", stderr);
+    std::fputs("tsr-kernel: a message that is damaged or wrongly signed was ignored\n", log_);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,7 +13,8 @@ namespace tessera::repl {
 
 class Channels {
  public:
-  explicit Channels(const Connection& connection);  // throws SocketError
+  // `log`: where it is said that something was ignored. Throws SocketError.
+  Channels(const Connection& connection, std::FILE* log);
 
   // --- any thread: what all frontends see
   void publish(const std::string& type, const Json& content, const Json& parent);
@@ -35,6 +37,7 @@ class Channels {
  private:
   std::optional<Message> next(Socket& socket);
 
+  std::FILE* log_;
   Wire wire_;
   SocketContext context_;
   Socket shell_, stdin_, control_, heartbeat_;

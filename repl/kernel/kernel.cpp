@@ -53,7 +53,7 @@ bool asks_to_leave(std::string_view cell) {
 
 class Kernel {
  public:
-  Kernel(const Connection& connection, const KernelOptions& options);
+  Kernel(const Connection& connection, const KernelOptions& options, std::FILE* log);
   int run();
 
  private:
@@ -69,6 +69,7 @@ class Kernel {
   void comm(const Message& request);
 
   const Connection& connection_;
+  std::FILE* log_;
   ScratchFolder scratch_;
   Channels channels_;
   Control control_;
@@ -82,9 +83,10 @@ class Kernel {
   int status_ = 0;
 };
 
-Kernel::Kernel(const Connection& connection, const KernelOptions& options)
+Kernel::Kernel(const Connection& connection, const KernelOptions& options, std::FILE* log)
     : connection_(connection),
-      channels_(connection),
+      log_(log),
+      channels_(connection, log),
       control_(channels_, [this] { scratch_.remove(); }),
       frontend_(channels_),
       client_(frontend_, scratch_.path(), true),
@@ -98,6 +100,7 @@ Kernel::Kernel(const Connection& connection, const KernelOptions& options)
   if (options.threads > 0) set_tensor_threads(*in_, options.threads);
   if (!options.device.empty()) set_default_device(*in_, options.device);
   session_ = std::make_unique<Session>(*in_, client_);
+  client_.take_files();
 }
 
 int Kernel::run() {
@@ -123,7 +126,7 @@ void Kernel::dispatch(const Message& request, bool is_aborted) {
     if (is_aborted && request.type() == "execute_request") abort(request);
     else handle(request);
   } catch (const std::exception& error) {  // no memory, say
-    std::fprintf(stderr, "tsr-kernel: %s: %s\n", request.type().c_str(), error.what());
+    std::fprintf(log_, "tsr-kernel: %s: %s\n", request.type().c_str(), error.what());
   }
   channels_.publish_status("idle", request.header);
 }
@@ -259,6 +262,8 @@ Json Kernel::answer(const Message& request, Json (*make)(Session& session, const
 
 }  // namespace
 
-int run_kernel(const Connection& connection, const KernelOptions& options) { return Kernel(connection, options).run(); }
+int run_kernel(const Connection& connection, const KernelOptions& options, std::FILE* log) {
+  return Kernel(connection, options, log).run();
+}
 
 }  // namespace tessera::repl

@@ -139,8 +139,11 @@ int run(const Words& words) {
   }
   if (words.action.empty()) throw UsageError("install, remove, spec or --connection FILE is missing");
   if (words.action == "run") {
+    const Connection connection = read_connection(words.connection);
     close_input();
-    return run_kernel(read_connection(words.connection), words.options);
+    const int own_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    std::FILE* const log = own_error < 0 ? nullptr : fdopen(own_error, "w");
+    return run_kernel(connection, words.options, log == nullptr ? stderr : log);
   }
   if (words.action == "spec") {
     std::fputs(kernel_json(words.place).c_str(), stdout);

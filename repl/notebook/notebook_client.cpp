@@ -56,8 +56,8 @@ NotebookClient::NotebookClient(Frontend& frontend, std::string folder, bool colo
 
 Host NotebookClient::host() {
   Host host;
-  host.write_out = [this](std::string_view text) { output_.write(false, text); };
-  host.write_error = [this](std::string_view text) { output_.write(true, text); };
+  host.write_out = [this](std::string_view text) { print(false, text); };
+  host.write_error = [this](std::string_view text) { print(true, text); };
   host.read_line = [this](std::string& line) {
     const std::string prompt = output_.take_open_line();
     output_.flush();
@@ -66,10 +66,22 @@ Host NotebookClient::host() {
   return host;
 }
 
+void NotebookClient::take_files() {
+  files_ =
+      std::make_unique<FileOutput>([this](bool is_error, std::string_view text) { output_.write(is_error, text); });
+}
+
+// Behind what a child process has printed before it.
+void NotebookClient::print(bool is_error, std::string_view text) {
+  if (files_ != nullptr) files_->settle();
+  output_.write(is_error, text);
+}
+
 Outcome NotebookClient::run(Session& session, const std::string& cell, Keep keep) {
   output_.begin_cell(session.number());
   const Outcome outcome = session.run(cell, keep);
   if (outcome.kind == Outcome::Kind::kDone) show_figures(session);
+  if (files_ != nullptr) files_->settle();
   output_.end_cell();
   return outcome;
 }
@@ -86,12 +98,13 @@ Style NotebookClient::style() const {
 // What else is said stands behind what was printed before it.
 template <class Say>
 void NotebookClient::say(Say&& what) {
+  if (files_ != nullptr) files_->settle();
   output_.flush();
   const auto lock = output_.hold();
   what();
 }
 
-void NotebookClient::write(std::string_view text) { output_.write(false, text); }
+void NotebookClient::write(std::string_view text) { print(false, text); }
 
 void NotebookClient::show_result(int number, const Display& value) {
   say([&] { frontend_.result(number, forms_of(value)); });

@@ -6,10 +6,12 @@
 //   Outcome outcome = client.run(session, cell);   // for each cell
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
+#include "repl/notebook/file_output.h"
 #include "repl/notebook/frontend.h"
 #include "repl/notebook/output_stream.h"
 #include "repl/session/client.h"
@@ -26,6 +28,9 @@ class NotebookClient : public Client {
 
   // What scripts print and read. Modules and files are the caller's to add (make_interpreter does).
   lang::Host host();
+
+  // From now on what child processes write is shown too (file_output.h).
+  void take_files();
 
   // Runs a cell. All that it printed has been handed over when this returns.
   Outcome run(Session& session, const std::string& cell, Keep keep = Keep::kAll);
@@ -47,12 +52,14 @@ class NotebookClient : public Client {
   bool show_graph(lang::Interpreter& in, const lang::Value& value, std::string_view name) override;
 
  private:
+  void print(bool is_error, std::string_view text);
   template <class Say>
   void say(Say&& what);
 
   Frontend& frontend_;
   OutputStream output_;
   const bool colours_;
+  std::unique_ptr<FileOutput> files_;
 };
 
 }  // namespace tessera::repl
