@@ -108,7 +108,7 @@ struct Topk {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     check(k >= 0 && k <= length_of(self, dim), TensorErrorKind::Runtime, "selected index k out of range");
     if (self.device().is_cuda()) require_type(kRealTypes - kBool, self, "topk_out_cuda");
-    refuse_complex(self, " topk does not support complex dtypes on CPU");
+    check(!is_complex(self.dtype()), TensorErrorKind::Type, " topk does not support complex dtypes on CPU");
     check(self.dtype() != kBool, TensorErrorKind::NotImplemented, "topk does not support bool dtypes on CPU");
     Dims sizes(self.sizes());
     if (self.dim()) sizes[dim] = k;
