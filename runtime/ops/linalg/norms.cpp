@@ -20,11 +20,14 @@ int row_of(double p) {
 
 void check_dtype(const Tensor& x, const MaybeType& dtype, const char* name) {
   if (!dtype) return;
-  check(is_differentiable(*dtype), TensorErrorKind::Runtime, name, ": dtype should be floating point or complex. Got ",
-        scalar_type_name(*dtype));
+  check(is_differentiable(*dtype), TensorErrorKind::Runtime, name,
+        ": dtype should be floating point or complex, but got ", scalar_type_name(*dtype));
   check(is_complex(x.dtype()) == is_complex(*dtype), TensorErrorKind::Runtime, name, ": dtype should be ",
         is_complex(x.dtype()) ? "complex" : "real", " for ", is_complex(x.dtype()) ? "complex" : "real",
         " inputs, but got ", scalar_type_name(*dtype));
+  check(promote_types(x.dtype(), *dtype) == *dtype, TensorErrorKind::Runtime, name, ": the dtype of the input (",
+        scalar_type_name(x.dtype()), ") should be convertible without narrowing to the specified dtype (",
+        scalar_type_name(*dtype), ")");
 }
 
 // How many are not 0: recorded, but nothing flows back.
@@ -119,8 +122,8 @@ Tensor linalg_matrix_norm(const Tensor& given, Scalar ord, Ints dim, bool keepdi
 Tensor linalg_matrix_norm(const Tensor& given, const std::string& ord, Ints dim, bool keepdim, MaybeType dtype) {
   const Dims dims = matrix_dims(given, dim, ord == "nuc");
   check(ord == "fro" || ord == "nuc", TensorErrorKind::Runtime, "linalg.matrix_norm: Order ", ord, " not supported.");
-  if (ord == "fro") return linalg_vector_norm(given, 2, dims, keepdim, dtype);
   check_dtype(given, dtype, "linalg.matrix_norm");
+  if (ord == "fro") return linalg_vector_norm(given, 2, dims, keepdim, dtype);
   const Tensor a = dtype ? to_dtype(given, *dtype) : given;
   return of_singular_values(a, dims, keepdim, [](const Tensor& s) { return sum(s, Dims{-1}); });
 }
