@@ -10,6 +10,7 @@
 #include "lang/types/list.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
+#include "runtime/device/sleep.h"
 #include "runtime/ops/cudnn.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/torch/convert.h"
@@ -142,6 +143,11 @@ Value can_access_peer(Interpreter& in, const Args& args) {
 
 Value synchronize_device(Interpreter& in, const Args& args) {
   in_torch(in, args, [&] { synchronize(cuda_argument(args[0])); });
+  return Value::none();
+}
+
+Value sleep_device(Interpreter& in, const Args& args) {
+  in_torch(in, args, [&] { tensor::sleep_kernel(cuda_argument(Value::none()), {int_argument(in, args[0])}); });
   return Value::none();
 }
 
@@ -368,6 +374,7 @@ void fill_cuda(Interpreter& in, Module& module) {
       {"properties(device)", properties},
       {"can_access_peer(device, peer)", can_access_peer},
       {"synchronize(device)", synchronize_device},
+      {"sleep(cycles)", sleep_device},
       {"set_sync_debug(mode)", set_sync_debug},
       {"get_sync_debug()", get_sync_debug},
       {"take_stream(device, priority)", take_stream},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <tuple>
@@ -80,6 +81,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) { tessera_executor::warp_bar
 inline void __threadfence() { tessera_executor::pass_fence(); }
 inline void __threadfence_block() {}
 inline void __nanosleep(unsigned) {}
+inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 // ---- exchanges within a warp ----
 

@@ -1,0 +1,9 @@
+#include "runtime/device/sleep.h"
+
+namespace tessera::tensor {
+
+constinit Kernel<SleepCall> sleep_kernel("sleep");
+
+static const KernelRegistration known{sleep_kernel};
+
+}  // namespace tessera::tensor
