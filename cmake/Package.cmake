@@ -43,6 +43,11 @@ if(TARGET tsr)
   install(FILES scripts/completions/tsr.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
     COMPONENT program)
 endif()
+foreach(program tsr-kernel)  # optional (Notebook.cmake), and looked for beside tsr
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program OPTIONAL)
+  endif()
+endforeach()
 if(TARGET tessera_cuda)  # looked for beside the program
   # It has to be built by name (`plugins`): a build without it is installed without it.
   install(TARGETS tessera_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program OPTIONAL)

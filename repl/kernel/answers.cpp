@@ -47,7 +47,8 @@ Json complete_answer(Session& session, const Message& request) {
   for (const Candidate& each : found.candidates) {
     matches.push_back(each.text);
     Json type{{"start", begin}, {"end", end}, {"text", each.text}, {"type", kind_word(each.kind)}};
-    type["signature"] = each.note.starts_with("(") ? each.note : "";
+    const size_t bracket = type["type"] == "function" || type["type"] == "class" ? each.note.find('(') : each.note.npos;
+    type["signature"] = bracket == each.note.npos ? "" : each.note.substr(bracket);
     types.push_back(std::move(type));
   }
   return {{"status", "ok"},

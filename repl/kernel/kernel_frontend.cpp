@@ -126,8 +126,7 @@ bool KernelFrontend::offer(const std::string& text) {
 }
 
 void KernelFrontend::overflow(const std::string& path, uint64_t bytes) {
-  const std::string text =
-      "… this is the beginning of " + size_text(bytes) + "; all of it, as long as the kernel lives: " + path;
+  const std::string text = "… and " + size_text(bytes) + " more; as long as the kernel lives, all of it is in " + path;
   publish("display_data", {{"data", {{"text/plain", text}, {"text/html", "<em>" + html_text(text) + "</em>"}}},
                            {"metadata", Json::object()},
                            {"transient", Json::object()}});

@@ -143,6 +143,7 @@ int run(const Words& words) {
     close_input();
     const int own_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     std::FILE* const log = own_error < 0 ? nullptr : fdopen(own_error, "w");
+    if (log != nullptr) std::setvbuf(log, nullptr, _IOLBF, 0);
     return run_kernel(connection, words.options, log == nullptr ? stderr : log);
   }
   if (words.action == "spec") {
