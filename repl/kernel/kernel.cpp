@@ -67,6 +67,7 @@ class Kernel {
   Json evaluate(const std::string& expression);
   Json answer(const Message& request, Json (*make)(Session& session, const Message& request));
   void comm(const Message& request);
+  bool read_ahead();
 
   const Connection& connection_;
   std::FILE* log_;
@@ -112,12 +113,22 @@ int Kernel::run() {
     } else if (const auto request = channels_.next_request(reads_ahead ? kBeforeReadingAhead : kIdle)) {
       dispatch(*request, false);
     } else if (reads_ahead && !control_.is_ending()) {
-      reads_ahead = session_->prepare();
+      reads_ahead = read_ahead();
     }
   }
   in_->interrupt.fetch_and(~(kCancelled | kKeyboard));
   run_exit_functions(*in_);
   return status_;
+}
+
+// An interrupt that comes meanwhile ends it: a cell reads what it needs by itself.
+bool Kernel::read_ahead() {
+  try {
+    return session_->prepare();
+  } catch (const std::exception&) {
+    in_->interrupt.fetch_and(~kKeyboard);
+    return false;
+  }
 }
 
 void Kernel::dispatch(const Message& request, bool is_aborted) {

@@ -45,8 +45,7 @@ Json bundle_of(const Forms& forms) {
     if (form.is_bytes) {
       bundle[form.type] = base64(form.data);
     } else if (form.is_json) {
-      Json value = Json::parse(form.data, nullptr, false);
-      if (!value.is_discarded()) bundle[form.type] = std::move(value);
+      if (std::optional<Json> value = json_of(form.data)) bundle[form.type] = std::move(*value);
     } else {
       bundle[form.type] = as_utf8(form.data);
     }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kMark = "<IDS|MSG>";
 constexpr const char* kProtocol = "5.3";
+constexpr int kDeepest = 500;
 
 std::string hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -74,11 +75,18 @@ std::string without_half_pairs(std::string text) {
   return text;
 }
 
-std::optional<Json> json_of(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = Json::parse(without_half_pairs(as_utf8(text)), nullptr, false);
-  if (value.is_discarded()) return std::nullopt;
-  return value;
+bool is_deep(std::string_view json) {
+  int depth = 0;
+  bool in_text = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') in_text = !in_text;
+    if (in_text && c == '\\') ++i;
+    if (in_text) continue;
+    if ((c == '[' || c == '{') && ++depth > kDeepest) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
 }
 
 const Json* field(const Json& content, const char* name) {
@@ -88,6 +96,14 @@ const Json* field(const Json& content, const char* name) {
 }
 
 }  // namespace
+
+std::optional<Json> json_of(const std::string& text) {
+  if (is_deep(text)) return std::nullopt;
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = Json::parse(without_half_pairs(as_utf8(text)), nullptr, false);
+  if (value.is_discarded()) return std::nullopt;
+  return value;
+}
 
 std::string as_utf8(std::string_view bytes) {
   std::string text;

@@ -44,6 +44,8 @@ class Wire {
   mutable std::atomic<uint64_t> count_{0};
 };
 
+// Of a JSON text. Nothing: it is none, or one that nests deeper than anybody means it: what writes it again calls itself for each level.
+std::optional<Json> json_of(const std::string& text);
 std::string time_now();  // ISO 8601, UTC, microseconds
 // Bytes that are no UTF-8 become U+FFFD: JSON has no place for them.
 std::string as_utf8(std::string_view bytes);

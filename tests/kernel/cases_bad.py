@@ -40,7 +40,8 @@ def test_damaged_messages_are_ignored(case):
     good = frames_of(k)
     session = k.client.session
     for parts in ([b'{'] * 4, [b'[]'] * 4, [b'null'] * 4, [b'{}'] * 4, [b'{"msg_type": 5}', b'{}', b'{}', b'{}'],
-                  [b'{"msg_type": "execute_request"}', b'{}', b'{}', b'"text"'], [b'\xff\xfe'] * 4, [b'{"a":' * 100000] * 4):
+                  [b'{"msg_type": "execute_request"}', b'{}', b'{}', b'"text"'], [b'\xff\xfe'] * 4, [b'{"a":' * 100000] * 4,
+                  [b'{"msg_type": "x", "deep": ' + b'[' * 200000 + b']' * 200000 + b'}', b'{}', b'{}', b'{}']):
         raw(k, [b'<IDS|MSG>', session.sign(parts), *parts])
     for frames in ([], [b''], [b'<IDS|MSG>'], [b'<IDS|MSG>', b''], good[:-1], good[1:], [os.urandom(100000)], [b'<IDS|MSG>'] * 6):
         raw(k, frames or [b'x'])
@@ -116,6 +117,13 @@ def test_output_of_a_hundred_megabytes(case):
     assert k.scratch() == [], 'it goes with the kernel'
 
 
+def test_memory_that_is_not_there(case):
+    k = case.kernel()
+    assert k.run('torch.zeros(10 ** 13)').reply['ename'] == 'MemoryError'
+    assert k.run('"x" * 10 ** 14').reply['ename'] == 'MemoryError'
+    assert k.value('1') == '1'
+
+
 def test_a_result_that_is_long(case):
     k = case.kernel()
     assert len(k.good('"x" * 5_000_000').data['text/plain']) >= 5_000_000
@@ -124,6 +132,8 @@ def test_a_result_that_is_long(case):
 
 def test_deep_data(case):
     k = case.kernel()
+    k.good('class Deep:\n    def _repr_mimebundle_(self, include=None, exclude=None):\n'
+           '        return {"text/plain": "deep", "application/json": "[" * 200_000 + "]" * 200_000}\nDeep()')
     assert k.run('x = []\nfor i in range(100_000):\n    x = [x]\nx').reply['ename'] == 'RecursionError'
     assert k.value('1') == '1'
 

@@ -171,6 +171,17 @@ def test_pages_and_offers(case):
     assert offer == {'source': 'set_next_input', 'text': 'print(1)\n', 'replace': False}
 
 
+def test_the_heart_beats_while_a_cell_runs(case):
+    k = case.kernel()
+    k.client.hb_channel.unpause()
+    name = k.start('import time\nend = time.time() + 3\nwhile time.time() < end:\n    pass')
+    import time
+    time.sleep(2.5)
+    assert k.client.hb_channel.is_beating()
+    k.interrupt()
+    k.result(name)
+
+
 def test_two_frontends_see_the_same(case):
     k = case.kernel()
     other = k.connect()
