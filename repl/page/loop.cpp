@@ -4,6 +4,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 namespace tessera::repl::page {
@@ -117,7 +119,17 @@ std::unique_ptr<Loop::Watch> Loop::on_signals(std::initializer_list<int> signals
   return std::make_unique<SignalWatch>(*context_, signals, std::move(call));
 }
 
-void Loop::run() { context_->run(); }
+// What goes wrong while one thing is done is said, and the next one is done.
+void Loop::run() {
+  for (;;) {
+    try {
+      context_->run();
+      return;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "tsr serve: %s\n", error.what());
+    }
+  }
+}
 
 void Loop::stop() { context_->stop(); }
 

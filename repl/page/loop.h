@@ -26,7 +26,7 @@ class Loop {
   };
   // Whenever the open file, which stays the caller's, can be read; until the watch goes.
   std::unique_ptr<Watch> when_readable(int file, std::function<void()> call);
-  // Once, when it can be written.
+  // Once, when it can be written. One watch of a file at a time.
   std::unique_ptr<Watch> when_writable(int file, std::function<void()> call);
   std::unique_ptr<Watch> after(std::chrono::milliseconds time, std::function<void()> call);
   std::unique_ptr<Watch> on_signals(std::initializer_list<int> signals, std::function<void(int)> call);

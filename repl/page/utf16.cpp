@@ -31,7 +31,8 @@ void append_utf8(std::string& out, uint32_t character) {
     return;
   }
   const int more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
-  out += static_cast<char>((0xF00 >> more & 0xFF) | character >> (6 * more));
+  constexpr uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};
+  out += static_cast<char>(kFirst[more] | character >> (6 * more));
   for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (character >> (6 * i) & 0x3F));
 }
 

@@ -163,7 +163,8 @@ void WorkerProcess::write_more() {
   }
   const bool waits = done < output_.size() && errno == EAGAIN;
   output_.erase(0, waits ? done : output_.size());  // else it is gone, which is told apart from this
-  writable_ = waits ? loop_.when_writable(writing_.get(), [this] { write_more(); }) : nullptr;
+  writable_.reset();                                // one watch of a file at a time
+  if (waits) writable_ = loop_.when_writable(writing_.get(), [this] { write_more(); });
 }
 
 void WorkerProcess::kill() {

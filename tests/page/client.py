@@ -186,7 +186,7 @@ class Tab:
             if opcode == 9:
                 self.socket.sendall(frame(10, payload))
 
-    def wait(self, kind, timeout=30, **fields):
+    def wait(self, kind, timeout=15, **fields):
         """The first message of that kind with those fields, also one that came before; others stay for later."""
         fits = lambda m: m['type'] == kind and all(m.get(k) == v for k, v in fields.items())  # noqa: E731
         for i, message in enumerate(self.seen):
