@@ -19,6 +19,8 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; frame-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
+constexpr size_t kKeyLength = 24;  // of a WebSocket's, 16 bytes in base64
+
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
 class Requests : public Connection, public std::enable_shared_from_this<Requests> {
@@ -63,8 +65,9 @@ void Requests::read() {
 
 void Requests::answer() {
   // A body is not read, and what follows it is no request that we know.
-  const bool has_body = parser_->chunked() || (parser_->content_length() && *parser_->content_length() > 0);
+  const bool has_length = parser_->content_length() && *parser_->content_length() > 0;
   request_ = parser_->release();
+  const bool has_body = has_length || request_.count(http::field::transfer_encoding) > 0;
   is_last_ = has_body || !request_.keep_alive();
   const bool is_upgrade = beast::websocket::is_upgrade(request_);
   RequestHead head;
@@ -102,7 +105,8 @@ void Requests::answer() {
   if (has_body) return send_status(http::status::bad_request);
   const std::string_view path = head.target.substr(0, head.target.find('?'));
   if (path == "/session") {
-    if (!is_upgrade) return send_status(http::status::upgrade_required);
+    if (!is_upgrade || request_[http::field::sec_websocket_key].size() != kKeyLength)
+      return send_status(http::status::upgrade_required);
     stream_.expires_never();
     return serve_tab(shared_, std::move(slot_), std::move(stream_), std::move(buffer_), std::move(request_));
   }

@@ -50,6 +50,9 @@ void TabSocket::start(Request request) {
   socket_.read_message_max(kMostMessage);
   socket_.auto_fragment(false);
   socket_.text(true);
+  // Which library serves it is nobody's business.
+  socket_.set_option(websocket::stream_base::decorator(
+      [](websocket::response_type& response) { response.set(http::field::server, "Tessera"); }));
   socket_.async_accept(request_, [self = shared_from_this()](const Error& error) {
     if (error) return;
     self->is_joined_ = true;
