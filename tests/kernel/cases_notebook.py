@@ -1,12 +1,8 @@
-"""Whole notebooks, as nbclient runs them."""
-import pathlib
-
+"""Whole notebooks, as nbclient runs them; those of scripts/examples are for notebooks.py."""
 import driver
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / 'scripts' / 'examples' / 'notebooks'
 
 
 def run(case, notebook, **options):
@@ -50,12 +46,3 @@ def test_failures_may_be_allowed(case):
     notebook = run(case, made('1/0', 'print("run")'), allow_errors=True)
     assert notebook.cells[0].outputs[0].ename == 'ZeroDivisionError'
     assert notebook.cells[1].outputs[0].text == 'run\n'
-
-
-def test_the_examples(case):
-    """They show what they were saved with."""
-    paths = sorted(EXAMPLES.glob('*.ipynb'))
-    if not paths:
-        case.skip('no scripts/examples/notebooks')
-    for path in paths:
-        run(case, nbformat.read(path, 4))
