@@ -89,6 +89,7 @@ bool FileOutput::read(int index) {
   const ssize_t size = ::read(stream.read_end, buffer, sizeof buffer);
   if (size < 0) return errno == EAGAIN || errno == EINTR;
   stream.cut.append(buffer, static_cast<size_t>(size));
+  stream.taken += static_cast<uint64_t>(size);
   const size_t whole = size == 0 ? stream.cut.size() : whole_characters(stream.cut);
   if (whole > 0) take_(index == 1, std::string_view(stream.cut).substr(0, whole));
   stream.cut.erase(0, whole);
@@ -106,11 +107,18 @@ void FileOutput::read_all() {
 }
 
 void FileOutput::settle() {
-  for (const Clock::time_point end = Clock::now() + kMostSettling; Clock::now() < end;) {
+  uint64_t wanted[2] = {};
+  const Clock::time_point end = Clock::now() + kMostSettling;
+  for (bool first = true; Clock::now() < end; first = false) {
+    bool is_there = true;
     {
       const std::lock_guard lock(reading_);
-      if (waiting_bytes(streams_[0].read_end) + waiting_bytes(streams_[1].read_end) == 0) return;
+      for (int i = 0; i < 2; ++i) {
+        if (first) wanted[i] = streams_[i].taken + static_cast<uint64_t>(waiting_bytes(streams_[i].read_end));
+        is_there = is_there && streams_[i].taken >= wanted[i];
+      }
     }
+    if (is_there) return;
     std::this_thread::sleep_for(kLook);
   }
 }

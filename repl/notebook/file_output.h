@@ -1,6 +1,7 @@
 // What child processes and libraries write on the process's own standard output and error: a notebook shows it too.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -18,7 +19,7 @@ class FileOutput {
   FileOutput(const FileOutput&) = delete;
   FileOutput& operator=(const FileOutput&) = delete;
 
-  // Waits until all that was written before has been taken; a fifth of a second at most, for somebody may write for ever.
+  // Waits until what was written before has been taken; what somebody goes on writing is not waited for.
   void settle();
   // Standard error as it was, for those who have to say something to whoever started the program.
   int error_file() const { return own_[1]; }
@@ -26,7 +27,8 @@ class FileOutput {
  private:
   struct Stream {
     int read_end = -1;
-    std::string cut;  // the beginning of a character whose end has not come
+    std::string cut;     // the beginning of a character whose end has not come
+    uint64_t taken = 0;  // bytes, in all
   };
   void open(int index);
   void read_all();

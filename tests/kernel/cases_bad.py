@@ -218,3 +218,40 @@ def test_install_and_remove(case):
         status, said = tsr(word, '--name', 'python3')
         assert status == 1 and "another kernel's" in said, said
     assert os.path.exists(foreign + '/kernel.json')
+
+
+def random_value(random, depth=0):
+    kinds = [lambda: random.choice(['', 'x', 'torch.', 'f(', '😀', '\x00', 'a' * 5000, 'tail', 'range', '*[', '1/0', 'x = [', ':tensors', '"']),
+             lambda: random.choice([0, -1, 1, 2 ** 31, -2 ** 63, 2 ** 64, 10 ** 30, 0.5, -1e300]), lambda: random.choice([True, False, None])]
+    if depth < 3:
+        kinds += [lambda: [random_value(random, depth + 1) for _ in range(random.randrange(4))],
+                  lambda: {random.choice(NAMES): random_value(random, depth + 1) for _ in range(random.randrange(4))}]
+    return random.choice(kinds)()
+
+
+NAMES = ('code', 'silent', 'store_history', 'user_expressions', 'allow_stdin', 'stop_on_error', 'cursor_pos', 'detail_level', 'hist_access_type',
+         'n', 'pattern', 'unique', 'session', 'start', 'stop', 'output', 'raw', 'comm_id', 'target_name', 'data', 'value', 'restart', 'seq', 'command')
+KINDS = ('execute', 'complete', 'inspect', 'is_complete', 'history', 'kernel_info', 'comm_info', 'connect', 'nothing')
+
+
+def test_random_messages(case):
+    import random as library
+    random = library.Random(13)
+    k = case.kernel()
+    for _ in range(400):
+        content = {random.choice(NAMES): random_value(random) for _ in range(random.randrange(6))}
+        k.published(k.send(random.choice(KINDS) + '_request', content), wait=60)
+        if random.random() < 0.1:
+            k.send(random.choice(('debug_request', 'kernel_info_request', 'interrupt_request', 'x')), content, 'control')
+    frames = frames_of(k)
+    for _ in range(400):
+        broken = list(frames)
+        at = random.randrange(len(broken))
+        piece = bytearray(broken[at])
+        for _ in range(random.randrange(1, 4)):
+            if piece:
+                piece[random.randrange(len(piece))] = random.randrange(256)
+        broken[at] = bytes(piece)
+        del broken[len(broken) - random.choice((0, 0, 0, 1, 2)):]
+        raw(k, broken or [b''])
+    assert k.value('6 * 7') == '42'

@@ -48,6 +48,14 @@ def test_a_child_process_writes_into_the_cell(case):
     assert k.good('!echo by the shell').text() == 'by the shell\n'
 
 
+def test_a_child_that_writes_for_ever_holds_nobody_up(case):
+    k = case.kernel()
+    result = k.good('import subprocess\nendless = subprocess.Popen(["yes"])\nfor i in range(300):\n    print("mine", i)\nendless.kill()')
+    assert result.text().count('mine') == 300 or result.of('display_data'), 'they may stand beyond the bound'
+    assert result.seconds < 10, result.seconds
+    assert k.value('1') == '1'
+
+
 def test_silent_and_not_kept(case):
     k = case.kernel()
     silent = k.run('y = 5\nprint("heard")\ny', silent=True)
