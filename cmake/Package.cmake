@@ -43,7 +43,7 @@ if(TARGET tsr)
   install(FILES scripts/completions/tsr.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
     COMPONENT program)
 endif()
-foreach(program tsr-kernel)  # optional (Notebook.cmake), and looked for beside tsr
+foreach(program tsr-kernel tsr-page)  # optional (Notebook.cmake), and looked for beside tsr
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program OPTIONAL)
   endif()
