@@ -26,7 +26,7 @@ bool open_browser(const std::string& url, const std::string& folder) {
   const std::string text =
       "<!doctype html><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=" +
       url + "\"><title>Tessera</title>";
-  if (!place || write_whole(place.get(), "open.html", text, 0600, true) != 0) return false;
+  if (!place || write_whole(place.get(), "open.html", text, 0600, true, false) != 0) return false;
   const std::string file = folder + "/open.html";
   // Twice removed: nobody has to wait for the browser.
   const pid_t child = fork();

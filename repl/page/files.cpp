@@ -216,11 +216,11 @@ std::optional<FileText> Folder::read(std::string_view file, std::string& problem
   return FileText{std::move(*text), stamp_of(info)};
 }
 
-int write_whole(int folder, const std::string& name, std::string_view text, unsigned mode, bool replaces) {
+int write_whole(int folder, const std::string& name, std::string_view text, unsigned mode, bool replaces, bool lasts) {
   const std::string temporary = "." + name.substr(0, NAME_MAX - 24) + "." + random_token().substr(0, 12) + ".tmp";
   Descriptor file(openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return errno;
-  bool good = write_all(file.get(), text) && fchmod(file.get(), mode) == 0 && fsync(file.get()) == 0;
+  bool good = write_all(file.get(), text) && fchmod(file.get(), mode) == 0 && (!lasts || fsync(file.get()) == 0);
   if (good) {
     good = renameat2(folder, temporary.c_str(), folder, name.c_str(), replaces ? 0 : RENAME_NOREPLACE) == 0;
     // A file system without the flag: a second name for the file, which never replaces one.
@@ -230,7 +230,7 @@ int write_whole(int folder, const std::string& name, std::string_view text, unsi
   }
   const int error = good ? 0 : errno;
   if (!good) unlinkat(folder, temporary.c_str(), 0);
-  else fsync(folder);
+  else if (lasts) fsync(folder);
   return error;
 }
 
@@ -247,7 +247,7 @@ Folder::Written Folder::write(std::string_view file, std::string_view text, cons
   }
   if (exists && !overwrite && !(known && *known == stamp_of(info))) return known ? Written::kChanged : Written::kExists;
   const unsigned mode = exists ? info.st_mode & 0777 : mode_of_new_files();
-  const int error = write_whole(place->folder.get(), place->name, text, mode, exists);
+  const int error = write_whole(place->folder.get(), place->name, text, mode, exists, true);
   if (error == EEXIST) return Written::kExists;
   if (error != 0) {
     problem = "“" + std::string(file) + "” cannot be written: " + std::strerror(error) +

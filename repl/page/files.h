@@ -53,7 +53,7 @@ class Folder {
 };
 
 // The file's bytes as they are to stand on the disk, in the open folder: under another name first, then renamed. errno or 0.
-// Without `replaces` a file that is there makes it EEXIST.
-int write_whole(int folder, const std::string& name, std::string_view text, unsigned mode, bool replaces);
+// Without `replaces` a file that is there makes it EEXIST. `lasts`: it is on the disk when this returns, for as long as that takes.
+int write_whole(int folder, const std::string& name, std::string_view text, unsigned mode, bool replaces, bool lasts);
 
 }  // namespace tessera::repl::page

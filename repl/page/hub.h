@@ -163,6 +163,7 @@ class Hub {
   Drafts drafts_;
   std::string draft_problem_;
   std::chrono::steady_clock::time_point kept_draft_;
+  std::chrono::steady_clock::duration draft_took_{};
   std::unique_ptr<Loop::Watch> draft_timer_;
 };
 

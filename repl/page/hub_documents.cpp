@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kDraftPause = 300ms;
+constexpr int kDraftShare = 10;  // a tenth of the time at most goes into drafts of a long text
 
 std::string name_of_path(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -98,21 +99,25 @@ void Hub::edit(Tab& tab, const Json& message) {
 // At once after a pause, and then not at each key.
 void Hub::keep_draft_soon() {
   if (draft_timer_) return;
-  if (std::chrono::steady_clock::now() - kept_draft_ > kDraftPause) return keep_draft();
-  draft_timer_ = loop_.after(kDraftPause, [this] {
-    keep_draft();
+  const auto took = std::chrono::ceil<std::chrono::milliseconds>(draft_took_);
+  const auto pause = std::max<std::chrono::milliseconds>(kDraftPause, took * kDraftShare);
+  if (std::chrono::steady_clock::now() - kept_draft_ > pause) return keep_draft();
+  draft_timer_ = loop_.after(pause, [this] {
     draft_timer_.reset();
+    keep_draft();
   });
 }
 
 void Hub::keep_draft() {
-  kept_draft_ = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   if (document_.is_saved()) return;
   const std::string problem =
       drafts_.keep({"", document_.name, document_.path, document_.format, to_utf8(document_.text()), 0});
   if (!problem.empty() && draft_problem_.empty())
     send_all(Json{{"type", "problem"}, {"about", "draft"}, {"text", "What is not saved cannot be kept: " + problem}});
   draft_problem_ = problem;
+  kept_draft_ = std::chrono::steady_clock::now();
+  draft_took_ = kept_draft_ - begin;
 }
 
 // Another document comes: what was not saved of this one stays as a draft.
