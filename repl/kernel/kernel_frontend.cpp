@@ -53,6 +53,17 @@ Json bundle_of(const Forms& forms) {
   return bundle;
 }
 
+// What each form's viewer is told, by its type.
+Json metadata_of(const Forms& forms) {
+  Json metadata = Json::object();
+  for (const Form& form : forms) {
+    if (form.metadata.empty()) continue;
+    Json told = Json::parse(form.metadata, nullptr, false);
+    if (!told.is_discarded()) metadata[form.type] = std::move(told);
+  }
+  return metadata;
+}
+
 Json error_content(const ErrorReport& report) {
   Json lines = Json::array();
   std::string text = coloured_error(report.text, Style::Colours::k16);
@@ -99,13 +110,14 @@ void KernelFrontend::display(const Forms& forms, const std::string& id, bool is_
   Json transient = Json::object();
   if (!id.empty()) transient["display_id"] = id;
   publish(is_update ? "update_display_data" : "display_data",
-          {{"data", bundle_of(forms)}, {"metadata", Json::object()}, {"transient", std::move(transient)}});
+          {{"data", bundle_of(forms)}, {"metadata", metadata_of(forms)}, {"transient", std::move(transient)}});
 }
 
 void KernelFrontend::result(int number, const Forms& forms) {
   for (const Form& form : forms)
     if (form.type == "text/plain") result_text_ = form.data.substr(0, kMostOutputKept);
-  publish("execute_result", {{"execution_count", number}, {"data", bundle_of(forms)}, {"metadata", Json::object()}});
+  publish("execute_result",
+          {{"execution_count", number}, {"data", bundle_of(forms)}, {"metadata", metadata_of(forms)}});
 }
 
 void KernelFrontend::error(const ErrorReport& report) {

@@ -10,10 +10,11 @@
 namespace tessera::repl {
 
 // One thing in each of its forms, by MIME type. `is_bytes`: a file's bytes, which JSON carries as base64; `is_json`: the text
-// of a JSON value, which stands in a message as that value.
+// of a JSON value, which stands in a message as that value. `metadata`: a JSON object for who shows it (a picture's width), or empty.
 struct Form {
   std::string type, data;
   bool is_bytes = false, is_json = false;
+  std::string metadata;
 };
 using Forms = std::vector<Form>;
 

@@ -17,10 +17,10 @@ namespace tessera::repl {
 using namespace lang;
 
 Forms forms_of(const Display& display) {
-  Forms forms{{"text/plain", display.text}};
-  if (!display.html.empty()) forms.push_back({"text/html", display.html});
-  if (!display.svg.empty()) forms.push_back({"image/svg+xml", display.svg});
-  if (!display.png.empty()) forms.push_back({"image/png", display.png, true});
+  Forms forms{{"text/plain", display.text, false, false, ""}};
+  if (!display.html.empty()) forms.push_back({"text/html", display.html, false, false, ""});
+  if (!display.svg.empty()) forms.push_back({"image/svg+xml", display.svg, false, false, ""});
+  if (!display.png.empty()) forms.push_back({"image/png", display.png, true, false, ""});
   for (const Display::Form& form : display.others) {
     if (form.type == "text/plain") {
       forms[0].data = form.data;
@@ -29,8 +29,13 @@ Forms forms_of(const Display& display) {
     const bool is_json = form.type == "application/json" || form.type.ends_with("+json");
     const bool is_text =
         form.type.starts_with("text/") || form.type.ends_with("+xml") || form.type.ends_with("javascript");
-    forms.push_back({form.type, form.data, !is_json && !is_text, is_json});
+    forms.push_back({form.type, form.data, !is_json && !is_text, is_json, ""});
   }
+  for (Form& form : forms)
+    for (const auto& [type, metadata] : display.metadata)
+      if (type == form.type) form.metadata = metadata;
+  // Who asks for some forms only may not have asked for the text.
+  if (forms[0].data.empty() && forms.size() > 1) forms.erase(forms.begin());
   return forms;
 }
 
@@ -107,12 +112,14 @@ void NotebookClient::say(Say&& what) {
 void NotebookClient::write(std::string_view text) { print(false, text); }
 
 void NotebookClient::show_result(int number, const Display& value) {
+  output_.write(true, value.problems);
   say([&] { frontend_.result(number, forms_of(value)); });
 }
 
 void NotebookClient::show(const Display& what) { show_named(what, "", false); }
 
 void NotebookClient::show_named(const Display& what, const std::string& id, bool is_update) {
+  output_.write(true, what.problems);
   say([&] { frontend_.display(forms_of(what), id, is_update); });
 }
 

@@ -32,6 +32,15 @@ Json to_json(const Forms& forms) {
   return out;
 }
 
+// A message with the forms, and what their viewers are told.
+Json with_forms(Json message, const Forms& forms) {
+  message["forms"] = to_json(forms);
+  for (const Form& form : forms)
+    if (std::optional<Json> told = form.metadata.empty() ? std::nullopt : parse_json(form.metadata))
+      message["metadata"][form.type] = std::move(*told);
+  return message;
+}
+
 // How many of the last bytes begin a character that has no end yet.
 size_t unfinished(std::string_view text) {
   for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
@@ -65,12 +74,11 @@ void WorkerFrontend::stream(bool is_error, std::string_view text) {
 }
 
 void WorkerFrontend::display(const Forms& forms, const std::string& id, bool is_update) {
-  channel_.write(
-      {{"type", "display"}, {"block", block_.load()}, {"forms", to_json(forms)}, {"id", id}, {"update", is_update}});
+  channel_.write(with_forms({{"type", "display"}, {"block", block_.load()}, {"id", id}, {"update", is_update}}, forms));
 }
 
 void WorkerFrontend::result(int number, const Forms& forms) {
-  channel_.write({{"type", "result"}, {"block", block_.load()}, {"number", number}, {"forms", to_json(forms)}});
+  channel_.write(with_forms({{"type", "result"}, {"block", block_.load()}, {"number", number}}, forms));
 }
 
 void WorkerFrontend::error(const ErrorReport& report) {

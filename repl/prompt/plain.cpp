@@ -19,7 +19,9 @@ class PlainClient : public Client {
     const bool several = value.text.find('\n') != std::string::npos;
     terminal_.write_out("Out[" + std::to_string(number) + "]: " + (several ? "\n" : "") + value.text + "\n");
   }
-  void show(const Display& what) override { terminal_.write_out(what.text + "\n"); }
+  void show(const Display& what) override {
+    if (!what.text.empty()) terminal_.write_out(what.text + "\n");
+  }
   void show_error(lang::Interpreter&, const lang::Value&, std::string_view text) override {
     terminal_.write_error(text);
   }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lang/core/value.h"
@@ -30,6 +31,9 @@ struct Display {
   std::string text;            // without colours, without a newline at its end
   std::string html, svg, png;  // may be empty; png: the file's bytes
   std::vector<Form> others;
+  std::vector<std::pair<std::string, std::string>>
+      metadata;          // what a form's viewer is told, by the form's type: JSON objects
+  std::string problems;  // the tracebacks of methods that were to give a form and raised
 };
 
 struct LiveTensors;

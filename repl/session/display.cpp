@@ -1,14 +1,17 @@
 #include "repl/session/display.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/objects/module.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
+#include "repl/session/uncaught.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -16,30 +19,62 @@ using namespace lang;
 namespace {
 
 constexpr std::pair<const char*, std::string_view> kMethods[] = {
-    {"_repr_png_", "image/png"},          {"_repr_svg_", "image/svg+xml"}, {"_repr_html_", "text/html"},
-    {"_repr_markdown_", "text/markdown"}, {"_repr_latex_", "text/latex"},  {"_repr_jpeg_", "image/jpeg"},
+    {"_repr_png_", "image/png"},
+    {"_repr_svg_", "image/svg+xml"},
+    {"_repr_html_", "text/html"},
+    {"_repr_markdown_", "text/markdown"},
+    {"_repr_latex_", "text/latex"},
+    {"_repr_jpeg_", "image/jpeg"},
     {"_repr_json_", "application/json"},
+    {"_repr_pdf_", "application/pdf"},
+    {"_repr_javascript_", "application/javascript"},
 };
 
-// What the method of its class answers; Undefined: there is none, it raises, or it says None.
-Value answer_of(Interpreter& in, const Value& value, const char* method) {
-  Str* const name = intern(in, method);
-  if (type_lookup(value.as_object()->type, name).is_undefined()) return Value();
+bool has_method(Interpreter& in, const Value& value, const char* method) {
+  return value.is_object() && value.as_object()->kind == ObjectKind::Instance &&
+         !type_lookup(value.as_object()->type, intern(in, method)).is_undefined();
+}
+
+// What the method of its class answers; Undefined: there is none, it raises, or it says None. A method that is asked for several forms
+// is told that all are wanted.
+Value answer_of(Interpreter& in, const Value& value, const char* method, std::string& problems,
+                bool is_bundle = false) {
+  if (!has_method(in, value, method)) return Value();
   try {
-    const Value form = call_method(in, value, name);
+    const Value bound = get_attr(in, value, intern(in, method));
+    const Value wanted[] = {Value::none(), Value::none()};
+    const Value names = make_tuple(in, {make_str(in, "include"), make_str(in, "exclude")});
+    const Value form = call(in, bound, is_bundle ? Args{wanted, 2, as_tuple(names)} : Args{});
     return form.is_none() ? Value() : form;
   } catch (const std::exception&) {
     if (in.is_stopping()) throw;
+    // NotImplementedError: it has none this time.
+    const Value exception = current_native_exception(in);
+    if (!is_error(in, exception, ErrorKind::NotImplementedError)) problems += text_of_exception(in, exception);
     return Value();
   }
 }
 
-void add_form(Interpreter& in, std::string_view type, const Value& form, Display& display) {
+Value call_in(Interpreter& in, const char* module, const char* function, const Value& argument) {
+  return call_method(in, Value(static_cast<Object*>(in.import(module))), intern(in, function), {argument});
+}
+
+bool is_json_type(std::string_view type) { return type == "application/json" || type.ends_with("+json"); }
+
+bool is_base64_type(std::string_view type) {
+  return (type.starts_with("image/") && !type.ends_with("+xml")) || type == "application/pdf";
+}
+
+void add_form(Interpreter& in, std::string_view type, const Value& given, Display& display) {
+  const bool has_metadata = is_tuple(given) && as_tuple(given)->size == 2;
+  Value form = has_metadata ? (*as_tuple(given))[0] : given;
+  if (has_metadata && is_dict((*as_tuple(given))[1]))
+    display.metadata.emplace_back(type, str_text(in, call_in(in, "json", "dumps", (*as_tuple(given))[1])));
+  if (is_str(form) && is_base64_type(type)) form = call_in(in, "binascii", "a2b_base64", form);
   std::string data;
   if (is_str(form)) data = text_of(form);
   else if (is_bytes(form)) data = as_bytes(form)->view();
-  else if (type == "application/json" || type.ends_with("+json"))
-    data = str_text(in, call_method(in, Value(static_cast<Object*>(in.import("json"))), intern(in, "dumps"), {form}));
+  else if (is_json_type(type)) data = str_text(in, call_in(in, "json", "dumps", form));
   else return;
   if (type == "text/plain") display.text = std::move(data);
   else if (type == "text/html") display.html = std::move(data);
@@ -48,17 +83,61 @@ void add_form(Interpreter& in, std::string_view type, const Value& form, Display
   else display.others.push_back({std::string(type), std::move(data)});
 }
 
-}  // namespace
+bool has_form(const Display& display, std::string_view type) {
+  if (type == "text/html") return !display.html.empty();
+  if (type == "image/svg+xml") return !display.svg.empty();
+  if (type == "image/png") return !display.png.empty();
+  return std::ranges::any_of(display.others, [&](const Display::Form& form) { return form.type == type; });
+}
 
-void add_form_bundle(Interpreter& in, const Value& bundle, Display& display) {
-  // With metadata behind it, which nobody here asks for.
-  const Value& forms = is_tuple(bundle) && as_tuple(bundle)->size > 0 ? (*as_tuple(bundle))[0] : bundle;
-  if (!is_dict(forms)) return;
-  std::vector<std::pair<Value, Value>> items;  // JSON is written by a script, which might change the dict
+// By MIME type. A copy: JSON is written by a script, which might change the dict.
+std::vector<std::pair<Value, Value>> items_of(const Value& forms) {
+  std::vector<std::pair<Value, Value>> items;
+  if (!is_dict(forms)) return items;
   dict_for_each(as_dict(forms), [&](const Value& type, const Value& form) {
     if (is_str(type)) items.emplace_back(type, form);
   });
-  for (const auto& [type, form] : items) add_form(in, text_of(type), form, display);
+  return items;
+}
+
+}  // namespace
+
+void add_form_bundle(Interpreter& in, const Value& bundle, Display& display) {
+  const bool has_metadata = is_tuple(bundle) && as_tuple(bundle)->size == 2;
+  for (const auto& [type, form] : items_of(has_metadata ? (*as_tuple(bundle))[0] : bundle))
+    add_form(in, text_of(type), form, display);
+  if (has_metadata) add_metadata(in, (*as_tuple(bundle))[1], display);
+}
+
+void add_metadata(Interpreter& in, const Value& metadata, Display& display) {
+  for (const auto& [type, told] : items_of(metadata))
+    if (is_dict(told)) display.metadata.emplace_back(text_of(type), str_text(in, call_in(in, "json", "dumps", told)));
+}
+
+bool keep_forms(Interpreter& in, const Value& include, const Value& exclude, Display& display) {
+  const auto is_kept = [&](std::string_view type) {
+    const Value name = make_str(in, type);
+    return (!truth(in, include) || contains(in, include, name)) && !(truth(in, exclude) && contains(in, exclude, name));
+  };
+  if (!is_kept("text/plain")) display.text.clear();
+  if (!is_kept("text/html")) display.html.clear();
+  if (!is_kept("image/svg+xml")) display.svg.clear();
+  if (!is_kept("image/png")) display.png.clear();
+  std::erase_if(display.others, [&](const Display::Form& form) { return !is_kept(form.type); });
+  return !(display.text.empty() && display.html.empty() && display.svg.empty() && display.png.empty() &&
+           display.others.empty());
+}
+
+bool shows_itself(Interpreter& in, const Value& value) {
+  if (!has_method(in, value, "_ipython_display_")) return false;
+  const RunScope run(in.vm());
+  try {
+    call_method(in, value, intern(in, "_ipython_display_"));
+    return true;
+  } catch (const std::exception&) {
+    if (in.is_stopping()) throw;
+    return false;
+  }
 }
 
 // Scripts run here, under the limits of a run.
@@ -66,11 +145,13 @@ Display display_of(Interpreter& in, const Value& value) {
   const RunScope run(in.vm());
   Display display;
   display.text = repr_text(in, value);
-  if (!value.is_object() || value.as_object()->kind != ObjectKind::Instance) return display;
-  for (const auto& [method, type] : kMethods)
-    if (const Value form = answer_of(in, value, method); !form.is_undefined()) add_form(in, type, form, display);
-  if (const Value bundle = answer_of(in, value, "_repr_mimebundle_"); !bundle.is_undefined())
+  if (const Value bundle = answer_of(in, value, "_repr_mimebundle_", display.problems, true); !bundle.is_undefined())
     add_form_bundle(in, bundle, display);
+  for (const auto& [method, type] : kMethods) {
+    if (has_form(display, type)) continue;
+    if (const Value form = answer_of(in, value, method, display.problems); !form.is_undefined())
+      add_form(in, type, form, display);
+  }
   return display;
 }
 

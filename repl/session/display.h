@@ -7,11 +7,21 @@
 namespace tessera::repl {
 
 // Its text by repr(), and what the methods of its class answer that IPython asks as well: _repr_png_, _repr_svg_, _repr_html_,
-// _repr_markdown_, _repr_latex_, _repr_jpeg_, _repr_json_, _repr_mimebundle_. Throws what __repr__ raises; a form whose
-// method raises is not there.
+// _repr_markdown_, _repr_latex_, _repr_jpeg_, _repr_json_, _repr_javascript_, _repr_pdf_, and before these _repr_mimebundle_. Throws
+// what __repr__ raises; a form whose method raises is not there, and `problems` says so.
 Display display_of(lang::Interpreter& in, const lang::Value& value);
 
-// A dict of texts and bytes by MIME type; what is no JSON text for a JSON type is written as such.
+// Calls its _ipython_display_, which shows it in its own way; false: it has none, or it raises.
+bool shows_itself(lang::Interpreter& in, const lang::Value& value);
+
+// A dict of texts and bytes by MIME type, or with metadata behind it; what is no JSON text for a JSON type is written as such, and a
+// text for a picture is taken as base64.
 void add_form_bundle(lang::Interpreter& in, const lang::Value& bundle, Display& display);
+
+// A dict of dicts by MIME type; who has something else says nothing.
+void add_metadata(lang::Interpreter& in, const lang::Value& metadata, Display& display);
+
+// Leaves the forms whose types are in `include`, where that is not None or empty, and not in `exclude`; false: none are left.
+bool keep_forms(lang::Interpreter& in, const lang::Value& include, const lang::Value& exclude, Display& display);
 
 }  // namespace tessera::repl

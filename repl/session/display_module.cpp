@@ -16,18 +16,22 @@ namespace {
 
 Client& client_of(const Args& args) { return *static_cast<Client*>(args.callee->data); }
 
-// show(value, id, is_update): in each of its forms.
+// show(value, id, is_update, include, exclude, metadata): in each of its forms, or in those that are asked for.
 Value show_value(Interpreter& in, const Args& args) {
+  if (shows_itself(in, args[0])) return Value::none();
   Display display = display_of(in, args[0]);
   client_of(args).add_forms(in, args[0], display);
+  if (!keep_forms(in, args[3], args[4], display)) return Value::none();
+  add_metadata(in, args[5], display);
   client_of(args).show_named(display, std::string(text_of(args[1])), truth(in, args[2]));
   return Value::none();
 }
 
-// publish(forms, id, is_update): texts and bytes by MIME type.
+// publish(forms, id, is_update, metadata): texts and bytes by MIME type.
 Value publish(Interpreter& in, const Args& args) {
   Display display;
   add_form_bundle(in, args[0], display);
+  add_metadata(in, args[3], display);
   client_of(args).show_named(display, std::string(text_of(args[1])), truth(in, args[2]));
   return Value::none();
 }
@@ -49,8 +53,10 @@ struct Row {
   NativeFn function;
 };
 constexpr Row kRows[] = {
-    {"show", "show(value, id: str, is_update, /)", "Show a value in each of its forms.", show_value},
-    {"publish", "publish(forms: dict, id: str, is_update, /)", "Show texts and bytes by MIME type.", publish},
+    {"show", "show(value, id: str, is_update, include=None, exclude=None, metadata=None, /)",
+     "Show a value in its forms.", show_value},
+    {"publish", "publish(forms: dict, id: str, is_update, metadata=None, /)", "Show texts and bytes by MIME type.",
+     publish},
     {"clear", "clear(wait, /)", "Take away what the block has shown.", clear},
     {"ask_hidden", "ask_hidden(prompt: str, /)", "A line that nobody shall see.", ask_hidden},
 };

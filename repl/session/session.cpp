@@ -140,9 +140,14 @@ Value Session::execute(const std::string& text) {
 
 void Session::show(const Value& value) {
   if (value.is_undefined() || value.is_none() || keep_ == Keep::kSilent) return;
-  Display display = display_of(in_, value);
-  client_.add_forms(in_, value, display);
+  const bool is_shown = shows_itself(in_, value);
+  Display display;
+  if (!is_shown) {
+    display = display_of(in_, value);
+    client_.add_forms(in_, value, display);
+  }
   if (keep_ == Keep::kAll) results_.keep(number_, value);
+  if (is_shown) return;
   client_.show_result(number_, display);
 }
 

@@ -61,6 +61,104 @@ TEST_CASE("a display is found again by its name") {
   CHECK((r.said[2].kind == "clear" && r.said[2].flag));
 }
 
+TEST_CASE("a bundle of forms stands before single ones, with its metadata") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "class A:\n  def __repr__(self): return 'an A'\n  def _repr_html_(self): return 'single'\n  def _repr_latex_(self): return '$a$', {'k': 1}\n"
+      "  def _repr_png_(self): return 'iVBORw=='\n  def _repr_mimebundle_(self, include, exclude):\n"
+      "    return {'text/html': 'bundled', 'application/x+json': {'a': [1]}, 'image/svg+xml': '<svg/>', 'text/x': b'x', 'no/form': 3, 4: 5}, "
+      "{'text/html': {'isolated': True}, 'text/x': 3}\nA()");
+  const auto* result = r.last("result");
+  REQUIRE(result != nullptr);
+  CHECK(result->text == "an A");
+  CHECK(Recorder::form(*result, "text/html") == "bundled");
+  CHECK(Recorder::form(*result, "text/latex") == "$a$");
+  CHECK(Recorder::form(*result, "image/png") == "\x89PNG");
+  CHECK(Recorder::form(*result, "image/svg+xml") == "<svg/>");
+  CHECK(json::parse(Recorder::form(*result, "application/x+json")) == json{{"a", {1}}});
+  CHECK(result->forms.size() == 7);
+  for (const Form& form : result->forms)
+    CHECK(form.metadata == (form.type == "text/html"    ? R"({"isolated": true})"
+                            : form.type == "text/latex" ? R"({"k": 1})"
+                                                        : ""));
+  CHECK(r.last("stderr") == nullptr);
+}
+
+TEST_CASE("a form whose method raises is told, and the others are shown") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "class A:\n  def __repr__(self): return 'an A'\n  def _repr_html_(self): return 1 / 0\n"
+      "  def _repr_png_(self): raise NotImplementedError\n  def _repr_markdown_(self): return None\n  def _repr_latex_(self): return '$a$'\nA()");
+  REQUIRE(r.said.size() == 2);
+  CHECK(r.said[0].kind == "stderr");
+  CHECK(r.said[0].text.find("ZeroDivisionError") != std::string::npos);
+  CHECK(r.said[0].text.find("NotImplementedError") == std::string::npos);
+  CHECK(r.said[1].forms.size() == 2);
+  CHECK(n.run("A").last("result")->text == "<class '__main__.A'>");
+}
+
+TEST_CASE("what shows itself is not shown twice, and is kept") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "class A:\n  def __repr__(self): return 'an A'\n  def _ipython_display_(self): print('here')\n"
+      "class B(A):\n  def _ipython_display_(self): raise NotImplementedError\ndisplay(A())\nA()");
+  CHECK((r.last("result") == nullptr && r.last("display") == nullptr));
+  CHECK(r.all("stdout") == "here\nhere\n");
+  CHECK(n.run("_").all("stdout") == "here\n");
+  CHECK(n.run("B()").last("result")->text == "an A");
+}
+
+TEST_CASE("forms that are asked for, and forms as they are given") {
+  Notebook n;
+  n.run("from IPython.display import *\nfrom IPython import display as module");
+  const Recorder& r = n.run(
+      "display(HTML('<b>', metadata={'a': 1}), include=['text/html'])\ndisplay(HTML('<i>'), exclude=['text/html'], metadata={'text/plain': {'b': 2}})\n"
+      "display_html(3)\ndisplay_html('<u>', raw=True)\ndisplay({'application/json': {'k': None}, 'image/png': b'PNG'}, raw=True, metadata={'image/png': {'width': 3}})\n"
+      "display(display_id='empty')\nmodule.display(Pretty('p'))\npublish_display_data({'text/plain': 'q'}, transient={'display_id': 'z'})");
+  REQUIRE(r.said.size() == 7);
+  CHECK((r.said[0].forms.size() == 1 && r.said[0].text == "<b>" && r.said[0].forms[0].metadata == R"({"a": 1})"));
+  CHECK((r.said[1].forms.size() == 1 && r.said[1].text == "<IPython.core.display.HTML object>" &&
+         r.said[1].forms[0].metadata == R"({"b": 2})"));
+  CHECK((r.said[2].forms.size() == 1 && r.said[2].forms[0].type == "text/html" && r.said[2].text == "<u>"));
+  CHECK(r.said[3].forms.size() == 2);
+  CHECK(json::parse(Recorder::form(r.said[3], "application/json")) == json{{"k", nullptr}});
+  CHECK(r.said[3].forms[0].metadata == R"({"width": 3})");
+  CHECK((r.said[4].text.empty() && r.said[4].id == "empty"));
+  CHECK(r.said[5].text == "p");
+  CHECK((r.said[6].text == "q" && r.said[6].id == "z"));
+  CHECK(n.run("display(3, raw=True)").last("error")->error.name == "TypeError");
+  CHECK(n.run("update_display(1)").last("error")->error.name == "TypeError");
+}
+
+TEST_CASE("a picture's width goes with it, and a file that is not there is told") {
+  Notebook n;
+  n.run("from IPython.display import *");
+  const auto* shown = n.run("Image(b'\\x89PNG\\r\\n\\x1a\\n', width=300)").last("result");
+  REQUIRE(shown != nullptr);
+  CHECK(Recorder::form(*shown, "image/png") == "\x89PNG\r\n\x1a\n");
+  CHECK(shown->forms.back().metadata == R"({"width": 300})");
+  CHECK(n.run("Image('none.png')").all("stderr").find("FileNotFoundError") != std::string::npos);
+  const auto* linked = n.run("Image(url='a.png')").last("result");
+  CHECK(Recorder::form(*linked, "text/html") == "<img src=\"a.png\"/>");
+}
+
+TEST_CASE("clearing and updating") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "from IPython.display import *\nprint('a')\nclear_output()\nh = DisplayHandle('n')\nh.display(1)\nh.update(2)\nupdate_display(3, display_id='n')\n"
+      "display(4, clear=True)\nbar = ProgressBar(2)\nbar.display()\nbar.progress = 1\na = display(5, display_id=True)\nb = display(6, display_id=True)");
+  REQUIRE(r.said.size() == 11);
+  CHECK((r.said[1].kind == "clear" && !r.said[1].flag));
+  CHECK((r.said[2].text == "1" && r.said[2].id == "n" && !r.said[2].flag));
+  CHECK((r.said[3].text == "2" && r.said[3].id == "n" && r.said[3].flag));
+  CHECK((r.said[4].text == "3" && r.said[4].id == "n" && r.said[4].flag));
+  CHECK((r.said[5].kind == "clear" && r.said[5].flag));
+  CHECK((r.said[6].text == "4" && r.said[6].id.empty()));
+  CHECK((r.said[8].flag && !r.said[8].id.empty() && r.said[8].id == r.said[7].id));
+  CHECK(Recorder::form(r.said[8], "text/html").find("value='1'") != std::string::npos);
+  CHECK((!r.said[9].id.empty() && r.said[9].id != r.said[10].id));
+}
+
 TEST_CASE("an error says what, where and the notes") {
   Notebook n;
   n.run("def f(a, b):\n    return a @ b");
