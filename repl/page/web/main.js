@@ -236,7 +236,7 @@ editor.on('cursor', showSelection);
 blocks.on('state', showSelection);
 
 // For tests and for the curious.
-window.tessera = {editor: editor.code, prompt: prompt.code, inspector, connection, blocks};
+window.tessera = {editor: editor.code, prompt: prompt.code, inspector, connection, blocks, cells: () => editor.cells(), runCell: (cell) => runCells([cell])};
 
 document.fonts?.ready.then(() => layout.onResize());
 connection.open();
