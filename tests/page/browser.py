@@ -749,6 +749,51 @@ def examples_open(page, server):
     page.wait(lambda: len(page.js('return tessera.editor.getValue()')) > 100, what='the example')
 
 
+NOTEBOOKS = ROOT / 'scripts/examples/notebooks'
+
+
+def texts_of(cell):
+    """What a code cell of a notebook printed and gave, without blanks that a terminal may break."""
+    out = []
+    for output in cell['outputs']:
+        if output['output_type'] == 'stream' and output['name'] == 'stdout':
+            out.append(''.join(output['text']))
+        elif output['output_type'] == 'execute_result':
+            out.append(''.join(output['data']['text/plain']))
+        elif output['output_type'] == 'error':
+            out.append(output['ename'])
+    return [' '.join(re.sub(r'\x1b\[[0-9;]*m', '', text).split()) for text in out]
+
+
+@test
+def the_founding_documents_as_notebooks(page, server):
+    done = 0
+    for path in sorted(NOTEBOOKS.glob('*.ipynb')):
+        fresh(page)
+        page.find('#examples').click()
+        name = page.wait(lambda: page.js("return [...document.querySelectorAll('[data-example]')].map((b) => b.dataset.example).find((n) => n.endsWith(arguments[0]))", path.name), what=path.name)
+        page.js("document.querySelector(`[data-example='${arguments[0]}']`).click()", name)
+        page.wait(lambda: path.name in page.text('#name'), what=f'{path.name} open')
+        cells = [cell for cell in json.loads(path.read_text())['cells'] if cell['cell_type'] == 'code' and ''.join(cell['source']).strip()]
+        page.wait(lambda: page.count('.cell-run') > 0 or len(cells) < 2)
+        page.js("tessera.connection.send({type: 'clear_log'})")
+        page.wait_text('#log', 'Ready')
+        count = page.js("return tessera.cells().filter((c) => !c.isText).length")
+        check(count >= len(cells), f'{count} cells of code in {path.name}, {len(cells)} in the file')
+        for number in range(count):
+            page.js("tessera.runCell(tessera.cells().filter((c) => !c.isText)[arguments[0]])", number)
+            idle(page, 60)
+        shown = ' '.join(page.js("return document.querySelector('#log').textContent").split())
+        squeezed = shown.replace(' ', '')
+        for cell in cells:
+            for text in texts_of(cell):
+                for line in filter(None, text.split('  ')):
+                    check(line.replace(' ', '') in squeezed, f'{path.name}: {line[:300]!r} is not shown')
+                    done += 1
+    check(done > 0, 'no notebooks')
+    return f'{done} outputs'
+
+
 # --- the screen and the keys
 
 @test
