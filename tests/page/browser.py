@@ -190,7 +190,7 @@ def run_selection(page, server):
 def cells_of_text_are_not_run(page, server):
     run(page, '# %% [markdown]\n# # A title\n# words\n# %% code\nprint("ran")\n')
     page.wait_text('#log', 'ran')
-    same(page.js('return [...tessera.blocks.all()].length'), 1, 'blocks')
+    same(page.count('#log .block'), 1, 'blocks')
 
 
 @test
@@ -470,6 +470,8 @@ def a_flood_is_bounded(page, server):
     page.wait(lambda: page.count('#log .overflow a') == 1, 60, 'the word of what is left out')
     longest = max(page.js('return window.longTasks'), default=0)
     check(longest < 200, f'a task of {longest:.0f} ms')
+    page.reload()
+    page.wait(lambda: page.js('return !!window.tessera') and page.count('#log .overflow a') == 1, 20, 'the log')
     url = page.js("return document.querySelector('#log .overflow a').href")
     size = page.js_async("const done = arguments[1]; fetch(arguments[0]).then((r) => r.arrayBuffer()).then((b) => done(b.byteLength), () => done(-1))", url)
     check(size >= 30_000_000, f'{size} bytes are there')
@@ -656,6 +658,55 @@ def a_lost_connection_loses_nothing(page, server):
 
 
 @test
+def a_tab_is_closed_while_a_block_runs(page, server):
+    first = page.tab()
+    page.new_tab()
+    page.open(server.url)
+    page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+    put(page, 'import time\nfor i in range(20):\n    print("turn", i)\n    time.sleep(0.05)\n')
+    page.find('#run-all').click()
+    page.wait_text('#log', 'turn 3')
+    page.close_tab()
+    page.to_tab(first)
+    page.wait_text('#log', 'turn 19')
+    idle(page)
+    same(marks(page), [[0, 'done']])
+
+
+@test
+def a_long_text_is_edited_without_delay(page, server):
+    text = ''.join(f'# %% cell {n}\n' + 'value = 1  # a line of a long program\n' * 50 for n in range(400))
+    put(page, text)
+    page.wait(lambda: page.count('.cell-run') > 0)
+    page.js('tessera.editor.setCursor(10000, 0); tessera.editor.focus()')
+    time.sleep(0.5)
+    page.js(WATCH_TASKS)
+    page.type('typed here')
+    time.sleep(0.5)
+    longest = max(page.js('return window.longTasks'), default=0)
+    check('typed here' in page.js('return tessera.editor.getLine(10000)'), 'not typed')
+    check(longest < 200, f'a task of {longest:.0f} ms')
+    return f'{len(text) // 1000} kB, 400 cells: the longest task took {longest:.0f} ms'
+
+
+@test
+def another_key_is_said(page, server):
+    other = Server(server.tsr)
+    try:
+        page.open(other.url)
+        page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+        put(page, 'typed = 1\n')
+        page.call('DELETE', '/cookie')
+        page.js('tessera.connection.drop()')
+        page.wait(lambda: 'printed' in page.text('#notices'), what='the word')
+        same(page.js('return tessera.editor.getValue()'), 'typed = 1\n')
+    finally:
+        page.messages()
+        page.open(server.url)
+        other.close()
+
+
+@test
 def reload_keeps_all(page, server):
     run(page, THREE + '# %% four\n1 / 0\n')
     log = page.text('#log')
@@ -680,7 +731,7 @@ def save_as(page, name):
 @test
 def save_and_open_a_program(page, server):
     put(page, 'print("saved")\n')
-    check(not page.js("return document.querySelector('#unsaved').hidden"), 'no mark')
+    page.wait(lambda: not page.js("return document.querySelector('#unsaved').hidden"), what='the mark')
     save_as(page, 'work.tsr')
     page.wait(lambda: page.js("return document.querySelector('#unsaved').hidden"), what='the mark to go')
     same((server.folder / 'work.tsr').read_text(), 'print("saved")\n')
@@ -781,7 +832,9 @@ def the_founding_documents_as_notebooks(page, server):
         count = page.js("return tessera.cells().filter((c) => !c.isText).length")
         check(count >= len(cells), f'{count} cells of code in {path.name}, {len(cells)} in the file')
         for number in range(count):
+            before = page.js('return [...tessera.blocks.all()].length')
             page.js("tessera.runCell(tessera.cells().filter((c) => !c.isText)[arguments[0]])", number)
+            page.wait(lambda: page.js('return [...tessera.blocks.all()].length > arguments[0]', before), what='a block')
             idle(page, 60)
         shown = ' '.join(page.js("return document.querySelector('#log').textContent").split())
         squeezed = shown.replace(' ', '')

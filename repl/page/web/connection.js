@@ -29,9 +29,17 @@ export class Connection extends Events {
       for (const {fail} of this.#asks.values()) fail(new Error('the server is gone'));
       this.#asks.clear();
       this.emit('down', was);
+      if (!was) this.#askWhy();
       this.#timer = setTimeout(() => this.open(), this.#wait);
       this.#wait = Math.min(this.#wait * 1.6, kLongestWait);
     };
+  }
+
+  // A browser does not say why there was no connection: a server that has no place for us answers this as well.
+  async #askWhy() {
+    try {
+      if ((await fetch('icon.svg', {cache: 'no-store'})).status === 403) this.emit('forbidden');
+    } catch { /* there is no server */ }
   }
 
   #take(data) {

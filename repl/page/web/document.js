@@ -3,7 +3,7 @@
 // `base` is the text of the server's `version`. What the editor has beyond it goes out as one change; until that is answered no other
 // goes. When another tab was faster the server refuses ours: where the two touched different places both are kept, else a person
 // decides. Nothing that was typed is lost on the way, nor while there is no server.
-import {byId} from './dom.js';
+import {byId, later} from './dom.js';
 import {difference} from './editor.js';
 import {Events} from './events.js';
 
@@ -30,7 +30,7 @@ export class Document extends Events {
     this.#editor = editor;
     editor.on('changes', () => {
       if (this.#known) this.#schedule();
-      this.#showName();
+      this.#showSaved();
     });
     connection.on('document', (message) => this.take(message));
     connection.on('edited', (message) => this.#edited(message));
@@ -189,6 +189,9 @@ export class Document extends Events {
       drop: () => this.#forgetDraft(),
     });
   }
+
+  // Of a long text not at each key.
+  #showSaved = later(() => this.#showName(), 80);
 
   #showName() {
     const name = this.name || 'untitled.tsr';

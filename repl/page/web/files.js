@@ -29,16 +29,16 @@ export class Files {
   }
 
   async chooseExample() {
-    const groups = new Map();
+    const groups = new Map([['Notebooks', []]]);  // first: they explain what they do
     for (const example of this.examples) {
       const group = example.group || 'Examples';
       if (!groups.has(group)) groups.set(group, []);
       groups.get(group).push(example);
     }
     const chosen = await dialog('Examples', (close) => make('div', {class: 'choices'}, this.examples.length === 0 && make('p', {class: 'empty'}, 'The server has no examples.'),
-      [...groups].map(([group, list]) => make('section', {}, make('h3', {}, group), list.map((example) =>
+      [...groups].filter(([, list]) => list.length > 0).map(([group, list]) => make('section', {}, make('h3', {}, group), list.map((example) =>
         make('button', {type: 'button', class: 'choice', 'data-example': example.name, onclick: () => close(example)},
-          make('b', {}, example.title || example.name), make('span', {class: 'dim'}, example.about ?? '')))))), 'list');
+          make('b', {}, example.title || example.name), make('span', {class: 'dim'}, (example.about ?? '').replace(/[*`]/g, ''))))))), 'list');
     if (chosen && await this.#mayReplace()) this.#connection.send({type: 'open', example: chosen.name});
   }
 

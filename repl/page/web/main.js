@@ -119,6 +119,8 @@ connection.on('down', (was) => {
   blocks.emit('state');
   if (was) notice('The server is gone. What you type stays here; this page connects again by itself.', {kind: 'bad', name: 'gone'});
 });
+connection.on('forbidden', () => notice('Another server answers at this address, or this browser has lost its key. Open the address that `tsr serve` has printed; what you typed stays here.',
+                                      {kind: 'bad', name: 'gone'}));
 
 // Outputs that a notebook was saved with; they are no part of the log.
 function showOutputs(message) {
@@ -141,7 +143,7 @@ doc.on('draft', ({take: takeIt, drop}) => notice('This browser kept changes of t
 doc.onConflict = () => question('Changed in two places', 'Another tab changed the same lines. Which text shall stand? (Undo brings the other one back.)',
   [['mine', 'Keep mine'], ['theirs', 'Take theirs']]);
 
-connection.on('log_cleared', () => replay([]));
+connection.on('log_cleared', () => terminal.clear());
 connection.on('offer', ({text}) => { if (editor.text.trim()) editor.insertCell(text); else editor.setText(text, '+offer'); });
 connection.on('problem', ({text, about}) => {
   notice(about ? `${about}: ${text}` : text, {kind: 'bad', name: `problem-${about ?? ''}`});
@@ -211,15 +213,17 @@ const buttons = {'run-all': actions.runAll, 'run-cell': actions.runCell, 'run-se
                  clear: actions.clear, examples: () => files.chooseExample(), open: actions.open, 'menu-new': () => files.new(), keys: () => showKeys(),
                  save: (event) => files.save(event.shiftKey)};
 for (const [id, action] of Object.entries(buttons)) byId(id).addEventListener('click', action);
+const showTheme = (word) => { byId('theme').setAttribute('aria-label', `Colours: ${word}`); byId('theme').title = `Colours: ${word}`; };
+showTheme(window.tesseraTheme.word());
 byId('theme').addEventListener('click', () => {
   const word = window.tesseraTheme.next();
-  byId('theme').setAttribute('aria-label', `Colours: ${word}`);
+  showTheme(word);
   say(`Colours: ${word}`);
 });
 
 // --- what the worker does
 
-const kWords = {starting: 'starting', idle: 'ready', running: 'running', waiting: 'waits for a line', gone: 'no server'};
+const kWords = {starting: 'starting', idle: 'ready', running: 'running', waiting: 'waits for input', gone: 'no server'};
 
 blocks.on('state', () => {
   const busy = blocks.isBusy;
