@@ -31,10 +31,11 @@ def test(f):
 class Server:
     """`tsr serve` of a folder of its own."""
 
-    def __init__(self, tsr):
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix='tessera-page-'))
+    def __init__(self, tsr, home=None):
+        self.tsr = tsr
+        self.home = pathlib.Path(home or tempfile.mkdtemp(prefix='tessera-page-'))
         self.folder = self.home / 'files'
-        self.folder.mkdir()
+        self.folder.mkdir(exist_ok=True)
         environment = {**os.environ, 'HOME': str(self.home), 'XDG_STATE_HOME': str(self.home / 'state'), 'TESSERA_HISTORY': str(self.home / 'history')}
         self.port = free_port()
         self.process = subprocess.Popen([tsr, 'serve', '--port', str(self.port), '--no-browser', str(self.folder)], env=environment, stdin=subprocess.DEVNULL,
@@ -75,6 +76,10 @@ def fresh(page, text=''):
     page.js("tessera.connection.send({type: 'clear_log'})")
     page.wait_text('#log', 'Ready')
     put(page, text)
+
+
+def loaded(page):
+    page.wait(lambda: page.js('return window.tessera?.isReady === true'), what='the page')
 
 
 def put(page, text):
@@ -184,6 +189,12 @@ def run_selection(page, server):
     page.find('#run-selection').click()
     page.wait_text('#log', 'inner 5')
     check('print(1)' not in page.text('#log'))
+    # An error in it stands where it is in the editor.
+    put(page, 'if True:\n    b = 1\n    b + nothing\n')
+    page.js('tessera.editor.setSelection({line: 1, ch: 0}, {line: 3, ch: 0})')
+    page.press('ctrl', 'alt', 'enter')
+    page.wait(lambda: page.count('.error-box') == 1, what='the error')
+    same(page.js("const p = tessera.editor.getAllMarks().find((m) => m.className === 'error-mark').find(); return [p.from.line, p.from.ch, p.to.ch]"), [2, 8, 15])
 
 
 @test
@@ -300,6 +311,18 @@ def streams_and_colours(page, server):
     same(page.js("return document.querySelector('.a-red').textContent"), 'red')
     check(page.count('.stream-stderr') == 1)
     check('<b>not html</b>' in page.text('#log'))
+
+
+@test
+def what_a_terminal_makes_of_it(page, server):
+    rows = '''const done = arguments[1]; import('/ansi.js').then(({Screen}) => { const s = new Screen(); arguments[0].forEach((t) => s.write(t)); done(s.rows.map((r) => r.text)); })'''
+    for pieces, wanted in ((['abc\rX'], ['Xbc']), (['abc\r\x1b[KX'], ['X']), (['one\ntwo\x1b[A\rONE\n'], ['ONE', 'two']), (['\x1b[3', '1mred\x1b[', '0m'], ['red']),
+                           (['ab\b\bX'], ['Xb']), (['a\tb'], ['a       b']), (['\x1b]0;title\x07text'], ['text']), (['12345\x1b[3DX'], ['12X45']), (['\x1b'], ['']),
+                           (['a\r\n', 'b\r\n'], ['a', 'b', ''])):
+        same(page.js_async(rows, pieces), wanted, repr(pieces))
+    styles = page.js_async('''const done = arguments[1]; import('/ansi.js').then(({Screen}) => { const s = new Screen(); s.write(arguments[0]); done(s.rows[0].runs); })''',
+                           'a\x1b[1;32mb\x1b[38;5;196mc\x1b[48;2;1;2;3md\x1b[0me')
+    same(styles, [[1, ''], [1, 'a-bold a-green'], [1, 'a-bold #ff0000'], [1, 'a-bold #ff0000 ^#010203'], [1, '']])
 
 
 @test
@@ -551,6 +574,19 @@ def a_graph_is_drawn(page, server):
     page.wait(lambda: page.text('.detail-name') == 'w', what='the tensor')
 
 
+@test
+def a_large_graph(page, server):
+    took, width, height, count = page.js_async('''const done = arguments[0]; import('/graph_layout.js').then(({layOut}) => {
+        // Residual blocks: each node uses the last one, the one four before, and a leaf.
+        const nodes = [];
+        for (let i = 0; i < 200; ++i) nodes.push({inputs: [i + 1 < 200 ? i + 1 : -1, i + 4 < 200 ? i + 4 : -1, 200 + i].filter((n) => n >= 0), width: 60, height: 30});
+        for (let i = 0; i < 200; ++i) nodes.push({inputs: [], width: 60, height: 30});
+        const start = performance.now(), {places, edges, width, height} = layOut(nodes);
+        done([performance.now() - start, width, height, places.filter(({x, y}) => Number.isFinite(x) && Number.isFinite(y)).length]); })''')
+    check(took < 500 and count == 400 and 0 < width < 20000 and height > 0, f'{took:.0f} ms, {width} x {height}, {count} places')
+    return f'400 nodes in {took:.0f} ms'
+
+
 # --- editing
 
 @test
@@ -662,7 +698,7 @@ def a_tab_is_closed_while_a_block_runs(page, server):
     first = page.tab()
     page.new_tab()
     page.open(server.url)
-    page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+    loaded(page)
     put(page, 'import time\nfor i in range(20):\n    print("turn", i)\n    time.sleep(0.05)\n')
     page.find('#run-all').click()
     page.wait_text('#log', 'turn 3')
@@ -690,11 +726,61 @@ def a_long_text_is_edited_without_delay(page, server):
 
 
 @test
+def a_draft_is_offered(page, server):
+    other = Server(server.tsr)
+    page.open(other.url)
+    loaded(page)
+    put(page, 'unsaved = "ü"\n')
+    time.sleep(1)
+    other.process.kill()
+    other.process.wait()
+    again = Server(server.tsr, other.home)
+    try:
+        page.open(again.url)
+        page.wait(lambda: 'left with unsaved changes' in page.text('#notices'), what='the offer')
+        page.js("[...document.querySelectorAll('.notice button')].find((b) => b.textContent === 'Take them').click()")
+        page.wait(lambda: page.js('return tessera.editor.getValue()') == 'unsaved = "ü"\n', what='the text')
+    finally:
+        page.messages()
+        page.open(server.url)
+        again.close()
+
+
+@test
+def another_document_came_meanwhile(page, server):
+    put(page, 'first = 1\n')
+    time.sleep(0.3)
+    first, second = page.tab(), page.new_tab()
+    try:
+        page.open(server.url)
+        loaded(page)
+        page.to_tab(first)
+        # Without a connection for a second, in which the other tab opens something else.
+        page.js("tessera.connection.open = ((open) => () => (window.away ? setTimeout(() => tessera.connection.open(), 50) : open.call(tessera.connection)))(tessera.connection.open);"
+                "window.away = true; tessera.connection.drop(); setTimeout(() => tessera.editor.setValue('first = 1\\nmore = 2\\n'), 50)")
+        page.to_tab(second)
+        page.js("tessera.connection.send({type: 'new'})")
+        time.sleep(0.3)
+        page.js("tessera.editor.setValue('second = 2\\n')")
+        time.sleep(0.3)
+        page.to_tab(first)
+        page.js('window.away = false')
+        page.wait(lambda: 'Another document is open' in page.text('#notices'), what='the word')
+        same(page.js('return tessera.editor.getValue()'), 'second = 2\n')
+        page.js("[...document.querySelectorAll('.notice button')].find((b) => b.textContent.startsWith('Open it')).click()")
+        page.wait(lambda: page.js('return tessera.editor.getValue()') == 'first = 1\nmore = 2\n', what='what was typed')
+    finally:
+        page.to_tab(second)
+        page.close_tab()
+        page.to_tab(first)
+
+
+@test
 def another_key_is_said(page, server):
     other = Server(server.tsr)
     try:
         page.open(other.url)
-        page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+        loaded(page)
         put(page, 'typed = 1\n')
         page.call('DELETE', '/cookie')
         page.js('tessera.connection.drop()')
@@ -1023,7 +1109,7 @@ def five_hundred_tensors(page, server):
 def no_other_host_is_asked(page, server):
     page.requests()
     page.open(server.url)
-    page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+    loaded(page)
     run(page, THREE + '# %%\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()\nfrom IPython.display import display, HTML\n'
         'display(HTML("<img src=http://example.com/a.png><link rel=stylesheet href=//example.com/b.css><p>text</p>"))\n')
     time.sleep(0.5)
@@ -1038,7 +1124,7 @@ def no_other_host_is_asked(page, server):
 def nothing_is_wrong_in_the_console(page, server):
     page.messages()
     page.open(server.url)
-    page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+    loaded(page)
     run(page, THREE)
     page.js("tessera.inspector.openTensor('x')")
     page.wait(lambda: page.count('#inspector .heat') == 1)
@@ -1051,7 +1137,7 @@ def when_the_server_ends(page, server):
     other = Server(server.tsr)
     try:
         page.open(other.url)
-        page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'))
+        loaded(page)
         put(page, 'before = 1\n')
         time.sleep(0.3)
         other.process.kill()
@@ -1081,14 +1167,13 @@ def main():
         return 0
     chosen = [f for f in TESTS if not args.words or any(word in f.__name__ for word in args.words)]
     server, failed = Server(args.tsr), 0
-    server.tsr = args.tsr
     page = Browser()
     try:
         for f in chosen:
             try:
                 page.size(1440, 900)
                 page.open(server.url)
-                page.wait(lambda: page.js('return !!window.tessera && tessera.connection.connected'), what='the page')
+                loaded(page)
                 fresh(page)
                 word = f(page, server)
                 print(f'ok {f.__name__}' + (f': {word}' if word else ''), flush=True)

@@ -64,13 +64,18 @@ export class Blocks extends Events {
     return first === null ? null : first + line - 1;
   }
 
+  // Columns of the editor that stand before the block's.
+  marginOf(block) { return Number.isInteger(block.origin.margin) ? block.origin.margin : 0; }
+
   // Does the editor still have at its place what was run?
   isUnchanged(block) {
     const first = this.lineOf(block);
     if (first === null) return false;
     const end = first + block.text.split('\n').length;
     const text = this.#editor.code.getRange({line: first, ch: 0}, {line: end - 1});
-    return block.isCut ? text.startsWith(block.text) : text === block.text;
+    const margin = this.marginOf(block);
+    const same = margin === 0 ? text : text.split('\n').map((line) => line.slice(margin)).join('\n');
+    return block.isCut ? same.startsWith(block.text) : same === block.text;
   }
 
   #handleOf(origin, text) {
@@ -92,12 +97,12 @@ export class Blocks extends Events {
 
   // --- running
 
-  // Each {text, line, cell, title}: of the editor; `isPart`: not the whole cell. False: nothing was sent.
+  // Each {text, line, cell, title}: of the editor; `isPart`: not the whole cell; `margin`: columns that were taken off its lines. False: nothing was sent.
   runEditor(parts) {
     const blocks = parts.map((part) => {
       const key = `${this.#tab}.${this.#nextKey++}`;
       this.#sent.set(key, {handle: this.#editor.code.getLineHandle(part.line)});
-      return {text: part.text, origin: {where: 'editor', cell: part.cell ?? null, line: part.line, part: part.isPart, title: (part.title ?? '').slice(0, 200), key}};
+      return {text: part.text, origin: {where: 'editor', cell: part.cell ?? null, line: part.line, part: part.isPart, margin: part.margin, title: (part.title ?? '').slice(0, 200), key}};
     });
     return this.#run(blocks);
   }

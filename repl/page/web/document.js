@@ -15,6 +15,7 @@ export class Document extends Events {
   #editor;
   #base = '';
   #version = 0;
+  #id = 0;         // the server counts the documents that it has had
   #sent = null;   // the text that the server was asked to take
   #timer = 0;
   #asking = false;
@@ -44,6 +45,9 @@ export class Document extends Events {
   }
 
   get hasUnsent() { return this.#editor.text !== this.#base; }
+  // As an edit of the document at hand.
+  replace(text) { this.#editor.setText(text, '+put'); }
+
   get isSaved() { return this.#savedText === this.#editor.text; }
 
   // Of the server, when the page connects.
@@ -52,9 +56,16 @@ export class Document extends Events {
     const isFirst = !this.#known;
     const wasUnsent = this.#known && mine !== this.#base;
     const base = this.#base;
+    const before = {id: this.#id, name: this.name};
     if (isFirst || !wasUnsent) {
       this.#load(message, isFirst || message.path !== this.path);
       if (isFirst) this.#offerDraft();
+      return;
+    }
+    if (message.id !== before.id) {  // another document: what was typed is not of it
+      this.#setAside(mine);
+      this.#load(message, true);
+      this.emit('left', {name: before.name, text: mine});
       return;
     }
     // What was typed while the server was away stands on `base`.
@@ -73,13 +84,14 @@ export class Document extends Events {
     this.#base = message.text;
     this.#sent = null;
     this.#known = true;
+    this.#editor.code.setOption('readOnly', false);
     if (isOther) this.#editor.load(message.text);
     else this.#editor.setText(message.text);
     this.#showName();
   }
 
   #head(message) {
-    ({name: this.name, path: this.path, format: this.format} = message);
+    ({name: this.name, path: this.path, format: this.format, id: this.#id} = message);
     this.#version = message.version;
     this.#savedText = message.saved ? message.text : null;
   }

@@ -50,6 +50,7 @@ export class Editor extends Events {
       styleActiveLine: {nonEmpty: true},
       gutters: ['cell-mark', 'CodeMirror-linenumbers'],
       viewportMargin: 40,
+      readOnly: true,  // until the document is there (document.js)
       placeholder: 'Write a program, or open one of the examples.\nCtrl-Enter runs a cell; a line "# %%" begins one.',
     });
     this.code.getInputField().setAttribute('aria-label', 'Program. Escape, then Tab leaves the editor.');

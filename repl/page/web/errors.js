@@ -74,7 +74,8 @@ export class Errors {
       if (!of || !this.#blocks.isUnchanged(of)) continue;
       const line = this.#blocks.lineOf(of, place.line);
       if (line === null || line > this.#editor.code.lastLine()) continue;
-      found.push(this.#units({...place, line, end_line: place.end_line ? line + place.end_line - place.line : 0}));
+      const margin = this.#blocks.marginOf(of);
+      found.push(this.#units({line, column: place.column + margin, end_line: place.end_line ? line + place.end_line - place.line : 0, end_column: place.end_column + margin}));
     }
     if (found.length === 0 && this.#blocks.isUnchanged(block)) {
       const line = this.#blocks.lineOf(block);

@@ -1,5 +1,5 @@
 // One thing in the best of its forms; where there are several, a small switch between them.
-import {make} from './dom.js';
+import {colour, make, onTheme} from './dom.js';
 import {bytes} from './format.js';
 import {textElement} from './stream_view.js';
 import {TensorTable} from './tensor_table.js';
@@ -86,20 +86,27 @@ function tensorsForm(data, page) {
 function frame(data) {
   const text = Array.isArray(data) ? data.join('') : String(data);
   const element = make('iframe', {class: 'html', sandbox: 'allow-same-origin', title: 'HTML that the program made', referrerpolicy: 'no-referrer'});
-  const css = getComputedStyle(document.documentElement);
-  const is = (name) => css.getPropertyValue(name);
   element.srcdoc = `<!doctype html><meta charset="utf-8"><style>
-    html{color-scheme:${document.documentElement.dataset.theme}}
-    body{margin:0;background:${is('--pane')};color:${is('--ink')};font:13px/1.45 ${is('--sans')};overflow-x:auto}
-    table{border-collapse:collapse;font:12px/1.4 ${is('--mono')}} th{font-weight:600;text-align:right;color:${is('--muted')}}
-    td,th{padding:3px 9px;border-bottom:1px solid ${is('--line')};text-align:right} a{color:${is('--accent')}}</style>${text}`;
+    body{margin:0;background:var(--pane);color:var(--ink);font:13px/1.45 var(--sans);overflow-x:auto}
+    table{border-collapse:collapse;font:12px/1.4 var(--mono)} th{font-weight:600;text-align:right;color:var(--muted)}
+    td,th{padding:3px 9px;border-bottom:1px solid var(--line);text-align:right} a{color:var(--accent)}</style>${text}`;
   const fit = () => {
     const body = element.contentDocument?.body;
     if (body) element.style.height = `${Math.min(Math.max(24, body.scrollHeight + 4), 600)}px`;
   };
-  element.addEventListener('load', () => { fit(); setTimeout(fit, 100); });
+  element.addEventListener('load', () => { dress(element); fit(); setTimeout(fit, 100); });
   return element;
 }
+
+// The page's colours in a frame, now and when they change.
+function dress(element) {
+  const root = element.contentDocument?.documentElement;
+  if (!root) return;
+  root.style.colorScheme = document.documentElement.dataset.theme;
+  for (const name of ['--pane', '--ink', '--muted', '--line', '--accent', '--sans', '--mono']) root.style.setProperty(name, colour(name));
+}
+
+onTheme(() => document.querySelectorAll('iframe.html').forEach(dress));
 
 // Headings, lists, code, emphasis: what a note has. Everything else stays as it is written.
 function markdown(data) {

@@ -107,6 +107,7 @@ connection.on('hello', (message) => {
   byId('terminal-word').textContent = `tsr ${message.version ?? ''}`;
   prompt.load();
   connection.send({type: 'tensors'});
+  window.tessera.isReady = true;
   if (message.draft) {
     notice(`${message.draft.name || 'A document'} was left with unsaved changes.`, {name: 'draft', actions: [
       ['Take them', () => connection.send({type: 'draft', id: message.draft.id, take: true})],
@@ -132,7 +133,11 @@ function showOutputs(message) {
   }
 }
 
+let pending = null;  // the text for the new document that was asked for
+
 doc.on('opened', (message) => {
+  if (pending !== null) doc.replace(pending);
+  pending = null;
   errors.clear();
   blocks.emit('marks');
   layout.show('editor');
@@ -140,6 +145,11 @@ doc.on('opened', (message) => {
   say(`${message.name} is open`);
 });
 doc.on('draft', ({take: takeIt, drop}) => notice('This browser kept changes of this document that no server has.', {name: 'draft', actions: [['Take them', takeIt], ['Forget them', drop]]}));
+doc.on('left', ({name, text}) => notice(`Another document is open now; what was typed in ${name} last is in no file.`, {name: 'left', actions: [
+  ['Open it as a new document', () => {
+    connection.send({type: 'new'});
+    pending = text;
+  }]]}));
 doc.onConflict = () => question('Changed in two places', 'Another tab changed the same lines. Which text shall stand? (Undo brings the other one back.)',
   [['mine', 'Keep mine'], ['theirs', 'Take theirs']]);
 
@@ -171,8 +181,9 @@ const actions = {
     const {code} = editor;
     const from = code.getCursor('from'), to = code.getCursor('to');
     const last = to.line > from.line && to.ch === 0 ? to.line - 1 : to.line;
-    const block = blockOf(dedented(editor.lines(), from.line, last), from.line, last);
-    if (block) blocks.runEditor([{...block, cell: editor.cell().index, isPart: true}]);
+    const {lines, margin} = dedented(editor.lines(), from.line, last);
+    const block = blockOf(lines, from.line, last);
+    if (block) blocks.runEditor([{...block, cell: editor.cell().index, isPart: true, margin}]);
   },
   interrupt: () => blocks.interrupt(),
   restart: async () => {
@@ -198,7 +209,7 @@ function dedented(lines, first, last) {
   const selected = lines.slice(first, last + 1);
   const margins = selected.filter((line) => line.trim()).map((line) => /^[ \t]*/.exec(line)[0].length);
   const margin = margins.length ? Math.min(...margins) : 0;
-  return margin === 0 ? lines : [...lines.slice(0, first), ...selected.map((line) => line.slice(margin)), ...lines.slice(last + 1)];
+  return {margin, lines: margin === 0 ? lines : [...lines.slice(0, first), ...selected.map((line) => line.slice(margin)), ...lines.slice(last + 1)]};
 }
 
 new CellMarks(editor, blocks, (cell) => { editor.code.setCursor(Math.min(cell.first, editor.code.lastLine()), 0); runCells([cell]); });
@@ -233,6 +244,7 @@ blocks.on('state', () => {
   byId('stop').disabled = !busy && waiting === 0;
   for (const id of ['run-all', 'run-cell', 'run-selection', 'restart']) byId(id).disabled = blocks.worker === 'gone';
   inspector.watch(busy);
+  byId('live').classList.toggle('off', blocks.worker === 'gone');
 });
 
 const showSelection = () => { byId('run-selection').disabled = blocks.worker === 'gone' || !editor.code.somethingSelected(); };
