@@ -3,14 +3,17 @@
 // tensors while a block runs is served by the main thread at the block's next safe point (Host::attend).
 #include "repl/page/worker.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -47,6 +50,27 @@ Limits everything() {
   return limits;
 }
 
+// A copy of this process (os.fork, a DataLoader's workers) has neither the thread that hands output over nor a word in the
+// channel: it prints on its standard output, which the server reads.
+lang::Host host_of_copies_too(lang::Host host) {
+  const auto print = [own = getpid()](int file, const std::function<void(std::string_view)>& original) {
+    return [=](std::string_view text) {
+      if (getpid() == own) return original(text);
+      while (!text.empty()) {
+        const ssize_t wrote = ::write(file, text.data(), text.size());
+        if (wrote < 0 && errno != EINTR) return;
+        if (wrote > 0) text.remove_prefix(static_cast<size_t>(wrote));
+      }
+    };
+  };
+  host.write_out = print(STDOUT_FILENO, host.write_out);
+  host.write_error = print(STDERR_FILENO, host.write_error);
+  host.read_line = [own = getpid(), original = host.read_line](std::string& line) {
+    return getpid() == own && original(line);
+  };
+  return host;
+}
+
 class Worker {
  public:
   explicit Worker(const WorkerOptions& options);
@@ -61,7 +85,7 @@ class Worker {
   void ask(Json message);
 
   // --- the main thread
-  bool next(Json& message);
+  bool next(Json& message, bool waits_on);
   void run_block(const Json& message);
   void attend();
   void send_tensors(bool running);
@@ -89,7 +113,7 @@ class Worker {
 
 Worker::Worker(const WorkerOptions& options)
     : channel_(options.channel), frontend_(channel_, [this] { attend(); }), client_(frontend_, options.outputs, true) {
-  lang::Host host = client_.host();
+  lang::Host host = host_of_copies_too(client_.host());
   host.attend = [this] { attend(); };
   in_ = make_interpreter(std::move(host), everything());
   frontend_.attach(*in_);
@@ -164,10 +188,12 @@ void Worker::interrupt_late() {
   pthread_kill(main_, SIGINT);
 }
 
-// The next thing to do; nothing for a while: false.
-bool Worker::next(Json& message) {
+// The next thing to do; nothing for a while, unless it waits on: false.
+bool Worker::next(Json& message, bool waits_on) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, kIdle, [this] { return ends_ || !asks_.empty() || !looks_.empty() || !runs_.empty(); });
+  const auto has_some = [this] { return ends_ || !asks_.empty() || !looks_.empty() || !runs_.empty(); };
+  if (waits_on) changed_.wait(lock, has_some);
+  else changed_.wait_for(lock, kIdle, has_some);
   for (auto* queue : {&asks_, &looks_, &runs_}) {
     if (queue->empty()) continue;
     message = std::move(queue->front());
@@ -260,8 +286,8 @@ int Worker::run() {
   bool prepares = true;
   while (!leaves_) {
     Json message;
-    if (!next(message)) {
-      if (prepares) prepares = session_->prepare();
+    if (!next(message, !prepares)) {
+      if (!leaves_) prepares = session_->prepare();
       continue;
     }
     const std::string type = text_or(message, "type");
@@ -277,7 +303,8 @@ int Worker::run() {
 }  // namespace
 
 int run_worker(const WorkerOptions& options) {
-  tensor::SharedCounts::keep_to_one_thread();  // the language has no others
+  fcntl(options.channel, F_SETFD, FD_CLOEXEC);  // programs that a script starts shall not have it
+  tensor::SharedCounts::keep_to_one_thread();   // the language has no others
   try {
     return Worker(options).run();
   } catch (const lang::Error& error) {

@@ -10,6 +10,7 @@
 namespace tessera::repl::page {
 
 void WorkerChannel::write_line(std::string line) {
+  if (getpid() != owner_) return;
   line += '\n';
   const std::lock_guard lock(mutex_);
   for (std::string_view rest = line; !rest.empty();) {

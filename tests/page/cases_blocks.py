@@ -240,6 +240,20 @@ def test_what_programs_print_that_are_started(case):
     assert {m['name'] for m in said if m['type'] == 'stream'} == {'stdout', 'stderr'}
 
 
+def test_what_copies_of_the_worker_print(case):
+    tab = case.tab()
+    text, said, done = tab.execute("""import torch, time
+class Items(torch.utils.data.Dataset):
+    def __len__(self): return 200
+    def __getitem__(self, i):
+        print('item', i, 'x' * 500)
+        return torch.tensor(i)
+print(sum(len(batch) for batch in torch.utils.data.DataLoader(Items(), batch_size=4, num_workers=2)))
+time.sleep(0.2)""")
+    items = sorted(int(line.split()[1]) for line in text.split('\n') if line.startswith('item ') and line.endswith('x' * 500))
+    assert done['outcome'] == 'done' and items == list(range(200)) and '\n200\n' in text, (len(items), text[-300:])
+
+
 def test_bytes_that_are_no_text(case):
     tab = case.tab()
     text, _, done = tab.execute('import os, time\n_ = os.write(1, b"\\xff\\xfe\\n")\ntime.sleep(0.1)')
