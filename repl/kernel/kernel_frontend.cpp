@@ -31,6 +31,10 @@ std::string html_text(std::string_view text) {
   return html;
 }
 
+void remove_all(std::string& text, std::string_view what) {
+  for (size_t at = 0; (at = text.find(what, at)) != text.npos;) text.erase(at, what.size());
+}
+
 std::string size_text(uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
@@ -67,6 +71,7 @@ Json metadata_of(const Forms& forms) {
 Json error_content(const ErrorReport& report) {
   Json lines = Json::array();
   std::string text = coloured_error(report.text, Style::Colours::k16);
+  remove_all(text, sequence_of(Look::kFaint, Style::Colours::k16));  // cannot be read on JupyterLab's dark ground
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
