@@ -247,9 +247,10 @@ Json Kernel::evaluate(const std::string& expression) {
   try {
     import_prelude(*in_, expression);
     const Value value = in_->eval(*std::make_shared<Source>("<user expression>", expression));
-    Display display = display_of(*in_, value);
-    client_.add_forms(*in_, value, display);
-    return {{"status", "ok"}, {"data", bundle_of(forms_of(display))}, {"metadata", Json::object()}};
+    std::optional<Display> display = display_of(*in_, value);
+    if (!display) return {{"status", "ok"}, {"data", Json::object()}, {"metadata", Json::object()}};
+    client_.add_forms(*in_, value, *display);
+    return {{"status", "ok"}, {"data", bundle_of(forms_of(*display))}, {"metadata", Json::object()}};
   } catch (const std::exception&) {
     const Value exception = current_native_exception(*in_);
     Json content = error_content(error_report(*in_, exception, text_of_exception(*in_, exception)));

@@ -35,24 +35,30 @@ bool has_method(Interpreter& in, const Value& value, const char* method) {
          !type_lookup(value.as_object()->type, intern(in, method)).is_undefined();
 }
 
-// What the method of its class answers; Undefined: there is none, it raises, or it says None. A method that is asked for several forms
-// is told that all are wanted.
-Value answer_of(Interpreter& in, const Value& value, const char* method, std::string& problems,
-                bool is_bundle = false) {
-  if (!has_method(in, value, method)) return Value();
+// Does what scripts may make fail; what they raise is a problem of the value that is shown. NotImplementedError is none: there is no
+// such form this time.
+template <class Do>
+void try_to(Interpreter& in, std::string& problems, Do&& act) {
   try {
-    const Value bound = get_attr(in, value, intern(in, method));
-    const Value wanted[] = {Value::none(), Value::none()};
-    const Value names = make_tuple(in, {make_str(in, "include"), make_str(in, "exclude")});
-    const Value form = call(in, bound, is_bundle ? Args{wanted, 2, as_tuple(names)} : Args{});
-    return form.is_none() ? Value() : form;
+    act();
   } catch (const std::exception&) {
     if (in.is_stopping()) throw;
-    // NotImplementedError: it has none this time.
     const Value exception = current_native_exception(in);
     if (!is_error(in, exception, ErrorKind::NotImplementedError)) problems += text_of_exception(in, exception);
-    return Value();
   }
+}
+
+// What the method of its class answers.
+Value answer_of(Interpreter& in, const Value& value, const char* method) {
+  return has_method(in, value, method) ? call_method(in, value, intern(in, method)) : Value::none();
+}
+
+// This method is asked for several forms, and told that all are wanted.
+Value bundle_of(Interpreter& in, const Value& value) {
+  if (!has_method(in, value, "_repr_mimebundle_")) return Value::none();
+  const Value wanted[] = {Value::none(), Value::none()};
+  const Value names = make_tuple(in, {make_str(in, "include"), make_str(in, "exclude")});
+  return call(in, get_attr(in, value, intern(in, "_repr_mimebundle_")), Args{wanted, 2, as_tuple(names)});
 }
 
 Value call_in(Interpreter& in, const char* module, const char* function, const Value& argument) {
@@ -65,7 +71,9 @@ bool is_base64_type(std::string_view type) {
   return (type.starts_with("image/") && !type.ends_with("+xml")) || type == "application/pdf";
 }
 
+// None: there is none.
 void add_form(Interpreter& in, std::string_view type, const Value& given, Display& display) {
+  if (given.is_none()) return;
   const bool has_metadata = is_tuple(given) && as_tuple(given)->size == 2;
   Value form = has_metadata ? (*as_tuple(given))[0] : given;
   if (has_metadata && is_dict((*as_tuple(given))[1]))
@@ -128,30 +136,22 @@ bool keep_forms(Interpreter& in, const Value& include, const Value& exclude, Dis
            display.others.empty());
 }
 
-bool shows_itself(Interpreter& in, const Value& value) {
-  if (!has_method(in, value, "_ipython_display_")) return false;
-  const RunScope run(in.vm());
-  try {
-    call_method(in, value, intern(in, "_ipython_display_"));
-    return true;
-  } catch (const std::exception&) {
-    if (in.is_stopping()) throw;
-    return false;
-  }
-}
-
 // Scripts run here, under the limits of a run.
-Display display_of(Interpreter& in, const Value& value) {
+std::optional<Display> display_of(Interpreter& in, const Value& value) {
   const RunScope run(in.vm());
   Display display;
+  bool is_shown = false;
+  try_to(in, display.problems, [&] {
+    if (!has_method(in, value, "_ipython_display_")) return;
+    answer_of(in, value, "_ipython_display_");
+    is_shown = true;
+  });
+  if (is_shown) return std::nullopt;
   display.text = repr_text(in, value);
-  if (const Value bundle = answer_of(in, value, "_repr_mimebundle_", display.problems, true); !bundle.is_undefined())
-    add_form_bundle(in, bundle, display);
-  for (const auto& [method, type] : kMethods) {
-    if (has_form(display, type)) continue;
-    if (const Value form = answer_of(in, value, method, display.problems); !form.is_undefined())
-      add_form(in, type, form, display);
-  }
+  try_to(in, display.problems, [&] { add_form_bundle(in, bundle_of(in, value), display); });
+  for (const auto& [method, type] : kMethods)
+    if (!has_form(display, type))
+      try_to(in, display.problems, [&] { add_form(in, type, answer_of(in, value, method), display); });
   return display;
 }
 

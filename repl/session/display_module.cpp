@@ -18,12 +18,12 @@ Client& client_of(const Args& args) { return *static_cast<Client*>(args.callee->
 
 // show(value, id, is_update, include, exclude, metadata): in each of its forms, or in those that are asked for.
 Value show_value(Interpreter& in, const Args& args) {
-  if (shows_itself(in, args[0])) return Value::none();
-  Display display = display_of(in, args[0]);
-  client_of(args).add_forms(in, args[0], display);
-  if (!keep_forms(in, args[3], args[4], display)) return Value::none();
-  add_metadata(in, args[5], display);
-  client_of(args).show_named(display, std::string(text_of(args[1])), truth(in, args[2]));
+  std::optional<Display> display = display_of(in, args[0]);
+  if (!display) return Value::none();
+  client_of(args).add_forms(in, args[0], *display);
+  if (!keep_forms(in, args[3], args[4], *display)) return Value::none();
+  add_metadata(in, args[5], *display);
+  client_of(args).show_named(*display, std::string(text_of(args[1])), truth(in, args[2]));
   return Value::none();
 }
 

@@ -140,15 +140,10 @@ Value Session::execute(const std::string& text) {
 
 void Session::show(const Value& value) {
   if (value.is_undefined() || value.is_none() || keep_ == Keep::kSilent) return;
-  const bool is_shown = shows_itself(in_, value);
-  Display display;
-  if (!is_shown) {
-    display = display_of(in_, value);
-    client_.add_forms(in_, value, display);
-  }
+  std::optional<Display> display = display_of(in_, value);
+  if (display) client_.add_forms(in_, value, *display);
   if (keep_ == Keep::kAll) results_.keep(number_, value);
-  if (is_shown) return;
-  client_.show_result(number_, display);
+  if (display) client_.show_result(number_, *display);
 }
 
 Outcome Session::fail(const Value& exception) {

@@ -97,6 +97,21 @@ TEST_CASE("a form whose method raises is told, and the others are shown") {
   CHECK(n.run("A").last("result")->text == "<class '__main__.A'>");
 }
 
+TEST_CASE("forms that are none are told, and the result is shown") {
+  Notebook n;
+  const Recorder& r = n.run(
+      "class A:\n  def __repr__(self): return 'an A'\n  def _repr_png_(self): return 'abcde'\n  def _repr_json_(self): return {'a': {1}}\n"
+      "  def _repr_html_(self): return 3\n  def _repr_latex_(self): return '$', {'k': object()}\n  def _repr_mimebundle_(self): return {}\n"
+      "  def _ipython_display_(self): return 1 / 0\nA()");
+  REQUIRE(r.last("result") != nullptr);
+  CHECK(r.last("result")->text == "an A");
+  CHECK(r.last("result")->forms.size() == 1);
+  for (const char* name : {"binascii.Error", "TypeError: Object of type set", "TypeError: Object of type object",
+                           "ZeroDivisionError", "_repr_mimebundle_()"})
+    CHECK(r.all("stderr").find(name) != std::string::npos);
+  CHECK(n.run("class B:\n  def __repr__(self): return 1 / 0\nB()").last("error")->error.name == "ZeroDivisionError");
+}
+
 TEST_CASE("what shows itself is not shown twice, and is kept") {
   Notebook n;
   const Recorder& r = n.run(
