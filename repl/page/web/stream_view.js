@@ -4,6 +4,8 @@ import {Screen} from './ansi.js';
 import {count} from './format.js';
 
 const kRows = 1000;           // shown at once, and added by a press of "earlier lines"
+const kRowsInHaste = 150;     // shown while they come faster than anybody reads
+const kUsualRow = 150;        // characters
 const kLongestRow = 20_000;   // characters of a row that are shown
 
 export class StreamView {
@@ -11,6 +13,7 @@ export class StreamView {
   #first = 0;           // row that is shown first
   #wanted = kRows;
   #elements = [];       // of rows #first …
+  #end = 0;             // rows there were when it was last drawn
   #links;
 
   constructor(name, links) {
@@ -25,11 +28,14 @@ export class StreamView {
 
   write(text) { this.screen.write(text); }
 
-  // Once for a frame, after any number of writes.
-  draw() {
+  // Once for a frame, after any number of writes. True: it is to be drawn once more, whole, when it is quiet.
+  draw(isQuiet = false) {
     const {screen} = this;
     const end = screen.rows.length - (screen.rows.at(-1).text === '' ? 1 : 0);
-    const first = Math.max(0, end - this.#wanted);
+    const isHasty = !isQuiet && this.#wanted === kRows && end + screen.dropped - this.#end > kRowsInHaste;
+    this.#end = end + screen.dropped;
+    const wanted = isHasty ? kRowsInHaste : isQuiet ? this.#wanted : Math.max(kRowsInHaste, Math.min(this.#wanted, end - this.#first));
+    const first = firstOf(screen.rows, end, wanted);
     let dirty = screen.firstDirty;
     screen.firstDirty = Infinity;
     if (first !== this.#first || screen.dropped !== this.dropped) {
@@ -52,6 +58,7 @@ export class StreamView {
     this.more.hidden = hidden === 0;
     if (hidden > 0) this.more.textContent = first === 0 ? `${count(hidden)} earlier lines are no longer here` : `${count(hidden)} earlier lines`;
     this.more.disabled = first === 0;
+    return (isHasty || wanted < this.#wanted) && first > 0;
   }
 
   #clear() {
@@ -64,10 +71,17 @@ export class StreamView {
     const mark = this.#elements[0];
     const top = mark?.getBoundingClientRect().top;
     this.#wanted += kRows;
-    this.draw();
+    this.draw(true);
     const now = this.#elements[this.#elements.length - Math.min(this.#elements.length, this.#wanted - kRows)];
     if (now && top !== undefined) this.element.closest('.log')?.scrollBy(0, now.getBoundingClientRect().top - top);
   }
+}
+
+// Of the last `wanted` rows the first that is shown: of long rows fewer, since each wraps to many lines.
+function firstOf(rows, end, wanted) {
+  let first = end, room = wanted * kUsualRow;
+  while (first > 0 && end - first < wanted && room > 0) room -= Math.min(rows[--first].text.length, kLongestRow);
+  return first;
 }
 
 export function rowElement(row, links) {

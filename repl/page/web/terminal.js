@@ -1,13 +1,13 @@
 // The terminal: block after block with its number, what it wrote and showed, its result or error. Messages are gathered and drawn once a
 // frame; of a long session only the last blocks stand in the page.
-import {byId, make, perFrame} from './dom.js';
+import {byId, later, make, perFrame} from './dom.js';
 import {bytes, count, duration} from './format.js';
 import {formsElement} from './forms.js';
 import {placeLinks} from './links.js';
 import {StreamView, textElement} from './stream_view.js';
 import {say} from './announce.js';
 
-const kMostBlocks = 80, kMostRows = 5000;  // that stand in the page
+const kMostBlocks = 60, kMostRows = 2000;  // that stand in the page
 const kInLines = 12;                       // of a block's text before it is folded
 
 export class Terminal {
@@ -19,6 +19,16 @@ export class Terminal {
   #firstShown = 0;
   #displays = new Map();  // id → [{entry, place}] of displays that can be updated
   #dirty = new Set();
+  #hasty = new Set();  // of which a part is shown, until it is quiet
+  #whenQuiet = later(() => {
+    for (const entry of this.#hasty) {
+      for (const view of entry.views) view.draw(true);
+      entry.rows = entry.views.reduce((sum, view) => sum + view.size, 0);
+    }
+    this.#hasty.clear();
+    this.#bound();
+    this.#stick();
+  }, 150);
   #sticks = true;  // to the end of the log
   #top = 0;
   #earlier;
@@ -45,6 +55,7 @@ export class Terminal {
     this.#blocks.clear();
     this.#displays.clear();
     this.#dirty.clear();
+    this.#hasty.clear();
     this.#order = [];
     this.#firstShown = 0;
     this.#log.replaceChildren(make('div', {class: 'ready'}, '> Ready. Click "Run" to execute.'));
@@ -220,10 +231,11 @@ export class Terminal {
 
   draw() {
     for (const entry of this.#dirty) {
-      entry.views.forEach((view) => view.draw());
+      for (const view of entry.views) if (view.draw()) this.#hasty.add(entry);
       entry.rows = entry.views.reduce((sum, view) => sum + view.size, 0);
     }
     this.#dirty.clear();
+    if (this.#hasty.size > 0) this.#whenQuiet();
     this.#bound();
     this.#stick();
   }
