@@ -66,10 +66,14 @@ Control::Control(Channels& channels, std::function<void()> give_up)
 Control::~Control() {
   done_.store(true);
   thread_.join();
-  flags_of_runner.store(nullptr);
 }
 
 void Control::end_on_sigterm(lang::Interpreter& in) { flags_of_runner.store(&in.interrupt); }
+
+void Control::forget_interpreter() {
+  handle(SIGINT, SIG_IGN);
+  flags_of_runner.store(nullptr);
+}
 
 bool Control::is_ending() const { return terminated.load(); }
 

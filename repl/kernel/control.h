@@ -28,6 +28,8 @@ class Control {
 
   // SIGTERM ends what `in` runs, and no script catches that.
   static void end_on_sigterm(lang::Interpreter& in);
+  // The interpreter goes: from now on no signal reaches it.
+  static void forget_interpreter();
   bool is_ending() const;
 
  private:

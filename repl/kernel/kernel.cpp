@@ -54,6 +54,9 @@ bool asks_to_leave(std::string_view cell) {
 class Kernel {
  public:
   Kernel(const Connection& connection, const KernelOptions& options, std::FILE* log);
+  ~Kernel() { Control::forget_interpreter(); }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
   int run();
 
  private:
