@@ -627,6 +627,8 @@ def completion_and_help(page, server):
     page.wait(lambda: 'relu' in page.text('.help-tip'), what='help')
     page.press('escape')
     page.wait(lambda: page.js("return document.querySelector('.help-tip').hidden"))
+    page.hover('#code .cm-property')
+    page.wait(lambda: 'relu' in page.text('.help-tip:not([hidden])'), what='help where the pointer rests')
 
 
 @test
