@@ -66,6 +66,7 @@ class Hub {
     Json origin;
     std::shared_ptr<CellRecord> record;
     size_t printed = 0;  // bytes, by programs that it started
+    bool has_started = false;
   };
   struct Ask {
     Tab* tab = nullptr;
@@ -95,6 +96,7 @@ class Hub {
   // --- blocks (hub_blocks.cpp)
   void add_blocks(Tab& tab, const Json& message);
   void run_next();
+  void log_start(const Block& block);
   void drop_queue();
   void interrupt();
   void restart();

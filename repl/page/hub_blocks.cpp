@@ -104,13 +104,18 @@ void Hub::run_next() {
       to_text({{"type", "run"}, {"block", running_->id}, {"text", running_->text}, {"more", !queue_.empty()}}));
 }
 
+// For a block that ends before the worker has said that it begins: every block has both messages.
+void Hub::log_start(const Block& block) {
+  log("started", {{"type", "started"},
+                  {"block", block.id},
+                  {"number", nullptr},
+                  {"text", cut_at_character(block.text, kMostShown)},
+                  {"origin", block.origin}});
+}
+
 void Hub::drop_queue() {
   for (const Block& block : std::exchange(queue_, {})) {
-    log("started", {{"type", "started"},
-                    {"block", block.id},
-                    {"number", nullptr},
-                    {"text", cut_at_character(block.text, kMostShown)},
-                    {"origin", block.origin}});
+    log_start(block);
     log("finished", {{"type", "finished"}, {"block", block.id}, {"outcome", "dropped"}, {"seconds", 0}});
   }
 }
@@ -128,7 +133,10 @@ void Hub::restart() {
     return tell_state();
   }
   restarting_ = true;
+  drop_queue();
+  worker_state_ = Worker::kStarting;  // what is run from now on is for the new one
   worker_.kill();
+  tell_state();
 }
 
 void Hub::take_input(Tab& tab, const Json& message) {
@@ -182,7 +190,7 @@ void Hub::worker_said(std::string_view line) {
   }
   if (type == "offer") return send_all(std::make_shared<const std::string>(line));
   if (type == "leaving") leaving_ = text_or(message, "word");
-  if (type == "ready") {
+  if (type == "ready" && !restarting_) {
     failed_starts_ = 0;
     worker_state_ = Worker::kIdle;
     number_ = static_cast<int>(integer_or(message, "number", 1));
@@ -202,6 +210,7 @@ void Hub::worker_asked(Json message) {
 
 void Hub::block_started(Json message) {
   if (!running_) return;
+  running_->has_started = true;
   const Json number = message.value("number", Json());
   if (number.is_number_integer()) number_ = number.get<int>();
   message["text"] = cut_at_character(running_->text, kMostShown);
@@ -218,7 +227,7 @@ void Hub::block_finished(Json message) {
   const std::string outcome = text_or(message, "outcome");
   message.erase("next");
   running_.reset();
-  worker_state_ = outcome == "left" ? Worker::kStarting : Worker::kIdle;
+  worker_state_ = outcome == "left" || restarting_ ? Worker::kStarting : Worker::kIdle;
   log("finished", message);
   if (outcome != "done") drop_queue();
   run_next();
@@ -290,12 +299,14 @@ void Hub::worker_ended(const std::string& reason) {
   if (ending_) return;
   close_input();
   const bool was_starting = worker_state_ == Worker::kStarting && leaving_.empty();
-  if (running_)
+  if (running_) {
+    if (!running_->has_started) log_start(*running_);
     log("finished", {{"type", "finished"}, {"block", running_->id}, {"outcome", "died"}, {"seconds", nullptr}});
+  }
   running_.reset();
-  drop_queue();
   drop_asks("The worker has ended.");
   const bool restarted = std::exchange(restarting_, false);
+  if (!restarted) drop_queue();
   const std::string left = std::exchange(leaving_, {});
   log("ended", {{"type", "ended"},
                 {"reason", restarted       ? "restart"

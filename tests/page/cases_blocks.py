@@ -311,6 +311,28 @@ def test_restart_takes_the_names_and_what_was_started(case):
         raise AssertionError('what the worker started runs on')
 
 
+def test_what_is_run_after_a_restart_is_for_the_new_worker(case):
+    tab = case.tab()
+    for i in range(15):
+        tab.execute('old = 1')
+        if i % 3:
+            tab.run('import time; time.sleep(100)')
+        tab.send('restart')
+        _, said, done = tab.execute('old')
+        assert done['number'] == 1 and [m['name'] for m in said if m['type'] == 'error'] == ['NameError'], (i, said, done)
+
+
+def test_every_block_begins_and_ends(case):
+    server = case.server()
+    tab = server.tab()
+    for _ in range(15):
+        tab.execute('1')
+        os.kill(server.workers()[0], signal.SIGKILL)
+        tab.finish(tab.run('2'))
+    log = server.tab().hello['log']
+    assert [m['block'] for m in log if m['type'] == 'started'] == [m['block'] for m in log if m['type'] == 'finished'] == list(range(1, 31)), log
+
+
 def test_a_worker_that_cannot_start_is_not_started_for_ever(case):
     tab = case.tab('--device', 'nonsense')
     for _ in range(50):
