@@ -31,7 +31,7 @@ std::string decimal(double x) {
 std::string cell(const std::string& text, const std::string& value = "", const char* style = "") {
   std::string out = "<td";
   if (!value.empty()) out += " data-v=\"" + escaped(value) + "\"";
-  if (*style != '\0') out += std::string(" style=\"") + style + "\"";
+  out += std::string(" style=\"") + (*style != '\0' ? style : "text-align:left") + "\"";
   return out + ">" + escaped(text) + "</td>";
 }
 
@@ -103,7 +103,7 @@ std::string tensors_table(const LiveTensors& live) {
                                      : "") +
            number_cell(row.statistics, &Statistics::least) + number_cell(row.statistics, &Statistics::mean) +
            number_cell(row.statistics, &Statistics::largest) + number_cell(row.statistics, &Statistics::deviation) +
-           cell(notes_of(row), "", bad ? "color:#d33" : "") + "</tr>";
+           cell(notes_of(row), "", bad ? "text-align:left;color:#d33" : "") + "</tr>";
   }
   out += "</tbody></table>";
   for (const DeviceTotal& total : live.totals)
