@@ -875,6 +875,36 @@ def save_and_open_a_notebook(page, server):
 
 
 @test
+def a_cell_of_ten_megabytes(page, server):
+    page.js("tessera.editor.setValue('x = 1\\n' + ('# ' + 'a comment '.repeat(10) + '\\n').repeat(97000) + 'print(\"ran\", x)\\n')")
+    page.find('#run-all').click()
+    page.wait_text('#log', 'ran 1', 60)
+    idle(page)
+    same(marks(page), [[0, 'done']], 'marks')
+    check('the beginning of 9.' in page.text('#log'), page.text('#log')[:200])
+    same(page.count('.notice'), 0, 'notices')
+    page.js('tessera.editor.setCursor(50000, 0); tessera.editor.focus()')
+    page.type('y = 2')
+    same(page.js('return tessera.editor.getLine(50000)')[:5], 'y = 2')
+
+
+@test
+def odd_messages(page, server):
+    page.js('''const say = (message) => tessera.connection.emit(message.type, message), display = (forms) => say({type: 'display', block: 999, forms});
+        display({'application/x-odd': 1}); display({'application/vnd.tessera.tensor+json': '{bad', 'text/plain': 'as a text'}); display({'application/vnd.tessera.graph+json': {nodes: [{inputs: [7]}]}});
+        say({type: 'error', block: 998, name: 'Odd', message: 'm'}); say({type: 'tensors'}); say({type: 'finished', block: 5}); say({type: 'stream', block: null, name: 'stdout', text: 'between'});
+        say({type: 'clear', block: 999}); say({type: 'offer', text: 'offered = 1'}); say({type: 'saved', path: 'a.tsr'});''')
+    page.wait_text('#log', 'between')
+    check('Odd: m' in page.text('#log'))
+    page.wait(lambda: 'offered = 1' in page.js('return tessera.editor.getValue()'))
+    page.js("tessera.connection.send({type: 'nonsense'}); tessera.connection.send({type: 'run', blocks: 5})")
+    page.wait(lambda: page.count('.notice.bad') == 2, what='what the server says')
+    run(page, 'print("goes on")')
+    page.wait_text('#log', 'goes on')
+    page.messages()
+
+
+@test
 def bad_files_are_refused(page, server):
     (server.folder / 'damaged.ipynb').write_text('{"cells": [')
     page.press('ctrl', 'o')

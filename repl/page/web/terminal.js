@@ -115,7 +115,8 @@ export class Terminal {
   // Output of a block whose beginning the log has no more.
   #stray(message) { return message.block === undefined || message.block === null ? this.#newEntry(`stray-${this.#order.length}`) : this.#newEntry(message.block); }
 
-  #start({block, number, text, origin}) {
+  // cut: bytes of a text that is too long to be told whole.
+  #start({block, number, text, origin, cut}) {
     const entry = this.#newEntry(block);
     entry.number = number;
     entry.element.classList.add('running');
@@ -137,7 +138,7 @@ export class Terminal {
     entry.element.prepend(make('div', {class: 'block-in'}, label, code, entry.status));
     if (folded) {
       code.append(make('button', {class: 'quiet fold', type: 'button', onclick: () => colour(code, text)},
-                       hasTitle ? `${lines.length} lines` : `${lines.length - shown} more line${lines.length - shown === 1 ? '' : 's'}`));
+                       cut ? `the beginning of ${bytes(cut)}` : hasTitle ? `${lines.length} lines` : `${lines.length - shown} more line${lines.length - shown === 1 ? '' : 's'}`));
     }
   }
 
