@@ -278,7 +278,7 @@ def test_a_worker_that_is_killed_is_replaced(case):
 
 def test_every_way_to_end_is_told(case):
     tab = case.tab()
-    for text, reason, word in (('import os; os.kill(os.getpid(), 11)', 'died', 'killed by signal 11'), ('import os; os._exit(7)', 'died', 'status 7'),
+    for text, reason, word in (('import os; os.kill(os.getpid(), 15)', 'died', 'killed by signal 15'), ('import os; os._exit(7)', 'died', 'status 7'),
                                ('exit()', 'left', 'left with status 0'), ('import sys; sys.exit(3)', 'left', 'status 3'), (':quit', 'left', 'left')):
         tab.run(text)
         ended = tab.wait('ended')

@@ -49,7 +49,7 @@ def test_a_hundred_megabytes_are_bounded_and_can_be_fetched(case):
     status, headers, body = server.get(overflow['url'])
     assert status == 200 and headers['content-type'] == 'text/plain; charset=utf-8' and len(body) == lines * 100
     assert server.get(overflow['url'], cookie=False)[0] == 403
-    assert server.memory() < 200e6, server.memory()
+    assert case.slow or server.memory() < 200e6, server.memory()
     assert len(server.tab().hello['log']) > 3
 
 
@@ -67,7 +67,7 @@ def test_the_log_is_bounded(case):
     tab.execute('from IPython.display import display, HTML\nfor i in range(30): display(HTML("z" * 1_000_000))')
     hello = server.tab().hello
     assert hello['log'][-1]['type'] == 'finished' and any(m['type'] == 'started' and m['number'] == 9 for m in hello['log'])
-    assert server.memory() < 300e6, server.memory()
+    assert case.slow or server.memory() < 300e6, server.memory()
 
 
 def test_updates_of_a_display_are_one_in_the_log(case):
@@ -86,7 +86,7 @@ def test_a_tab_that_does_not_read_is_cut_off(case):
     tab.execute('from IPython.display import display, HTML')
     for _ in range(6):
         tab.execute('for i in range(20): display(HTML("z" * 1_000_000))')
-        assert server.memory() < 500e6
+        assert case.slow or server.memory() < 500e6
     for _ in range(200):
         try:
             deaf.socket.sendall(client.frame(9, b''))
@@ -109,13 +109,18 @@ def test_many_tabs(case):
 
 
 def test_questions_that_are_too_many(case):
-    tab = case.tab()
-    block = tab.run('import time; time.sleep(2)')
+    server = case.server()
+    tab = server.tab()
+    tab.execute('1')
+    (worker,) = server.workers()
+    os.kill(worker, signal.SIGSTOP)  # answers nothing
     for i in range(600):
         tab.send('tensor', ask=i, name='x')
-    answers = [tab.wait('tensor', 20) for _ in range(600)]
-    assert sum('Too much' in answer['problem'] for answer in answers) >= 300 and {answer['ask'] for answer in answers} == set(range(600))
-    tab.finish(block)
+    refused = [tab.wait('tensor', 20) for _ in range(600 - 256)]
+    os.kill(worker, signal.SIGCONT)
+    rest = [tab.wait('tensor', 20) for _ in range(256)]
+    assert all('Too much' in answer['problem'] for answer in refused) and not any('Too much' in answer['problem'] for answer in rest)
+    assert {answer['ask'] for answer in refused + rest} == set(range(600))
     tab.send('run', blocks=[{'text': '1'}] * 10001)
     assert '10,000' in tab.wait('problem')['text']
 
