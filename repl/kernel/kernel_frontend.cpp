@@ -9,7 +9,8 @@
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
-#include "repl/session/theme.h"
+#include "repl/kernel/error_lines.h"
+#include "repl/notebook/markup.h"
 
 namespace tessera::repl {
 namespace {
@@ -17,23 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds kLook{10};  // how often a wait for an answer looks whether it is interrupted
 constexpr size_t kTail = 1000;
 constexpr size_t kMostOutputKept = 4096;  // of a result, for the history
-
-std::string html_text(std::string_view text) {
-  std::string html;
-  for (const char each : text) {
-    switch (each) {
-      case '&': html += "&amp;"; break;
-      case '<': html += "&lt;"; break;
-      case '>': html += "&gt;"; break;
-      default: html += each;
-    }
-  }
-  return html;
-}
-
-void remove_all(std::string& text, std::string_view what) {
-  for (size_t at = 0; (at = text.find(what, at)) != text.npos;) text.erase(at, what.size());
-}
 
 std::string size_text(uint64_t bytes) {
   char text[32];
@@ -69,16 +53,7 @@ Json metadata_of(const Forms& forms) {
 }
 
 Json error_content(const ErrorReport& report) {
-  Json lines = Json::array();
-  std::string text = coloured_error(report.text, Style::Colours::k16);
-  remove_all(text, sequence_of(Look::kFaint, Style::Colours::k16));  // cannot be read on JupyterLab's dark ground
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return {{"ename", report.name}, {"evalue", report.message}, {"traceback", std::move(lines)}};
+  return {{"ename", report.name}, {"evalue", report.message}, {"traceback", error_lines(report.text)}};
 }
 
 void KernelFrontend::begin(const Message& request, bool may_ask) {
@@ -143,7 +118,7 @@ bool KernelFrontend::offer(const std::string& text) {
 
 void KernelFrontend::overflow(const std::string& path, uint64_t bytes) {
   const std::string text = "… and " + size_text(bytes) + " more; as long as the kernel lives, all of it is in " + path;
-  publish("display_data", {{"data", {{"text/plain", text}, {"text/html", "<em>" + html_text(text) + "</em>"}}},
+  publish("display_data", {{"data", {{"text/plain", text}, {"text/html", "<em>" + escaped(text) + "</em>"}}},
                            {"metadata", Json::object()},
                            {"transient", Json::object()}});
 }

@@ -49,6 +49,5 @@ std::optional<Json> json_of(const std::string& text);
 std::string time_now();  // ISO 8601, UTC, microseconds
 // Bytes that are no UTF-8 become U+FFFD: JSON has no place for them.
 std::string as_utf8(std::string_view bytes);
-std::string base64(std::string_view bytes);
 
 }  // namespace tessera::repl
