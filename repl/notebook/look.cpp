@@ -7,11 +7,11 @@
 
 namespace tessera::repl {
 
-Look look_at(lang::Interpreter& in, TensorRow row, const std::vector<int64_t>& at) {
+TensorLook look_at(lang::Interpreter& in, TensorRow row, const std::vector<int64_t>& at) {
   constexpr int64_t kMostRead = int64_t(1) << 26;  // of more elements evenly spread parts
   constexpr size_t kMostBins = 60;
   const Stopping stopping = [&in] { return in.is_stopping(); };
-  Look look;
+  TensorLook look;
   const HostCopy host = on_host(in, row.tensor, kMostCopied);
   look.row = std::move(row);
   if (!host.tensor.defined()) return look;

@@ -14,7 +14,7 @@ namespace tessera::repl {
 inline constexpr size_t kMostHeatCells = 64;              // of a side
 inline constexpr int64_t kMostCopied = int64_t(1) << 24;  // elements that are copied from a device to be read
 
-struct Look {
+struct TensorLook {
   TensorRow row;            // with statistics where the numbers can be read
   tensor::Tensor host;      // undefined: only parts of it could be read, or nothing
   Histogram bars;           // may have no counts
@@ -24,7 +24,7 @@ struct Look {
 };
 
 // `at`: indices of the leading dimensions; those that are missing or beyond them become 0 and the last.
-Look look_at(lang::Interpreter& in, TensorRow row, const std::vector<int64_t>& at = {});
+TensorLook look_at(lang::Interpreter& in, TensorRow row, const std::vector<int64_t>& at = {});
 
 // "[0, 3, :, :]": of what a heat map or table is where there are several matrices; else empty.
 std::string which_matrix(const std::vector<int64_t>& at);

@@ -205,7 +205,7 @@ std::string bars_svg(const Histogram& bars) {
          label(kWide / 2, kHigh + kText, "middle", "the highest: " + count_text(most));
 }
 
-std::string heat_svg(const Look& look, double& width) {
+std::string heat_svg(const TensorLook& look, double& width) {
   const Grid& grid = look.heat;
   const double cell = std::clamp(
       std::min(kWide / static_cast<double>(grid.columns), kHigh / static_cast<double>(grid.rows)), 1.0, 24.0);
@@ -222,7 +222,7 @@ std::string heat_svg(const Look& look, double& width) {
 
 }  // namespace
 
-std::string look_picture(const Look& look) {
+std::string look_picture(const TensorLook& look) {
   std::string inside;
   double width = 0;
   if (!look.bars.counts.empty()) {

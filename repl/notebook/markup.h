@@ -19,6 +19,6 @@ std::string tensors_table(const LiveTensors& live);
 // The elements of a tensor that on_host gave, shaded by their values: of the first matrix of several, its corners if it is large.
 std::string elements_table(const tensor::Tensor& host);
 // Histogram beside heat map, as SVG.
-std::string look_picture(const Look& look);
+std::string look_picture(const TensorLook& look);
 
 }  // namespace tessera::repl

@@ -25,7 +25,7 @@ json integers(tensor::Ints values) {
   return out;
 }
 
-json heat_json(const Look& look) {
+json heat_json(const TensorLook& look) {
   const Tensor& host = look.host;
   json values = json::array();
   for (const double each : look.heat.values) values.push_back(number(each));
@@ -41,7 +41,7 @@ json heat_json(const Look& look) {
           {"at", look.at}};
 }
 
-json look_json(const Look& look) {
+json look_json(const TensorLook& look) {
   json out;
   const Histogram& bars = look.bars;
   if (!bars.counts.empty()) out["histogram"] = {{"low", bars.low}, {"high", bars.high}, {"counts", bars.counts}};
@@ -53,7 +53,7 @@ json look_json(const Look& look) {
 }
 
 // A tensor that can be taken for a picture; the first of several.
-std::string picture_png(const Look& look) {
+std::string picture_png(const TensorLook& look) {
   const Tensor& host = look.host;
   if (!host.defined() || !look.row.statistics) return "";
   const bool several = host.dim() == 4 && host.size(0) > 0;
@@ -67,11 +67,12 @@ const Tensor* gradient_of(const Tensor& t) {
   return meta != nullptr && meta->grad.defined() ? &meta->grad : nullptr;
 }
 
-Look look_at_gradient(Interpreter& in, const Tensor& gradient, std::string_view name, const std::vector<int64_t>& at) {
+TensorLook look_at_gradient(Interpreter& in, const Tensor& gradient, std::string_view name,
+                            const std::vector<int64_t>& at) {
   return look_at(in, describe_tensor(std::string(name) + ".grad", Value(), gradient), at);
 }
 
-json tensor_data(Interpreter& in, const Look& look, const Tensor& t, std::string_view name) {
+json tensor_data(Interpreter& in, const TensorLook& look, const Tensor& t, std::string_view name) {
   json out = look_json(look);
   out["name"] = name;
   out["layout"] = {{"strides", integers(t.strides())}, {"offset", t.offset()}, {"version", t.version()}};
@@ -127,7 +128,7 @@ Display inspection_display(Interpreter& in, const Value& value, std::string_view
   while (display.text.ends_with('\n')) display.text.pop_back();
   // What it says stands in the text before its first picture.
   const std::string_view words = std::string_view(display.text).substr(0, display.text.find("\n\n"));
-  const Look look = look_at(in, describe_tensor(std::string(name), value, *t));
+  const TensorLook look = look_at(in, describe_tensor(std::string(name), value, *t));
   display.html = "<pre style=\"margin:0\">" + escaped(words) + "</pre>" + look_picture(look);
   if (const Tensor* gradient = gradient_of(*t))
     display.html +=
