@@ -405,7 +405,9 @@ Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, Comp
       parse(*source, mode == CompileMode::Expression ? ParseMode::kExpression : ParseMode::kFile, &growth);
   if (!parsed) throw_syntax_error(in, *source, *parsed.error);
   try {
-    return Value::adopt(compile_tree(in, source, *parsed.tree, mode));
+    Value code = Value::adopt(compile_tree(in, source, *parsed.tree, mode));
+    in.check_stop(0);  // a text without loops and calls has no safe point of its own
+    return code;
   } catch (const CompileError& error) {
     throw_syntax_error(in, *source, make_syntax_error(*source, error.span, error.message));
   }

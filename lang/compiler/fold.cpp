@@ -3,6 +3,7 @@
 #include "lang/compiler/compile.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/syntax/ast.h"
 #include "lang/types/bytes.h"
 #include "lang/types/str.h"
@@ -123,7 +124,9 @@ Value fold_constant(Interpreter& in, const ast::Expr& expression) {
     return fold_node(in, expression);
   } catch (const Error&) {
     return Value();
-  } catch (const Thrown&) {
+  } catch (const Thrown& thrown) {
+    // An interrupt or a limit that was heard meanwhile is not the expression's.
+    if (in.is_stopping() || is_error(in, thrown.exception, ErrorKind::KeyboardInterrupt)) throw;
     return Value();
   }
 }

@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "lang/core/error.h"
+#include "lang/core/signals.h"
 #include "lang/objects/module.h"
+#include "lang/syntax/source.h"
 #include "lang/types/dict.h"
 #include "repl/notebook/graph_forms.h"
 #include "repl/notebook/tensor_forms.h"
