@@ -253,7 +253,9 @@ Json Kernel::evaluate(const std::string& expression) {
     std::optional<Display> display = display_of(*in_, value);
     if (!display) return {{"status", "ok"}, {"data", Json::object()}, {"metadata", Json::object()}};
     client_.add_forms(*in_, value, *display);
-    return {{"status", "ok"}, {"data", bundle_of(forms_of(*display))}, {"metadata", Json::object()}};
+    return {{"status", "ok"},
+            {"data", bundle_of(client_.bounded_forms(*display))},
+            {"metadata", metadata_of(display->metadata)}};
   } catch (const std::exception&) {
     const Value exception = current_native_exception(*in_);
     Json content = error_content(error_report(*in_, exception, text_of_exception(*in_, exception)));

@@ -41,15 +41,11 @@ Json bundle_of(const Forms& forms) {
   return bundle;
 }
 
-// What each form's viewer is told, by its type.
-Json metadata_of(const Forms& forms) {
-  Json metadata = Json::object();
-  for (const Form& form : forms) {
-    if (form.metadata.empty()) continue;
-    Json told = Json::parse(form.metadata, nullptr, false);
-    if (!told.is_discarded()) metadata[form.type] = std::move(told);
-  }
-  return metadata;
+Json metadata_of(const Metadata& metadata) {
+  Json object = Json::object();
+  for (const auto& [word, text] : metadata)
+    if (std::optional<Json> told = json_of(text)) object[as_utf8(word)] = std::move(*told);
+  return object;
 }
 
 Json error_content(const ErrorReport& report) {
@@ -86,18 +82,18 @@ void KernelFrontend::stream(bool is_error, std::string_view text) {
   channels_.publish("stream", {{"name", is_error ? "stderr" : "stdout"}, {"text", text}}, parent_);
 }
 
-void KernelFrontend::display(const Forms& forms, const std::string& id, bool is_update) {
+void KernelFrontend::display(const Forms& forms, const Metadata& metadata, const std::string& id, bool is_update) {
   Json transient = Json::object();
   if (!id.empty()) transient["display_id"] = id;
   publish(is_update ? "update_display_data" : "display_data",
-          {{"data", bundle_of(forms)}, {"metadata", metadata_of(forms)}, {"transient", std::move(transient)}});
+          {{"data", bundle_of(forms)}, {"metadata", metadata_of(metadata)}, {"transient", std::move(transient)}});
 }
 
-void KernelFrontend::result(int number, const Forms& forms) {
+void KernelFrontend::result(int number, const Forms& forms, const Metadata& metadata) {
   for (const Form& form : forms)
     if (form.type == "text/plain") result_text_ = form.data.substr(0, kMostOutputKept);
   publish("execute_result",
-          {{"execution_count", number}, {"data", bundle_of(forms)}, {"metadata", metadata_of(forms)}});
+          {{"execution_count", number}, {"data", bundle_of(forms)}, {"metadata", metadata_of(metadata)}});
 }
 
 void KernelFrontend::error(const ErrorReport& report) {

@@ -14,6 +14,7 @@ namespace tessera::repl {
 
 // Jupyter's bundle: {"text/plain": …, "image/png": base64}.
 Json bundle_of(const Forms& forms);
+Json metadata_of(const Metadata& metadata);
 // ename, evalue and the traceback's lines in colours.
 Json error_content(const ErrorReport& report);
 
@@ -31,8 +32,8 @@ class KernelFrontend : public Frontend {
   std::string last_line() const;  // that was printed
 
   void stream(bool is_error, std::string_view text) override;
-  void display(const Forms& forms, const std::string& id, bool is_update) override;
-  void result(int number, const Forms& forms) override;
+  void display(const Forms& forms, const Metadata& metadata, const std::string& id, bool is_update) override;
+  void result(int number, const Forms& forms, const Metadata& metadata) override;
   void error(const ErrorReport& report) override;
   void clear(bool wait) override;
   void page(const std::string& text) override;

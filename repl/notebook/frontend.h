@@ -5,18 +5,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tessera::repl {
 
 // One thing in each of its forms, by MIME type. `is_bytes`: a file's bytes, which JSON carries as base64; `is_json`: the text
-// of a JSON value, which stands in a message as that value. `metadata`: a JSON object for who shows it (a picture's width), or empty.
+// of a JSON value, which stands in a message as that value.
 struct Form {
   std::string type, data;
   bool is_bytes = false, is_json = false;
-  std::string metadata;
 };
 using Forms = std::vector<Form>;
+
+// What whoever shows the forms is told besides: JSON texts by a form's type ("image/png": a width) or by any other word. Of two for
+// one word the last counts.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 // Where a part of an error stands. Lines from 1; columns from 0, in characters; the end is behind the last one.
 struct ErrorPlace {
@@ -40,15 +44,16 @@ class Frontend {
   // Standard output or standard error, in pieces of some milliseconds' output. May be called from another thread than the one
   // that runs the block, but never by two at once.
   virtual void stream(bool is_error, std::string_view text) = 0;
-  virtual void display(const Forms& forms, const std::string& id, bool is_update) = 0;
-  virtual void result(int number, const Forms& forms) = 0;
+  virtual void display(const Forms& forms, const Metadata& metadata, const std::string& id, bool is_update) = 0;
+  virtual void result(int number, const Forms& forms, const Metadata& metadata) = 0;
   virtual void error(const ErrorReport& report) = 0;
   virtual void clear(bool wait) = 0;
   virtual void page(const std::string& text) = 0;
   // A line from the person, without its newline; false: the end of the input. Returns, or throws what the interpreter's check_stop throws,
   // within some milliseconds of an interrupt.
   virtual bool input(const std::string& prompt, bool is_hidden, std::string& line) = 0;
-  // What the block prints beyond the bound went to a file (OutputStream); said once, when the block ends.
+  // What is beyond a bound went to a file: of what the block prints (OutputStream) said once, when the block ends; of a result, a
+  // display, an error (LongTexts) behind it.
   virtual void overflow(const std::string& path, uint64_t bytes) = 0;
   // Puts a text into a new cell below.
   virtual bool offer(const std::string& text) = 0;

@@ -6,6 +6,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
+#include "lang/types/str.h"
 #include "lang/vm/vm.h"
 #include "repl/inspector/tensors_text.h"
 #include "repl/notebook/error_report.h"
@@ -17,10 +18,10 @@ namespace tessera::repl {
 using namespace lang;
 
 Forms forms_of(const Display& display) {
-  Forms forms{{"text/plain", display.text, false, false, ""}};
-  if (!display.html.empty()) forms.push_back({"text/html", display.html, false, false, ""});
-  if (!display.svg.empty()) forms.push_back({"image/svg+xml", display.svg, false, false, ""});
-  if (!display.png.empty()) forms.push_back({"image/png", display.png, true, false, ""});
+  Forms forms{{"text/plain", display.text, false, false}};
+  if (!display.html.empty()) forms.push_back({"text/html", display.html, false, false});
+  if (!display.svg.empty()) forms.push_back({"image/svg+xml", display.svg, false, false});
+  if (!display.png.empty()) forms.push_back({"image/png", display.png, true, false});
   for (const Display::Form& form : display.others) {
     if (form.type == "text/plain") {
       forms[0].data = form.data;
@@ -29,11 +30,8 @@ Forms forms_of(const Display& display) {
     const bool is_json = form.type == "application/json" || form.type.ends_with("+json");
     const bool is_text =
         form.type.starts_with("text/") || form.type.ends_with("+xml") || form.type.ends_with("javascript");
-    forms.push_back({form.type, form.data, !is_json && !is_text, is_json, ""});
+    forms.push_back({form.type, form.data, !is_json && !is_text, is_json});
   }
-  for (Form& form : forms)
-    for (const auto& [type, metadata] : display.metadata)
-      if (type == form.type) form.metadata = metadata;
   // Who asks for some forms only may not have asked for the text.
   if (forms[0].data.empty() && forms.size() > 1) forms.erase(forms.begin());
   return forms;
@@ -41,23 +39,28 @@ Forms forms_of(const Display& display) {
 
 namespace {
 
-// A cell that draws and does not say plt.show() shows what it drew, as IPython's inline pictures do.
-void show_figures(Session& session) {
+// A cell that draws and does not say plt.show() shows what it drew, as IPython's inline pictures do, also after an error. One that
+// was interrupted lets it go: nothing is left for the next cell.
+void end_figures(Session& session, bool shown) {
   Interpreter& in = session.interpreter();
   const Module* const pyplot = in.modules().find("matplotlib.pyplot");
   if (pyplot == nullptr) return;
   try {
     const RunScope run(in.vm());
-    call(in, get_attr(in, Value(static_cast<Object*>(in.import("matplotlib.pyplot"))), intern(in, "show")));
+    const Value module(static_cast<Object*>(in.import("matplotlib.pyplot")));
+    if (shown) call_method(in, module, intern(in, "show"), {});
+    else call_method(in, module, intern(in, "close"), {make_str(in, "all")});
   } catch (const std::exception&) {
     session.fail(current_native_exception(in));
   }
 }
 
+constexpr int kInterruptedStatus = 130;
+
 }  // namespace
 
 NotebookClient::NotebookClient(Frontend& frontend, std::string folder, bool colours)
-    : frontend_(frontend), output_(frontend, std::move(folder)), colours_(colours) {}
+    : frontend_(frontend), output_(frontend, folder), long_texts_(std::move(folder)), colours_(colours) {}
 
 Host NotebookClient::host() {
   Host host;
@@ -84,8 +87,9 @@ void NotebookClient::print(bool is_error, std::string_view text) {
 
 Outcome NotebookClient::run(Session& session, const std::string& cell, Keep keep) {
   output_.begin_cell(session.number());
+  long_texts_.begin_cell(session.number());
   const Outcome outcome = session.run(cell, keep);
-  if (outcome.kind == Outcome::Kind::kDone) show_figures(session);
+  end_figures(session, !(outcome.kind == Outcome::Kind::kFailed && outcome.status == kInterruptedStatus));
   if (files_ != nullptr) files_->settle();
   output_.end_cell();
   return outcome;
@@ -109,18 +113,40 @@ void NotebookClient::say(Say&& what) {
   what();
 }
 
+Forms NotebookClient::bounded_forms(const Display& display) {
+  Forms forms = forms_of(display);
+  long_texts_.cut(forms);
+  return forms;
+}
+
+// Where the rest is, behind what was shown.
+void NotebookClient::tell(const std::vector<LongTexts::Cut>& cuts) {
+  for (const LongTexts::Cut& each : cuts) {
+    if (!each.word.empty()) output_.write(true, each.word + "\n");
+    if (!each.problem.empty())
+      output_.write(true, "... and a part of it is lost: " + each.path + ": " + each.problem + "\n");
+    say([&] { frontend_.overflow(each.path, each.bytes); });
+  }
+}
+
 void NotebookClient::write(std::string_view text) { print(false, text); }
 
 void NotebookClient::show_result(int number, const Display& value) {
   output_.write(true, value.problems);
-  say([&] { frontend_.result(number, forms_of(value)); });
+  Forms forms = forms_of(value);
+  const auto cuts = long_texts_.cut(forms);
+  say([&] { frontend_.result(number, forms, value.metadata); });
+  tell(cuts);
 }
 
 void NotebookClient::show(const Display& what) { show_named(what, "", false); }
 
 void NotebookClient::show_named(const Display& what, const std::string& id, bool is_update) {
   output_.write(true, what.problems);
-  say([&] { frontend_.display(forms_of(what), id, is_update); });
+  Forms forms = forms_of(what);
+  const auto cuts = long_texts_.cut(forms);
+  say([&] { frontend_.display(forms, what.metadata, id, is_update); });
+  tell(cuts);
 }
 
 void NotebookClient::clear(bool wait) {
@@ -128,8 +154,10 @@ void NotebookClient::clear(bool wait) {
 }
 
 void NotebookClient::show_error(Interpreter& in, const Value& exception, std::string_view text) {
-  const ErrorReport report = error_report(in, exception, text);
+  ErrorReport report = error_report(in, exception, text);
+  const auto cuts = long_texts_.cut(report);
   say([&] { frontend_.error(report); });
+  tell(cuts);
 }
 
 bool NotebookClient::edit(const std::string&) { return false; }

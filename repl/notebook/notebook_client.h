@@ -13,6 +13,7 @@
 #include "lang/core/interpreter.h"
 #include "repl/notebook/file_output.h"
 #include "repl/notebook/frontend.h"
+#include "repl/notebook/long_texts.h"
 #include "repl/notebook/output_stream.h"
 #include "repl/session/client.h"
 #include "repl/session/session.h"
@@ -28,6 +29,9 @@ class NotebookClient : public Client {
 
   // What scripts print and read. Modules and files are the caller's to add (make_interpreter does).
   lang::Host host();
+
+  // The forms of what is asked for without being shown, cut as those that are.
+  Forms bounded_forms(const Display& display);
 
   // From now on what child processes write is shown too (file_output.h).
   void take_files();
@@ -55,9 +59,11 @@ class NotebookClient : public Client {
   void print(bool is_error, std::string_view text);
   template <class Say>
   void say(Say&& what);
+  void tell(const std::vector<LongTexts::Cut>& cuts);
 
   Frontend& frontend_;
   OutputStream output_;
+  LongTexts long_texts_;
   const bool colours_;
   std::unique_ptr<FileOutput> files_;
 };

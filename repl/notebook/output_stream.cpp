@@ -1,10 +1,6 @@
 #include "repl/notebook/output_stream.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
 namespace tessera::repl {
@@ -12,17 +8,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
 size_t characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
-}
-
-// The bytes of `text` up to `most` that cut no character in two.
-size_t whole_characters(std::string_view text, size_t most) {
-  if (text.size() <= most) return text.size();
-  while (most > 0 && continues_character(text[most])) --most;
-  return most;
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 void keep_what_shows(std::string& out, std::string_view line) {
@@ -51,40 +39,6 @@ void drop_written_over(std::string& text) {
   }
   text = std::move(out);
 }
-
-// A file that is never fuller than it may be; what fails is said once, at the end.
-class OutputStream::File {
- public:
-  File(const std::string& folder, int number, uint64_t most) : left_(most) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    path_ = folder + "/output-" + std::to_string(number) + ".txt";
-    file_ = std::fopen(path_.c_str(), "wbe");
-    if (file_ == nullptr) problem_ = std::strerror(errno);
-  }
-  ~File() {
-    if (file_ != nullptr) std::fclose(file_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write(std::string_view text) {
-    const auto size = static_cast<size_t>(std::min<uint64_t>(text.size(), left_));
-    left_ -= size;
-    if (size < text.size() && problem_.empty()) problem_ = "it is longer than what is kept";
-    if (file_ != nullptr && std::fwrite(text.data(), 1, size, file_) != size) problem_ = std::strerror(errno);
-  }
-  void flush() {
-    if (file_ != nullptr && std::fflush(file_) != 0) problem_ = std::strerror(errno);
-  }
-  const std::string& path() const { return path_; }
-  const std::string& problem() const { return problem_; }
-
- private:
-  std::string path_, problem_;
-  std::FILE* file_ = nullptr;
-  uint64_t left_;
-};
 
 OutputStream::OutputStream(Frontend& frontend, std::string folder, Bounds bounds)
     : frontend_(frontend), folder_(std::move(folder)), bounds_(bounds) {}
@@ -167,7 +121,7 @@ void OutputStream::show(std::string_view text) {
 
 void OutputStream::keep(std::string_view text) {
   if (file_ == nullptr) {
-    file_ = std::make_unique<File>(folder_, number_, bounds_.kept);
+    file_ = std::make_unique<KeptFile>(folder_, "output-" + std::to_string(number_) + ".txt", bounds_.kept);
     file_->write(shown_);
     frontend_.stream(true, "\n... more than is shown here: what follows goes to " + file_->path() + "\n");
   }

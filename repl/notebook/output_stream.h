@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "repl/notebook/frontend.h"
+#include "repl/notebook/kept_file.h"
 
 namespace tessera::repl {
 
@@ -44,8 +45,6 @@ class OutputStream {
   std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
 
  private:
-  class File;
-
   void hand_over();  // this and what follows: mutex_ is held
   void show(std::string_view text);
   void keep(std::string_view text);
@@ -63,7 +62,7 @@ class OutputStream {
   int number_ = 0;                                // of the cell
   std::string shown_;                             // of the cell: what its file will begin with
   uint64_t beyond_ = 0;                           // bytes that were not shown
-  std::unique_ptr<File> file_;
+  std::unique_ptr<KeptFile> file_;
   bool ending_ = false;
   std::thread clock_;  // hands over what is due; made when something first waits
 };

@@ -33,11 +33,10 @@ Json to_json(const Forms& forms) {
 }
 
 // A message with the forms, and what their viewers are told.
-Json with_forms(Json message, const Forms& forms) {
+Json with_forms(Json message, const Forms& forms, const Metadata& metadata) {
   message["forms"] = to_json(forms);
-  for (const Form& form : forms)
-    if (std::optional<Json> told = form.metadata.empty() ? std::nullopt : parse_json(form.metadata))
-      message["metadata"][form.type] = std::move(*told);
+  for (const auto& [word, text] : metadata)
+    if (std::optional<Json> told = parse_json(text)) message["metadata"][word] = std::move(*told);
   return message;
 }
 
@@ -73,12 +72,13 @@ void WorkerFrontend::stream(bool is_error, std::string_view text) {
                   {"text", std::move(whole)}});
 }
 
-void WorkerFrontend::display(const Forms& forms, const std::string& id, bool is_update) {
-  channel_.write(with_forms({{"type", "display"}, {"block", block_.load()}, {"id", id}, {"update", is_update}}, forms));
+void WorkerFrontend::display(const Forms& forms, const Metadata& metadata, const std::string& id, bool is_update) {
+  channel_.write(
+      with_forms({{"type", "display"}, {"block", block_.load()}, {"id", id}, {"update", is_update}}, forms, metadata));
 }
 
-void WorkerFrontend::result(int number, const Forms& forms) {
-  channel_.write(with_forms({{"type", "result"}, {"block", block_.load()}, {"number", number}}, forms));
+void WorkerFrontend::result(int number, const Forms& forms, const Metadata& metadata) {
+  channel_.write(with_forms({{"type", "result"}, {"block", block_.load()}, {"number", number}}, forms, metadata));
 }
 
 void WorkerFrontend::error(const ErrorReport& report) {

@@ -30,8 +30,8 @@ class WorkerFrontend : public Frontend {
   void wake() { changed_.notify_all(); }
 
   void stream(bool is_error, std::string_view text) override;
-  void display(const Forms& forms, const std::string& id, bool is_update) override;
-  void result(int number, const Forms& forms) override;
+  void display(const Forms& forms, const Metadata& metadata, const std::string& id, bool is_update) override;
+  void result(int number, const Forms& forms, const Metadata& metadata) override;
   void error(const ErrorReport& report) override;
   void clear(bool wait) override;
   void page(const std::string& text) override;

@@ -32,8 +32,8 @@ struct Display {
   std::string html, svg, png;  // may be empty; png: the file's bytes
   std::vector<Form> others;
   std::vector<std::pair<std::string, std::string>>
-      metadata;          // what a form's viewer is told, by the form's type: JSON objects
-  std::string problems;  // the tracebacks of methods that were to give a form and raised
+      metadata;          // what viewers are told, by a form's type or another word: JSON texts
+  std::string problems;  // what kept a form from being there: tracebacks, words
 };
 
 struct LiveTensors;

@@ -65,10 +65,25 @@ Value call_in(Interpreter& in, const char* module, const char* function, const V
   return call_method(in, Value(static_cast<Object*>(in.import(module))), intern(in, function), {argument});
 }
 
+// JSON has no NaN and no infinity: they raise.
+std::string json_text(Interpreter& in, const Value& value) {
+  const Value given[] = {value, Value::boolean(false)};
+  const Value names = make_tuple(in, {make_str(in, "allow_nan")});
+  const Value dumps = get_attr(in, Value(static_cast<Object*>(in.import("json"))), intern(in, "dumps"));
+  return str_text(in, call(in, dumps, Args{given, 2, as_tuple(names)}));
+}
+
 bool is_json_type(std::string_view type) { return type == "application/json" || type.ends_with("+json"); }
 
 bool is_base64_type(std::string_view type) {
   return (type.starts_with("image/") && !type.ends_with("+xml")) || type == "application/pdf";
+}
+
+// In IPython's words.
+void refuse(Interpreter& in, std::string_view type, const Value& form, Display& display) {
+  display.problems += "FormatterWarning: " + std::string(type) + " formatter returned invalid type " +
+                      repr_text(in, call(in, Value(static_cast<Object*>(in.types.type)), {form})) + " (expected " +
+                      (is_base64_type(type) ? "<class 'bytes'>" : "<class 'str'>") + ")\n";
 }
 
 // None: there is none.
@@ -77,13 +92,14 @@ void add_form(Interpreter& in, std::string_view type, const Value& given, Displa
   const bool has_metadata = is_tuple(given) && as_tuple(given)->size == 2;
   Value form = has_metadata ? (*as_tuple(given))[0] : given;
   if (has_metadata && is_dict((*as_tuple(given))[1]))
-    display.metadata.emplace_back(type, str_text(in, call_in(in, "json", "dumps", (*as_tuple(given))[1])));
+    display.metadata.emplace_back(type, json_text(in, (*as_tuple(given))[1]));
   if (is_str(form) && is_base64_type(type)) form = call_in(in, "binascii", "a2b_base64", form);
   std::string data;
-  if (is_str(form)) data = text_of(form);
+  if (is_json_type(type))
+    data = json_text(in, is_str(form) || is_bytes(form) ? call_in(in, "json", "loads", form) : form);
+  else if (is_str(form)) data = text_of(form);
   else if (is_bytes(form)) data = as_bytes(form)->view();
-  else if (is_json_type(type)) data = str_text(in, call_in(in, "json", "dumps", form));
-  else return;
+  else return refuse(in, type, form, display);
   if (type == "text/plain") display.text = std::move(data);
   else if (type == "text/html") display.html = std::move(data);
   else if (type == "image/svg+xml") display.svg = std::move(data);
@@ -113,13 +129,13 @@ std::vector<std::pair<Value, Value>> items_of(const Value& forms) {
 void add_form_bundle(Interpreter& in, const Value& bundle, Display& display) {
   const bool has_metadata = is_tuple(bundle) && as_tuple(bundle)->size == 2;
   for (const auto& [type, form] : items_of(has_metadata ? (*as_tuple(bundle))[0] : bundle))
-    add_form(in, text_of(type), form, display);
+    try_to(in, display.problems, [&] { add_form(in, text_of(type), form, display); });
   if (has_metadata) add_metadata(in, (*as_tuple(bundle))[1], display);
 }
 
 void add_metadata(Interpreter& in, const Value& metadata, Display& display) {
   for (const auto& [type, told] : items_of(metadata))
-    if (is_dict(told)) display.metadata.emplace_back(text_of(type), str_text(in, call_in(in, "json", "dumps", told)));
+    try_to(in, display.problems, [&] { display.metadata.emplace_back(text_of(type), json_text(in, told)); });
 }
 
 bool keep_forms(Interpreter& in, const Value& include, const Value& exclude, Display& display) {

@@ -15,10 +15,10 @@ namespace tessera::repl {
 std::optional<Display> display_of(lang::Interpreter& in, const lang::Value& value);
 
 // A dict of texts and bytes by MIME type, or with metadata behind it; what is no JSON text for a JSON type is written as such, and a
-// text for a picture is taken as base64.
+// text for a picture is taken as base64. What is none of these, or no JSON, is not there, and `problems` says so.
 void add_form_bundle(lang::Interpreter& in, const lang::Value& bundle, Display& display);
 
-// A dict of dicts by MIME type; who has something else says nothing.
+// A dict by MIME type or any other word; who has something else says nothing.
 void add_metadata(lang::Interpreter& in, const lang::Value& metadata, Display& display);
 
 // Leaves the forms whose types are in `include`, where that is not None or empty, and not in `exclude`; false: none are left.

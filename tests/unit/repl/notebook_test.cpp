@@ -70,7 +70,7 @@ TEST_CASE("a bundle of forms stands before single ones, with its metadata") {
       "class A:\n  def __repr__(self): return 'an A'\n  def _repr_html_(self): return 'single'\n  def _repr_latex_(self): return '$a$', {'k': 1}\n"
       "  def _repr_png_(self): return 'iVBORw=='\n  def _repr_mimebundle_(self, include, exclude):\n"
       "    return {'text/html': 'bundled', 'application/x+json': {'a': [1]}, 'image/svg+xml': '<svg/>', 'text/x': b'x', 'no/form': 3, 4: 5}, "
-      "{'text/html': {'isolated': True}, 'text/x': 3}\nA()");
+      "{'text/html': {'isolated': True}, 'text/x': 3, 'a': [None]}\nA()");
   const auto* result = r.last("result");
   REQUIRE(result != nullptr);
   CHECK(result->text == "an A");
@@ -80,11 +80,11 @@ TEST_CASE("a bundle of forms stands before single ones, with its metadata") {
   CHECK(Recorder::form(*result, "image/svg+xml") == "<svg/>");
   CHECK(json::parse(Recorder::form(*result, "application/x+json")) == json{{"a", {1}}});
   CHECK(result->forms.size() == 7);
-  for (const Form& form : result->forms)
-    CHECK(form.metadata == (form.type == "text/html"    ? R"({"isolated": true})"
-                            : form.type == "text/latex" ? R"({"k": 1})"
-                                                        : ""));
-  CHECK(r.last("stderr") == nullptr);
+  CHECK(result->metadata ==
+        Metadata{
+            {"text/html", R"({"isolated": true})"}, {"text/x", "3"}, {"a", "[null]"}, {"text/latex", R"({"k": 1})"}});
+  CHECK(r.all("stderr") ==
+        "FormatterWarning: no/form formatter returned invalid type <class 'int'> (expected <class 'str'>)\n");
 }
 
 TEST_CASE("a form whose method raises is told, and the others are shown") {
@@ -109,9 +109,18 @@ TEST_CASE("forms that are none are told, and the result is shown") {
   REQUIRE(r.last("result") != nullptr);
   CHECK(r.last("result")->text == "an A");
   CHECK(r.last("result")->forms.size() == 1);
-  for (const char* name : {"binascii.Error", "TypeError: Object of type set", "TypeError: Object of type object",
-                           "ZeroDivisionError", "_repr_mimebundle_()"})
+  for (const char* name :
+       {"binascii.Error", "TypeError: Object of type set", "TypeError: Object of type object", "ZeroDivisionError",
+        "_repr_mimebundle_()", "text/html formatter returned invalid type <class 'int'>"})
     CHECK(r.all("stderr").find(name) != std::string::npos);
+  const std::string nan = n.run("class N:\n  def _repr_json_(self): return [float('nan')]\nN()").all("stderr");
+  CHECK(nan.find("ValueError: Out of range float values are not JSON compliant") != nan.npos);
+  CHECK(n.run("display({'text/plain': 'p', 'application/json': '{', 'text/html': 3}, raw=True)")
+            .last("display")
+            ->forms.size() == 1);
+  CHECK(n.frontend.all("stderr").find("JSONDecodeError") != std::string::npos);
+  CHECK(n.frontend.all("stderr").find("text/html formatter") != std::string::npos);
+  CHECK(n.run("display(3, metadata={'a': 1, 'b': float('inf')})").last("display")->metadata == Metadata{{"a", "1"}});
   CHECK(n.run("class B:\n  def __repr__(self): return 1 / 0\nB()").last("error")->error.name == "ZeroDivisionError");
 }
 
@@ -134,13 +143,14 @@ TEST_CASE("forms that are asked for, and forms as they are given") {
       "display_html(3)\ndisplay_html('<u>', raw=True)\ndisplay({'application/json': {'k': None}, 'image/png': b'PNG'}, raw=True, metadata={'image/png': {'width': 3}})\n"
       "display(display_id='empty')\nmodule.display(Pretty('p'))\npublish_display_data({'text/plain': 'q'}, transient={'display_id': 'z'})");
   REQUIRE(r.said.size() == 7);
-  CHECK((r.said[0].forms.size() == 1 && r.said[0].text == "<b>" && r.said[0].forms[0].metadata == R"({"a": 1})"));
+  CHECK((r.said[0].forms.size() == 1 && r.said[0].text == "<b>" &&
+         r.said[0].metadata.back() == Metadata::value_type("text/html", R"({"a": 1})")));
   CHECK((r.said[1].forms.size() == 1 && r.said[1].text == "<IPython.core.display.HTML object>" &&
-         r.said[1].forms[0].metadata == R"({"b": 2})"));
+         r.said[1].metadata.back() == Metadata::value_type("text/plain", R"({"b": 2})")));
   CHECK((r.said[2].forms.size() == 1 && r.said[2].forms[0].type == "text/html" && r.said[2].text == "<u>"));
   CHECK(r.said[3].forms.size() == 2);
   CHECK(json::parse(Recorder::form(r.said[3], "application/json")) == json{{"k", nullptr}});
-  CHECK(r.said[3].forms[0].metadata == R"({"width": 3})");
+  CHECK(r.said[3].metadata == Metadata{{"image/png", R"({"width": 3})"}});
   CHECK((r.said[4].text.empty() && r.said[4].id == "empty"));
   CHECK(r.said[5].text == "p");
   CHECK((r.said[6].text == "q" && r.said[6].id == "z"));
@@ -154,7 +164,7 @@ TEST_CASE("a picture's width goes with it, and a file that is not there is told"
   const auto* shown = n.run("Image(b'\\x89PNG\\r\\n\\x1a\\n', width=300)").last("result");
   REQUIRE(shown != nullptr);
   CHECK(Recorder::form(*shown, "image/png") == "\x89PNG\r\n\x1a\n");
-  CHECK(shown->forms.back().metadata == R"({"width": 300})");
+  CHECK(shown->metadata == Metadata{{"image/png", R"({"width": 300})"}});
   CHECK(n.run("Image('none.png')").all("stderr").find("FileNotFoundError") != std::string::npos);
   const auto* linked = n.run("Image(url='a.png')").last("result");
   CHECK(Recorder::form(*linked, "text/html") == "<img src=\"a.png\"/>");
@@ -206,6 +216,55 @@ TEST_CASE("figures that a cell leaves open are shown") {
   REQUIRE(r.last("display") != nullptr);
   CHECK(Recorder::form(*r.last("display"), "image/png").substr(1, 3) == "PNG");
   CHECK(n.run("1").last("display") == nullptr);
+  const Recorder& failed = n.run("plt.plot([3, 4])\n1 / 0");
+  REQUIRE(failed.said.size() == 2);
+  CHECK((failed.said[0].kind == "error" && failed.said[1].kind == "display"));
+  CHECK(n.run("plt.plot([3, 4])\nraise KeyboardInterrupt").last("display") == nullptr);
+  CHECK(n.run("1").last("display") == nullptr);
+}
+
+TEST_CASE("an interrupt that comes while a cell is compiled is heard") {
+  Notebook n;
+  for (const char* text : {"x = 1", "y = 'a' + 'b' + 'c'"}) {
+    n.in->interrupt.fetch_or(lang::kKeyboard);
+    CHECK_THROWS_AS(n.in->run_interactive(*std::make_shared<lang::Source>("In [1]", text)), lang::Thrown);
+    CHECK(!n.in->is_stopping());
+  }
+  CHECK(lang::dict_get_text(n.in->main_module()->dict, "x") == nullptr);
+  CHECK(n.run("x = 1; x").last("result")->text == "1");
+}
+
+TEST_CASE("a result, a display and an error that are too long are cut, and the whole goes to a file") {
+  const auto read = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  Notebook n;
+  const size_t most = size_t{1} << 20;
+  const Recorder& r = n.run("'\u00e9' * 3000000");
+  REQUIRE(r.said.size() == 2);
+  CHECK((r.said[0].kind == "result" && r.said[0].text.size() < most + 500));
+  CHECK(r.said[0].text.starts_with("'\u00e9\u00e9"));
+  CHECK(r.said[0].text[most - 2] == '\xa9');  // no character is cut in two
+  CHECK(r.said[0].text.ends_with("\n... more than is shown here: all of it is in " + r.said[1].text));
+  CHECK((r.said[1].kind == "overflow" && r.said[1].id == std::to_string(6000002 - (most - 1))));
+  CHECK(read(r.said[1].text).size() == 6000002);
+
+  n.run("from IPython.display import *\nh = '<b>' + 'x' * 5000000");
+  n.run("display(HTML(h))\ndisplay({'text/html': h}, raw=True)");
+  REQUIRE(r.said.size() == 6);
+  CHECK((r.said[0].forms.size() == 1 && r.said[0].text == "<IPython.core.display.HTML object>"));
+  CHECK((r.said[1].kind == "stderr" && r.said[1].text.find(r.said[2].text) != std::string::npos));
+  CHECK((r.said[2].kind == "overflow" && r.said[2].id == "5000003" && r.said[2].text.ends_with("1.html")));
+  CHECK((r.said[3].forms.size() == 1 && r.said[3].forms[0].type == "text/plain"));
+  CHECK(r.said[3].text.find(r.said[5].text) != std::string::npos);
+  CHECK(read(r.said[5].text).size() == 5000003);
+
+  n.run("raise ValueError(h)");
+  REQUIRE(r.last("error") != nullptr);
+  CHECK((r.last("error")->error.text.size() < most + 500 && r.last("error")->error.message.size() == most));
+  CHECK(read(r.last("overflow")->text).find("ValueError: <b>xx") != std::string::npos);
+  CHECK(n.run("'x' * 1000000").last("overflow") == nullptr);
 }
 
 TEST_CASE("input has its prompt, and a password is hidden") {

@@ -22,6 +22,7 @@ struct Recorder : Frontend {
     Forms forms;
     bool flag = false;
     ErrorReport error;
+    Metadata metadata = {};
   };
   std::vector<Said> said;
   std::deque<std::string> answers;
@@ -29,10 +30,12 @@ struct Recorder : Frontend {
   void stream(bool is_error, std::string_view text) override {
     said.push_back({is_error ? "stderr" : "stdout", std::string(text), "", {}, false, {}});
   }
-  void display(const Forms& forms, const std::string& id, bool is_update) override {
-    said.push_back({"display", forms[0].data, id, forms, is_update, {}});
+  void display(const Forms& forms, const Metadata& metadata, const std::string& id, bool is_update) override {
+    said.push_back({"display", forms[0].data, id, forms, is_update, {}, metadata});
   }
-  void result(int, const Forms& forms) override { said.push_back({"result", forms[0].data, "", forms, false, {}}); }
+  void result(int, const Forms& forms, const Metadata& metadata) override {
+    said.push_back({"result", forms[0].data, "", forms, false, {}, metadata});
+  }
   void error(const ErrorReport& report) override { said.push_back({"error", report.text, "", {}, false, report}); }
   void clear(bool wait) override { said.push_back({"clear", "", "", {}, wait, {}}); }
   void page(const std::string& text) override { said.push_back({"page", text, "", {}, false, {}}); }
