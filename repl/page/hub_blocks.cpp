@@ -16,6 +16,11 @@ constexpr size_t kMostOutputs = 20;               // files with what was too muc
 constexpr size_t kMostHistory = 1000;
 constexpr int kMostFailedStarts = 3;
 
+// In the editor a line of a cell that would divide it stands with a backslash.
+std::string code_of(const Json& origin, const std::string& text) {
+  return text_or(origin, "where") == "editor" ? code_of_block(text) : text;
+}
+
 const char* name_of(int state) {
   static constexpr const char* kNames[] = {"starting", "idle", "running", "waiting", "gone"};
   return kNames[state];
@@ -100,8 +105,10 @@ void Hub::run_next() {
   running_ = std::move(queue_.front());
   queue_.pop_front();
   worker_state_ = Worker::kRunning;
-  worker_.send(
-      to_text({{"type", "run"}, {"block", running_->id}, {"text", running_->text}, {"more", !queue_.empty()}}));
+  worker_.send(to_text({{"type", "run"},
+                        {"block", running_->id},
+                        {"text", code_of(running_->origin, running_->text)},
+                        {"more", !queue_.empty()}}));
 }
 
 // For a block that ends before the worker has said that it begins: every block has both messages.

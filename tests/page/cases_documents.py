@@ -1,7 +1,11 @@
 """The document: edits, cells, files, notebooks, drafts."""
 import json
 import os
+import pathlib
+import random
+import shutil
 import signal
+import subprocess
 import time
 
 
@@ -174,6 +178,44 @@ def test_a_notebook_becomes_cells_and_stays_itself(case):
         if isinstance(each['source'], str):
             each['source'] = each['source'].splitlines(True)
     assert after == before, (after, before)
+
+
+def test_lines_that_look_like_a_new_cell(case):
+    sources = ['x = 1\n# %% no cell\ny = 2', 's = """\n# %% in a string\n"""\n# \\%% kept', 's = """never closed\n#%%', '%%writefile out.py\n# %% first\nprint()', '"""doc"""']
+    case.file('n.ipynb', notebook([code(source, id=f'c{i}') for i, source in enumerate(sources)] + [{'cell_type': 'markdown', 'id': 'm', 'metadata': {}, 'source': '%% a\n\n# %% b'}]))
+    tab = case.tab('n.ipynb')
+    text = tab.hello['document']['text']
+    assert text.startswith('# %%\nx = 1\n# \\%% no cell\ny = 2\n\n# %%\ns = """\n# %% in a string\n') and '# %% [open string]\n' in text, text
+    out, _, _ = tab.execute('%%writefile out.py\n# \\%% first\nprint()', where='editor', cell=3, line=12)
+    assert (case.folder / 'out.py').read_text() == '# %% first\nprint()\n', out
+    tab.send('save')
+    tab.wait('saved')
+    after = json.loads((case.folder / 'n.ipynb').read_text())
+    assert [(c['id'], ''.join(c['source'])) for c in after['cells']] == [(f'c{i}', source) for i, source in enumerate(sources)] + [('m', '%% a\n\n# %% b')], after
+
+
+def test_the_browser_divides_as_the_server_does(case):
+    node = shutil.which('node')
+    if not node:
+        case.skip('needs node')
+    pieces = ['# %%', '#%% a', '# \\%%', '# %% [markdown] t', '# %% [open string] u', '# %% T [raw]', '"""', "x = \'\'\'", "\'a\\", "it\'s # \"", 'x', '', '\\', '# "', 'f"""\\"""', '# %% \u2028 b', '\xa0']
+    pick = random.Random(7)
+    texts = ['\n'.join(pick.choice(pieces) for _ in range(pick.randrange(1, 12))) for _ in range(60)]
+    module = case.file('cells.mjs', (pathlib.Path(__file__).resolve().parents[2] / 'repl/page/web/cells.js').read_text(encoding='utf-8'))
+    case.file('texts.json', json.dumps(texts))
+    program = ("import {cellsOf} from '%s'; import {readFileSync} from 'fs';"
+               "console.log(JSON.stringify(JSON.parse(readFileSync('texts.json')).map((t) => cellsOf(t.split('\\n')).map((c) => [c.title, c.isText]))))" % module)
+    found = json.loads(subprocess.run([node, '--input-type=module', '-e', program], cwd=case.folder, check=True, capture_output=True, text=True).stdout)
+    tab = case.tab()
+    for text, expected in zip(texts, found):
+        tab.send('new')
+        document = tab.wait('document')
+        tab.edit([(0, 0, text)], document['version'])
+        tab.wait('edited')
+        tab.send('save', path='t.ipynb', format='ipynb', overwrite=True)
+        tab.wait('saved')
+        cells = json.loads((case.folder / 't.ipynb').read_text())['cells']
+        assert [[c['metadata'].get('title', ''), c['cell_type'] != 'code'] for c in cells] == expected, (text, cells, expected)
 
 
 def test_outputs_of_the_last_run_go_into_the_notebook(case):

@@ -98,6 +98,47 @@ TEST_CASE("a cell's text is what it was when it is divided again") {
     }
 }
 
+TEST_CASE("a line inside a string of several lines divides nothing") {
+  const auto count = [](std::u16string_view text) { return split_cells(text).size(); };
+  CHECK(count(u"x = \"\"\"\n# %%\n\"\"\"\n# %%\ny") == 2);
+  CHECK(count(u"x = rb'''a\\'''\n# %%\n'''\ny") == 1);
+  CHECK(count(u"x = 'a\\\n# %% b'\ny") == 1);
+  CHECK(count(u"x = 'a\n# %% b\ny") == 2);                 // a plain string ends with its line
+  CHECK(count(u"# it's \"\"\"\n# %%\ny") == 2);            // no string in a comment
+  CHECK(count(u"x = '\"\"\"'\n# %%\ny") == 2);             // nor in a string
+  CHECK(count(u"# %% [markdown]\n\"\"\"\n# %%\ny") == 2);  // nor in a text
+  CHECK(count(u"# %% [open string]\n\"\"\"\n# %%\ny") == 2);
+}
+
+TEST_CASE("cells with lines that would divide come back whole") {
+  const std::string sources[] = {"x = 1\n# %% not a cell\ny = 2",
+                                 "#%%",
+                                 "# \\%% one\n# \\\\%% two\n#\\%%",
+                                 "s = \"\"\"\n# %% in a string\n# \\%%\n\"\"\"\n# %% behind it",
+                                 "s = \"\"\"never closed\n# %%",
+                                 "%%bash\necho '''\n# %%",
+                                 "%%writefile a.py\n# %%\nprint()",
+                                 "%%",
+                                 "%% a\n\n# %%",
+                                 "\"\"\"doc\"\"\""};
+  for (const CellKind kind : {CellKind::kCode, CellKind::kMarkdown, CellKind::kRaw})
+    for (const std::string& source : sources)
+      for (const std::string& next : sources) {
+        const std::u16string text =
+            to_utf16(cell_text(kind, "a [raw] title", source) + "\n" + cell_text(CellKind::kCode, "", next) + "\n" +
+                     cell_text(CellKind::kCode, "", "last"));
+        const auto cells = split_cells(text);
+        REQUIRE(cells.size() == 3);
+        CHECK(cells[0].kind == kind);
+        CHECK(source_of(text, cells[0]) == source);
+        CHECK(source_of(text, cells[1]) == next);
+        CHECK(source_of(text, cells[2]) == "last");
+      }
+  CHECK(cell_text(CellKind::kCode, "", "# %%") == "# %%\n# \\%%\n");
+  CHECK(code_of_block("%%writefile a\n# \\%% b\ns = '''\n# \\%%\n'''") ==
+        "%%writefile a\n# %% b\ns = '''\n# \\%%\n'''");
+}
+
 TEST_CASE("a cell's record goes where the cell goes") {
   Document document;
   REQUIRE(document.apply({{0, 0, u"# %%\na\n# %%\nb\n"}}) == "");
