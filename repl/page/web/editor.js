@@ -15,11 +15,12 @@ export const kCodeOptions = {
 };
 
 // Tab indents a selection and goes to the next column of four; Escape and then Tab leaves the editor, so that no one is caught in it.
-function tabKeys() {
+// Where there is nothing to indent or complete (`isIdle`) Tab leaves by itself.
+function tabKeys(isIdle) {
   let leaves = false;
   return {
     onKey(event) {
-      if (event.key === 'Tab' && leaves) event.codemirrorIgnore = true;
+      if (event.key === 'Tab' && (leaves || isIdle())) event.codemirrorIgnore = true;
       else if (event.key === 'Escape') leaves = true;
       else if (event.key !== 'Shift') leaves = false;
     },
@@ -31,9 +32,13 @@ function tabKeys() {
   };
 }
 
-export function makeCode(place, options) {
+export function makeCode(place, {isIdle = () => false, ...options}) {
   const code = CodeMirror(place, {...kCodeOptions, ...options});
-  const tab = tabKeys();
+  // CodeMirror calls what is typed into "presentation", which has no name for a screen reader.
+  const field = code.getInputField();
+  field.setAttribute('role', 'textbox');
+  field.setAttribute('aria-multiline', 'true');
+  const tab = tabKeys(() => isIdle(code));
   code.addKeyMap(tab.keys, true);  // below what others bind to it
   code.on('keydown', (_, event) => tab.onKey(event));
   code.on('blur', tab.onBlur);

@@ -17,7 +17,7 @@ const kKeys = [
     ['Alt-2', 'to the terminal\'s prompt', 'toTerminal'],
     ['Alt-3', 'to the tensor inspector', 'toInspector'],
     ['Ctrl-L', 'empty the terminal', 'clear'],
-    ['Esc, Tab', 'out of the editor; arrow keys move a divider'],
+    ['Esc, Tab', 'out of the editor and of the prompt; arrow keys move a divider'],
   ]],
   ['Editor', [
     ['Alt-Up', 'to the cell above'], ['Alt-Down', 'to the cell below'],

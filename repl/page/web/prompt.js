@@ -15,8 +15,9 @@ export class Prompt {
   constructor(connection, blocks) {
     this.#connection = connection;
     this.#blocks = blocks;
-    this.code = makeCode(byId('prompt'), {viewportMargin: Infinity, lineWrapping: true, placeholder: 'x.shape  :tensors  torch.add?'});
-    this.code.getInputField().setAttribute('aria-label', 'Prompt. Enter runs, Shift-Enter makes a new line, Escape, then Tab leaves it.');
+    this.code = makeCode(byId('prompt'), {viewportMargin: Infinity, lineWrapping: true, placeholder: 'x.shape  :tensors  torch.add?',
+                                        isIdle: (code) => code.getValue() === ''});
+    this.code.getInputField().setAttribute('aria-label', 'Prompt. Enter runs, Shift-Enter makes a new line. Tab completes; Escape, then Tab leaves the prompt.');
     this.code.addKeyMap({
       'Enter': () => { this.#enter(); },
       'Shift-Enter': 'newlineAndIndent',
