@@ -118,9 +118,11 @@ connection.on('hello', (message) => {
 connection.on('down', (was) => {
   blocks.worker = 'gone';
   blocks.emit('state');
-  if (was) notice('The server is gone. What you type stays here; this page connects again by itself.', {kind: 'bad', name: 'gone'});
+  if (was) notice('The connection to the server is lost. What you type stays here. While the server runs, this page connects again by itself; '
+                  + 'one that was started anew prints a new address: open that, and it offers what was typed.', {kind: 'bad', name: 'gone'});
 });
-connection.on('forbidden', () => notice('Another server answers at this address, or this browser has lost its key. Open the address that `tsr serve` has printed; what you typed stays here.',
+connection.on('forbidden', () => notice('Another server answers at this address (one that was started anew has a new key), or this browser has lost its key. '
+                                             + 'Open the address that `tsr serve` has printed: it offers what was typed; here it stays as well.',
                                       {kind: 'bad', name: 'gone'}));
 
 // Outputs that a notebook was saved with; they are no part of the log.
@@ -144,7 +146,7 @@ doc.on('opened', (message) => {
   showOutputs(message);
   say(`${message.name} is open`);
 });
-doc.on('draft', ({take: takeIt, drop}) => notice('This browser kept changes of this document that no server has.', {name: 'draft', actions: [['Take them', takeIt], ['Forget them', drop]]}));
+doc.on('draft', ({take: takeIt, drop}) => notice('This browser kept changes of this document that no server has.', {name: 'draft-here', actions: [['Take them', takeIt], ['Forget them', drop]]}));
 doc.on('left', ({name, text}) => notice(`Another document is open now; what was typed in ${name} last is in no file.`, {name: 'left', actions: [
   ['Open it as a new document', () => {
     connection.send({type: 'new'});
