@@ -45,13 +45,13 @@ def measured(f):
 class Server:
     """`tsr serve` of a folder of its own."""
 
-    def __init__(self, tsr, home=None):
+    def __init__(self, tsr, home=None, port=0):
         self.tsr = tsr
         self.home = pathlib.Path(home or tempfile.mkdtemp(prefix='tessera-page-'))
         self.folder = self.home / 'files'
         self.folder.mkdir(exist_ok=True)
         environment = {**os.environ, 'HOME': str(self.home), 'XDG_STATE_HOME': str(self.home / 'state'), 'TESSERA_HISTORY': str(self.home / 'history')}
-        self.port = free_port()
+        self.port = port or free_port()
         self.process = subprocess.Popen([tsr, 'serve', '--port', str(self.port), '--no-browser', str(self.folder)], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.url = ''
@@ -539,6 +539,74 @@ def the_inspector_is_live(page, server):
     idle(page)
 
 
+LEARNS = """import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(1, 24), nn.Tanh(), nn.Linear(24, 12), nn.Tanh(), nn.Linear(12, 1))
+optimizer = torch.optim.Adam(model.parameters())
+loss = model(torch.ones(5, 1)).sum()
+loss.backward()
+optimizer.step()
+"""
+COLUMNS = "return [...document.querySelectorAll('#inspector th')].filter((e) => e.offsetWidth > 0).map((e) => e.textContent)"
+WIDER = "const s = document.querySelector('#inspector .tensors-scroll'); return s.scrollWidth - s.clientWidth"
+
+
+@test
+def the_columns_fit_their_pane(page, server):
+    run(page, LEARNS)
+    usual = ['name', 'shape', 'dtype', 'min', 'mean', 'max', 'std', 'bytes', 'grad']
+    page.wait(lambda: page.js(COLUMNS) == usual, what=f'the usual columns, not {page.js(COLUMNS)}')
+    rank = ['std', 'bytes', 'grad', 'mean', 'min', 'max', 'dtype']  # the first goes first
+    gone = []
+    for width in (1440, 1240, 1100, 1000, 900):
+        page.size(width, 900)
+        page.js_async('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))')
+        check(page.js(WIDER) <= 0, f'the table is {page.js(WIDER)} pixels too wide at {width}')
+        shown = page.js(COLUMNS)
+        same([key for key in rank if key not in shown], rank[:len(usual) - len(shown)], f'gone at {width}')
+        gone.append(len(usual) - len(shown))
+        cut = page.js("""return [...document.querySelectorAll('#inspector td.number, #inspector th')].filter((e) => e.offsetWidth > 0 && e.scrollWidth > e.clientWidth).map((e) => e.textContent)""")
+        same(cut, [], f'cut at {width}')
+    check(gone[0] == 0 and gone == sorted(gone) and gone[-1] > 2, f'{gone} columns are gone')
+    check('std ' in page.js("return document.querySelector('#inspector tr[data-index] td').title"), 'what has no room is not said')
+    # Long names: what is seen of them tells them apart, the whole is their title.
+    names = page.js("return [...document.querySelectorAll('#inspector tr[data-index] td:first-child')].map((e) => [e.textContent, e.title.split(' · ')[0]])")
+    same(len({short for short, _ in names}), len({whole for _, whole in names}), f'different names in {names}')
+    check(any('…' in short for short, _ in names) and "optimizer.state[model.0.weight]['exp_avg']" in [whole for _, whole in names], names)
+
+
+@test
+def where_nothing_fits_the_table_scrolls(page, server):
+    run(page, 'import torch\nx = torch.tensor([float("nan")] * 3).reshape(1, 1, 3)\n')
+    page.js("document.querySelector('.panes').style.setProperty('--inspector', '160px')")
+    more = "return document.querySelector('#inspector .tensors-scroll').classList.contains('more')"
+    page.wait(lambda: page.js(more) and page.js(WIDER) > 0, what='the edge that says so')
+    page.js("document.querySelector('#inspector .tensors-scroll').scrollLeft = 1000")
+    page.wait(lambda: not page.js(more), what='the edge as usual')
+    page.js("document.querySelector('.panes').style.setProperty('--inspector', '50%')")
+
+
+@test
+def numbers_are_right_and_short(page, server):
+    page.js("window.formatted = null; import('/format.js').then((m) => { window.formatted = arguments[0].map((x) => m.number(x)); })",
+            values := [1230.4, 100.04, 0.1 + 0.2, 12345.6, 123456.7, -99999.7, 0.00012345, -2.5e-7, 1e30, 5, 1234567, 0, None, 'nan', '-inf'])
+    wanted = ['1230', '100', '0.3', '12350', '1.235e5', '−1e5', '1.234e-4', '−2.5e-7', '1e30', '5', '1234567', '0', '', 'nan', '-inf']
+    got = page.wait(lambda: page.js('return window.formatted'), what='the numbers')
+    same([list(pair) for pair in zip(values, got)], [list(pair) for pair in zip(values, wanted)], 'numbers')
+
+
+@test
+def complex_numbers_are_marked(page, server):
+    run(page, 'import torch\nz = torch.tensor([3 + 4j])\nx = torch.ones(1)\n')
+    cells = "return [...document.querySelectorAll('#inspector tr[data-index]')].map((row) => [row.querySelector('.column-dtype').textContent, row.querySelector('.column-dtype').title, row.querySelector('.column-max').textContent])"
+    page.wait(lambda: len(page.js(cells)) == 2, what='the rows')
+    z, x = page.js(cells)
+    check(z[0] == '|z| complex64' and 'magnitudes' in z[1] and z[2] == '5', z)
+    check(x[0] == 'float32' and 'magnitudes' not in x[1], x)
+    page.js("tessera.inspector.openTensor('z')")
+    page.wait(lambda: 'magnitudes' in page.text('#inspector .facts-of').lower(), what='the word at the statistics')
+
+
 @test
 def sort_and_filter(page, server):
     run(page, 'import torch\nw10 = torch.ones(3)\nw2 = torch.zeros(50)\nv = torch.full((4,), 9.)\n')
@@ -757,6 +825,38 @@ def a_draft_is_offered(page, server):
         page.wait(lambda: 'left with unsaved changes' in page.text('#notices'), what='the offer')
         page.js("[...document.querySelectorAll('.notice button')].find((b) => b.textContent === 'Take them').click()")
         page.wait(lambda: page.js('return tessera.editor.getValue()') == 'unsaved = "ü"\n', what='the text')
+    finally:
+        page.messages()
+        page.open(server.url)
+        again.close()
+
+
+@test
+def a_server_started_anew_offers_what_was_typed(page, server):
+    other = Server(server.tsr)
+    page.open(other.url)
+    loaded(page)
+    put(page, 'before = 1\n')
+    time.sleep(1)
+    other.process.kill()
+    other.process.wait()
+    page.wait(lambda: 'new address' in page.text('#notices'), what='the word')
+    page.js("tessera.editor.replaceRange('after = 2\\n', {line: 1, ch: 0})")
+    time.sleep(0.3)
+    again = Server(server.tsr, other.home, other.port)
+    try:
+        # The old tab has the old key; nothing of it is lost.
+        page.wait(lambda: 'new key' in page.text('#notices'), what='the word of the key')
+        same(page.js('return tessera.editor.getValue()'), 'before = 1\nafter = 2\n')
+        page.open(again.url)
+        loaded(page)
+        # The server has what it heard, the browser all of it: both are offered.
+        page.wait(lambda: page.count('.notice') == 2, what='both offers')
+        take = "[...document.querySelectorAll('.notice')].find((n) => n.textContent.includes(arguments[0])).querySelector('button').click()"
+        page.js(take, 'left with unsaved changes')
+        page.wait(lambda: page.js('return tessera.editor.getValue()') == 'before = 1\n', what='what the server had')
+        page.js(take, 'This browser kept')
+        page.wait(lambda: page.js('return tessera.editor.getValue()') == 'before = 1\nafter = 2\n', what='all that was typed')
     finally:
         page.messages()
         page.open(server.url)
@@ -1032,6 +1132,34 @@ def keyboard_only(page, server):
 
 
 @test
+def out_of_the_prompt_by_keys(page, server):
+    run(page, 'import torch\nx = torch.ones(2)\n')
+    inside = "return document.activeElement.closest('#prompt') !== null"
+    # Nothing is typed: Tab goes on. Else it completes and indents, until Escape.
+    page.js("tessera.prompt.setValue(''); tessera.prompt.focus()")
+    page.press('tab')
+    check(not page.js(inside), 'Tab stays in an empty prompt')
+    for text in ('x', 'x.sha', 'for i in x:\n    '):
+        page.js("tessera.prompt.setValue(arguments[0]); tessera.prompt.focus(); tessera.prompt.setCursor(9, 99)", text)
+        page.press('tab')
+        page.wait(lambda: page.js('return tessera.prompt.getValue()') != text or page.count('.CodeMirror-hint') > 0 or text == 'x', what=f'what Tab does behind {text!r}')
+        check(page.js(inside), f'Tab behind {text!r} leaves')
+        page.press('escape')
+        before = page.js('return tessera.prompt.getValue()')
+        page.press('tab')
+        check(not page.js(inside), f'Escape, then Tab stays behind {text!r}')
+        same(page.js('return tessera.prompt.getValue()'), before, 'the text')
+    page.js("tessera.prompt.setValue('y'); tessera.prompt.focus()")
+    page.press('escape')
+    page.press('shift', 'tab')
+    check(not page.js(inside), 'Escape, then Shift-Tab stays')
+    page.js("tessera.prompt.setValue('')")
+    for place, words in (('#prompt', 'Prompt. Enter runs'), ('#code', 'Program.')):
+        name, role = (page.call('GET', f'/element/{page.find(place + " [contenteditable]").name}/computed{what}') for what in ('label', 'role'))
+        check(name.startswith(words) and 'Escape, then Tab leaves' in name and role == 'textbox', f'{place}: {name!r}, {role}')
+
+
+@test
 def names_for_screen_readers(page, server):
     run(page, 'import torch\nx = torch.ones(2)\nx')
     nameless = page.js("""return [...document.querySelectorAll('button, input, a[href], [role=separator], [role=tab], dialog, canvas, section, table')].filter((e) =>
@@ -1190,7 +1318,7 @@ def when_the_server_ends(page, server):
         time.sleep(0.3)
         other.process.kill()
         other.process.wait()
-        page.wait(lambda: 'The server is gone' in page.text('#notices'), what='the word')
+        page.wait(lambda: 'The connection to the server is lost' in page.text('#notices'), what='the word')
         page.js("tessera.editor.replaceRange('after = 2\\n', {line: 1, ch: 0})")
         same(page.js('return tessera.editor.getValue()'), 'before = 1\nafter = 2\n')
         page.find('#save').click()

@@ -22,7 +22,8 @@ export function number(value, digits = 4) {
   if (x === 0) return '0';
   const size = Math.abs(x);
   if (Number.isInteger(x) && size < 1e7) return String(x).replace('-', '−');
-  const text = size >= 1e5 || size < 1e-3 ? x.toExponential(digits - 2) : x.toPrecision(digits).replace(/\.?0+$/, '');
+  const rounded = Number(x.toPrecision(digits));
+  const text = Math.abs(rounded) >= 10 ** Math.max(digits, 5) || size < 1e-3 ? rounded.toExponential() : String(rounded);
   return text.replace(/^-/, '−').replace('e+', 'e');
 }
 

@@ -2,11 +2,12 @@
 import {byId} from './dom.js';
 
 const kKey = 'tessera.panes';
+const kUsual = {inspector: 50, terminal: 38};  // percent of the width and of the height; style.css has them too
 const kPanes = ['editor', 'terminal', 'inspector'];
 
 export class Layout {
   #panes = document.querySelector('.panes');
-  #sizes = {inspector: 40, terminal: 38};  // percent of the width and of the height
+  #sizes = {...kUsual};
 
   constructor() {
     try { Object.assign(this.#sizes, JSON.parse(localStorage.getItem(kKey) ?? '{}')); } catch { /* the usual sizes */ }
@@ -39,7 +40,7 @@ export class Layout {
       if (element.hasPointerCapture(event.pointerId)) set(share(event, this.#panes.getBoundingClientRect()) * 100);
     });
     element.addEventListener('lostpointercapture', () => element.classList.remove('held'));
-    element.addEventListener('dblclick', () => set({inspector: 40, terminal: 38}[name]));
+    element.addEventListener('dblclick', () => set(kUsual[name]));
     element.addEventListener('keydown', (event) => {
       const step = event.shiftKey ? 10 : 2;
       const to = {[more]: this.#sizes[name] + step, [less]: this.#sizes[name] - step, Home: least, End: most}[event.key];

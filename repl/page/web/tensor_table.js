@@ -1,30 +1,33 @@
 // A table of tensors that sorts. Of many rows only those in sight stand in the page, and an update changes only cells that read otherwise.
+import {fitColumns} from './columns.js';
 import {make, perFrame} from './dom.js';
 import {bytes, number, shape, toNumber} from './format.js';
+import {shortNames} from './short_names.js';
 
 const kRowHeight = 26;  // pixels; --row in inspector.css
 
 const statistic = (name) => ({
   key: name, title: name, isNumber: true,
-  text: (row) => (row.statistics ? number(row.statistics[name]) : '–'),
+  text: (row) => (row.statistics ? `${row.statistics.sampled ? '~' : ''}${number(row.statistics[name])}` : '–'),
   order: (row) => (row.statistics ? toNumber(row.statistics[name]) : NaN),
 });
 
-// A column with `isWanted` is there when a row has something to say in it.
+const kOfMagnitudes = 'min, mean, max and std are of the magnitudes';
+const isMagnitude = (row) => Boolean(row.statistics?.magnitudes);
+const gradText = (row) => (row.requires_grad ? row.grad_fn || 'leaf' : '');
+
+// A column with `isWanted` is there when a row has something to say in it; one with `least` can be made so narrow, in letters.
 const kColumns = [
-  {key: 'name', title: 'name', text: (row) => shortened(row.name), order: (row) => row.name},
-  {key: 'shape', title: 'shape', text: (row) => shape(row.shape), order: (row) => (row.shape ?? []).reduce((a, b) => a * b, 1)},
-  {key: 'dtype', title: 'dtype', text: (row) => row.dtype, order: (row) => row.dtype},
+  {key: 'name', title: 'name', least: 18, text: (row) => row.name, order: (row) => row.name},
+  {key: 'shape', title: 'shape', least: 10, text: (row) => shape(row.shape), order: (row) => (row.shape ?? []).reduce((a, b) => a * b, 1)},
+  {key: 'dtype', title: 'dtype', least: 11, text: (row) => (isMagnitude(row) ? `|z| ${row.dtype}` : row.dtype), order: (row) => row.dtype},
   statistic('min'), statistic('mean'), statistic('max'), statistic('std'),
   {key: 'bad', title: 'nan/inf', hint: 'NaNs and infinities', isNumber: true, text: badText, order: (row) => badCount(row), isWanted: (row) => badCount(row) > 0},
   {key: 'bytes', title: 'bytes', isNumber: true, text: (row) => bytes(row.bytes), order: (row) => row.bytes},
-  {key: 'grad', title: 'grad', text: (row) => (row.requires_grad ? row.grad_fn || 'leaf' : ''), order: (row) => (row.requires_grad ? row.grad_fn || 'leaf' : '')},
+  {key: 'grad', title: 'grad', least: 6, text: gradText, order: gradText},
   {key: 'device', title: 'device', text: (row) => row.device, order: (row) => row.device, isWanted: (row) => row.device !== 'cpu'},
-  {key: 'shares', title: 'shares', hint: 'whose memory it stands on', text: (row) => (row.shares ? `${row.same ? 'is' : 'of'} ${row.shares}` : ''), order: (row) => row.shares ?? '', isWanted: (row) => Boolean(row.shares)},
+  {key: 'shares', title: 'shares', least: 8, hint: 'whose memory it stands on', text: (row) => (row.shares ? `${row.same ? 'is' : 'of'} ${row.shares}` : ''), order: (row) => row.shares ?? '', isWanted: (row) => Boolean(row.shares)},
 ];
-
-// Of long names the ends tell them apart.
-const shortened = (name) => (name.length > 27 ? `${name.slice(0, 9)}…${name.slice(-17)}` : name);
 
 function badCount(row) { return row.statistics ? (row.statistics.nans ?? 0) + (row.statistics.infinities ?? 0) : 0; }
 
@@ -50,7 +53,14 @@ export class TensorTable {
   #sort = {column: null, down: false};
   #pool = [];      // <tr> in sight
   #focus = 0;      // of #shown
+  #wanted = kColumns;   // those in which a row has something to say
+  #longest = new Map(); // key → letters of the longest text of the column
+  #nameLetters = 30;
+  #shortNames = new Map();
+  #fitted = '';         // for what the columns were chosen last
+  #away = [];           // columns that there is no room for
   #draw = perFrame(() => this.#drawRows());
+  #resize = perFrame(() => { this.#fit(); this.#drawRows(); });
 
   // open(name): a row was chosen. rows: as many fit without scrolling; 0: what its place has.
   constructor({open, rows = 0}) {
@@ -60,11 +70,12 @@ export class TensorTable {
     this.above = make('tr', {class: 'gap', 'aria-hidden': 'true'}, make('td', {colspan: String(kColumns.length)}));
     this.below = make('tr', {class: 'gap', 'aria-hidden': 'true'}, make('td', {colspan: String(kColumns.length)}));
     this.body = make('tbody', {}, this.above, this.below);
-    this.table = make('table', {class: 'tensors', role: 'grid', 'aria-label': 'Tensors'}, make('thead', {}, this.head), this.body);
+    this.columns = kColumns.map(() => make('col'));
+    this.table = make('table', {class: 'tensors', role: 'grid', 'aria-label': 'Tensors'}, make('colgroup', {}, this.columns), make('thead', {}, this.head), this.body);
     this.element = make('div', {class: 'tensors-scroll'}, this.table);
     if (rows) this.element.style.maxHeight = `${(rows + 1.5) * kRowHeight}px`;
-    this.element.addEventListener('scroll', this.#draw, {passive: true});
-    new ResizeObserver(this.#draw).observe(this.element);
+    this.element.addEventListener('scroll', () => { this.#showMore(); this.#draw(); }, {passive: true});
+    new ResizeObserver(this.#resize).observe(this.element);
     this.body.addEventListener('click', (event) => this.#click(event));
     this.body.addEventListener('keydown', (event) => this.#key(event));
   }
@@ -73,8 +84,38 @@ export class TensorTable {
   show(rows, changes = new Map()) {
     this.#rows = rows;
     this.#changes = changes;
-    for (const {key, isWanted} of kColumns) if (isWanted) this.table.classList.toggle(`no-${key}`, !rows.some(isWanted));
+    this.#wanted = kColumns.filter(({isWanted}) => !isWanted || rows.some(isWanted));
+    this.#longest = new Map(this.#wanted.map(({key, text}) => [key, rows.reduce((most, row) => Math.max(most, (text(row) ?? '').length), 0)]));
+    this.#fit();
     this.#arrange();
+  }
+
+  // Chooses the columns for the room that there is. A table that is not seen is fitted when it is.
+  #fit() {
+    const room = this.element.clientWidth;
+    if (room === 0) return;
+    const key = JSON.stringify([room, ...this.#longest]);
+    if (key !== this.#fitted) {
+      const {widths, nameLetters} = fitColumns(this.#wanted, this.#longest, letterOf(this.table), room);
+      this.#away = this.#wanted.filter((column) => !widths.has(column.key));
+      kColumns.forEach((column, i) => {
+        this.table.classList.toggle(`no-${column.key}`, !widths.has(column.key));
+        this.columns[i].hidden = !widths.has(column.key);
+        this.columns[i].style.width = `${widths.get(column.key)}px`;
+      });
+      for (const gap of [this.above, this.below]) gap.firstChild.colSpan = widths.size;
+      this.table.style.width = `${[...widths.values()].reduce((a, b) => a + b, 0)}px`;
+      this.#fitted = key;
+      this.#nameLetters = nameLetters;
+      this.#showMore();
+    }
+    this.#shortNames = shortNames(this.#rows.map((row) => row.name), this.#nameLetters);
+  }
+
+  // Whether something stands beyond the right edge.
+  #showMore() {
+    const {scrollLeft, scrollWidth, clientWidth} = this.element;
+    this.element.classList.toggle('more', scrollWidth - clientWidth - scrollLeft > 1);
   }
 
   filter(word) {
@@ -140,12 +181,19 @@ export class TensorTable {
     element.tabIndex = index === this.#focus ? 0 : -1;
     kColumns.forEach((column, i) => {
       const cell = element.children[i];
-      const text = column.text(row) ?? '';
+      const whole = column.text(row) ?? '';
+      const text = i === 0 ? this.#shortNames.get(row.name) ?? whole : whole;
       if (cell.firstChild?.data !== text) cell.textContent = text;
+      const title = i === 0 ? this.#title(row, change) : column.key === 'dtype' && isMagnitude(row) ? kOfMagnitudes : column.least ? whole : '';
+      if (cell.title !== title) cell.title = title;
     });
-    const title = [row.name, row.type, change && (change === 'new' ? 'new since the last block' : 'changed by the last block'),
-                   row.statistics?.sampled && 'numbers of a sample', row.contiguous === false && 'not contiguous'].filter(Boolean).join(' · ');
-    if (element.children[0].title !== title) element.children[0].title = title;
+  }
+
+  // All that the row has no room for.
+  #title(row, change) {
+    const away = this.#away.map((column) => [column, column.text(row) ?? '']).filter(([, text]) => text).map(([column, text]) => `${column.title} ${text}`);
+    return [row.name, row.type, change && (change === 'new' ? 'new since the last block' : 'changed by the last block'), ...away,
+            isMagnitude(row) && kOfMagnitudes, row.statistics?.sampled && 'numbers of a sample', row.contiguous === false && 'not contiguous'].filter(Boolean).join(' · ');
   }
 
   #click(event) {
@@ -178,6 +226,14 @@ export class TensorTable {
     this.#drawRows();
     this.#pool.find((row) => row.dataset.index === String(index))?.focus({preventScroll: true});
   }
+}
+
+// Pixels of a letter; all are alike.
+function letterOf(table) {
+  const {fontSize, fontFamily} = getComputedStyle(table);
+  const context = document.createElement('canvas').getContext('2d');
+  context.font = `600 ${fontSize} ${fontFamily}`;
+  return context.measureText('0'.repeat(20)).width / 20;
 }
 
 function setHeight(row, height) {

@@ -42,7 +42,7 @@ function statistics(row) {
   if (!s) return make('p', {class: 'dim small'}, 'No statistics: it is empty or out of reach.');
   const entries = [['min', s.min], ['mean', s.mean], ['max', s.max], ['std', s.std]].map(([name, value]) => [name, number(value, 6), false]);
   entries.push(['nan', count(s.nans ?? 0), s.nans > 0], ['inf', count(s.infinities ?? 0), s.infinities > 0]);
-  return make('section', {}, make('h3', {}, 'Statistics', s.sampled && make('span', {class: 'dim'}, ' of a sample')), grid(entries));
+  return make('section', {}, make('h3', {}, 'Statistics', (s.sampled || s.magnitudes) && make('span', {class: 'dim'}, `${s.magnitudes ? ' of the magnitudes' : ''}${s.sampled ? ' of a sample' : ''}`)), grid(entries));
 }
 
 function layout(data, row) {
