@@ -645,6 +645,16 @@ def one_tensor(page, server):
 
 
 @test
+def whose_memory_a_tensor_shares(page, server):
+    run(page, 'import torch\nx = torch.zeros(4, 3)\nfirst = x[0]\nsame = x\n')
+    for name, words in (('first', 'Shares its memory with x.'), ('same', 'The same tensor as x.')):
+        page.js('tessera.inspector.openTensor(arguments[0])', name)
+        page.wait(lambda: words in page.text('#inspector .detail-content'), what=words)
+    page.js("document.querySelector('#inspector .detail-content .small a').click()")
+    page.wait(lambda: page.text('.detail-name') == 'x', what='the other tensor')
+
+
+@test
 def a_graph_is_drawn(page, server):
     run(page, 'import torch\nw = torch.randn(4, 3, requires_grad=True)\nx = torch.randn(2, 4)\nh = torch.tanh(x @ w)\nloss = h.mean() + (w ** 2).sum()\n')
     page.js("tessera.inspector.openGraph('loss')")

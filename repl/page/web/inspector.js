@@ -12,6 +12,7 @@ export class Inspector {
   #body = byId('inspector-body');
   #before = new Map();  // name → what it read like after the last block
   #changes = new Map();
+  #shares = new Map();  // name → {shares, same}: only a look at all tensors finds it
   #view = {kind: 'table'};  // or {kind: 'tensor' | 'graph', name, at}
   #asked = 0;           // numbers the looks at one tensor: an answer that comes late is not shown
   #timer = 0;
@@ -55,6 +56,7 @@ export class Inspector {
     }
     const gone = [...this.#before.keys()].filter((name) => !now.has(name)).length;
     this.#changes = changes;
+    this.#shares = new Map(rows.filter((row) => row.shares).map(({name, shares, same}) => [name, {shares, same}]));
     if (!message.running) this.#before = now;
     this.#empty.hidden = rows.length > 0 || this.#view.kind !== 'table';
     this.list.hidden = rows.length === 0 || this.#view.kind !== 'table';
@@ -118,6 +120,7 @@ export class Inspector {
     }
     if (number !== this.#asked || view !== this.#view) return;
     if (answer.busy) answer.problem = 'A block runs: this is shown when it is through.';
+    if (answer.row) Object.assign(answer.row, this.#shares.get(view.name));
     const drawn = view.kind === 'graph' ? graphView(answer, {open: this.openTensor})
       : tensorView(answer, {open: this.openTensor, graph: this.openGraph, pan: (at) => { view.at = at; this.#reload(); }});
     if (answer.problem && this.content.querySelector('.tensor-view, .graph-view')) {
