@@ -423,6 +423,7 @@ def the_prompt_line(page, server):
     page.wait(lambda: page.js('return tessera.prompt.lineCount()') == 2, what='a second line')
     page.type('print("turn", i)')
     page.press('enter')
+    page.wait(lambda: page.js('return tessera.prompt.lineCount()') == 3, what='a third line')
     page.press('enter')
     page.wait_text('#log', 'turn 1')
     # History
@@ -801,7 +802,7 @@ def a_tab_is_closed_while_a_block_runs(page, server):
     page.to_tab(first)
     page.wait_text('#log', 'turn 19')
     idle(page)
-    same(marks(page), [[0, 'done']])
+    page.wait(lambda: marks(page) == [[0, 'done']], what='the mark')
 
 
 @measured
