@@ -6,10 +6,12 @@ export function dialog(title, content, className = '') {
   return new Promise((done) => {
     const element = make('dialog', {class: className, 'aria-label': title});
     let value;
-    const close = (answer) => { value = answer; element.close(); };
+    // Of a hidden tab the browser tells `close` only when it is seen again: the answer does not wait for that.
+    const finish = () => { element.remove(); done(value); };
+    const close = (answer) => { value = answer; element.close(); finish(); };
     element.append(make('div', {class: 'dialog-title'}, make('h2', {}, title),
       make('button', {type: 'button', class: 'quiet close', 'aria-label': 'Close', onclick: () => close(undefined)}, '×')), ...[content(close)].flat());
-    element.addEventListener('close', () => { element.remove(); done(value); });
+    element.addEventListener('close', finish);
     element.addEventListener('pointerdown', (event) => { if (event.target === element) close(undefined); });
     document.body.append(element);
     element.showModal();
