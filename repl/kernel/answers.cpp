@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "repl/kernel/cursor.h"
+#include "repl/notebook/language_info.h"
 #include "repl/session/commands.h"
 #include "repl/session/complete.h"
 #include "repl/session/inspect.h"
@@ -91,14 +92,7 @@ Json kernel_info_answer() {
           {"protocol_version", "5.3"},
           {"implementation", "tessera"},
           {"implementation_version", TESSERA_VERSION},
-          {"language_info",
-           {{"name", "python"},
-            {"version", "3.11"},
-            {"mimetype", "text/x-python"},
-            {"file_extension", ".tsr"},
-            {"pygments_lexer", "python3"},
-            {"codemirror_mode", {{"name", "ipython"}, {"version", 3}}},
-            {"nbconvert_exporter", "python"}}},
+          {"language_info", Json::parse(language_info())},
           {"banner", "Tessera " TESSERA_VERSION ": a tensor language. :help shows what there is."},
           {"help_links",
            Json::array({link("PyTorch", "https://pytorch.org/docs/stable/"),

@@ -85,7 +85,7 @@ std::string kernel_json(const KernelPlace& place) {
   for (const std::string& option : place.options) argv.push_back(option);
   const nlohmann::ordered_json spec{{"argv", argv},
                                     {"display_name", place.display_name},
-                                    {"language", "python"},
+                                    {"language", kKernelLanguage},
                                     {"interrupt_mode", "signal"},
                                     {"metadata", {{"debugger", false}}}};
   return spec.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "repl/notebook/language_info.h"
+
 namespace tessera::repl {
 
 // Where Jupyter looks: <place>/kernels/<name>/kernel.json.
 struct KernelPlace {
-  std::string name = "tessera", display_name = "Tessera";
+  std::string name = kKernelName, display_name = kKernelTitle;
   std::string folder;                // of all kernels
   std::vector<std::string> options;  // what kernel.json gives the kernel besides the connection file
 };
