@@ -17,10 +17,11 @@ endif()
 
 # tessera_page: what of the page knows no socket, a library for the unit tests' sake.
 set(page_parts)
-foreach(part cells document drafts examples files guard json_text log notebook_file notebook_outputs utf16)
+foreach(part cells document drafts examples files guard json_spans json_text line_ends log notebook_file notebook_outputs utf16)
   list(APPEND page_parts ${PROJECT_SOURCE_DIR}/repl/page/${part}.cpp)
 endforeach()
 tessera_library(tessera_page ${page_parts})
+target_link_libraries(tessera_page PUBLIC tessera_notebook)
 target_include_directories(tessera_page SYSTEM PUBLIC ${NLOHMANN_INCLUDE})
 target_compile_options(tessera_page PRIVATE $<$<CONFIG:Release>:-Os>)
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "repl/page/line_ends.h"
 #include "repl/page/utf16.h"
 
 namespace tessera::repl::page {
@@ -61,6 +62,7 @@ void Document::replace(std::u16string text) {
   records_.clear();
   notebook_rest_.clear();
   notebook_minor_ = 5;
+  notebook_frame_.reset();
   ++version_;
 }
 
@@ -72,16 +74,29 @@ void Document::replace(const Notebook& notebook) {
     if (!text.empty()) text += u'\n';
     record->begin = text.size();
     record->rest = cell.rest;
-    record->start(cell.number, cell.source);
+    record->original = cell.original;
+    std::string source = cell.source;
+    drop_carriage_returns(source);
+    record->start(cell.number, source);
     for (const Message& message : cell.outputs) record->add("", message);
     record->is_from_file = true;
     records.push_back(std::move(record));
-    text += to_utf16(cell_text(cell.kind, cell.title, cell.source));
+    text += to_utf16(cell_text(cell.kind, cell.title, source));
   }
   replace(std::move(text));
   records_ = std::move(records);
   notebook_rest_ = notebook.rest;
   notebook_minor_ = notebook.minor;
+  notebook_frame_ = notebook.frame;
+  const std::vector<CellSpan> cells = split_cells(text_);
+  for (size_t i = 0; i < cells.size() && i < records_.size(); ++i) {
+    records_[i]->source = source_of(text_, cells[i]);
+    if (OriginalCell* const original = records_[i]->original.get()) {
+      original->kind = cells[i].kind;
+      original->title = cells[i].title;
+      original->source = records_[i]->source;
+    }
+  }
 }
 
 // A record belongs to the cell in which it stands. One that has no cell that way goes to a cell without a record whose text it
@@ -120,6 +135,8 @@ Notebook Document::notebook() const {
   Notebook notebook;
   notebook.rest = notebook_rest_;
   notebook.minor = notebook_minor_;
+  notebook.frame = notebook_frame_;
+  if (notebook.frame != nullptr && notebook.frame->cells == 0 && text_.empty()) return notebook;
   const std::vector<CellSpan> cells = split_cells(text_);
   const auto found = records(cells);
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -128,6 +145,8 @@ Notebook Document::notebook() const {
     if (const CellRecord* const record = found[i].get()) {
       cell.rest = record->rest;
       cell.number = record->number;
+      cell.original = record->original;
+      cell.has_run = !record->is_from_file;
       cell.outputs = record->outputs;
     }
     notebook.cells.push_back(std::move(cell));

@@ -22,6 +22,7 @@ struct Change {
 struct CellRecord {
   static constexpr size_t kMostBytes = size_t(16) << 20;
 
+  std::shared_ptr<OriginalCell> original;
   size_t begin = 0;
   bool is_lost = false;       // the place was taken out of the text
   std::string rest = "{}";    // JSON: what a notebook says of the cell and nobody here understands
@@ -68,6 +69,7 @@ class Document {
   std::vector<std::shared_ptr<CellRecord>> records_;
   std::string notebook_rest_;
   int notebook_minor_ = 5;
+  std::shared_ptr<const NotebookFrame> notebook_frame_;
 };
 
 }  // namespace tessera::repl::page

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::string_view kEndings[] = {".tsr", ".py", ".ipynb"};
 
-std::string reason() { return std::strerror(errno); }
+// resolved() says with EXDEV that a link leads out of the folder.
+std::string reason() { return errno == EXDEV ? "a link in it leads out of this folder" : std::strerror(errno); }
 
 bool is_document(std::string_view name) {
   return std::any_of(std::begin(kEndings), std::end(kEndings),
@@ -56,7 +57,7 @@ std::optional<std::vector<std::string>> resolved(const std::string& root, const 
   const std::string path = real.get();
   if (path == root) return std::vector<std::string>{};
   const std::string prefix = root.ends_with('/') ? root : root + "/";
-  errno = EACCES;
+  errno = EXDEV;
   if (!path.starts_with(prefix)) return std::nullopt;
   return names_of(std::string_view(path).substr(prefix.size()));
 }
@@ -91,17 +92,17 @@ struct Place {
 std::optional<Place> place_of(const std::string& root, std::string_view path, std::string& problem) {
   std::optional<std::vector<std::string>> names = names_of(path);
   if (!names || names->empty()) {
-    problem = "There can be no file “" + std::string(path.substr(0, 200)) + "” in this folder.";
+    problem = "There can be no file " + in_quotes(path) + " in this folder.";
     return std::nullopt;
   }
   if (const auto real = resolved(root, *names)) {
     names = real;
     if (names->empty()) {
-      problem = "“" + std::string(path) + "” is a folder.";
+      problem = in_quotes(path) + " is a folder.";
       return std::nullopt;
     }
   } else if (errno != ENOENT) {
-    problem = "“" + std::string(path) + "” cannot be reached: " + reason() + ".";
+    problem = in_quotes(path) + " cannot be reached: " + reason() + ".";
     return std::nullopt;
   }
   Place place;
@@ -109,7 +110,7 @@ std::optional<Place> place_of(const std::string& root, std::string_view path, st
   names->pop_back();
   place.folder = open_folder(root, *names);
   if (!place.folder) {
-    problem = "The folder of “" + std::string(path) + "” cannot be opened: " + reason() + ".";
+    problem = "The folder of " + in_quotes(path) + " cannot be opened: " + reason() + ".";
     return std::nullopt;
   }
   return place;
@@ -149,6 +150,31 @@ unsigned mode_of_new_files() {
 
 }  // namespace
 
+std::string in_quotes(std::string_view path) {
+  constexpr size_t kMost = 200;
+  std::string out = "“";
+  size_t size = std::min(path.size(), kMost);
+  while (size < path.size() && size > 0 && (static_cast<unsigned char>(path[size]) & 0xC0) == 0x80) --size;
+  for (const char c : path.substr(0, size)) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte != 0x7F) out += c;
+    else out += std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 15];
+  }
+  return out + (size < path.size() ? "…”" : "”");
+}
+
+std::string problem_of_name(std::string_view path) {
+  for (const char c : path)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F)
+      return "A file's name can have no control characters or ends of lines: " + in_quotes(path) + ".";
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  if (name.starts_with('.'))
+    return "A file's name cannot begin with a dot here (it would be hidden): " + in_quotes(path) + ".";
+  return "";
+}
+
 Folder::Folder(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
   if (real == nullptr) throw std::runtime_error("cannot open the folder " + path + ": " + reason());
@@ -161,8 +187,7 @@ std::optional<std::vector<FileEntry>> Folder::list(std::string_view folder, std:
   const auto names = names_of(folder);
   Descriptor opened = names ? open_folder(path_, *names) : Descriptor();
   if (!opened) {
-    problem = "The folder “" + std::string(folder.substr(0, 200)) + "” cannot be opened" +
-              (names ? ": " + reason() : "") + ".";
+    problem = "The folder " + in_quotes(folder) + " cannot be opened" + (names ? ": " + reason() : "") + ".";
     return std::nullopt;
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(opened.get()), closedir);
@@ -200,17 +225,17 @@ std::optional<FileText> Folder::read(std::string_view file, std::string& problem
       openat(place->folder.get(), place->name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat info {};
   if (!opened || fstat(opened.get(), &info) != 0) {
-    problem = "“" + std::string(file) + "” cannot be opened: " + reason() + ".";
+    problem = in_quotes(file) + " cannot be opened: " + reason() + ".";
     return std::nullopt;
   }
   if (!S_ISREG(info.st_mode)) {
-    problem = "“" + std::string(file) + "” is " + (S_ISDIR(info.st_mode) ? "a folder." : "no file with a text.");
+    problem = in_quotes(file) + " is " + (S_ISDIR(info.st_mode) ? "a folder." : "no file with a text.");
     return std::nullopt;
   }
   std::optional<std::string> text = read_all(opened.get(), kMostBytes);
   if (!text) {
-    problem = errno == EFBIG ? "“" + std::string(file) + "” is larger than 64 MB: it is not opened as a document."
-                             : "“" + std::string(file) + "” cannot be read: " + reason() + ".";
+    problem = errno == EFBIG ? in_quotes(file) + " is larger than 64 MB: it is not opened as a document."
+                             : in_quotes(file) + " cannot be read: " + reason() + ".";
     return std::nullopt;
   }
   return FileText{std::move(*text), stamp_of(info)};
@@ -241,8 +266,7 @@ Folder::Written Folder::write(std::string_view file, std::string_view text, cons
   struct stat info {};
   const bool exists = fstatat(place->folder.get(), place->name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
   if (exists && !S_ISREG(info.st_mode)) {
-    problem =
-        "“" + std::string(file) + "” is " + (S_ISDIR(info.st_mode) ? "a folder." : "no file that can be replaced.");
+    problem = in_quotes(file) + " is " + (S_ISDIR(info.st_mode) ? "a folder." : "no file that can be replaced.");
     return Written::kFailed;
   }
   if (exists && !overwrite && !(known && *known == stamp_of(info))) return known ? Written::kChanged : Written::kExists;
@@ -250,8 +274,8 @@ Folder::Written Folder::write(std::string_view file, std::string_view text, cons
   const int error = write_whole(place->folder.get(), place->name, text, mode, exists, true);
   if (error == EEXIST) return Written::kExists;
   if (error != 0) {
-    problem = "“" + std::string(file) + "” cannot be written: " + std::strerror(error) +
-              ". What stood there stands there still.";
+    problem =
+        in_quotes(file) + " cannot be written: " + std::strerror(error) + ". What stood there stands there still.";
     return Written::kFailed;
   }
   if (fstatat(place->folder.get(), place->name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) stamp = stamp_of(info);

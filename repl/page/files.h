@@ -17,6 +17,12 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
+// A path from a browser as it stands in a sentence: in quotes, cut, and without control characters.
+std::string in_quotes(std::string_view path);
+
+// Why a document cannot be saved by that name; empty: it can.
+std::string problem_of_name(std::string_view path);
+
 struct FileEntry {
   std::string name;
   bool is_folder = false;

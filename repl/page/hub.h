@@ -161,7 +161,7 @@ class Hub {
   Document document_;
   int64_t document_id_ = 1;
   std::optional<FileStamp> stamp_;  // of the document's file
-  bool has_carriage_returns_ = false;
+  bool has_carriage_returns_ = false, has_byte_order_mark_ = false;
   Drafts drafts_;
   std::string draft_problem_;
   std::chrono::steady_clock::time_point kept_draft_;

@@ -4,6 +4,7 @@
 
 #include "repl/page/assets.h"
 #include "repl/page/hub.h"
+#include "repl/page/line_ends.h"
 #include "repl/page/utf16.h"
 
 namespace tessera::repl::page {
@@ -11,34 +12,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr auto kDraftPause = 300ms;
 constexpr int kDraftShare = 10;  // a tenth of the time at most goes into drafts of a long text
 
 std::string name_of_path(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == path.npos ? path : path.substr(slash + 1);
-}
-
-// CodeMirror and every place of an error count lines by "\n".
-bool drop_carriage_returns(std::string& text) {
-  if (text.find('\r') == text.npos) return false;
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\r') out += text[i];
-    else if (i + 1 >= text.size() || text[i + 1] != '\n') out += '\n';
-  }
-  text = std::move(out);
-  return true;
-}
-
-std::string with_carriage_returns(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') out += '\r';
-    out += c;
-  }
-  return out;
 }
 
 bool is_text(const std::string& bytes) { return bytes.find('\0') == bytes.npos && to_utf8(to_utf16(bytes)) == bytes; }
@@ -130,7 +110,7 @@ void Hub::put_away() {
   }
   draft_timer_.reset();
   stamp_.reset();
-  has_carriage_returns_ = false;
+  has_carriage_returns_ = has_byte_order_mark_ = false;
   document_.path.clear();
   document_.format = "tsr";
   ++document_id_;
@@ -147,22 +127,25 @@ void Hub::make_new() {
 // Replaces the document by that text; a sentence says why not, and nothing has changed then.
 std::string Hub::open_text(const std::string& name, std::string text) {
   std::optional<Notebook> notebook;
-  bool returns = false;
+  bool returns = false, mark = false;
   if (name.ends_with(".ipynb")) {
     std::string problem;
     notebook = read_notebook(text, problem);
-    if (!notebook) return "“" + name + "” " + problem + ".";
+    if (!notebook) return in_quotes(name) + " " + problem + ".";
   } else {
-    if (!is_text(text)) return "“" + name + "” is no text in UTF-8.";
-    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    if (!is_text(text)) return in_quotes(name) + " is no text in UTF-8.";
+    mark = text.starts_with(kByteOrderMark);
+    if (mark) text.erase(0, kByteOrderMark.size());
+    // CodeMirror and every place of an error count lines by "\n".
     returns = drop_carriage_returns(text);
     if (text.size() > Document::kMostUnits)
-      return "“" + name + "” is too long for a document: more than 16 million characters.";
+      return in_quotes(name) + " is too long for a document: more than 16 million characters.";
   }
   put_away();
   document_.name = name;
   document_.format = notebook ? "ipynb" : "tsr";
   has_carriage_returns_ = returns;
+  has_byte_order_mark_ = mark;
   if (notebook) document_.replace(*notebook);
   else document_.replace(to_utf16(text));
   document_.set_saved();
@@ -200,6 +183,13 @@ std::string Hub::open_draft(const Draft& draft) {
   document_.path = draft.path;
   document_.format = draft.format == "ipynb" ? "ipynb" : "tsr";
   document_.replace(std::u16string());
+  if (document_.format == "tsr" && !document_.path.empty()) {
+    std::string problem;
+    if (const auto file = folder_.read(document_.path, problem)) {
+      has_carriage_returns_ = file->text.find('\r') != file->text.npos;
+      has_byte_order_mark_ = file->text.starts_with(kByteOrderMark);
+    }
+  }
   // Of a notebook the text is the draft's, and what its cells had besides is the file's.
   if (document_.format == "ipynb" && !document_.path.empty()) {
     std::string problem;
@@ -234,15 +224,19 @@ void Hub::answer_draft(Tab& tab, const Json& message) {
 }
 
 void Hub::save(Tab& tab, const Json& message) {
+  if (message.contains("path") && !message["path"].is_string())
+    return say_problem(tab, "The path to save the document by is no text.", "save", message);
   std::string path = text_or(message, "path", document_.path);
   const std::string format = text_or(message, "format", document_.format) == "ipynb" ? "ipynb" : "tsr";
   if (path.empty()) path = document_.name;
+  std::string problem = path == document_.path ? "" : problem_of_name(path);
+  if (!problem.empty()) return say_problem(tab, problem, "save", message);
   const bool is_program = path.ends_with(".tsr") || path.ends_with(".py");
   if (format == "ipynb" ? !path.ends_with(".ipynb") : !is_program) path += "." + format;
   std::string text = format == "ipynb" ? write_notebook(document_.notebook()) : to_utf8(document_.text());
   if (format == "tsr" && has_carriage_returns_) text = with_carriage_returns(text);
+  if (format == "tsr" && has_byte_order_mark_) text.insert(0, kByteOrderMark);
   FileStamp stamp;
-  std::string problem;
   const auto known = path == document_.path ? stamp_ : std::nullopt;
   switch (folder_.write(path, text, known, is_true(message, "overwrite"), stamp, problem)) {
     case Folder::Written::kFailed: return say_problem(tab, problem, "save", message);

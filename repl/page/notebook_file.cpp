@@ -1,9 +1,13 @@
 #include "repl/page/notebook_file.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "repl/notebook/language_info.h"
 #include "repl/page/guard.h"
+#include "repl/page/json_spans.h"
 #include "repl/page/json_text.h"
+#include "repl/page/line_ends.h"
 #include "repl/page/notebook_outputs.h"
 
 namespace tessera::repl::page {
@@ -124,14 +128,38 @@ Notebook read(const Json& json) {
   return notebook;
 }
 
+// The text around the cells, and each cell's own.
+void keep_original(std::string_view text, Notebook& notebook) {
+  std::string_view list;
+  for (const JsonMember& each : members_of(text))
+    if (each.name == "cells") list = each.value;
+  const std::vector<std::string_view> cells = elements_of(list);
+  if (list.empty() || cells.size() != notebook.cells.size()) return;
+  const auto part = [&](const char* begin, const char* end) {
+    return std::string(begin, static_cast<size_t>(end - begin));
+  };
+  auto frame = std::make_shared<NotebookFrame>();
+  const char* at = text.data();
+  for (size_t i = 0; i < cells.size(); ++i) {
+    std::string gap = part(at, cells[i].data());
+    if (i == 0) frame->before = std::move(gap);
+    else frame->between.push_back(std::move(gap));
+    at = cells[i].data() + cells[i].size();
+    NotebookCell& cell = notebook.cells[i];
+    cell.original = std::make_shared<OriginalCell>();
+    cell.original->json = cells[i];
+    cell.original->place = i;
+    cell.original->has_carriage_returns = cell.source.find("\r\n") != cell.source.npos;
+    cell.has_run = false;
+  }
+  if (cells.empty()) frame->before = part(at, list.data() + 1);
+  frame->after = part(cells.empty() ? list.data() + 1 : at, text.data() + text.size());
+  frame->cells = cells.size();
+  notebook.frame = std::move(frame);
+}
+
 Json new_metadata() {
-  return {{"kernelspec", {{"display_name", "Tessera"}, {"language", "tessera"}, {"name", "tessera"}}},
-          {"language_info",
-           {{"name", "tessera"},
-            {"file_extension", ".tsr"},
-            {"mimetype", "text/x-python"},
-            {"pygments_lexer", "python3"},
-            {"codemirror_mode", "python"}}}};
+  return {{"kernelspec", Json::parse(kernelspec_of_notebooks())}, {"language_info", Json::parse(language_info())}};
 }
 
 const char* type_name(CellKind kind) {
@@ -154,9 +182,66 @@ Json write_cell(const NotebookCell& cell, int minor) {
   return json;
 }
 
+// The original with what was touched.
+std::string changed(const NotebookCell& cell) {
+  const OriginalCell& original = *cell.original;
+  std::string json = original.json;
+  const auto put = [&](const char* name, const Json& value) { json = with_member(json, name, to_text(value, 1)); };
+  if (cell.source != original.source)
+    put("source", notebook_lines(original.has_carriage_returns ? with_carriage_returns(cell.source) : cell.source));
+  if (cell.title != original.title) {
+    std::string metadata = "{}";
+    for (const JsonMember& each : members_of(json))
+      if (each.name == "metadata" && each.value.starts_with('{')) metadata = each.value;
+    if (cell.title.empty()) {
+      Json rest = parse_json(metadata).value_or(Json::object());
+      rest.erase("title");
+      put("metadata", rest);
+    } else {
+      const std::string titled = with_member(metadata, "title", to_text(cell.title));
+      bool is_known = false;
+      for (const JsonMember& each : members_of(json))
+        if (each.name == "metadata") {
+          const size_t at = static_cast<size_t>(each.value.data() - json.data());
+          json.replace(at, each.value.size(), titled);
+          is_known = true;
+          break;
+        }
+      if (!is_known) put("metadata", {{"title", cell.title}});
+    }
+  }
+  if (cell.kind == CellKind::kCode && cell.has_run) {
+    put("outputs", outputs_of_messages(cell.outputs));
+    put("execution_count", cell.number > 0 ? Json(cell.number) : Json());
+  }
+  return json;
+}
+
+std::string write_into(const NotebookFrame& frame, const Notebook& notebook) {
+  bool has_lines = false;
+  const std::string found = indent_of(frame.before, has_lines);
+  const std::string indent = frame.cells > 0 ? found : "  ";
+  bool in_order = notebook.cells.size() == frame.cells;
+  for (size_t i = 0; i < notebook.cells.size(); ++i)
+    in_order = in_order && notebook.cells[i].original != nullptr && notebook.cells[i].original->place == i;
+  const std::string separator = frame.between.empty() ? (has_lines ? ",\n" + indent : ", ") : frame.between[0];
+  std::string out = frame.before;
+  const bool opens = frame.cells == 0 && !notebook.cells.empty() && has_lines;
+  if (opens) out += "\n" + indent;
+  for (size_t i = 0; i < notebook.cells.size(); ++i) {
+    const NotebookCell& cell = notebook.cells[i];
+    if (i > 0) out += in_order ? frame.between[i - 1] : separator;
+    if (cell.original != nullptr && cell.kind == cell.original->kind) out += changed(cell);
+    else out += indented(to_text(write_cell(cell, notebook.minor), has_lines ? 1 : -1), indent);
+  }
+  if (opens) out += "\n ";
+  return out + frame.after;
+}
+
 }  // namespace
 
 std::optional<Notebook> read_notebook(std::string_view text, std::string& problem) {
+  const std::string_view whole = text;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::string where;
   const std::optional<Json> json = parse_json(text, &where);
@@ -165,7 +250,14 @@ std::optional<Notebook> read_notebook(std::string_view text, std::string& proble
     return std::nullopt;
   }
   try {
-    return read(*json);
+    Notebook notebook = read(*json);
+    if (integer_or(*json, "nbformat", 0) == 4) keep_original(text, notebook);
+    if (notebook.frame != nullptr && text.size() < whole.size()) {
+      auto frame = std::make_shared<NotebookFrame>(*notebook.frame);
+      frame->before.insert(0, whole.substr(0, 3));
+      notebook.frame = std::move(frame);
+    }
+    return notebook;
   } catch (const Damaged& damaged) {
     problem = damaged.what;
   } catch (const Json::exception& error) {
@@ -175,6 +267,7 @@ std::optional<Notebook> read_notebook(std::string_view text, std::string& proble
 }
 
 std::string write_notebook(const Notebook& notebook) {
+  if (notebook.frame != nullptr) return write_into(*notebook.frame, notebook);
   std::optional<Json> json = notebook.rest.empty() ? std::nullopt : parse_json(notebook.rest);
   if (!json || !json->is_object()) json = Json{{"metadata", new_metadata()}};
   (*json)["nbformat"] = 4;

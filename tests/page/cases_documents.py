@@ -100,7 +100,7 @@ def test_a_file_keeps_its_mode_and_ends_of_lines(case):
     tab.wait('edited')
     tab.send('save')
     assert tab.wait('saved')['path'] == 'dos.py'
-    assert path.read_bytes() == b'a = 10\r\nb = 2\r\n' and path.stat().st_mode & 0o777 == 0o640
+    assert path.read_bytes() == b'\xef\xbb\xbfa = 10\r\nb = 2\r\n' and path.stat().st_mode & 0o777 == 0o640
 
 
 def test_files_that_cannot_be_opened(case):
@@ -174,10 +174,78 @@ def test_a_notebook_becomes_cells_and_stays_itself(case):
     tab.send('save')
     tab.wait('saved')
     before, after = json.loads(notebook(cells, extra=True)), json.loads((case.folder / 'n.ipynb').read_text())
-    for each in before['cells']:
-        if isinstance(each['source'], str):
-            each['source'] = each['source'].splitlines(True)
     assert after == before, (after, before)
+
+
+ODD = '''\ufeff{
+    "metadata": {"big": 123456789012345678901234567890, "small": 1.10, "z": 1, "a": "\\u00fc\\/"},
+    "cells": [
+     {"source": ["x = 1\\r\\n", "y\\r\\n", "\\r\\n"], "cell_type": "code", "metadata": {"n": 98765432109876543210987, "title": " odd\\n[raw] "}, "outputs": [
+        {"output_type": "of tomorrow", "x": 1}, 5, {"output_type": "stream", "name": "stdout", "text": "a\\rb", "more": true}], "execution_count": "4"},
+     {"cell_type": "markdown", "metadata": {}, "source": "%% a\\n\\n\\n", "attachments": {}}   ,
+     {"cell_type": "code", "source": "\\n\\n", "outputs": [], "metadata": {"tags": []}, "execution_count": null, "id": "q"},
+     {"cell_type": "code", "source": "z", "outputs": [], "metadata": {}, "execution_count": 3, "id": "\\"]}{"}
+    ],
+    "nbformat": 4, "nbformat_minor": 5, "cells_of_more": [1e3]
+}
+'''
+
+
+def test_what_nobody_touched_goes_back_as_it_was(case):
+    path = case.file('odd.ipynb', ODD)
+    tab = case.tab('odd.ipynb')
+    document = tab.hello['document']
+    tab.send('save')
+    tab.wait('saved')
+    assert path.read_text(encoding='utf-8') == ODD, path.read_text(encoding='utf-8')
+    # One cell is changed, one runs: the others and the file around them stay as they are written.
+    at = document['text'].rindex('z')
+    tab.edit([(at, at + 1, 'new\nlines')], document['version'])
+    tab.wait('edited')
+    tab.execute('print(1)', where='editor', cell=2, line=0)
+    tab.send('save')
+    tab.wait('saved')
+    text = path.read_text(encoding='utf-8')
+    before, after = json.loads(ODD[1:]), json.loads(text[1:])
+    before['cells'][3]['source'] = ['new\n', 'lines']
+    before['cells'][2].update(outputs=[{'output_type': 'stream', 'name': 'stdout', 'text': ['1\n']}], execution_count=1)
+    assert after == before, text
+    assert text.startswith(ODD[:ODD.index('{"cell_type": "code", "source": "\\n')]) and text.endswith(ODD[-60:])
+    # One goes, one comes.
+    text_now = tab_text = case.servers[0].tab().hello['document']
+    tab.edit([(0, text_now['text'].index('# %% [markdown]'), '# %% New\n1\n\n')], tab_text['version'])
+    tab.wait('edited')
+    tab.send('save')
+    tab.wait('saved')
+    last = json.loads(path.read_text(encoding='utf-8')[1:])
+    assert last['cells'][1:] == after['cells'][1:] and last['cells'][0]['source'] in (['1'], '1'), last
+    assert last['metadata'] == before['metadata']
+
+
+def test_a_notebook_without_cells_stays_without(case):
+    text = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    path = case.file('none.ipynb', text)
+    tab = case.tab('none.ipynb')
+    tab.send('save')
+    tab.wait('saved')
+    assert path.read_text() == text
+    tab.edit([(0, 0, 'x')], tab.hello['document']['version'])
+    tab.wait('edited')
+    tab.send('save')
+    tab.wait('saved')
+    assert [c['source'] for c in json.loads(path.read_text())['cells']] == [['x']]
+
+
+def test_names_that_cannot_be_saved_by(case):
+    os.symlink('/tmp', case.folder / 'out')
+    server = case.server()
+    tab = server.tab()
+    for path, word in (('.hidden.tsr', 'begin with a dot'), ('.tsr', 'begin with a dot'), ('a\nb.tsr', 'control characters'), ('a\x1b[31m.tsr', 'control characters'), ('\x7f', 'control characters'),
+                       ('a\0b', 'control characters'), (5, 'is no text'), (None, 'is no text'), (['a'], 'is no text'), ('out/x.tsr', 'leads out of this folder'), ('x' * 5000, 'no file')):
+        tab.send('save', path=path, format='tsr')
+        problem = tab.wait('problem')
+        assert word in problem['text'] and len(problem['text']) < 400 and problem['about'] == 'save' and min(problem['text']) >= ' ', (path, problem)
+    assert [name for name in os.listdir(case.folder) if name not in ('.state', 'out')] == []
 
 
 def test_lines_that_look_like_a_new_cell(case):
@@ -248,7 +316,7 @@ def test_a_cell_that_is_moved_keeps_its_outputs(case):
     tab.send('save')
     tab.wait('saved')
     after = json.loads((case.folder / 'n.ipynb').read_text())
-    assert [(c['source'], c['outputs'][0]['text']) for c in after['cells']] == [(['b'], ['of b\n']), (['a'], ['of a\n'])], after
+    assert [(c['source'], c['outputs'][0]['text']) for c in after['cells']] == [('b', ['of b\n']), ('a', ['of a\n'])], after
 
 
 def test_a_program_is_saved_as_a_notebook_and_back(case):
@@ -259,7 +327,7 @@ def test_a_program_is_saved_as_a_notebook_and_back(case):
     assert tab.wait('saved')['path'] == 'made.ipynb'
     made = json.loads((case.folder / 'made.ipynb').read_text())
     assert [(c['cell_type'], ''.join(c['source'])) for c in made['cells']] == [('code', '# about'), ('markdown', '**words**'), ('code', 'x = 1\n\n\nprint(x)')]
-    assert made['metadata']['kernelspec']['name'] == 'tessera' and made['nbformat'] == 4 and len({c['id'] for c in made['cells']}) == 3
+    assert made['metadata']['kernelspec'] == {'display_name': 'Tessera', 'language': 'python', 'name': 'tessera'} and made['metadata']['language_info']['name'] == 'python' and made['nbformat'] == 4 and len({c['id'] for c in made['cells']}) == 3
     ids = [c['id'] for c in made['cells']]
     tab.send('open', path='made.ipynb')
     assert tab.wait('document')['text'] == '# %%\n# about\n\n# %% [markdown]\n# **words**\n\n# %% First\nx = 1\n\n\nprint(x)\n'
