@@ -35,7 +35,7 @@ Json bundle_of(const Forms& forms) {
     } else if (form.is_json) {
       if (std::optional<Json> value = json_of(form.data)) bundle[form.type] = std::move(*value);
     } else {
-      bundle[form.type] = as_utf8(form.data);
+      bundle[form.type] = form.data;
     }
   }
   return bundle;

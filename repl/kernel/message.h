@@ -9,6 +9,7 @@
 
 #include "repl/kernel/connection.h"
 #include "repl/kernel/sockets.h"
+#include "repl/notebook/utf8.h"
 
 namespace tessera::repl {
 
@@ -47,7 +48,5 @@ class Wire {
 // Of a JSON text. Nothing: it is none, or one that nests deeper than anybody means it: what writes it again calls itself for each level.
 std::optional<Json> json_of(const std::string& text);
 std::string time_now();  // ISO 8601, UTC, microseconds
-// Bytes that are no UTF-8 become U+FFFD: JSON has no place for them.
-std::string as_utf8(std::string_view bytes);
 
 }  // namespace tessera::repl

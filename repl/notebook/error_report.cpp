@@ -5,6 +5,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/vm.h"
+#include "repl/notebook/utf8.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -33,10 +34,10 @@ ErrorReport error_report(Interpreter& in, const Value& exception, std::string_vi
   const RunScope run(in.vm());
   ErrorReport report;
   report.name = type_name(in, exception);
-  report.text = text;
+  report.text = as_utf8(text);
   if (!is_exception(exception)) return report;
-  report.message = message_of(in, exception);
-  report.notes = notes_of(in, exception);
+  report.message = as_utf8(message_of(in, exception));
+  for (const std::string& note : notes_of(in, exception)) report.notes.push_back(as_utf8(note));
   for (ErrorFrame& frame : error_frames(in, exception))
     report.places.push_back({std::move(frame.file), std::move(frame.function), static_cast<int>(frame.line),
                              static_cast<int>(frame.column), static_cast<int>(frame.end_line),

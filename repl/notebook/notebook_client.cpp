@@ -12,6 +12,7 @@
 #include "repl/notebook/error_report.h"
 #include "repl/notebook/graph_forms.h"
 #include "repl/notebook/tensor_forms.h"
+#include "repl/notebook/utf8.h"
 #include "repl/session/theme.h"
 
 namespace tessera::repl {
@@ -31,6 +32,10 @@ Forms forms_of(const Display& display) {
     const bool is_text =
         form.type.starts_with("text/") || form.type.ends_with("+xml") || form.type.ends_with("javascript");
     forms.push_back({form.type, form.data, !is_json && !is_text, is_json});
+  }
+  for (Form& form : forms) {
+    form.type = as_utf8(form.type);
+    if (!form.is_bytes && !form.is_json) form.data = as_utf8(form.data);
   }
   // Who asks for some forms only may not have asked for the text.
   if (forms[0].data.empty() && forms.size() > 1) forms.erase(forms.begin());

@@ -15,6 +15,7 @@
 #include "lang/types/dict.h"
 #include "repl/notebook/graph_forms.h"
 #include "repl/notebook/tensor_forms.h"
+#include "repl/notebook/utf8.h"
 #include "tests/unit/repl/recorder.h"
 
 using namespace tessera;
@@ -265,6 +266,16 @@ TEST_CASE("a result, a display and an error that are too long are cut, and the w
   CHECK((r.last("error")->error.text.size() < most + 500 && r.last("error")->error.message.size() == most));
   CHECK(read(r.last("overflow")->text).find("ValueError: <b>xx") != std::string::npos);
   CHECK(n.run("'x' * 1000000").last("overflow") == nullptr);
+}
+
+TEST_CASE("half of a surrogate pair is one character that stands for it") {
+  Notebook n;
+  n.run("class A:\n  def __repr__(self): return 'a\\ud800b\\U0001f600'\nA()");
+  CHECK(n.frontend.last("result")->text ==
+        "a\xef\xbf\xbd"
+        "b\xf0\x9f\x98\x80");
+  CHECK(n.run("raise ValueError('\\udfff')").last("error")->error.message == "\xef\xbf\xbd");
+  CHECK(as_utf8("\xed\xa0\xff\xed\x9f\xbf") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xed\x9f\xbf");
 }
 
 TEST_CASE("input has its prompt, and a password is hidden") {
