@@ -5,17 +5,9 @@
 #include "repl/session/theme.h"
 
 namespace tessera::repl {
-namespace {
-
-void remove_all(std::string& text, std::string_view what) {
-  for (size_t at = 0; (at = text.find(what, at)) != text.npos;) text.erase(at, what.size());
-}
-
-}  // namespace
 
 std::vector<std::string> error_lines(std::string_view report) {
   std::string text = coloured_error(report, Style::Colours::k16);
-  remove_all(text, sequence_of(Look::kFaint, Style::Colours::k16));  // cannot be read on JupyterLab's dark ground
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::vector<std::string> lines;
   for (size_t begin = 0; begin <= text.size();) {

@@ -38,15 +38,21 @@ constexpr Sequences kLooks[] = {
     {Look::kHelpActive, "\x1b[1m", "\x1b[1m", "\x1b[1m"},
     {Look::kHit, "\x1b[7m", "\x1b[7m", "\x1b[7m"},
     {Look::kError, "", "\x1b[1;31m", "\x1b[1;38;5;167m"},
+    {Look::kPlace, "", "",
+     "\x1b[38;5;244m"},  // none of the sixteen that is less than plain is readable on every ground
 };
 
-// "ValueError: ..." or "mod.ValueError" at the beginning of a line: where the class ends; 0: no such line.
-size_t exception_name(std::string_view line) {
+// "ValueError: ..." or "mod.ValueError" at the beginning of a line: where the class ends; 0: no such line. Behind a traceback's
+// frames it may have any name, "f.<locals>.E".
+size_t exception_name(std::string_view line, bool behind_frames) {
+  const auto is_of_name = [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+           (behind_frames && (c == '<' || c == '>' || static_cast<unsigned char>(c) >= 0x80));
+  };
   size_t end = 0;
-  while (end < line.size() &&
-         (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_' || line[end] == '.'))
-    ++end;
+  while (end < line.size() && is_of_name(line[end])) ++end;
   if (end == 0 || (end < line.size() && line[end] != ':' && line[end] != '\n')) return 0;
+  if (behind_frames) return end;
   const std::string_view name = line.substr(0, end);
   for (const std::string_view ending : {"Error", "Exception", "Interrupt", "Warning", "Exit", "Iteration", "Group"})
     if (name.ends_with(ending)) return end;
@@ -88,7 +94,7 @@ std::string coloured(std::string_view text, Look look, Style::Colours colours) {
 std::string coloured_error(std::string_view text, Style::Colours colours) {
   if (colours == Style::Colours::kNone) return std::string(text);
   std::string shown;
-  while (!text.empty()) {
+  for (bool in_frames = false; !text.empty();) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     const std::string_view line = text.substr(0, end);
     const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\n") + 1;
@@ -100,15 +106,16 @@ std::string coloured_error(std::string_view text, Style::Colours colours) {
     };
     if (marks) {
       part(first, last, Look::kError);
-    } else if (const size_t name = exception_name(line); name > 0) {
+    } else if (const size_t name = exception_name(line, in_frames); name > 0) {
       part(0, name, Look::kError);
     } else if (line.starts_with("  File \"")) {
-      part(first, last, Look::kFaint);
+      part(first, last, Look::kPlace);
     } else if (line.starts_with("hint:")) {
       part(0, 5, Look::kCommand);
     } else {
       shown.append(line);
     }
+    in_frames = line.starts_with("  File \"") || (in_frames && line.front() == ' ');
     text.remove_prefix(end);
   }
   return shown;

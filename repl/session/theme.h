@@ -35,6 +35,7 @@ enum class Look : uint8_t {
   kHelpActive,  // the argument that is being typed
   kHit,         // what a search found
   kError,
+  kPlace,  // where a frame of a traceback is
 };
 
 Look look_of(TokenClass what);

@@ -135,6 +135,31 @@ def test_an_error_has_its_caret_and_notes(case):
     assert 'File "In [2]", line 1' in '\n'.join(k.run('1 +').of('error')[0]['traceback'])
 
 
+def test_an_error_ends_no_colour_that_it_did_not_begin(case):
+    k = case.kernel()
+    [error] = k.run('class E(Exception):\n    def __str__(self): return 1 / 0\nraise E').of('error')
+    assert error['traceback'][-1] == '\x1b[1;31mE\x1b[0m: <exception str() failed>', error
+    assert all(line.count('\x1b[') == 2 * line.count('\x1b[0m') for line in error['traceback']), error
+
+
+def test_a_long_result_is_bounded(case):
+    k = case.kernel()
+    result = k.good('"x" * 20000000')
+    assert len(result.data['text/plain']) < 1_100_000
+    [rest] = result.of('display_data')
+    path = rest['data']['text/plain'].split()[-1]
+    with open(path) as file:
+        assert file.read() == repr('x' * 20000000)
+
+
+def test_metadata_goes_whole(case):
+    k = case.kernel()
+    [shown] = k.good('display(3, metadata={"a": 1, "text/plain": {"b": [2]}})').of('display_data')
+    assert shown['metadata'] == {'a': 1, 'text/plain': {'b': [2]}}, shown
+    result = k.good('class A:\n    def _repr_mimebundle_(self, **_): return {"text/plain": "p"}, {"meta": 1}\nA()')
+    assert result.of('execute_result')[0]['metadata'] == {'meta': 1}
+
+
 def test_what_fails_without_an_exception(case):
     k = case.kernel()
     reply = k.run(':tensers').reply

@@ -70,3 +70,12 @@ def test_a_cell_may_catch_it(case):
     k = case.kernel()
     result = k.interrupted('import time\ntry:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print("caught")')
     assert result.reply['status'] == 'ok' and result.text() == 'caught\n'
+
+
+def test_while_a_large_cell_is_compiled(case):
+    """It is heard at the latest when the cell has been compiled."""
+    k = case.kernel()
+    code = 'x = ' + ' + '.join(['"a"'] * 1_500_000)
+    result = k.interrupted(code, after=1.0)
+    assert result.reply.get('ename') == 'KeyboardInterrupt', result.reply
+    assert k.value('1 + 1') == '2'
