@@ -309,6 +309,7 @@ for k in range(3):
 assert x.sum().item() == 1002
 ''', options='fail=cudaGetDeviceCount@2:999!', seeds=1),
     'captured steps': Script((HERE / 'scripts/captured_steps.tsr').read_text(), seeds=1),
+    'scaled steps': Script((HERE / 'scripts/scaled_steps.tsr').read_text(), seeds=1),
     'draws': Script('''
 torch.manual_seed(1)
 x = torch.rand(1 << 16, device='cuda')

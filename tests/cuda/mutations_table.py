@@ -120,6 +120,9 @@ MUTATIONS = [
         ('a step counts after it has moved', 'captured steps', r'( *if \(c\.count > 0[^;]*;\n)((?:[^\n]*\n){2})', r'\2\1'),
         ('no barrier behind the corrections of a step', 'captured steps', r'\}\s*__syncthreads\(\);', '}'),
         ('only the first counts are moved', 'captured steps', r'for \(int64_t at = 0; at < c\.count;\) \{\s*Counts', 'for (int64_t at = 0; at < 1;) { Counts'),
+        ('a step by gradients that are not finite', 'scaled steps', r'if \(counted\.found != nullptr && \*counted\.found != 0\) return;', ';'),
+        ('a step that was left out is counted', 'scaled steps', r'if \(counts\.found != nullptr && \*counts\.found != 0\) return;', ''),
+        ('infinite gradients are not found', 'scaled steps', r'if \(!isfinite\(g\)\)', 'if (g != g)'),
         ('a rate on the device is that of the capture', 'captured steps', r'c\.factor == nullptr', 'true')),
 
     # ---- libraries and attention ----
