@@ -74,19 +74,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string base64(std::string_view bytes) {
-  static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t left = std::min<size_t>(3, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < left ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (size_t k = 0; k < 4; ++k) out += k <= left ? kLetters[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
-}
-
 std::string tensors_table(const LiveTensors& live) {
   std::string out = "<table><thead><tr onclick=\"" + escaped(kSort) + "\">";
   for (const char* title :

@@ -12,7 +12,7 @@
 namespace tessera::repl {
 
 std::string escaped(std::string_view text);  // for text and for attributes in double quotes
-std::string base64(std::string_view bytes);
+using stdlib::base64;
 
 // Rows of live tensors; a click on a heading sorts by it.
 std::string tensors_table(const LiveTensors& live);

@@ -3,24 +3,13 @@
 #include <chrono>
 #include <utility>
 
+#include "repl/notebook/markup.h"
+
 namespace tessera::repl::page {
 namespace {
 
 // The session's own interrupt is a flag, set by a signal: nobody is told of it.
 constexpr std::chrono::milliseconds kLook{10};
-
-std::string base64(std::string_view bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    const size_t given = std::min<size_t>(3, bytes.size() - i);
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < given ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (size_t k = 0; k < 4; ++k) out += k <= given ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
-}
 
 Json to_json(const Forms& forms) {
   Json out = Json::object();

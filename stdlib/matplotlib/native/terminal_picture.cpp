@@ -127,21 +127,6 @@ void append_chunk(std::string& out, std::string_view kind, std::string_view body
   append_big_endian(out, static_cast<uint32_t>(crc32(0, checked, static_cast<uInt>(out.size() - begin))));
 }
 
-std::string base64(std::string_view bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](size_t j) { return i + j < bytes.size() ? static_cast<Byte>(bytes[i + j]) : 0u; };
-    const unsigned three = byte(0) << 16 | byte(1) << 8 | byte(2);
-    out += kDigits[three >> 18];
-    out += kDigits[three >> 12 & 63];
-    out += i + 1 < bytes.size() ? kDigits[three >> 6 & 63] : '=';
-    out += i + 2 < bytes.size() ? kDigits[three & 63] : '=';
-  }
-  return out;
-}
-
 // --- Sixel: up to 256 colours, the most frequent ones where there are more.
 
 unsigned coarse(Rgb c) { return unsigned(c.red >> 3) << 10 | unsigned(c.green >> 3) << 5 | unsigned(c.blue >> 3); }
@@ -254,6 +239,21 @@ bool read_png(std::string_view png, Picture& out, const std::function<void()>& o
       out.pixels[y * out.width + x] = pixel(h, reinterpret_cast<const Byte*>(rows.data()) + y * (row_bytes + 1) + 1, x);
   }
   return true;
+}
+
+std::string base64(std::string_view bytes) {
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](size_t j) { return i + j < bytes.size() ? static_cast<Byte>(bytes[i + j]) : 0u; };
+    const unsigned three = byte(0) << 16 | byte(1) << 8 | byte(2);
+    out += kDigits[three >> 18];
+    out += kDigits[three >> 12 & 63];
+    out += i + 1 < bytes.size() ? kDigits[three >> 6 & 63] : '=';
+    out += i + 2 < bytes.size() ? kDigits[three & 63] : '=';
+  }
+  return out;
 }
 
 std::string write_png(const Picture& picture) {

@@ -28,6 +28,8 @@ bool read_png(std::string_view png, Picture& out, const std::function<void()>& o
 // What reading it takes of memory; 0: it is not read.
 size_t png_memory(std::string_view png);
 std::string write_png(const Picture& picture);
+// A file's bytes as terminals and JSON carry them.
+std::string base64(std::string_view bytes);
 // Each pixel the mean of what it stands for; never larger than it was.
 Picture scaled_down(const Picture& picture, size_t width, size_t height);
 // The same in its own proportions, not beyond either side.
