@@ -47,11 +47,6 @@ std::optional<std::string> read_script(const std::string& path, std::string& pro
     problem = "can't open file '" + absolute(path) + "': [Errno " + std::to_string(errno) + "] " + std::strerror(errno);
     return std::nullopt;
   }
-  if (S_ISDIR(info.st_mode)) {
-    status = 1;
-    problem = "can't find '__main__' module in '" + absolute(path) + "'";
-    return std::nullopt;
-  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     problem = "can't open file '" + absolute(path) + "': [Errno " + std::to_string(errno) + "] " + std::strerror(errno);
@@ -60,58 +55,83 @@ std::optional<std::string> read_script(const std::string& path, std::string& pro
   return decode_source(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
+Host host_of(Terminal& terminal, const Options& options) {
+  Host host = terminal.host();
+  host.flags = options.flags;
+  if (options.flags.unbuffered) terminal.write_at_once();
+  return host;
+}
+
 std::string read_stdin() { return std::string(std::istreambuf_iterator<char>(std::cin), {}); }
 
-// The file of `a.b`, or of the package `a.b` its __main__. Empty: there is none.
-std::string file_of_module(std::string name) {
-  std::replace(name.begin(), name.end(), '.', '/');
-  for (const std::string& folder : search_path("."))
-    for (const char* ending : {".tsr", ".py", "/__main__.tsr", "/__main__.py"}) {
-      const std::string path = (std::filesystem::path(folder) / (name + ending)).string();
-      if (std::filesystem::is_regular_file(path)) return path;
-    }
+// The __main__ of a folder, or an empty text.
+std::string main_of_folder(const std::string& folder) {
+  for (const char* name : {"__main__.tsr", "__main__.py"}) {
+    const std::string path = (std::filesystem::path(folder) / name).string();
+    if (std::filesystem::is_regular_file(path)) return path;
+  }
   return "";
 }
 
-int run_program(const Options& options, Terminal& terminal) {
-  std::string name, text, problem, folder;
-  int status = 0;
-  if (options.action == Options::Action::Command) {
-    name = "<string>";
-    text = options.text;
-  } else if (options.action == Options::Action::Stdin) {
-    name = "<stdin>";
-    text = read_stdin();
-  } else {
-    name = options.text;
-    if (options.action == Options::Action::Module) {
-      name = file_of_module(options.text);
-      if (name.empty()) {
-        terminal.write_error("tsr: No module named " + options.text + "\n");
-        return 1;
-      }
-      name = absolute(name);
+// A program's text, how tracebacks name it, and what its names __package__ and sys.path[0] are to be.
+struct Program {
+  std::string name, text;
+  std::string package;  // of -m
+  std::string folder;
+};
+
+// What comes from the command line or standard input, or from a file. Empty: `problem` says why, and `status` how to end.
+std::optional<Program> read_program(const Options& options, std::string& problem, int& status) {
+  Program program;
+  if (options.action == Options::Action::Command || options.action == Options::Action::Stdin) {
+    const bool command = options.action == Options::Action::Command;
+    program.name = command ? "<string>" : "<stdin>";
+    program.text = command ? options.text : read_stdin();
+    return program;
+  }
+  program.name = options.text;
+  program.folder = std::filesystem::path(program.name).parent_path().string();
+  if (std::filesystem::is_directory(program.name)) {
+    program.folder = program.name;
+    program.name = main_of_folder(program.folder);
+    if (program.name.empty()) {
+      status = 1;
+      problem = "can't find '__main__' module in '" + absolute(program.folder) + "'";
+      return std::nullopt;
     }
-    std::optional<std::string> read = read_script(name, problem, status);
+  }
+  std::optional<std::string> read = read_script(program.name, problem, status);
+  if (!read) return std::nullopt;
+  program.text = std::move(*read);
+  if (options.flags.skip_first_line) program.text.replace(0, program.text.find('\n'), "");
+  if (program.folder.empty()) program.folder = ".";
+  return program;
+}
+
+int run_program(const Options& options, Terminal& terminal) {
+  std::string problem;
+  int status = 0;
+  Program program;
+  const bool module = options.action == Options::Action::Module;
+  if (!module) {
+    std::optional<Program> read = read_program(options, problem, status);
     if (!read) {
       terminal.write_error("tsr: " + problem + "\n");
       return status;
     }
-    text = std::move(*read);
-    folder = options.action == Options::Action::Module ? "" : std::filesystem::path(name).parent_path().string();
-    if (folder.empty()) folder = ".";
+    program = std::move(*read);
   }
-  auto source = std::make_shared<Source>(name, text);
-  std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
+  std::unique_ptr<Interpreter> in = make_interpreter(host_of(terminal, options), all_granted());
   interrupt_on_sigint(*in, false);
   keep_reserve(*in);
   in->argv = options.arguments;
-  if (options.action == Options::Action::Module) in->argv[0] = name;
-  add_search_path(*in, folder);
+  add_search_path(*in, module ? std::filesystem::current_path().string() : program.folder);
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
-  if (options.action == Options::Action::Dump) return run_dump(*in, terminal, source);
-  status = run_main(*in, terminal, source);
-  if (options.interactive_after) {
+  if (options.action == Options::Action::Dump)
+    return run_dump(*in, terminal, std::make_shared<Source>(program.name, program.text));
+  status = module ? run_module(*in, terminal, options.text)
+                  : run_main(*in, terminal, std::make_shared<Source>(program.name, program.text));
+  if (options.flags.inspect) {
     interrupt_on_sigint(*in, true);
     status = run_prompt(*in, terminal);
   }
@@ -127,7 +147,7 @@ int run_interactive(const Options& options, Terminal& terminal) {
     piped.arguments = {""};
     return run_program(piped, terminal);
   }
-  std::unique_ptr<Interpreter> in = make_interpreter(terminal.host(), all_granted());
+  std::unique_ptr<Interpreter> in = make_interpreter(host_of(terminal, options), all_granted());
   interrupt_on_sigint(*in, true);
   in->argv = {""};
   add_search_path(*in, "");

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lang/core/flags.h"
+
 namespace tessera::repl {
 
 struct Options {
@@ -13,7 +15,7 @@ struct Options {
       text;  // the file's path, the module's name, the command, the sibling's word, or what is wrong with the command line
   std::vector<std::string>
       arguments;  // sys.argv: the script's name as CPython gives it, then its arguments; a sibling's own ones
-  bool interactive_after = false;  // -i
+  lang::Flags flags;               // CPython's own options, and its variables
   std::string device;              // --device cuda: where tensors are made
   int threads = 0;                 // --threads N; 0: as many as there are cores
 };

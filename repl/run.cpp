@@ -7,6 +7,8 @@
 #include "lang/objects/module.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
 #include "lang/vm/vm.h"
 #include "repl/session/uncaught.h"
 #include "repl/start.h"
@@ -44,6 +46,21 @@ int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source
   }
 }
 
+int run_module(Interpreter& in, Terminal& terminal, const std::string& name) {
+  try {
+    const Modules::Main found = in.modules().find_main(name);
+    in.argv[0] = found.path;
+    dict_set_str(in, in.main_module()->dict, intern(in, "__package__"), make_str(in, found.package));
+    return run_main(in, terminal, std::make_shared<Source>(found.path, found.text));
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::ImportError)) return report(in, terminal, thrown.exception);
+    const Value& traceback = as_exception(thrown.exception)->traceback;
+    if (!traceback.is_none()) return report(in, terminal, thrown.exception);  // of a package on the way
+    terminal.write_error("tsr: " + str_text(in, thrown.exception) + "\n");
+    return 1;
+  }
+}
+
 int run_dump(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source) {
   try {
     terminal.write_out(dump(in, std::move(source)));
@@ -57,6 +74,7 @@ std::optional<int> apply_options(Interpreter& in, const Options& options, Termin
   try {
     if (options.threads > 0) set_tensor_threads(in, options.threads);
     if (!options.device.empty()) set_default_device(in, options.device);
+    if (!options.flags.warn_options.empty() || options.flags.dev_mode) in.import("warnings");  // also for warnings of natives
   } catch (const Error& error) {
     terminal.write_error("tsr: --device " + options.device + ": " + error.message + "\n");
     return 2;

@@ -15,6 +15,9 @@ namespace tessera::repl {
 // Runs `source` as __main__ and reports what nobody caught. Answers the exit status.
 int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
 
+// `-m name`: finds the module and runs it as __main__. Returns the exit status.
+int run_module(Interpreter& in, Terminal& terminal, const std::string& name);
+
 // What the program left with `atexit` (start.h); what that raises is printed.
 void run_exit_functions(Interpreter& in, Terminal& terminal);
 

@@ -1,26 +1,55 @@
 #include "repl/start.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "lang/core/error.h"
+#include "lang/core/host.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
 
 namespace tessera::repl {
 
-std::vector<std::string> search_path(const std::string& folder) {
-  std::vector<std::string> folders{folder};
-  const char* given = std::getenv("PYTHONPATH");
+namespace {
+
+// The site-packages below lib/python3.N of a prefix: of the highest N, or nothing.
+std::string packages_of(const std::string& prefix) {
+  std::error_code error;
+  int highest = -1;
+  std::string found;
+  for (const auto& entry : std::filesystem::directory_iterator(prefix + "/lib", error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("python3.")) continue;
+    const std::string folder = entry.path().string() + "/site-packages";
+    const int minor = std::atoi(name.c_str() + 8);
+    if (minor <= highest || !std::filesystem::is_directory(folder, error)) continue;
+    highest = minor;
+    found = folder;
+  }
+  return found;
+}
+
+std::string site_packages(const Flags& flags) {
+  if (flags.no_site) return "";
+  if (const char* environment = std::getenv("VIRTUAL_ENV"); environment != nullptr && *environment != '\0')
+    return packages_of(environment);
+  const char* home = std::getenv("HOME");
+  return flags.no_user_site || home == nullptr ? "" : packages_of(std::string(home) + "/.local");
+}
+
+}  // namespace
+
+void add_search_path(Interpreter& in, const std::string& folder) {
+  const Flags& flags = in.host().flags;
+  std::vector<std::string> folders;
+  if (!flags.safe_path) folders.push_back(folder);
+  const char* given = flags.ignore_environment ? nullptr : std::getenv("PYTHONPATH");
   std::istringstream list(given == nullptr ? "" : given);
   for (std::string each; std::getline(list, each, ':');)
     if (!each.empty()) folders.push_back(each);
-  return folders;
-}
-
-void add_search_path(Interpreter& in, const std::string& folder) {
-  const std::vector<std::string> folders = search_path(folder);
+  if (const std::string packages = site_packages(flags); !packages.empty()) folders.push_back(packages);
   in.search_path.insert(in.search_path.begin(), folders.begin(), folders.end());
 }
 

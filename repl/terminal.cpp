@@ -104,7 +104,7 @@ Terminal::~Terminal() { flush(); }
 
 void Terminal::write_out(std::string_view text) {
   pending_.append(text);
-  if (pending_.size() >= kBufferBytes || (line_buffered_ && text.find_first_of("\n\r") != std::string_view::npos))
+  if (unbuffered_ || pending_.size() >= kBufferBytes || (line_buffered_ && text.find_first_of("\n\r") != std::string_view::npos))
     flush();
   // A closed pipe or a full disk stops a program that would print for ever.
   if (failed_) throw Error(ErrorKind::OSError, "[Errno " + std::to_string(error_) + "] " + std::strerror(error_));

@@ -26,6 +26,8 @@ class Terminal {
   // False: the end of the input. Throws KeyboardInterrupt when Ctrl-C comes meanwhile.
   bool read_line(std::string& line);
   void flush();
+  // From now on nothing is collected (-u).
+  void write_at_once() { unbuffered_ = true; }
   // What was read of standard input and nobody asked for yet; and back: it is what read_line gives first. A prompt that reads
   // keys itself hands over so what was typed ahead.
   std::string take_input();
@@ -41,6 +43,7 @@ class Terminal {
   size_t input_at_ = 0;
   std::string pending_;
   bool line_buffered_;
+  bool unbuffered_ = false;
   bool failed_ = false;
   int error_ = 0;  // errno of the failure
 };

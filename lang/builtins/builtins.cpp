@@ -2,6 +2,7 @@
 #include "lang/builtins/builtins.h"
 
 #include "lang/core/error.h"
+#include "lang/core/host.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception_types.h"
 #include "lang/objects/module.h"
@@ -61,7 +62,7 @@ void add_builtins(Interpreter& in, Module& module) {
   set("None", Value::none());
   set("True", Value::boolean(true));
   set("False", Value::boolean(false));
-  set("__debug__", Value::boolean(true));
+  set("__debug__", Value::boolean(in.host().flags.optimize == 0));
   add_number_functions(in, module);
   add_object_functions(in, module);
   add_iteration_functions(in, module);

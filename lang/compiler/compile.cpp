@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
@@ -108,8 +109,10 @@ void Compiler::body_with_doc(Block body) {
     --top_;
   }
   if (const StringLiteral* doc = docstring(body)) {
-    const Value text = make_str(in_, doc->value);
-    if (own_scope_.kind == ScopeKind::Function) {
+    const Value text = in_.host().flags.optimize > 1 ? Value::none() : make_str(in_, doc->value);
+    if (text.is_none()) {
+      // -OO keeps no docstrings
+    } else if (own_scope_.kind == ScopeKind::Function) {
       code_->doc = text;
     } else {
       const uint32_t reg = take_temporary(doc->span);

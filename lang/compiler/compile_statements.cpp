@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -369,6 +370,7 @@ void Compiler::operator()(RaiseStmt& s) {
 }
 
 void Compiler::operator()(AssertStmt& s) {
+  if (in_.host().flags.optimize > 0) return;
   Label fine;
   condition(*s.condition, true, fine);
   const Assigned before = assigned_;

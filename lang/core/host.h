@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "lang/core/flags.h"
+
 namespace tessera::lang {
 
 class Files;  // files.h
@@ -22,6 +24,7 @@ struct Host {
   // Called at a safe point of the running script after kAttention was set. It may look; scripts do not run in it.
   std::function<void()> attend;
   std::shared_ptr<Files> files;  // made by the interpreter from its limits
+  Flags flags;
 };
 
 }  // namespace tessera::lang

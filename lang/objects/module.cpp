@@ -178,11 +178,39 @@ const NativeModule* Modules::find_native(std::string_view name) const {
 Module* Modules::load(std::string_view name, Module* parent) {
   if (const NativeModule* native = find_native(name)) return load_native(*native);
   Text source;
-  if (find_text(name, parent, source)) return load_source(name, source);
+  if (find_text(name, parent, source)) {
+    const Host& host = in_.host();
+    if (host.flags.verbose > 0 && host.write_error)
+      host.write_error("import '" + std::string(name) + "' # " + source.path + "\n");
+    return load_source(name, source);
+  }
   std::string message = "No module named '" + std::string(name) + "'";
   if (parent != nullptr && !parent->is_package)
     message += "; '" + std::string(parent->name->view()) + "' is not a package";
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
+}
+
+Modules::Main Modules::find_main(std::string_view name) {
+  const auto above = [&](std::string_view package) {
+    const Value made = import(package);
+    return made.as_object()->kind == ObjectKind::Module ? static_cast<Module*>(made.as_object()) : nullptr;
+  };
+  const auto refuse = [&](std::string message) {
+    throw_import_error(in_, ErrorKind::ImportError, make_str(in_, name), std::move(message));
+  };
+  const size_t dot = name.rfind('.');
+  const std::string_view package = dot == name.npos ? std::string_view() : name.substr(0, dot);
+  const std::string quoted(name);
+  Text found;
+  if (!find_text(name, package.empty() ? nullptr : above(package), found)) {
+    if (find_native(name) != nullptr) refuse("No code object available for " + quoted);
+    refuse("No module named " + quoted);
+  }
+  if (!found.is_package) return {std::move(found.text), std::move(found.path), std::string(package)};
+  Text main;
+  if (!find_text(quoted + ".__main__", above(name), main))
+    refuse("No module named " + quoted + ".__main__; '" + quoted + "' is a package and cannot be directly executed");
+  return {std::move(main.text), std::move(main.path), quoted};
 }
 
 void Modules::reload(Module* module) {

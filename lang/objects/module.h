@@ -54,6 +54,13 @@ class Modules {
   // `from module import *` into the globals.
   void import_star(const Value& module, Dict* globals);
 
+  // The program that `-m name` means: the module, or a package's __main__. Imports the packages above it. ImportError without one.
+  struct Main {
+    std::string text, path;
+    std::string package;  // its __package__
+  };
+  Main find_main(std::string_view name);
+
   // Names of the native modules, for completion.
   std::vector<std::string_view> native_names() const;
 

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "lang/core/host.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
@@ -88,6 +89,34 @@ Value reload_module(Interpreter& in, const Args& args) {
   return args[0];
 }
 
+// In the order of sys.flags' names (sys.tsr).
+Value flags_tuple(Interpreter& in) {
+  const Flags& f = in.host().flags;
+  const int counts[] = {f.debug,        f.inspect,      f.inspect, f.optimize,      f.dont_write_bytecode, f.no_user_site, f.no_site,
+                        f.ignore_environment, f.verbose, f.bytes_warning, f.quiet, 0, f.isolated};
+  std::vector<Value> values;
+  for (const int count : counts) values.push_back(Value::integer(count));
+  values.push_back(Value::boolean(f.dev_mode));
+  values.push_back(Value::integer(1));  // utf8_mode
+  values.push_back(Value::integer(0));  // warn_default_encoding
+  values.push_back(Value::boolean(f.safe_path != 0));
+  values.push_back(Value::integer(f.int_max_str_digits));
+  return make_tuple(in, values.data(), values.size());
+}
+
+Value x_options(Interpreter& in) {
+  Value dict = make_dict(in);
+  for (const auto& [name, value] : in.host().flags.x_options)
+    dict_set(in, as_dict(dict), make_str_lossy(in, name), value.empty() ? Value::boolean(true) : make_str_lossy(in, value));
+  return dict;
+}
+
+// The environment whose site-packages are on sys.path (repl/start.cpp).
+std::string prefix_folder(Interpreter& in) {
+  const char* const environment = in.limits.environment ? std::getenv("VIRTUAL_ENV") : nullptr;
+  return environment != nullptr && *environment != '\0' ? environment : "/usr";
+}
+
 }  // namespace
 
 void fill_sys(Interpreter& in, Module& module) {
@@ -103,6 +132,10 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
   in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
   in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
+  set_member(in, module, "flags", flags_tuple(in));
+  set_member(in, module, "warnoptions", list_of(in, in.host().flags.warn_options));
+  set_member(in, module, "_xoptions", x_options(in));
+  set_member(in, module, "prefix", make_str_lossy(in, prefix_folder(in)));
   set_member(in, module, "argv", list_of(in, in.argv));
   set_member(in, module, "path", list_of(in, in.search_path));
   set_member(in, module, "modules", Value(in.modules().table()));

@@ -1,0 +1,1 @@
+"""Stand-in for test.support.testresult."""

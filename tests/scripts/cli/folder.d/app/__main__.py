@@ -1,0 +1,3 @@
+import sys
+import beside
+print(__name__, sys.path[0], beside.x)

@@ -1,0 +1,1 @@
+-m json.tool --sort-keys --indent 2

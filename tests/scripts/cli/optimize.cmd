@@ -1,0 +1,2 @@
+-O -c 'assert False
+print(__debug__)'

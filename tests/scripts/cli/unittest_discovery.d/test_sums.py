@@ -1,0 +1,6 @@
+import unittest
+
+
+class Sums(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(1 + 1, 2)

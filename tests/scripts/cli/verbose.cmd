@@ -1,0 +1,1 @@
+-v -c 'import colorsys'
