@@ -18,7 +18,8 @@ namespace {
 Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
 Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }
 Value ascii_function(Interpreter& in, const Args& args) {
-  return make_str(in, escape_non_ascii(repr_text(in, args[0])));
+  const Value text = repr(in, args[0]);
+  return as_str(text)->is_ascii() ? text : make_str(in, escape_non_ascii(text_of(text)));
 }
 Value hash_function(Interpreter& in, const Args& args) { return Value::integer(hash(in, args[0])); }
 Value callable_function(Interpreter& in, const Args& args) { return Value::boolean(is_callable(in, args[0])); }

@@ -200,15 +200,35 @@ uint32_t Compiler::comparison(Compare& e, int want) {
   return finish(work, want, mark, e.span);
 }
 
+// An operand of `op` that is not the last one: if its truth decides, it jumps to `end` with its value in `work`. In `(a and b) or c` a false
+// `a` is no candidate for the value and goes to c directly, so that its truth is asked once, as in CPython.
+void Compiler::deciding_operand(Expr& e, LogicalOp op, uint32_t work, Label& end) {
+  const bool decides = op == LogicalOp::kOr;
+  auto* inner = try_as<Logical>(&e);
+  if (inner == nullptr || inner->op == op) {
+    value(e, static_cast<int>(work));
+    return test(Op::JumpKeep, work, 0, decides, end, e.span);
+  }
+  Label undecided;
+  Assigned after_first;
+  for (size_t i = 0; i < inner->operands.size(); ++i) {
+    if (i + 1 < inner->operands.size()) condition(*inner->operands[i], !decides, undecided);
+    else deciding_operand(*inner->operands[i], op, work, end);
+    if (i == 0) after_first = assigned_;
+  }
+  bind(undecided);
+  assigned_ = after_first;
+}
+
 uint32_t Compiler::logical(Logical& e, int want) {
   const uint32_t mark = top_;
   const uint32_t work = workplace(want, e.span);
   Label end;
   Assigned after_first;
   for (size_t i = 0; i < e.operands.size(); ++i) {
-    value(*e.operands[i], static_cast<int>(work));
+    if (i + 1 < e.operands.size()) deciding_operand(*e.operands[i], e.op, work, end);
+    else value(*e.operands[i], static_cast<int>(work));
     if (i == 0) after_first = assigned_;
-    if (i + 1 < e.operands.size()) test(Op::JumpKeep, work, 0, e.op == LogicalOp::kOr, end, e.operands[i]->span);
   }
   bind(end);
   assigned_ = after_first;

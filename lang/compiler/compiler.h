@@ -111,6 +111,7 @@ class Compiler : Emitter {
   uint32_t binary(ast::Binary& e, int want);
   uint32_t binary_step(ast::BinaryOp op, uint32_t left, const Value& left_constant, ast::Expr& right, uint32_t mark,
                        int want, const Place& place);
+  void deciding_operand(ast::Expr& e, ast::LogicalOp op, uint32_t work, Label& end);
   uint32_t logical(ast::Logical& e, int want);
   uint32_t comparison(ast::Compare& e, int want);
   void compare_step(ast::CompareOp op, uint32_t to, uint32_t left, uint32_t right, Span span);

@@ -3,6 +3,7 @@
 
 #include "lang/core/pieces.h"
 #include "lang/types/bytes.h"
+#include "stdlib/python/native/binascii.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -11,12 +12,13 @@ namespace {
 
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+}  // namespace
+
 [[noreturn]] void throw_binascii(Interpreter& in, const std::string& message) {
   const Value error_class = get_attr(in, Value(in.import("binascii")), intern(in, "Error"));
   throw Thrown(call(in, error_class, {make_str(in, message)}));
 }
 
-// Of an ASCII string or a bytes-like object.
 std::string ascii_argument(Interpreter& in, const Value& v) {
   if (!is_str(v)) {
     if (!is_bytes_like(in, v)) {
@@ -29,6 +31,8 @@ std::string ascii_argument(Interpreter& in, const Value& v) {
     throw Error(ErrorKind::ValueError, "string argument should contain only ASCII characters");
   return std::string(text_of(v));
 }
+
+namespace {
 
 Value hexlify(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
@@ -127,6 +131,7 @@ const NativeDef kFunctions[] = {
 
 void fill_binascii(Interpreter& in, Module& module) {
   for (const NativeDef& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
+  add_mail_encodings(in, module);
 }
 
 }  // namespace tessera::stdlib

@@ -1,4 +1,5 @@
 // _time: clocks, sleeping, and the C library's calendar. `time` (time.tsr) puts struct_time around it.
+#include <limits>
 #include <mutex>
 #include <sys/resource.h>
 #include <time.h>
@@ -91,7 +92,12 @@ tm from_fields(Interpreter& in, const Value& fields) {
   const Value items = tuple_from(in, fields);
   const Tuple& f = *as_tuple(items);
   if (f.size < 9) throw Error(ErrorKind::TypeError, "time tuple must have exactly 9 elements");
-  const auto number = [&](uint32_t i) { return static_cast<int>(int_argument(in, f[i])); };
+  const auto number = [&](uint32_t i) {
+    const int64_t value = int_argument(in, f[i]);
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
+      throw Error(ErrorKind::OverflowError, value > 0 ? "signed integer is greater than maximum" : "signed integer is less than minimum");
+    return static_cast<int>(value);
+  };
   tm t{};
   t.tm_year = number(0) - 1900;
   t.tm_mon = number(1) - 1;
