@@ -32,29 +32,63 @@ enum class IntrinsicId : uint8_t {
   Count
 };
 
-using Word = uint32_t;
+// One instruction, or the second word of one: opcodes.def says which operand is what. Registers and constants are written as
+// the distance in bytes from the first one, so that the loop adds them to an address as they are; all else as it is.
+struct Word {
+  uint8_t op;
+  uint8_t d;
+  uint16_t a, b, c;
+};
+static_assert(sizeof(Word) == 8);
+
+constexpr uint32_t kValueShift = 4;  // of sizeof(Value)
+static_assert(sizeof(Value) == 1 << kValueShift);
+
+// The letters of an instruction's operands, as opcodes.def writes them.
+inline constexpr const char* kForms[] = {
+#define TS_OP(name, form) form,
+#include "lang/compiler/opcodes.def"
+#undef TS_OP
+};
+constexpr const char* form_of(Op op) { return kForms[static_cast<size_t>(op)]; }
+// The letter of the second word, or 0.
+constexpr char second_of(Op op) {
+  char last = 0;
+  for (const char* letter = form_of(op); *letter != 0; ++letter) last = *letter;
+  return last >= 'A' && last <= 'Z' ? last : '\0';
+}
 
 // Making and taking apart of words.
-constexpr Word make_abc(Op op, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
-  return static_cast<Word>(op) | a << 8 | b << 16 | c << 24;
+constexpr Word make_word(Op op, uint32_t a, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0) {
+  const char* const form = form_of(op);
+  const auto operand = [](char letter, uint32_t value) {
+    return static_cast<uint16_t>(letter == 'r' || letter == 'k' ? value << kValueShift : value);
+  };
+  return {static_cast<uint8_t>(op), static_cast<uint8_t>(d), operand(form[0], a), operand(form[1], b),
+          operand(form[2], c)};
 }
-constexpr Word make_abx(Op op, uint32_t a, uint32_t bx) { return static_cast<Word>(op) | a << 8 | bx << 16; }
-constexpr Word make_jump(Op op, int32_t offset) { return static_cast<Word>(op) | static_cast<Word>(offset) << 8; }
-constexpr Op op_of(Word w) { return static_cast<Op>(w & 0xff); }
-constexpr uint32_t a_of(Word w) { return w >> 8 & 0xff; }
-constexpr uint32_t b_of(Word w) { return w >> 16 & 0xff; }
-constexpr uint32_t c_of(Word w) { return w >> 24; }
-constexpr int32_t sb_of(Word w) { return static_cast<int8_t>(w >> 16); }
-constexpr int32_t sc_of(Word w) { return static_cast<int8_t>(w >> 24); }
-constexpr uint32_t bx_of(Word w) { return w >> 16; }
-constexpr int32_t sbx_of(Word w) { return static_cast<int16_t>(w >> 16); }
-constexpr int32_t jump_of(Word w) { return static_cast<int32_t>(w) >> 8; }
+constexpr Word make_wide(Op op, uint32_t a, uint32_t bx) {
+  return {static_cast<uint8_t>(op), 0, static_cast<uint16_t>(a << kValueShift), static_cast<uint16_t>(bx),
+          static_cast<uint16_t>(bx >> 16)};
+}
+constexpr Op op_of(Word w) { return static_cast<Op>(w.op); }
+// Of a register or a constant: its number.
+constexpr uint32_t a_of(Word w) { return w.a >> kValueShift; }
+constexpr uint32_t b_of(Word w) { return w.b >> kValueShift; }
+constexpr uint32_t c_of(Word w) { return w.c >> kValueShift; }
+// Numbers with a sign.
+constexpr int32_t sb_of(Word w) { return static_cast<int16_t>(w.b); }
+constexpr int32_t sc_of(Word w) { return static_cast<int16_t>(w.c); }
+// B and C as one number.
+constexpr uint32_t bx_of(Word w) { return w.b | static_cast<uint32_t>(w.c) << 16; }
+constexpr int32_t sbx_of(Word w) { return static_cast<int32_t>(bx_of(w)); }
 
-constexpr int32_t kLargestJump = (1 << 23) - 1;
 constexpr uint32_t kNoRegister = 0xff;
 constexpr uint32_t kMostRegisters = 250;
 constexpr uint32_t kFirstFar = 256;  // Note [Far variables] in opcodes.def
 constexpr uint32_t kMostFar = 60'000;
+constexpr uint32_t kMostConstants = 1 << (16 - kValueShift);  // that an operand can name
+constexpr int32_t kFarJump = INT16_MIN;                       // in place of a distance that C has no room for: Code::far_jumps
 
 // Where an instruction comes from. Every word has one (second words repeat the first's).
 struct Place {
@@ -79,6 +113,12 @@ struct InlinedLoop {
   const char* name;
 };
 
+// A jump whose distance the word has no room for.
+struct FarJump {
+  uint32_t word;
+  int32_t offset;
+};
+
 // How a function gets the variables of the functions around it, in the order of its closure.
 struct Capture {
   bool from_register;  // the cell in R[index] of the function that makes it; else its closure[index]
@@ -95,18 +135,23 @@ enum CodeFlags : uint16_t {
   kSimpleCall = 64,  // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
 };
 
-// A place in the code that uses a name, by number in the instruction's second word: the name, and what the instruction
-// remembers. Of a global that is its value's place: `site.version` is then the dict's keys_version, and `builtins` says
-// that the value stands in that dict, as of `version2`.
-//
-// Attributes have room for two types, since a loop over objects of a class and a subclass is common: `site` is the one
-// that was looked up last, `other` the one before.
-struct InlineCache {
+// A place in the code that uses a global: its name, and where its value stands in the dict that had this keys_version.
+// `builtins`: in that of the builtins, as of `version2`, while the globals lack the name.
+struct GlobalCache {
+  const Value* value = nullptr;
+  uint32_t version = 0;
+  uint32_t version2 = 0;
+  Str* name = nullptr;  // interned
+  bool builtins = false;
+};
+
+// A place in the code that uses another name, and what the instruction remembers of the attribute. There is room for two
+// types, since a loop over objects of a class and a subclass is common: `site` is the one that was looked up last, `other`
+// the one before.
+struct alignas(64) InlineCache {
   AttributeSite site;
   AttributeSite other;
   Str* name = nullptr;  // interned
-  uint32_t version2 = 0;
-  bool builtins = false;
 
   const AttributeSite& site_for(uint32_t version) const { return site.version == version ? site : other; }
   // The place for a new answer.
@@ -127,7 +172,9 @@ struct Code : Object {
   std::vector<Protected> handlers;
   std::vector<InlinedLoop> comprehensions;  // inner ones before outer ones
   std::vector<Capture> captures;
-  std::vector<InlineCache> caches;  // by the number in a name word
+  std::vector<InlineCache> caches;         // by the number in an instruction (s) or its second word (N)
+  std::vector<GlobalCache> global_caches;  // by the number in an instruction (g)
+  std::vector<FarJump> far_jumps;          // in the order of their words
 
   std::shared_ptr<const Source> source;
   Str* name = nullptr;      // interned
@@ -148,6 +195,13 @@ struct Code : Object {
   uint32_t near_registers = 0;  // locals and temporaries
   uint32_t registers = 0;       // all of them
 };
+
+// How far the conditional jump before `next` goes, from there on.
+int32_t far_offset(const Code& code, const Word* next) noexcept;
+inline int32_t offset_of(const Code& code, const Word* next) noexcept {
+  const int32_t offset = sc_of(next[-1]);
+  return offset == kFarJump ? far_offset(code, next) : offset;
+}
 
 // A variable that a closure shares.
 struct Cell : GcObject {

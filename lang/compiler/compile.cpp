@@ -294,7 +294,7 @@ uint32_t Compiler::far_value(const Symbol& s, Span span) {
     emit_word(Op::LoadFarFree, reg, 0, 0, s.index, span);
   } else {
     emit_x(Op::LoadFar, reg, Emitter::name(s.name), span);
-    put(s.index, {span});
+    put(make_wide(Op::Nop, 0, s.index), {span});
   }
   return reg;
 }

@@ -118,12 +118,11 @@ void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool 
   if (!keep_right && constant.is_none() && forms.registers == Op::JumpIs) {
     return test(Op::JumpNone, left, 0, answer, label, span);
   }
-  if (!keep_right && forms.number != kNoOp && constant.is_int() && constant.as_int() >= -128 &&
-      constant.as_int() <= 127) {
-    return test(static_cast<Op>(forms.number), left, static_cast<uint8_t>(constant.as_int()), answer, label, span);
+  if (!keep_right && forms.number != kNoOp && fits_operand(constant)) {
+    return test(static_cast<Op>(forms.number), left, static_cast<uint16_t>(constant.as_int()), answer, label, span);
   }
   if (!keep_right && forms.constant != kNoOp && !constant.is_undefined()) {
-    if (const uint32_t k = Emitter::constant(constant); k <= 255) {
+    if (const uint32_t k = Emitter::constant(constant); k < kMostConstants) {
       return test(static_cast<Op>(forms.constant), left, k, answer, label, span);
     }
   }

@@ -257,15 +257,14 @@ uint32_t Compiler::binary_step(ast::BinaryOp op, uint32_t left, const Value& lef
   const BinaryForms forms = forms_of(op);
   if (left_constant.is_undefined()) {
     const Value constant = fold(right);
-    const bool small = constant.is_int() && constant.as_int() >= -128 && constant.as_int() <= 127;
-    if (small && (forms.registers == Op::Add || forms.registers == Op::Sub)) {
+    if (fits_operand(constant) && (forms.registers == Op::Add || forms.registers == Op::Sub)) {
       top_ = mark;
       const uint32_t to = result(want, place.span);
-      emit(forms.registers == Op::Add ? Op::AddI : Op::SubI, to, left, static_cast<uint8_t>(constant.as_int()), place);
+      emit(forms.registers == Op::Add ? Op::AddI : Op::SubI, to, left, static_cast<uint16_t>(constant.as_int()), place);
       return to;
     }
     if (!constant.is_undefined() && forms.constant_right >= 0) {
-      if (const uint32_t k = Emitter::constant(constant); k <= 255) {
+      if (const uint32_t k = Emitter::constant(constant); k < kMostConstants) {
         top_ = mark;
         const uint32_t to = result(want, place.span);
         emit(static_cast<Op>(forms.constant_right), to, left, k, place);
@@ -274,7 +273,7 @@ uint32_t Compiler::binary_step(ast::BinaryOp op, uint32_t left, const Value& lef
     }
   } else {
     const uint32_t k = forms.constant_left >= 0 ? Emitter::constant(left_constant) : UINT32_MAX;
-    if (k <= 255) {
+    if (k < kMostConstants) {
       const uint32_t reg = value(right);
       top_ = mark;
       const uint32_t to = result(want, place.span);
@@ -314,14 +313,14 @@ uint32_t Compiler::subscript(Subscript& e, int want) {
   const uint32_t mark = top_;
   const uint32_t object = value(*e.object);
   const Value constant = is<ast::Tuple>(*e.index) ? Value() : fold(*e.index);
-  if (constant.is_int() && constant.as_int() >= -128 && constant.as_int() <= 127) {
+  if (fits_operand(constant)) {
     top_ = mark;
     const uint32_t to = result(want, e.span);
-    emit(Op::GetItemI, to, object, static_cast<uint8_t>(constant.as_int()), e.span);
+    emit(Op::GetItemI, to, object, static_cast<uint16_t>(constant.as_int()), e.span);
     return to;
   }
   if (!constant.is_undefined()) {
-    if (const uint32_t k = Emitter::constant(constant); k <= 255) {
+    if (const uint32_t k = Emitter::constant(constant); k < kMostConstants) {
       top_ = mark;
       const uint32_t to = result(want, e.span);
       emit(Op::GetItemK, to, object, k, e.span);
@@ -462,8 +461,7 @@ void Compiler::comprehension_loops(Comprehension& e, size_t clause_index, uint32
   }
   top_ = mark;
   bind(next);
-  emit(Op::ForNext, state, item, 0, clause.iterable->span);
-  jump(body, clause.iterable->span);
+  branch(Op::ForNext, state, item, body, clause.iterable->span);
   assigned_ = before;
 }
 

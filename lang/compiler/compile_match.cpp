@@ -154,8 +154,8 @@ void Compiler::item_pattern(Pattern& p, uint32_t sequence, int64_t index, Label&
   if (is_wildcard(p)) return;
   const uint32_t mark = top_;
   const uint32_t item = copy(sequence, p.span);
-  if (index >= -128 && index <= 127) {
-    emit(Op::GetItemI, item, item, static_cast<uint8_t>(index), p.span);
+  if (index >= INT16_MIN && index <= INT16_MAX) {
+    emit(Op::GetItemI, item, item, static_cast<uint16_t>(index), p.span);
   } else {
     const uint32_t at = constant_value(Value::integer(index), kOnTop, p.span);
     emit(Op::GetItem, item, item, at, p.span);
@@ -182,8 +182,8 @@ void Compiler::sequence_pattern(SequencePattern& p, uint32_t subject, Label& fai
     reg = take_temporary(p.span);
     emit(Op::Length, reg, subject, 0, p.span);
     const bool exact = star < 0;
-    if (least <= 127) {
-      test(exact ? Op::JumpEqI : Op::JumpGeI, reg, static_cast<uint8_t>(least), false, fail, p.span);
+    if (least <= INT16_MAX) {
+      test(exact ? Op::JumpEqI : Op::JumpGeI, reg, static_cast<uint16_t>(least), false, fail, p.span);
     } else {
       const uint32_t wanted = constant_value(Value::integer(least), kOnTop, p.span);
       test(exact ? Op::JumpEq : Op::JumpGe, reg, wanted, false, fail, p.span);

@@ -311,8 +311,7 @@ void Compiler::operator()(ForStmt& s) {
   block(s.body);
   unwinds_.pop_back();
   bind(next);
-  emit(Op::ForNext, state, item, 0, s.span);
-  jump(body, s.span);
+  branch(Op::ForNext, state, item, body, s.span);
   top_ = state;
   assigned_ = before;
   block(s.else_body);

@@ -51,7 +51,7 @@ void Compiler::leave_to(size_t depth, bool by_return, Span span) {
   while (!left.empty()) {
     unwinds_.push_back(std::move(left.back()));
     left.pop_back();
-    // The jump or return that follows is one or two words, which cannot fail.
+    // The jump or return that follows cannot fail.
     if (unwinds_.back().protects) unwinds_.back().open = here();
   }
 }

@@ -1,7 +1,6 @@
 #include "lang/compiler/disasm.h"
 
 #include <cstdio>
-#include <cstring>
 
 #include "lang/compiler/chunk.h"
 #include "lang/core/protocol.h"
@@ -11,13 +10,8 @@ namespace tessera::lang {
 
 namespace {
 
-struct OpInfo {
-  const char* name;
-  const char* form;
-};
-
-constexpr OpInfo kOps[] = {
-#define TS_OP(name, form) {#name, form},
+constexpr const char* kNames[] = {
+#define TS_OP(name, form) #name,
 #include "lang/compiler/opcodes.def"
 #undef TS_OP
 };
@@ -103,47 +97,56 @@ class Printer {
 
   std::string name(uint32_t n) { return n < code_->names.size() ? std::string(code_->names[n]->view()) : "n?"; }
 
-  std::string operand(char kind, uint32_t value, bool wide) {
+  // `raw`: as it stands in the word of the instruction before the word `next`.
+  std::string operand(char kind, uint32_t raw, size_t next) {
     switch (kind) {
-      case 'r': return value == kNoRegister ? "-" : "r" + std::to_string(value);
+      case 'r': return raw >> kValueShift == kNoRegister ? "-" : "r" + std::to_string(raw >> kValueShift);
+      case 'k': return constant(raw >> kValueShift);
+      case 'n': return name(raw);
+      case 'i': return std::to_string(static_cast<int16_t>(raw));
+      case 's': return std::string(code_->caches[raw].name->view());
+      case 'j':
+        return "-> " + std::to_string(static_cast<int64_t>(next) + offset_of(*code_, code_->words.data() + next));
+      default: return std::to_string(raw);
+    }
+  }
+
+  std::string wide_operand(char kind, uint32_t value, size_t next) {
+    switch (kind) {
       case 'k': return constant(value);
-      case 'n': return name(value);
-      case 'i': return std::to_string(wide ? static_cast<int16_t>(value) : static_cast<int8_t>(value));
-      default: return std::to_string(value);
+      case 'i': return std::to_string(static_cast<int32_t>(value));
+      case 'g': return std::string(code_->global_caches[value].name->view());
+      case 'j': return "-> " + std::to_string(static_cast<int64_t>(next) + static_cast<int32_t>(value));
+      default: return operand(kind, value, next);
     }
   }
 
   size_t instruction(size_t at) {
     source_line(at);
     const Word word = code_->words[at];
-    const OpInfo& op = kOps[word & 0xff];
-    add("  %5zu  %-18s", at, op.name);
+    const Op op = op_of(word);
+    add("  %5zu  %-18s", at, kNames[word.op]);
     std::string text;
     auto put = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
-    const char* form = op.form;
-    if (form[0] == 'J') {
-      put("-> " + std::to_string(static_cast<int64_t>(at) + 1 + jump_of(word)));
-      out_ += text + "\n";
-      return at + 1;
-    }
-    if (form[0] != '-') put(operand(form[0], a_of(word), false));
+    const char* const form = form_of(op);
+    const size_t next = at + 1;
+    if (form[0] != '-') put(operand(form[0], word.a, next));
     if (form[1] == 'x') {
-      put(operand(form[2], bx_of(word), true));
+      put(wide_operand(form[2], bx_of(word), next));
     } else {
-      if (form[1] != '-') put(operand(form[1], b_of(word), false));
-      if (op_of(word) == Op::Intrinsic) put(kIntrinsics[c_of(word)]);
-      else if (form[2] != '-') put(operand(form[2], c_of(word), false));
+      if (form[1] != '-') put(operand(form[1], word.b, next));
+      if (form[3] == 't' || form[3] == 'u') put(operand(form[3], word.d, next));
+      if (op == Op::Intrinsic) put(kIntrinsics[word.c]);
+      else if (form[2] != '-') put(operand(form[2], word.c, next));
     }
-    size_t next = at + 1;
-    if (const char extra = std::strlen(form) > 3 ? form[3] : 0; extra != 0 && next < code_->words.size()) {
-      const Word second = code_->words[next];
-      if (extra == 'J') put("-> " + std::to_string(static_cast<int64_t>(next) + 1 + jump_of(second)));
-      else if (extra == 'N') put(std::string(code_->caches[second].name->view()));
-      else put(is_number(op_of(word)) ? std::to_string(second) : constant(second));
-      ++next;
+    const char extra = second_of(op);
+    if (extra != 0) {
+      const uint32_t second = bx_of(code_->words[next]);
+      if (extra == 'N') put(operand('s', second, next));
+      else put(is_number(op) ? std::to_string(second) : constant(second));
     }
     out_ += text + "\n";
-    return next;
+    return extra != 0 ? next + 1 : next;
   }
 
   Interpreter& in_;

@@ -1,5 +1,6 @@
 #include "lang/compiler/emit.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "lang/compiler/resolve.h"
@@ -18,25 +19,37 @@ constexpr uint32_t kMostNames = 0xffff;
 Emitter::Emitter(Interpreter& in, Code* code) : in_(in), code_(code), singletons_{kNone, kNone, kNone, kNone} {}
 
 void Emitter::emit_name(Op op, uint32_t a, uint32_t b, uint32_t c, std::string_view text, const Place& place) {
-  put(make_abc(op, a, b & 0xff, c & 0xff), place);
-  put(site_for(op, text), place);
+  const char* const form = form_of(op);
+  if (form[1] == 'x') return put(make_wide(op, a, global_site(op, text)), place);
+  const uint32_t site = site_for(op, text);
+  if (second_of(op) == 0) return put(make_word(op, a, b, site, c), place);
+  put(make_word(op, a, b, c), place);
+  put(make_wide(Op::Nop, 0, site), place);
 }
 
 void Emitter::emit_word(Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t word, Span span) {
-  put(make_abc(op, a, b & 0xff, c & 0xff), {span});
-  put(word, {span});
+  put(make_word(op, a, b, c), {span});
+  put(make_wide(Op::Nop, 0, word), {span});
 }
 
 void Emitter::jump(Label& label, Span span) {
-  const uint32_t at = here();
-  put(make_jump(Op::Jump, 0), {span});
-  if (label.target >= 0) patch(at, label.target);
-  else label.uses.push_back(at);
+  put(make_wide(Op::Jump, 0, 0), {span});
+  use(label, here() - 1);
+}
+
+void Emitter::branch(Op op, uint32_t a, uint32_t b, Label& label, Span span) {
+  put(make_word(op, a, b), {span});
+  use(label, here() - 1);
 }
 
 void Emitter::test(Op op, uint32_t a, uint32_t b, bool when, Label& label, Span span) {
-  emit(op, a, b, when, span);
-  jump(label, span);
+  put(make_word(op, a, b, 0, when), {span});
+  use(label, here() - 1);
+}
+
+void Emitter::use(Label& label, uint32_t at) {
+  if (label.target >= 0) patch(at, label.target);
+  else label.uses.push_back(at);
 }
 
 void Emitter::bind(Label& label) {
@@ -47,20 +60,36 @@ void Emitter::bind(Label& label) {
 
 void Emitter::patch(uint32_t at, int64_t target) {
   const int64_t offset = target - (static_cast<int64_t>(at) + 1);
-  if (offset > kLargestJump || offset < -kLargestJump)
+  if (offset > INT32_MAX || offset < INT32_MIN)
     throw CompileError{code_->places[at].span, "too much code in one function"};
-  code_->words[at] = make_jump(op_of(code_->words[at]), static_cast<int32_t>(offset));
+  Word& word = code_->words[at];
+  if (op_of(word) == Op::Jump) {
+    word = make_wide(Op::Jump, 0, static_cast<uint32_t>(offset));
+  } else if (offset > INT16_MAX || offset <= kFarJump) {
+    word.c = static_cast<uint16_t>(kFarJump);
+    const FarJump jump{at, static_cast<int32_t>(offset)};
+    code_->far_jumps.insert(std::upper_bound(code_->far_jumps.begin(), code_->far_jumps.end(), at,
+                                             [](uint32_t word, const FarJump& each) { return word < each.word; }),
+                            jump);
+  } else {
+    word.c = static_cast<uint16_t>(offset);
+  }
+}
+
+int32_t far_offset(const Code& code, const Word* next) noexcept {
+  const auto at = static_cast<uint32_t>(next - code.words.data()) - 1;
+  return std::lower_bound(code.far_jumps.begin(), code.far_jumps.end(), at,
+                          [](const FarJump& each, uint32_t word) { return each.word < word; })
+      ->offset;
 }
 
 void Emitter::load_constant(uint32_t to, const Value& value, Span span) {
   if (value.is_none()) return emit(Op::LoadNone, to, 0, 0, span);
   if (value.is_bool()) return emit(Op::LoadBool, to, 0, value.as_bool(), span);
-  if (value.is_int() && value.as_int() >= INT16_MIN && value.as_int() <= INT16_MAX) {
-    return emit_x(Op::LoadInt, to, static_cast<uint16_t>(value.as_int()), span);
+  if (value.is_int() && value.as_int() >= INT32_MIN && value.as_int() <= INT32_MAX) {
+    return emit_x(Op::LoadInt, to, static_cast<uint32_t>(value.as_int()), span);
   }
-  const uint32_t k = constant(value);
-  if (k <= 0xffff) emit_x(Op::LoadK, to, k, span);
-  else emit_word(Op::LoadKWide, to, 0, 0, k, span);
+  emit_x(Op::LoadK, to, constant(value), span);
 }
 
 uint32_t Emitter::add_constant(const Value& value) {
@@ -101,19 +130,31 @@ uint32_t Emitter::name(std::string_view text) {
   return at->second;
 }
 
-// Instructions that remember something have a site of their own; all others of
-// a name share one.
+// Instructions that remember something have a site of their own; all others of a name share one, and so do those of a very
+// large function, whose numbers would not fit.
 
 uint32_t Emitter::site_for(Op op, std::string_view text) {
+  constexpr uint32_t kMostOwn = 60'000;
   Str* const name = name_text(text);
   const auto fresh = static_cast<uint32_t>(code_->caches.size());
-  const bool remembers = op == Op::LoadGlobal || op == Op::StoreGlobal || op == Op::GetAttr || op == Op::SetAttr ||
-                         op == Op::LoadMethod || op == Op::Invoke;
-  if (!remembers) {
+  const bool remembers = op == Op::GetAttr || op == Op::SetAttr || op == Op::LoadMethod || op == Op::Invoke;
+  if (!remembers || fresh >= kMostOwn) {
     auto [at, made] = shared_sites_.try_emplace(name, fresh);
     if (!made) return at->second;
   }
+  if (fresh > UINT16_MAX && op != Op::Invoke) throw CompileError{{}, "too many names in one function"};
   code_->caches.emplace_back().name = name;
+  return fresh;
+}
+
+uint32_t Emitter::global_site(Op op, std::string_view text) {
+  Str* const name = name_text(text);
+  const auto fresh = static_cast<uint32_t>(code_->global_caches.size());
+  if (op == Op::DeleteGlobal) {
+    auto [at, made] = shared_globals_.try_emplace(name, fresh);
+    if (!made) return at->second;
+  }
+  code_->global_caches.emplace_back().name = name;
   return fresh;
 }
 

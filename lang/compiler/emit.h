@@ -25,21 +25,24 @@ class Emitter {
 
   uint32_t here() const { return static_cast<uint32_t>(code_->words.size()); }
 
-  void emit(Op op, uint32_t a, uint32_t b, uint32_t c, Span span) { put(make_abc(op, a, b & 0xff, c & 0xff), {span}); }
-  void emit(Op op, uint32_t a, uint32_t b, uint32_t c, const Place& place) {
-    put(make_abc(op, a, b & 0xff, c & 0xff), place);
-  }
-  void emit_x(Op op, uint32_t a, uint32_t bx, Span span) { put(make_abx(op, a, bx & 0xffff), {span}); }
-  // With a second word: the number of a name's site, or a plain number.
+  void emit(Op op, uint32_t a, uint32_t b, uint32_t c, Span span) { put(make_word(op, a, b, c), {span}); }
+  void emit(Op op, uint32_t a, uint32_t b, uint32_t c, const Place& place) { put(make_word(op, a, b, c), place); }
+  void emit_x(Op op, uint32_t a, uint32_t bx, Span span) { put(make_wide(op, a, bx), {span}); }
+  // With the number of a name's site, in the place that the form has for it; with a number in a second word. `u`: LoadNameCell's.
   void emit_name(Op op, uint32_t a, uint32_t b, uint32_t c, std::string_view name, const Place& place);
   void emit_word(Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t word, Span span);
-  // An unconditional jump, and a test with its jump word.
+  // An unconditional jump; an instruction that jumps on a condition, and a test, which jumps when it answers `when`.
   void jump(Label& label, Span span);
+  void branch(Op op, uint32_t a, uint32_t b, Label& label, Span span);
   void test(Op op, uint32_t a, uint32_t b, bool when, Label& label, Span span);
   void bind(Label& label);
 
   void load_constant(uint32_t to, const Value& value, Span span);
   uint32_t constant(const Value& value);
+  // Is it an int that an operand has room for?
+  static bool fits_operand(const Value& value) {
+    return value.is_int() && value.as_int() >= INT16_MIN && value.as_int() <= INT16_MAX;
+  }
   uint32_t name(std::string_view text);
   Str* name_text(std::string_view text);
 
@@ -56,6 +59,8 @@ class Emitter {
 
  private:
   uint32_t site_for(Op op, std::string_view text);
+  uint32_t global_site(Op op, std::string_view text);
+  void use(Label& label, uint32_t at);
   uint32_t add_constant(const Value& value);
   void patch(uint32_t at, int64_t target);
 
@@ -64,7 +69,7 @@ class Emitter {
   std::unordered_map<std::string_view, uint32_t> strings_;  // keys point into the constants
   uint32_t singletons_[4];                                  // None, False, True, Ellipsis
   std::unordered_map<Str*, uint32_t> names_;
-  std::unordered_map<Str*, uint32_t> shared_sites_;
+  std::unordered_map<Str*, uint32_t> shared_sites_, shared_globals_;
 };
 
 }  // namespace tessera::lang

@@ -86,7 +86,7 @@ Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, u
   } else {
     caller->registers[frame->result] = item;
   }
-  caller->pc += 1 + jump_of(*caller->pc);
+  caller->pc += offset_of(*caller->code, caller->pc);
   return caller;
 }
 

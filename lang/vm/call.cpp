@@ -344,9 +344,7 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
     out = std::move(answer);
     if (!in_loop) return nullptr;
     out = Value();
-    Value* const state = caller->registers + a_of(caller->pc[-1]);
-    ++caller->pc;
-    drop(state, 3);
+    drop(caller->registers + a_of(caller->pc[-1]), 3);
     return caller;
   }
   if (frame->kind == FrameKind::Constructor) {
@@ -388,12 +386,10 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
       }
       *place = std::move(answer);
       break;
-    case FrameKind::Item: {
+    case FrameKind::Item:
       *place = std::move(answer);
-      const int32_t offset = jump_of(*caller->pc++);
-      caller->pc += offset;
+      caller->pc += offset_of(*caller->code, caller->pc);
       break;
-    }
     case FrameKind::ClassBody: finish_class_step(in_, caller, state, answer); break;
     default: break;
   }

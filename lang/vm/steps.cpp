@@ -34,7 +34,8 @@ std::string name_of_type(Interpreter& in, const Value& value) { return std::stri
 
 // --- names
 
-void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, InlineCache& cache, Dict* builtins) {
+void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache, Dict* builtins) {
+  Str* const name = cache.name;
   Dict* const globals = frame->function->globals;
   int32_t at = dict_find_str(globals, name);
   cache.builtins = at < 0;
@@ -42,17 +43,18 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, I
     at = dict_find_str(builtins, name);
     if (at < 0 && find_builtin(in, name) != nullptr) at = dict_find_str(builtins, name);
     if (at < 0) {
-      cache.site.version = 0;
+      cache.version = 0;
       throw_name_error(in, name);
     }
     cache.version2 = builtins->keys_version;
   }
-  cache.site.version = globals->keys_version;
-  cache.site.value = &(cache.builtins ? builtins : globals)->entries[at].value;
-  target = *cache.site.value;
+  cache.version = globals->keys_version;
+  cache.value = &(cache.builtins ? builtins : globals)->entries[at].value;
+  target = *cache.value;
 }
 
-void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache) {
+void store_global_step(Interpreter& in, Frame* frame, const Value& value, GlobalCache& cache) {
+  Str* const name = cache.name;
   Dict* const globals = frame->function->globals;
   const uint16_t noted = std::exchange(globals->aux, uint16_t{0});  // this is the text's own assignment
   try {
@@ -62,8 +64,8 @@ void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* n
     throw;
   }
   globals->aux = noted;
-  cache.site.value = dict_get_str(globals, name);
-  cache.site.version = globals->keys_version;
+  cache.value = dict_get_str(globals, name);
+  cache.version = globals->keys_version;
   cache.builtins = false;
 }
 
@@ -263,9 +265,8 @@ bool sequence_items(Interpreter& in, const Value& source, Value*& items, uint32_
 
 }  // namespace
 
-void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t count,
-                 uint32_t temporaries) {
-  const Value from = source >= temporaries ? Value(std::move(registers[source])) : Value(registers[source]);
+void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count) {
+  const Value from = take ? Value(std::move(source)) : Value(source);
   Value* items = nullptr;
   uint32_t size = 0;
   if (sequence_items(in, from, items, size)) {
@@ -283,9 +284,8 @@ void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t sour
   if (next(in, iterator, item)) too_many(count);
 }
 
-void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before,
-                      uint32_t after, uint32_t temporaries) {
-  const Value from = source >= temporaries ? Value(std::move(registers[source])) : Value(registers[source]);
+void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after) {
+  const Value from = take ? Value(std::move(source)) : Value(source);
   Value list = make_list(in);
   const Value iterator = checked_iter(in, from);
   Value item;

@@ -57,10 +57,10 @@ inline int64_t floor_quotient(int64_t i, int64_t j) {
 
 // --- names
 
-void load_global_step(Interpreter& in, Frame* frame, Value& target, Str* name, InlineCache& cache, Dict* builtins);
+void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache, Dict* builtins);
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell);
 
-void store_global_step(Interpreter& in, Frame* frame, const Value& value, Str* name, InlineCache& cache);
+void store_global_step(Interpreter& in, Frame* frame, const Value& value, GlobalCache& cache);
 void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value);
 void make_cell_step(Interpreter& in, Value& place);
 void share_cell_step(Value& target, Cell* cell);
@@ -77,10 +77,9 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
 // `callee` null: a display; else f(*iterable), f(**other).
 void list_extend_step(Interpreter& in, const Value& list, const Value& iterable, const Value* callee);
 void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee);
-void unpack_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t count,
-                 uint32_t temporaries);
-void unpack_star_step(Interpreter& in, Value* target, Value* registers, uint32_t source, uint32_t before,
-                      uint32_t after, uint32_t temporaries);
+// `take`: the source is a temporary.
+void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count);
+void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after);
 
 // The three registers of a for loop. List, tuple, ASCII str: the object and an index. Range: next, how many are left, step. Others:
 // an iterator.

@@ -214,12 +214,12 @@ void VirtualMachine::stop_now() {
   throw Thrown(make_exception(in_, error_type(in_, ErrorKind::KeyboardInterrupt), make_tuple(in_, nullptr, 0)));
 }
 
-void VirtualMachine::safe_point(uint32_t again) {
+void VirtualMachine::safe_point(const Word* again) {
   stop_now();
   const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
   if (wanted & kCollectionDue) in_.collector().collect_if_due();
-  if ((wanted & kPauseDue) && nested_ == pausable_at_ && again != 0 && !std::exchange(resumed_, false)) {
-    top_->pc -= again;
+  if ((wanted & kPauseDue) && nested_ == pausable_at_ && again != nullptr && !std::exchange(resumed_, false)) {
+    top_->pc = again;
     throw Paused{};
   }
   if (wanted & kAttention) {
@@ -349,7 +349,6 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       if (item && is_error(in_, exception, ErrorKind::StopIteration)) {
         Value* const state = top_->registers + a_of(top_->pc[-1]);
         for (uint32_t i = 0; i < 3; ++i) state[i] = Value();
-        ++top_->pc;
         return true;
       }
     }

@@ -49,15 +49,13 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
   Value* R;
   const Value* K;
   uint32_t temporaries;
-  uint64_t w;  // a Word; as wide as an address, so that operands need no widening
   TS_ENTER(top_);
 
 #if TS_THREADED
   TS_NEXT;
 #else
   for (;;) {
-    w = *pc++;
-    switch (op_of(w)) {
+    switch (op_of(*pc++)) {
       case Op::Count: break;
 #endif
 

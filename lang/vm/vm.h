@@ -55,8 +55,8 @@ class VirtualMachine {
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
 
   // A safe point: collections, what `interrupt` asks for, the limits; and the same where no script may run.
-  // `again`: so many words before pc is an instruction that has done nothing yet, where a Task may pause. Zero: not here.
-  void safe_point(uint32_t again = 0);
+  // `again`: an instruction that has done nothing yet, with which a Task that pauses here goes on. Null: it may not.
+  void safe_point(const Word* again = nullptr);
   void stop_now();
   // What no handler of the script catches, and what stays until the run has ended.
   [[noreturn]] void hit_limit(ErrorKind kind, const char* message);

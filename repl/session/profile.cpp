@@ -45,19 +45,12 @@ struct Site {
   char function[64], file[128], text[120], expression[120];
 };
 
-// Forms of four letters have a second word.
-constexpr bool kHasSecond[] = {
-#define TS_OP(name, form) sizeof(form) == 5,
-#include "lang/compiler/opcodes.def"
-#undef TS_OP
-};
-
 // The instruction that the word belongs to.
 Op instruction_at(const Code& code, uint32_t word) {
   Op op{};
   for (uint32_t at = 0; at <= word;) {
     op = op_of(code.words[at]);
-    at += kHasSecond[static_cast<size_t>(op)] ? 2 : 1;
+    at += second_of(op) != 0 ? 2 : 1;
   }
   return op;
 }

@@ -1,28 +1,30 @@
 // The words in which the cases of the loop are written (vm.cpp includes the cases from the files beside this one).
 //
-// What the loop holds, hopefully in registers of the machine: `pc` (the next word), `w` (the word that runs), `R` (the
-// frame's registers), `K` (its constants), `frame`, `temporaries` (the first register that is one), `this`.
+// What the loop holds, hopefully in registers of the machine: `pc` (the next word), `R` (the frame's registers), `K` (its
+// constants), `frame`, `temporaries` (the distance of the first register that is one), `this`.
 #pragma once
 
 #if defined(__GNUC__) && !defined(TESSERA_SWITCH_DISPATCH)
 #define TS_THREADED 1  // each case jumps to the next one itself
 #define TS_CASE(name) label_##name:
-#define TS_NEXT goto* kLabels[(w = *pc++) & 0xff]
+#define TS_NEXT goto* kLabels[pc++->op]
 #else
 #define TS_THREADED 0
 #define TS_CASE(name) case Op::name:
 #define TS_NEXT break
 #endif
 
-// The operands of the running word. A register's number times the size of a Value is had by one shift and one mask;
-// written as R[b_of(w)] compilers take four instructions for it.
-#define TS_OFFSET(base, shift) \
-  (*reinterpret_cast<decltype(base)>(reinterpret_cast<uintptr_t>(base) + ((w >> ((shift)-4)) & 0xff0)))
-#define TS_A TS_OFFSET(R, 8)
-#define TS_B TS_OFFSET(R, 16)
-#define TS_C TS_OFFSET(R, 24)
-#define TS_KB TS_OFFSET(K, 16)
-#define TS_KC TS_OFFSET(K, 24)
+// The running word, until its case steps over a second one; its operands.
+#define TS_WORD pc[-1]
+#define TS_AT(base, distance) (*reinterpret_cast<decltype(base)>(reinterpret_cast<uintptr_t>(base) + (distance)))
+#define TS_A TS_AT(R, TS_WORD.a)
+#define TS_B TS_AT(R, TS_WORD.b)
+#define TS_C TS_AT(R, TS_WORD.c)
+#define TS_KB TS_AT(K, TS_WORD.b)
+#define TS_KC TS_AT(K, TS_WORD.c)
+
+// The site that C names.
+#define TS_SITE frame->code->caches[TS_WORD.c]
 
 // Before whatever may throw, run a script, collect, or look at the running frames.
 #define TS_SAVE() (frame->pc = pc)
@@ -33,7 +35,7 @@
     frame = (next);                             \
     R = frame->registers;                       \
     K = frame->code->constants.data();          \
-    temporaries = frame->code->first_temporary; \
+    temporaries = frame->code->first_temporary << kValueShift; \
     pc = frame->pc;                             \
   } while (false)
 
@@ -63,24 +65,26 @@
     TS_ENTER(top_);                                 \
   } while (false)
 
-// to = R[r], which is emptied when it is a temporary.
-#define TS_TAKE(to, r)        \
-  do {                        \
-    if ((r) >= temporaries) { \
-      (to) = std::move(R[r]); \
-    } else {                  \
-      (to) = R[r];            \
-    }                         \
+// Is the operand, a letter of the running word, a temporary?
+#define TS_DIES(operand) (TS_WORD.operand >= temporaries)
+
+// to = the register that the operand names, which is emptied when it is a temporary.
+#define TS_TAKE(to, operand)                      \
+  do {                                            \
+    if (TS_DIES(operand)) {                       \
+      (to) = std::move(TS_AT(R, TS_WORD.operand)); \
+    } else {                                      \
+      (to) = TS_AT(R, TS_WORD.operand);           \
+    }                                             \
   } while (false)
 
-// Empties R[r] when it is a temporary.
-#define TS_DROP(r)                          \
-  do {                                      \
-    if ((r) >= temporaries) R[r] = Value(); \
+// Empties the register when it is a temporary.
+#define TS_DROP(operand)                                      \
+  do {                                                        \
+    if (TS_DIES(operand)) TS_AT(R, TS_WORD.operand) = Value(); \
   } while (false)
 
-// A safe point: collections, the host's limits, Ctrl-C, the end of a Task's piece, after which the instruction that lies `again`
-// words back is run anew.
+// A safe point: collections, the host's limits, Ctrl-C, the end of a Task's piece, which goes on with the instruction `again`.
 #define TS_POLL(again)                                                                            \
   do {                                                                                            \
     if (in_.interrupt.load(std::memory_order_relaxed) != 0 || --in_.countdown < 0) [[unlikely]] { \
@@ -89,19 +93,27 @@
     }                                                                                             \
   } while (false)
 
-// Follows the jump word at pc; backward ones are safe points, which belong to the loop's last instruction: a handler around
-// the loop hears of what they throw, whatever stands at its beginning.
-#define TS_JUMP()                          \
+// Jumps; backward jumps are safe points, which belong to the loop's last instruction: a handler around the loop hears of what
+// they throw, whatever stands at its beginning.
+#define TS_GO(distance)                    \
   do {                                     \
-    const int32_t offset = jump_of(*pc++); \
-    if (offset < 0) TS_POLL(1);            \
+    const int64_t offset = (distance);     \
+    if (offset < 0) TS_POLL(pc + offset);  \
     pc += offset;                          \
   } while (false)
 
-// Follows it when the test gives what C asks for, else steps over it.
-#define TS_BRANCH(condition)           \
-  if ((condition) == (c_of(w) != 0)) { \
-    TS_JUMP();                         \
-  } else {                             \
-    ++pc;                              \
-  }
+// Jumps as C says.
+#define TS_JUMP()                                                              \
+  do {                                                                         \
+    int64_t offset = sc_of(TS_WORD);                                           \
+    if (offset < 0) {                                                          \
+      if (offset == kFarJump) [[unlikely]]                                     \
+        offset = far_offset(*frame->code, pc);                                 \
+      if (offset < 0) TS_POLL(pc + offset);                                    \
+    }                                                                          \
+    pc += offset;                                                              \
+  } while (false)
+
+// The same when the test gives what D asks for.
+#define TS_BRANCH(condition) \
+  if ((condition) == (TS_WORD.d != 0)) TS_JUMP();

@@ -128,3 +128,15 @@ TEST_CASE("what is left out of the language is refused by name") {
         "metaclass= is not supported: metaclasses are left out of the language");
   CHECK(refusal("class C(metaclass=ABCMeta): pass\n") == "ok");
 }
+
+TEST_CASE("what a word has no room for has another form") {
+  // A loop of more words than a conditional jump spans, with more constants than operands can name.
+  std::string text = "def f(o, n):\n  t = 0\n  for i in range(n):\n    if i != 1:\n";
+  for (int i = 0; i < 10000; ++i) text += "      t += " + std::to_string(i) + ".5 + o.a" + std::to_string(i % 3) + "\n";
+  text += "  return t\nclass O: a0 = a1 = a2 = 1\nassert f(O(), 3) == 100020000.0\n";
+  const std::string code = listing(text);
+  CHECK(has(code, " 5 JumpNeI r3 1 0 -> 35910"));
+  CHECK(has(code, " ForNext r4 r3 -> 5\n"));
+  Interpreter in;
+  CHECK_NOTHROW(in.run(*std::make_shared<Source>("test", text), "__main__"));
+}

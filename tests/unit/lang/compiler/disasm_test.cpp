@@ -14,10 +14,10 @@ TEST_CASE("a listing shows source lines, operands, jump targets and inner code")
   auto source = std::make_shared<Source>("test", "def f(x):\n    while x:\n        x -= 1\n");
   const Value code = compile_source(in, source, CompileMode::Module);
   const std::string text = disassemble(in, static_cast<const Code*>(code.as_object()));
-  CHECK(text.starts_with("code <module> (line 1): 5 words, 1 registers\n  # 1: def f(x):\n"));
+  CHECK(text.starts_with("code <module> (line 1): 4 words, 1 registers\n  # 1: def f(x):\n"));
   CHECK(text.find("MakeFunction      r0 0 0 <code f>") != std::string::npos);
   CHECK(text.find("StoreGlobal       r0 f") != std::string::npos);
-  CHECK(text.find("\ncode f (line 1): 5 words, 1 registers; r0 x\n") != std::string::npos);
+  CHECK(text.find("\ncode f (line 1): 4 words, 1 registers; r0 x\n") != std::string::npos);
   CHECK(text.find("  # 3: x -= 1\n      1  SubI              r0 r0 1\n") != std::string::npos);
   CHECK(text.find("      2  JumpIf            r0 1 -> 1\n") != std::string::npos);
 }
