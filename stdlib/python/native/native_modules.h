@@ -38,6 +38,7 @@ void fill_hashlib(Interpreter& in, Module& module);
 void fill_binascii(Interpreter& in, Module& module);
 void fill_ast(Interpreter& in, Module& module);
 void fill_images(Interpreter& in, Module& module);
+void fill_unicode_names(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
 void add_native_modules(Interpreter& in);
