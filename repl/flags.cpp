@@ -63,7 +63,8 @@ std::string set_x_option(Flags& flags, std::string_view text) {
   if (name == "dev") flags.dev_mode = true;
   if (name == "int_max_str_digits" && !read_max_digits(value, flags.int_max_str_digits))
     return "-X int_max_str_digits: invalid limit; must be >= 640 or 0 for unlimited.";
-  const auto same = std::find_if(flags.x_options.begin(), flags.x_options.end(), [&](const auto& o) { return o.first == name; });
+  const auto same =
+      std::find_if(flags.x_options.begin(), flags.x_options.end(), [&](const auto& o) { return o.first == name; });
   if (same != flags.x_options.end()) same->second = value;
   else flags.x_options.emplace_back(name, value);
   return "";
@@ -89,9 +90,11 @@ std::string read_environment(Flags& flags) {
     for (std::string each; std::getline(parts, each, ',');) first.push_back(each);
     flags.warn_options.insert(flags.warn_options.begin(), first.begin(), first.end());
   }
-  const bool given = std::any_of(flags.x_options.begin(), flags.x_options.end(), [](const auto& o) { return o.first == "int_max_str_digits"; });
+  const bool given = std::any_of(flags.x_options.begin(), flags.x_options.end(),
+                                 [](const auto& o) { return o.first == "int_max_str_digits"; });
   if (const char* digits = variable("PYTHONINTMAXSTRDIGITS"); digits != nullptr && !given)
-    if (!read_max_digits(digits, flags.int_max_str_digits)) return "PYTHONINTMAXSTRDIGITS: invalid limit; must be >= 640 or 0 for unlimited.";
+    if (!read_max_digits(digits, flags.int_max_str_digits))
+      return "PYTHONINTMAXSTRDIGITS: invalid limit; must be >= 640 or 0 for unlimited.";
   return "";
 }
 

@@ -14,10 +14,10 @@ struct Options {
   std::string
       text;  // the file's path, the module's name, the command, the sibling's word, or what is wrong with the command line
   std::vector<std::string>
-      arguments;  // sys.argv: the script's name as CPython gives it, then its arguments; a sibling's own ones
-  lang::Flags flags;               // CPython's own options, and its variables
-  std::string device;              // --device cuda: where tensors are made
-  int threads = 0;                 // --threads N; 0: as many as there are cores
+      arguments;       // sys.argv: the script's name as CPython gives it, then its arguments; a sibling's own ones
+  lang::Flags flags;   // CPython's own options, and its variables
+  std::string device;  // --device cuda: where tensors are made
+  int threads = 0;     // --threads N; 0: as many as there are cores
 };
 
 Options parse_options(int argc, char** argv);

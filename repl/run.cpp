@@ -74,7 +74,8 @@ std::optional<int> apply_options(Interpreter& in, const Options& options, Termin
   try {
     if (options.threads > 0) set_tensor_threads(in, options.threads);
     if (!options.device.empty()) set_default_device(in, options.device);
-    if (!options.flags.warn_options.empty() || options.flags.dev_mode) in.import("warnings");  // also for warnings of natives
+    if (!options.flags.warn_options.empty() || options.flags.dev_mode)
+      in.import("warnings");  // also for warnings of natives
   } catch (const Error& error) {
     terminal.write_error("tsr: --device " + options.device + ": " + error.message + "\n");
     return 2;

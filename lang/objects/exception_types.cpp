@@ -1,4 +1,5 @@
 #include "lang/objects/exception_types.h"
+#include "lang/objects/unicode_errors.h"
 
 #include <algorithm>
 #include <cstring>
@@ -92,32 +93,6 @@ Value args_text(Interpreter& in, const Exception* e) {
   return repr(in, e->args);
 }
 
-std::string encode_error_text(Interpreter& in, const Exception* e) {
-  Str* const object = as_str(field(e, 1));
-  const int64_t start = field(e, 2).is_int() ? field(e, 2).as_int() : 0,
-                end = field(e, 3).is_int() ? field(e, 3).as_int() : 0;
-  std::string what = "characters in position " + std::to_string(start) + "-" + std::to_string(end - 1);
-  if (end == start + 1 && start >= 0 && start < object->length) {
-    what = "character " + quote(text_of(str_at(in, object, static_cast<uint32_t>(start))), true) + " in position " +
-           std::to_string(start);
-  }
-  return "'" + str_text(in, field(e, 0)) + "' codec can't encode " + what + ": " + str_text(in, field(e, 4));
-}
-
-std::string decode_error_text(Interpreter& in, const Exception* e) {
-  const int64_t start = field(e, 2).is_int() ? field(e, 2).as_int() : 0,
-                end = field(e, 3).is_int() ? field(e, 3).as_int() : 0;
-  const std::string_view object = bytes_of(field(e, 1));
-  std::string what = "bytes in position " + std::to_string(start) + "-" + std::to_string(end - 1);
-  if (end == start + 1 && start >= 0 && start < static_cast<int64_t>(object.size())) {
-    char byte[16];
-    std::snprintf(byte, sizeof byte, "byte 0x%02x",
-                  static_cast<unsigned>(static_cast<unsigned char>(object[static_cast<size_t>(start)])));
-    what = byte + (" in position " + std::to_string(start));
-  }
-  return "'" + str_text(in, field(e, 0)) + "' codec can't decode " + what + ": " + str_text(in, field(e, 4));
-}
-
 Value exception_str(Interpreter& in, const Value& self) {
   const Exception* e = as_exception(self);
   if (is_error(in, self, ErrorKind::KeyError) && as_tuple(e->args)->size == 1) return repr(in, (*as_tuple(e->args))[0]);
@@ -128,13 +103,7 @@ Value exception_str(Interpreter& in, const Value& self) {
     return make_str(in, syntax_error_text(in, e));
   }
   if (is_error(in, self, ErrorKind::ImportError) && is_str(field(e, 0))) return e->fields[0];
-  if (is_error(in, self, ErrorKind::UnicodeEncodeError) && is_str(field(e, 1)) && is_str(field(e, 4))) {
-    return make_str(in, encode_error_text(in, e));
-  }
-  if (is_error(in, self, ErrorKind::UnicodeDecodeError) && is_str(field(e, 4)) &&
-      (is_bytes(field(e, 1)) || is_byte_array(field(e, 1)))) {
-    return make_str(in, decode_error_text(in, e));
-  }
+  if (is_unicode_fault(in, self) && !e->fields[1].is_undefined()) return make_str(in, unicode_fault_text(in, e));
   return args_text(in, e);
 }
 
@@ -201,8 +170,6 @@ void fill_exception(Interpreter& in, Exception* e, const Value& args) {
     e->fields[0] = tuple->size == 1 ? (*tuple)[0] : Value::none();
   } else if (is_error(in, self, ErrorKind::SyntaxError)) {
     fill_syntax_error(e);
-  } else if (is_error(in, self, ErrorKind::UnicodeDecodeError) || is_error(in, self, ErrorKind::UnicodeEncodeError)) {
-    for (uint32_t i = 0; i < 5 && i < tuple->size; ++i) e->fields[i] = (*tuple)[i];
   }
 }
 
@@ -259,7 +226,9 @@ Value make_instance(Interpreter& in, Type* type, const Args& args) {
     type = os_error_class(in, args[0].as_int());
   }
   Value made = make_exception(in, type, make_tuple(in, args.values, positional));
-  take_keywords(in, as_exception(made), args, has_native_init(in, type));
+  const bool native_init = has_native_init(in, type);
+  if (native_init && is_unicode_fault(in, made)) fill_unicode_fault(in, as_exception(made));
+  take_keywords(in, as_exception(made), args, native_init);
   return made;
 }
 
@@ -271,6 +240,7 @@ Exception* self_of(const Args& args) {
 Value init_method(Interpreter& in, const Args& args) {
   Exception* const e = self_of(args);
   fill_exception(in, e, args[1]);
+  if (is_unicode_fault(in, args[0])) fill_unicode_fault(in, e);
   dict_for_each(as_dict(args[2]), [&](const Value& key, const Value& value) {
     if (!take_keyword(in, e, text_of(key), value)) {
       refuse_keyword(in, e, text_of(key));
@@ -427,8 +397,8 @@ void fill_class(Interpreter& in, Type* type) {
     case ErrorKind::AttributeError: add_field<0>(in, type, "name"); return add_field<1>(in, type, "obj");
     case ErrorKind::SyntaxError: return add_syntax_fields(in, type);
     case ErrorKind::UnicodeDecodeError:
-    case ErrorKind::UnicodeEncodeError:
-      add_field<0>(in, type, "encoding");
+    case ErrorKind::UnicodeEncodeError: add_field<0>(in, type, "encoding"); [[fallthrough]];
+    case ErrorKind::UnicodeTranslateError:
       add_field<1>(in, type, "object");
       add_field<2>(in, type, "start");
       add_field<3>(in, type, "end");

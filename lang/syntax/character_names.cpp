@@ -33,7 +33,8 @@ class Names {
  public:
   Names() : text_(1 + kPackedTextSize, '\n') {
     uLongf size = kPackedTextSize;
-    uncompress(reinterpret_cast<Bytef*>(text_.data() + 1), &size, reinterpret_cast<const Bytef*>(kPacked), sizeof kPacked - 1);
+    uncompress(reinterpret_cast<Bytef*>(text_.data() + 1), &size, reinterpret_cast<const Bytef*>(kPacked),
+               sizeof kPacked - 1);
     names_end_ = text_.find("\n\n", 1) + 1;
     aliases_end_ = text_.find("\n\n", names_end_ + 1) + 1;
     uint32_t code = 0;
@@ -49,7 +50,8 @@ class Names {
   std::string_view text() const { return text_; }
 
   std::string name_of(uint32_t code) const {
-    const auto found = std::lower_bound(lines_.begin(), lines_.end(), code, [](const Line& l, uint32_t c) { return l.code < c; });
+    const auto found =
+        std::lower_bound(lines_.begin(), lines_.end(), code, [](const Line& l, uint32_t c) { return l.code < c; });
     if (found == lines_.end() || found->code != code) return "";
     return text_.substr(found->at, text_.find_first_of(";\n", found->at) - found->at);
   }
@@ -57,7 +59,8 @@ class Names {
   // Of a name that begins at `at`, in the first part or among the aliases.
   uint32_t code_at(size_t at) const {
     if (at >= names_end_) return hex_at(text_, text_.find(';', at) + 1);
-    const auto found = std::lower_bound(lines_.begin(), lines_.end(), at, [](const Line& l, size_t a) { return l.at < a; });
+    const auto found =
+        std::lower_bound(lines_.begin(), lines_.end(), at, [](const Line& l, size_t a) { return l.at < a; });
     return found->code;
   }
 
@@ -100,17 +103,20 @@ constexpr std::string_view kSyllable = "HANGUL SYLLABLE ";
 bool is_ideograph(uint32_t code) {
   constexpr uint32_t kRanges[][2] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0x20000, 0x2a6df}, {0x2a700, 0x2b738},
                                      {0x2b740, 0x2b81d}, {0x2b820, 0x2cea1}, {0x2ceb0, 0x2ebe0}, {0x30000, 0x3134a}};
-  return std::any_of(std::begin(kRanges), std::end(kRanges), [&](const uint32_t(&r)[2]) { return code >= r[0] && code <= r[1]; });
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const uint32_t(&r)[2]) { return code >= r[0] && code <= r[1]; });
 }
 
 // A syllable is a leading consonant, a vowel and perhaps a trailing consonant (The Unicode Standard, section 3.12).
 constexpr uint32_t kFirstSyllable = 0xac00, kVowels = 21, kTrails = 28, kSyllables = 19 * kVowels * kTrails;
-constexpr std::array<std::string_view, 19> kLeadNames = {"G",  "GG", "N", "D", "DD", "R",  "M", "B", "BB", "S",
+constexpr std::array<std::string_view, 19> kLeadNames = {"G",  "GG", "N", "D",  "DD", "R", "M", "B", "BB", "S",
                                                          "SS", "",   "J", "JJ", "C",  "K", "T", "P", "H"};
-constexpr std::array<std::string_view, kVowels> kVowelNames = {"A",  "AE", "YA", "YAE", "EO", "E",  "YEO", "YE", "O",  "WA", "WAE",
-                                                               "OE", "YO", "U",  "WEO", "WE", "WI", "YU",  "EU", "YI", "I"};
-constexpr std::array<std::string_view, kTrails> kTrailNames = {"",   "G",  "GG", "GS", "N",  "NJ", "NH", "D",  "L", "LG", "LM", "LB", "LS", "LT",
-                                                               "LP", "LH", "M",  "B",  "BS", "S",  "SS", "NG", "J", "C",  "K",  "T",  "P",  "H"};
+constexpr std::array<std::string_view, kVowels> kVowelNames = {"A",   "AE", "YA", "YAE", "EO", "E",  "YEO",
+                                                               "YE",  "O",  "WA", "WAE", "OE", "YO", "U",
+                                                               "WEO", "WE", "WI", "YU",  "EU", "YI", "I"};
+constexpr std::array<std::string_view, kTrails> kTrailNames = {
+    "",   "G",  "GG", "GS", "N",  "NJ", "NH", "D",  "L", "LG", "LM", "LB", "LS", "LT",
+    "LP", "LH", "M",  "B",  "BS", "S",  "SS", "NG", "J", "C",  "K",  "T",  "P",  "H"};
 
 std::string syllable_name(uint32_t code) {
   const uint32_t index = code - kFirstSyllable;
@@ -139,7 +145,8 @@ std::optional<char32_t> syllable_named(std::string_view text) {
 std::optional<char32_t> ideograph_named(std::string_view digits) {
   uint32_t code = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.size() < 4 || digits.size() > 5) return std::nullopt;
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.size() < 4 || digits.size() > 5)
+    return std::nullopt;
   return is_ideograph(code) ? std::optional<char32_t>(code) : std::nullopt;
 }
 

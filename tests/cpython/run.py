@@ -131,7 +131,7 @@ class Runner:
 
     def oracle(self, program, text):
         """CPython's outcome, which is kept by the text of the program and of the stand-in."""
-        key = self.cache / hashlib.sha256(text.encode()).hexdigest()[:32]
+        key = self.cache / hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:32]
         if key.exists():
             return key.read_text(encoding='utf-8')
         outcome, words = execute([self.options.python, program], self.folder, self.options.timeout)
@@ -144,14 +144,14 @@ class Runner:
             return None
         with tempfile.TemporaryDirectory(prefix='cpython-program-') as there:
             program = pathlib.Path(there) / (name.split('.')[-1] + '.py')
-            program.write_text(text, encoding='utf-8')
+            program.write_bytes(text.encode('utf-8', 'surrogateescape'))
             if self.oracle(program, text) != 'passed':
                 return None
             outcome, words = execute([os.path.abspath(self.options.tsr), str(program)], self.folder, self.options.timeout)
         if self.options.keep and outcome != 'passed':
             kept = pathlib.Path(self.options.keep)
             kept.mkdir(parents=True, exist_ok=True)
-            (kept / f'{name}.{cls}.{method}.py').write_text(text, encoding='utf-8')
+            (kept / f'{name}.{cls}.{method}.py').write_bytes(text.encode('utf-8', 'surrogateescape'))
         return name, cls, method, outcome, words
 
     def listed(self, name, path):
@@ -161,7 +161,8 @@ class Runner:
         tests, error = tests_of(name, self.folder, self.options.python)
         if not tests and error:
             print(f'none    {name}: {error.strip().splitlines()[-1][:160]}')
-        key.write_text(json.dumps(tests), encoding='utf-8')
+        if tests:
+            key.write_text(json.dumps(tests), encoding="utf-8")
         return tests
 
     def cases(self, names):
@@ -219,7 +220,7 @@ def main():
         shutil.rmtree(runner.folder, ignore_errors=True)
     text = table(rows)
     if options.table:
-        pathlib.Path(options.table).write_text(text, encoding='utf-8')
+        pathlib.Path(options.table).write_bytes(text.encode('utf-8', 'surrogateescape'))
     else:
         print(text)
     counts = collections.Counter(row[3] for row in rows)

@@ -9,7 +9,7 @@
 namespace tessera::stdlib {
 namespace {
 
-constexpr size_t kUuBytes = 45;   // of a line
+constexpr size_t kUuBytes = 45;  // of a line
 constexpr size_t kQpColumns = 76;
 
 Value to_uu(Interpreter& in, const Args& args) {
@@ -21,7 +21,8 @@ Value to_uu(Interpreter& in, const Args& args) {
   std::string out(1, letter(bytes.size()));
   for (size_t i = 0; i < bytes.size(); i += 3) {
     uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0);
+    for (size_t k = 0; k < 3; ++k)
+      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0);
     for (int shift = 18; shift >= 0; shift -= 6) out += letter(group >> shift & 63);
   }
   return make_bytes(in, out + '\n');

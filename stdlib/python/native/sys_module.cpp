@@ -92,8 +92,19 @@ Value reload_module(Interpreter& in, const Args& args) {
 // In the order of sys.flags' names (sys.tsr).
 Value flags_tuple(Interpreter& in) {
   const Flags& f = in.host().flags;
-  const int counts[] = {f.debug,        f.inspect,      f.inspect, f.optimize,      f.dont_write_bytecode, f.no_user_site, f.no_site,
-                        f.ignore_environment, f.verbose, f.bytes_warning, f.quiet, 0, f.isolated};
+  const int counts[] = {f.debug,
+                        f.inspect,
+                        f.inspect,
+                        f.optimize,
+                        f.dont_write_bytecode,
+                        f.no_user_site,
+                        f.no_site,
+                        f.ignore_environment,
+                        f.verbose,
+                        f.bytes_warning,
+                        f.quiet,
+                        0,
+                        f.isolated};
   std::vector<Value> values;
   for (const int count : counts) values.push_back(Value::integer(count));
   values.push_back(Value::boolean(f.dev_mode));
@@ -107,7 +118,8 @@ Value flags_tuple(Interpreter& in) {
 Value x_options(Interpreter& in) {
   Value dict = make_dict(in);
   for (const auto& [name, value] : in.host().flags.x_options)
-    dict_set(in, as_dict(dict), make_str_lossy(in, name), value.empty() ? Value::boolean(true) : make_str_lossy(in, value));
+    dict_set(in, as_dict(dict), make_str_lossy(in, name),
+             value.empty() ? Value::boolean(true) : make_str_lossy(in, value));
   return dict;
 }
 

@@ -95,7 +95,8 @@ tm from_fields(Interpreter& in, const Value& fields) {
   const auto number = [&](uint32_t i) {
     const int64_t value = int_argument(in, f[i]);
     if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
-      throw Error(ErrorKind::OverflowError, value > 0 ? "signed integer is greater than maximum" : "signed integer is less than minimum");
+      throw Error(ErrorKind::OverflowError,
+                  value > 0 ? "signed integer is greater than maximum" : "signed integer is less than minimum");
     return static_cast<int>(value);
   };
   tm t{};

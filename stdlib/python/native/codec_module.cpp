@@ -1,0 +1,65 @@
+// _codec: the native encodings and tables of one byte a character, as `codecs` (codecs.tsr) needs them.
+#include "lang/types/codec.h"
+
+#include "lang/types/bytes.h"
+#include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/support.h"
+
+namespace tessera::stdlib {
+namespace {
+
+std::string_view errors_argument(Interpreter& in, const Value& v) { return v.is_none() ? "strict" : text_argument(in, v, "errors"); }
+
+Value need_text(Interpreter& in, const Value& v, const char* what) {
+  if (!is_str(v)) throw_error(ErrorKind::TypeError, "%s argument 1 must be str, not %s", what, std::string(type_name(in, v)).c_str());
+  return v;
+}
+
+Value native_name(Interpreter& in, const Args& args) {
+  const std::string_view name = codec_name(text_argument(in, args[0], "lookup() argument"));
+  return name.empty() ? Value::none() : make_str(in, name);
+}
+
+Value encode(Interpreter& in, const Args& args) {
+  const Value text = need_text(in, args[1], "encode()");
+  Value bytes = encode_text(in, text, text_argument(in, args[0], "encoding"), errors_argument(in, args[2]));
+  return make_tuple(in, {bytes, Value::integer(as_str(text)->length)});
+}
+
+// A text counts as its UTF-8 for the escapes, which read str too.
+Value decode(Interpreter& in, const Args& args) {
+  const std::string encoding(text_argument(in, args[0], "encoding"));
+  const bool from_text = is_str(args[1]) && codec_name(encoding).ends_with("escape");
+  const std::string bytes(from_text ? text_of(args[1]) : std::string(BytesLike(in, args[1]).view()));
+  size_t consumed = 0;
+  Value text = decode_part(in, bytes, encoding, errors_argument(in, args[2]), truth(in, args[3]), consumed);
+  return make_tuple(in, {text, Value::integer(static_cast<int64_t>(consumed))});
+}
+
+Value map_encode(Interpreter& in, const Args& args) {
+  const Value text = need_text(in, args[0], "charmap_encode()");
+  Value bytes = charmap_encode(in, text, errors_argument(in, args[1]), args[2]);
+  return make_tuple(in, {bytes, Value::integer(as_str(text)->length)});
+}
+
+Value map_decode(Interpreter& in, const Args& args) {
+  const Value bytes = make_bytes(in, BytesLike(in, args[0]));
+  const Value text = charmap_decode(in, bytes, errors_argument(in, args[1]), args[2]);
+  return make_tuple(in, {text, Value::integer(static_cast<int64_t>(bytes_of(bytes).size()))});
+}
+
+const NativeDef kFunctions[] = {
+    {"native_name(encoding, /)", native_name, "The name of a native encoding, or None."},
+    {"encode(encoding, text, errors='strict', /)", encode, "(bytes, characters) of a native encoding."},
+    {"decode(encoding, data, errors='strict', final=True, /)", decode, "(text, bytes read) of a native encoding."},
+    {"charmap_encode(str, errors=None, mapping=None, /)", map_encode, "(bytes, characters) by a table."},
+    {"charmap_decode(data, errors=None, mapping=None, /)", map_decode, "(text, bytes read) by a table."},
+};
+
+}  // namespace
+
+void fill_codec(Interpreter& in, Module& module) {
+  for (const NativeDef& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
+}
+
+}  // namespace tessera::stdlib
