@@ -88,6 +88,7 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
                                    function.as_object()->kind == ObjectKind::NativeFunction)) {
         return make_bound_method(in, function, self);
       }
+      in.vm().check_native_stack();  // classmethod(classmethod(…))
       const Value inner = bind_attribute(in, function, self, owner);
       return inner.is(function) && is_callable(in, inner) ? make_bound_method(in, inner, self) : inner;
     }

@@ -11,6 +11,7 @@
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -161,6 +162,7 @@ Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
   const Names& n = *in.names;
   const Value& function = function_of<T>(self);
   if (name == n.func || name == n.wrapped) return function;
+  in.vm().check_native_stack();  // the function may be a wrapper too, and so on
   if (name == n.isabstractmethod) return is_abstract(in, function);
   if (name == n.name || name == n.qualname || name == n.doc || name == n.module || name == n.annotations)
     return find_attr(in, function, name);

@@ -77,6 +77,9 @@ std::string module_place(Interpreter& in, const Dict* dict) {
   return file != nullptr && is_str(*file) ? std::string(text_of(*file)) : "unknown location";
 }
 
+bool is_module(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Module; }
+Module* as_module(const Value& v) { return static_cast<Module*>(v.as_object()); }
+
 // While its body runs, aux is 1.
 bool is_initialising(const Module* module) { return module->aux != 0; }
 
@@ -112,8 +115,7 @@ Modules::~Modules() {
 
 Module* Modules::find(std::string_view name) {
   const Value* found = dict_get_text(table_, name);
-  if (found == nullptr || !found->is_object() || found->as_object()->kind != ObjectKind::Module) return nullptr;
-  return static_cast<Module*>(found->as_object());
+  return found != nullptr && is_module(*found) ? as_module(*found) : nullptr;
 }
 
 std::vector<std::string_view> Modules::native_names() const {
@@ -134,7 +136,10 @@ Value Modules::import(std::string_view name) {
     in_.vm().check_native_stack();  // a.a.a… as far as it goes
     const Value above = import(name.substr(0, dot));
     if (const Value* ready = dict_get_text(table_, name)) return *ready;  // the parent has made it
-    if (above.as_object()->kind == ObjectKind::Module) parent = static_cast<Module*>(above.as_object());
+    if (is_module(above)) parent = as_module(above);
+    else if (find_attr(in_, above, in_.names->path).is_undefined())
+      throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name),
+                         "No module named '" + std::string(name) + "'; '" + std::string(name.substr(0, dot)) + "' is not a package");
   }
   Module* const module = load(name, parent);
   // A module may put something else in its place, and is gone then.
@@ -193,7 +198,7 @@ Module* Modules::load(std::string_view name, Module* parent) {
 Modules::Main Modules::find_main(std::string_view name) {
   const auto above = [&](std::string_view package) {
     const Value made = import(package);
-    return made.as_object()->kind == ObjectKind::Module ? static_cast<Module*>(made.as_object()) : nullptr;
+    return is_module(made) ? as_module(made) : nullptr;
   };
   const auto refuse = [&](std::string message) {
     throw_import_error(in_, ErrorKind::ImportError, make_str(in_, name), std::move(message));
@@ -332,14 +337,22 @@ std::string Modules::absolute_name(const Dict* globals, std::string_view name, u
   return name.empty() ? base : base + "." + std::string(name);
 }
 
+// An object that a program has put into sys.modules.
+Value Modules::import_from_object(const Value& object, Str* name) {
+  const Value shown = find_attr(in_, object, in_.names->name);
+  if (is_str(shown)) {
+    const Value* ready = dict_get_text(table_, std::string(text_of(shown)) + "." + std::string(name->view()));
+    if (ready != nullptr) return *ready;
+  }
+  const std::string called = is_str(shown) ? quote(text_of(shown)) : "'<unknown module name>'";
+  throw_import_error(in_, ErrorKind::ImportError, is_str(shown) ? shown : Value::none(),
+                     "cannot import name '" + std::string(name->view()) + "' from " + called + " (unknown location)");
+}
+
 Value Modules::import_from(const Value& module, Str* name) {
   Value found = find_attr(in_, module, name);
   if (!found.is_undefined()) return found;
-  if (module.as_object()->kind != ObjectKind::Module) {
-    throw_import_error(
-        in_, ErrorKind::ImportError, Value::none(),
-        "cannot import name '" + std::string(name->view()) + "' from '" + std::string(type_name(in_, module)) + "'");
-  }
+  if (!is_module(module)) return import_from_object(module, name);
   const Module* from = static_cast<Module*>(module.as_object());
   const std::string full = std::string(from->name->view()) + "." + std::string(name->view());
   if (const Value* ready = dict_get_text(table_, full)) return *ready;
@@ -369,17 +382,20 @@ void Modules::import_star(const Value& module, Dict* globals) {
                     std::string(type_name(in_, name)).c_str());
       Str* const key = intern(in_, text_of(name));
       Value value = find_attr(in_, module, key);
-      if (value.is_undefined() && module.as_object()->kind == ObjectKind::Module) {
+      if (value.is_undefined() && is_module(module)) {
         throw_error(ErrorKind::AttributeError, "module '%s' has no attribute '%s'",
-                    std::string(static_cast<Module*>(module.as_object())->name->view()).c_str(),
-                    std::string(key->view()).c_str());
+                    std::string(as_module(module)->name->view()).c_str(), std::string(key->view()).c_str());
       }
+      if (value.is_undefined()) value = get_attr(in_, module, key);  // raises
       dict_set_str(in_, globals, key, std::move(value));
     });
     return;
   }
-  if (static_cast<Module*>(module.as_object())->dict == in_.vm().builtins()) complete_builtins(in_);
-  const Value names = dict_copy(in_, static_cast<Module*>(module.as_object())->dict);
+  if (is_module(module) && as_module(module)->dict == in_.vm().builtins()) complete_builtins(in_);
+  const Value own = is_module(module) ? Value(static_cast<Object*>(as_module(module)->dict)) : find_attr(in_, module, in_.names->dict_);
+  if (own.is_undefined())
+    throw Error(ErrorKind::ImportError, "from-import-* object has no __dict__ and no __all__");
+  const Value names = is_dict(own) ? dict_copy(in_, as_dict(own)) : call(in_, Value(in_.types.dict), {own});
   for (uint32_t i = 0; i < as_dict(names)->used; ++i) {
     const DictEntry& entry = as_dict(names)->entries[i];
     if (!is_str(entry.key) || text_of(entry.key).starts_with('_')) continue;

@@ -51,6 +51,7 @@ class Modules {
   std::string absolute_name(const Dict* globals, std::string_view name, uint32_t level);
   // `from module import name`: attribute, then submodule; ImportError as CPython's.
   Value import_from(const Value& module, Str* name);
+  Value import_from_object(const Value& object, Str* name);
   // `from module import *` into the globals.
   void import_star(const Value& module, Dict* globals);
 

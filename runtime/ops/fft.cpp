@@ -87,6 +87,10 @@ void check_type(const Tensor& self, DType a, DType b, const char* wanted) {
   check(self.dtype() == a || self.dtype() == b, TensorErrorKind::NotImplemented, "a Fourier transform expects ", wanted,
         " but got ", scalar_type_name(self.dtype()));
 }
+// The real transforms have a last dimension, of which they keep or expect the half.
+void check_dims(const Dims& dims) {
+  check(!dims.empty(), TensorErrorKind::Runtime, "a real Fourier transform needs at least one dimension, but dim is empty");
+}
 void check_complex(const Tensor& self) { check_type(self, kComplex64, kComplex128, "complex numbers"); }
 
 struct FftC2C {
@@ -109,6 +113,7 @@ struct FftC2C {
 struct FftR2C {
   static Meta shape(const Tensor& self, Ints dim, int64_t, bool onesided) {
     check_type(self, kFloat32, kFloat64, "real numbers");
+    check_dims(wrapped(self, dim));
     const Dims dims = by_stride(self.strides(), wrapped(self, dim), 1);
     Dims sizes(self.sizes());
     if (onesided) sizes[size_t(dims.back())] = sizes[size_t(dims.back())] / 2 + 1;
@@ -145,6 +150,7 @@ struct FftC2R {
   static Meta shape(const Tensor& self, Ints dim, int64_t, int64_t last_size) {
     check_complex(self);
     const Dims dims = wrapped(self, dim);
+    check_dims(dims);
     // The other dimensions go first, and their result decides the layout of the last one's.
     Dims sizes(self.sizes()), strides(self.strides());
     const Dims leading(Ints(dims).first(dims.size() - 1));
@@ -205,6 +211,7 @@ TS_OP(_fft_r2c, "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesid
       "f[4,3,6].t, [2, 0], 2, True\n"
       "f[4,6], [0, 1], 0, False\n"
       "f[3,5].t, [0], 0, False\n"
+      "f[3], [], 0, True -> RuntimeError: a real Fourier transform needs at least one dimension, but dim is empty\n"
       "c[3], [0], 0, True -> NotImplementedError: a Fourier transform expects real numbers but got ComplexFloat");
 TS_OP(_fft_c2r, "_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor",
       "The inverse Fourier transform to real numbers.", kFunction | kInternal, FftC2R,

@@ -20,6 +20,8 @@ struct NodeObject : Object {
   CountedPtr<Node> node;
 };
 
+constexpr char kNodeLayout[] = "autograd node";
+
 void destroy(Interpreter& in, Object* self) {
   Node& node = *static_cast<NodeObject*>(self)->node;
   if (NodeRecord* record = find_node_record(node)) record->object = nullptr;
@@ -82,6 +84,7 @@ Type* node_type(Interpreter& in, const char* name_of_node, bool is_function, boo
                             .size = sizeof(NodeObject),
                             .flags = kFinalType});
   known.emplace_back(name_of_node, type);
+  type->slots.layout = kNodeLayout;
   type->slots.destroy = destroy;
   type->slots.repr = repr_node;
   type->slots.hash = hash_node;
@@ -119,7 +122,10 @@ GraphPoints points_of(Interpreter& in, const Value& v) {
       points.push_back({tensor_of(item), {}});
       continue;
     }
-    const Value node = get_attr(in, item, intern(in, "node")), output = get_attr(in, item, intern(in, "output_nr"));
+    const Value node = find_attr(in, item, intern(in, "node")), output = find_attr(in, item, intern(in, "output_nr"));
+    if (!has_layout(node, kNodeLayout) || !output.is_int() || output.as_int() < 0)
+      throw Error(ErrorKind::RuntimeError,
+                  "all inputs have to be Tensors or GradientEdges, but got " + std::string(type_name(in, item)));
     points.push_back({{}, {CountedPtr<Node>::share(&node_of(node)), static_cast<uint32_t>(output.as_int())}});
   }
   return points;
