@@ -6,6 +6,7 @@
 #include "lang/compiler/compiler.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/native_stack.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/types/str.h"
@@ -401,6 +402,8 @@ void BookedGrowth::grew(std::size_t bytes) {
   in_.check_stop();
   booked_.set(in_.heap, bytes_ += bytes);
 }
+
+std::size_t BookedGrowth::stack_left() const { return native_stack_left(); }
 
 Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode) {
   BookedGrowth growth(in);

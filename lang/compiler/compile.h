@@ -33,6 +33,7 @@ class BookedGrowth final : public Growth {
  public:
   explicit BookedGrowth(Interpreter& in) : in_(in) {}
   void grew(std::size_t bytes) override;
+  std::size_t stack_left() const override;
 
  private:
   Interpreter& in_;

@@ -18,6 +18,8 @@ namespace tessera::lang {
 class Growth {
  public:
   virtual void grew(std::size_t bytes) = 0;
+  // Bytes of the C++ stack that the parser, and those who walk its tree afterwards, may use.
+  virtual std::size_t stack_left() const { return std::size_t{8} << 20; }
 
  protected:
   ~Growth() = default;

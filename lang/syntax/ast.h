@@ -570,6 +570,7 @@ class Tree {
   Expr* expression = nullptr;  // of ParseMode::kExpression; body is empty then
 
   Arena& arena() { return arena_; }
+  const Arena& arena() const { return arena_; }
 
   // Bytes that live as long as the tree, equal text sharing its bytes.
   std::string_view intern(std::string_view text) {

@@ -27,7 +27,7 @@ const char* expression_name(const ast::Expr& expr);
 class Builder {
  public:
   Builder(const Source& source, const Tokens& tokens, ast::Tree& tree)
-      : source_(source), tokens_(tokens), tree_(tree) {}
+      : source_(source), tokens_(tokens), tree_(tree), most_levels_(most_levels(tree)) {}
 
   ast::Block file(const SyntaxNode& node) { return statements(node.all()); }
   ast::Expr* expression(const SyntaxNode& node);
@@ -174,6 +174,10 @@ class Builder {
   const Source& source_;
   const Tokens& tokens_;
   ast::Tree& tree_;
+  // On a small stack fewer than kMaxDepth: the builder and every later walker recurse with the tree.
+  static std::uint32_t most_levels(const ast::Tree& tree);
+
+  std::uint32_t most_levels_;
   std::uint32_t depth_ = 0;
 };
 

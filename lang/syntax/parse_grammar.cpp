@@ -24,6 +24,7 @@ struct State {
   std::vector<SyntaxNode> stack;
   const char* furthest;
   const char* begin;
+  const char* lowest;  // address that the C++ stack may reach; rules recurse with the text
   int lambdas = 0;
   std::size_t booked = 4096;  // nodes on the stack that the arena's owner knows of, or need not
 };
@@ -87,6 +88,9 @@ struct Control : p::normal<Rule> {
             class Input>
   static bool match(Input& in, State& state) {
     const char* first = in.current();
+    if constexpr (Trait<Rule>::kMakes != Makes::kNothing) {
+      if (static_cast<const char*>(__builtin_frame_address(0)) < state.lowest) throw TooDeep{};
+    }
     if (state.furthest < first) state.furthest = first;
     std::size_t mark = state.stack.size();
     constexpr bool kLambda = std::is_same_v<Rule, grammar::lambda>;
@@ -124,10 +128,17 @@ bool run_part(const Tokens& tokens, State& state, GrammarPart part, std::uint32_
   return false;
 }
 
+const char* lowest_address(const Arena& arena) {
+  if (arena.growth() == nullptr) return nullptr;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const std::uintptr_t left = arena.growth()->stack_left();
+  return left < here ? reinterpret_cast<const char*>(here - left) : nullptr;
+}
+
 }  // namespace
 
 GrammarResult match_grammar(const Tokens& tokens, GrammarStart start, Arena& arena) {
-  State state{arena, {}, tokens.kinds.data(), tokens.kinds.data()};
+  State state{arena, {}, tokens.kinds.data(), tokens.kinds.data(), lowest_address(arena)};
   GrammarResult result;
   try {
     bool matched = start == GrammarStart::kFile ? run<grammar::file>(tokens, state)
@@ -141,7 +152,7 @@ GrammarResult match_grammar(const Tokens& tokens, GrammarStart start, Arena& are
 }
 
 GrammarResult match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena) {
-  State state{arena, {}, tokens.kinds.data(), tokens.kinds.data()};
+  State state{arena, {}, tokens.kinds.data(), tokens.kinds.data(), lowest_address(arena)};
   GrammarResult result;
   try {
     if (run_part(tokens, state, part, begin)) result.root = arena.make<SyntaxNode>(state.stack.front());

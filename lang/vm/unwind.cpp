@@ -2,7 +2,9 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -12,6 +14,7 @@
 #include "lang/core/deadline.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/native_stack.h"
 #include "lang/core/protocol.h"
 #include "lang/core/signals.h"
 #include "lang/objects/exception.h"
@@ -28,8 +31,8 @@ namespace {
 // Address space, not memory: pages come when they are touched. A frame has about ten registers, rarely more than 250.
 constexpr size_t kStackValues = size_t{4} << 20;
 constexpr size_t kFrames = size_t{1} << 18;
-// What must be left of the C++ stack when a native calls a script: enough for the deepest chain of natives between
-// two checks, with sanitizers.
+// The part of the C++ stack that must be left when a native calls a script: enough for the deepest chain of natives between
+// two checks, with sanitizers. A quarter of a small stack has to do.
 constexpr size_t kNativeReserve = size_t{256} << 10;
 
 template <class T>
@@ -40,23 +43,42 @@ T* reserve(size_t count) {
   return static_cast<T*>(memory);
 }
 
-// The lowest address of this thread's stack, which the system takes microseconds to find.
-const char* find_stack_bottom() {
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return nullptr;
-  void* address = nullptr;
+struct StackBounds {
+  const char* bottom = nullptr;  // the lowest address
   size_t size = 0;
-  pthread_attr_getstack(&attributes, &address, &size);
+};
+
+// Of this thread, which the system takes microseconds to find.
+StackBounds find_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* address = nullptr;
+  StackBounds found;
+  pthread_attr_getstack(&attributes, &address, &found.size);
   pthread_attr_destroy(&attributes);
-  return static_cast<const char*>(address);
+  found.bottom = static_cast<const char*>(address);
+  return found;
 }
 
-const char* stack_bottom() {
-  thread_local const char* const bottom = find_stack_bottom();
-  return bottom;
+const StackBounds& stack_bounds() {
+  thread_local const StackBounds bounds = find_stack();
+  return bounds;
+}
+
+// The lowest address that natives may find when they are entered; null: unknown.
+const char* lowest_for_natives() {
+  const StackBounds& stack = stack_bounds();
+  return stack.bottom == nullptr ? nullptr : stack.bottom + std::min(kNativeReserve, stack.size / 4);
 }
 
 }  // namespace
+
+std::size_t native_stack_left() {
+  const char* const lowest = lowest_for_natives();
+  if (lowest == nullptr) return SIZE_MAX;
+  const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
+  return here > lowest ? static_cast<std::size_t>(here - lowest) : 0;
+}
 
 // Zeroed pages are Undefined values and empty frames.
 VirtualMachine::VirtualMachine(Interpreter& in)
@@ -84,17 +106,9 @@ void VirtualMachine::check_native_stack() {
   if (address < native_limit_) throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded");
 }
 
-bool VirtualMachine::has_stack(size_t bytes) {
-  const char here = 0;
-  const char* const address = &here;
-  if (top_ == nullptr || native_limit_ == nullptr) find_native_limit();
-  return native_limit_ == nullptr || (address > native_limit_ && static_cast<size_t>(address - native_limit_) > bytes);
-}
+bool VirtualMachine::has_stack(size_t bytes) { return native_stack_left() > bytes; }
 
-void VirtualMachine::find_native_limit() {
-  const char* const bottom = stack_bottom();
-  native_limit_ = bottom == nullptr ? nullptr : bottom + kNativeReserve;
-}
+void VirtualMachine::find_native_limit() { native_limit_ = lowest_for_natives(); }
 
 void VirtualMachine::throw_too_deep(Value* window, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) window[i] = Value();
