@@ -7,6 +7,7 @@
 #include "lang/objects/class_slots.h"
 #include "lang/objects/generator.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -33,11 +34,11 @@ Value sorted_function(Interpreter& in, const Args& args) {
   return list;
 }
 
-bool add_fast(Value& sum, const Value& item) {
+inline bool add_fast(Value& sum, const Value& item) {
   if (sum.is_int() && (item.is_int() || item.is_bool())) {
     int64_t result;
     if (__builtin_add_overflow(sum.as_int(), item.as_int(), &result)) return false;
-    sum = Value::integer(result);
+    sum.replace_int(result);
     return true;
   }
   if (sum.is_float() && (item.is_float() || item.is_int())) {
@@ -51,11 +52,26 @@ bool add_fast(Value& sum, const Value& item) {
   return false;
 }
 
+// Adds the numbers that a list or tuple begins with, `done` of them. True: those are all.
+bool add_numbers(Interpreter& in, Value& sum, const Value& sequence, uint32_t& done) {
+  if (!is_plain_sequence(in, sequence)) return false;
+  const bool list = is_list(sequence);
+  const Value* const items = list ? as_list(sequence)->items : as_tuple(sequence)->items;
+  const uint32_t size = list ? as_list(sequence)->size : as_tuple(sequence)->size;
+  StopBudget budget(in);
+  for (; done < size && !items[done].is_object() && add_fast(sum, items[done]); ++done) budget.take();
+  return done == size;
+}
+
 Value sum_function(Interpreter& in, const Args& args) {
   Value sum = args[1];
   if (is_str(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
+  // What is neither list nor tuple, and what comes after the first item that is no number, goes one by one.
+  uint32_t skip = 0;
+  if (add_numbers(in, sum, args[0], skip)) return sum;
   for_each(in, args[0], [&](Value item) {
-    if (!add_fast(sum, item)) sum = binary(in, BinaryOp::Add, sum, item);
+    if (skip != 0) --skip;
+    else if (!add_fast(sum, item)) sum = binary(in, BinaryOp::Add, sum, item);
   });
   return sum;
 }

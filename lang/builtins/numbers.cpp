@@ -71,7 +71,7 @@ Value chr_function(Interpreter& in, const Args& args) {
 }
 
 Value ord_function(Interpreter& in, const Args& args) {
-  if (is_bytes(args[0]) || is_byte_array(args[0])) {
+  if (!is_str(args[0]) && (is_bytes(args[0]) || is_byte_array(args[0]))) {
     const std::string_view bytes = bytes_of(args[0]);
     if (bytes.size() == 1) return Value::integer(static_cast<unsigned char>(bytes[0]));
     throw Error(ErrorKind::TypeError,
@@ -86,7 +86,7 @@ Value ord_function(Interpreter& in, const Args& args) {
                 "ord() expected a character, but string of length " + std::to_string(s->length) + " found");
   }
   const char* p = s->data;
-  return Value::integer(decode_char(p));
+  return Value::integer(s->is_ascii() ? static_cast<unsigned char>(*p) : decode_char(p));
 }
 
 constexpr NativeDef kRows[] = {

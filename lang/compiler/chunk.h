@@ -153,7 +153,11 @@ struct alignas(64) InlineCache {
   AttributeSite other;
   Str* name = nullptr;  // interned
 
-  const AttributeSite& site_for(uint32_t version) const { return site.version == version ? site : other; }
+  const AttributeSite& site_for(uint32_t version) const {
+    if (site.version == version) [[likely]]
+      return site;
+    return other;
+  }
   // The place for a new answer.
   AttributeSite& fresh() {
     other = site;

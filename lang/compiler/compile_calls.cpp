@@ -94,17 +94,20 @@ uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
 uint32_t Compiler::spread_call(ast::Call& e, int want) {
   const uint32_t mark = top_;
   const uint32_t callee = on_top(*e.callee);
-  const uint32_t list = take_temporary(e.span);
-  emit(Op::BuildList, list, list, 0, e.span);
-  // Only a star that stands alone is told of in the callee's name.
-  const bool alone = e.arguments.size() == 1;
-  for (Expr* argument : e.arguments) {
-    const uint32_t above = top_;
-    auto* star = try_as<Starred>(argument);
-    if (star != nullptr && !alone) emit(Op::ListExtend, list, value(*star->value), 0, e.span);
-    else if (star != nullptr) emit(Op::ListExtendArgs, list, value(*star->value), callee, e.span);
-    else emit(Op::ListAppend, list, value(*argument), 0, argument->span);
-    top_ = above;
+  // A star that stands alone needs no list of arguments, and is told of in the callee's name.
+  auto* const lone = e.arguments.size() == 1 ? try_as<Starred>(e.arguments[0]) : nullptr;
+  if (lone != nullptr) {
+    emit(Op::SpreadArgs, on_top(*lone->value), callee, 0, e.span);
+  } else {
+    const uint32_t list = take_temporary(e.span);
+    emit(Op::BuildList, list, list, 0, e.span);
+    for (Expr* argument : e.arguments) {
+      const uint32_t above = top_;
+      auto* star = try_as<Starred>(argument);
+      if (star != nullptr) emit(Op::ListExtend, list, value(*star->value), 0, e.span);
+      else emit(Op::ListAppend, list, value(*argument), 0, argument->span);
+      top_ = above;
+    }
   }
   if (!e.keywords.empty()) {
     const uint32_t dict = take_temporary(e.span);

@@ -312,6 +312,13 @@ uint32_t Compiler::attribute(Attribute& e, int want) {
 uint32_t Compiler::subscript(Subscript& e, int want) {
   const uint32_t mark = top_;
   const uint32_t object = value(*e.object);
+  if (auto* slice = try_as<ast::Slice>(e.index); slice != nullptr && slice->step == nullptr) {
+    const uint32_t bounds = slice_bounds(*slice);
+    top_ = mark;
+    const uint32_t to = result(want, e.span);
+    emit(Op::GetSlice, to, object, bounds, e.span);
+    return to;
+  }
   const Value constant = is<ast::Tuple>(*e.index) ? Value() : fold(*e.index);
   if (fits_operand(constant)) {
     top_ = mark;
@@ -334,15 +341,19 @@ uint32_t Compiler::subscript(Subscript& e, int want) {
   return to;
 }
 
-uint32_t Compiler::slice(ast::Slice& e, int want) {
-  const uint32_t mark = top_;
-  auto part = [&](Expr* x) {
-    if (x != nullptr) on_top(*x);
+// In two registers on top.
+uint32_t Compiler::slice_bounds(ast::Slice& e) {
+  const uint32_t first = top_;
+  for (Expr* bound : {e.lower, e.upper}) {
+    if (bound != nullptr) on_top(*bound);
     else emit(Op::LoadNone, take_temporary(e.span), 0, 0, e.span);
-  };
-  part(e.lower);
-  part(e.upper);
-  if (e.step != nullptr) part(e.step);
+  }
+  return first;
+}
+
+uint32_t Compiler::slice(ast::Slice& e, int want) {
+  const uint32_t mark = slice_bounds(e);
+  if (e.step != nullptr) on_top(*e.step);
   emit(Op::BuildSlice, mark, e.step != nullptr ? 3 : 2, 0, e.span);
   return finish(mark, want, mark, e.span);
 }

@@ -110,6 +110,10 @@ void Compiler::store(Expr& target, uint32_t from) {
     case ExprKind::kSubscript: {
       auto& subscript = as<Subscript>(target);
       const uint32_t object = value(*subscript.object);
+      if (auto* slice = try_as<ast::Slice>(subscript.index); slice != nullptr && slice->step == nullptr) {
+        emit(Op::SetSlice, object, slice_bounds(*slice), from, target.span);
+        break;
+      }
       const uint32_t index = value(*subscript.index);
       emit(Op::SetItem, object, index, from, target.span);
       break;

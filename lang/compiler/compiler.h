@@ -121,6 +121,7 @@ class Compiler : Emitter {
   uint32_t attribute(ast::Attribute& e, int want);
   uint32_t subscript(ast::Subscript& e, int want);
   uint32_t slice(ast::Slice& e, int want);
+  uint32_t slice_bounds(ast::Slice& e);
   uint32_t yield(ast::Yield& e, int want);
   uint32_t yield_from(ast::YieldFrom& e, int want);
   uint32_t comprehension(ast::Comprehension& e, int want);

@@ -20,6 +20,7 @@
 #include "lang/core/names.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/objects/weak.h"
 
@@ -77,6 +78,10 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
 void destroy_object(Object* object) noexcept {
   Interpreter& in = *object->type->owner;
   Heap& heap = in.heap;
+  if (object->type == in.types.str) {  // holds nothing, and nobody hears of its end
+    destroy_str(in, object);
+    return;
+  }
   if (heap.destroy_depth >= kMaxDestroyDepth) {
     try {
       heap.doomed.push_back(object);

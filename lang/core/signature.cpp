@@ -206,7 +206,10 @@ Signature parse_signature(Interpreter& in, std::string_view text) {
     plain = plain && p.kind <= Kind::Positional && p.check == Parameter::Check::None;
   }
   signature.plain = plain;
-  if (plain) signature.plain_count = static_cast<uint32_t>(signature.parameters.size());
+  if (plain) {
+    signature.plain_count = signature.plain_least = static_cast<uint32_t>(signature.parameters.size());
+    while (signature.plain_least > 0 && signature.parameters[signature.plain_least - 1].optional) --signature.plain_least;
+  }
   return signature;
 }
 

@@ -27,8 +27,10 @@ void move_values(Value* to, const Value* from, size_t count) noexcept {
 
 void set_capacity(Interpreter& in, List* list, size_t capacity) {
   if (capacity > 0xfffffff0u) throw Error(ErrorKind::MemoryError, std::string());
-  list->items =
-      static_cast<Value*>(in.reallocate(list->items, list->capacity * sizeof(Value), capacity * sizeof(Value)));
+  const size_t bytes = capacity * sizeof(Value);
+  list->items = static_cast<Value*>(list->items == nullptr
+                                        ? in.allocate(bytes)
+                                        : in.reallocate(list->items, list->capacity * sizeof(Value), bytes));
   list->capacity = static_cast<uint32_t>(capacity);
 }
 
@@ -102,9 +104,14 @@ void list_clear(Interpreter& in, List* list) {
 
 // Replaces list[from:to] by the given values, which are shared.
 void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Value* items, size_t count) {
-  std::vector<Value> old(std::make_move_iterator(list->items + from), std::make_move_iterator(list->items + to));
   const size_t removed = to - from;
   if (count > removed) list_reserve(in, list, list->size + (count - removed));
+  constexpr size_t kFew = 8;
+  Value few[kFew];
+  std::vector<Value> many;
+  if (removed > kFew) many.resize(removed);
+  Value* const old = removed > kFew ? many.data() : few;
+  for (size_t i = 0; i < removed; ++i) old[i] = std::move(list->items[from + i]);
   move_values(list->items + from + count, list->items + to, list->size - to);
   for (size_t i = 0; i < count; ++i) new (list->items + from + i) Value(items[i]);
   list->size = static_cast<uint32_t>(list->size - removed + count);

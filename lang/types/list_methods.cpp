@@ -20,7 +20,6 @@
 
 namespace tessera::lang {
 
-void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Value* items, size_t count);
 
 namespace {
 

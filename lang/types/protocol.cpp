@@ -2,6 +2,7 @@
 // Operators, calls and attributes are elsewhere (operators.cpp, call.cpp, attribute.cpp).
 #include "lang/core/protocol.h"
 
+#include <charconv>
 #include <cstdio>
 
 #include "lang/core/names.h"
@@ -13,6 +14,7 @@
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
+#include "lang/types/sequence.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -20,6 +22,20 @@
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
+
+namespace {
+
+// Most tuples that are compared are keys: of strings and numbers.
+Same same_tuples_quietly(Interpreter& in, const Tuple* a, const Tuple* b) noexcept {
+  if (a->size != b->size) return Same::No;
+  for (uint32_t i = 0; i < a->size; ++i) {
+    const Same same = same_quietly(in, a->items[i], b->items[i]);
+    if (same != Same::Yes) return same;
+  }
+  return Same::Yes;
+}
+
+}  // namespace
 
 RecursionGuard::RecursionGuard(Interpreter& in, const char* where) : in_(in) {
   in.check_stop();  // structures that hold themselves many times over have no end in practice
@@ -39,6 +55,10 @@ bool equals(Interpreter& in, const Value& left, const Value& right) {
     Object* b = right.as_object();
     if (a->type == in.types.str && b->type == in.types.str)
       return str_equal(static_cast<Str*>(a), static_cast<Str*>(b));
+    if (a->type == in.types.tuple && b->type == in.types.tuple) {
+      const Same same = same_tuples_quietly(in, static_cast<Tuple*>(a), static_cast<Tuple*>(b));
+      if (same != Same::Unsure) return same == Same::Yes;
+    }
   } else if (!left.is_object() && !right.is_object()) {
     const Value result = number_compare(in, CompareOp::Eq, left, right);
     return result.is_bool() && result.as_bool();
@@ -72,6 +92,7 @@ int64_t length(Interpreter& in, const Value& value) {
 
 bool contains(Interpreter& in, const Value& container, const Value& item) {
   if (container.is_object()) {
+    if (container.as_object()->type == in.types.dict) return dict_get(in, as_dict(container), item) != nullptr;
     const TypeSlots& slots = container.as_object()->type->slots;
     if (slots.contains != nullptr) return slots.contains(in, container, item);
     if (is_iterable(in, container)) {
@@ -147,6 +168,12 @@ std::string immediate_text(const Value& value) {
   }
 }
 
+Value make_int_str(Interpreter& in, int64_t value) {
+  char digits[24];
+  const auto size = static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits);
+  return make_str(in, std::string_view(digits, size), size);
+}
+
 Value checked_text(Interpreter& in, Value text, const char* method) {
   if (is_str(text)) return text;
   throw Error(ErrorKind::TypeError,
@@ -166,6 +193,7 @@ std::string default_repr(Interpreter&, const Value& value) {
 }
 
 Value repr(Interpreter& in, const Value& value) {
+  if (value.is_int()) return make_int_str(in, value.as_int());
   if (!value.is_object()) return make_str(in, immediate_text(value));
   const Type* type = value.as_object()->type;
   if (type == in.types.str) return make_str(in, quote(text_of(value)));
@@ -175,6 +203,7 @@ Value repr(Interpreter& in, const Value& value) {
 }
 
 Value str(Interpreter& in, const Value& value) {
+  if (value.is_int()) return make_int_str(in, value.as_int());
   if (!value.is_object()) return make_str(in, immediate_text(value));
   const Type* type = value.as_object()->type;
   if (type == in.types.str) return value;

@@ -80,7 +80,7 @@ SliceIndices adjust_slice(const SliceParts& parts, int64_t length) {
   const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
   r.start = parts.start.is_none() ? (down ? high : low) : clip(parts.start.as_int(), length, low, high);
   r.stop = parts.stop.is_none() ? (down ? low : high) : clip(parts.stop.as_int(), length, low, high);
-  r.count = range_length(r.start, r.stop, r.step);
+  r.count = r.step == 1 ? (r.stop > r.start ? r.stop - r.start : 0) : range_length(r.start, r.stop, r.step);
   return r;
 }
 

@@ -11,6 +11,8 @@
 
 namespace tessera::lang {
 
+struct List;
+
 // The count of a repetition: an int, a bool or an object with __index__. False: something else.
 bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
 [[noreturn]] void throw_cannot_repeat(Interpreter& in, const Value& by);  // can't multiply sequence by …
@@ -48,6 +50,8 @@ inline Same same_quietly(Interpreter& in, const Value& a, const Value& b) noexce
 Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 // [a, b] or (a, b); the sequence is asked again for each item, since a repr may change it.
 std::string repr_items(Interpreter& in, const Value& sequence, const char* open, const char* close);
+// Items [from, to) of a list become these.
+void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Value* items, size_t count);
 // Where index(value, start, stop) finds the value; -1: nowhere.
 int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, const Value& start, const Value& stop);
 int64_t count_item(Interpreter& in, const Value& sequence, const Value& value);

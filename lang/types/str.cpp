@@ -45,8 +45,14 @@ void build_offsets(Interpreter& in, Str* s) {
 Str* new_str(Interpreter& in, size_t size, size_t length) {
   check_size(size);
   look_while_making(in.interrupt);
-  Str* s = make_object<Str>(in, in.types.str, size + 1);
-  s->data = reinterpret_cast<char*>(s) + s->type->instance_size;
+  // As make_object, for a type that lives as long as the interpreter and has no attributes.
+  Str* s = new (in.heap.allocate(sizeof(Str) + size + 1)) Str();
+  s->refcount = 1;
+  s->kind = ObjectKind::Str;
+  s->flags = 0;
+  s->aux = 0;
+  s->type = in.types.str;
+  s->data = reinterpret_cast<char*>(s) + sizeof(Str);
   s->data[size] = 0;
   s->size = static_cast<uint32_t>(size);
   s->length = static_cast<uint32_t>(length);
@@ -56,7 +62,7 @@ Str* new_str(Interpreter& in, size_t size, size_t length) {
 
 void destroy_str(Interpreter& in, Object* self) {
   Str* s = static_cast<Str*>(self);
-  drop_offsets(in, s);
+  if (s->offsets != nullptr) drop_offsets(in, s);
   if (s->capacity != 0) in.deallocate(s->data, s->capacity);
   free_object(in, s, s->inline_size);
 }

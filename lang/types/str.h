@@ -56,10 +56,27 @@ inline int64_t str_hash(Str* s) noexcept {
   return s->hash;
 }
 
+// Short texts, as most keys of dicts are, take no call: up to 16 bytes are two words that may overlap.
+inline bool same_bytes(const char* a, const char* b, size_t size) noexcept {
+  const auto differ = [&](auto word) {
+    decltype(word) first_a, first_b, last_a, last_b;
+    std::memcpy(&first_a, a, sizeof word);
+    std::memcpy(&first_b, b, sizeof word);
+    std::memcpy(&last_a, a + size - sizeof word, sizeof word);
+    std::memcpy(&last_b, b + size - sizeof word, sizeof word);
+    return ((first_a ^ first_b) | (last_a ^ last_b)) != 0;
+  };
+  if (size > 16) return std::memcmp(a, b, size) == 0;
+  if (size >= 8) return !differ(uint64_t{});
+  if (size >= 4) return !differ(uint32_t{});
+  for (size_t i = 0; i < size; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
 inline bool str_equal(const Str* a, const Str* b) noexcept {
   if (a == b) return true;
   if (a->size != b->size || (a->flags & b->flags & kInterned)) return false;
-  return std::memcmp(a->data, b->data, a->size) == 0;
+  return same_bytes(a->data, b->data, a->size);
 }
 // Order of code points, which is the order of UTF-8 bytes.
 inline int str_compare(const Str* a, const Str* b) noexcept {

@@ -295,6 +295,7 @@ Value as_subclass(Interpreter& in, Type* type, Value text) {
 }
 
 Value make_from(Interpreter& in, Type* type, const Args& args) {
+  if (args.count == 1 && args.keyword_names == nullptr && type == in.types.str) return str(in, args[0]);
   constexpr std::string_view kNames[] = {"object", "encoding", "errors"};
   const uint32_t given = args.positional();
   if (given > 3)

@@ -39,8 +39,27 @@ Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
   return tuple;
 }
 
+namespace {
+
+constexpr size_t kFewItems = 16;
+
+// Without items: the maker puts a few into their places and sets the size.
+Tuple* new_small_tuple(Interpreter& in, size_t count) {
+  Tuple* const tuple = make_object<Tuple>(in, in.types.tuple, count * sizeof(Value));
+  tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + sizeof(Tuple));
+  return tuple;
+}
+
+}  // namespace
+
 Value make_tuple(Interpreter& in, const Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
+  if (count <= kFewItems) {
+    Tuple* const tuple = new_small_tuple(in, count);
+    for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(items[i]);
+    tuple->size = static_cast<uint32_t>(count);
+    return Value::adopt(tuple);
+  }
   Tuple* tuple = new_tuple(in, count);
   Value made = Value::adopt(tuple);
   in_pieces(in, count, [&](size_t i, size_t end) {
@@ -55,6 +74,12 @@ Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
 
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
+  if (count <= kFewItems) {
+    Tuple* const tuple = new_small_tuple(in, count);
+    for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(std::move(items[i]));
+    tuple->size = static_cast<uint32_t>(count);
+    return Value::adopt(tuple);
+  }
   Tuple* tuple = new_tuple(in, count);
   Value made = Value::adopt(tuple);
   in_pieces(in, count, [&](size_t i, size_t end) {

@@ -24,10 +24,15 @@ Value repr_slot(Interpreter& in, const Value& self) {
 int64_t length_slot(Interpreter&, const Value& self) { return as_tuple(self)->size; }
 
 int64_t hash_slot(Interpreter& in, const Value& self) {
-  const RecursionGuard guard(in, " while calling a Python object");
+  const Tuple& tuple = *as_tuple(self);
   TupleHash sum;
-  for (const Value& item : *as_tuple(self)) sum.add(hash(in, item));
-  return sum.finish(as_tuple(self)->size);
+  uint32_t i = 0;
+  for (; i < tuple.size && (!tuple.items[i].is_object() || is_str(tuple.items[i])); ++i)
+    sum.add(hash(in, tuple.items[i]));
+  if (i == tuple.size) return sum.finish(tuple.size);
+  const RecursionGuard guard(in, " while calling a Python object");
+  for (; i < tuple.size; ++i) sum.add(hash(in, tuple.items[i]));
+  return sum.finish(tuple.size);
 }
 
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {

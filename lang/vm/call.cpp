@@ -64,6 +64,13 @@ Function* scripted_call(Interpreter& in, const Object* object) {
   return (object->type->type_flags & kScriptClass) ? special_function(in, object->type, SpecialSlot::Call) : nullptr;
 }
 
+// Is every parameter given, and *args the only one that is not plain?
+bool takes_rest(const Code* code, uint32_t count) {
+  constexpr uint16_t kOthers = kVarKeywords | kGenerator;
+  return (code->code_flags & (kVarArgs | kOthers)) == kVarArgs && code->keyword_only == 0 && count >= code->positional &&
+         code->far_locals.empty();
+}
+
 bool has_plain_new(Interpreter& in, Type* type) {
   return type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
 }
@@ -81,7 +88,12 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   const Value keep(function);
   const bool simple = (code->code_flags & kSimpleCall) && keywords == nullptr && count <= code->positional &&
                       code->positional - count <= default_count(function);
-  if (!simple) {
+  if (!simple && keywords == nullptr && takes_rest(code, count)) {
+    Value rest = make_tuple_moving(in_, arguments + code->positional, count - code->positional);
+    for (uint32_t i = 0; arguments != window && i < code->positional; ++i) window[i] = std::move(arguments[i]);
+    window[code->positional] = std::move(rest);
+    count = code->positional + 1;
+  } else if (!simple) {
     Moved moved(arguments, count);
     bind_parameters(in_, function, moved.data(), count, keywords, window);
     count = code->near_parameters;
@@ -123,11 +135,30 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
       }
       case ObjectKind::BoundMethod: {
         const BoundMethod* method = static_cast<BoundMethod*>(object);
-        if (!is_function(method->function) && !is_native(method->function)) break;
+        if (is_function(method->function)) {
+          window[-1] = method->self;
+          Frame* next = begin_function(as_function(method->function), window - 1, window - 1, count + 1, keywords,
+                                       FrameKind::Call, result, answer);
+          if (next != nullptr) return next;
+          caller->registers[result] = std::move(answer);
+          return nullptr;
+        }
+        if (!is_native(method->function)) break;
         window[-1] = method->self;
         return begin_call(method->function, window - 1, count + 1, keywords, result);
       }
       case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
+      case ObjectKind::NativeFunction: {
+        const auto* const function = static_cast<NativeFunction*>(object);
+        if (keywords == nullptr) {
+          call_native_step(in_, function, nullptr, window, count, caller->registers[result]);
+        } else {
+          answer = call_native(in_, function, Args{window, count, keywords, function});
+          drop(window, count);
+          caller->registers[result] = std::move(answer);
+        }
+        return nullptr;
+      }
       default:
         if (Function* const method = scripted_call(in_, object)) {
           window[-1] = callee;
@@ -255,6 +286,12 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
     Value answer;
     Frame* next = begin_function(as_function(callee), window, window, count, nullptr, FrameKind::Call, result, answer);
     if (next != nullptr) return next;
+    caller->registers[result] = std::move(answer);
+    return nullptr;
+  }
+  const bool plain = !has_keywords || as_dict(keywords)->count == 0;
+  if (plain && is_native(callee) && is_tuple(positional)) {  // which stays as it is
+    Value answer = call(in_, callee, Args{as_tuple(positional)->items, as_tuple(positional)->size});
     caller->registers[result] = std::move(answer);
     return nullptr;
   }

@@ -96,7 +96,8 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
   Type* const b = type_of(in, right);
   const auto left_slot = a->slots.binary;
   auto right_slot = b->slots.binary;
-  if (a == b) right_slot = nullptr;
+  // Numbers know nothing of sequences.
+  if (a == b || (!right.is_object() && is_sequence_case(op, left))) right_slot = nullptr;
   if (right_slot != nullptr && (right_first(in, op, a, b) || right_before_sequence(op, left, right))) {
     Value answer = right_slot(in, op, right, left, true, dying);
     if (!answer.is(in.not_implemented)) return answer;

@@ -174,12 +174,16 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
   }
 }
 
-void list_extend_step(Interpreter& in, const Value& list, const Value& iterable, const Value* callee) {
+void spread_step(Interpreter& in, Value& iterable, const Value& callee) {
   if (!is_iterable(in, iterable)) {
-    if (callee != nullptr) {
-      throw_error(ErrorKind::TypeError, "%s argument after * must be an iterable, not %s",
-                  callee_text(in, *callee).c_str(), name_of_type(in, iterable).c_str());
-    }
+    throw_error(ErrorKind::TypeError, "%s argument after * must be an iterable, not %s",
+                callee_text(in, callee).c_str(), name_of_type(in, iterable).c_str());
+  }
+  iterable = list_from(in, iterable);
+}
+
+void list_extend_step(Interpreter& in, const Value& list, const Value& iterable) {
+  if (!is_iterable(in, iterable)) {
     throw_error(ErrorKind::TypeError, "Value after * must be an iterable, not %s", name_of_type(in, iterable).c_str());
   }
   list_extend(in, as_list(list), iterable);
@@ -390,12 +394,39 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
   *operands = std::move(made);
 }
 
+namespace {
+
+constexpr uint32_t kFewArguments = 5;
+
+bool takes_defaults(const NativeFunction* function, const Value* window, uint32_t count) {
+  const Signature* const signature = function->signature;
+  if (signature == nullptr || count < signature->plain_least || count >= signature->plain_count) return false;
+  if (signature->plain_count > kFewArguments) return false;
+  return function->owner == nullptr || (window[0].is_object() && window[0].as_object()->type == function->owner);
+}
+
+// d.get(key), s.split(): the arguments move to where their defaults have room behind them.
+void call_with_defaults(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                        Value& target) {
+  const Signature& signature = *function->signature;
+  Value values[kFewArguments];
+  for (uint32_t i = 0; i < count; ++i) values[i] = std::move(window[i]);
+  for (uint32_t i = count; i < signature.plain_count; ++i) values[i] = signature.parameters[i].default_value;
+  Value answer = function->function(in, {values, signature.plain_count, nullptr, function});
+  if (callee != nullptr) *callee = Value();
+  target = std::move(answer);
+}
+
+}  // namespace
+
 void call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
   // `list.append(x, y)` names its own self: what is not certainly of the owner's type goes through the check.
   const bool certain =
       function->signature != nullptr && function->signature->plain_count == count &&
       (function->owner == nullptr || (window[0].is_object() && window[0].as_object()->type == function->owner));
+  if (!certain && count < kFewArguments && takes_defaults(function, window, count))
+    return call_with_defaults(in, function, callee, window, count, target);
   const Args args{window, count, nullptr, function};
   Value answer = certain ? function->function(in, args) : call_native(in, function, args);
   for (uint32_t i = 0; i < count; ++i) window[i] = Value();

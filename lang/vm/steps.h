@@ -35,6 +35,9 @@ enum class Step : uint8_t { Done, Raised, Entered };
 Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
                    uint32_t c, Value& raised);
 Step get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised);
+// The bounds of a slice become the slice itself, in the first one's register, where more than lists, tuples and strings are cut.
+Step get_slice_step(Interpreter& in, Frame* frame, Word w, Value& raised);
+bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const Value& value);  // false: now it is
 // R[A][R[B]] = R[C] and del R[A][R[B]] of a script's class; false: nothing was done.
 [[nodiscard]] bool enter_set_item_step(Interpreter& in, Frame* frame, Word w);
 [[nodiscard]] bool enter_del_item_step(Interpreter& in, Frame* frame, Word w);
@@ -46,11 +49,17 @@ void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunc
 void take_attribute_step(Value& target, Value& object, const Value& attribute);
 
 // Of ints, j > 0: rounded down.
+// Numbers without a sign that fit 32 bits, which most are, take a shorter division.
+inline bool divide_shortly(int64_t i, int64_t j) { return (static_cast<uint64_t>(i | j) >> 32) == 0; }
 inline int64_t floor_remainder(int64_t i, int64_t j) {
+  if (divide_shortly(i, j)) [[likely]]
+    return static_cast<uint32_t>(i) % static_cast<uint32_t>(j);
   const int64_t m = i % j;
   return m < 0 ? m + j : m;
 }
 inline int64_t floor_quotient(int64_t i, int64_t j) {
+  if (divide_shortly(i, j)) [[likely]]
+    return static_cast<uint32_t>(i) / static_cast<uint32_t>(j);
   const int64_t q = i / j;
   return i % j < 0 ? q - 1 : q;
 }
@@ -74,8 +83,9 @@ void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count
 void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pairs);
 void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t count);
 void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool has_spec);
-// `callee` null: a display; else f(*iterable), f(**other).
-void list_extend_step(Interpreter& in, const Value& list, const Value& iterable, const Value* callee);
+// `callee` null: a display; else f(**other).
+void list_extend_step(Interpreter& in, const Value& list, const Value& iterable);
+void spread_step(Interpreter& in, Value& iterable, const Value& callee);  // f(*iterable)
 void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee);
 // `take`: the source is a temporary.
 void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count);

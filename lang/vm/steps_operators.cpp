@@ -6,7 +6,10 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "lang/types/sequence.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 #include "lang/objects/class_slots.h"
 #include "lang/vm/special.h"
 #include "lang/vm/steps.h"
@@ -88,7 +91,7 @@ struct Pair {
   uint32_t b, c;
 };
 
-Pair operands_of(const Frame* frame, Word w, Operands operands, const Value& number) {
+inline Pair operands_of(const Frame* frame, Word w, Operands operands, const Value& number) {
   const Value* const registers = frame->registers;
   const Value* const constants = frame->code->constants.data();
   const uint32_t b = b_of(w), c = c_of(w);
@@ -247,6 +250,61 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
 Step get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised) {
   return get_item_step(in, frame, a_of(w), frame->registers[b_of(w)], b_of(w), Value::integer(sc_of(w)), kNoRegister,
                        raised);
+}
+
+namespace {
+
+bool are_plain_bounds(const Value* bounds) {
+  return (bounds[0].is_int() || bounds[0].is_none()) && (bounds[1].is_int() || bounds[1].is_none());
+}
+
+// Undefined: of another type.
+Value plain_slice(Interpreter& in, const Value& object, const Value* bounds) {
+  const Type* const type = object.as_object()->type;
+  const auto range = [&](uint32_t size) { return adjust_slice({bounds[0], bounds[1], 1}, size); };
+  if (type == in.types.list) {
+    const SliceIndices r = range(as_list(object)->size);
+    return make_list(in, as_list(object)->items + r.start, static_cast<size_t>(r.count));
+  }
+  if (type == in.types.str) {
+    const SliceIndices r = range(as_str(object)->length);
+    return str_slice(in, as_str(object), static_cast<uint32_t>(r.start), static_cast<uint32_t>(r.start + r.count));
+  }
+  if (type == in.types.tuple) {
+    const SliceIndices r = range(as_tuple(object)->size);
+    if (r.count == as_tuple(object)->size) return object;
+    return make_tuple(in, as_tuple(object)->items + r.start, static_cast<size_t>(r.count));
+  }
+  return Value();
+}
+
+}  // namespace
+
+Step get_slice_step(Interpreter& in, Frame* frame, Word w, Value& raised) {
+  Value* const registers = frame->registers;
+  const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
+  if (registers[b].is_object() && are_plain_bounds(registers + c)) {
+    Value answer = plain_slice(in, registers[b], registers + c);
+    if (!answer.is_undefined()) {
+      drop_operands(frame, a, b, kNoRegister);
+      registers[a] = std::move(answer);
+      return Step::Done;
+    }
+  }
+  build_slice_step(in, registers + c, 2);
+  return get_item_step(in, frame, a, registers[b], b, registers[c], c, raised);
+}
+
+bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const Value& value) {
+  const auto is_list = [&](const Value& v) { return v.is_object() && v.as_object()->type == in.types.list; };
+  if (is_list(object) && is_list(value) && !object.is(value) && are_plain_bounds(bounds)) {
+    const SliceIndices r = adjust_slice({bounds[0], bounds[1], 1}, as_list(object)->size);
+    list_replace(in, as_list(object), static_cast<size_t>(r.start), static_cast<size_t>(std::max(r.start, r.stop)),
+                 as_list(value)->items, as_list(value)->size);
+    return true;
+  }
+  build_slice_step(in, bounds, 2);
+  return false;
 }
 
 bool enter_set_item_step(Interpreter& in, Frame* frame, Word w) {

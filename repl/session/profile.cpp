@@ -173,7 +173,8 @@ constexpr std::pair<Op, const char*> kOperators[] = {
     {Op::ModK, "%"},      {Op::PowK, "**"},    {Op::KAdd, "+"},      {Op::KSub, "-"},      {Op::KMul, "*"},
     {Op::KTrueDiv, "/"},  {Op::Neg, "-"},      {Op::And, "&"},       {Op::Or, "|"},        {Op::Lt, "<"},
     {Op::Le, "<="},       {Op::Eq, "=="},      {Op::Ne, "!="},       {Op::Gt, ">"},        {Op::Ge, ">="},
-    {Op::Contains, "in"}, {Op::GetItem, "[]"}, {Op::GetItemI, "[]"}, {Op::GetItemK, "[]"}, {Op::SetItem, "[]="}};
+    {Op::Contains, "in"}, {Op::GetItem, "[]"}, {Op::GetItemI, "[]"}, {Op::GetItemK, "[]"}, {Op::SetItem, "[]="},
+    {Op::GetSlice, "[]"}, {Op::SetSlice, "[]="}};
 
 bool is_call(Op op) {
   return op == Op::Call || op == Op::CallKeywords || op == Op::CallSpread || op == Op::CallMethod ||

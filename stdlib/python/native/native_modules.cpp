@@ -36,6 +36,7 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_codec", fill_codec);
   in.add_native_module("_images", fill_images);
   in.add_native_module("_ast", fill_ast);
+  in.add_native_module("_pickle_parts", fill_pickle);
 }
 
 }  // namespace tessera::stdlib

@@ -40,6 +40,7 @@ void fill_ast(Interpreter& in, Module& module);
 void fill_images(Interpreter& in, Module& module);
 void fill_unicode_names(Interpreter& in, Module& module);
 void fill_codec(Interpreter& in, Module& module);
+void fill_pickle(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
 void add_native_modules(Interpreter& in);
