@@ -73,6 +73,7 @@ lang::Limits limits_of(const tsr_options& options) {
   limits.files = limits.imports_of_files = (options.grants & TSR_GRANT_FILES) != 0;
   limits.clock = (options.grants & TSR_GRANT_CLOCK) != 0;
   limits.environment = (options.grants & TSR_GRANT_ENVIRONMENT) != 0;
+  limits.code = (options.grants & TSR_GRANT_CODE) != 0;
   limits.processes = (options.grants & TSR_GRANT_PROCESSES) != 0;
   return limits;
 }

@@ -68,6 +68,7 @@ void add_builtins(Interpreter& in, Module& module) {
   add_iteration_functions(in, module);
   add_output_functions(in, module);
   add_scope_functions(in, module);
+  add_code_functions(in, module);
 }
 
 }  // namespace tessera::lang

@@ -15,6 +15,7 @@ void add_object_functions(Interpreter& in, Module& module);     // getattr, isin
 void add_iteration_functions(Interpreter& in, Module& module);  // sorted, sum, min, iter …
 void add_output_functions(Interpreter& in, Module& module);     // print, input, open
 void add_scope_functions(Interpreter& in, Module& module);      // globals, locals, vars, dir
+void add_code_functions(Interpreter& in, Module& module);       // eval, exec, compile, __import__, breakpoint
 void make_lazy_iterator_types(Interpreter& in);                 // enumerate, zip, map, filter, reversed
 
 // A builtin of this name, or null. The classes of exceptions and bytes are made, and put into the module, when they are
@@ -22,6 +23,9 @@ void make_lazy_iterator_types(Interpreter& in);                 // enumerate, zi
 const Value* find_builtin(Interpreter& in, Str* name);
 std::vector<std::string_view> late_builtin_names();
 void complete_builtins(Interpreter& in);  // makes them all
+
+// The builtin __import__: what the import statement calls, unless the program has replaced it.
+Value import_function(Interpreter& in, const Args& args);
 
 // What help(object) prints: the signature or class, and the docstring.
 std::string help_text(Interpreter& in, const Value& object);

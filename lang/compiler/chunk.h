@@ -132,6 +132,8 @@ enum CodeFlags : uint16_t {
   kClassBody = 8,  // R[0] is the class's namespace dict
   kModuleBody = 16,
   kLambda = 32,
+  kNamesInMapping = 128,   // a body of eval, exec or single: R[0] is the mapping that holds its names
+  kTextAnnotations = 256,  // compiled under from __future__ import annotations
   kSimpleCall = 64,  // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
 };
 
@@ -185,6 +187,7 @@ struct Code : Object {
   Str* qualname = nullptr;  // "Outer.method", "f.<locals>.g"
   Value doc;                // the docstring or None
   Span span;                // the def's first line
+  uint32_t first = 0;       // offset of the first decorator, or of the def
   uint16_t code_flags = 0;
 
   uint32_t positional_only = 0;  // counts
@@ -215,6 +218,7 @@ struct Cell : GcObject {
 struct Function : GcObject {
   Code* code = nullptr;      // owned
   Dict* globals = nullptr;   // owned: the module's dict
+  Dict* builtins = nullptr;  // owned: those that globals['__builtins__'] names, else the interpreter's
   Cell** closure = nullptr;  // owned, code->captures.size() of them
   Str* name = nullptr;       // owned
   Str* qualname = nullptr;   // owned
@@ -237,7 +241,10 @@ inline bool is_function(const Value& v) noexcept {
 
 // An empty Code; the compiler fills it in.
 Code* new_code(Interpreter& in);
-Value make_function(Interpreter& in, Code* code, Dict* globals);
+// `builtins` null: those that the globals name.
+Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins = nullptr);
+// What code with these globals has as its builtins: globals['__builtins__'], a dict or module, else the interpreter's.
+Dict* builtins_for(Interpreter& in, Dict* globals);
 Value make_bound_method(Interpreter& in, const Value& function, const Value& self);
 Value make_cell(Interpreter& in, Value value);
 

@@ -42,6 +42,7 @@ Compiler::Compiler(CompileUnit& unit, Scope& scope, Compiler* outer, std::string
   code_->name = intern(in_, name);
   code_->qualname = intern(in_, qualified(name));
   code_->doc = Value::none();
+  if (unit_.text_annotations) code_->code_flags |= kTextAnnotations;
   code_->span = first_line(*unit.source, span);
   first_temporary_ = top_ = scope.register_count;
   code_->first_temporary = first_temporary_;
@@ -77,13 +78,19 @@ void Compiler::emit_return(Op op, uint32_t reg, Span span) {
 // ---- Kinds of code ---------------------------------------------------------------------------------------------------
 
 Value Compiler::compile_module() {
-  code_->code_flags = kModuleBody;
+  code_->code_flags |= kModuleBody;
+  if (in_mapping(own_scope_)) {
+    code_->code_flags |= kNamesInMapping | kSimpleCall;
+    code_->positional_only = code_->positional = code_->near_parameters = 1;
+    code_->parameters.push_back(intern(in_, ".namespace"));
+    assigned_.set(0);
+  }
   const Span span{0, static_cast<uint32_t>(unit_.source->text().size())};
   if (unit_.tree.expression != nullptr) {
     emit_return(Op::Return, value(*unit_.tree.expression), unit_.tree.expression->span);
     return held_;
   }
-  if (unit_.mode == CompileMode::Module) {
+  if (unit_.options.mode == CompileMode::Module) {
     body_with_doc(unit_.tree.body);
     return done(span);
   }
@@ -102,23 +109,26 @@ Value Compiler::compile_module() {
 // The docstring of a module or class is stored under __doc__; that of a function belongs to its code.
 void Compiler::body_with_doc(Block body) {
   if (own_scope_.has_annotations) {
-    const uint32_t reg = take_temporary({});
     const Span span = body.front()->span;
-    emit(Op::BuildDict, reg, reg, 0, span);
-    if (own_scope_.kind == ScopeKind::Class) emit_name(Op::StoreName, reg, 0, 0, "__annotations__", {span});
-    else emit_name(Op::StoreGlobal, reg, 0, 0, "__annotations__", {span});
-    --top_;
+    const uint32_t reg = top_;
+    if (own_scope_.kind == ScopeKind::Module && in_mapping(own_scope_)) {
+      intrinsic(IntrinsicId::SetupAnnotations, take_temporary(span), span);  // they may be there already
+    } else {
+      emit(Op::BuildDict, take_temporary(span), reg, 0, span);
+      if (in_mapping(own_scope_)) emit_name(Op::StoreName, reg, 0, 0, "__annotations__", {span});
+      else emit_name(Op::StoreGlobal, reg, 0, 0, "__annotations__", {span});
+    }
+    clear_from(reg, 1, span);
+    top_ = reg;
   }
-  if (const StringLiteral* doc = docstring(body)) {
-    const Value text = in_.host().flags.optimize > 1 ? Value::none() : make_str(in_, doc->value);
-    if (text.is_none()) {
-      // -OO keeps no docstrings
-    } else if (own_scope_.kind == ScopeKind::Function) {
+  if (const StringLiteral* doc = unit_.options.optimize > 1 ? nullptr : docstring(body)) {
+    const Value text = make_str(in_, doc->value);
+    if (own_scope_.kind == ScopeKind::Function) {
       code_->doc = text;
     } else {
       const uint32_t reg = take_temporary(doc->span);
       load_constant(reg, text, doc->span);
-      if (own_scope_.kind == ScopeKind::Class) emit_name(Op::StoreName, reg, 0, 0, "__doc__", {doc->span});
+      if (in_mapping(own_scope_)) emit_name(Op::StoreName, reg, 0, 0, "__doc__", {doc->span});
       else emit_name(Op::StoreGlobal, reg, 0, 0, "__doc__", {doc->span});
       --top_;
     }
@@ -258,14 +268,6 @@ void Compiler::check_set(const Symbol& s, Span span) {
   if (!never_sure_.test(s.index)) assigned_.set(s.index);
 }
 
-// What the language leaves out, named when it is compiled.
-void Compiler::refuse_name(std::string_view name, Span span) {
-  if (name != "eval" && name != "exec" && name != "compile" && name != "__import__" && name != "breakpoint") return;
-  const Symbol* at_module = unit_.scopes.module().find(name);
-  if ((at_module != nullptr && at_module->bound) || unit_.has_star_import) return;
-  throw CompileError{span, "'" + std::string(name) + "' is not supported: it is left out of the language"};
-}
-
 void Compiler::load_variable(const Symbol& s, uint32_t to, Span span) {
   const bool in_class = scope_->kind == ScopeKind::Class;
   switch (s.kind) {
@@ -282,7 +284,6 @@ void Compiler::load_variable(const Symbol& s, uint32_t to, Span span) {
     case VariableKind::FarCell:
     case VariableKind::FarFree: return load_far(s, to, span);
     default:
-      refuse_name(s.name, span);
       if (in_class && !s.declared_global) return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
       return emit_name(Op::LoadGlobal, to, 0, 0, s.name, {span});
   }
@@ -310,6 +311,7 @@ void Compiler::load_far(const Symbol& s, uint32_t to, Span span) {
 }
 
 uint32_t Compiler::name_value(std::string_view name, Span span, int want) {
+  if (name == "__debug__" && unit_.options.optimize >= 1) return constant_value(Value::boolean(false), want, span);
   const Symbol& s = symbol(name);
   if (want == kAnywhere && s.kind == VariableKind::Register && !s.walrus) {
     check_set(s, span);
@@ -382,7 +384,6 @@ void find_imports(CompileUnit& unit) {
       throw CompileError{import->span, "from __future__ imports must occur at the beginning of the file"};
     }
     if (import == nullptr) continue;
-    if (import->star) unit.has_star_import = true;
     if (import->module.text != "__future__") continue;
     for (const ImportAlias& alias : import->names) unit.text_annotations |= alias.name.text == "annotations";
   }
@@ -390,8 +391,9 @@ void find_imports(CompileUnit& unit) {
 
 }  // namespace
 
-Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& tree, CompileMode mode) {
-  CompileUnit unit{in, std::move(source), tree, resolve(tree), mode};
+Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& tree, const CompileOptions& options) {
+  CompileUnit unit{in, std::move(source), tree, resolve(tree, options.names_in_mapping), options, options.text_annotations};
+  if (options.optimize < 0) unit.options.optimize = in.host().flags.optimize;
   find_imports(unit);
   Compiler compiler(unit, unit.scopes.module(), nullptr, "<module>", {0, 0});
   Value code = compiler.compile_module();
@@ -405,13 +407,28 @@ void BookedGrowth::grew(std::size_t bytes) {
 
 std::size_t BookedGrowth::stack_left() const { return native_stack_left(); }
 
-Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode) {
+namespace {
+
+// The one statement of single mode may not be followed by others on lines of their own.
+void check_single(const Source& source, Block body) {
+  if (body.empty()) throw CompileError{Span{0, 0}, "invalid syntax"};
+  for (size_t i = 1; i < body.size(); ++i) {
+    const std::string_view between = source.text({body[i - 1]->span.end, body[i]->span.begin});
+    if (between.find('\n') == std::string_view::npos) continue;
+    throw CompileError{body[0]->span, "multiple statements found while compiling a single statement"};
+  }
+}
+
+}  // namespace
+
+Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options) {
   BookedGrowth growth(in);
   ParseResult parsed =
-      parse(*source, mode == CompileMode::Expression ? ParseMode::kExpression : ParseMode::kFile, &growth);
+      parse(*source, options.mode == CompileMode::Expression ? ParseMode::kExpression : ParseMode::kFile, &growth);
   if (!parsed) throw_syntax_error(in, *source, *parsed.error);
   try {
-    Value code = Value::adopt(compile_tree(in, source, *parsed.tree, mode));
+    if (options.shows_values) check_single(*source, parsed.tree->body);
+    Value code = Value::adopt(compile_tree(in, source, *parsed.tree, options));
     in.check_stop(0);  // a text without loops and calls has no safe point of its own
     return code;
   } catch (const CompileError& error) {

@@ -21,12 +21,23 @@ enum class CompileMode : uint8_t {
   Expression,   // returns the value
 };
 
+struct CompileOptions {
+  CompileOptions(CompileMode m) : mode(m) {}  // NOLINT: a mode alone is the usual way to say it
+  CompileMode mode;
+  // The names of the outermost code live in a mapping that its caller passes (kNamesInMapping): eval, exec and single mode.
+  bool names_in_mapping = false;
+  bool text_annotations = false;  // as under from __future__ import annotations
+  bool shows_values = false;      // single mode: expression statements of the outermost code go to sys.displayhook
+  int optimize = -1;  // 1: without assert statements and with __debug__ False; 2: without docstrings; -1: as the program is run
+};
+
 // Throws CompileError (resolve.h) where the text means nothing.
-Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, ast::Tree& tree, CompileMode mode);
+Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, ast::Tree& tree,
+                   const CompileOptions& options);
 
 // Parses, resolves, compiles; a mistake in the text is thrown as the SyntaxError (IndentationError …) of the language.
 // Answers a Code object, owned.
-Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, CompileMode mode);
+Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options);
 
 // What a text is parsed into, booked against the limit of memory; a safe point every now and then.
 class BookedGrowth final : public Growth {

@@ -21,6 +21,10 @@ void Compiler::block(Block statements) {
 }
 
 void Compiler::operator()(ExpressionStmt& s) {
+  if (unit_.options.shows_values && own_scope_.kind == ScopeKind::Module) {
+    const uint32_t shown = intrinsic(IntrinsicId::Display, on_top(*s.value), s.value->span);
+    return clear_from(shown, 1, s.value->span);
+  }
   if (is<StringLiteral>(*s.value) || is<Constant>(*s.value) || is<IntLiteral>(*s.value) || is<FloatLiteral>(*s.value))
     return;
   const uint32_t reg = value(*s.value);
@@ -207,7 +211,7 @@ void Compiler::annotate(AnnotatedAssignStmt& s) {
   if (s.simple) {
     const std::string_view name = mangled(as<Name>(*s.target).name);
     const uint32_t dict = take_temporary(s.span);
-    if (own_scope_.kind == ScopeKind::Class) emit_name(Op::LoadName, dict, 0, 0, "__annotations__", {s.span});
+    if (in_mapping(own_scope_)) emit_name(Op::LoadName, dict, 0, 0, "__annotations__", {s.span});
     else emit_name(Op::LoadGlobal, dict, 0, 0, "__annotations__", {s.span});
     const uint32_t key = constant_value(Value(static_cast<Object*>(name_text(name))), kOnTop, s.span);
     emit(Op::SetItem, dict, key, reg, s.span);
@@ -373,7 +377,7 @@ void Compiler::operator()(RaiseStmt& s) {
 }
 
 void Compiler::operator()(AssertStmt& s) {
-  if (in_.host().flags.optimize > 0) return;
+  if (unit_.options.optimize > 0) return;
   Label fine;
   condition(*s.condition, true, fine);
   const Assigned before = assigned_;
@@ -428,6 +432,8 @@ void Compiler::operator()(ImportFromStmt& s) {
   constant_value(make_tuple(in_, names.data(), names.size()), kOnTop, s.span);
   const uint32_t module = intrinsic(IntrinsicId::ImportName, mark, s.span);
   if (s.star) {
+    if (in_mapping(own_scope_)) emit(Op::Copy, take_temporary(s.span), 0, 0, s.span);
+    else emit(Op::LoadNone, take_temporary(s.span), 0, 0, s.span);
     intrinsic(IntrinsicId::ImportStar, module, s.span);
     return;
   }

@@ -32,9 +32,8 @@ struct CompileUnit {
   std::shared_ptr<const Source> source;
   ast::Tree& tree;
   Scopes scopes;
-  CompileMode mode = CompileMode::Module;
+  CompileOptions options{CompileMode::Module};
   bool text_annotations = false;  // from __future__ import annotations
-  bool has_star_import = false;
 };
 
 class Compiler : Emitter {
@@ -161,7 +160,10 @@ class Compiler : Emitter {
   void remove(ast::Expr& target);
   void annotate(ast::AnnotatedAssignStmt& s);
   uint32_t annotation(ast::Expr& e);
-  void refuse_name(std::string_view name, Span span);
+  // Whether the names of the scope live in the mapping R[0]: class bodies, and the outermost code of eval and exec.
+  bool in_mapping(const Scope& scope) const {
+    return scope.kind == ScopeKind::Class || (scope.kind == ScopeKind::Module && unit_.options.names_in_mapping);
+  }
 
   // --- statements
   void block(ast::Block statements);

@@ -443,7 +443,8 @@ class NameCollector {
 // Second pass: where each name of each scope lives.
 class Linker {
  public:
-  Linker(Tree& tree, Scopes& scopes) : scopes_(scopes), class_name_(tree.intern("__class__")) {}
+  Linker(Tree& tree, Scopes& scopes, bool names_in_mapping)
+      : scopes_(scopes), class_name_(tree.intern("__class__")), names_in_mapping_(names_in_mapping) {}
 
   void run() {
     for (auto& scope : scopes_.all) {
@@ -494,7 +495,15 @@ class Linker {
   }
 
   void place_locals(Scope& scope) {
-    if (scope.kind == ScopeKind::Module) return;
+    if (scope.kind == ScopeKind::Module) {
+      if (!names_in_mapping_) return;
+      scope.locals.push_back({});
+      scope.register_count = 1;
+      for (Symbol& symbol : scope.symbols) {
+        if (!symbol.declared_global) symbol.kind = VariableKind::ClassName;
+      }
+      return;
+    }
     if (scope.kind == ScopeKind::Class) {
       scope.locals.push_back({});  // R[0] is the namespace
       if (scope.needs_class_cell) scope.locals.push_back(class_name_);
@@ -601,6 +610,7 @@ class Linker {
 
   Scopes& scopes_;
   std::string_view class_name_;
+  bool names_in_mapping_;
 };
 
 }  // namespace
@@ -613,10 +623,10 @@ std::string_view mangle(Tree& tree, std::string_view class_name, std::string_vie
   return tree.intern("_" + std::string(class_name.substr(first)) + std::string(name));
 }
 
-Scopes resolve(Tree& tree) {
+Scopes resolve(Tree& tree, bool names_in_mapping) {
   Scopes scopes;
   NameCollector(tree, scopes).run();
-  Linker(tree, scopes).run();
+  Linker(tree, scopes, names_in_mapping).run();
   return scopes;
 }
 

@@ -31,7 +31,7 @@ enum class VariableKind : uint8_t {
   Cell,      // the cell in R[index]
   Free,      // closure[index]
   Global,
-  ClassName,  // in the namespace dict of a class body
+  ClassName,  // in the mapping R[0]: of a class body, or of the outermost code of eval and exec
   // Note [Far variables] in opcodes.def:
   FarRegister,  // R[index]
   FarCell,      // the cell in R[index]
@@ -89,8 +89,8 @@ struct Scopes {
   Scope& module() { return *all[0]; }
 };
 
-// Throws CompileError.
-Scopes resolve(ast::Tree& tree);
+// Throws CompileError. `names_in_mapping`: R[0] of the module's code is a mapping with its names.
+Scopes resolve(ast::Tree& tree, bool names_in_mapping = false);
 
 // `__name` inside of class C is `_C__name`.
 std::string_view mangle(ast::Tree& tree, std::string_view class_name, std::string_view name);

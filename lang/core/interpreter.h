@@ -51,6 +51,7 @@ struct Limits {
   uint32_t open_files = 0;     // at the same time
   uint64_t output_bytes = 0;
   bool files = false, environment = false, clock = false, imports_of_files = false, processes = false, entropy = false;
+  bool code = false;       // eval, exec, compile: programs that are made while the program runs
   std::string files_root;  // with `files`: what is not below it is not there; empty: no root
 };
 
@@ -71,6 +72,7 @@ class Interpreter {
   // Bits (signals.h), set by other threads, signal handlers, the clock and the allocator, and heard at safe points: backward
   // jumps and calls of scripts, each item that a native pulls (next), each kernel's piece of work.
   std::atomic<uint32_t> interrupt{0};
+  uint32_t keys_versions = 1;  // the last one given to a dict of globals (dict_enroll)
   int64_t countdown = 0;  // steps until the limit of steps is looked at
 
   // A safe point in C++, where `steps` steps' work has been done since the last one. It may collect, run handlers of signals

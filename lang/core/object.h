@@ -45,6 +45,7 @@ enum ObjectFlags : uint8_t {
   kInterned = 4,           // Str: the one string with this text; equality is identity
   kFinalized = 8,          // its __del__ has run
   kWeaklyReferenced = 16,  // weak references to it stand in the interpreter's table (weak.h)
+  kGlobals = 32,           // Dict: code caches places in it, so its keys_version is unique among such dicts (dict_enroll)
 };
 
 struct Object {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lang/objects/attribute.h"
+#include "lang/objects/module.h"
 #include "lang/compiler/chunk.h"
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
@@ -63,6 +64,7 @@ void destroy_function(Interpreter& in, Object* object) {
   if (f->closure != nullptr) in.deallocate(f->closure, cells_of(f) * sizeof(Cell*));
   release(f->code);
   release(f->globals);
+  release(f->builtins);
   release(f->name);
   release(f->qualname);
   free_object(in, f);
@@ -71,6 +73,7 @@ void destroy_function(Interpreter& in, Object* object) {
 void traverse_function(Object* object, Visitor& visitor) {
   const Function* f = static_cast<Function*>(object);
   visitor(static_cast<Object*>(f->globals));
+  visitor(static_cast<Object*>(f->builtins));
   visitor(f->module);
   visitor(f->doc);
   visitor(f->defaults);
@@ -336,11 +339,23 @@ Type* made_type(Interpreter& in, Type*& place, const char* name, ObjectKind kind
 
 Code* new_code(Interpreter& in) { return make_object<Code>(in, in.types.code); }
 
-Value make_function(Interpreter& in, Code* code, Dict* globals) {
+Dict* builtins_for(Interpreter& in, Dict* globals) {
+  const Value* named = dict_get_str(globals, in.names->builtins_);
+  if (named == nullptr || !named->is_object()) return in.vm().builtins();
+  Dict* found = in.vm().builtins();
+  if (named->as_object()->kind == ObjectKind::Module) found = static_cast<Module*>(named->as_object())->dict;
+  else if (is_dict(*named)) found = as_dict(*named);
+  dict_enroll(in, found);
+  return found;
+}
+
+Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins) {
   Function* const f = make_object<Function>(in, in.types.function);
   Value made = Value::adopt(f);
   f->code = retained(code);
   f->globals = retained(globals);
+  dict_enroll(in, globals);
+  f->builtins = retained(builtins != nullptr ? builtins : builtins_for(in, globals));
   f->name = retained(code->name);
   f->qualname = retained(code->qualname);
   f->doc = code->doc.is_undefined() ? Value::none() : code->doc;

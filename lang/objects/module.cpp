@@ -349,12 +349,10 @@ Value Modules::import_from_object(const Value& object, Str* name) {
                      "cannot import name '" + std::string(name->view()) + "' from " + called + " (unknown location)");
 }
 
-Value Modules::import_from(const Value& module, Str* name) {
-  Value found = find_attr(in_, module, name);
-  if (!found.is_undefined()) return found;
-  if (!is_module(module)) return import_from_object(module, name);
-  const Module* from = static_cast<Module*>(module.as_object());
-  const std::string full = std::string(from->name->view()) + "." + std::string(name->view());
+// The module `name` of a package; Undefined where there is none.
+Value Modules::import_submodule(const Value& package, Str* name) {
+  const std::string full =
+      std::string(as_module(package)->name->view()) + "." + std::string(name->view());
   if (const Value* ready = dict_get_text(table_, full)) return *ready;
   try {
     return import(full);
@@ -365,6 +363,15 @@ Value Modules::import_from(const Value& module, Str* name) {
                          text_of(as_exception(thrown.exception)->fields[1]) == full;
     if (!missing) throw;
   }
+  return Value();
+}
+
+Value Modules::import_from(const Value& module, Str* name) {
+  Value found = find_attr(in_, module, name);
+  if (!found.is_undefined()) return found;
+  if (!is_module(module)) return import_from_object(module, name);
+  const Module* from = as_module(module);
+  if (Value submodule = import_submodule(module, name); !submodule.is_undefined()) return submodule;
   throw_import_error(in_, ErrorKind::ImportError, Value(from->name),
                      "cannot import name '" + std::string(name->view()) + "' from " +
                          (is_initialising(from) ? "partially initialized module " : "") + "'" +
@@ -373,7 +380,11 @@ Value Modules::import_from(const Value& module, Str* name) {
                          module_place(in_, from->dict) + ")");
 }
 
-void Modules::import_star(const Value& module, Dict* globals) {
+void Modules::import_star(const Value& module, const Value& into) {
+  const auto store = [&](Str* name, Value value) {
+    if (into.as_object()->type == in_.types.dict) dict_set_str(in_, as_dict(into), name, std::move(value));
+    else set_item(in_, into, Value(name), value);
+  };
   const Value all = find_attr(in_, module, in_.names->all);
   if (!all.is_undefined()) {
     for_each(in_, all, [&](const Value& name) {
@@ -387,7 +398,7 @@ void Modules::import_star(const Value& module, Dict* globals) {
                     std::string(as_module(module)->name->view()).c_str(), std::string(key->view()).c_str());
       }
       if (value.is_undefined()) value = get_attr(in_, module, key);  // raises
-      dict_set_str(in_, globals, key, std::move(value));
+      store(key, std::move(value));
     });
     return;
   }
@@ -399,7 +410,7 @@ void Modules::import_star(const Value& module, Dict* globals) {
   for (uint32_t i = 0; i < as_dict(names)->used; ++i) {
     const DictEntry& entry = as_dict(names)->entries[i];
     if (!is_str(entry.key) || text_of(entry.key).starts_with('_')) continue;
-    dict_set_str(in_, globals, as_str(entry.key), entry.value);
+    store(as_str(entry.key), entry.value);
   }
 }
 

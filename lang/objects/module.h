@@ -53,7 +53,8 @@ class Modules {
   Value import_from(const Value& module, Str* name);
   Value import_from_object(const Value& object, Str* name);
   // `from module import *` into the globals.
-  void import_star(const Value& module, Dict* globals);
+  Value import_submodule(const Value& package, Str* name);
+  void import_star(const Value& module, const Value& names);
 
   // The program that `-m name` means: the module, or a package's __main__. Imports the packages above it. ImportError without one.
   struct Main {

@@ -124,7 +124,7 @@ std::string entry_text(const ShownFrame& frame) {
   const uint32_t number = frame.line();
   std::string text =
       "  File \"" + source.name() + "\", line " + std::to_string(number) + ", in " + std::string(frame.name) + "\n";
-  if (!source.name().empty() && source.name()[0] == '<') return text;  // no file to show lines of
+  if (source.is_unlisted() || (!source.name().empty() && source.name()[0] == '<')) return text;  // no file to show lines of
   const std::string_view line = source.line(number);
   size_t indent = 0;
   while (indent < line.size() && is_blank(line[indent])) ++indent;

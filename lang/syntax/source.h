@@ -43,6 +43,10 @@ class Source : public std::enable_shared_from_this<Source> {
   std::string_view text() const { return text_; }
   std::string_view text(Span span) const { return text().substr(span.begin, span.end - span.begin); }
 
+  // Of eval, exec, compile: tracebacks show lines of a text only where they could be read from its file.
+  void set_unlisted() { unlisted_ = true; }
+  bool is_unlisted() const { return unlisted_; }
+
   Position position(std::uint32_t byte) const;
   std::uint32_t line_number(std::uint32_t byte) const;  // one-based; cheaper than position()
   std::uint32_t line_count() const;
@@ -54,6 +58,7 @@ class Source : public std::enable_shared_from_this<Source> {
 
   std::string name_;
   std::string text_;
+  bool unlisted_ = false;
   mutable std::vector<std::uint32_t> line_starts_;  // empty until the first question
 };
 

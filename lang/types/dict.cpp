@@ -100,6 +100,14 @@ bool is_plain_str(Interpreter& in, const Value& key) noexcept {
   return key.is_object() && key.as_object()->type == in.types.str;
 }
 
+// A dict of globals never gets a version that it or another one had: caches of code that several of them share compare it.
+void keys_changed(Dict* d) noexcept {
+  if (d->flags & kGlobals) [[unlikely]]
+    d->keys_version = ++d->type->owner->keys_versions;
+  else
+    ++d->keys_version;
+}
+
 void put_in_index(Dict* d, int64_t hash, uint32_t entry) noexcept {
   Probe probe(d, hash);
   while (slot_get(d, probe.slot) >= 0) probe.step();
@@ -135,7 +143,7 @@ void resize(Interpreter& in, Dict* d, uint32_t slots) {
   }
   d->used = used;
   ++d->layout_version;
-  ++d->keys_version;
+  keys_changed(d);
   if (old != nullptr) in.deallocate(old, block_bytes(old_slots));
 }
 
@@ -155,7 +163,7 @@ void append_entry(Interpreter& in, Dict* d, const Value& key, int64_t hash, Valu
   put_in_index(d, hash, d->used);
   ++d->used;
   ++d->count;
-  ++d->keys_version;
+  keys_changed(d);
 }
 
 // Takes the entry out and answers its value. The key dies last.
@@ -167,7 +175,7 @@ Value remove_entry(Dict* d, int32_t at) {
   const Value key = std::move(entry.key);
   Value value = std::move(entry.value);
   --d->count;
-  ++d->keys_version;
+  keys_changed(d);
   return value;
 }
 
@@ -317,9 +325,15 @@ void dict_clear(Interpreter& in, Dict* d) {
   d->entries = nullptr;
   d->index = nullptr;
   d->count = d->used = d->capacity = d->slots = 0;
-  ++d->keys_version;
+  keys_changed(d);
   ++d->layout_version;
   destroy_block(in, entries, used, slots);
+}
+
+void dict_enroll(Interpreter& in, Dict* d) noexcept {
+  if (d->flags & kGlobals) return;
+  d->flags |= kGlobals;
+  d->keys_version = ++in.keys_versions;
 }
 
 namespace {
@@ -342,7 +356,7 @@ bool clone_table(Interpreter& in, Dict* to, const Dict* from) {
     if (entry.key.is_object()) ++entry.key.as_object()->refcount;
     if (entry.value.is_object()) ++entry.value.as_object()->refcount;
   }
-  ++to->keys_version;
+  keys_changed(to);
   ++to->layout_version;
   return true;
 }

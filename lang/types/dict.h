@@ -54,6 +54,8 @@ Value dict_pop(Interpreter& in, Dict* dict, const Value& key);  // Undefined: wa
 // The value of the key, after putting `value` there if it was missing.
 Value dict_set_default(Interpreter& in, Dict* dict, const Value& key, Value value);
 void dict_clear(Interpreter& in, Dict* dict);
+// From now on functions may have the dict as their globals or builtins.
+void dict_enroll(Interpreter& in, Dict* dict) noexcept;
 Value dict_copy(Interpreter& in, Dict* dict);
 // dict.update: a mapping (has keys()) or an iterable of pairs.
 void dict_update(Interpreter& in, Dict* dict, const Value& other);

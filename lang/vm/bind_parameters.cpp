@@ -46,6 +46,10 @@ class Binder {
   }
 
   void bind() {
+    if (code_.code_flags & kNamesInMapping && positional_ == 0 && keywords_ == nullptr) {
+      window_[0] = Value(function_->globals);  // FunctionType(compile(...), globals)()
+      return;
+    }
     for (size_t i = 0; i < code_.parameters.size(); ++i) window_[i] = Value();
     try {
       place_positional();

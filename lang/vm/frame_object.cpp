@@ -76,7 +76,7 @@ constexpr NativeDef kMethods[] = {{"clear(self, /)", clear_method, "Let go of th
 
 Value frame_locals(Interpreter& in, const Frame& frame) {
   const Code& code = *frame.code;
-  if (code.code_flags & kClassBody) return frame.registers[0];
+  if (code.code_flags & (kClassBody | kNamesInMapping)) return frame.registers[0];
   if (code.code_flags & kModuleBody) return Value(frame.function->globals);
   Value result = make_dict(in);
   if (frame.registers == nullptr) return result;

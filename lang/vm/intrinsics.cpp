@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/builtins/builtins.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
@@ -17,6 +18,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/vm/frame_object.h"
 #include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
 
@@ -24,7 +26,45 @@ namespace tessera::lang {
 
 namespace {
 
+// builtins.__import__ where a program has put another function in its place; Undefined: it is ours.
+Value replaced_import(Interpreter& in, const Frame* frame) {
+  const Value* found = dict_get_str(frame->function->builtins, in.names->import_);
+  if (found == nullptr) throw Error(ErrorKind::ImportError, "__import__ not found");
+  const bool ours = found->is_object() && found->as_object()->kind == ObjectKind::NativeFunction &&
+                    static_cast<NativeFunction*>(found->as_object())->function == import_function;
+  return ours ? Value() : *found;
+}
+
+// The statement by a function of the program's: it gets the names that are wanted, and answers the first module of `a.b.c`
+// where none are.
+Value import_by(Interpreter& in, Frame* frame, const Value& import, const Value* operands) {
+  const bool has_as_name = operands[2].is_bool();
+  const Value wanted = has_as_name ? Value::none() : operands[2];
+  const Value level = operands[1];
+  Value reached = call(in, import, {operands[0], Value(frame->function->globals), frame_locals(in, *frame), wanted, level});
+  const std::string_view name = text_of(operands[0]);
+  for (size_t dot = name.find('.'); has_as_name && dot != std::string_view::npos;) {
+    const size_t begin = dot + 1;
+    dot = name.find('.', begin);
+    reached = in.modules().import_from(reached, intern(in, name.substr(begin, dot - begin)));
+  }
+  return reached;
+}
+
+void setup_annotations(Interpreter& in, Frame* frame) {
+  const Value& names = frame->registers[0];
+  if (!contains(in, names, Value(in.names->annotations))) set_item(in, names, Value(in.names->annotations), make_dict(in));
+}
+
+void display(Interpreter& in, const Value& value) {
+  const Value sys(static_cast<Object*>(in.import("sys")));
+  const Value hook = find_attr(in, sys, intern(in, "displayhook"));
+  if (hook.is_undefined()) throw Error(ErrorKind::RuntimeError, "lost sys.displayhook");
+  call(in, hook, {value});
+}
+
 Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
+  if (const Value own = replaced_import(in, frame); !own.is_undefined()) return import_by(in, frame, own, operands);
   const std::string_view written = text_of(operands[0]);
   const uint32_t level = static_cast<uint32_t>(operands[1].as_int());
   Modules& modules = in.modules();
@@ -179,7 +219,7 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
   switch (id) {
     case IntrinsicId::ImportName: return import_name(in, frame, o);
     case IntrinsicId::ImportFrom: return in.modules().import_from(o[0], as_str(o[1]));
-    case IntrinsicId::ImportStar: in.modules().import_star(o[0], frame->function->globals); return Value::none();
+    case IntrinsicId::ImportStar: in.modules().import_star(o[0], o[1].is_none() ? Value(frame->function->globals) : o[1]); return Value::none();
     case IntrinsicId::MatchSequence: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Sequence);
     case IntrinsicId::MatchMapping: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Mapping);
     case IntrinsicId::MatchKeys: return match_keys(in, o[0], o[1]);
@@ -187,6 +227,8 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::MatchClass: return match_class(in, o[0], o[1], o[2].as_int(), o[3]);
     case IntrinsicId::MatchSlice: return match_slice(in, o[0], o[1].as_int(), o[2].as_int());
     case IntrinsicId::ShowResult: in.set_result(o[0]); return Value::none();
+    case IntrinsicId::Display: display(in, o[0]); return Value::none();
+    case IntrinsicId::SetupAnnotations: setup_annotations(in, frame); return Value::none();
     case IntrinsicId::SuperZero: return super_zero(in, o[0], o[1]);
     case IntrinsicId::Iter: return iter(in, o[0]);
     case IntrinsicId::MatchGroup: return match_exception_group(in, o[0], o[1]);

@@ -34,14 +34,49 @@ std::string name_of_type(Interpreter& in, const Value& value) { return std::stri
 
 // --- names
 
-void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache, Dict* builtins) {
+namespace {
+
+// A builtin by name. Those that are made when they are first asked for exist in the interpreter's own dict alone.
+const Value* builtin_of(Interpreter& in, Dict* builtins, Str* name) {
+  if (const Value* found = dict_get_str(builtins, name)) return found;
+  return builtins == in.vm().builtins() ? find_builtin(in, name) : nullptr;
+}
+
+// By mapping[name], where a KeyError means that it is not there; Undefined then.
+Value item_or_undefined(Interpreter& in, const Value& mapping, Str* name) {
+  try {
+    return get_item(in, mapping, Value(name));
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::KeyError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::KeyError)) throw;
+  }
+  return Value();
+}
+
+bool is_plain_dict(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.types.dict; }
+
+}  // namespace
+
+void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache) {
   Str* const name = cache.name;
   Dict* const globals = frame->function->globals;
+  Dict* const builtins = frame->function->builtins;
+  if (globals->type != in.types.dict) [[unlikely]] {
+    Value found = item_or_undefined(in, Value(globals), name);  // a subclass may have a __missing__
+    if (found.is_undefined()) {
+      const Value* other = builtin_of(in, builtins, name);
+      if (other == nullptr) throw_name_error(in, name);
+      found = *other;
+    }
+    target = std::move(found);
+    return;
+  }
   int32_t at = dict_find_str(globals, name);
   cache.builtins = at < 0;
   if (cache.builtins) {
     at = dict_find_str(builtins, name);
-    if (at < 0 && find_builtin(in, name) != nullptr) at = dict_find_str(builtins, name);
+    if (at < 0 && builtin_of(in, builtins, name) != nullptr) at = dict_find_str(builtins, name);
     if (at < 0) {
       cache.version = 0;
       throw_name_error(in, name);
@@ -81,14 +116,36 @@ void make_cell_step(Interpreter& in, Value& place) { place = make_cell(in, std::
 
 void share_cell_step(Value& target, Cell* cell) { target = Value(cell); }
 
+void delete_name_step(Interpreter& in, const Value& names, Str* name) {
+  if (is_plain_dict(in, names)) {
+    if (!dict_delete_str(in, as_dict(names), name)) throw_name_error(in, name);
+    return;
+  }
+  try {
+    return del_item(in, names, Value(name));
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::KeyError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::KeyError)) throw;
+  }
+  throw_name_error(in, name);
+}
+
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell) {
-  const Value* found = is_dict(names) ? dict_get_str(as_dict(names), name) : nullptr;
+  if (!is_plain_dict(in, names)) {
+    Value own = item_or_undefined(in, names, name);
+    if (!own.is_undefined()) {
+      target = std::move(own);
+      return;
+    }
+  }
+  const Value* found = is_plain_dict(in, names) ? dict_get_str(as_dict(names), name) : nullptr;
   if (found == nullptr && cell != nullptr) {
     if (cell->value.is_undefined()) throw_unbound_free(in, name);
     found = &cell->value;
   }
   if (found == nullptr) found = dict_get_str(frame->function->globals, name);
-  if (found == nullptr) found = find_builtin(in, name);
+  if (found == nullptr) found = builtin_of(in, frame->function->builtins, name);
   if (found == nullptr) throw_name_error(in, name);
   target = *found;
 }
@@ -378,7 +435,7 @@ bool enter_next_step(Interpreter& in, Value* state, uint32_t result) {
 // --- functions and calls
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which) {
-  Value made = make_function(in, code, frame->function->globals);
+  Value made = make_function(in, code, frame->function->globals, frame->function->builtins);
   Function* const function = as_function(made);
   uint32_t next = 0;
   if (which & 1) function->defaults = std::move(operands[next++]);

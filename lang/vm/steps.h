@@ -66,11 +66,12 @@ inline int64_t floor_quotient(int64_t i, int64_t j) {
 
 // --- names
 
-void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache, Dict* builtins);
+void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache);
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell);
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, GlobalCache& cache);
 void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value);
+void delete_name_step(Interpreter& in, const Value& names, Str* name);
 void make_cell_step(Interpreter& in, Value& place);
 void share_cell_step(Value& target, Cell* cell);
 
