@@ -30,6 +30,10 @@ std::string name_of_type(Interpreter& in, const Value& v) { return std::string(t
 
 bool is_mapping(Interpreter& in, const Value& v) { return type_of(in, v)->slots.get_item != nullptr; }
 
+bool is_package(const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Module && static_cast<Module*>(v.as_object())->is_package;
+}
+
 bool is_code(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Code; }
 Code* as_code(const Value& v) { return static_cast<Code*>(v.as_object()); }
 
@@ -279,7 +283,7 @@ Value import_function(Interpreter& in, const Args& args) {
     return rest == 0 ? module : modules.import(name.substr(0, name.size() - rest));
   }
   // Modules of a package that the names mean are imported; a name that is no module is for the caller to miss.
-  if (is_module(module) && as_module(module)->is_package) {
+  if (is_package(module)) {
     for_each(in, args[3], [&](const Value& wanted) {
       if (!is_str(wanted)) {
         throw_error(ErrorKind::TypeError, "Item in ``from list'' must be str, not %s",

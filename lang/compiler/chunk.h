@@ -196,6 +196,7 @@ struct Code : Object {
   std::vector<Str*> parameters;  // names in register order, *args and **kwargs last
   std::vector<Str*> locals;      // names of the registers below first_temporary, for tracebacks and dumps
   std::vector<Str*> free_names;  // names of the closure's cells
+  std::vector<Str*> cell_names;  // names of the locals that functions inside share
   std::vector<Str*> far_locals;  // names of R[kFirstFar] and so on; parameters first
   uint32_t near_parameters = 0;  // how many parameters are no far variables
   uint32_t first_temporary = 0;

@@ -90,6 +90,10 @@ Value Compiler::compile_module() {
     emit_return(Op::Return, value(*unit_.tree.expression), unit_.tree.expression->span);
     return held_;
   }
+  if (unit_.options.shows_values) {
+    block(unit_.tree.body);
+    return done(span);
+  }
   if (unit_.options.mode == CompileMode::Module) {
     body_with_doc(unit_.tree.body);
     return done(span);
@@ -169,6 +173,8 @@ void Compiler::prologue(Span span) {
 }
 
 void Compiler::make_cell_of(const Symbol& s, Span span) {
+  if ((s.kind == VariableKind::Cell || s.kind == VariableKind::FarCell) && s.bound)
+    code_->cell_names.push_back(intern(in_, s.name));
   if (s.kind == VariableKind::Cell && s.bound) emit(Op::MakeCell, s.index, 0, 0, span);
   if (s.kind == VariableKind::FarCell && s.bound) emit_word(Op::MakeFarCell, 0, 0, 0, s.index, span);
 }

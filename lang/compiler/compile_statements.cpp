@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
-#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"

@@ -165,7 +165,7 @@ namespace {
 void keep_variables_of(Interpreter& in, Traceback* entry, const Frame& frame) {
   if (frame.code->source->name().starts_with("stdlib/")) return;
   try {
-    entry->variables = frame_locals(in, frame);
+    entry->variables = copy_of_locals(in, frame);
   } catch (const std::exception&) {
     // No memory: they are not shown.
   }
@@ -188,7 +188,8 @@ void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
   entry->word = static_cast<uint32_t>(frame.pc - frame.code->words.data()) - 1;
   entry->next = exception->traceback;
   exception->traceback = made;
-  if (in.vm().keeps_variables() && (frame.code->code_flags & kModuleBody) == 0) keep_variables_of(in, entry, frame);
+  if (frame.kind == FrameKind::Watched) entry->variables = Value(in.vm().watched(frame));
+  else if (in.vm().keeps_variables() && (frame.code->code_flags & kModuleBody) == 0) keep_variables_of(in, entry, frame);
 }
 
 bool exception_matches(Interpreter& in, const Value& exception, const Value& classes) {

@@ -466,7 +466,7 @@ void fill_traceback(Interpreter& in, Type* type) {
                   [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
   in.add_property(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
   in.add_property(type, "tb_frame",
-                  [](Interpreter& i, const Args& a) { return make_frame_object(i, traceback_of(a)); });
+                  [](Interpreter& i, const Args& a) { return frame_object(i, traceback_of(a)); });
 }
 
 }  // namespace

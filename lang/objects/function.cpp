@@ -5,6 +5,7 @@
 
 #include "lang/objects/attribute.h"
 #include "lang/objects/module.h"
+#include "lang/objects/code_object.h"
 #include "lang/compiler/chunk.h"
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
@@ -222,11 +223,99 @@ void add_function_values(Interpreter& in, Type* type) {
       });
 }
 
+bool is_code(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Code; }
+
+// Frames point to their code without owning it: a generator's may go on at any time, the machine's are looked through.
+bool may_run(Interpreter& in, const Function* function, const Code* code) {
+  if (code->code_flags & kGenerator) return true;
+  for (const Frame* frame = in.vm().top(); frame != nullptr; frame = frame->caller) {
+    if (frame->function == function) return true;
+  }
+  return false;
+}
+
+Value set_code(Interpreter& in, const Args& a) {
+  Function* const f = function_of(a[0]);
+  if (!is_code(a[1])) throw Error(ErrorKind::TypeError, "__code__ must be set to a code object");
+  Code* const code = static_cast<Code*>(a[1].as_object());
+  if (code->captures.size() != f->code->captures.size()) {
+    throw_error(ErrorKind::ValueError, "%s() requires a code object with %zu free vars, not %zu",
+                std::string(f->name->view()).c_str(), f->code->captures.size(), code->captures.size());
+  }
+  if (may_run(in, f, f->code)) in.keep(new Value(f->code));
+  Code* const old = f->code;
+  f->code = retained(code);
+  release(old);
+  return Value::none();
+}
+
+// function(code, globals, name=None, argdefs=None, closure=None)
+Value make_function_object(Interpreter& in, Type*, const Args& args) {
+  constexpr const char* kNames[] = {"code", "globals", "name", "argdefs", "closure"};
+  Value given[5];
+  const uint32_t keywords = args.keyword_names == nullptr ? 0 : args.keyword_names->size;
+  const uint32_t positional = args.count - keywords;
+  if (args.count > 5) throw_error(ErrorKind::TypeError, "function() takes at most 5 arguments (%u given)", args.count);
+  for (uint32_t i = 0; i < positional; ++i) given[i] = args[i];
+  for (uint32_t k = 0; k < keywords; ++k) {
+    const std::string_view name = text_of(args.keyword_names->items[k]);
+    size_t at = 0;
+    while (at < 5 && name != kNames[at]) ++at;
+    if (at == 5)
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for function()", std::string(name).c_str());
+    if (!given[at].is_undefined())
+      throw_error(ErrorKind::TypeError, "argument for function() given by name ('%s') and position (%zu)", kNames[at],
+                  at + 1);
+    given[at] = args[positional + k];
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    if (given[i].is_undefined())
+      throw_error(ErrorKind::TypeError, "function() missing required argument '%s' (pos %zu)", kNames[i], i + 1);
+  }
+  if (!is_code(given[0]))
+    throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not %s",
+                std::string(type_name(in, given[0])).c_str());
+  if (!is_dict(given[1]))
+    throw_error(ErrorKind::TypeError, "function() argument 'globals' must be dict, not %s",
+                std::string(type_name(in, given[1])).c_str());
+  for (size_t i = 2; i < 5; ++i) {
+    if (given[i].is_undefined()) given[i] = Value::none();
+  }
+  if (!given[2].is_none() && !is_str(given[2])) throw Error(ErrorKind::TypeError, "arg 3 (name) must be None or string");
+  if (!given[3].is_none() && !is_tuple(given[3]))
+    throw Error(ErrorKind::TypeError, "arg 4 (defaults) must be None or tuple");
+  Code* const code = static_cast<Code*>(given[0].as_object());
+  const size_t wanted = code->captures.size();
+  if (!is_tuple(given[4]) && (wanted != 0 || !given[4].is_none()))
+    throw Error(ErrorKind::TypeError, wanted != 0 ? "arg 5 (closure) must be tuple" : "arg 5 (closure) must be None or tuple");
+  const size_t cells = is_tuple(given[4]) ? as_tuple(given[4])->size : 0;
+  if (cells != wanted)
+    throw_error(ErrorKind::ValueError, "%s requires closure of length %zu, not %zu",
+                std::string(code->name->view()).c_str(), wanted, cells);
+  for (size_t i = 0; i < cells; ++i) {
+    const Value& cell = as_tuple(given[4])->items[i];
+    if (!cell.is_object() || cell.as_object()->kind != ObjectKind::Cell)
+      throw_error(ErrorKind::TypeError, "arg 5 (closure) expected cell, found %s",
+                  std::string(type_name(in, cell)).c_str());
+  }
+  const Value made = make_function(in, code, as_dict(given[1]));
+  Function* const f = as_function(made);
+  for (size_t i = 0; i < cells; ++i) f->closure[i] = retained(static_cast<Cell*>(as_tuple(given[4])->items[i].as_object()));
+  if (!given[2].is_none()) set_name(f->name, given[2], "__name__");
+  if (!given[3].is_none()) f->defaults = given[3];
+  return made;
+}
+
 void add_function_properties(Interpreter& in, Type* type) {
   add_function_names(in, type);
   add_function_values(in, type);
   in.add_property(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
-  in.add_property(type, "__code__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->code); });
+  in.add_property(type, "__builtins__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->builtins); });
+  in.add_property(
+      type, "__code__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->code); }, set_code, "",
+      [](Interpreter&, const Args&) -> Value {
+        throw Error(ErrorKind::TypeError, "__code__ must be set to a code object");
+      });
   in.add_property(type, "__closure__", [](Interpreter& i, const Args& a) {
     const Function* f = function_of(a[0]);
     if (f->code->captures.empty()) return Value::none();
@@ -311,17 +400,6 @@ Value cell_repr(Interpreter& in, const Value& self) {
   return make_str(in, head + std::string(type_name(in, value)) + " object at " + address(held) + ">");
 }
 
-void destroy_code(Interpreter& in, Object* object) {
-  free_object(in, static_cast<Code*>(object));  // its names are interned: the interpreter holds them
-}
-
-Value code_repr(Interpreter& in, const Value& self) {
-  const Code* code = static_cast<Code*>(self.as_object());
-  return make_str(in, "<code object " + std::string(code->name->view()) + " at " + address(code) + ", file \"" +
-                          code->source->name() + "\", line " +
-                          std::to_string(code->source->line_number(code->span.begin)) + ">");
-}
-
 Type* made_type(Interpreter& in, Type*& place, const char* name, ObjectKind kind, uint32_t size) {
   NativeTypeSpec spec;
   spec.name = name;
@@ -336,8 +414,6 @@ Type* made_type(Interpreter& in, Type*& place, const char* name, ObjectKind kind
 }
 
 }  // namespace
-
-Code* new_code(Interpreter& in) { return make_object<Code>(in, in.types.code); }
 
 Dict* builtins_for(Interpreter& in, Dict* globals) {
   const Value* named = dict_get_str(globals, in.names->builtins_);
@@ -392,6 +468,7 @@ void make_function_types(Interpreter& in) {
   t->slots.descr_get = bind;
   t->slots.get_attr = function_get_attr;
   t->slots.set_attr = function_set_attr;
+  t->make = make_function_object;
 
   t = made_type(in, in.types.bound_method, "method", ObjectKind::BoundMethod, sizeof(BoundMethod));
   t->slots.destroy = destroy_bound;
@@ -413,8 +490,7 @@ void make_function_types(Interpreter& in) {
   t->make = make_cell_object;
 
   t = made_type(in, in.types.code, "code", ObjectKind::Code, sizeof(Code));
-  t->slots.destroy = destroy_code;
-  t->slots.repr = code_repr;
+  set_code_slots(t);
 }
 
 namespace {
@@ -522,53 +598,6 @@ void fill_cell(Interpreter& in, Type* type) {
       });
 }
 
-void fill_code(Interpreter& in, Type* type) {
-  in.add_property(type, "co_name",
-                  [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->name); });
-  in.add_property(type, "co_qualname",
-                  [](Interpreter&, const Args& a) { return Value(static_cast<Code*>(a[0].as_object())->qualname); });
-  in.add_property(type, "co_filename", [](Interpreter& i, const Args& a) {
-    return make_str(i, static_cast<Code*>(a[0].as_object())->source->name());
-  });
-  // The whole text that it is a part of: of a module of the library or a block of a session there is no file.
-  in.add_property(type, "_co_text", [](Interpreter& i, const Args& a) {
-    return make_str_lossy(i, static_cast<Code*>(a[0].as_object())->source->text());
-  });
-  in.add_property(type, "co_argcount", [](Interpreter&, const Args& a) {
-    return Value::integer(static_cast<Code*>(a[0].as_object())->positional);
-  });
-  in.add_property(type, "co_kwonlyargcount", [](Interpreter&, const Args& a) {
-    return Value::integer(static_cast<Code*>(a[0].as_object())->keyword_only);
-  });
-  in.add_property(type, "co_posonlyargcount", [](Interpreter&, const Args& a) {
-    return Value::integer(static_cast<Code*>(a[0].as_object())->positional_only);
-  });
-  in.add_property(type, "co_firstlineno", [](Interpreter&, const Args& a) {
-    const Code* c = static_cast<Code*>(a[0].as_object());
-    return Value::integer(c->source->line_number(c->span.begin));
-  });
-  in.add_property(type, "co_flags", [](Interpreter&, const Args& a) {
-    const Code* c = static_cast<Code*>(a[0].as_object());
-    const int64_t generator = c->code_flags & kGenerator ? 0x20 : 0;
-    return Value::integer(generator | (c->code_flags & kVarArgs ? 4 : 0) | (c->code_flags & kVarKeywords ? 8 : 0));
-  });
-  in.add_property(type, "co_varnames", [](Interpreter& i, const Args& a) {
-    const Code* c = static_cast<Code*>(a[0].as_object());
-    std::vector<Value> names;
-    const auto add = [&](Str* name) {
-      if (name != nullptr && !name->view().starts_with('.')) names.push_back(Value(name));
-    };
-    for (Str* name : c->parameters) add(name);
-    for (size_t k = c->parameters.size(); k < c->locals.size(); ++k) add(c->locals[k]);
-    for (size_t k = c->parameters.size() - c->near_parameters; k < c->far_locals.size(); ++k) add(c->far_locals[k]);
-    return make_tuple(i, names.data(), names.size());
-  });
-  in.add_property(type, "co_freevars", [](Interpreter& i, const Args& a) {
-    std::vector<Value> names;
-    for (Str* name : static_cast<Code*>(a[0].as_object())->free_names) names.push_back(Value(name));
-    return make_tuple(i, names.data(), names.size());
-  });
-}
 
 }  // namespace
 

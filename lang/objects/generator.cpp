@@ -45,6 +45,7 @@ void generator_finish(Interpreter& in, Generator* generator) noexcept {
   generator->state = Generator::State::Finished;
   generator->flags |= kFinalized;
   Frame& frame = generator->frame;
+  if (frame.kind == FrameKind::Watched) in.vm().end_watch(frame);
   Value* const registers = frame.registers;
   frame.registers = nullptr;
   frame.function = nullptr;
@@ -61,7 +62,8 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
   generator->state = Generator::State::Running;
   frame->caller = top_;
   frame->end = top_ != nullptr ? top_->end : stack_;
-  frame->kind = kind;
+  if (frame->kind == FrameKind::Watched) watched(*frame)->frame_kind = kind;
+  else frame->kind = kind;
   frame->result = static_cast<uint8_t>(result);
   ++depth_;
   top_ = frame;
@@ -77,7 +79,8 @@ Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, u
   Frame* const caller = frame->caller;
   top_ = caller;
   --depth_;
-  if (frame->kind != FrameKind::ForNext) {
+  if (frame->kind != FrameKind::ForNext &&
+      (frame->kind != FrameKind::Watched || watched(*frame)->frame_kind != FrameKind::ForNext)) {
     out = take ? std::move(item) : item;
     return nullptr;
   }
@@ -394,7 +397,7 @@ void fill_generator(Interpreter& in, Type* type) {
   in.add_property(type, "gi_frame", [](Interpreter& in2, const Args& args) {
     const Generator* const generator = self_of(args);
     if (generator->state == Generator::State::Finished) return Value::none();
-    return make_frame_object(in2, generator->frame, generator->state == Generator::State::Running);
+    return frame_object(in2, generator->frame);
   });
 }
 

@@ -371,6 +371,7 @@ Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
 }
 
 Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
+  if (frame->kind == FrameKind::Watched) end_watch(*frame);  // before the answer leaves its register, which may be a local's
   Value answer = std::move(returned);
   if (Generator* const generator = frame->generator) {
     const bool in_loop = frame->kind == FrameKind::ForNext;
@@ -411,6 +412,7 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
   const Value state = std::move(frame->constructed);
   pop_frame(frame);
   switch (kind) {
+    case FrameKind::Call: *place = std::move(answer); break;
     case FrameKind::Operator: finish_operator_step(in_, caller, result, std::move(answer)); break;
     case FrameKind::Iterable:
       *place = std::move(answer);

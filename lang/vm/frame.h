@@ -27,6 +27,7 @@ enum class FrameKind : uint8_t {
   Item,         // of __next__, for a ForNext; StopIteration is its loop's end
   ClassBody,    // of a class statement; `constructed` is what BuildClass knows besides
   Entry,        // run() ends with it
+  Watched,      // has a FrameObject, which holds the kind that it would have; what ends it tells the object
 };
 
 struct Frame {

@@ -1,7 +1,8 @@
 // Frames as scripts see them: sys._getframe(), gi_frame, tb_frame.
 //
-// A frame object is a picture of a frame at the moment when it was asked for: the machine's frames are places of a stack
-// that the next call uses again.
+// Note [Live frames]: the machine's frames are places of a stack that the next call uses again. A frame that somebody asks for
+// gets one object, which the machine holds until the frame ends: its kind becomes FrameKind::Watched, and whatever ends frames
+// of another kind than Call (which is told apart in any case) calls end_watch. Frames that nobody asks for pay nothing.
 #pragma once
 
 #include "lang/compiler/chunk.h"
@@ -15,20 +16,31 @@ class Interpreter;
 struct Traceback;
 
 struct FrameObject : GcObject {
-  Code* code = nullptr;  // owned
-  Value globals;         // dict
-  Value locals;          // dict
-  Value back;            // a FrameObject or None
-  uint32_t line = 0;
+  Code* code = nullptr;        // owned
+  Value globals, builtins;     // dicts
+  Value locals;                // what f_locals and locals() answered last, and answer again; Undefined: not asked yet
+  Value kept;                  // tuple of the first registers of an ended frame, of which `locals` is made when asked for
+  Value back;                  // of an ended frame: a FrameObject or None
+  Value trace;                 // f_trace
+  Frame* frame = nullptr;      // null: it has ended
+  FrameKind frame_kind{};      // what its kind would be
+  bool traces_lines = true;    // f_trace_lines
+  bool traces_opcodes = false;
+  bool is_generator = false;
+  uint32_t word = 0;           // of the instruction that an ended frame stopped at
 };
 
-// The variables of a frame by name: a new dict, except for modules and class bodies, whose own it is.
+// The object of a frame that runs or is suspended.
+Value frame_object(Interpreter& in, const Frame& frame);
+// What locals() answers: the mapping of a module or class body, else the one dict of this frame, brought up to date.
 Value frame_locals(Interpreter& in, const Frame& frame);
+// The same as a new dict, which leaves no trace at the frame. For who only looks.
+Value copy_of_locals(Interpreter& in, const Frame& frame);
 uint32_t frame_line(const Frame& frame);
-// The frame and, with `callers`, all that called it.
-Value make_frame_object(Interpreter& in, const Frame& frame, bool callers);
-// What a traceback's entry knows of its frame; the variables only where they were kept.
-Value make_frame_object(Interpreter& in, const Traceback* entry);
+// The frame of a traceback's entry.
+Value frame_object(Interpreter& in, Traceback* entry);
+// Before an exception leaves a frame: its traceback takes the variables.
+void keep_frame_variables(Interpreter& in, const Value& exception, Frame& frame) noexcept;
 
 void make_frame_type(Interpreter& in);
 

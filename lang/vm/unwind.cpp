@@ -22,6 +22,7 @@
 #include "lang/objects/module.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/provenance.h"
+#include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -253,6 +254,7 @@ void VirtualMachine::drop_frames(Frame* entry) noexcept {
   for (bool last = false; !last && top_ != nullptr;) {
     Frame* const frame = top_;
     last = frame == entry;
+    if (frame->kind == FrameKind::Watched) end_watch(*frame);
     if (Generator* const generator = frame->generator) {
       top_ = frame->caller;
       --depth_;
@@ -351,6 +353,8 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       frame->pc = frame->code->words.data() + row->handler;
       return true;
     }
+    if (frame->kind == FrameKind::Watched) end_watch(*frame);
+    keep_frame_variables(in_, exception, *frame);
     if (Generator* const generator = frame->generator) {
       top_ = frame->caller;
       --depth_;

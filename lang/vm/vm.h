@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "lang/core/error.h"
 #include "lang/core/native.h"
@@ -18,6 +19,7 @@ namespace tessera::lang {
 class Interpreter;
 class Provenance;
 struct Dict;
+struct FrameObject;
 
 // A bit beside those of signals.h, which nobody sets but a profiler: the running frame's place is saved at the next safe point.
 inline constexpr uint32_t kSampleDue = 256;
@@ -53,6 +55,12 @@ class VirtualMachine {
   // Is so much of the C++ stack left, for what may recurse and can be left out?
   bool has_stack(size_t bytes);
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
+
+  // The object of a frame, which stays the same until the frame has ended (frame_object.h). `end_watch` takes its variables
+  // over, before the frame lets go of them, and gives the frame its kind back.
+  FrameObject* watch(Frame& frame);
+  void end_watch(Frame& frame) noexcept;
+  FrameObject* watched(const Frame& frame) const noexcept;
 
   // A safe point: collections, what `interrupt` asks for, the limits; and the same where no script may run.
   // `again`: an instruction that has done nothing yet, with which a Task that pauses here goes on. Null: it may not.
@@ -151,6 +159,7 @@ class VirtualMachine {
   std::unique_ptr<Provenance> provenance_;
   Noter noter_ = nullptr;
   bool keeps_variables_ = false;
+  std::vector<Value> watched_;  // FrameObjects of the frames of kind Watched
   const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
 };
 

@@ -379,7 +379,7 @@ std::string describe_variable(Interpreter& in, bool (*wanted)(const Tensor&, con
   const TorchState& state = torch_state(in);
   for (const Frame* frame = program_frame(in.vm().top()); frame != nullptr;
        frame = program_frame(calling_frame(*frame))) {
-    const Value locals = frame_locals(in, *frame);
+    const Value locals = copy_of_locals(in, *frame);
     if (!is_dict(locals)) continue;
     std::string name;
     Value found;

@@ -35,7 +35,7 @@ class Search {
   std::vector<std::string> run() {
     for (const lang::Frame* frame = lang::program_frame(in_.vm().top()); frame != nullptr;
          frame = lang::program_frame(lang::calling_frame(*frame))) {
-      const Value locals = lang::frame_locals(in_, *frame);
+      const Value locals = lang::copy_of_locals(in_, *frame);
       if (is_dict(locals)) visit_dict(as_dict(locals), "", 0);
     }
     return text();

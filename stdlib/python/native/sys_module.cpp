@@ -45,7 +45,7 @@ Value get_frame(Interpreter& in, const Args& args) {
   const Frame* frame = in.vm().top();
   while (frame != nullptr && depth-- > 0) frame = calling_frame(*frame);
   if (frame == nullptr) throw Error(ErrorKind::ValueError, "call stack is not deep enough");
-  return make_frame_object(in, *frame, true);
+  return frame_object(in, *frame);
 }
 
 Value get_size(Interpreter&, const Args& args) {
@@ -138,7 +138,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "getrecursionlimit()", "How deep calls may go.", get_recursion_limit);
   in.def(module, "setrecursionlimit(limit, /)", "Set how deep calls may go.", set_recursion_limit);
   in.def(module, "getsizeof(object, default=None)", "Bytes of an object.", get_size);
-  in.def(module, "_getframe(depth=0, /)", "A picture of the frame that calls.", get_frame);
+  in.def(module, "_getframe(depth=0, /)", "The frame that calls, or one of those that called it.", get_frame);
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
