@@ -173,8 +173,9 @@ bool step(Interpreter& in, const Value& it, bool wants_stop, Value& out) {
 
 Value next_function(Interpreter& in, const Args& args) {
   Value out;
+  clear_stop_value(in);
   if (step(in, args[0], args[1].is_undefined(), out)) return out;
-  if (args[1].is_undefined()) stop(Value::none());
+  if (args[1].is_undefined()) stop(take_stop_value(in, args[0]));
   return args[1];
 }
 

@@ -1,4 +1,6 @@
 // enumerate, zip, map, filter and reversed: types whose objects are iterators.
+#include <algorithm>
+
 #include "lang/core/bind.h"
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
@@ -72,7 +74,7 @@ bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
   Value item;
   if (!next(in, it->iterator, item)) {
     it->last = Value();
-    return false;
+    return pass_stop_value(in, it->iterator, self);
   }
   out = recycled_tuple(in, it->last, 2);
   as_tuple(out)->items[0] = Value::integer(it->count++);
@@ -132,7 +134,7 @@ bool next_zip(Interpreter& in, const Value& self, Value& out) {
     if (next(in, iterators->items[i], row[i])) continue;
     it->last = Value();
     if (it->strict) check_lengths(in, iterators, i);
-    return false;
+    return pass_stop_value(in, iterators->items[i], self);
   }
   out = std::move(result);
   return true;
@@ -149,12 +151,13 @@ Value make_map(Interpreter& in, Type* type, const Args& args) {
 }
 
 // A StopIteration of the function ends the iteration, as in CPython, where it is no other than the iterator's own.
-bool call_or_stop(Interpreter& in, const Value& function, const Args& args, Value& out) {
+bool call_or_stop(Interpreter& in, const Value& self, const Value& function, const Args& args, Value& out) {
   try {
     out = call(in, function, args);
     return true;
   } catch (const Thrown& thrown) {
     if (!is_error(in, thrown.exception, ErrorKind::StopIteration)) throw;
+    keep_stop_value(in, self, as_exception(thrown.exception)->fields[0]);
     return false;
   }
 }
@@ -166,20 +169,20 @@ bool next_map(Interpreter& in, const Value& self, Value& out) {
   const Tuple* iterators = as_tuple(holder);
   if (iterators->size == 1) {
     Value item;
-    if (!next(in, iterators->items[0], item)) return false;
+    if (!next(in, iterators->items[0], item)) return pass_stop_value(in, iterators->items[0], self);
     Args args;
     args.values = &item;
     args.count = 1;
-    return call_or_stop(in, function, args, out);
+    return call_or_stop(in, self, function, args, out);
   }
   std::vector<Value> items(iterators->size);
   for (uint32_t i = 0; i < iterators->size; ++i) {
-    if (!next(in, iterators->items[i], items[i])) return false;
+    if (!next(in, iterators->items[i], items[i])) return pass_stop_value(in, iterators->items[i], self);
   }
   Args args;
   args.values = items.data();
   args.count = iterators->size;
-  return call_or_stop(in, function, args, out);
+  return call_or_stop(in, self, function, args, out);
 }
 
 // --- filter
@@ -206,13 +209,13 @@ bool next_filter(Interpreter& in, const Value& self, Value& out) {
       Args args;
       args.values = &item;
       args.count = 1;
-      if (!call_or_stop(in, function, args, kept)) return false;
+      if (!call_or_stop(in, self, function, args, kept)) return false;
     }
     if (!truth(in, kept)) continue;
     out = std::move(item);
     return true;
   }
-  return false;
+  return pass_stop_value(in, iterator, self);
 }
 
 // --- reversed
@@ -256,6 +259,75 @@ bool next_reversed(Interpreter& in, const Value& self, Value& out) {
   return true;
 }
 
+// --- pickling: the same call again, with the iterators as they are
+
+Value same_call(Interpreter& in, const Value& self, const Value& arguments, const Value& state = Value()) {
+  const Value type(self.as_object()->type);
+  return state.is_undefined() ? make_tuple(in, {type, arguments}) : make_tuple(in, {type, arguments, state});
+}
+
+Value reduce_enumerate(Interpreter& in, const Args& args) {
+  const auto* it = static_cast<EnumerateIterator*>(args[0].as_object());
+  return same_call(in, args[0], make_tuple(in, {it->iterator, Value::integer(it->count)}));
+}
+
+Value reduce_zip(Interpreter& in, const Args& args) {
+  const auto* it = static_cast<JoinedIterator*>(args[0].as_object());
+  return same_call(in, args[0], it->iterators, it->strict ? Value::boolean(true) : Value());
+}
+
+Value zip_set_state(Interpreter& in, const Args& args) {
+  static_cast<JoinedIterator*>(args[0].as_object())->strict = truth(in, args[1]);
+  return Value::none();
+}
+
+Value reduce_map(Interpreter& in, const Args& args) {
+  const auto* it = static_cast<JoinedIterator*>(args[0].as_object());
+  const Tuple& iterators = *as_tuple(it->iterators);
+  std::vector<Value> arguments{it->function};
+  arguments.insert(arguments.end(), iterators.items, iterators.items + iterators.size);
+  return same_call(in, args[0], make_tuple_moving(in, arguments.data(), arguments.size()));
+}
+
+Value reduce_filter(Interpreter& in, const Args& args) {
+  const auto* it = static_cast<FilterIterator*>(args[0].as_object());
+  return same_call(in, args[0], make_tuple(in, {it->function, it->iterator}));
+}
+
+Value reduce_reversed(Interpreter& in, const Args& args) {
+  const auto* it = static_cast<ReversedIterator*>(args[0].as_object());
+  if (it->sequence.is_undefined()) return same_call(in, args[0], make_tuple(in, {in.shared->empty_tuple}));
+  return same_call(in, args[0], make_tuple(in, {it->sequence}), Value::integer(it->index - 1));
+}
+
+Value reversed_set_state(Interpreter& in, const Args& args) {
+  auto* it = static_cast<ReversedIterator*>(args[0].as_object());
+  if (it->sequence.is_undefined()) return Value::none();
+  const int64_t size = length(in, it->sequence);
+  it->index = std::clamp<int64_t>(index(in, args[1]), -1, size - 1) + 1;
+  return Value::none();
+}
+
+constexpr char kReduceDoc[] = "Return state information for pickling.";
+constexpr char kStateDoc[] = "Set state information for unpickling.";
+constexpr NativeDef kEnumerateRows[] = {{"__reduce__(self)", reduce_enumerate, kReduceDoc}};
+constexpr NativeDef kZipRows[] = {{"__reduce__(self)", reduce_zip, kReduceDoc},
+                                  {"__setstate__(self, state, /)", zip_set_state, kStateDoc}};
+constexpr NativeDef kMapRows[] = {{"__reduce__(self)", reduce_map, kReduceDoc}};
+constexpr NativeDef kFilterRows[] = {{"__reduce__(self)", reduce_filter, kReduceDoc}};
+constexpr NativeDef kReversedRows[] = {{"__reduce__(self)", reduce_reversed, kReduceDoc},
+                                       {"__setstate__(self, state, /)", reversed_set_state, kStateDoc}};
+
+void fill_lazy(Interpreter& in, Type* type) {
+  slot_methods(in, type);
+  const BuiltinTypes& t = in.types;
+  if (type == t.enumerate) add_rows(in, type, kEnumerateRows);
+  if (type == t.zip) add_rows(in, type, kZipRows);
+  if (type == t.map) add_rows(in, type, kMapRows);
+  if (type == t.filter) add_rows(in, type, kFilterRows);
+  if (type == t.reversed) add_rows(in, type, kReversedRows);
+}
+
 // --- the types
 
 template <class T>
@@ -272,7 +344,7 @@ Type* lazy_type(Interpreter& in, const char* name, Value (*make)(Interpreter&, T
   type->slots.traverse = traverse;
   type->slots.iter = itself;
   type->slots.next = step;
-  type->fill_later(slot_methods);
+  type->fill_later(fill_lazy);
   return type;
 }
 

@@ -38,20 +38,33 @@ Value round_function(Interpreter& in, const Args& args) {
   return args[1].is_none() ? call_special(in, method, x) : call_special(in, method, x, {args[1]});
 }
 
+[[noreturn]] void throw_unsupported_power(Interpreter& in, const Value& a, const Value& b, const Value& m) {
+  throw Error(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '" + name_of(in, a) + "', '" +
+                                        name_of(in, b) + "', '" + name_of(in, m) + "'");
+}
+
 Value pow_function(Interpreter& in, const Args& args) {
   if (args[2].is_none()) return binary(in, BinaryOp::Pow, args[0], args[1]);
+  // A class of a script that overrides __pow__ is asked, also below int.
+  if (args[0].is_object() && (args[0].as_object()->type->type_flags & kScriptClass) != 0) {
+    const Value method = type_lookup(args[0].as_object()->type, in.names->pow);
+    if (!method.is_undefined() && !(method.is_object() && method.as_object()->kind == ObjectKind::NativeFunction)) {
+      const Value result = call_special(in, method, args[0], {args[1], args[2]});
+      if (!result.is(in.not_implemented)) return result;
+      throw_unsupported_power(in, args[0], args[1], args[2]);
+    }
+  }
   const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]);
   auto whole = [](const Value& v) { return v.is_int() || v.is_bool(); };
   if (whole(a) && whole(b) && whole(m)) return int_power_modulo(in, a.as_int(), b.as_int(), m.as_int());
   if (a.is_object()) {
     const Value method = type_lookup(a.as_object()->type, in.names->pow);
-    if (!method.is_undefined()) return call_special(in, method, a, {b, m});
+    if (!method.is_undefined()) return call_special(in, method, a, {args[1], args[2]});
   }
   if (!a.is_object() && !b.is_object() && !m.is_object() && !a.is_none() && !b.is_none() && !m.is_none()) {
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   }
-  throw Error(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '" + name_of(in, a) + "', '" +
-                                        name_of(in, b) + "', '" + name_of(in, m) + "'");
+  throw_unsupported_power(in, args[0], args[1], args[2]);
 }
 
 Value divmod_function(Interpreter& in, const Args& args) { return binary(in, BinaryOp::DivMod, args[0], args[1]); }

@@ -1,4 +1,5 @@
-// print, input and open. What is printed goes in one piece to the host, or to sys.stdout when a script has replaced it.
+// print, input and open. Printed text goes to the host in one piece, and piece by piece to a file= or a
+// sys.stdout that a script has replaced.
 #include "lang/builtins/builtins.h"
 #include "lang/core/host.h"
 #include "lang/core/error.h"
@@ -29,14 +30,14 @@ Value replaced_stdout(Interpreter& in) {
   return *now;
 }
 
-// `encoded`: the text goes to a real output, which takes no lone surrogates. What stands before them is written.
-void append_text(Interpreter& in, std::string& out, const Value& value, bool encoded) {
+// The host's output takes no lone surrogates: the text before them is written, then it raises.
+void append_text(Interpreter& in, std::string& out, const Value& value) {
   if (!value.is_object()) {
     out += str_text(in, value);
     return;
   }
   const Value text = str(in, value);
-  if (encoded && !as_str(text)->is_ascii()) {
+  if (!as_str(text)->is_ascii()) {
     try {
       check_encodable(in, text);
     } catch (const Thrown&) {
@@ -52,25 +53,35 @@ void flush(Interpreter& in, const Value& file) {
   if (!method.is_undefined()) call(in, method);
 }
 
+// Into an object of the script: one write() for each value, separator and end, as in CPython.
+void print_to(Interpreter& in, const Value& file, const Tuple& values, std::string_view separator,
+              std::string_view end) {
+  for (uint32_t i = 0; i < values.size; ++i) {
+    if (i != 0) call_method(in, file, in.names->write, {make_str(in, separator)});
+    call_method(in, file, in.names->write, {str(in, values.items[i])});
+  }
+  call_method(in, file, in.names->write, {make_str(in, end)});
+}
+
 Value print_function(Interpreter& in, const Args& args) {
   const std::string_view separator = text_option(in, args[1], "sep", " ");
   const std::string_view end = text_option(in, args[2], "end", "\n");
   const Tuple* values = as_tuple(args[0]);
   const Value file = args[3].is_none() ? replaced_stdout(in) : args[3];
   if (file.is_none()) return Value::none();
+  if (!file.is_undefined()) {
+    print_to(in, file, *values, separator, end);
+    if (truth(in, args[4])) flush(in, file);
+    return Value::none();
+  }
   std::string text;
   for (uint32_t i = 0; i < values->size; ++i) {
     if (i != 0) text += separator;
-    append_text(in, text, values->items[i], file.is_undefined());
+    append_text(in, text, values->items[i]);
   }
   text += end;
-  if (file.is_undefined()) {
-    if (in.host().write_out) in.host().write_out(text);
-    if (truth(in, args[4]) && in.host().flush_out) in.host().flush_out();
-    return Value::none();
-  }
-  call_method(in, file, in.names->write, {make_str(in, text)});
-  if (truth(in, args[4])) flush(in, file);
+  if (in.host().write_out) in.host().write_out(text);
+  if (truth(in, args[4]) && in.host().flush_out) in.host().flush_out();
   return Value::none();
 }
 

@@ -9,6 +9,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
+#include "lang/types/iterators.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -208,8 +209,10 @@ bool t_next(Interpreter& in, const Value& self, Value& out) {
     return true;
   } catch (const Error& error) {
     if (error.kind != ErrorKind::StopIteration) throw;
+    keep_stop_value(in, self, error.value);
   } catch (const Thrown& thrown) {
     if (!is_error(in, thrown.exception, ErrorKind::StopIteration)) throw;
+    keep_stop_value(in, self, as_exception(thrown.exception)->fields[0]);
   }
   return false;
 }

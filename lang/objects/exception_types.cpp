@@ -257,6 +257,20 @@ Value with_traceback_method(Interpreter& in, const Args& args) {
   return args[0];
 }
 
+// As CPython's: each attribute of a pickled exception is set, also those that the class keeps itself.
+Value set_state_method(Interpreter& in, const Args& args) {
+  if (args[1].is_none()) return Value::none();
+  if (!is_dict(args[1])) throw Error(ErrorKind::TypeError, "state is not a dictionary");
+  const Value items = list_from(in, call_method(in, args[1], intern(in, "items")));
+  for (uint32_t i = 0; i < as_list(items)->size; ++i) {
+    const Value pair = as_list(items)->items[i];
+    const Value name = as_tuple(pair)->items[0];
+    if (!is_str(name)) throw Error(ErrorKind::TypeError, "attribute name must be string");
+    set_attr(in, args[0], intern(in, text_of(name)), as_tuple(pair)->items[1]);
+  }
+  return Value::none();
+}
+
 Value add_note_method(Interpreter& in, const Args& args) {
   if (!is_str(args[1])) {
     throw_error(ErrorKind::TypeError, "note must be a str, not '%s'", std::string(type_name(in, args[1])).c_str());
@@ -283,6 +297,7 @@ constexpr NativeDef kMethods[] = {
     {"__new__", new_method},
     {"__init__(self, /, *args, **kwargs)", init_method, ""},
     {"with_traceback(self, tb, /)", with_traceback_method, "Sets self.__traceback__ and returns self."},
+    {"__setstate__(self, state, /)", set_state_method, "Set the attributes of a pickled exception."},
     {"add_note(self, note, /)", add_note_method, "Adds a line that the traceback shows below the message."},
 };
 

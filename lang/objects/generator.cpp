@@ -5,6 +5,7 @@
 
 #include "lang/core/bind.h"
 #include "lang/objects/exception.h"
+#include "lang/types/iterators.h"
 #include "lang/vm/frame_object.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
@@ -266,9 +267,11 @@ void generator_close(Interpreter& in, Generator* generator) {
 
 bool next_or_result(Interpreter& in, const Value& iterator, Value& out) {
   if (iterator.is_object() && iterator.as_object()->kind != ObjectKind::Instance) {
-    const bool more = next(in, iterator, out);
-    if (!more) out = Value::none();
-    return more;
+    clear_stop_value(in);
+    if (next(in, iterator, out)) return true;
+    out = take_stop_value(in, iterator);
+    if (out.is_undefined()) out = Value::none();
+    return false;
   }
   return call_or_result(in, get_attr(in, iterator, in.names->next), {}, out);
 }
@@ -353,7 +356,9 @@ Value generator_repr(Interpreter& in, const Value& self) {
 }
 
 bool generator_next_slot(Interpreter& in, const Value& self, Value& out) {
-  return generator_resume(in, static_cast<Generator*>(self.as_object()), Value::none(), out);
+  if (generator_resume(in, static_cast<Generator*>(self.as_object()), Value::none(), out)) return true;
+  keep_stop_value(in, self, out);
+  return false;
 }
 
 // A suspended generator that nobody holds any more runs its finally blocks, as after close().

@@ -9,6 +9,7 @@
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
 #include "lang/types/bytes_parts.h"
+#include "lang/builtins/builtins.h"
 #include "lang/types/codec.h"
 #include "lang/types/iterators.h"
 #include "lang/types/number.h"
@@ -273,7 +274,26 @@ Value length_hint(Interpreter&, const Args& args) {
   return Value::integer(size > it->index ? static_cast<int64_t>(size - it->index) : 0);
 }
 
+Value iterator_reduce(Interpreter& in, const Args& args) {
+  const BytesIterator* it = iterator_of(args[0]);
+  const Value function = *find_builtin(in, intern(in, "iter"));
+  if (it->sequence.is_undefined()) return make_tuple(in, {function, make_tuple(in, {in.shared->empty_tuple})});
+  return make_tuple(in, {function, make_tuple(in, {it->sequence}), Value::integer(static_cast<int64_t>(it->index))});
+}
+
+Value iterator_set_state(Interpreter& in, const Args& args) {
+  const int64_t position = index(in, args[1]);
+  BytesIterator* it = iterator_of(args[0]);
+  if (!it->sequence.is_undefined()) {
+    const auto size = static_cast<int64_t>(bytes_of(it->sequence).size());
+    it->index = static_cast<size_t>(std::clamp<int64_t>(position, 0, size));
+  }
+  return Value::none();
+}
+
 constexpr NativeDef kHintRows[] = {
+    {"__reduce__(self)", iterator_reduce, "Return state information for pickling."},
+    {"__setstate__(self, state, /)", iterator_set_state, "Set state information for unpickling."},
     {"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
 
 Type* make_iterator_type(Interpreter& in) {

@@ -302,12 +302,13 @@ std::string_view sign_of(bool negative, const FormatSpec& spec) {
   return negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
 }
 
-std::string format_float_spec(double value, const FormatSpec& spec, std::string_view type_name) {
+// `part`: of a complex number, which is written without a `.0`.
+std::string format_float_spec(double value, const FormatSpec& spec, std::string_view type_name, bool part = false) {
   char type = static_cast<char>(spec.type);
   int precision = static_cast<int>(spec.precision), flags = spec.alternate ? kAlternate : 0;
   switch (spec.type) {
     case 0:
-      flags |= kAddDotZero;
+      if (!part) flags |= kAddDotZero;
       type = precision < 0 ? 'r' : 'g';
       break;
     case 'n': type = 'g'; break;
@@ -456,17 +457,13 @@ Value format_complex_value(Interpreter& in, double real, double imag, std::strin
   FormatSpec part = spec;
   part.width = -1;
   part.align = 0;
-  const bool plain = spec.type == 0;
-  if (plain && spec.precision < 0) {
-    std::string text = complex_repr(real, imag);
-    return make_str(in, pad_text(text, text.size(), spec, '>'));
-  }
-  if (plain) part.type = 'g';
+  // Without a type the text is repr's: parentheses, and no real part if that is 0.0.
+  const bool plain = spec.type == 0, with_real = !plain || real != 0 || std::signbit(real);
   std::string text;
-  if (!plain || real != 0 || std::signbit(real)) text = format_float_spec(real, part, "complex");
-  if (!text.empty()) part.sign = '+';
-  text += format_float_spec(imag, part, "complex") + "j";
-  if (plain && part.sign == '+' && (real != 0 || std::signbit(real))) text = "(" + text + ")";
+  if (with_real) text = format_float_spec(real, part, "complex", true);
+  if (with_real) part.sign = '+';
+  text += format_float_spec(imag, part, "complex", true) + "j";
+  if (plain && with_real) text = "(" + text + ")";
   return make_str(in, pad_text(text, text.size(), spec, '>'));
 }
 

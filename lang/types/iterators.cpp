@@ -166,10 +166,6 @@ bool next_by_index(Interpreter& in, const Value& self, Value& out) {
   return finish(it->sequence);
 }
 
-struct CallableIterator : GcObject {
-  Value function, sentinel;
-};
-
 bool next_by_call(Interpreter& in, const Value& self, Value& out) {
   CallableIterator* it = static_cast<CallableIterator*>(self.as_object());
   if (it->function.is_undefined()) return false;
@@ -253,6 +249,7 @@ constexpr NativeDef kHintRows[] = {
 void fill_iterator(Interpreter& in, Type* type) {
   slot_methods(in, type);
   if (type != in.types.callable_iterator && type != in.types.iterator) add_rows(in, type, kHintRows);
+  add_iterator_state(in, type);
 }
 
 }  // namespace
@@ -331,6 +328,24 @@ void make_iterator_types(Interpreter& in) {
        {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
         t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator})
     type->fill_later(fill_iterator);
+}
+
+void keep_stop_value(Interpreter& in, const Value& iterator, const Value& value) {
+  if (value.is_none() || value.is_undefined()) return clear_stop_value(in);
+  in.shared->stopped = iterator.as_object();
+  in.shared->stop_value = value;
+}
+
+Value take_stop_value(Interpreter& in, const Value& iterator) {
+  if (in.shared->stopped == nullptr || in.shared->stopped != iterator.as_object()) return Value();
+  in.shared->stopped = nullptr;
+  return std::move(in.shared->stop_value);
+}
+
+bool pass_stop_value(Interpreter& in, const Value& from, const Value& to) {
+  if (in.shared->stopped != nullptr && from.is_object() && in.shared->stopped == from.as_object())
+    in.shared->stopped = to.as_object();
+  return false;
 }
 
 bool iterator_next(Interpreter& in, const Value& iterator, Value& out) {

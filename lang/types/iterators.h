@@ -6,6 +6,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
 #include "lang/core/value.h"
+#include "lang/types/types.h"
 
 namespace tessera::lang {
 
@@ -59,6 +60,22 @@ struct EnumerateIterator : GcObject {
   Value last;  // see recycled_tuple
   int64_t count = 0;
 };
+
+struct CallableIterator : GcObject {
+  Value function, sentinel;  // function Undefined: exhausted
+};
+
+// __reduce__ and __setstate__ of the iterators above (iterator_state.cpp).
+void add_iterator_state(Interpreter& in, Type* type);
+
+// Note [Stop values]. A `next` slot returns false at the end, so the value of the StopIteration (a generator's return value)
+// travels beside it, together with the iterator that it belongs to. An iterator that ends because its source has ended
+// passes the value on as its own; `next()`, `__next__` and `yield from` clear it before the step and put it into the
+// StopIteration that they make.
+void keep_stop_value(Interpreter& in, const Value& iterator, const Value& value);
+Value take_stop_value(Interpreter& in, const Value& iterator);  // Undefined: none
+inline void clear_stop_value(Interpreter& in) { in.shared->stopped = nullptr; }
+bool pass_stop_value(Interpreter& in, const Value& from, const Value& to);  // returns false, as `next` slots do
 
 // Whether iter() may be asked at all; no method of the object runs.
 bool is_iterable(Interpreter& in, const Value& value);

@@ -77,13 +77,14 @@ int64_t int_power(int64_t base, int64_t exponent) {
   }
 }
 
+Value complex_power(Interpreter& in, double ar, double ai, double br, double bi);
+
 Value float_power(Interpreter& in, double a, double b) {
   if (b == 0 || a == 1) return Value::real(1);
   if (std::isnan(a) || std::isnan(b)) return Value::real(a + b);
   if (a == 0 && b < 0 && !std::isinf(b)) throw_zero("0.0 cannot be raised to a negative power");
   if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) {
-    const double magnitude = std::pow(-a, b), angle = b * 3.14159265358979323846;
-    return make_complex(in, magnitude * std::cos(angle), magnitude * std::sin(angle));
+    return complex_power(in, a, 0, b, 0);
   }
   const double result = std::pow(a, b);
   if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) {

@@ -8,6 +8,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
+#include "lang/types/iterators.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -37,8 +38,11 @@ Value m_contains(Interpreter& in, const Args& a) { return Value::boolean(slots_o
 Value m_iter(Interpreter& in, const Args& a) { return slots_of(a).iter(in, a[0]); }
 Value m_next(Interpreter& in, const Args& a) {
   Value out;
+  clear_stop_value(in);
   if (slots_of(a).next(in, a[0], out)) return out;
-  throw Error(ErrorKind::StopIteration, std::string());
+  Value value = take_stop_value(in, a[0]);
+  if (value.is_undefined()) throw Error(ErrorKind::StopIteration, std::string());
+  throw Error(ErrorKind::StopIteration, std::move(value));
 }
 
 // int's own methods know ints only; the machine asks float's for the rest.

@@ -73,6 +73,8 @@ struct SharedObjects {
   std::deque<Signature> signatures;    // of native functions
   std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]
   uint32_t native_depth = 0;           // of recursion through C++ (RecursionGuard)
+  Value stop_value;                    // Note [Stop values] in iterators.h
+  const Object* stopped = nullptr;     // the iterator that it belongs to; compared, never followed
 };
 
 // Keeps C++ recursion over nested data (repr, ==, hash, sort …) from running out of stack: RecursionError instead.

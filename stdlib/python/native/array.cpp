@@ -50,9 +50,16 @@ constexpr ItemKind kKinds[] = {
 struct Array : Object {
   const ItemKind* items = nullptr;
   std::vector<unsigned char> bytes;
-  Booking booked;  // of `bytes`
+  Booking booked;        // of `bytes`
+  uint32_t exports = 0;  // views of the items: the array may not change its size
 
-  void room_for(size_t more) { booked.cover(type->owner->heap, bytes.size() + more); }
+  void check_resizable() const {
+    if (exports != 0) throw Error(ErrorKind::BufferError, "cannot resize an array that is exporting buffers");
+  }
+  void room_for(size_t more) {
+    if (more != 0) check_resizable();
+    booked.cover(type->owner->heap, bytes.size() + more);
+  }
   size_t size() const { return bytes.size() / items->size; }
   unsigned char* at(size_t i) { return bytes.data() + i * items->size; }
 };
@@ -232,7 +239,8 @@ void set_slice(Interpreter& in, Array* a, const Slice* slice, const Value& value
   const SliceIndices s = adjust_slice(parts, static_cast<int64_t>(a->size()));
   const size_t width = a->items->size;
   if (s.step == 1) {
-    a->room_for(items.size());
+    if (items.size() != static_cast<size_t>(s.count) * width) a->check_resizable();
+    a->booked.cover(in.heap, a->bytes.size() + items.size());
     const auto begin = a->bytes.begin() + s.start * static_cast<int64_t>(width);
     const auto rest = a->bytes.erase(begin, begin + s.count * static_cast<int64_t>(width));
     a->bytes.insert(rest, items.begin(), items.end());
@@ -254,6 +262,7 @@ void array_set(Interpreter& in, const Value& self, const Value& key, const Value
 }
 
 void remove_item(Array* a, size_t i) {
+  a->check_resizable();
   const auto begin = a->bytes.begin() + static_cast<int64_t>(i * a->items->size);
   a->bytes.erase(begin, begin + a->items->size);
 }
@@ -263,6 +272,7 @@ void array_del(Interpreter& in, const Value& self, const Value& key) {
   if (!is_slice(key)) return remove_item(a, position(in, a, key, "array assignment index out of range"));
   const SliceParts parts = unpack_slice(in, as_slice(key));
   const SliceIndices s = adjust_slice(parts, static_cast<int64_t>(a->size()));
+  if (s.count != 0) a->check_resizable();
   std::vector<bool> gone(a->size());
   for (int64_t k = 0; k < s.count; ++k) gone[static_cast<size_t>(s.start + k * s.step)] = true;
   size_t kept = 0;
@@ -385,6 +395,7 @@ Value array_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value
     return self;
   }
   if (op != BinaryOp::Mul || !repetition_count(in, other, times)) return in.not_implemented;
+  if (times != 1) a->check_resizable();
   a->bytes = repeated(in, a, times);
   return self;
 }
@@ -553,6 +564,17 @@ Type* make_iterator_type(Interpreter& in) {
   return type;
 }
 
+bool array_buffer(const Value& value, Buffer& out) {
+  Array* const a = array_of(value);
+  out.data = reinterpret_cast<char*>(a->bytes.data());
+  out.size = a->bytes.size();
+  out.readonly = false;
+  out.format = a->items->code == 'u' ? 'w' : a->items->code;
+  out.item_size = a->items->size;
+  out.exports = &a->exports;
+  return true;
+}
+
 }  // namespace
 
 void fill_array(Interpreter& in, Module& module) {
@@ -564,6 +586,7 @@ void fill_array(Interpreter& in, Module& module) {
   Type* type = in.new_type(spec);
   TypeSlots& slots = type->slots;
   slots.layout = kArrayLayout;
+  add_buffer_source(in, kArrayLayout, array_buffer);
   slots.destroy = destroy_array;
   slots.repr = array_repr;
   slots.hash = nullptr;

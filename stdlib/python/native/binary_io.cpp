@@ -557,6 +557,30 @@ Value memory_init(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// Pickling: (bytes, position, attributes).
+Value memory_getstate(Interpreter& in, const Args& args) {
+  const BinaryFile* f = self_of(args);
+  return make_tuple(in, {memory_getvalue(in, args), Value::integer(static_cast<int64_t>(f->position)),
+                         attributes_to_keep(in, args[0])});
+}
+
+Value memory_setstate(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  if (!is_tuple(args[1]) || as_tuple(args[1])->size < 3) {
+    throw_error(ErrorKind::TypeError, "%s.__setstate__ argument should be 3-tuple, got %s",
+                std::string(f->type->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
+  }
+  const Value state = args[1];
+  const Tuple& items = *as_tuple(state);
+  const int64_t position = int_argument(in, items[1]);
+  if (position < 0) throw Error(ErrorKind::ValueError, "position value cannot be negative");
+  check_resizable(memory_of(f));
+  set_initial(in, f, &items[0]);
+  f->position = position;
+  keep_attributes(in, args[0], items[2]);
+  return Value::none();
+}
+
 const NativeDef kMethods[] = {
     {"read(self, size=-1, /)", file_read, "Read up to size bytes, or all."},
     {"readinto(self, buffer, /)", file_readinto, "Read into a buffer; answers how many bytes came."},
@@ -588,6 +612,9 @@ const NativeDef kMemoryMethods[] = {
     {"__init__(self, initial_bytes=None)", memory_init},
     {"getvalue(self)", memory_getvalue, "All bytes."},
     {"getbuffer(self)", memory_getbuffer, "A view of the bytes."},
+    {"__reduce__(self)", reduce_new, "Return state information for pickling."},
+    {"__getstate__(self)", memory_getstate, "Bytes, position and attributes."},
+    {"__setstate__(self, state, /)", memory_setstate, "Set bytes, position and attributes."},
 };
 
 Type* make_file_type(Interpreter& in, Module& module, std::string_view name) {

@@ -92,7 +92,16 @@ Value file_buffer(Interpreter& in, const Args& args) {
   return f->buffer = make_standard_binary(in, f->fd);
 }
 
-Value file_newlines(Interpreter&, const Args&) { return Value::none(); }
+Value file_newlines(Interpreter& in, const Args& args) {
+  static constexpr const char* kEnds[] = {"\r", "\n", "\r\n"};
+  const uint8_t seen = self_of(args)->ends.seen();
+  std::vector<Value> ends;
+  for (int i = 0; i < 3; ++i) {
+    if (seen & 1 << i) ends.push_back(make_str(in, kEnds[i]));
+  }
+  if (ends.empty()) return Value::none();
+  return ends.size() == 1 ? ends[0] : make_tuple_moving(in, ends.data(), ends.size());
+}
 Value file_reconfigure(Interpreter&, const Args&) { return Value::none(); }
 Value file_errors(Interpreter& in, const Args& args) {
   if (self_of(args)->place == Place::Memory) return Value::none();
@@ -111,28 +120,75 @@ Value memory_getvalue(Interpreter& in, const Args& args) {
   return make_str(in, self_of(args)->text);
 }
 
-void set_initial(Interpreter& in, TextFile* f, const Value* text) {
+// newline= of a text file or a StringIO; `what` names it in messages.
+void set_newline(Interpreter& in, TextFile* f, const Value& newline, const char* what) {
+  if (!newline.is_none() && !is_str(newline)) {
+    throw_error(ErrorKind::TypeError, "%s must be str or None, not %s", what,
+                std::string(type_name(in, newline)).c_str());
+  }
+  const std::string_view text = newline.is_none() ? std::string_view() : text_of(newline);
+  if (text != "" && text != "\n" && text != "\r" && text != "\r\n")
+    throw_error(ErrorKind::ValueError, "illegal newline value: %s", std::string(text).c_str());
+  f->newline = text;
+  f->translate = newline.is_none();
+  f->universal = text.empty();
+}
+
+void set_initial(Interpreter& in, TextFile* f, const Value* text, const Value& newline) {
   f->mode = "r+";
+  f->closed = false;
   f->text.clear();
   f->at = 0;
+  f->ends = {};
+  set_newline(in, f, newline, "newline");
   if (text == nullptr || text->is_none()) return;
   if (!is_str(*text)) {
     throw_error(ErrorKind::TypeError, "initial_value must be str or None, not %s",
                 std::string(type_name(in, *text)).c_str());
   }
-  f->text = text_of(*text);
+  write_memory(in, f, text_of(*text));
+  f->at = 0;
 }
 
 Value make_memory(Interpreter& in, Type* type, const Args& args) {
   TextFile* f = make_object<TextFile>(in, type);
   Value made = Value::adopt(f);
   f->name = Value::none();
-  set_initial(in, f, has_script_init(in, type) ? nullptr : make_argument(args, 0, "initial_value"));
+  const bool later = has_script_init(in, type);
+  const Value* newline = later ? nullptr : make_argument(args, 1, "newline");
+  set_initial(in, f, later ? nullptr : make_argument(args, 0, "initial_value"),
+              newline != nullptr ? *newline : make_str(in, "\n"));
   return made;
 }
 
 Value memory_init(Interpreter& in, const Args& args) {
-  set_initial(in, self_of(args), &args[1]);
+  set_initial(in, self_of(args), &args[1], args[2]);
+  return Value::none();
+}
+
+// --- pickling of a StringIO: (text, newline, position, attributes)
+
+Value memory_getstate(Interpreter& in, const Args& args) {
+  const TextFile* f = self_of(args);
+  check_open(f);
+  const Value newline = f->translate ? Value::none() : make_str(in, f->newline);
+  return make_tuple(in, {make_str(in, f->text), newline, file_tell(in, args), attributes_to_keep(in, args[0])});
+}
+
+Value memory_setstate(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_open(f);
+  if (!is_tuple(args[1]) || as_tuple(args[1])->size < 4) {
+    throw_error(ErrorKind::TypeError, "%s.__setstate__ argument should be 4-tuple, got %s",
+                std::string(f->type->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
+  }
+  const Value state = args[1];
+  const Tuple& items = *as_tuple(state);
+  set_initial(in, f, nullptr, items[1]);
+  f->text = text_argument(in, items[0], "initial_value");  // the line ends are as they shall be
+  const Value seek[] = {args[0], items[2], Value::integer(0)};
+  file_seek(in, Args{seek, 3});
+  keep_attributes(in, args[0], items[3]);
   return Value::none();
 }
 
@@ -191,12 +247,7 @@ void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const
     const std::string_view text = text_argument(in, errors, "open() argument 'errors'");
     f->on_error = text == "ignore" ? OnError::Ignore : text == "strict" ? OnError::Strict : OnError::Replace;
   }
-  if (newline.is_none()) return;
-  f->newline = text_argument(in, newline, "open() argument 'newline'");
-  if (f->newline != "" && f->newline != "\n" && f->newline != "\r" && f->newline != "\r\n") {
-    throw_error(ErrorKind::ValueError, "illegal newline value: %s", quote(f->newline).c_str());
-  }
-  f->translate = false;
+  set_newline(in, f, newline, "open() argument 'newline'");
 }
 
 // Answers the descriptor; `shown` becomes the path as text.
@@ -384,6 +435,9 @@ void fill_io(Interpreter& in, Module& module) {
   static const NativeDef kMemoryMethods[] = {
       {"__init__(self, initial_value='', newline='\\n')", memory_init},
       {"getvalue(self)", memory_getvalue, "The whole text."},
+      {"__reduce__(self)", reduce_new, "Return state information for pickling."},
+      {"__getstate__(self)", memory_getstate, "Text, newline, position and attributes."},
+      {"__setstate__(self, state, /)", memory_setstate, "Set text, newline, position and attributes."},
   };
   Type* memory = make_file_type(in, "StringIO");
   memory->make = make_memory;

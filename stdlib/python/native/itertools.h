@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/types/iterators.h"
 #include "lang/types/setup.h"
 #include "lang/vm/vm.h"
 #include "stdlib/python/native/native_modules.h"
@@ -81,9 +82,39 @@ inline bool step(Interpreter& in, const Value& source, Value& out) {
   return next(in, held, out);
 }
 
+// The same for an iterator that ends with its source.
+inline bool step(Interpreter& in, const Value& self, const Value& source, Value& out) {
+  if (source.is_undefined()) return false;
+  const Value held = source;
+  return next(in, held, out) || pass_stop_value(in, held, self);
+}
+
 inline bool finish(Value& source) {
   const Value gone = std::move(source);
   return false;
+}
+
+// What __reduce__ returns: the type, the arguments of its call, and a state for __setstate__.
+inline Value reduction(Interpreter& in, const Value& self, const Value& arguments, const Value& state = Value()) {
+  const Value type(self.as_object()->type);
+  return state.is_undefined() ? make_tuple(in, {type, arguments}) : make_tuple(in, {type, arguments, state});
+}
+
+// The items of a state for __setstate__, which must be a tuple of `least` to `most` items.
+inline const Tuple& state_of(Interpreter&, const Value& state, uint32_t least, uint32_t most) {
+  if (!is_tuple(state)) throw Error(ErrorKind::TypeError, "state is not a tuple");
+  const Tuple& items = *as_tuple(state);
+  if (items.size < least || items.size > most) {
+    throw_error(ErrorKind::TypeError, "function takes %s %u argument%s (%u given)",
+                least == most ? "exactly" : items.size < least ? "at least" : "at most",
+                items.size < least ? least : most, (items.size < least ? least : most) == 1 ? "" : "s", items.size);
+  }
+  return items;
+}
+
+inline void check_iterator(Interpreter& in, const Value& value) {
+  if (value.is_object() && value.as_object()->type->slots.next != nullptr) return;
+  throw_error(ErrorKind::TypeError, "'%s' object is not an iterator", std::string(type_name(in, value)).c_str());
 }
 
 }  // namespace tessera::stdlib::itertools

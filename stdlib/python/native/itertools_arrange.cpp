@@ -173,11 +173,78 @@ Value make_replacement(Interpreter& in, Type* type, const Args& args) {
   return one_pool(in, type, Way::Replacement, args, "combinations_with_replacement", false);
 }
 
+Value places(Interpreter& in, const std::vector<uint32_t>& indices) {
+  Tuple* made = new_tuple(in, indices.size());
+  for (size_t i = 0; i < indices.size(); ++i) made->items[i] = Value::integer(indices[i]);
+  return Value::adopt(made);
+}
+
+// What the type is called with, and the indices of the last answer; permutations add how many turns each place has left.
+Value arrangement_reduce(Interpreter& in, const Args& args) {
+  const Arrangement* a = self_of<Arrangement>(args[0]);
+  const Value nothing = in.shared->empty_tuple;
+  if (a->way == Way::Product) {
+    if (a->pools.is_undefined() || (a->finished && a->started)) return reduction(in, args[0], make_tuple(in, {nothing}));
+    return reduction(in, args[0], a->pools, a->started ? places(in, a->at) : Value());
+  }
+  const Value r = Value::integer(static_cast<int64_t>(a->at.size()));
+  if (a->pools.is_undefined() || (a->finished && a->started))
+    return reduction(in, args[0], make_tuple(in, {nothing, Value::integer(std::max<int64_t>(1, r.as_int()))}));
+  // A finished one that never began has more places than items.
+  const Value pool = (*as_tuple(a->pools))[0];
+  const Value size = a->finished ? Value::integer(static_cast<int64_t>(as_tuple(pool)->size) + 1) : r;
+  const Value arguments = make_tuple(in, {pool, size});
+  if (!a->started) return reduction(in, args[0], arguments);
+  if (a->way != Way::Permutations) return reduction(in, args[0], arguments, places(in, a->at));
+  return reduction(in, args[0], arguments, make_tuple(in, {places(in, a->order), places(in, a->turns)}));
+}
+
+// Numbers of a state, each brought to [least, most(i)], as CPython does with those that are out of range.
+template <class Most>
+std::vector<uint32_t> numbers_of(Interpreter& in, const Value& state, size_t count, int64_t least, Most most) {
+  if (!is_tuple(state) || as_tuple(state)->size != count) throw Error(ErrorKind::ValueError, "invalid arguments");
+  std::vector<uint32_t> numbers;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t n = int_argument(in, (*as_tuple(state))[i]);
+    numbers.push_back(static_cast<uint32_t>(std::max(least, std::min<int64_t>(n, most(i)))));
+  }
+  return numbers;
+}
+
+Value arrangement_set_state(Interpreter& in, const Args& args) {
+  Arrangement* a = self_of<Arrangement>(args[0]);
+  if (a->finished) return Value::none();
+  const size_t r = a->at.size();
+  const int64_t n = r == 0 ? 0 : pool_of(a, 0).size;
+  if (a->way == Way::Permutations) {
+    const Tuple& state = state_of(in, args[1], 2, 2);
+    const size_t all = a->order.size();
+    auto order = numbers_of(in, state[0], all, 0, [&](size_t) { return static_cast<int64_t>(all) - 1; });
+    a->turns = numbers_of(in, state[1], r, 1, [&](size_t i) { return static_cast<int64_t>(all - i); });
+    a->order = std::move(order);
+    std::copy_n(a->order.begin(), r, a->at.begin());
+  } else {
+    a->at = numbers_of(in, args[1], r, 0, [&](size_t i) -> int64_t {
+      if (a->way == Way::Product) return static_cast<int64_t>(pool_of(a, i).size) - 1;
+      return a->way == Way::Replacement ? n - 1 : static_cast<int64_t>(i) + n - static_cast<int64_t>(r);
+    });
+  }
+  a->started = true;
+  return Value::none();
+}
+
+const NativeDef kArrangementMethods[] = {
+    {"__reduce__(self)", arrangement_reduce, "Return state information for pickling."},
+    {"__setstate__(self, state, /)", arrangement_set_state, "Set state information for unpickling."},
+};
+
 }  // namespace
 
 void add_arrangements(Interpreter& in, Module& module) {
   const auto add = [&](const char* name, Make make, const char* doc) {
-    add_type<Arrangement>(in, module, name, make, next_answer, doc)->slots.clear = clear_arrangement;
+    Type* type = add_type<Arrangement>(in, module, name, make, next_answer, doc);
+    type->slots.clear = clear_arrangement;
+    in.add_methods(type, kArrangementMethods, std::size(kArrangementMethods));
   };
   add("product", make_product, "Every choice of one item from each iterable.");
   add("permutations", make_permutations, "Every order of r of the items.");

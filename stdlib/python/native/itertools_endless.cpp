@@ -66,8 +66,18 @@ Value count_repr(Interpreter& in, const Value& self) {
   return make_str(in, text + ")");
 }
 
+Value count_reduce(Interpreter& in, const Args& args) {
+  Count* c = self_of<Count>(args[0]);
+  catch_up(in, c);
+  if (c->step.is_int() && c->step.as_int() == 1) return reduction(in, args[0], make_tuple(in, {c->at}));
+  return reduction(in, args[0], make_tuple(in, {c->at, c->step}));
+}
+
+const NativeDef kCountMethods[] = {{"__reduce__(self)", count_reduce, "Return state information for pickling."}};
+
 struct Cycle : GcObject {
-  Value source;  // Undefined: all of it is in `saved`
+  Value source;         // Undefined: all of it is in `saved`
+  bool again = false;   // the source gives items that are in `saved` already
   std::vector<Value> saved;
   size_t at = 0;
   template <class F>
@@ -90,7 +100,7 @@ bool next_cycle(Interpreter& in, const Value& self, Value& out) {
   Cycle* c = self_of<Cycle>(self);
   if (!c->source.is_undefined()) {
     if (step(in, c->source, out)) {
-      c->saved.push_back(out);
+      if (!c->again) c->saved.push_back(out);
       return true;
     }
     finish(c->source);
@@ -100,6 +110,34 @@ bool next_cycle(Interpreter& in, const Value& self, Value& out) {
   if (++c->at == c->saved.size()) c->at = 0;
   return true;
 }
+
+Value cycle_reduce(Interpreter& in, const Args& args) {
+  Cycle* c = self_of<Cycle>(args[0]);
+  const Value saved = make_list(in, c->saved.data(), c->saved.size());
+  if (!c->source.is_undefined())
+    return reduction(in, args[0], make_tuple(in, {c->source}), make_tuple(in, {saved, Value::integer(c->again)}));
+  const Value rest = make_list(in, c->saved.data() + c->at, c->saved.size() - c->at);
+  return reduction(in, args[0], make_tuple(in, {iter(in, rest)}), make_tuple(in, {saved, Value::integer(1)}));
+}
+
+Value cycle_set_state(Interpreter& in, const Args& args) {
+  const Tuple& state = state_of(in, args[1], 2, 2);
+  if (!is_list(state[0])) {
+    throw_error(ErrorKind::TypeError, "argument 1 must be list, not %s", std::string(type_name(in, state[0])).c_str());
+  }
+  const bool again = truth(in, state[1]);
+  Cycle* c = self_of<Cycle>(args[0]);
+  const List& saved = *as_list(state[0]);
+  std::vector<Value> items(saved.items, saved.items + saved.size);
+  items.swap(c->saved);
+  c->at = 0;
+  c->again = again;
+  return Value::none();
+}
+
+const NativeDef kCycleMethods[] = {{"__reduce__(self)", cycle_reduce, "Return state information for pickling."},
+                                   {"__setstate__(self, state, /)", cycle_set_state,
+                                    "Set state information for unpickling."}};
 
 struct Repeat : GcObject {
   Value object;
@@ -148,14 +186,23 @@ Value repeat_hint(Interpreter&, const Args& args) {
   return Value::integer(left);
 }
 
-const NativeDef kRepeatMethods[] = {{"__length_hint__(self)", repeat_hint, "How often it will still come."}};
+Value repeat_reduce(Interpreter& in, const Args& args) {
+  const Repeat* r = self_of<Repeat>(args[0]);
+  if (r->left < 0) return reduction(in, args[0], make_tuple(in, {r->object}));
+  return reduction(in, args[0], make_tuple(in, {r->object, Value::integer(r->left)}));
+}
+
+const NativeDef kRepeatMethods[] = {{"__reduce__(self)", repeat_reduce, "Return state information for pickling."},
+                                    {"__length_hint__(self)", repeat_hint, "How often it will still come."}};
 
 }  // namespace
 
 void add_endless(Interpreter& in, Module& module) {
   Type* count = add_type<Count>(in, module, "count", make_count, next_count, "start, start + step, ... without end.");
   count->slots.repr = count_repr;
-  add_type<Cycle>(in, module, "cycle", make_cycle, next_cycle, "The items again and again.");
+  in.add_methods(count, kCountMethods, std::size(kCountMethods));
+  Type* cycle = add_type<Cycle>(in, module, "cycle", make_cycle, next_cycle, "The items again and again.");
+  in.add_methods(cycle, kCycleMethods, std::size(kCycleMethods));
   Type* repeat = add_type<Repeat>(in, module, "repeat", make_repeat, next_repeat, "The same object, `times` times.");
   repeat->slots.repr = repeat_repr;
   in.add_methods(repeat, kRepeatMethods, std::size(kRepeatMethods));

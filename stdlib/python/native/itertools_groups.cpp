@@ -250,6 +250,45 @@ bool next_row(Interpreter& in, const Value& self, Value& out) {
   return true;
 }
 
+Value zip_longest_reduce(Interpreter& in, const Args& args) {
+  const ZipLongest* z = self_of<ZipLongest>(args[0]);
+  std::vector<Value> sources;
+  for (const Value& source : z->sources) sources.push_back(source.is_undefined() ? in.shared->empty_tuple : source);
+  return reduction(in, args[0], make_tuple_moving(in, sources.data(), sources.size()), z->fill);
+}
+
+Value zip_longest_set_state(Interpreter&, const Args& args) {
+  self_of<ZipLongest>(args[0])->fill = args[1];
+  return Value::none();
+}
+
+const NativeDef kZipLongestMethods[] = {
+    {"__reduce__(self)", zip_longest_reduce, "Return state information for pickling."},
+    {"__setstate__(self, state, /)", zip_longest_set_state, "Set state information for unpickling."},
+};
+
+Value groupby_reduce(Interpreter& in, const Args& args) {
+  const GroupBy* g = self_of<GroupBy>(args[0]);
+  const Value function = g->function.is_undefined() ? Value::none() : g->function;
+  const Value arguments = make_tuple(in, {g->source, function});
+  if (g->item.is_undefined() || g->key.is_undefined() || g->group_key.is_undefined())
+    return reduction(in, args[0], arguments);
+  return reduction(in, args[0], arguments, make_tuple(in, {g->item, g->group_key, g->key}));
+}
+
+Value groupby_set_state(Interpreter& in, const Args& args) {
+  const Tuple& state = state_of(in, args[1], 3, 3);
+  GroupBy* g = self_of<GroupBy>(args[0]);
+  const Value item = std::exchange(g->item, state[0]), group_key = std::exchange(g->group_key, state[1]),
+              key = std::exchange(g->key, state[2]);
+  return Value::none();
+}
+
+const NativeDef kGroupByMethods[] = {
+    {"__reduce__(self)", groupby_reduce, "Return state information for pickling."},
+    {"__setstate__(self, state, /)", groupby_set_state, "Set state information for unpickling."},
+};
+
 // A type that only this file makes objects of, found through an attribute of the type that needs it.
 template <class T>
 Type* helper_type(Interpreter& in, Module& module, Type* owner, const char* name, Next next) {
@@ -263,13 +302,15 @@ Type* helper_type(Interpreter& in, Module& module, Type* owner, const char* name
 void add_groups(Interpreter& in, Module& module) {
   Type* groupby = add_type<GroupBy>(in, module, "groupby", make_groupby, next_group,
                                     "Runs of items with equal keys, as pairs of key and iterator.");
+  in.add_methods(groupby, kGroupByMethods, std::size(kGroupByMethods));
   helper_type<Group>(in, module, groupby, "_grouper", next_member);
   Type* reader = add_type<Tee>(in, module, "_tee", make_tee, next_tee, "One of several readers of a source.");
   in.add_methods(reader, kTeeMethods, std::size(kTeeMethods));
   helper_type<TeeBlock>(in, module, reader, "_block", nullptr);
   in.def(module, "tee(iterable, n=2, /)", "n readers of the same items.", tee);
-  add_type<ZipLongest>(in, module, "zip_longest", make_zip_longest, next_row,
-                       "Rows of items of all sources; what has ended gives the fill value.");
+  Type* longest = add_type<ZipLongest>(in, module, "zip_longest", make_zip_longest, next_row,
+                                       "Rows of items of all sources; what has ended gives the fill value.");
+  in.add_methods(longest, kZipLongestMethods, std::size(kZipLongestMethods));
 }
 
 }  // namespace tessera::stdlib::itertools

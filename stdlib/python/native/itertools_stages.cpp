@@ -36,7 +36,7 @@ Value make_stage(Interpreter& in, Type* type, const Args& args, const char* name
 bool next_taken(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
-  if (s->ended || !step(in, s->source, out)) return false;
+  if (s->ended || !step(in, self, s->source, out)) return false;
   if (accepts(in, s->function, out)) return true;
   s->ended = true;
   return false;
@@ -45,7 +45,7 @@ bool next_taken(Interpreter& in, const Value& self, Value& out) {
 bool next_dropped(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
-  while (step(in, s->source, out)) {
+  while (step(in, self, s->source, out)) {
     if (s->begun) return true;
     if (!accepts(in, s->function, out)) return s->begun = true;
   }
@@ -56,7 +56,7 @@ bool next_refused(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
   const bool plain = s->function.is_none() || (s->function.is_object() && s->function.as_object() == in.types.boolean);
-  while (step(in, s->source, out)) {
+  while (step(in, self, s->source, out)) {
     if (plain ? !truth(in, out) : !accepts(in, s->function, out)) return true;
   }
   return false;
@@ -66,7 +66,7 @@ bool next_applied(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
   Value item;
-  if (!step(in, s->source, item)) return false;
+  if (!step(in, self, s->source, item)) return false;
   if (!is_tuple(item)) item = tuple_from(in, item);
   const Value function = s->function;
   out = call(in, function, Args{as_tuple(item)->items, as_tuple(item)->size});
@@ -93,8 +93,8 @@ bool next_compressed(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
   Value wanted;
-  while (step(in, s->source, out)) {
-    if (!step(in, s->function, wanted)) return false;
+  while (step(in, self, s->source, out)) {
+    if (!step(in, self, s->function, wanted)) return false;
     if (truth(in, wanted)) return true;
   }
   return false;
@@ -108,18 +108,18 @@ Value make_pairwise(Interpreter& in, Type* type, const Args& args) {
   return made;
 }
 
-// `function` is the item before.
+// `function` is the item before; Undefined: not read yet. The source may step this same iterator, which moves `function` on
+// or ends it, so both are read again after each step.
 bool next_pair(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
   Value item;
-  if (!s->begun) {
-    s->begun = true;
-    if (!step(in, s->source, item)) return finish(s->source);
+  if (s->function.is_undefined()) {
+    if (!step(in, self, s->source, item)) return finish(s->source);
     s->function = std::move(item);
   }
   const Value before = s->function;
-  if (!step(in, s->source, item)) {
+  if (!step(in, self, s->source, item)) {
     finish(s->function);
     return finish(s->source);
   }
@@ -127,6 +127,37 @@ bool next_pair(Interpreter& in, const Value& self, Value& out) {
   s->function = std::move(item);
   return true;
 }
+
+// takewhile and dropwhile: function, source and whether the turn has come; filterfalse, starmap: function and source.
+Value while_reduce(Interpreter& in, const Args& args) {
+  const Stage* s = self_of<Stage>(args[0]);
+  return reduction(in, args[0], make_tuple(in, {s->function, s->source}), Value::integer(s->begun || s->ended));
+}
+Value taken_set_state(Interpreter& in, const Args& args) {
+  self_of<Stage>(args[0])->ended = truth(in, args[1]);
+  return Value::none();
+}
+Value dropped_set_state(Interpreter& in, const Args& args) {
+  self_of<Stage>(args[0])->begun = truth(in, args[1]);
+  return Value::none();
+}
+Value stage_reduce(Interpreter& in, const Args& args) {
+  const Stage* s = self_of<Stage>(args[0]);
+  return reduction(in, args[0], make_tuple(in, {s->function, s->source}));
+}
+Value compress_reduce(Interpreter& in, const Args& args) {
+  const Stage* s = self_of<Stage>(args[0]);
+  return reduction(in, args[0], make_tuple(in, {s->source, s->function}));
+}
+
+constexpr char kReduceDoc[] = "Return state information for pickling.";
+constexpr char kStateDoc[] = "Set state information for unpickling.";
+const NativeDef kTakenMethods[] = {{"__reduce__(self)", while_reduce, kReduceDoc},
+                                   {"__setstate__(self, state, /)", taken_set_state, kStateDoc}};
+const NativeDef kDroppedMethods[] = {{"__reduce__(self)", while_reduce, kReduceDoc},
+                                     {"__setstate__(self, state, /)", dropped_set_state, kStateDoc}};
+const NativeDef kStageMethods[] = {{"__reduce__(self)", stage_reduce, kReduceDoc}};
+const NativeDef kCompressMethods[] = {{"__reduce__(self)", compress_reduce, kReduceDoc}};
 
 // --- accumulate
 
@@ -173,7 +204,7 @@ bool next_accumulated(Interpreter& in, const Value& self, Value& out) {
     return true;
   }
   Value item;
-  if (!step(in, a->source, item)) return false;
+  if (!step(in, self, a->source, item)) return false;
   if (a->total.is_undefined()) {
     out = a->total = std::move(item);
     return true;
@@ -188,6 +219,26 @@ bool next_accumulated(Interpreter& in, const Value& self, Value& out) {
   a->total = out;
   return true;
 }
+
+Value accumulate_reduce(Interpreter& in, const Args& args) {
+  const Accumulate* a = self_of<Accumulate>(args[0]);
+  const Value function = a->function.is_undefined() ? Value::none() : a->function;
+  Value source = a->source;
+  if (!a->initial.is_undefined()) {  // comes first
+    const Value chain = get_attr(in, Value(in.import("itertools")), intern(in, "chain"));
+    source = call(in, chain, {make_tuple(in, {a->initial}), source});
+  }
+  const Value state = a->total.is_undefined() ? Value::none() : a->total;
+  return reduction(in, args[0], make_tuple(in, {source, function}), state);
+}
+
+Value accumulate_set_state(Interpreter&, const Args& args) {
+  self_of<Accumulate>(args[0])->total = args[1].is_none() ? Value() : args[1];
+  return Value::none();
+}
+
+const NativeDef kAccumulateMethods[] = {{"__reduce__(self)", accumulate_reduce, kReduceDoc},
+                                        {"__setstate__(self, state, /)", accumulate_set_state, kStateDoc}};
 
 // --- chain
 
@@ -235,7 +286,28 @@ bool next_chained(Interpreter& in, const Value& self, Value& out) {
   }
 }
 
+Value chain_reduce(Interpreter& in, const Args& args) {
+  const Chain* c = self_of<Chain>(args[0]);
+  const Value nothing = in.shared->empty_tuple;
+  if (c->source.is_undefined()) return reduction(in, args[0], nothing);
+  if (c->active.is_undefined()) return reduction(in, args[0], nothing, make_tuple(in, {c->source}));
+  return reduction(in, args[0], nothing, make_tuple(in, {c->source, c->active}));
+}
+
+Value chain_set_state(Interpreter& in, const Args& args) {
+  const Tuple& state = state_of(in, args[1], 1, 2);
+  for (uint32_t i = 0; i < state.size; ++i) {
+    if (!state[i].is_object() || state[i].as_object()->type->slots.next == nullptr)
+      throw Error(ErrorKind::TypeError, "Arguments must be iterators.");
+  }
+  Chain* c = self_of<Chain>(args[0]);
+  const Value source = std::exchange(c->source, state[0]), active = std::exchange(c->active, state.size == 2 ? state[1] : Value());
+  return Value::none();
+}
+
 const NativeDef kChainMethods[] = {
+    {"__reduce__(self)", chain_reduce, kReduceDoc},
+    {"__setstate__(self, state, /)", chain_set_state, kStateDoc},
     {"from_iterable(cls, iterable, /)", chain_from_iterable, "chain(*iterable), without reading it ahead."},
     kClassGetItem,
 };
@@ -292,9 +364,10 @@ bool next_sliced(Interpreter& in, const Value& self, Value& out) {
   const Value source = s->source;
   if (source.is_undefined()) return false;
   for (; s->at < s->wanted; ++s->at) {
-    if (!next(in, source, out)) return finish(s->source);
+    if (!next(in, source, out)) return finish(s->source) || pass_stop_value(in, source, self);
   }
-  if (s->at >= s->stop || !next(in, source, out)) return finish(s->source);
+  if (s->at >= s->stop) return finish(s->source);
+  if (!next(in, source, out)) return finish(s->source) || pass_stop_value(in, source, self);
   ++s->at;
   const uint64_t before = s->wanted;
   s->wanted += s->step;
@@ -302,26 +375,46 @@ bool next_sliced(Interpreter& in, const Value& self, Value& out) {
   return true;
 }
 
+Value slice_reduce(Interpreter& in, const Args& args) {
+  const Slice* s = self_of<Slice>(args[0]);
+  const auto whole = [](uint64_t n) { return Value::integer(static_cast<int64_t>(n)); };
+  if (s->source.is_undefined()) {
+    const Value nothing = iter(in, make_list(in));
+    return reduction(in, args[0], make_tuple(in, {nothing, whole(0)}), whole(0));
+  }
+  const Value stop = s->stop == UINT64_MAX ? Value::none() : whole(s->stop);
+  return reduction(in, args[0], make_tuple(in, {s->source, whole(s->wanted), stop, whole(s->step)}), whole(s->at));
+}
+
+Value slice_set_state(Interpreter& in, const Args& args) {
+  self_of<Slice>(args[0])->at = static_cast<uint64_t>(std::max<int64_t>(0, index(in, args[1])));
+  return Value::none();
+}
+
+const NativeDef kSliceMethods[] = {{"__reduce__(self)", slice_reduce, kReduceDoc},
+                                   {"__setstate__(self, state, /)", slice_set_state, kStateDoc}};
+
 }  // namespace
 
 void add_stages(Interpreter& in, Module& module) {
-  add_type<Stage>(
+  const auto with = [&](Type* type, const NativeDef* rows, size_t count) { in.add_methods(type, rows, count); };
+  with(add_type<Stage>(
       in, module, "takewhile", [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "takewhile"); },
-      next_taken, "The items until the predicate fails for one.");
-  add_type<Stage>(
+      next_taken, "The items until the predicate fails for one."), kTakenMethods, std::size(kTakenMethods));
+  with(add_type<Stage>(
       in, module, "dropwhile", [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "dropwhile"); },
-      next_dropped, "The items from the first one on for which the predicate fails.");
-  add_type<Stage>(
+      next_dropped, "The items from the first one on for which the predicate fails."), kDroppedMethods, std::size(kDroppedMethods));
+  with(add_type<Stage>(
       in, module, "filterfalse",
       [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "filterfalse"); }, next_refused,
-      "The items for which the predicate fails.");
-  add_type<Stage>(
+      "The items for which the predicate fails."), kStageMethods, std::size(kStageMethods));
+  with(add_type<Stage>(
       in, module, "starmap", [](Interpreter& i, Type* t, const Args& a) { return make_stage(i, t, a, "starmap"); },
-      next_applied, "function(*item) for each item.");
-  add_type<Stage>(in, module, "compress", make_compress, next_compressed, "The items whose selector is true.");
+      next_applied, "function(*item) for each item."), kStageMethods, std::size(kStageMethods));
+  with(add_type<Stage>(in, module, "compress", make_compress, next_compressed, "The items whose selector is true."), kCompressMethods, std::size(kCompressMethods));
   add_type<Stage>(in, module, "pairwise", make_pairwise, next_pair, "Each item with the one behind it.");
-  add_type<Accumulate>(in, module, "accumulate", make_accumulate, next_accumulated, "Running totals.");
-  add_type<Slice>(in, module, "islice", make_islice, next_sliced, "A slice of an iterator.");
+  with(add_type<Accumulate>(in, module, "accumulate", make_accumulate, next_accumulated, "Running totals."), kAccumulateMethods, std::size(kAccumulateMethods));
+  with(add_type<Slice>(in, module, "islice", make_islice, next_sliced, "A slice of an iterator."), kSliceMethods, std::size(kSliceMethods));
   Type* chain = add_type<Chain>(in, module, "chain", make_chain, next_chained, "The items of one, then of the next.");
   in.add_methods(chain, kChainMethods, std::size(kChainMethods));
 }

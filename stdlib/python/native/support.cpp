@@ -78,4 +78,26 @@ void require(bool granted, const char* what) {
   if (!granted) throw_error(ErrorKind::PermissionError, "this program is not allowed to use %s", what);
 }
 
+Value reduce_new(Interpreter& in, const Args& args) {
+  const Value make = get_attr(in, Value(in.import("copyreg")), intern(in, "__newobj__"));
+  const Value state = call_method(in, args[0], intern(in, "__getstate__"));
+  return make_tuple(in, {make, make_tuple(in, {Value(args[0].as_object()->type)}), state});
+}
+
+Value attributes_to_keep(Interpreter& in, const Value& self) {
+  const Value attributes = find_attr(in, self, intern(in, "__dict__"));
+  if (attributes.is_undefined()) return Value::none();
+  return call(in, Value(in.types.dict), {attributes});
+}
+
+void keep_attributes(Interpreter& in, const Value& self, const Value& attributes) {
+  if (attributes.is_none()) return;
+  const Value dict = find_attr(in, self, intern(in, "__dict__"));
+  if (!is_dict(attributes) || dict.is_undefined()) {
+    throw_error(ErrorKind::TypeError, "state of attributes should be a dict, got a %s",
+                std::string(type_name(in, attributes)).c_str());
+  }
+  call_method(in, dict, intern(in, "update"), {attributes});
+}
+
 }  // namespace tessera::stdlib

@@ -64,4 +64,10 @@ void wait_to_read(Interpreter& in, int file);
 Value class_get_item(Interpreter& in, const Args& args);
 inline constexpr NativeDef kClassGetItem = {"__class_getitem__(cls, item, /)", class_get_item, "See PEP 585."};
 
+// Pickling of native objects that have a __getstate__. `reduce_new` is their __reduce__: copyreg.__newobj__ of the type, and
+// the state. The attributes of an instance of a script's subclass are part of that state: a copy of its dict, or None.
+Value reduce_new(Interpreter& in, const Args& args);
+Value attributes_to_keep(Interpreter& in, const Value& self);
+void keep_attributes(Interpreter& in, const Value& self, const Value& attributes);
+
 }  // namespace tessera::stdlib

@@ -83,7 +83,31 @@ size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out)
   return i;
 }
 
-void Decoder::decode(std::string_view bytes, bool last, std::string& out) {
+void LineEnds::note(std::string_view text, bool last) {
+  size_t i = 0;
+  if (after_return_ && !text.empty()) {
+    after_return_ = false;
+    const bool both = text[0] == '\n';
+    seen_ |= both ? kBoth : kReturn;
+    i = both;
+  }
+  if (text.find('\r', i) == std::string_view::npos) {
+    if (text.find('\n', i) != std::string_view::npos) seen_ |= kNewline;
+  } else {
+    while ((i = text.find_first_of("\r\n", i)) != std::string_view::npos) {
+      const bool at_end = i + 1 == text.size(), both = text[i] == '\r' && !at_end && text[i + 1] == '\n';
+      if (text[i] == '\r' && at_end) after_return_ = true;
+      else seen_ |= text[i] == '\n' ? kNewline : both ? kBoth : kReturn;
+      i += both ? 2 : 1;
+    }
+  }
+  if (last && after_return_) {
+    after_return_ = false;
+    seen_ |= kReturn;
+  }
+}
+
+void Decoder::decode(std::string_view bytes, bool last, std::string& out, LineEnds* ends) {
   carry_.append(bytes);
   std::string text;
   size_t done = carry_.size();
@@ -103,6 +127,7 @@ void Decoder::decode(std::string_view bytes, bool last, std::string& out) {
     started_ = true;
     if (encoding_ == Encoding::Utf8Signature && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
   }
+  if (ends != nullptr) ends->note(text, last);
   if (!translate_) {
     out += text;
     return;

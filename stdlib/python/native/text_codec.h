@@ -13,6 +13,18 @@ enum class OnError : uint8_t { Strict, Ignore, Replace };
 // False: no such encoding.
 bool find_encoding(std::string_view name, Encoding& out);
 
+// The line ends that a text was seen to have, for the attribute `newlines`. A "\r" at the end of one piece may go on in the next.
+class LineEnds {
+ public:
+  enum Kind : uint8_t { kReturn = 1, kNewline = 2, kBoth = 4 };
+  void note(std::string_view text, bool last);
+  uint8_t seen() const noexcept { return seen_; }
+
+ private:
+  uint8_t seen_ = 0;
+  bool after_return_ = false;
+};
+
 // What stands in the way of decoding: a byte and CPython's words for it.
 struct DecodeFailure {
   uint8_t byte;
@@ -27,8 +39,8 @@ class Decoder {
       : encoding_(encoding), on_error_(on_error), translate_(translate_newlines) {}
 
   // Appends the text of `bytes` to `out`; what is cut off at the end waits for the next block. `last`: nothing follows.
-  // Throws DecodeFailure.
-  void decode(std::string_view bytes, bool last, std::string& out);
+  // Throws DecodeFailure. `ends`: told of the line ends before they are translated, or null.
+  void decode(std::string_view bytes, bool last, std::string& out, LineEnds* ends);
 
  private:
   size_t decode_utf8(std::string_view bytes, bool last, std::string& out);

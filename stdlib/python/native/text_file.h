@@ -25,7 +25,9 @@ struct TextFile : Object {
   std::string mode, encoding_name = "UTF-8", newline;  // newline: what "\n" becomes when written
   Encoding encoding = Encoding::Utf8;
   OnError on_error = OnError::Strict;
-  bool translate = true;
+  // newline=None: "\r" and "\r\n" are read as "\n", and both are line ends (`universal`); newline='': only the latter.
+  bool translate = true, universal = true;
+  LineEnds ends;  // seen, where universal
   std::unique_ptr<Decoder> decoder;
   std::string text;
   Booking booked;  // of `text`
@@ -45,6 +47,8 @@ int close_file(Interpreter& in, TextFile* f);  // answers errno; a second time i
 void check_open(const TextFile* f);
 void check_readable(Interpreter& in, TextFile* f);
 [[noreturn]] void throw_unsupported(Interpreter& in, const char* message);
+
+void write_memory(Interpreter& in, TextFile* f, std::string_view text);  // of a StringIO
 
 // Drops what was read ahead.
 void forget_read(TextFile* f);

@@ -52,7 +52,8 @@ bool fill(Interpreter& in, TextFile* f) {
     if (got < 0) throw_os_error(in, errno);
   }
   try {
-    f->decoder->decode(std::string_view(block.data(), static_cast<size_t>(got)), got == 0, f->text);
+    f->decoder->decode(std::string_view(block.data(), static_cast<size_t>(got)), got == 0, f->text,
+                       f->universal ? &f->ends : nullptr);
   } catch (const DecodeFailure& failure) {
     if (failure.first == failure.last) {
       throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode byte 0x%02x in position %zu: %s",
@@ -103,21 +104,37 @@ Value read_count(Interpreter& in, TextFile* f, int64_t count) {
   return take(in, f, bytes);
 }
 
+// Bytes of the first line from `at` on, with its end; 0: there is no end in what was read. The first `searched` bytes have
+// none. `complete`: nothing follows, so a "\r" at the end is a whole line end.
+size_t line_length(const TextFile* f, size_t searched, bool complete) {
+  const size_t from = f->at + searched;
+  if (f->translate || !f->universal) {
+    const std::string_view end = f->translate ? "\n" : std::string_view(f->newline);
+    const size_t found = f->text.find(end, from);
+    return found == std::string::npos ? 0 : found + end.size() - f->at;
+  }
+  const size_t found = f->text.find_first_of("\r\n", from);
+  if (found == std::string::npos) return 0;
+  if (f->text[found] == '\n') return found + 1 - f->at;
+  if (found + 1 == f->text.size()) return complete ? found + 1 - f->at : 0;
+  return found + (f->text[found + 1] == '\n' ? 2 : 1) - f->at;
+}
+
 // The next line with its end; empty at the end of the file. `limit` < 0: none.
 Value read_line(Interpreter& in, TextFile* f, int64_t limit) {
   if (f->at > f->text.size()) return make_str(in, "");
   size_t searched = 0;
   for (;;) {
-    const size_t end = f->text.find('\n', f->at + searched);
-    if (end != std::string::npos) {
-      size_t bytes = end + 1 - f->at;
+    const bool complete = f->place == Place::Memory || f->at_end;
+    if (size_t bytes = line_length(f, searched, complete)) {
       int64_t missing = 0;
       if (limit >= 0) bytes = std::min(bytes, bytes_of(f, limit, missing));
       return take(in, f, bytes);
     }
-    if (limit >= 0 && f->text.size() - f->at > static_cast<size_t>(limit) * 4) return read_count(in, f, limit);
-    searched = f->text.size() - f->at;
-    if (!fill(in, f)) break;
+    const size_t there = f->text.size() - f->at;
+    if (limit >= 0 && there > static_cast<size_t>(limit) * 4) return read_count(in, f, limit);
+    searched = there == 0 ? 0 : there - 1;  // a line end may begin with the last byte
+    if (!fill(in, f) && complete) break;
   }
   int64_t missing = 0;
   return take(in, f, limit >= 0 ? bytes_of(f, limit, missing) : f->text.size() - f->at);

@@ -70,7 +70,29 @@ void check_readable(Interpreter& in, TextFile* f) {
 
 namespace {
 
-void write_memory(Interpreter& in, TextFile* f, std::string_view text) {
+// The text as a StringIO keeps it: line ends become those of its newline=.
+std::string with_line_ends(TextFile* f, std::string_view text) {
+  if (f->universal) f->ends.note(text, true);
+  std::string changed;
+  if (f->translate) {
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') ++i;
+      changed += text[i] == '\r' ? '\n' : text[i];
+    }
+  } else {
+    for (const char c : text) c == '\n' ? changed += f->newline : changed += c;
+  }
+  return changed;
+}
+
+void write_into(Interpreter& in, TextFile* f, std::string_view text) {
+  std::string changed;
+  if (f->translate ? text.find('\r') != std::string_view::npos : f->newline.starts_with('\r')) {
+    changed = with_line_ends(f, text);
+    text = changed;
+  } else if (f->universal) {
+    f->ends.note(text, true);
+  }
   f->booked.cover(in.heap, std::max(f->at, f->text.size()) + text.size());
   if (f->at > f->text.size()) f->text.resize(f->at, '\0');
   if (f->at == f->text.size()) {
@@ -135,6 +157,8 @@ void write_disk(Interpreter& in, TextFile* f, std::string_view text) {
 
 }  // namespace
 
+void write_memory(Interpreter& in, TextFile* f, std::string_view text) { write_into(in, f, text); }
+
 Value file_write(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   if (!is_str(args[1])) {
@@ -147,7 +171,7 @@ Value file_write(Interpreter& in, const Args& args) {
   if (!f->writable) throw_unsupported(in, "not writable");
   const std::string_view text = text_of(args[1]);
   switch (f->place) {
-    case Place::Memory: write_memory(in, f, text); break;
+    case Place::Memory: write_into(in, f, text); break;
     case Place::Out:
       check_encodable(in, args[1]);
       if (in.host().write_out) in.host().write_out(text);
