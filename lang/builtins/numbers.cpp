@@ -7,6 +7,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/format.h"
 #include "lang/types/number.h"
@@ -20,10 +21,7 @@ std::string name_of(Interpreter& in, const Value& v) { return std::string(type_n
 Value abs_function(Interpreter& in, const Args& args) {
   const Value& x = args[0];
   if (x.is_float()) return Value::real(std::fabs(x.as_float()));
-  if (x.is_int() || x.is_bool()) {
-    if (x.as_int() == INT64_MIN) throw_int_overflow("abs()");
-    return Value::integer(x.as_int() < 0 ? -x.as_int() : x.as_int());
-  }
+  if (is_whole(x)) return whole_absolute(in, x);
   const Value method = type_lookup(type_of(in, x), in.names->abs);
   if (method.is_undefined()) throw Error(ErrorKind::TypeError, "bad operand type for abs(): '" + name_of(in, x) + "'");
   return call_special(in, method, x);
@@ -31,7 +29,7 @@ Value abs_function(Interpreter& in, const Args& args) {
 
 Value round_function(Interpreter& in, const Args& args) {
   const Value& x = args[0];
-  if (x.is_int() || x.is_float() || x.is_bool()) return round_number(in, x, args[1]);
+  if (is_whole(x) || x.is_float()) return round_number(in, x, args[1]);
   const Value method = type_lookup(type_of(in, x), in.names->round);
   if (method.is_undefined())
     throw Error(ErrorKind::TypeError, "type " + name_of(in, x) + " doesn't define __round__ method");
@@ -55,13 +53,13 @@ Value pow_function(Interpreter& in, const Args& args) {
     }
   }
   const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]);
-  auto whole = [](const Value& v) { return v.is_int() || v.is_bool(); };
-  if (whole(a) && whole(b) && whole(m)) return int_power_modulo(in, a.as_int(), b.as_int(), m.as_int());
-  if (a.is_object()) {
+  if (is_whole(a) && is_whole(b) && is_whole(m)) return whole_power_modulo(in, a, b, m);
+  const auto number = [](const Value& v) { return is_whole(v) || v.is_float(); };
+  if (a.is_object() && !is_big_int(a)) {
     const Value method = type_lookup(a.as_object()->type, in.names->pow);
     if (!method.is_undefined()) return call_special(in, method, a, {args[1], args[2]});
   }
-  if (!a.is_object() && !b.is_object() && !m.is_object() && !a.is_none() && !b.is_none() && !m.is_none()) {
+  if (number(a) && number(b) && number(m)) {
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   }
   throw_unsupported_power(in, args[0], args[1], args[2]);
@@ -71,14 +69,14 @@ Value divmod_function(Interpreter& in, const Args& args) { return binary(in, Bin
 
 template <unsigned kBase>
 Value in_base(Interpreter& in, const Args& args) {
-  const int64_t i = index(in, args[0]);
-  const uint64_t magnitude = i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
-  const char* prefix = kBase == 2 ? "0b" : kBase == 8 ? "0o" : "0x";
-  return make_str(in, (i < 0 ? "-" : "") + (prefix + digits_in_base(magnitude, kBase)));
+  std::string text = whole_text(in, whole_index(in, args[0]), kBase);
+  text.insert(text[0] == '-' ? 1 : 0, kBase == 2 ? "0b" : kBase == 8 ? "0o" : "0x");
+  return make_str(in, text);
 }
 
 Value chr_function(Interpreter& in, const Args& args) {
-  const int64_t i = index(in, args[0]);
+  const Value whole = whole_index(in, args[0]);
+  const int64_t i = whole_to_int64(whole, "int");
   if (i < 0 || i > 0x10ffff) throw Error(ErrorKind::ValueError, "chr() arg not in range(0x110000)");
   return char_str(in, static_cast<uint32_t>(i));
 }

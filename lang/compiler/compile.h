@@ -54,6 +54,7 @@ class BookedGrowth final : public Growth {
 
 // Folds operators on constants as the machine would compute them; Undefined where they are no constants, or where
 // computing raises (then the program shall raise when it runs).
+Value big_int_literal(Interpreter& in, const ast::BigIntLiteral& literal);  // ValueError beyond int_max_str_digits
 Value fold_constant(Interpreter& in, const ast::Expr& expression);
 
 }  // namespace tessera::lang

@@ -61,7 +61,7 @@ bool Compiler::is_harmless(Expr& e) {
     const Symbol& s = symbol(name->name);
     return s.kind == VariableKind::Register && assigned_.test(s.index);
   }
-  return is<Constant>(e) || is<IntLiteral>(e) || is<FloatLiteral>(e) || is<StringLiteral>(e) || is<BytesLiteral>(e);
+  return is<Constant>(e) || is<IntLiteral>(e) || is<BigIntLiteral>(e) || is<FloatLiteral>(e) || is<StringLiteral>(e) || is<BytesLiteral>(e);
 }
 
 uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {

@@ -62,6 +62,7 @@ uint32_t Compiler::value(Expr& e, int want) {
     case ExprKind::kStringLiteral:
     case ExprKind::kBytesLiteral:
     case ExprKind::kImaginaryLiteral: return constant_value(fold(e), want, e.span);
+    case ExprKind::kBigIntLiteral: return big_int(as<BigIntLiteral>(e), want);
     case ExprKind::kFString: return fstring(as<FString>(e), want);
     case ExprKind::kName: return name_value(as<Name>(e).name, e.span, want);
     case ExprKind::kTuple: return tuple_display(e, as<ast::Tuple>(e).elements, want);
@@ -85,6 +86,16 @@ uint32_t Compiler::value(Expr& e, int want) {
     case ExprKind::kYieldFrom: return yield_from(as<YieldFrom>(e), want);
   }
   __builtin_unreachable();
+}
+
+uint32_t Compiler::big_int(const BigIntLiteral& e, int want) {
+  try {
+    return constant_value(big_int_literal(in_, e), want, e.span);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::ValueError) throw;
+    throw CompileError{e.span, error.message +
+                                   " - Consider hexadecimal for huge integer literals to avoid decimal conversion limits."};
+  }
 }
 
 uint32_t Compiler::constant_value(const Value& v, int want, Span span) {

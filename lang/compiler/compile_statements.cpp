@@ -24,7 +24,8 @@ void Compiler::operator()(ExpressionStmt& s) {
     const uint32_t shown = intrinsic(IntrinsicId::Display, on_top(*s.value), s.value->span);
     return clear_from(shown, 1, s.value->span);
   }
-  if (is<StringLiteral>(*s.value) || is<Constant>(*s.value) || is<IntLiteral>(*s.value) || is<FloatLiteral>(*s.value))
+  if (is<StringLiteral>(*s.value) || is<Constant>(*s.value) || is<IntLiteral>(*s.value) || is<BigIntLiteral>(*s.value) ||
+      is<FloatLiteral>(*s.value))
     return;
   const uint32_t reg = value(*s.value);
   // What nobody wants goes at once, not when the register is used again.

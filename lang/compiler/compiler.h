@@ -133,6 +133,7 @@ class Compiler : Emitter {
   uint32_t keyword_names(std::span<ast::Keyword> keywords);
   bool is_harmless(ast::Expr& e);
   bool can_fold_list(ast::ExprList elements, std::vector<Value>& values, size_t least);
+  uint32_t big_int(const ast::BigIntLiteral& e, int want);
   Value fold(const ast::Expr& e) { return fold_constant(in_, e); }
   Place place_of_step(const ast::Binary& e, const ast::BinaryStep& step);
   Place place_of_subscript(const ast::Subscript& e);

@@ -5,7 +5,9 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/ast.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
+#include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -16,12 +18,20 @@ namespace {
 // "-" * 60 is worth folding, "x" * 10**9 is not.
 constexpr int64_t kLargestText = 4096;
 
-bool is_number(const Value& v) { return v.is_int() || v.is_float() || v.is_bool(); }
+bool is_number(const Value& v) { return is_whole(v) || v.is_float(); }
+
+// Whole numbers of at most so many bits are worth keeping, as in CPython.
+constexpr uint64_t kLargestWhole = 128;
 
 bool worth_folding(ast::BinaryOp op, const Value& a, const Value& b) {
   using B = ast::BinaryOp;
   if (is_number(a) && is_number(b)) {
-    if (op == B::kPower) return !b.is_int() || std::abs(b.as_int()) <= 64;
+    if (!is_whole(a) || !is_whole(b)) return op != B::kMatMultiply;
+    const uint64_t bits = whole_bit_length(a);
+    if (op == B::kPower) return is_big_int(b) ? bits <= 1 : bits * static_cast<uint64_t>(std::abs(b.as_int())) <= kLargestWhole;
+    if (op == B::kShiftLeft)
+      return !is_big_int(b) && b.as_int() <= static_cast<int64_t>(kLargestWhole) && bits <= kLargestWhole;
+    if (op == B::kMultiply) return bits + whole_bit_length(b) <= kLargestWhole;
     return op != B::kMatMultiply;
   }
   if (op == B::kAdd) return is_str(a) && is_str(b) && as_str(a)->size + as_str(b)->size <= kLargestText;
@@ -99,11 +109,18 @@ Value constant(Interpreter& in, ast::ConstantValue value) {
   __builtin_unreachable();
 }
 
+}  // namespace
+
+Value big_int_literal(Interpreter& in, const ast::BigIntLiteral& literal) { return parse_int(in, literal.text, 0); }
+
+namespace {
+
 Value fold_node(Interpreter& in, const ast::Expr& e) {
   using K = ast::ExprKind;
   switch (e.kind) {
     case K::kConstant: return constant(in, ast::as<ast::Constant>(e).value);
     case K::kIntLiteral: return Value::integer(ast::as<ast::IntLiteral>(e).value);
+    case K::kBigIntLiteral: return big_int_literal(in, ast::as<ast::BigIntLiteral>(e));
     case K::kFloatLiteral: return Value::real(ast::as<ast::FloatLiteral>(e).value);
     case K::kStringLiteral: return string_constant(in, ast::as<ast::StringLiteral>(e).value);
     case K::kBytesLiteral: return make_bytes(in, ast::as<ast::BytesLiteral>(e).value);

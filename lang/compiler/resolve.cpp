@@ -155,6 +155,7 @@ class NameCollector {
   // --- expressions
   void operator()(Constant&) {}
   void operator()(IntLiteral&) {}
+  void operator()(BigIntLiteral&) {}
   void operator()(FloatLiteral&) {}
   void operator()(ImaginaryLiteral&) {}
   void operator()(StringLiteral&) {}

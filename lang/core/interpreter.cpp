@@ -84,6 +84,7 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   count_output(*this, state_->host);
   state_->host.files = std::make_shared<Files>(limits);
   host_ = &state_->host;
+  int_max_str_digits = state_->host.flags.int_max_str_digits;
   const auto make = [](auto& owner, auto&&... arguments) {
     owner = std::make_unique<std::remove_reference_t<decltype(*owner)>>(arguments...);
     return owner.get();

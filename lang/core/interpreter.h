@@ -89,6 +89,8 @@ class Interpreter {
   // Is the program asked to end what it does? For loops that have to tidy up before they throw.
   bool is_stopping() const { return (interrupt.load(std::memory_order_relaxed) & kStops) != 0; }
 
+  int32_t int_max_str_digits = 4300;  // sys.set_int_max_str_digits; 0: no limit
+
   std::vector<std::string> argv;         // sys.argv
   std::vector<std::string> search_path;  // sys.path at the start
 

@@ -20,6 +20,7 @@ enum class ObjectKind : uint8_t {
   Set,  // set and frozenset
   Range,
   Slice,
+  BigInt,    // an int beyond 64 bits; its type is int itself
   Boxed,     // an instance of a script subclass of int, float (the immediate is inside)
   Function,  // def, lambda
   NativeFunction,

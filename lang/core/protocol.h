@@ -81,7 +81,8 @@ std::string repr_text(Interpreter& in, const Value& value);
 std::string str_text(Interpreter& in, const Value& value);
 Value format(Interpreter& in, const Value& value, std::string_view spec);
 
-// Numbers. `index` is what operator.index gives: int, bool or __index__, else TypeError.
+// Numbers. `index` is what operator.index gives: int, bool or __index__, else TypeError; OverflowError ("Python int too large
+// to convert to C ssize_t") beyond 64 bits. `whole_index` (types/number.h) has no bound.
 int64_t index(Interpreter& in, const Value& value);
 double to_float(Interpreter& in, const Value& value);  // float(): int, bool, __float__, __index__
 

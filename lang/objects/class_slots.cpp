@@ -12,6 +12,9 @@
 #include "lang/types/iterators.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
+#include "lang/types/sequence.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/vm/vm.h"
@@ -79,14 +82,16 @@ Value t_format(Interpreter& in, const Value& self, std::string_view spec) {
 }
 
 int64_t t_hash(Interpreter& in, const Value& self) {
-  const Value answer = call_special(in, method_of(in, self, in.names->hash), self);
+  const Value answer = unboxed(call_special(in, method_of(in, self, in.names->hash), self));
+  if (is_big_int(answer)) return hash_big_int(as_big_int(answer));
   if (!answer.is_int() && !answer.is_bool())
     throw_error(ErrorKind::TypeError, "__hash__ method should return an integer");
-  return answer.as_int();
+  return answer.as_int() == -1 ? -2 : answer.as_int();
 }
 
 int64_t t_length(Interpreter& in, const Value& self) {
-  const int64_t length = index(in, call_special(in, method_of(in, self, in.names->len), self));
+  const Value answer = whole_index(in, call_special(in, method_of(in, self, in.names->len), self));
+  const int64_t length = whole_sign(answer) < 0 ? -1 : index_sized(in, answer, ErrorKind::OverflowError);
   if (length < 0) throw_error(ErrorKind::ValueError, "__len__() should return >= 0");
   return length;
 }

@@ -11,6 +11,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 
 namespace tessera::lang {
@@ -42,7 +43,7 @@ bool allows_weak_references(Interpreter& in, const Value& value) {
     case ObjectKind::Native: return true;
     case ObjectKind::Tuple: return false;  // CPython's have no room behind their items
     case ObjectKind::Boxed:
-      if (static_cast<const Boxed*>(object)->value.is_int()) return false;
+      if (is_whole(static_cast<const Boxed*>(object)->value)) return false;
       [[fallthrough]];
     default: return (object->type->type_flags & kScriptClass) && slots_allow(in, object->type);
   }

@@ -82,9 +82,14 @@ struct Constant : Expr {
   ConstantValue value;
 };
 
-struct IntLiteral : Expr {  // -9223372036854775808 is one literal, so that the smallest int can be written
+struct IntLiteral : Expr {  // below 2**63
   static constexpr ExprKind kKind = ExprKind::kIntLiteral;
   std::int64_t value;
+};
+
+struct BigIntLiteral : Expr {  // any other: as written, with prefix and underscores
+  static constexpr ExprKind kKind = ExprKind::kBigIntLiteral;
+  std::string_view text;
 };
 
 struct FloatLiteral : Expr {

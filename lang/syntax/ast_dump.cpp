@@ -148,6 +148,7 @@ class Dumper {
   // Expressions.
   void operator()(const Constant& e) { note(name_of(kConstantNames, e.value)); }
   void operator()(const IntLiteral& e) { note(std::to_string(e.value)); }
+  void operator()(const BigIntLiteral& e) { note(std::string(e.text)); }
   void operator()(const FloatLiteral& e) { note(number(e.value)); }
   void operator()(const ImaginaryLiteral& e) { note(number(e.value) + "j"); }
   void operator()(const StringLiteral& e) { note(quoted(e.value)); }

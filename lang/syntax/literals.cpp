@@ -21,7 +21,7 @@ NumberValue parse_integer(std::string_view digits, unsigned base) {
   unsigned __int128 value = 0;
   for (char c : digits) {
     value = value * base + static_cast<unsigned>(digit_value(c));
-    if (value > std::uint64_t{1} << 63) return {NumberValue::Kind::kTooLarge};
+    if (value >= std::uint64_t{1} << 63) return {NumberValue::Kind::kBigInt};
   }
   return {NumberValue::Kind::kInt, static_cast<std::uint64_t>(value)};
 }

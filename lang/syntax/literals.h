@@ -11,9 +11,9 @@
 namespace tessera::lang {
 
 struct NumberValue {
-  enum class Kind : std::uint8_t { kInt, kFloat, kImaginary, kTooLarge };
+  enum class Kind : std::uint8_t { kInt, kFloat, kImaginary, kBigInt };
   Kind kind;
-  std::uint64_t integer = 0;  // kInt: up to 2^63, which is an int only behind a minus sign
+  std::uint64_t integer = 0;  // kInt: below 2^63
   double real = 0;
 };
 

@@ -93,7 +93,7 @@ class Builder {
   ast::ExprList expressions(Nodes nodes);           // commas skipped
 
   // Literals (parse_literals.cpp).
-  ast::Expr* number(const SyntaxNode& node, bool negative = false);
+  ast::Expr* number(const SyntaxNode& node);
   ast::Expr* strings(const SyntaxNode& node);
   ast::Expr* bytes_literal(const SyntaxNode& node);
   void string_piece(const SyntaxNode& leaf, std::string& text);

@@ -114,6 +114,7 @@ class Checker {
   // Expressions.
   void operator()(Constant&) {}
   void operator()(IntLiteral&) {}
+  void operator()(BigIntLiteral&) {}
   void operator()(FloatLiteral&) {}
   void operator()(ImaginaryLiteral&) {}
   void operator()(StringLiteral&) {}

@@ -173,15 +173,6 @@ Builder::Operand Builder::fold_prefix(OperatorList& list) {
   if (token(op) == Token::kAwait) refuse_feature("'await' is", span(op));
   bool is_not = token(op) == Token::kNot;
   bool negative = token(op) == Token::kMinus;
-  const SyntaxNode& next = list.current();
-  bool before_power = list.at + 1 < list.nodes.size() && token(list.nodes[list.at + 1]) == Token::kDoubleStar;
-  if (negative && next.kind == Syntax::number && !before_power) {
-    if (Expr* smallest = number(next, true)) {
-      ++list.at;
-      smallest->span.begin = span(op).begin;
-      return {smallest, smallest->span};
-    }
-  }
   Operand operand = fold_from(list, is_not ? kCompare : kPowerOf);
   UnaryOp kind = is_not ? UnaryOp::kNot : negative ? UnaryOp::kNegative : UnaryOp::kInvert;
   if (token(op) == Token::kPlus) kind = UnaryOp::kPositive;
@@ -464,6 +455,7 @@ const char* expression_name(const Expr& expr) {
       }
       return "literal";
     case ExprKind::kIntLiteral:
+    case ExprKind::kBigIntLiteral:
     case ExprKind::kFloatLiteral:
     case ExprKind::kImaginaryLiteral:
     case ExprKind::kStringLiteral:

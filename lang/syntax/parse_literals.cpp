@@ -1,6 +1,5 @@
 // The builder's literals: numbers, strings and f-strings. Adjacent strings are joined into one node.
 #include <algorithm>
-#include <limits>
 
 #include "lang/syntax/literals.h"
 #include "lang/syntax/parse_builder.h"
@@ -9,18 +8,12 @@ namespace tessera::lang {
 
 using namespace ast;
 
-// With `negative`, answers only for the one number that is an int behind a minus sign and not without it.
-Expr* Builder::number(const SyntaxNode& node, bool negative) {
-  constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63;
+Expr* Builder::number(const SyntaxNode& node) {
   NumberValue value = parse_number(text(node));
-  bool smallest = value.kind == NumberValue::Kind::kInt && value.integer == kBeyond;
-  if (negative) return smallest ? make<IntLiteral>(span(node), std::numeric_limits<std::int64_t>::min()) : nullptr;
-  if (smallest || value.kind == NumberValue::Kind::kTooLarge) {
-    refuse("integer literal does not fit in 64 bits: big integers are not supported in Tessera", span(node));
-  }
   if (value.kind == NumberValue::Kind::kInt) {
     return make<IntLiteral>(span(node), static_cast<std::int64_t>(value.integer));
   }
+  if (value.kind == NumberValue::Kind::kBigInt) return make<BigIntLiteral>(span(node), tree_.intern(text(node)));
   if (value.kind == NumberValue::Kind::kFloat) return make<FloatLiteral>(span(node), value.real);
   return make<ImaginaryLiteral>(span(node), value.real);
 }

@@ -150,10 +150,9 @@ Expr* Builder::number_value(const SyntaxNode& node) {
   std::size_t at = 0;
   bool negative = node[0].kind == Syntax::minus_mark;
   if (negative) ++at;
-  Expr* smallest = negative ? number(node[at], true) : nullptr;
-  Expr* value = smallest != nullptr ? smallest : number(node[at]);
+  Expr* value = number(node[at]);
   Span where = join(span(node[0]), span(node[at]));
-  if (negative && smallest == nullptr) value = make<Unary>(where, UnaryOp::kNegative, value);
+  if (negative) value = make<Unary>(where, UnaryOp::kNegative, value);
   if (++at == node.count) return value;
   Expr* imaginary = number(node[at + 1]);
   if (!is<ImaginaryLiteral>(*imaginary)) refuse("imaginary number required in complex literal", imaginary->span);

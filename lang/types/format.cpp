@@ -9,6 +9,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
+#include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 
@@ -393,7 +394,7 @@ Value format_str_value(Interpreter& in, std::string_view text, std::string_view 
   return make_str(in, pad_text(text, length, spec, '<'));
 }
 
-Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_text, std::string_view type_name) {
+Value format_int_value(Interpreter& in, const Value& value, std::string_view spec_text, std::string_view type_name) {
   const FormatSpec spec = parse_format_spec(spec_text, type_name);
   expect_text(in, spec);
   check_width(spec);
@@ -412,9 +413,10 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
       if (spec.sign_given) throw Error(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
       if (spec.alternate)
         throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
-      if (value < 0 || value > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
+      const int64_t code = whole_to_int64(value, "long");
+      if (code < 0 || code > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
       std::string text;
-      append_char(text, static_cast<uint32_t>(value));
+      append_char(text, static_cast<uint32_t>(code));
       return make_str(in, pad_text(text, 1, spec, '>'));
     }
     case 'e':
@@ -423,7 +425,7 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
     case 'F':
     case 'g':
     case 'G':
-    case '%': return make_str(in, format_float_spec(static_cast<double>(value), spec, type_name));
+    case '%': return make_str(in, format_float_spec(whole_to_float(value), spec, type_name));
     default: throw_unknown_code(spec.type, type_name);
   }
   if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
@@ -431,14 +433,13 @@ Value format_int_value(Interpreter& in, int64_t value, std::string_view spec_tex
     throw Error(ErrorKind::ValueError,
                 "Negative zero coercion (z) not allowed in format specifier with integer presentation type");
   }
-  const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
-  std::string digits = digits_in_base(magnitude, base, spec.type == 'X');
-  if (spec.width < 0 && spec.grouping == 0 && spec.sign == '-' && !spec.alternate) {
-    if (value < 0) digits.insert(0, 1, '-');
+  std::string digits = is_big_int(value) || base != 10 ? whole_text(in, value, base, spec.type == 'X') : int_text(value.as_int());
+  if (spec.width < 0 && spec.grouping == 0 && spec.sign == '-' && !spec.alternate)
     return make_str(in, digits, digits.size());
-  }
+  const bool negative = digits[0] == '-';
+  if (negative) digits.erase(0, 1);
   return make_str(
-      in, assemble(sign_of(value < 0, spec), spec.alternate ? prefix : "", digits, "", base == 10 ? 3 : 4, spec));
+      in, assemble(sign_of(negative, spec), spec.alternate ? prefix : "", digits, "", base == 10 ? 3 : 4, spec));
 }
 
 Value format_float_value(Interpreter& in, double value, std::string_view spec_text) {

@@ -36,7 +36,8 @@ struct FormatSpec {
 FormatSpec parse_format_spec(std::string_view text, std::string_view type_name);
 
 Value format_str_value(Interpreter& in, std::string_view text, std::string_view spec);
-Value format_int_value(Interpreter& in, int64_t value, std::string_view spec, std::string_view type_name = "int");
+// `value` is whole (bigint.h).
+Value format_int_value(Interpreter& in, const Value& value, std::string_view spec, std::string_view type_name = "int");
 Value format_float_value(Interpreter& in, double value, std::string_view spec);
 Value format_complex_value(Interpreter& in, double real, double imag, std::string_view spec);
 // Pads text of `length` characters to the spec's width.

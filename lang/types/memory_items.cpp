@@ -5,8 +5,10 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/half.h"
+#include "lang/types/number.h"
 #include "lang/types/str.h"
 
 namespace tessera::lang {
@@ -29,7 +31,15 @@ T read(const char* from) {
 template <class T>
 void write_int(Interpreter& in, char format, const Value& value, char* to) {
   if (!is_index(in, value)) wrong_type(format);
-  const int64_t item = index(in, value);
+  const Value whole = whole_index(in, value);
+  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>) {
+    uint64_t wide;
+    if (!whole_to_uint64(whole, wide)) wrong_value(format);
+    std::memcpy(to, &wide, sizeof wide);
+    return;
+  }
+  if (is_big_int(whole)) wrong_value(format);
+  const int64_t item = whole.as_int();
   if (std::is_unsigned_v<T> ? item < 0 : item < static_cast<int64_t>(std::numeric_limits<T>::min()))
     wrong_value(format);
   if (item > 0 && static_cast<uint64_t>(item) > static_cast<uint64_t>(std::numeric_limits<T>::max()))
@@ -39,14 +49,8 @@ void write_int(Interpreter& in, char format, const Value& value, char* to) {
 }
 
 double real_of(Interpreter& in, char format, const Value& value) {
-  if (!value.is_float() && !value.is_int() && !value.is_bool()) wrong_type(format);
+  if (!value.is_float() && !is_whole(value)) wrong_type(format);
   return to_float(in, value);
-}
-
-Value wide_unsigned(uint64_t value) {
-  if (value > static_cast<uint64_t>(INT64_MAX))
-    throw Error(ErrorKind::OverflowError, "integer overflow: an unsigned 64-bit item does not fit into an int");
-  return Value::integer(static_cast<int64_t>(value));
 }
 
 }  // namespace
@@ -89,7 +93,7 @@ Value load_item(Interpreter& in, char format, const char* from) {
     case 'e': return Value::real(half_to_double(read<uint16_t>(from)));
     case 'L':
     case 'Q':
-    case 'N': return wide_unsigned(read<uint64_t>(from));
+    case 'N': return whole_from_uint64(in, read<uint64_t>(from));
     default: return Value::integer(read<int64_t>(from));
   }
 }

@@ -1,4 +1,4 @@
-// Arithmetic of numbers. Ints are 64 bits: what does not fit raises OverflowError.
+// Arithmetic of numbers. Ints of 64 bits are handled here; a result or an operand beyond that is handed to bigint.h.
 #include "lang/types/number.h"
 
 #include <bit>
@@ -10,6 +10,7 @@
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
 #include "lang/types/str.h"
@@ -23,10 +24,7 @@ namespace {
 [[noreturn]] void throw_zero(const char* message) { throw Error(ErrorKind::ZeroDivisionError, message); }
 
 int64_t floor_div(int64_t a, int64_t b) {
-  if (b == -1) {
-    if (a == INT64_MIN) throw_int_overflow("//");
-    return -a;
-  }
+  if (b == -1) return -a;  // a is not INT64_MIN
   const int64_t q = a / b;
   return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
 }
@@ -63,17 +61,20 @@ double true_divide(int64_t a, int64_t b) {
 
 bool multiply(int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }
 
-int64_t int_power(int64_t base, int64_t exponent) {
-  if (exponent == 0) return 1;
-  if (base == 0 || base == 1) return base;
-  if (base == -1) return exponent % 2 != 0 ? -1 : 1;
-  if (exponent > 63) throw_int_overflow("**");
-  int64_t result = 1;
+// False if the power does not fit into 64 bits.
+bool int_power(int64_t base, int64_t exponent, int64_t& result) {
+  result = 1;
+  if (exponent == 0) return true;
+  if (base == 0 || base == 1 || base == -1) {
+    result = base == -1 && exponent % 2 == 0 ? 1 : base;
+    return true;
+  }
+  if (exponent > 63) return false;
   for (;;) {
-    if ((exponent & 1) && !multiply(result, base, result)) throw_int_overflow("**");
+    if ((exponent & 1) && !multiply(result, base, result)) return false;
     exponent >>= 1;
-    if (exponent == 0) return result;
-    if (!multiply(base, base, base)) throw_int_overflow("**");
+    if (exponent == 0) return true;
+    if (!multiply(base, base, base)) return false;
   }
 }
 
@@ -94,11 +95,12 @@ Value float_power(Interpreter& in, double a, double b) {
   return Value::real(result);
 }
 
-int64_t left_shift(int64_t a, int64_t n) {
+// False if the result does not fit into 64 bits.
+bool left_shift(int64_t a, int64_t n, int64_t& result) {
   if (n < 0) throw Error(ErrorKind::ValueError, "negative shift count");
-  if (a == 0) return 0;
-  if (n > 62 || ((a << n) >> n) != a) throw_int_overflow("<<");
-  return static_cast<int64_t>(static_cast<uint64_t>(a) << n);
+  if (a != 0 && (n > 62 || ((a << n) >> n) != a)) return false;
+  result = a == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << n);
+  return true;
 }
 
 int64_t right_shift(int64_t a, int64_t n) {
@@ -132,8 +134,8 @@ bool as_complex(Interpreter& in, const Value& v, double& real, double& imag) {
   imag = 0;
   if (v.is_float()) {
     real = v.as_float();
-  } else if (v.is_int() || v.is_bool()) {
-    real = static_cast<double>(v.as_int());
+  } else if (is_whole(v)) {
+    real = whole_to_float(v);
   } else if (is_complex(in, v)) {
     real = static_cast<Complex*>(v.as_object())->real;
     imag = static_cast<Complex*>(v.as_object())->imag;
@@ -203,10 +205,6 @@ Value complex_binary(Interpreter& in, BinaryOp op, const Value& a, const Value& 
 
 }  // namespace
 
-void throw_int_overflow(const char* op) {
-  throw_error(ErrorKind::OverflowError, "integer overflow: the result of %s does not fit into 64 bits", op);
-}
-
 Value make_complex(Interpreter& in, double real, double imag, Type* type) {
   Complex* c = make_object<Complex>(in, type != nullptr ? type : in.types.complex);
   c->real = real;
@@ -227,34 +225,48 @@ Value unboxed(const Value& value) {
   return value;
 }
 
+namespace {
+
+// The rare way of an operator whose result does not fit into 64 bits.
+[[gnu::noinline, gnu::cold]] Value int_binary_wide(Interpreter& in, BinaryOp op, int64_t a, int64_t b) {
+  return whole_binary(in, op, Value::integer(a), Value::integer(b));
+}
+
+}  // namespace
+
 Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
     case BinaryOp::Add:
-      if (__builtin_add_overflow(a, b, &result)) throw_int_overflow("+");
+      if (__builtin_add_overflow(a, b, &result)) return int_binary_wide(in, op, a, b);
       return Value::integer(result);
     case BinaryOp::Sub:
-      if (__builtin_sub_overflow(a, b, &result)) throw_int_overflow("-");
+      if (__builtin_sub_overflow(a, b, &result)) return int_binary_wide(in, op, a, b);
       return Value::integer(result);
     case BinaryOp::Mul:
-      if (__builtin_mul_overflow(a, b, &result)) throw_int_overflow("*");
+      if (__builtin_mul_overflow(a, b, &result)) return int_binary_wide(in, op, a, b);
       return Value::integer(result);
     case BinaryOp::TrueDiv:
       if (b == 0) throw_zero("division by zero");
       return Value::real(true_divide(a, b));
     case BinaryOp::FloorDiv:
       if (b == 0) throw_zero("integer division or modulo by zero");
+      if (a == INT64_MIN && b == -1) return int_binary_wide(in, op, a, b);
       return Value::integer(floor_div(a, b));
     case BinaryOp::Mod:
       if (b == 0) throw_zero("integer modulo by zero");
       return Value::integer(int_floor_mod(a, b));
     case BinaryOp::DivMod:
       if (b == 0) throw_zero("integer division or modulo by zero");
+      if (a == INT64_MIN && b == -1) return int_binary_wide(in, op, a, b);
       return make_tuple(in, {Value::integer(floor_div(a, b)), Value::integer(int_floor_mod(a, b))});
     case BinaryOp::Pow:
       if (b < 0) return float_power(in, static_cast<double>(a), static_cast<double>(b));
-      return Value::integer(int_power(a, b));
-    case BinaryOp::LShift: return Value::integer(left_shift(a, b));
+      if (!int_power(a, b, result)) return int_binary_wide(in, op, a, b);
+      return Value::integer(result);
+    case BinaryOp::LShift:
+      if (!left_shift(a, b, result)) return int_binary_wide(in, op, a, b);
+      return Value::integer(result);
     case BinaryOp::RShift: return Value::integer(right_shift(a, b));
     case BinaryOp::And: return Value::integer(a & b);
     case BinaryOp::Or: return Value::integer(a | b);
@@ -305,6 +317,9 @@ Value number_binary(Interpreter& in, BinaryOp op, const Value& left, const Value
     }
     return int_binary(in, op, a.as_int(), b.as_int());
   }
+  if (is_whole(a) && is_whole(b)) return whole_binary(in, op, a, b);
+  if (is_big_int(a) && b.is_float()) return float_binary(in, op, whole_to_float(a), b.as_float());
+  if (a.is_float() && is_big_int(b)) return float_binary(in, op, a.as_float(), whole_to_float(b));
   if ((a_int || a.is_float()) && (b_int || b.is_float())) {
     return float_binary(in, op, a_int ? static_cast<double>(a.as_int()) : a.as_float(),
                         b_int ? static_cast<double>(b.as_int()) : b.as_float());
@@ -319,45 +334,16 @@ Value number_unary(Interpreter& in, UnaryOp op, const Value& value) {
     const int64_t i = a.as_int();
     if (op == UnaryOp::Invert) return Value::integer(~i);
     if (op == UnaryOp::Pos) return Value::integer(i);
-    if (i == INT64_MIN) throw_int_overflow("-");
+    if (i == INT64_MIN) return whole_unary(in, op, a);
     return Value::integer(-i);
   }
+  if (is_big_int(a)) return whole_unary(in, op, a);
   if (a.is_float() && op != UnaryOp::Invert) return Value::real(op == UnaryOp::Neg ? -a.as_float() : a.as_float());
   if (is_complex(in, a) && op != UnaryOp::Invert) {
     const Complex* c = static_cast<Complex*>(a.as_object());
     return op == UnaryOp::Pos ? make_complex(in, c->real, c->imag) : make_complex(in, -c->real, -c->imag);
   }
   return in.not_implemented;
-}
-
-Value int_power_modulo(Interpreter&, int64_t base, int64_t exponent, int64_t modulus) {
-  if (modulus == 0) throw Error(ErrorKind::ValueError, "pow() 3rd argument cannot be 0");
-  const uint64_t m = modulus < 0 ? ~static_cast<uint64_t>(modulus) + 1 : static_cast<uint64_t>(modulus);
-  auto reduce = [m](int64_t v) {
-    const __int128 r = static_cast<__int128>(v) % static_cast<__int128>(m);
-    return static_cast<uint64_t>(r < 0 ? r + static_cast<__int128>(m) : r);
-  };
-  auto times = [m](uint64_t x, uint64_t y) { return static_cast<uint64_t>(static_cast<unsigned __int128>(x) * y % m); };
-  uint64_t b = reduce(base);
-  if (exponent < 0) {  // the inverse, by Euclid
-    __int128 r0 = m, r1 = b, t0 = 0, t1 = 1;
-    while (r1 != 0) {
-      const __int128 q = r0 / r1;
-      std::swap(r0 -= q * r1, r1);
-      std::swap(t0 -= q * t1, t1);
-    }
-    if (r0 != 1) throw Error(ErrorKind::ValueError, "base is not invertible for the given modulus");
-    b = static_cast<uint64_t>(t0 < 0 ? t0 + static_cast<__int128>(m) : t0);
-    if (exponent == INT64_MIN) throw_int_overflow("pow()");
-    exponent = -exponent;
-  }
-  uint64_t result = 1 % m;
-  for (uint64_t e = static_cast<uint64_t>(exponent); e != 0; e >>= 1) {
-    if (e & 1) result = times(result, b);
-    b = times(b, b);
-  }
-  return Value::integer(modulus < 0 && result != 0 ? static_cast<int64_t>(result) + modulus
-                                                   : static_cast<int64_t>(result));
 }
 
 int compare_int_float(int64_t a, double b) noexcept {
@@ -383,42 +369,47 @@ bool order_holds(CompareOp op, int order) noexcept {
   return false;
 }
 
+namespace {
+
+// == and != of numbers one of which is complex. NotImplemented if one is not a number.
+Value complex_equal(Interpreter& in, CompareOp op, const Value& a, const Value& b) {
+  const bool a_whole = is_whole(a);
+  if (a_whole || is_whole(b)) {
+    const Value& other = a_whole ? b : a;
+    if (!is_complex(in, other)) return in.not_implemented;
+    const Complex* const c = static_cast<Complex*>(other.as_object());
+    const bool equal = c->imag == 0 && compare_whole_float(a_whole ? a : b, c->real) == 0;
+    return Value::boolean(equal == (op == CompareOp::Eq));
+  }
+  double ar, ai, br, bi;
+  if (!as_complex(in, a, ar, ai) || !as_complex(in, b, br, bi)) return in.not_implemented;
+  return Value::boolean((ar == br && ai == bi) == (op == CompareOp::Eq));
+}
+
+}  // namespace
+
 Value number_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
   const Value a = unboxed(left), b = unboxed(right);
   const bool a_int = a.is_int() || a.is_bool(), b_int = b.is_int() || b.is_bool();
   int order;
   if (a_int && b_int) {
     order = a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int();
+  } else if (is_whole(a) && is_whole(b)) {
+    order = compare_whole(a, b);
   } else if (a.is_float() && b.is_float()) {
     const double x = a.as_float(), y = b.as_float();
     order = x < y ? -1 : x > y ? 1 : x == y ? 0 : 2;
-  } else if (a_int && b.is_float()) {
-    order = compare_int_float(a.as_int(), b.as_float());
-  } else if (a.is_float() && b_int) {
-    order = compare_int_float(b.as_int(), a.as_float());
+  } else if (is_whole(a) && b.is_float()) {
+    order = compare_whole_float(a, b.as_float());
+  } else if (a.is_float() && is_whole(b)) {
+    order = compare_whole_float(b, a.as_float());
     if (order != 2) order = -order;
   } else {
-    double ar, ai, br, bi;
     if (op != CompareOp::Eq && op != CompareOp::Ne) return in.not_implemented;
-    if (!as_complex(in, a, ar, ai) || !as_complex(in, b, br, bi)) return in.not_implemented;
-    const bool exact =
-        (!a_int || compare_int_float(a.as_int(), br) == 0) && (!b_int || compare_int_float(b.as_int(), ar) == 0);
-    if (!exact) return Value::boolean(op == CompareOp::Ne);
-    return Value::boolean((ar == br && ai == bi) == (op == CompareOp::Eq));
+    return complex_equal(in, op, a, b);
   }
   return Value::boolean(order_holds(op, order));
 }
-
-int64_t int_from_float(Interpreter&, double value) {
-  if (std::isnan(value)) throw Error(ErrorKind::ValueError, "cannot convert float NaN to integer");
-  if (std::isinf(value)) throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
-  if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0)) {
-    throw Error(ErrorKind::OverflowError, "integer overflow: the float does not fit into 64 bits");
-  }
-  return static_cast<int64_t>(value);
-}
-
-int64_t round_half_even(Interpreter& in, double value) { return int_from_float(in, std::nearbyint(value)); }
 
 namespace {
 
@@ -459,18 +450,10 @@ double round_decimals(double value, int64_t digits) {
   return negative ? -result : result;
 }
 
-int64_t round_int(int64_t value, int64_t digits) {
-  if (digits >= 0) return value;
-  if (digits < -18) return 0;
-  int64_t unit = 1;
-  for (int64_t i = digits; i < 0; ++i) unit *= 10;
-  int64_t rest = int_floor_mod(value, unit);
-  const int64_t down = value - rest;
-  const bool odd = (down / unit) % 2 != 0;
-  const bool up = rest > unit - rest || (rest == unit - rest && odd);
-  int64_t result = down;
-  if (up && __builtin_add_overflow(down, unit, &result)) throw_int_overflow("round()");
-  return result;
+// The number of decimals, or a bound that is as good as any beyond it.
+int64_t decimals(Interpreter& in, const Value& digits) {
+  const Value whole = whole_index(in, digits);
+  return is_big_int(whole) ? whole_sign(whole) * (int64_t{1} << 20) : whole.as_int();
 }
 
 }  // namespace
@@ -479,14 +462,14 @@ Value round_number(Interpreter& in, const Value& number, const Value& digits) {
   const Value value = unboxed(number);
   const bool given = !digits.is_undefined() && !digits.is_none();
   if (value.is_float()) {
-    if (!given) return Value::integer(round_half_even(in, value.as_float()));
-    const double result = round_decimals(value.as_float(), index(in, digits));
+    if (!given) return whole_from_float(in, std::nearbyint(value.as_float()));
+    const double result = round_decimals(value.as_float(), decimals(in, digits));
     if (std::isinf(result) && std::isfinite(value.as_float())) {
       throw Error(ErrorKind::OverflowError, "rounded value too large to represent");
     }
     return Value::real(result);
   }
-  return Value::integer(given ? round_int(value.as_int(), index(in, digits)) : value.as_int());
+  return given ? whole_round(in, value, whole_index(in, digits)) : whole_unary(in, UnaryOp::Pos, value);
 }
 
 int64_t hash_float(double value) noexcept {

@@ -25,11 +25,10 @@ std::string complex_repr(double real, double imag);
 
 Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b);
 Value float_binary(Interpreter& in, BinaryOp op, double a, double b);
-Value int_power_modulo(Interpreter& in, int64_t base, int64_t exponent, int64_t modulus);
 // NotImplemented unless both are numbers (a Boxed int or float counts as its immediate).
 Value number_binary(Interpreter& in, BinaryOp op, const Value& a, const Value& b);
 Value number_unary(Interpreter& in, UnaryOp op, const Value& a);
-// The immediate inside of a Boxed; else the value itself.
+// The number inside of a Boxed (an immediate or a BigInt); else the value itself.
 Value unboxed(const Value& value);
 
 // Exact, also beyond 2**53: -1, 0, 1, or 2 when a NaN is in it.
@@ -39,17 +38,15 @@ Value number_compare(Interpreter& in, CompareOp op, const Value& a, const Value&
 bool order_holds(CompareOp op, int order) noexcept;  // order as above
 
 double floor_mod(double a, double b) noexcept;           // b != 0
-int64_t round_half_even(Interpreter& in, double value);  // OverflowError when it does not fit
 Value round_number(Interpreter& in, const Value& value, const Value& digits);
-int64_t int_from_float(Interpreter& in, double value);  // truncates; CPython's errors
+// operator.index: a whole Value (bigint.h) of an int, a bool or an object with __index__; else TypeError.
+Value whole_index(Interpreter& in, const Value& value);
 
 // int('…', base) and float('…'): ValueError with CPython's message.
-int64_t parse_int(Interpreter& in, std::string_view text, int base);
+Value parse_int(Interpreter& in, std::string_view text, int base);
 double parse_float(Interpreter& in, std::string_view text);
 double parse_hex_float(std::string_view text);              // float.fromhex
 bool parse_float_text(std::string_view text, double& out);  // no blanks, no underscores
 bool strip_underscores(std::string& number);                // false: one stands elsewhere than between digits
-
-[[noreturn]] void throw_int_overflow(const char* op);
 
 }  // namespace tessera::lang

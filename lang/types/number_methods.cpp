@@ -1,6 +1,6 @@
 // int, bool, float and complex: their types, slots and methods. The slots serve instances of script subclasses (Boxed)
 // and the rare ways; the machine computes with immediates by itself.
-#include <bit>
+#include <algorithm>
 #include <cctype>
 #include <cfloat>
 #include <climits>
@@ -13,6 +13,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
@@ -29,13 +30,23 @@ namespace {
 
 // --- slots
 
-Value repr_slot(Interpreter& in, const Value& self) { return repr(in, unboxed(self)); }
+Value repr_slot(Interpreter& in, const Value& self) {
+  const Value plain = unboxed(self);
+  return is_big_int(plain) ? make_str(in, whole_text(in, plain)) : repr(in, plain);
+}
 Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
   if (spec.empty()) return str(in, self);
-  return format(in, unboxed(self), spec);
+  const Value plain = unboxed(self);
+  return is_big_int(plain) ? format_int_value(in, plain, spec) : format(in, plain, spec);
 }
-int64_t hash_slot(Interpreter& in, const Value& self) { return hash(in, unboxed(self)); }
-bool truth_slot(Interpreter& in, const Value& self) { return truth(in, unboxed(self)); }
+int64_t hash_slot(Interpreter& in, const Value& self) {
+  const Value plain = unboxed(self);
+  return is_big_int(plain) ? hash_big_int(as_big_int(plain)) : hash(in, plain);
+}
+bool truth_slot(Interpreter& in, const Value& self) {
+  const Value plain = unboxed(self);
+  return is_big_int(plain) || truth(in, plain);
+}
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   return number_compare(in, op, self, other);
 }
@@ -87,29 +98,29 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
   return found;
 }
 
-int64_t int_of_bytes(Interpreter& in, const Value& x, int base) {
+Value int_of_bytes(Interpreter& in, const Value& x, int base) {
   const std::string_view bytes = bytes_of(x);
   try {
     return parse_int(in, bytes, base);
   } catch (const Error& error) {
-    if (error.kind != ErrorKind::ValueError) throw;
+    if (error.kind != ErrorKind::ValueError || !error.message.starts_with("invalid")) throw;
     throw Error(ErrorKind::ValueError,
                 "invalid literal for int() with base " + std::to_string(base) + ": " + quote_bytes(bytes));
   }
 }
 
 Value int_of(Interpreter& in, const Value& x) {
-  if (is_bytes(x) || is_byte_array(x)) return Value::integer(int_of_bytes(in, x, 10));
-  if (is_str(x)) return Value::integer(parse_int(in, text_of(x), 10));
-  if (x.is_int() || x.is_bool()) return Value::integer(x.as_int());
-  if (x.is_float()) return Value::integer(int_from_float(in, x.as_float()));
+  if (is_bytes(x) || is_byte_array(x)) return int_of_bytes(in, x, 10);
+  if (is_str(x)) return parse_int(in, text_of(x), 10);
+  if (is_whole(x)) return whole_unary(in, UnaryOp::Pos, x);
+  if (x.is_float()) return whole_from_float(in, x.as_float());
   if (x.is_object()) {
     const Type* type = x.as_object()->type;
     for (Str* name : {in.names->int_, in.names->index, in.names->trunc}) {
       const Value method = type_lookup(type, name);
       if (method.is_undefined()) continue;
       const Value result = unboxed(call_special(in, method, x));
-      if (result.is_int() || result.is_bool()) return Value::integer(result.as_int());
+      if (is_whole(result)) return whole_unary(in, UnaryOp::Pos, result);
       throw Error(ErrorKind::TypeError,
                   std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
@@ -127,13 +138,14 @@ Value int_make(Interpreter& in, Type* type, const Args& args) {
   if (base.is_undefined())
     return as_type(in, type, in.types.integer, given == 0 ? Value::integer(0) : int_of(in, args[0]));
   if (given == 0) throw Error(ErrorKind::TypeError, "int() missing string argument");
-  const int64_t radix = index(in, base);
+  const Value radix_value = whole_index(in, base);
+  const int64_t radix = is_big_int(radix_value) ? -1 : radix_value.as_int();
   if (radix != 0 && (radix < 2 || radix > 36))
     throw Error(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
   if (is_bytes(args[0]) || is_byte_array(args[0]))
-    return as_type(in, type, in.types.integer, Value::integer(int_of_bytes(in, args[0], static_cast<int>(radix))));
+    return as_type(in, type, in.types.integer, int_of_bytes(in, args[0], static_cast<int>(radix)));
   if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
-  return as_type(in, type, in.types.integer, Value::integer(parse_int(in, text_of(args[0]), static_cast<int>(radix))));
+  return as_type(in, type, in.types.integer, parse_int(in, text_of(args[0]), static_cast<int>(radix)));
 }
 
 Value bool_make(Interpreter& in, Type*, const Args& args) {
@@ -282,34 +294,32 @@ Value complex_make(Interpreter& in, Type* type, const Args& args) {
 
 Value as_int(Interpreter& in, const Args& args) { return int_of(in, unboxed(args[0])); }
 Value as_float(Interpreter& in, const Args& args) { return Value::real(to_float(in, unboxed(args[0]))); }
-Value as_plain_int(Interpreter&, const Args& args) { return Value::integer(unboxed(args[0]).as_int()); }
+Value as_plain_int(Interpreter& in, const Args& args) { return whole_unary(in, UnaryOp::Pos, unboxed(args[0])); }
 Value as_plain_float(Interpreter&, const Args& args) { return Value::real(unboxed(args[0]).as_float()); }
 Value zero_int(Interpreter&, const Args&) { return Value::integer(0); }
 Value zero_float(Interpreter&, const Args&) { return Value::real(0); }
 Value one_int(Interpreter&, const Args&) { return Value::integer(1); }
 Value round_method(Interpreter& in, const Args& args) { return round_number(in, args[0], args[1]); }
 Value float_floor(Interpreter& in, const Args& args) {
-  return Value::integer(int_from_float(in, std::floor(unboxed(args[0]).as_float())));
+  return whole_from_float(in, std::floor(unboxed(args[0]).as_float()));
 }
 Value float_ceil(Interpreter& in, const Args& args) {
-  return Value::integer(int_from_float(in, std::ceil(unboxed(args[0]).as_float())));
+  return whole_from_float(in, std::ceil(unboxed(args[0]).as_float()));
 }
 
-Value abs_method(Interpreter&, const Args& args) {
+Value abs_method(Interpreter& in, const Args& args) {
   const Value v = unboxed(args[0]);
-  if (v.is_float()) return Value::real(std::fabs(v.as_float()));
-  if (v.as_int() == INT64_MIN) throw_int_overflow("abs()");
-  return Value::integer(v.as_int() < 0 ? -v.as_int() : v.as_int());
+  return v.is_float() ? Value::real(std::fabs(v.as_float())) : whole_absolute(in, v);
 }
 
-uint64_t magnitude(const Value& v) {
-  const int64_t i = unboxed(v).as_int();
-  return i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
+Value bit_length(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(whole_bit_length(unboxed(args[0]))));
 }
-Value bit_length(Interpreter&, const Args& args) { return Value::integer(std::bit_width(magnitude(args[0]))); }
-Value bit_count(Interpreter&, const Args& args) { return Value::integer(std::popcount(magnitude(args[0]))); }
+Value bit_count(Interpreter&, const Args& args) {
+  return Value::integer(static_cast<int64_t>(whole_bit_count(unboxed(args[0]))));
+}
 Value int_ratio(Interpreter& in, const Args& args) {
-  return make_tuple(in, {Value::integer(unboxed(args[0]).as_int()), Value::integer(1)});
+  return make_tuple(in, {as_plain_int(in, args), Value::integer(1)});
 }
 
 // True: the first byte is the most significant one.
@@ -321,42 +331,29 @@ bool is_big_endian(const Value& order) {
 }
 
 Value to_bytes(Interpreter& in, const Args& args) {
-  const int64_t value = unboxed(args[0]).as_int(), length = args[1].as_int();
+  const Value value = unboxed(args[0]);
+  const int64_t length = args[1].as_int();
   const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
   if (length < 0) throw Error(ErrorKind::ValueError, "length argument must be non-negative");
-  if (value < 0 && !is_signed) throw Error(ErrorKind::OverflowError, "can't convert negative int to unsigned");
-  const bool fits = length >= 8 || (length == 0 ? value == 0
-                                    : is_signed ? value >> (8 * length - 1) == (value < 0 ? -1 : 0)
-                                                : value >> 8 * length == 0);
-  if (!fits) throw Error(ErrorKind::OverflowError, "int too big to convert");
+  if (whole_sign(value) < 0 && !is_signed)
+    throw Error(ErrorKind::OverflowError, "can't convert negative int to unsigned");
   Bytes* out = new_bytes(in, static_cast<size_t>(length));
-  for (int64_t i = 0; i < length; ++i) {
-    const int64_t byte = i < 8 ? value >> 8 * i : value < 0 ? -1 : 0;
-    out->data()[big ? length - 1 - i : i] = static_cast<char>(byte & 255);
-  }
-  return Value::adopt(out);
+  const Value keep = Value::adopt(out);
+  auto* const data = reinterpret_cast<unsigned char*>(out->data());
+  if (!whole_to_bytes(value, data, static_cast<size_t>(length), is_signed))
+    throw Error(ErrorKind::OverflowError, "int too big to convert");
+  if (big) std::reverse(data, data + length);
+  return keep;
 }
 
 Value from_bytes(Interpreter& in, const Args& args) {
   const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
   if (is_str(args[1])) throw Error(ErrorKind::TypeError, "cannot convert 'str' object to bytes");
   const Value source = is_bytes_like(in, args[1]) ? args[1] : call(in, Value(bytes_types(in).bytes), {args[1]});
-  const BytesLike bytes(in, source);
-  const std::string_view view = bytes.view();
-  const size_t size = view.size();
-  auto at = [&](size_t i) {
-    return static_cast<unsigned char>(view[big ? size - 1 - i : i]);
-  };  // i = 0: least significant
-  const bool negative = is_signed && size != 0 && (at(size - 1) & 0x80);
-  uint64_t value = negative ? ~uint64_t{0} : 0;
-  for (size_t i = 0; i < size && i < 8; ++i) {
-    value &= ~(uint64_t{255} << 8 * i);
-    value |= uint64_t{at(i)} << 8 * i;
-  }
-  bool fits = size < 8 || (static_cast<int64_t>(value) < 0) == negative;
-  for (size_t i = 8; i < size; ++i) fits = fits && at(i) == (negative ? 255 : 0);
-  if (!fits) throw_int_overflow("int.from_bytes()");
-  const Value number = Value::integer(static_cast<int64_t>(value));
+  std::string bytes(BytesLike(in, source).view());
+  if (big) std::reverse(bytes.begin(), bytes.end());
+  const Value number =
+      whole_of_bytes(in, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), is_signed);
   return args[0].as_object() == in.types.integer ? number : call(in, args[0], {number});
 }
 
@@ -375,15 +372,10 @@ Value float_ratio(Interpreter& in, const Args& args) {
     mantissa *= 2;
     --exponent;
   }
-  int64_t top = static_cast<int64_t>(mantissa), bottom = 1;
-  if (exponent > 0) {
-    if (exponent > 62 || __builtin_mul_overflow(top, int64_t{1} << exponent, &top))
-      throw_int_overflow("as_integer_ratio()");
-  } else {
-    if (exponent < -62) throw_int_overflow("as_integer_ratio()");
-    bottom = int64_t{1} << -exponent;
-  }
-  return make_tuple(in, {Value::integer(top), Value::integer(bottom)});
+  const Value top = Value::integer(static_cast<int64_t>(mantissa)), one = Value::integer(1);
+  const Value shift = Value::integer(std::abs(exponent));
+  if (exponent > 0) return make_tuple(in, {whole_binary(in, BinaryOp::LShift, top, shift), one});
+  return make_tuple(in, {top, whole_binary(in, BinaryOp::LShift, one, shift)});
 }
 
 Value float_hex(Interpreter& in, const Args& args) {
@@ -470,9 +462,15 @@ constexpr NativeDef kComplexRows[] = {
     {"__abs__(self, /)", complex_abs, ""},
 };
 
+// A BigInt has int's type, and no object of the type int is a Boxed.
+void destroy_number(Interpreter& in, Object* self) {
+  if (self->kind == ObjectKind::BigInt) free_big_int(in, static_cast<BigInt*>(self));
+  else destroy_plain<Boxed>(in, self);
+}
+
 void number_slots(Type* type) {
   TypeSlots& s = type->slots;
-  s.destroy = destroy_plain<Boxed>;
+  s.destroy = destroy_number;
   s.repr = repr_slot;
   s.format = format_slot;
   s.hash = hash_slot;

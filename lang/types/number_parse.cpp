@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "lang/core/error.h"
+#include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/unicode.h"
@@ -53,48 +54,42 @@ int prefix_base(std::string_view s) noexcept {
   return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
 }
 
-enum class Parsed { Good, Malformed, TooBig };
-
-Parsed parse_digits(std::string_view s, int base, bool negative, int64_t& out) {
-  if (s.empty()) return Parsed::Malformed;
-  unsigned __int128 value = 0;
-  bool too_big = false, last_was_digit = false;
+// The digits without underscores. False: an underscore or a character is where none may be.
+bool plain_digits(std::string_view s, int base, std::string& out) {
+  bool last_was_digit = false;
   for (char c : s) {
-    if (c == '_') {
-      if (!last_was_digit) return Parsed::Malformed;
-      last_was_digit = false;
-      continue;
-    }
-    const int digit = digit_value(c);
-    if (digit >= base) return Parsed::Malformed;
-    value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
-    if (value > (static_cast<unsigned __int128>(1) << 64)) too_big = true, value = 0;
-    last_was_digit = true;
+    const bool digit = c != '_';
+    if (digit ? digit_value(c) >= base : !last_was_digit) return false;
+    if (digit) out += c;
+    last_was_digit = digit;
   }
-  if (!last_was_digit) return Parsed::Malformed;
-  const unsigned __int128 limit = static_cast<unsigned __int128>(INT64_MAX) + (negative ? 1 : 0);
-  if (too_big || value > limit) return Parsed::TooBig;
-  out = negative ? static_cast<int64_t>(~static_cast<uint64_t>(value) + 1) : static_cast<int64_t>(value);
-  return Parsed::Good;
+  return last_was_digit;
 }
 
-Parsed parse_literal(std::string_view s, int base, int64_t& out) {
-  bool negative = false;
-  if (!s.empty() && (s[0] == '+' || s[0] == '-')) {
-    negative = s[0] == '-';
-    s.remove_prefix(1);
-  }
+// False: malformed. `base` becomes the one that a prefix names.
+bool split_literal(std::string_view s, int& base, bool& negative, std::string& digits) {
+  negative = !s.empty() && s[0] == '-';
+  if (!s.empty() && (s[0] == '+' || s[0] == '-')) s.remove_prefix(1);
   const int prefix = prefix_base(s);
   if (base == 0 && prefix == 0) {
     // A decimal literal as in source text: no leading zeros but for zero itself.
-    if (s.size() > 1 && s[0] == '0' && s.find_first_not_of("0_") != s.npos) return Parsed::Malformed;
+    if (s.size() > 1 && s[0] == '0' && s.find_first_not_of("0_") != s.npos) return false;
     base = 10;
   } else if (prefix != 0 && (base == 0 || base == prefix)) {
     base = prefix;
     s.remove_prefix(2);
     if (!s.empty() && s[0] == '_') s.remove_prefix(1);
   }
-  return parse_digits(s, base, negative, out);
+  return plain_digits(s, base, digits);
+}
+
+Value number_of_digits(Interpreter& in, const std::string& digits, int base, bool negative) {
+  if (digits.size() <= 12) {  // of any base below 2**63
+    uint64_t value = 0;
+    for (char c : digits) value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit_value(c));
+    return Value::integer(negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value));
+  }
+  return whole_of_digits(in, digits, static_cast<unsigned>(base), negative);
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view lower) noexcept {
@@ -123,14 +118,11 @@ bool strip_underscores(std::string& s) {
   return true;
 }
 
-int64_t parse_int(Interpreter&, std::string_view text, int base) {
-  int64_t value = 0;
-  switch (parse_literal(plain_number(text), base, value)) {
-    case Parsed::Good: return value;
-    case Parsed::TooBig:
-      throw Error(ErrorKind::OverflowError, "integer overflow: the number does not fit into 64 bits");
-    case Parsed::Malformed: break;
-  }
+Value parse_int(Interpreter& in, std::string_view text, int base) {
+  int radix = base;
+  bool negative;
+  std::string digits;
+  if (split_literal(plain_number(text), radix, negative, digits)) return number_of_digits(in, digits, radix, negative);
   throw Error(ErrorKind::ValueError,
               "invalid literal for int() with base " + std::to_string(base) + ": " + quote(text));
 }

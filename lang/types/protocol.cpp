@@ -8,6 +8,7 @@
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -224,9 +225,9 @@ std::string str_text(Interpreter& in, const Value& value) {
 
 Value format(Interpreter& in, const Value& value, std::string_view spec) {
   switch (value.tag()) {
-    case Tag::Int: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec);
+    case Tag::Int: return spec.empty() ? str(in, value) : format_int_value(in, value, spec);
     case Tag::Float: return spec.empty() ? str(in, value) : format_float_value(in, value.as_float(), spec);
-    case Tag::Bool: return spec.empty() ? str(in, value) : format_int_value(in, value.as_int(), spec, "bool");
+    case Tag::Bool: return spec.empty() ? str(in, value) : format_int_value(in, value, spec, "bool");
     case Tag::Object: {
       const Type* type = value.as_object()->type;
       if (type == in.types.str) return spec.empty() ? value : format_str_value(in, text_of(value), spec);
@@ -240,14 +241,14 @@ Value format(Interpreter& in, const Value& value, std::string_view spec) {
               "unsupported format string passed to " + std::string(type_name(in, value)) + ".__format__");
 }
 
-int64_t index(Interpreter& in, const Value& value) {
-  const Value plain = unboxed(value);
-  if (plain.is_int() || plain.is_bool()) return plain.as_int();
+Value whole_index(Interpreter& in, const Value& value) {
+  Value plain = unboxed(value);
+  if (is_whole(plain)) return plain.is_bool() ? Value::integer(plain.as_int()) : plain;
   if (plain.is_object()) {
     const Value method = type_lookup(plain.as_object()->type, in.names->index);
     if (!method.is_undefined()) {
-      const Value result = unboxed(call_special(in, method, plain));
-      if (result.is_int() || result.is_bool()) return result.as_int();
+      Value result = unboxed(call_special(in, method, plain));
+      if (is_whole(result)) return result.is_bool() ? Value::integer(result.as_int()) : result;
       throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
   }
@@ -255,10 +256,15 @@ int64_t index(Interpreter& in, const Value& value) {
               "'" + std::string(type_name(in, value)) + "' object cannot be interpreted as an integer");
 }
 
+int64_t index(Interpreter& in, const Value& value) {
+  if (value.is_int()) return value.as_int();
+  return whole_to_int64(whole_index(in, value));
+}
+
 double to_float(Interpreter& in, const Value& value) {
   const Value plain = unboxed(value);
   if (plain.is_float()) return plain.as_float();
-  if (plain.is_int() || plain.is_bool()) return static_cast<double>(plain.as_int());
+  if (is_whole(plain)) return whole_to_float(plain);
   if (plain.is_object()) {
     const Type* type = plain.as_object()->type;
     const Value method = type_lookup(type, in.names->float_);
@@ -268,7 +274,7 @@ double to_float(Interpreter& in, const Value& value) {
       throw Error(ErrorKind::TypeError, std::string(type->name->view()) + ".__float__ returned non-float (type " +
                                             std::string(type_name(in, result)) + ")");
     }
-    if (!type_lookup(type, in.names->index).is_undefined()) return static_cast<double>(index(in, plain));
+    if (!type_lookup(type, in.names->index).is_undefined()) return whole_to_float(whole_index(in, plain));
   }
   throw Error(ErrorKind::TypeError, "must be real number, not " + std::string(type_name(in, value)));
 }

@@ -5,6 +5,8 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/types.h"
 
 namespace tessera::lang {
@@ -43,10 +45,13 @@ Value make_slice(Interpreter& in, const Value& start, const Value& stop, const V
 
 namespace {
 
+// A bound beyond 64 bits is as good as the last one within.
 int64_t slice_part(Interpreter& in, const Value& part) {
   if (part.is_int() || part.is_bool()) return part.as_int();
   try {
-    return index(in, part);
+    const Value whole = whole_index(in, part);
+    if (is_big_int(whole)) return whole_sign(whole) < 0 ? INT64_MIN : INT64_MAX;
+    return whole.as_int();
   } catch (const Error& error) {
     if (error.kind != ErrorKind::TypeError) throw;
   }

@@ -8,6 +8,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
@@ -34,7 +35,9 @@ int64_t clipped(Interpreter& in, const Value& bound, int64_t missing, int64_t si
   if (bound.is_undefined() || bound.is_none()) return missing;
   int64_t i;
   try {
-    i = index(in, bound);
+    const Value whole = whole_index(in, bound);
+    if (is_big_int(whole)) return whole_sign(whole) < 0 ? 0 : INT64_MAX;
+    i = whole.as_int();
   } catch (const Error& error) {
     if (error.kind != ErrorKind::TypeError) throw;
     throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
@@ -51,7 +54,7 @@ bool repetition_count(Interpreter& in, const Value& value, int64_t& times) {
     return true;
   }
   if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return false;
-  times = index(in, plain);
+  times = index_sized(in, plain, ErrorKind::OverflowError);
   return true;
 }
 
@@ -74,7 +77,13 @@ int64_t index_of_key(Interpreter& in, const Value& key, const char* type) {
                                           " indices must be integers or slices, not " +
                                           std::string(type_name(in, key)));
   }
-  return index(in, plain);
+  return index_sized(in, plain, ErrorKind::IndexError);
+}
+
+int64_t index_sized(Interpreter& in, const Value& value, ErrorKind kind) {
+  const Value whole = whole_index(in, value);
+  if (!is_big_int(whole)) return whole.as_int();
+  throw_error(kind, "cannot fit '%s' into an index-sized integer", std::string(type_name(in, value)).c_str());
 }
 
 void throw_out_of_range(const char* type, const char* action) {

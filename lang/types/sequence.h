@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/range.h"
 #include "lang/types/str.h"
@@ -19,6 +20,8 @@ bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
 [[noreturn]] void throw_cannot_join(Interpreter& in, const char* type, const Value& other);  // can only concatenate …
 
 // An int-like key as a number. `type` for the message: "list", "tuple", "range object".
+// `whole_index` as a position or a length: beyond 64 bits an error of `kind`, "cannot fit 'int' into an index-sized integer".
+int64_t index_sized(Interpreter& in, const Value& value, ErrorKind kind);
 int64_t index_of_key(Interpreter& in, const Value& key, const char* type);
 [[noreturn]] void throw_out_of_range(const char* type, const char* action);
 

@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
@@ -49,7 +50,7 @@ Value m_next(Interpreter& in, const Args& a) {
 bool is_foreign(Interpreter& in, const Args& a) {
   if (a.callee->owner != in.types.integer && a.callee->owner != in.types.boolean) return false;
   const Value other = unboxed(a[1]);
-  return !other.is_int() && !other.is_bool();
+  return !is_whole(other);
 }
 
 template <CompareOp kOp>

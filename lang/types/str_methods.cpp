@@ -10,6 +10,7 @@
 #include "lang/core/protocol.h"
 #include "lang/core/bind.h"
 #include "lang/objects/exception.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/codec.h"
 #include "lang/types/dict.h"
@@ -231,7 +232,7 @@ Value table_of_dict(Interpreter& in, const Value& mapping) {
       if (as_str(key)->length != 1)
         throw Error(ErrorKind::ValueError, "string keys in translate table must be of length 1");
       dict_set(in, as_dict(table), Value::integer(only_char(as_str(key))), value);
-    } else if (key.is_int() || key.is_bool()) {
+    } else if (is_whole(key)) {
       dict_set(in, as_dict(table), key, value);
     } else {
       throw Error(ErrorKind::TypeError, "keys in translate table must be strings or integers");

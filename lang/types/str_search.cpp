@@ -6,6 +6,8 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -26,7 +28,8 @@ int64_t bound(Interpreter& in, const Value& value, int64_t missing, int64_t leng
     i = value.as_int();
   } else {
     try {
-      i = index(in, value);
+      const Value whole = whole_index(in, value);
+      i = !is_big_int(whole) ? whole.as_int() : whole_sign(whole) < 0 ? -length - 1 : INT64_MAX;
     } catch (const Error& error) {
       if (error.kind != ErrorKind::TypeError) throw;
       throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");

@@ -123,7 +123,7 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
     i = plain.as_int();
   } else {
     try {
-      i = index(in, key);
+      i = index_sized(in, key, ErrorKind::IndexError);
     } catch (const Error& error) {
       if (error.kind != ErrorKind::TypeError) throw;
       throw Error(ErrorKind::TypeError,

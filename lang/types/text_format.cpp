@@ -8,6 +8,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
@@ -101,15 +102,15 @@ std::string padded_number(std::string sign, const std::string& prefix, const std
 
 std::string sign_text(bool negative, const Directive& d) { return negative ? "-" : d.plus ? "+" : d.blank ? " " : ""; }
 
-int64_t whole_number(Interpreter& in, const Value& value, char type) {
+Value whole_number(Interpreter& in, const Value& value, char type) {
   const Value plain = unboxed(value);
-  if (plain.is_int() || plain.is_bool()) return plain.as_int();
-  if (plain.is_float() && type != 'x' && type != 'X' && type != 'o') return int_from_float(in, plain.as_float());
+  if (is_whole(plain)) return plain;
+  if (plain.is_float() && type != 'x' && type != 'X' && type != 'o') return whole_from_float(in, plain.as_float());
   if (plain.is_object()) {
-    if (!type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return index(in, plain);
+    if (!type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return whole_index(in, plain);
     const Value method =
         type == 'x' || type == 'X' || type == 'o' ? Value() : type_lookup(plain.as_object()->type, in.names->int_);
-    if (!method.is_undefined()) return index(in, call_special(in, method, plain));
+    if (!method.is_undefined()) return whole_index(in, call_special(in, method, plain));
   }
   const bool based = type == 'x' || type == 'X' || type == 'o';
   throw Error(ErrorKind::TypeError, std::string("%") + type +
@@ -118,14 +119,15 @@ int64_t whole_number(Interpreter& in, const Value& value, char type) {
 }
 
 std::string format_whole(Interpreter& in, const Value& value, char type, const Directive& d) {
-  const int64_t i = whole_number(in, value, type);
-  const uint64_t magnitude = i < 0 ? ~static_cast<uint64_t>(i) + 1 : static_cast<uint64_t>(i);
+  const Value number = whole_number(in, value, type);
   const unsigned base = type == 'x' || type == 'X' ? 16 : type == 'o' ? 8 : 10;
-  std::string digits = digits_in_base(magnitude, base, type == 'X');
+  std::string digits = whole_text(in, number, base, type == 'X');
+  const bool negative = digits[0] == '-';
+  if (negative) digits.erase(0, 1);
   if (d.precision > static_cast<int64_t>(digits.size()))
     digits.insert(0, static_cast<size_t>(d.precision) - digits.size(), '0');
   const std::string prefix = d.alternate && base != 10 ? std::string("0") + type : "";
-  return padded_number(sign_text(i < 0, d), prefix, digits, d);
+  return padded_number(sign_text(negative, d), prefix, digits, d);
 }
 
 std::string format_real(Interpreter& in, const Value& value, char type, const Directive& d) {
@@ -170,7 +172,8 @@ std::string format_byte(Interpreter& in, const Value& value, const Directive& d)
   if (is_bytes(value) || is_byte_array(value)) {
     out = bytes_of(value);
   } else if (is_index(in, value)) {
-    const int64_t byte = index(in, value);
+    const Value whole = whole_index(in, value);
+    const int64_t byte = is_big_int(whole) ? -1 : whole.as_int();
     if (byte < 0 || byte > 255) throw Error(ErrorKind::OverflowError, "%c arg not in range(256)");
     out = static_cast<char>(byte);
   }
@@ -185,11 +188,12 @@ std::string format_char(Interpreter& in, const Value& value, const Directive& d)
     out = text_of(value);
   } else {
     int64_t cp;
-    if (!value.is_int() && !value.is_bool() &&
+    if (!is_whole(value) &&
         !(value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined())) {
       throw Error(ErrorKind::TypeError, "%c requires int or char");
     }
-    cp = index(in, value);
+    const Value whole = whole_index(in, value);
+    cp = is_big_int(whole) ? -1 : whole.as_int();
     if (cp < 0 || cp > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
     append_char(out, static_cast<uint32_t>(cp));
   }

@@ -10,6 +10,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
@@ -21,7 +22,7 @@ namespace tessera::lang {
 
 namespace {
 
-bool is_number(const Value& v) noexcept { return v.is_int() || v.is_float() || v.is_bool(); }
+bool is_number(const Value& v) noexcept { return v.is_int() || v.is_float() || v.is_bool() || is_big_int(v); }
 
 const char* symbol(BinaryOp op) {
   static constexpr const char* kSymbols[] = {"+", "-",  "*",  "/", "//", "%", "** or pow()",

@@ -1,7 +1,6 @@
 // array: numbers of one kind, one behind the other in memory, as `array.array` keeps them.
 //
-// An item is as wide as its type code says and is made a value when it is read. Ints have 64 bits in the language, so the
-// upper half of 'L' and 'Q' raises OverflowError.
+// An item is as wide as its type code says and is made a value when it is read.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,6 +12,8 @@
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "lang/types/range.h"
 #include "lang/types/sequence.h"
@@ -93,6 +94,8 @@ Value load(Interpreter& in, Array* a, size_t i) {
     case 'f': return Value::real(static_cast<double>(read<float>(p)));
     case 'd': return Value::real(read<double>(p));
     case 'u': return char_str(in, read<uint32_t>(p));
+    case 'L':
+    case 'Q': return whole_from_uint64(in, read<uint64_t>(p));
     default: return Value::integer(read<int64_t>(p));
   }
 }
@@ -105,8 +108,24 @@ Value load(Interpreter& in, Array* a, size_t i) {
   throw_error(ErrorKind::OverflowError, "%s is %s", kind.c_name, above ? "greater than maximum" : "less than minimum");
 }
 
+// Beyond int64: the upper half of 'L' and 'Q', or CPython's error of the item's conversion.
+int64_t big_item(const ItemKind& kind, const Value& whole) {
+  uint64_t bits;
+  const bool fits = whole_to_uint64(whole, bits), negative = whole_sign(whole) < 0;
+  if (fits && kind.size == 8 && kind.least == 0) return static_cast<int64_t>(bits);
+  if (kind.code == 'q' || kind.code == 'Q')
+    throw Error(ErrorKind::OverflowError,
+                kind.code == 'Q' && negative ? "can't convert negative int to unsigned" : "int too big to convert");
+  if (kind.code != 'I' && kind.code != 'L') whole_to_int64(whole, "long");
+  if (negative || fits) out_of_bounds(kind, !negative);
+  whole_to_int64(whole, "unsigned long");
+  return 0;
+}
+
 int64_t int_item(Interpreter& in, const ItemKind& kind, const Value& value) {
-  const int64_t item = int_argument(in, value);
+  const Value whole = whole_index(in, value);
+  if (is_big_int(whole)) return big_item(kind, whole);
+  const int64_t item = whole.as_int();
   if (item < kind.least || item > kind.most) out_of_bounds(kind, item > kind.most);
   return item;
 }

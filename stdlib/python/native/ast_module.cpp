@@ -84,6 +84,7 @@ class Literal {
   Value number(const ast::Expr& e) {
     switch (e.kind) {
       case ast::ExprKind::kIntLiteral: return Value::integer(ast::as<ast::IntLiteral>(e).value);
+      case ast::ExprKind::kBigIntLiteral: return big_int_literal(in_, ast::as<ast::BigIntLiteral>(e));
       case ast::ExprKind::kFloatLiteral: return Value::real(ast::as<ast::FloatLiteral>(e).value);
       case ast::ExprKind::kImaginaryLiteral: return make_complex(in_, 0, ast::as<ast::ImaginaryLiteral>(e).value);
       default: malformed(e);

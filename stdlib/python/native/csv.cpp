@@ -2,6 +2,7 @@
 // skipinitialspace, lineterminator, quoting, strict); characters that are not there are None.
 #include <cstring>
 
+#include "lang/types/bigint.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -317,7 +318,7 @@ bool append_field(Interpreter& in, const Format& f, const Value& error, std::str
 }
 
 bool is_number(Interpreter& in, const Value& v) {
-  if (v.is_int() || v.is_float() || v.is_bool()) return true;
+  if (is_whole(v) || v.is_float()) return true;
   const Type* type = type_of(in, v);
   return !type_lookup(type, in.names->float_).is_undefined() || !type_lookup(type, in.names->index).is_undefined();
 }

@@ -6,6 +6,7 @@
 #include "lang/core/booking.h"
 #include "lang/objects/class.h"
 #include "lang/types/format.h"
+#include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -199,7 +200,7 @@ class Reader {
     const std::string_view text(start, static_cast<size_t>(q - start));
     const Value& hook = whole ? options_.parse_int : options_.parse_float;
     if (!hook.is_none()) return call(in_, hook, {make_str(in_, text)});
-    return whole ? Value::integer(parse_int(in_, text, 10)) : Value::real(parse_float(in_, text));
+    return whole ? parse_int(in_, text, 10) : Value::real(parse_float(in_, text));
   }
 
   // Four hex digits at `q`, or -1.
@@ -335,6 +336,7 @@ class Writer {
   void object(const Value& value) {
     switch (value.as_object()->kind) {
       case ObjectKind::Str: string(text_of(value)); return;
+      case ObjectKind::BigInt: out_ += whole_text(in_, value); return;
       case ObjectKind::Boxed: write(static_cast<Boxed*>(value.as_object())->value); return;
       case ObjectKind::List: sequence(value, as_list(value)->size); return;
       case ObjectKind::Tuple: sequence(value, as_tuple(value)->size); return;
@@ -449,6 +451,8 @@ class Writer {
       out = plain.as_bool() ? "true" : "false";
     } else if (plain.is_int()) {
       out = int_text(plain.as_int());
+    } else if (is_big_int(plain)) {
+      out = whole_text(in_, plain);
     } else if (plain.is_float()) {
       std::string saved;
       saved.swap(out_);

@@ -2,9 +2,10 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "lang/core/names.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -15,9 +16,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void domain_error() { throw Error(ErrorKind::ValueError, "math domain error"); }
 [[noreturn]] void range_error() { throw Error(ErrorKind::OverflowError, "math range error"); }
-[[noreturn]] void too_big(const char* what) {
-  throw_error(ErrorKind::OverflowError, "integer overflow: the result of %s does not fit into 64 bits", what);
-}
 
 // A NaN that no argument explains is outside the domain, an infinity is an overflow or a pole.
 double checked(double x, double y, bool can_overflow) {
@@ -182,26 +180,31 @@ Value lgamma_function(Interpreter& in, const Args& args) {
 
 // --- logarithms ---
 
-double log_checked(double x, double (*f)(double)) {
+// Of a number, or of an int beyond the floats: its fraction's logarithm and its exponent's.
+double logarithm(Interpreter& in, const Value& v, double (*f)(double)) {
+  const Value plain = unboxed(v);
+  if (is_big_int(plain) && whole_sign(plain) > 0) {
+    int64_t exponent;
+    const double fraction = whole_to_fraction(plain, exponent);
+    if (exponent > 1023) return f(fraction) + f(2.0) * static_cast<double>(exponent);
+  }
+  if (is_big_int(plain) && whole_sign(plain) < 0) domain_error();
+  const double x = real_argument(in, v);
   if (std::isnan(x)) return x;
   if (x > 0.0) return f(x);
   domain_error();
 }
 
 Value log_function(Interpreter& in, const Args& args) {
-  const double top = log_checked(real_argument(in, args[0]), std::log);
+  const double top = logarithm(in, args[0], std::log);
   if (args[1].is_undefined()) return Value::real(top);
-  const double bottom = log_checked(real_argument(in, args[1]), std::log);
+  const double bottom = logarithm(in, args[1], std::log);
   if (bottom == 0.0) throw Error(ErrorKind::ZeroDivisionError, "float division by zero");
   return Value::real(top / bottom);
 }
 
-Value log2_function(Interpreter& in, const Args& args) {
-  return Value::real(log_checked(real_argument(in, args[0]), std::log2));
-}
-Value log10_function(Interpreter& in, const Args& args) {
-  return Value::real(log_checked(real_argument(in, args[0]), std::log10));
-}
+Value log2_function(Interpreter& in, const Args& args) { return Value::real(logarithm(in, args[0], std::log2)); }
+Value log10_function(Interpreter& in, const Args& args) { return Value::real(logarithm(in, args[0], std::log10)); }
 
 // --- of two numbers ---
 
@@ -242,7 +245,8 @@ Value pow_function(Interpreter& in, const Args& args) {
 
 Value ldexp_function(Interpreter& in, const Args& args) {
   const double x = real_argument(in, args[0]);
-  const int64_t e = int_argument(in, args[1]);
+  const Value power = whole_index(in, args[1]);
+  const int64_t e = is_big_int(power) ? whole_sign(power) * INT64_MAX : power.as_int();
   if (x == 0.0 || !std::isfinite(x)) return Value::real(x);
   if (e > 5000) range_error();
   if (e < -5000) return Value::real(std::copysign(0.0, x));
@@ -295,19 +299,12 @@ Value radians_function(Interpreter& in, const Args& args) {
 
 // --- to whole numbers ---
 
-Value whole(double x) {
-  if (std::isnan(x)) throw Error(ErrorKind::ValueError, "cannot convert float NaN to integer");
-  if (std::isinf(x)) throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
-  if (x < -9223372036854775808.0 || x >= 9223372036854775808.0) too_big("the conversion to int");
-  return Value::integer(static_cast<int64_t>(x));
-}
-
 Value by_method(Interpreter& in, const Value& v, Str* name, double (*f)(double)) {
-  if (v.is_float()) return whole(f(v.as_float()));
-  if (v.is_int() || v.is_bool()) return Value::integer(v.as_int());
+  if (v.is_float()) return whole_from_float(in, f(v.as_float()));
+  if (is_whole(v)) return whole_unary(in, UnaryOp::Pos, v);
   const Type* type = type_of(in, v);
   if (!type_lookup(type, name).is_undefined()) return call_method(in, v, name);
-  return whole(f(to_float(in, v)));
+  return whole_from_float(in, f(to_float(in, v)));
 }
 
 Value floor_function(Interpreter& in, const Args& args) { return by_method(in, args[0], in.names->floor, std::floor); }
@@ -315,87 +312,12 @@ Value ceil_function(Interpreter& in, const Args& args) { return by_method(in, ar
 
 Value trunc_function(Interpreter& in, const Args& args) {
   const Value& v = args[0];
-  if (v.is_float()) return whole(std::trunc(v.as_float()));
-  if (v.is_int() || v.is_bool()) return Value::integer(v.as_int());
+  if (v.is_float()) return whole_from_float(in, v.as_float());
+  if (is_whole(v)) return whole_unary(in, UnaryOp::Pos, v);
   if (type_lookup(type_of(in, v), in.names->trunc).is_undefined()) {
     throw_error(ErrorKind::TypeError, "type %s doesn't define __trunc__ method", std::string(type_name(in, v)).c_str());
   }
   return call_method(in, v, in.names->trunc);
-}
-
-// --- whole numbers ---
-
-uint64_t magnitude(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
-
-Value from_unsigned(uint64_t x, const char* what) {
-  if (x > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) too_big(what);
-  return Value::integer(static_cast<int64_t>(x));
-}
-
-Value gcd_function(Interpreter& in, const Args& args) {
-  uint64_t g = 0;
-  for (const Value& v : *as_tuple(args[0])) g = std::gcd(g, magnitude(int_argument(in, v)));
-  return from_unsigned(g, "gcd()");
-}
-
-Value lcm_function(Interpreter& in, const Args& args) {
-  uint64_t l = 1;
-  for (const Value& v : *as_tuple(args[0])) {
-    const uint64_t x = magnitude(int_argument(in, v));
-    if (x == 0) l = 0;
-    if (l == 0) continue;
-    if (__builtin_mul_overflow(l / std::gcd(l, x), x, &l)) too_big("lcm()");
-  }
-  return from_unsigned(l, "lcm()");
-}
-
-Value factorial_function(Interpreter& in, const Args& args) {
-  if (args[0].is_float()) throw Error(ErrorKind::TypeError, "'float' object cannot be interpreted as an integer");
-  const int64_t n = int_argument(in, args[0]);
-  if (n < 0) throw Error(ErrorKind::ValueError, "factorial() not defined for negative values");
-  int64_t r = 1;
-  for (int64_t i = 2; i <= n; ++i) {
-    if (__builtin_mul_overflow(r, i, &r)) too_big("factorial()");
-  }
-  return Value::integer(r);
-}
-
-// C(n, k) step by step: after step i the value is C(n - k + i, i), so every division is exact.
-Value comb_function(Interpreter& in, const Args& args) {
-  const int64_t n = int_argument(in, args[0]);
-  int64_t k = int_argument(in, args[1]);
-  if (n < 0) throw Error(ErrorKind::ValueError, "n must be a non-negative integer");
-  if (k < 0) throw Error(ErrorKind::ValueError, "k must be a non-negative integer");
-  if (k > n) return Value::integer(0);
-  if (k > n - k) k = n - k;
-  unsigned __int128 r = 1;
-  for (int64_t i = 1; i <= k; ++i) {
-    r = r * static_cast<uint64_t>(n - k + i) / static_cast<uint64_t>(i);
-    if (r >> 63) too_big("comb()");
-  }
-  return Value::integer(static_cast<int64_t>(r));
-}
-
-Value perm_function(Interpreter& in, const Args& args) {
-  const int64_t n = int_argument(in, args[0]);
-  const int64_t k = args[1].is_none() ? n : int_argument(in, args[1]);
-  if (n < 0) throw Error(ErrorKind::ValueError, "n must be a non-negative integer");
-  if (k < 0) throw Error(ErrorKind::ValueError, "k must be a non-negative integer");
-  if (k > n) return Value::integer(0);
-  int64_t r = 1;
-  for (int64_t i = 0; i < k; ++i) {
-    if (__builtin_mul_overflow(r, n - i, &r)) too_big("perm()");
-  }
-  return Value::integer(r);
-}
-
-Value isqrt_function(Interpreter& in, const Args& args) {
-  const int64_t n = int_argument(in, args[0]);
-  if (n < 0) throw Error(ErrorKind::ValueError, "isqrt() argument must be nonnegative");
-  int64_t r = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  while (r > 0 && static_cast<__int128>(r) * r > n) --r;
-  while (static_cast<__int128>(r + 1) * (r + 1) <= n) ++r;
-  return Value::integer(r);
 }
 
 // --- sums and norms ---
@@ -516,7 +438,6 @@ const Row kRows[] = {
     {"atanh(x, /)", unary_function<std::atanh, false>, "Inverse hyperbolic tangent."},
     {"cbrt(x, /)", unary_function<std::cbrt, false>, "Cube root."},
     {"ceil(x, /)", ceil_function, "The least integer that is not below x."},
-    {"comb(n, k, /)", comb_function, "Ways to choose k of n things, order ignored."},
     {"copysign(x, y, /)", copysign_function, "The magnitude of x with the sign of y."},
     {"cos(x, /)", unary_function<std::cos, false>, "Cosine of x radians."},
     {"cosh(x, /)", unary_function<std::cosh, true>, "Hyperbolic cosine."},
@@ -528,20 +449,16 @@ const Row kRows[] = {
     {"exp2(x, /)", unary_function<exp2_of, true>, "2 raised to x."},
     {"expm1(x, /)", unary_function<std::expm1, true>, "exp(x) - 1, exact near zero."},
     {"fabs(x, /)", total_function<std::fabs>, "Absolute value, as a float."},
-    {"factorial(n, /)", factorial_function, "n!"},
     {"floor(x, /)", floor_function, "The greatest integer that is not above x."},
     {"fmod(x, y, /)", fmod_function, "The remainder with the sign of x."},
     {"frexp(x, /)", frexp_function, "Mantissa and exponent: x == m * 2**e."},
     {"fsum(seq, /)", fsum_function, "The exact sum, rounded once."},
     {"gamma(x, /)", gamma_function, "Gamma function."},
-    {"gcd(*integers)", gcd_function, "Greatest common divisor."},
     {"hypot(*coordinates)", hypot_function, "Length of a vector."},
     {"isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)", isclose_function, "Are a and b nearly equal?"},
     {"isfinite(x, /)", predicate<is_finite>, "Neither an infinity nor NaN?"},
     {"isinf(x, /)", predicate<is_infinite>, "An infinity?"},
     {"isnan(x, /)", predicate<is_nan>, "Not a number?"},
-    {"isqrt(n, /)", isqrt_function, "Integer part of the square root."},
-    {"lcm(*integers)", lcm_function, "Least common multiple."},
     {"ldexp(x, i, /)", ldexp_function, "x * 2**i."},
     {"lgamma(x, /)", lgamma_function, "Logarithm of the absolute value of gamma(x)."},
     {"log(x, base=..., /)", log_function, "Logarithm to a base, e if none is given."},
@@ -550,7 +467,6 @@ const Row kRows[] = {
     {"log2(x, /)", log2_function, "Logarithm to base 2."},
     {"modf(x, /)", modf_function, "Fractional and integer parts."},
     {"nextafter(x, y, /)", nextafter_function, "The next float after x towards y."},
-    {"perm(n, k=None, /)", perm_function, "Ways to choose k of n things in order."},
     {"pow(x, y, /)", pow_function, "x raised to y, as floats."},
     {"prod(iterable, /, *, start=1)", prod_function, "Product of the items."},
     {"radians(x, /)", radians_function, "Degrees to radians."},
@@ -568,6 +484,7 @@ const Row kRows[] = {
 
 void fill_math(Interpreter& in, Module& module) {
   for (const Row& row : kRows) in.def(module, row.signature, row.doc, row.function);
+  fill_math_integers(in, module);
   set_member(in, module, "pi", Value::real(std::numbers::pi));
   set_member(in, module, "e", Value::real(std::numbers::e));
   set_member(in, module, "tau", Value::real(2.0 * std::numbers::pi));

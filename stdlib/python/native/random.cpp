@@ -1,9 +1,14 @@
 // _random.Random: the twister behind `random`.
 #include <sys/random.h>
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "lang/core/make_object.h"
+#include "lang/core/pieces.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/mersenne.h"
 #include "stdlib/python/native/native_modules.h"
@@ -39,6 +44,19 @@ Value make_random(Interpreter& in, Type* type, const Args&) {
   return result;
 }
 
+// The absolute value's 32-bit digits, the least significant first.
+void seed_whole(Mersenne& twister, const Value& value) {
+  const WholeView view(value);
+  std::vector<uint32_t> key;
+  for (size_t i = 0; i < view.limbs().size; ++i) {
+    key.push_back(static_cast<uint32_t>(view.limbs()[i]));
+    key.push_back(static_cast<uint32_t>(view.limbs()[i] >> 32));
+  }
+  while (key.size() > 1 && key.back() == 0) key.pop_back();
+  if (key.empty()) key.push_back(0);
+  twister.seed_words(key.data(), key.size());
+}
+
 Value seed(Interpreter& in, const Args& args) {
   Mersenne& twister = self_of(args)->twister;
   const Value& a = args[1];
@@ -48,9 +66,8 @@ Value seed(Interpreter& in, const Args& args) {
     twister.seed_text(text_of(a));
   } else if (is_bytes(a) || is_byte_array(a)) {
     twister.seed_text(bytes_of(a));
-  } else if (a.is_int() || a.is_bool()) {
-    const int64_t value = a.as_int();
-    twister.seed(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
+  } else if (is_whole(unboxed(a))) {
+    seed_whole(twister, unboxed(a));
   } else {
     twister.seed(static_cast<uint64_t>(hash(in, a)));
   }
@@ -59,16 +76,35 @@ Value seed(Interpreter& in, const Args& args) {
 
 Value random(Interpreter&, const Args& args) { return Value::real(self_of(args)->twister.real()); }
 
+// Words of 32 bits, the least significant first; the last one gives its upper bits.
+Value random_bits(Interpreter& in, Mersenne& twister, uint64_t count) {
+  if (count <= 63) return Value::integer(static_cast<int64_t>(twister.bits(static_cast<uint32_t>(count))));
+  const size_t limbs = count / kLimbBits + 1;
+  Natural result(in, limbs);
+  for (size_t i = 0; i < limbs; ++i) {
+    if (i % kPieceItems == kPieceItems - 1) in.check_stop(kPieceSteps);
+    result.data()[i] = twister.bits(static_cast<uint32_t>(std::min<uint64_t>(count, kLimbBits)));
+    count -= std::min<uint64_t>(count, kLimbBits);
+  }
+  result.set_size(limbs);
+  return make_whole(in, std::move(result), false);
+}
+
 Value getrandbits(Interpreter& in, const Args& args) {
-  const int64_t count = int_argument(in, args[1]);
+  const int64_t count = whole_to_int64(whole_index(in, args[1]), "int");
   if (count < 0) throw Error(ErrorKind::ValueError, "number of bits must be non-negative");
-  if (count > 63) throw Error(ErrorKind::OverflowError, "integer overflow: getrandbits() gives at most 63 bits");
-  return Value::integer(static_cast<int64_t>(self_of(args)->twister.bits(static_cast<uint32_t>(count))));
+  if (count > INT32_MAX) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  return random_bits(in, self_of(args)->twister, static_cast<uint64_t>(count));
 }
 
 Value randbelow(Interpreter& in, const Args& args) {
-  return Value::integer(
-      static_cast<int64_t>(self_of(args)->twister.below(static_cast<uint64_t>(int_argument(in, args[1])))));
+  const Value n = whole_index(in, args[1]);
+  Mersenne& twister = self_of(args)->twister;
+  if (!is_big_int(n)) return Value::integer(static_cast<int64_t>(twister.below(static_cast<uint64_t>(n.as_int()))));
+  const uint64_t bits = whole_bit_length(n);
+  Value drawn = random_bits(in, twister, bits);
+  while (compare_whole(drawn, n) >= 0) drawn = random_bits(in, twister, bits);
+  return drawn;
 }
 
 Value getstate(Interpreter& in, const Args& args) {

@@ -7,6 +7,8 @@
 
 #include "lang/core/pieces.h"
 #include "lang/core/make_object.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "lang/types/half.h"
 #include "stdlib/python/native/native_modules.h"
@@ -118,9 +120,23 @@ bool is_signed(char code) { return code >= 'a' && code <= 'z'; }
                        " <= number <= " + std::to_string(most));
 }
 
+// Beyond int64: the upper half of the unsigned items of eight bytes, or an error.
+void pack_big_int(Interpreter& in, const Format& format, const Field& field, const Value& whole, char* to) {
+  uint64_t bits;
+  const bool fits = !is_signed(field.code) && field.code != 'P' && whole_to_uint64(whole, bits);
+  if (fits && field.width == 8) return put_bits(to, bits, 8, format.big);
+  if (field.code == 'P' || (format.big && field.width == 8)) throw_struct(in, "int too large to convert");
+  const bool by_limit = fits && (field.width == 4 || (field.width == 2 && format.big));
+  if (!by_limit) throw_struct(in, "argument out of range");
+  throw_struct(in, std::string("'") + field.code + "' format requires 0 <= number <= " +
+                       std::to_string(~uint64_t{0} >> (64 - field.width * 8)));
+}
+
 void pack_int(Interpreter& in, const Format& format, const Field& field, const Value& value, char* to) {
   if (!is_index(in, value)) throw_struct(in, "required argument is not an integer");
-  const int64_t item = index(in, value);
+  const Value whole = whole_index(in, value);
+  if (is_big_int(whole)) return pack_big_int(in, format, field, whole, to);
+  const int64_t item = whole.as_int();
   const unsigned bits = static_cast<unsigned>(field.width * 8);
   const bool with_sign = is_signed(field.code) || field.code == 'P';
   const int64_t least = !with_sign ? 0 : std::numeric_limits<int64_t>::min() >> (64 - bits);
@@ -206,9 +222,7 @@ Value unpack_item(Interpreter& in, const Format& format, const Field& field, con
   }
   const unsigned unused = static_cast<unsigned>(64 - field.width * 8);
   if (is_signed(field.code)) return Value::integer(static_cast<int64_t>(bits << unused) >> unused);
-  if (bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-    throw Error(ErrorKind::OverflowError, "integer overflow: an unsigned 64-bit item does not fit into an int");
-  return Value::integer(static_cast<int64_t>(bits));
+  return whole_from_uint64(in, bits);
 }
 
 // --- all of them

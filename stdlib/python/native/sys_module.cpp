@@ -8,6 +8,8 @@
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -89,6 +91,19 @@ Value reload_module(Interpreter& in, const Args& args) {
   return args[0];
 }
 
+Value get_int_max_str_digits(Interpreter& in, const Args&) { return Value::integer(in.int_max_str_digits); }
+
+Value set_int_max_str_digits(Interpreter& in, const Args& args) {
+  constexpr int64_t kLeast = 640;  // below it the check would cost more than the conversion
+  const int64_t digits = whole_to_int64(whole_index(in, args[0]), "int");
+  if (digits != static_cast<int32_t>(digits))
+    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  if (digits != 0 && digits < kLeast)
+    throw Error(ErrorKind::ValueError, "maxdigits must be 0 or larger than 640");
+  in.int_max_str_digits = static_cast<int32_t>(digits);
+  return Value::none();
+}
+
 // In the order of sys.flags' names (sys.tsr).
 Value flags_tuple(Interpreter& in) {
   const Flags& f = in.host().flags;
@@ -143,6 +158,8 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
   in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
+  in.def(module, "get_int_max_str_digits()", "Digits that an int may have as text.", get_int_max_str_digits);
+  in.def(module, "set_int_max_str_digits(maxdigits)", "Set how many digits an int may have as text.", set_int_max_str_digits);
   in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
   set_member(in, module, "flags", flags_tuple(in));
   set_member(in, module, "warnoptions", list_of(in, in.host().flags.warn_options));
