@@ -323,7 +323,7 @@ bool tsr_make_class(tsr_interpreter* shell, const char* name, const char* doc, c
     lang::dict_set_str(in, lang::as_dict(names), in.names->module, lang::make_str(in, "__main__"));
     lang::dict_set_str(in, lang::as_dict(names), in.names->doc, lang::make_str_lossy(in, doc == nullptr ? "" : doc));
     lang::dict_set_str(in, lang::as_dict(names), in.names->host_tag, Value::integer(reinterpret_cast<int64_t>(tag)));
-    const Value made = lang::make_class(in, lang::intern(in, name_of(name)), bases, names, Value::none());
+    const Value made = lang::make_class(in, in.types.type, lang::intern(in, name_of(name)), bases, names, Value::none());
     *out = to_host(shell, made);
     std::erase_if(shell->host_classes, [&](const auto& known) { return known.first == tag; });
     shell->host_classes.emplace_back(tag, made);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Try stdlib/python/*.tsr under CPython: every golden script runs twice, with CPython's modules and with ours, and both must agree.
 
-What the language has and CPython lacks (class hooks without a metaclass) is emulated here and only here.
+Native halves that do more than CPython's are emulated here and only here.
 Usage: check_stdlib.py [SCRIPT...]          all of tests/scripts/lang/lib by default
        check_stdlib.py --ours SCRIPT [ARGS] run one script with our modules and show what it prints
 """
@@ -43,78 +43,6 @@ class OurFinder(importlib.abc.MetaPathFinder):
         loader = importlib.machinery.SourceFileLoader(name, str(file))
         where = [str(file.parent)] if file.name == "__init__.tsr" else None
         return importlib.util.spec_from_file_location(name, str(file), loader=loader, submodule_search_locations=where)
-
-
-class HookMeta(type):
-    """Forwards what CPython asks a metaclass to the class's own `__class_*__` hooks."""
-
-    def __call__(cls, *args, **kwargs):
-        hook = getattr(cls, "__class_call__", None)
-        return hook(*args, **kwargs) if hook else type.__call__(cls, *args, **kwargs)
-
-    def __iter__(cls):
-        return cls.__class_iter__()
-
-    def __len__(cls):
-        return cls.__class_len__()
-
-    def __bool__(cls):
-        return True
-
-    def __contains__(cls, item):
-        return cls.__class_contains__(item)
-
-    def __reversed__(cls):
-        return cls.__class_reversed__()
-
-    def __repr__(cls):
-        hook = getattr(cls, "__class_repr__", None)
-        return hook() if hook else type.__repr__(cls)
-
-    def __setattr__(cls, name, value):
-        hook = find_hook(cls, "__class_setattr__")
-        hook(name, value) if hook else type.__setattr__(cls, name, value)
-
-    def __delattr__(cls, name):
-        hook = find_hook(cls, "__class_delattr__")
-        hook(name) if hook else type.__delattr__(cls, name)
-
-    def __getattr__(cls, name):
-        hook = None if name.startswith("__class_") else find_hook(cls, "__class_getattr__")
-        if hook:
-            return hook(name)
-        raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
-
-    def __instancecheck__(cls, obj):
-        hook = find_hook(cls, "__class_instancecheck__")
-        return hook(obj) if hook else type.__instancecheck__(cls, obj)
-
-    def __subclasscheck__(cls, sub):
-        hook = find_hook(cls, "__class_subclasscheck__")
-        return hook(sub) if hook else type.__subclasscheck__(cls, sub)
-
-
-def find_hook(cls, name):
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name].__get__(None, cls)
-    return None
-
-
-def emulate_hooks():
-    plain = builtins.__build_class__
-
-    def build(body, name, *bases, **kwargs):
-        meta = kwargs.get("metaclass")
-        if meta is not None and getattr(meta, "__stands_for__", None):
-            del kwargs["metaclass"]
-            bases = bases + (meta.__stands_for__,)
-        kinds = {type(b) for b in bases if isinstance(b, type)}
-        if "metaclass" not in kwargs and kinds <= {type, HookMeta}:
-            kwargs["metaclass"] = HookMeta
-        return plain(body, name, *bases, **kwargs)
-
-    builtins.__build_class__ = build
 
 
 def emulate_natives():
@@ -203,7 +131,6 @@ def run_ours(script, args):
         if name in files:
             del sys.modules[name]
     sys.meta_path.insert(0, OurFinder(files))
-    emulate_hooks()
     text = pathlib.Path(script).read_text()
     main = type(sys)("__main__")
     main.__file__ = script

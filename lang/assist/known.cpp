@@ -87,7 +87,7 @@ Known in_class(Interpreter& in, const Value& found, const Known& object) {
   }
 }
 
-Known type_attribute(Interpreter& in, Type* type, Str* name) {
+Known attribute_of_class(Interpreter& in, Type* type, Str* name) {
   const Value& found = type_lookup(type, name);
   Known answer = in_class(in, found, {});
   if (found.is_object() && found.as_object()->kind != ObjectKind::ClassMethod) answer.bound = false;
@@ -181,7 +181,7 @@ Known known_attribute(Interpreter& in, const Known& object, std::string_view tex
   Str* const name = intern(in, text);
   if (!object.value.is_undefined()) {
     if (is_module(object.value)) return module_attribute(in, module_of(object.value), name);
-    if (is_type(object.value)) return type_attribute(in, as_type(object.value), name);
+    if (is_type(object.value)) return attribute_of_class(in, as_type(object.value), name);
     if (const Value* own = own_attribute(in, object.value, text)) return known_of(in, *own);
     for (const char* store : kStores)
       if (Dict* const dict = store_of(in, object.value, store))

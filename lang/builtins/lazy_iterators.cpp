@@ -226,14 +226,9 @@ Value make_reversed(Interpreter& in, Type* type, const Args& args) {
   const Value& x = args[0];
   const Type* of = type_of(in, x);
   const Value method = type_lookup(of, in.names->reversed);
-  const bool is_class = x.is_object() && x.as_object()->kind == ObjectKind::Type;
-  if (is_class) {
-    const Value hook = find_attr(in, x, in.names->class_reversed);
-    if (!hook.is_undefined()) return call(in, hook);
-  }
   if (!method.is_undefined() && !method.is_none()) return call(in, method, {x});
   const bool sequence = method.is_undefined() && of->slots.get_item != nullptr && of->slots.length != nullptr &&
-                        of->instance_kind != ObjectKind::Dict && !is_class;
+                        of->instance_kind != ObjectKind::Dict;
   if (!sequence) throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, x)) + "' object is not reversible");
   const int64_t size = length(in, x);
   ReversedIterator* it = start<ReversedIterator>(in, type, IteratorKind::Other);

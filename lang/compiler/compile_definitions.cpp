@@ -104,16 +104,6 @@ void Compiler::operator()(ClassStmt& s) {
   store_variable(s.name.text, reg, span);
 }
 
-// A metaclass is refused, but for those that mean nothing more than a base class of the same module.
-void Compiler::check_metaclass(const Keyword& keyword) {
-  if (keyword.name.text != "metaclass") return;
-  std::string_view name;
-  if (const auto* plain = try_as<Name>(keyword.value)) name = plain->name;
-  if (const auto* dotted = try_as<Attribute>(keyword.value)) name = dotted->name.text;
-  if (name == "ABCMeta" || name == "EnumMeta" || name == "EnumType" || name == "type") return;
-  throw CompileError{keyword.span, "metaclass= is not supported: metaclasses are left out of the language"};
-}
-
 // R[to], the top temporary, becomes the class.
 void Compiler::class_value(ClassStmt& s, uint32_t to) {
   const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
@@ -131,7 +121,6 @@ void Compiler::class_value(ClassStmt& s, uint32_t to) {
   if (s.keywords.empty()) emit(Op::LoadNone, keywords, 0, 0, span);
   else emit(Op::BuildDict, keywords, keywords, 0, span);
   for (Keyword& keyword : s.keywords) {
-    check_metaclass(keyword);
     if (keyword.name.empty()) {
       emit(Op::DictUpdate, keywords, value(*keyword.value), 0, keyword.span);
     } else {

@@ -179,7 +179,6 @@ class Compiler : Emitter {
                      bool annotations);
   void parameter_annotations(ast::Parameters parameters, ast::Expr* returns, uint32_t to, Span span);
   void class_value(ast::ClassStmt& s, uint32_t to);
-  void check_metaclass(const ast::Keyword& keyword);
   void import_module(const ast::ImportAlias& alias, Span span);
   void check_future(const ast::ImportFromStmt& s);
 

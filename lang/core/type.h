@@ -107,8 +107,10 @@ enum TypeFlags : uint32_t {
   kHasSlots = 64,          // __slots__ and no __dict__: only the named attributes may be set
   kAbstract = 128,         // has names in __abstractmethods__: refuses to be instantiated
   kHasFinalizer = 256,     // defines __del__
-  kHasClassHooks = 512,    // defines one of the __class_…__ hooks (class.h)
+  kClassesCached = 512,    // a metaclass: an attribute site remembers an attribute of one of its classes (attribute.cpp)
   kCompletesLater = 1024,  // when it is filled, its slots' methods are added as far as it has none of its own
+  kMatchesSequence = 2048,  // `case [...]` takes its instances: list, tuple, collections.abc.Sequence and what is registered
+  kMatchesMapping = 4096,   // the same for `case {...}`
 };
 
 struct Type : GcObject {
@@ -154,12 +156,16 @@ struct Type : GcObject {
   }
   Dict* attributes_so_far() const noexcept { return attributes_; }  // may be null
   bool is_filled() const noexcept { return filled_; }
+  // The answer of a metaclass's mro(): keeps the classes in `mro` that are no bases. Null: C3, the bases keep them all.
+  Tuple* own_order() const noexcept { return own_order_; }
+  void set_own_order(Tuple* order) noexcept;
 
  private:
   void fill_attributes();
 
   Dict* attributes_ = nullptr;
   Fill fill_ = nullptr;
+  Tuple* own_order_ = nullptr;
   bool filled_ = false;
 };
 

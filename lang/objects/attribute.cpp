@@ -201,51 +201,71 @@ Value type_tuple(Interpreter& in, const std::vector<Type*>& types) {
   return make_tuple(in, values.data(), values.size());
 }
 
-// What every class has that stands in no dict.
-Value type_special(Interpreter& in, Type* type, const Str* name) {
-  const Names& n = *in.names;
-  if (name == n.name) return Value(static_cast<Object*>(type->name));
-  if (name == n.qualname) return Value(static_cast<Object*>(type->qualname));
-  if (name == n.class_) return Value(static_cast<Object*>(type->type));
-  if (name == n.bases) return type_tuple(in, type->bases);
-  if (name == n.mro_) return type_tuple(in, type->mro);
-  if (name == n.dict_) return dict_copy(in, type->attributes());
-  return Value();
+Value own_or(Type* type, Str* name, Value otherwise) {
+  const Value* own = dict_get_str(type->attributes(), name);
+  return own != nullptr ? *own : otherwise;
 }
 
-Value type_own_special(Interpreter& in, Type* type, Str* name) {
+// The attributes of classes that `type` has data descriptors for. Returns false for any other name; `found` stays Undefined
+// if this class lacks the attribute.
+bool type_special(Interpreter& in, Type* type, Str* name, Value& found) {
   const Names& n = *in.names;
-  if (name == n.module) {
-    const Value* own = dict_get_str(type->attributes(), name);
-    return own != nullptr ? *own : Value(static_cast<Object*>(type->module));
+  if (name == n.name) found = Value(static_cast<Object*>(type->name));
+  else if (name == n.qualname) found = Value(static_cast<Object*>(type->qualname));
+  else if (name == n.class_) found = Value(static_cast<Object*>(type->type));
+  else if (name == n.bases) found = type_tuple(in, type->bases);
+  else if (name == n.mro_) found = type_tuple(in, type->mro);
+  else if (name == n.base_) found = type->bases.empty() ? Value::none() : Value(layout_base(type->bases));
+  else if (name == n.dict_) found = make_mapping_proxy(in, Value(type->attributes()));
+  else if (name == n.module)
+    found = type == in.types.type ? Value(type->module) : own_or(type, name, Value(static_cast<Object*>(type->module)));
+  else if (name == n.abstractmethods) found = type == in.types.type ? Value() : own_or(type, name, Value());
+  else if (name == n.text_signature) found = Value::none();
+  else if (name == n.doc) {
+    const Value own = type == in.types.type ? Value::none() : own_or(type, name, Value::none());
+    found = bind_attribute(in, own, Value(), type);
+  } else if (name == n.annotations) {
+    if (!(type->type_flags & kScriptClass)) return true;
+    found = own_or(type, name, Value());
+    if (!found.is_undefined()) return true;
+    found = make_dict(in);
+    dict_set_str(in, type->attributes(), name, found);
+  } else {
+    return false;
   }
-  if (name == n.doc) {
-    const Value* own = dict_get_str(type->attributes(), name);
-    return own != nullptr ? *own : Value::none();
-  }
-  if (name == n.annotations && (type->type_flags & kScriptClass)) {
-    Value* own = dict_get_str(type->attributes(), name);
-    if (own != nullptr) return *own;
-    const Value made = make_dict(in);
-    dict_set_str(in, type->attributes(), name, made);
-    return made;
-  }
-  return Value();
+  return true;
 }
 
+// The order of type.__getattribute__: a data descriptor of the metaclass, the class and its bases, the metaclass.
 Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
-  if (is_dunder(name)) {
-    if (Value special = type_special(in, type, name); !special.is_undefined()) return special;
-    if (Value own = type_own_special(in, type, name); !own.is_undefined()) return own;
+  Type* const meta = type->type;
+  const Value self(static_cast<Object*>(type));
+  Value in_meta;
+  if (meta != in.types.type) {
+    in_meta = type_lookup(meta, name);
+    if (!in_meta.is_undefined() && is_data_descriptor(in, in_meta)) return bind_attribute(in, in_meta, self, meta);
+    if (name == in.names->class_) return Value(static_cast<Object*>(meta));
+  } else if (is_dunder(name)) {
+    if (Value special; type_special(in, type, name, special)) return special;
   }
   if (const Value& found = type_lookup(type, name); !found.is_undefined())
     return bind_attribute(in, Value(found), Value(), type);
-  const Value& meta = type_lookup(type->type, name);
-  if (!meta.is_undefined()) return bind_attribute(in, Value(meta), Value(static_cast<Object*>(type)), type->type);
-  return Value();
+  if (meta == in.types.type) in_meta = type_lookup(meta, name);
+  return in_meta.is_undefined() ? in_meta : bind_attribute(in, in_meta, self, meta);
+}
+
+// Instances of a class below ModuleType: its data descriptors come before what the module holds.
+Value find_module_descriptor(Interpreter& in, Module& module, Str* name) {
+  const Value in_class = type_lookup(module.type, name);
+  if (in_class.is_undefined() || !is_data_descriptor(in, in_class)) return Value();
+  return bind_attribute(in, in_class, Value(static_cast<Object*>(&module)), module.type);
 }
 
 Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
+  if (module.type != in.types.module) {
+    Value found = find_module_descriptor(in, module, name);
+    if (!found.is_undefined()) return found;
+  }
   if (const Value* found = dict_get_str(module.dict, name)) return *found;
   if (name == in.names->dict_) {
     if (module.dict == in.vm().builtins()) complete_builtins(in);
@@ -286,6 +306,17 @@ bool is_attribute_error(Interpreter& in, const Value& exception) {
   return is_error(in, exception, ErrorKind::AttributeError);
 }
 
+}  // namespace
+
+Value type_attribute(Interpreter& in, Type* type, Str* name) { return find_type_attribute(in, type, name); }
+Value type_descriptor_value(Interpreter& in, Type* type, Str* name) {
+  Value found;
+  type_special(in, type, name, found);
+  return found;
+}
+
+namespace {
+
 // Everything before __getattr__. `rest` is what stands in the class.
 Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
@@ -297,10 +328,7 @@ Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
     if (!found.is_undefined()) return found;
   }
   if (is_type(object)) {
-    Value found = find_type_attribute(in, as_type(object), name);
-    if (!found.is_undefined()) return found;
-    const Value hook = class_hook(in, as_type(object), in.names->class_getattr);
-    return hook.is_undefined() ? hook : call(in, hook, {Value(static_cast<Object*>(name))});
+    return find_type_attribute(in, as_type(object), name);
   }
   if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
     return find_module_attribute(in, *static_cast<Module*>(object.as_object()), name);
@@ -312,12 +340,21 @@ Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
 
 // ---- Reading ---------------------------------------------------------------------------------------------------------
 
+// The dict that a class or a module keeps its attributes in; null for any other object.
+static Dict* dict_of_holder(const Value& object) {
+  if (!object.is_object()) return nullptr;
+  if (object.as_object()->kind == ObjectKind::Type) return static_cast<Type*>(object.as_object())->attributes();
+  return object.as_object()->kind == ObjectKind::Module ? static_cast<Module*>(object.as_object())->dict : nullptr;
+}
+
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
   const Value in_class = type_lookup(type, name);
   if (!in_class.is_undefined() && is_data_descriptor(in, in_class)) return bind_attribute(in, in_class, object, type);
   if (object.is_object() && type->attributes_offset != 0) {
     if (const Value* own = find_own_attribute(object.as_object(), name)) return *own;
+  } else if (Dict* const dict = dict_of_holder(object)) {
+    if (const Value* own = dict_get_str(dict, name)) return *own;
   }
   if (!in_class.is_undefined()) return bind_attribute(in, in_class, object, type);
   if (!is_dunder(name)) return Value();
@@ -450,8 +487,13 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
 
 // The attribute of a class, for `Class.name`: with no hook, and found in the class or its bases as what it is.
 const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
-  if (is_dunder(name) || type->type->slots.get_attr != nullptr || (type->type->type_flags & kHasGetAttribute))
-    return nullptr;
+  Type* const meta = type->type;
+  if (is_dunder(name) || meta->slots.get_attr != nullptr || (meta->type_flags & kHasGetAttribute)) return nullptr;
+  if (meta != in.types.type) {
+    const Value& in_meta = type_lookup(meta, name);
+    if (!in_meta.is_undefined() && is_data_descriptor(in, in_meta)) return nullptr;
+    meta->type_flags |= kClassesCached;
+  }
   const Value& found = type_lookup(type, name);
   if (found.is_undefined()) return nullptr;
   if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
@@ -472,7 +514,7 @@ const Value* from_site(Object* object, const Str* name, const AttributeSite& sit
       return object->kind == ObjectKind::Type && static_cast<Type*>(object)->version == site.version ? site.value
                                                                                                      : nullptr;
     case AttributeSite::Kind::OfModule: {
-      if (object->kind != ObjectKind::Module) return nullptr;
+      if (object->kind != ObjectKind::Module || (object->type->type_flags & kScriptClass)) return nullptr;
       const Dict* dict = static_cast<Module*>(object)->dict;
       return dict_entry_is(dict, site.index, name) ? &dict->entries[site.index].value : nullptr;
     }
@@ -488,7 +530,7 @@ void fill_holder_site(Interpreter& in, Object* object, Str* name, AttributeSite&
     if (const Value* value = find_class_value(in, type, name)) {
       site = {type->version, AttributeSite::Kind::OfClass, 0, value};
     }
-  } else if (object->type->slots.get_attr == nullptr) {
+  } else if (object->type->slots.get_attr == nullptr && object->type == in.types.module) {
     const int32_t at = dict_find_str(static_cast<Module*>(object)->dict, name);
     if (at != kNoEntry) site = {0, AttributeSite::Kind::OfModule, static_cast<uint32_t>(at), nullptr};
   }
@@ -541,11 +583,27 @@ std::vector<const Str*> slot_names(const Type* type) {
   return names;
 }
 
+}  // namespace
+
 bool same_layout(const Type* a, const Type* b) {
   return a->instance_kind == b->instance_kind && a->instance_size == b->instance_size && a->make == b->make &&
          a->attributes_offset == b->attributes_offset && (a->type_flags & kHasSlots) == (b->type_flags & kHasSlots) &&
          slot_names(a) == slot_names(b);
 }
+
+const char* layout_difference(const Type* a, const Type* b) {
+  const auto is_plain = [](const Type* type) {
+    return !(type->type_flags & kScriptClass) &&
+           (type->instance_kind == ObjectKind::Boxed || type->instance_kind == ObjectKind::Str ||
+            type->instance_kind == ObjectKind::Instance);
+  };
+  return is_plain(a) != is_plain(b) ? "deallocator" : "object layout";
+}
+
+namespace {
+
+// Classes that may be taken for one another: of scripts, or `module` itself.
+bool may_change(Interpreter& in, const Type* type) { return (type->type_flags & kScriptClass) || type == in.types.module; }
 
 // object.__class__ = value
 void set_class(Interpreter& in, const Value& object, const Value& value) {
@@ -556,17 +614,18 @@ void set_class(Interpreter& in, const Value& object, const Value& value) {
   }
   Type* const to = as_type(value);
   Type* const from = type_of(in, object);
-  if (!(to->type_flags & kScriptClass) || !(from->type_flags & kScriptClass)) {
+  if (!may_change(in, to) || !may_change(in, from)) {
     throw_error(ErrorKind::TypeError, "__class__ assignment only supported for mutable types or ModuleType subclasses");
   }
   if (!same_layout(from, to)) {
-    throw_error(ErrorKind::TypeError, "__class__ assignment: '%s' object layout differs from '%s'",
-                text(to->name).c_str(), text(from->name).c_str());
+    throw_error(ErrorKind::TypeError, "__class__ assignment: '%s' %s differs from '%s'", text(to->name).c_str(),
+                layout_difference(from, to), text(from->name).c_str());
   }
-  attributes_dict(in, object.as_object());  // the keys that an instance shares are its class's
-  const Value old = Value::adopt(from);
-  ++to->refcount;
+  if (from->attributes_offset != 0) attributes_dict(in, object.as_object());  // an instance shares the keys of its class
+  if (!(to->flags & kImmortal)) ++to->refcount;
   object.as_object()->type = to;
+  if (!(from->flags & kImmortal)) const Value old = Value::adopt(from);
+  if (is_type(object)) type_changed(in, as_type(object));
 }
 
 }  // namespace
@@ -585,6 +644,13 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
     return set_attributes_dict(in, object.as_object(), as_dict(value));
   }
   if (name == in.names->class_) return set_class(in, object, value);
+  if (Dict* const dict = has_dict ? nullptr : dict_of_holder(object)) {
+    if (is_type(object)) return set_type_attribute(in, as_type(object), name, value);
+    if (name == in.names->dict_) throw_error(ErrorKind::AttributeError, "readonly attribute");
+    if (!value.is_undefined()) return dict_set_str(in, dict, name, value);
+    if (!dict_delete_str(in, dict, name)) no_attribute(in, object, name);
+    return;
+  }
   if (has_dict) {
     if (!value.is_undefined()) return set_own_attribute(in, object.as_object(), name, value);
     if (delete_own_attribute(in, object.as_object(), name)) return;
@@ -599,15 +665,24 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
 
 namespace {
 
+// type.__setattr__: a data descriptor of the metaclass that is none of type's own, or the class's dict.
 void set_class_attr(Interpreter& in, Type* type, Str* name, const Value& value) {
-  const Value hook = class_hook(in, type, value.is_undefined() ? in.names->class_delattr : in.names->class_setattr);
-  if (!hook.is_undefined()) {
-    if (value.is_undefined()) call(in, hook, {Value(static_cast<Object*>(name))});
-    else call(in, hook, {Value(static_cast<Object*>(name)), value});
-    return;
+  if (name == in.names->class_) return set_class(in, Value(type), value);
+  if (type->type != in.types.type) {
+    const Value in_meta = type_lookup(type->type, name);
+    const bool own = !in_meta.is_undefined() && !in_meta.is(type_lookup(in.types.type, name));
+    if (own && set_through_descriptor(in, in_meta, Value(type), value)) return;
   }
   set_type_attribute(in, type, name, value);
 }
+
+}  // namespace
+
+void set_attribute_of_type(Interpreter& in, Type* type, Str* name, const Value& value) {
+  set_class_attr(in, type, name, value);
+}
+
+namespace {
 
 void set_any(Interpreter& in, const Value& object, Str* name, const Value& value) {
   Type* type = type_of(in, object);
@@ -621,12 +696,6 @@ void set_any(Interpreter& in, const Value& object, Str* name, const Value& value
   }
   if (type->slots.set_attr != nullptr) return type->slots.set_attr(in, object, name, value);
   if (is_type(object)) return set_class_attr(in, as_type(object), name, value);
-  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    Dict* dict = static_cast<Module*>(object.as_object())->dict;
-    if (!value.is_undefined()) return dict_set_str(in, dict, name, value);
-    if (!dict_delete_str(in, dict, name)) no_attribute(in, object, name);
-    return;
-  }
   generic_set_attr(in, object, name, value);
 }
 

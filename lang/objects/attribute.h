@@ -46,6 +46,12 @@ Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite&
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name);
 void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value);
 
+// type.__getattribute__ and type.__setattr__, whatever the metaclass overrides. Undefined: no such attribute; to delete.
+Value type_attribute(Interpreter& in, Type* type, Str* name);
+void set_attribute_of_type(Interpreter& in, Type* type, Str* name, const Value& value);
+// The value of one of type's own descriptors (__name__, __bases__, __dict__ ...) for a class; Undefined if it lacks it.
+Value type_descriptor_value(Interpreter& in, Type* type, Str* name);
+
 // What an attribute found in a class is for an instance of it (Undefined: for the class itself): descriptors.
 Value bind_attribute(Interpreter& in, const Value& found, const Value& object, Type* owner);
 

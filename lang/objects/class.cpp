@@ -2,6 +2,7 @@
 #include "lang/objects/class.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lang/objects/attribute.h"
 #include "lang/compiler/chunk.h"
@@ -16,6 +17,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/types/types.h"
 
 namespace tessera::lang {
 
@@ -65,6 +67,7 @@ void destroy_type(Interpreter& in, Object* self) {
     if (s != nullptr) const Value let_go = Value::adopt(s);
   }
   if (Dict* const own = type->attributes_so_far()) const Value let_go = Value::adopt(own);
+  type->set_own_order(nullptr);
   free_object(in, type);
 }
 
@@ -72,6 +75,18 @@ void traverse_type(Object* self, Visitor& visitor) {
   auto* type = static_cast<Type*>(self);
   for (Type* base : type->bases) visitor(base);
   if (Dict* const own = type->attributes_so_far()) visitor(own);
+  if (Tuple* const order = type->own_order()) visitor(order);
+}
+
+// The tuple of a metaclass's own mro() names the type itself: a cycle. Garbage gets an order that its bases keep alive.
+void clear_type(Interpreter&, Object* self) {
+  auto* type = static_cast<Type*>(self);
+  if (type->own_order() == nullptr) return;
+  type->mro = {type};
+  for (Type* base : type->bases)
+    for (Type* each : base->mro)
+      if (std::find(type->mro.begin(), type->mro.end(), each) == type->mro.end()) type->mro.push_back(each);
+  type->set_own_order(nullptr);
 }
 
 void destroy_instance(Interpreter& in, Object* self) { free_object(in, static_cast<Instance*>(self)); }
@@ -137,46 +152,18 @@ Value object_compare(Interpreter& in, CompareOp op, const Value& self, const Val
 
 Value type_repr(Interpreter& in, const Value& self) {
   Type* type = as_type(self);
-  const Value hook = class_hook(in, type, in.names->class_repr);
-  if (!hook.is_undefined()) return call(in, hook);
   const Value module = find_attr(in, self, in.names->module);
   std::string name = text(type->qualname);
   if (is_str(module) && text_of(module) != "builtins") name = std::string(text_of(module)) + "." + name;
   return make_str(in, "<class '" + name + "'>");
 }
 
-Value type_call(Interpreter& in, const Value& self, const Args& args) {
-  Type* type = as_type(self);
-  const Value hook = class_hook(in, type, in.names->class_call);
-  return hook.is_undefined() ? instantiate(in, type, args) : call(in, hook, args);
-}
-
-Value type_iter(Interpreter& in, const Value& self) {
-  const Value hook = class_hook(in, as_type(self), in.names->class_iter);
-  if (hook.is_undefined()) throw_error(ErrorKind::TypeError, "'type' object is not iterable");
-  return iter(in, call(in, hook));
-}
-
-int64_t type_length(Interpreter& in, const Value& self) {
-  const Value hook = class_hook(in, as_type(self), in.names->class_len);
-  if (hook.is_undefined()) throw_error(ErrorKind::TypeError, "object of type 'type' has no len()");
-  return index(in, call(in, hook));
-}
-
-bool type_contains(Interpreter& in, const Value& self, const Value& item) {
-  const Value hook = class_hook(in, as_type(self), in.names->class_contains);
-  if (!hook.is_undefined()) return truth(in, call(in, hook, {item}));
-  if (class_hook(in, as_type(self), in.names->class_iter).is_undefined()) {
-    throw_error(ErrorKind::TypeError, "argument of type 'type' is not iterable");
-  }
-  bool found = false;
-  for_each(in, self, [&](const Value& v) { found = found || equals(in, v, item); });
-  return found;
-}
+Value type_call(Interpreter& in, const Value& self, const Args& args) { return instantiate(in, as_type(self), args); }
 
 // Class[key]: __class_getitem__.
 Value type_get_item(Interpreter& in, const Value& self, const Value& key) {
-  // In the class and its bases only: what `type` itself has is for `type[...]`.
+  if (as_type(self) == in.types.type) return call(in, as_value(in.shared->alias_type), {self, key});
+  // In the class and its bases only, not in the metaclass.
   const bool defined = !type_lookup(as_type(self), in.names->class_getitem).is_undefined();
   const Value method = defined ? find_attr(in, self, in.names->class_getitem) : Value();
   if (method.is_undefined())
@@ -205,12 +192,10 @@ void make_core_types(Interpreter& in) {
   TypeSlots& type = t.type->slots;
   type.destroy = destroy_type;
   type.traverse = traverse_type;
+  type.clear = clear_type;
   type.repr = type_repr;
   type.call = type_call;
-  type.iter = type_iter;
-  type.length = type_length;
   type.truth = type_truth;
-  type.contains = type_contains;
   type.get_item = type_get_item;
   const auto below_object = [&](ObjectKind kind, size_t size, uint32_t flags = 0) {
     Type* const made = raw_type(in, kind, size, flags);
@@ -234,6 +219,9 @@ void make_core_types(Interpreter& in) {
   t.static_method = below_object(ObjectKind::StaticMethod, sizeof(StaticMethod));
   t.class_method = below_object(ObjectKind::ClassMethod, sizeof(ClassMethod));
   t.super = below_object(ObjectKind::Super, sizeof(Super));
+  t.list->type_flags |= kMatchesSequence;
+  t.tuple->type_flags |= kMatchesSequence;
+  t.dict->type_flags |= kMatchesMapping;
 }
 
 void finish_core_types(Interpreter& in) {
@@ -299,6 +287,11 @@ void Interpreter::add_property(Type* type, const char* name, NativeFn get, Nativ
   dict_set_str(*this, type->attributes(), interned, property);
 }
 
+void Type::set_own_order(Tuple* order) noexcept {
+  if (order != nullptr) ++order->refcount;
+  if (Tuple* const old = std::exchange(own_order_, order)) const Value let_go = Value::adopt(old);
+}
+
 // It counts as filled while it is being filled: what fills it asks for the dict as everybody does.
 void Type::fill_attributes() {
   Interpreter& in = *owner;
@@ -349,23 +342,55 @@ void for_type_and_below(Type* type, F&& f) {
 }  // namespace
 
 void type_changed(Interpreter& in, Type* type) {
-  for_type_and_below(type, [&](Type* t) { t->version = in.type_cache().new_version(); });
+  bool cached = false;
+  for_type_and_below(type, [&](Type* t) {
+    t->version = in.type_cache().new_version();
+    cached = cached || (t->type_flags & kClassesCached);
+    t->type_flags &= ~kClassesCached;
+  });
+  if (!cached) return;
+  // A metaclass: what a site remembers of its classes, by their versions, is no longer true.
+  for (GcObject* object : in.collector().objects()) {
+    if (object->kind != ObjectKind::Type || !object->type->is_subtype_of(type)) continue;
+    static_cast<Type*>(object)->version = in.type_cache().new_version();
+  }
 }
+
+namespace {
+
+// The attributes of classes that `type` has descriptors for. Returns false for any other name.
+bool set_special_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
+  const Names& n = *in.names;
+  const bool settable = name == n.name || name == n.qualname || name == n.bases || name == n.module;
+  if (settable && value.is_undefined())
+    throw_error(ErrorKind::TypeError, "cannot delete '%s' attribute of immutable type '%s'", text(name).c_str(),
+                text(type->name).c_str());
+  if (name == n.mro_ || name == n.dict_ || name == n.base_ || name == n.text_signature)
+    throw_error(ErrorKind::AttributeError, "attribute '%s' of 'type' objects is not writable", text(name).c_str());
+  if (name == n.bases) {
+    set_bases(in, type, value);
+    return true;
+  }
+  if (name != n.name && name != n.qualname) return false;
+  if (!is_str(value))
+    throw_error(ErrorKind::TypeError, "can only assign string to %s.%s, not '%s'", text(type->name).c_str(),
+                text(name).c_str(), std::string(type_name(in, value)).c_str());
+  if (name == n.name && text_of(value).find('\0') != std::string_view::npos)
+    throw_error(ErrorKind::ValueError, "type name must not contain null characters");
+  Str*& place = name == n.name ? type->name : type->qualname;
+  const Value old = Value::adopt(place);
+  place = hold(intern(in, text_of(value)));
+  return true;
+}
+
+}  // namespace
 
 void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
   if (!(type->type_flags & kScriptClass)) {
     throw_error(ErrorKind::TypeError, "cannot set %s attribute of immutable type '%s'", quote(name->view()).c_str(),
                 text(type->name).c_str());
   }
-  auto rename = [&](Str*& place) {
-    if (!is_str(value))
-      throw_error(ErrorKind::TypeError, "can only assign string to %s.%s, not '%s'", text(type->name).c_str(),
-                  text(name).c_str(), std::string(type_name(in, value)).c_str());
-    const Value old = Value::adopt(place);
-    place = hold(intern(in, text_of(value)));
-  };
-  if (name == in.names->name) return rename(type->name);
-  if (name == in.names->qualname) return rename(type->qualname);
+  if (set_special_attribute(in, type, name, value)) return;
   if (value.is_undefined()) {
     if (!dict_delete_str(in, type->attributes(), name)) {
       throw_attribute_error(in, as_value(type), name, text(name));
@@ -381,16 +406,6 @@ void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& val
     fill_slots(in, t);
     update_type_flags(in, t);
   });
-}
-
-Value class_hook(Interpreter& in, Type* type, Str* name) {
-  if (!(type->type_flags & kHasClassHooks)) return Value();
-  const Value found = type_lookup(type, name);
-  if (found.is_undefined()) return found;
-  if (found.is_object() && found.as_object()->kind == ObjectKind::ClassMethod) {
-    return make_bound_method(in, static_cast<ClassMethod*>(found.as_object())->function, as_value(type));
-  }
-  return make_bound_method(in, found, as_value(type));
 }
 
 }  // namespace tessera::lang

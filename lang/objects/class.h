@@ -60,16 +60,30 @@ void destroy_types(Interpreter& in) noexcept;
 
 // The class statement, around the run of its body, a function of the namespace that answers the `__class__` cell or None: what
 // is known before, the namespace first, and the class.
-Value begin_class(Interpreter& in, const Value& bases);
-Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* name, const Value& bases,
-                const Value& keywords);
-// `class name(bases, **keywords): ...` after its body ran. `name_space` is the dict that the body filled. Answers the class.
-Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& name_space, const Value& keywords,
-                 const Value& original_bases = Value());
+Value begin_class(Interpreter& in, Str* name, const Value& bases, const Value& keywords);
+Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* name, const Value& bases);
+// type.__new__(meta, name, bases, name_space, **keywords). Returns the class; `name_space` is copied.
+Value make_class(Interpreter& in, Type* meta, Str* name, const Value& bases, const Value& name_space,
+                 const Value& keywords);
+// The most derived of `meta` and the types of the bases; a conflict raises TypeError.
+Type* most_derived_metaclass(Interpreter& in, Type* meta, const Value& bases);
+// `bases` with __mro_entries__ called on those that are no classes; `changed` is set when there were any.
+Value resolve_bases(Interpreter& in, const Value& bases, bool& changed);
+
+// The method resolution order (class_order.cpp): C3 over the bases, or the answer of a metaclass's own mro().
+std::vector<Type*> linearize(Interpreter& in, Type* type);
+std::vector<Type*> resolution_order(Interpreter& in, Type* type);
+// type.__bases__ = bases: checks, then the orders and slots of the type and of all below it.
+void set_bases(Interpreter& in, Type* type, const Value& bases);
+// The base whose layout the instances get (class_statement.cpp); a layout conflict raises TypeError.
+Type* layout_base(const std::vector<Type*>& bases);
+bool same_layout(const Type* a, const Type* b);
+// For messages: "deallocator" if one of the two cannot be part of a cycle, else "object layout".
+const char* layout_difference(const Type* a, const Type* b);
 
 // A new object of a script class with nothing in it, of whatever layout the class inherits: object.__new__.
 Value new_instance(Interpreter& in, Type* type);
-// type.__call__ without the __class_call__ hook: __new__, then __init__.
+// type.__call__: __new__, then __init__.
 Value instantiate(Interpreter& in, Type* type, const Args& args);
 // The `make` of types that scripts cannot make: "cannot create 'dict_keys' instances".
 Value refuse_to_make(Interpreter& in, Type* type, const Args& args);
@@ -87,8 +101,10 @@ Value make_class_method(Interpreter& in, const Value& function);
 Value make_slot_member(Interpreter& in, Str* name, Type* owner);
 Value make_super(Interpreter& in, Type* start, const Value& self);
 
-// A hook that a class offers for operations on the class itself (`__class_iter__` …), found through its mro and bound to
-// it; Undefined when there is none. Costs one test of a flag for classes without hooks.
-Value class_hook(Interpreter& in, Type* type, Str* name);
+// isinstance and issubclass as type.__instancecheck__ and type.__subclasscheck__ answer: by the mro alone.
+bool plain_is_instance(Interpreter& in, const Value& value, Type* type);
+bool plain_is_subclass(Interpreter& in, const Value& sub, Type* type);
 
+// A read-only view of a mapping: types.MappingProxyType (lang/types/mapping_proxy.cpp).
+Value make_mapping_proxy(Interpreter& in, const Value& mapping);
 }  // namespace tessera::lang

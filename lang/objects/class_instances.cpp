@@ -87,7 +87,8 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     object = call_with(in, function, as_value(type), args);
   }
   if (!is_instance(in, object, type)) return object;
-  if (init_runs(type, init)) {
+  Type* const made = type_of(in, object);  // __new__ may have chosen a class below
+  if (init_runs(made, made == type ? init : type_lookup(made, in.names->init))) {
     const Value method = type_lookup(type_of(in, object), in.names->init);
     const Value answer = call_with(in, unwrapped(method), object, args);
     if (!answer.is_none()) {

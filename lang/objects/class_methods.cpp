@@ -106,20 +106,20 @@ Value object_getattribute(Interpreter& in, const Args& args) {
   return found;
 }
 
-void set_plainly(Interpreter& in, const Value& object, Str* name, const Value& value) {
+void set_plainly(Interpreter& in, const Value& object, Str* name, const Value& value, const char* method) {
   Type* type = type_of(in, object);
-  if (is_type(object)) set_type_attribute(in, as_type(object), name, value);
-  else if (type->slots.set_attr != nullptr) type->slots.set_attr(in, object, name, value);
+  if (is_type(object)) throw_error(ErrorKind::TypeError, "can't apply this %s to %s object", method, name_of(type).c_str());
+  if (type->slots.set_attr != nullptr) type->slots.set_attr(in, object, name, value);
   else generic_set_attr(in, object, name, value);
 }
 
 Value object_setattr(Interpreter& in, const Args& args) {
-  set_plainly(in, args[0], name_argument(in, args[1]), args[2]);
+  set_plainly(in, args[0], name_argument(in, args[1]), args[2], "__setattr__");
   return Value::none();
 }
 
 Value object_delattr(Interpreter& in, const Args& args) {
-  set_plainly(in, args[0], name_argument(in, args[1]), Value());
+  set_plainly(in, args[0], name_argument(in, args[1]), Value(), "__delattr__");
   return Value::none();
 }
 
@@ -127,7 +127,7 @@ Value object_dir(Interpreter& in, const Args& args) { return attribute_names(in,
 
 Value object_init_subclass(Interpreter& in, const Args& args) {
   if (args.count > 1) {
-    const std::string name = is_type(args[0]) ? name_of(as_type(args[0])) : std::string(type_name(in, args[0]));
+    const std::string name = is_type(args[0]) ? std::string(as_type(args[0])->qualname->view()) : std::string(type_name(in, args[0]));
     throw_error(ErrorKind::TypeError, "%s.__init_subclass__() takes no %s", name.c_str(),
                 args.keyword_names != nullptr ? "keyword arguments" : "arguments");
   }
@@ -185,10 +185,15 @@ Value raw_method(Interpreter& in, Type* owner, const char* name, NativeFn functi
 
 // ---- type ------------------------------------------------------------------------------------------------------------
 
-Value type_make(Interpreter& in, Type*, const Args& args) {
-  if (args.count == 1 && args.keyword_names == nullptr) return as_value(type_of(in, args[0]));
+// type(object) and meta(name, bases, namespace, **keywords).
+Value type_make(Interpreter& in, Type* meta, const Args& args) {
+  const bool is_plain = meta == in.types.type;
+  if (is_plain && args.count == 1 && args.keyword_names == nullptr) return as_value(type_of(in, args[0]));
   const uint32_t positional = args.positional();
-  if (positional != 3) throw_error(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
+  if (positional != 3) {
+    if (is_plain) throw_error(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
+    throw_error(ErrorKind::TypeError, "type.__new__() takes exactly 3 arguments (%u given)", positional);
+  }
   if (!is_str(args[0]))
     throw_error(ErrorKind::TypeError, "type.__new__() argument 1 must be str, not %s",
                 std::string(type_name(in, args[0])).c_str());
@@ -198,30 +203,71 @@ Value type_make(Interpreter& in, Type*, const Args& args) {
   if (!is_dict(args[2]))
     throw_error(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not %s",
                 std::string(type_name(in, args[2])).c_str());
-  const Value keywords = make_dict(in);
+  if (text_of(args[0]).find('\0') != std::string_view::npos)
+    throw_error(ErrorKind::ValueError, "type name must not contain null characters");
+  Value keywords;
+  if (positional < args.count) keywords = make_dict(in);
   for (uint32_t i = positional; i < args.count; ++i)
     dict_set(in, as_dict(keywords), args.keyword_names->items[i - positional], args[i]);
-  return make_class(in, intern(in, text_of(args[0])), args[1], args[2], keywords);
+  return make_class(in, meta, intern(in, text_of(args[0])), args[1], args[2], keywords);
 }
 
-// type.__new__(type, name, bases, namespace): as type() with three arguments, which are all it takes.
-Value type_new(Interpreter& in, const Args& args) {
+Args without_first(const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
+  return rest;
+}
+
+// type.__new__(meta, name, bases, namespace): as type() with three arguments, which are all it takes.
+Value type_new(Interpreter& in, const Args& args) {
+  const Args rest = without_first(args);
   if (rest.positional() != 3)
     throw_error(ErrorKind::TypeError, "type.__new__() takes exactly 3 arguments (%u given)", rest.positional());
   return type_make(in, as_type(args[0]), rest);
 }
 
-Value type_call_method(Interpreter& in, const Args& args) {
-  Args rest = args;
-  ++rest.values;
-  --rest.count;
-  return instantiate(in, as_type(args[0]), rest);
+// The keywords are __init_subclass__'s, which type.__new__ has called.
+Value type_init(Interpreter&, const Args& args) {
+  const uint32_t positional = args.positional() - 1;
+  if (args.keyword_names != nullptr && positional == 1)
+    throw_error(ErrorKind::TypeError, "type.__init__() takes no keyword arguments");
+  if (positional != 1 && positional != 3)
+    throw_error(ErrorKind::TypeError, "type.__init__() takes 1 or 3 arguments");
+  return Value::none();
 }
 
-Value type_mro(Interpreter& in, const Args& args) { return list_from(in, get_attr(in, args[0], in.names->mro_)); }
+Value type_call_method(Interpreter& in, const Args& args) {
+  return instantiate(in, as_type(args[0]), without_first(args));
+}
+
+Value type_prepare(Interpreter& in, const Args&) { return make_dict(in); }
+
+Value type_getattribute(Interpreter& in, const Args& args) {
+  Str* const name = name_argument(in, args[1]);
+  Value found = type_attribute(in, as_type(args[0]), name);
+  if (found.is_undefined())
+    throw_attribute_error(in, args[0], name,
+                          "type object '" + name_of(as_type(args[0])) + "' has no attribute '" +
+                              std::string(name->view()) + "'");
+  return found;
+}
+
+Value type_setattr(Interpreter& in, const Args& args) {
+  set_attribute_of_type(in, as_type(args[0]), name_argument(in, args[1]), args[2]);
+  return Value::none();
+}
+
+Value type_delattr(Interpreter& in, const Args& args) {
+  set_attribute_of_type(in, as_type(args[0]), name_argument(in, args[1]), Value());
+  return Value::none();
+}
+
+Value type_mro(Interpreter& in, const Args& args) {
+  const Value list = make_list(in);
+  for (Type* base : linearize(in, as_type(args[0]))) list_append(in, as_list(list), as_value(base));
+  return list;
+}
 
 Value type_subclasses(Interpreter& in, const Args& args) {
   const Value list = make_list(in);
@@ -233,42 +279,130 @@ Value type_subclasses(Interpreter& in, const Args& args) {
 }
 
 Value type_instancecheck(Interpreter& in, const Args& args) {
-  return Value::boolean(is_instance(in, args[1], as_type(args[0])));
+  return Value::boolean(plain_is_instance(in, args[1], as_type(args[0])));
 }
-Value type_subclasscheck(Interpreter&, const Args& args) {
-  return Value::boolean(is_type(args[1]) && as_type(args[1])->is_subtype_of(as_type(args[0])));
+Value type_subclasscheck(Interpreter& in, const Args& args) {
+  return Value::boolean(plain_is_subclass(in, args[1], as_type(args[0])));
 }
 
 const NativeDef kTypeMethods[] = {
     {"__new__", type_new},
     {"mro(self, /)", type_mro},
+    {"__getattribute__(self, name, /)", type_getattribute},
+    {"__setattr__(self, name, value, /)", type_setattr},
+    {"__delattr__(self, name, /)", type_delattr},
     {"__subclasses__(self, /)", type_subclasses},
     {"__instancecheck__(self, instance, /)", type_instancecheck},
     {"__subclasscheck__(self, subclass, /)", type_subclasscheck},
 };
 
-Value module_make(Interpreter& in, Type*, const Args& args) {
-  if (args.count == 0 || !is_str(args[0]))
-    throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
-  Module* module = make_module(in, text_of(args[0]));
+// ---- module ----------------------------------------------------------------------------------------------------------
+
+// module.__init__(name, doc=None).
+void module_fill(Interpreter& in, Module& module, const Args& args) {
+  Value name, doc = Value::none();
+  const uint32_t positional = args.positional();
+  if (positional > 2)
+    throw_error(ErrorKind::TypeError, "module() takes at most 2 arguments (%u given)", args.count);
+  if (positional > 0) name = args[0];
+  if (positional > 1) doc = args[1];
+  for (uint32_t i = positional; i < args.count; ++i) {
+    const std::string_view keyword = text_of(args.keyword_names->items[i - positional]);
+    if (keyword != "name" && keyword != "doc")
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for module()",
+                  std::string(keyword).c_str());
+    (keyword == "name" ? name : doc) = args[i];
+  }
+  if (name.is_undefined()) throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
+  if (!is_str(name))
+    throw_error(ErrorKind::TypeError, "module() argument 'name' must be str, not %s",
+                std::string(type_name(in, name)).c_str());
+  name_module(in, module, text_of(name));
+  dict_set_str(in, module.dict, in.names->doc, doc);
+  dict_set_str(in, module.dict, in.names->package, Value::none());
+}
+
+Value module_make(Interpreter& in, Type* type, const Args& args) {
+  Module* module = make_module(in, args.positional() > 0 && is_str(args[0]) ? text_of(args[0]) : "", type);
   const Value result = Value::adopt(module);
-  if (args.count > 1) dict_set_str(in, module->dict, in.names->doc, args[1]);
-  return result;
+  if (is_function(type_lookup(type, in.names->init))) return result;  // which calls module.__init__
+  return module_fill(in, *module, args), result;
+}
+
+Value module_init(Interpreter& in, const Args& args) {
+  module_fill(in, *static_cast<Module*>(args[0].as_object()), without_first(args));
+  return Value::none();
+}
+
+Value module_repr_method(Interpreter& in, const Args& args) { return in.types.module->slots.repr(in, args[0]); }
+
+// What a class statement with a function as its base comes to.
+Value refuse_code(Interpreter& in, Type*, const Args& args) {
+  if (args.positional() == 0)
+    throw_error(ErrorKind::TypeError, "function() missing required argument 'code' (pos 1)");
+  throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not %s",
+              std::string(type_name(in, args[0])).c_str());
 }
 
 void fill_object(Interpreter& in, Type* object) {
   in.add_methods(object, kObjectMethods, std::size(kObjectMethods));
   dict_set_str(in, object->attributes(), in.names->init, raw_method(in, object, "__init__", object_init));
+  dict_set_str(in, object->attributes(), intern(in, "__subclasshook__"),
+               make_class_method(in, raw_method(in, nullptr, "__subclasshook__", no_order)));
   dict_set_str(in, object->attributes(), in.names->init_subclass,
                make_class_method(in, raw_method(in, nullptr, "__init_subclass__", object_init_subclass)));
+}
+
+// The data descriptors of type's dict, by the name that type_descriptor_value and set_type_attribute know.
+template <Str* Names::*kName>
+Value get_special(Interpreter& in, const Args& args) {
+  Value found = type_descriptor_value(in, as_type(args[0]), in.names->*kName);
+  if (found.is_undefined())
+    throw_attribute_error(in, args[0], in.names->*kName, std::string((in.names->*kName)->view()));
+  return found;
+}
+template <Str* Names::*kName>
+Value set_special(Interpreter& in, const Args& args) {
+  set_type_attribute(in, as_type(args[0]), in.names->*kName, args[1]);
+  return Value::none();
+}
+template <Str* Names::*kName>
+Value delete_special(Interpreter& in, const Args& args) {
+  set_type_attribute(in, as_type(args[0]), in.names->*kName, Value());
+  return Value::none();
+}
+template <Str* Names::*kName>
+void add_special(Interpreter& in, Type* type, const char* name, bool writable = true) {
+  in.add_property(type, name, get_special<kName>, writable ? set_special<kName> : nullptr, "",
+                  writable ? delete_special<kName> : nullptr);
 }
 
 void fill_type(Interpreter& in, Type* type) {
   in.add_methods(type, kTypeMethods, std::size(kTypeMethods));
   dict_set_str(in, type->attributes(), in.names->call, raw_method(in, type, "__call__", type_call_method));
-  for (Str* name : {in.names->setattr, in.names->delattr})
-    dict_set_str(in, type->attributes(), name, type_lookup(in.types.object, name));
-  add_class_getitem(in, type);
+  dict_set_str(in, type->attributes(), in.names->init, raw_method(in, type, "__init__", type_init));
+  dict_set_str(in, type->attributes(), in.names->prepare,
+               make_class_method(in, raw_method(in, nullptr, "__prepare__", type_prepare)));
+  add_special<&Names::name>(in, type, "__name__");
+  add_special<&Names::qualname>(in, type, "__qualname__");
+  add_special<&Names::bases>(in, type, "__bases__");
+  add_special<&Names::module>(in, type, "__module__");
+  add_special<&Names::doc>(in, type, "__doc__");
+  add_special<&Names::annotations>(in, type, "__annotations__");
+  add_special<&Names::abstractmethods>(in, type, "__abstractmethods__");
+  add_special<&Names::mro_>(in, type, "__mro__", false);
+  add_special<&Names::base_>(in, type, "__base__", false);
+  add_special<&Names::dict_>(in, type, "__dict__", false);
+  add_special<&Names::text_signature>(in, type, "__text_signature__", false);
+  const NativeDef repr[] = {{"__repr__(self, /)", [](Interpreter& in2, const Args& a) { return in2.types.type->slots.repr(in2, a[0]); }}};
+  in.add_methods(type, repr, 1);
+  operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Or));
+}
+
+void fill_module(Interpreter& in, Type* type) {
+  const NativeDef repr[] = {{"__repr__(self, /)", module_repr_method}};
+  in.add_methods(type, repr, 1);
+  dict_set_str(in, type->attributes(), in.names->init, raw_method(in, type, "__init__", module_init));
 }
 
 }  // namespace
@@ -276,9 +410,12 @@ void fill_type(Interpreter& in, Type* type) {
 void add_core_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
   t.module->make = module_make;
+  t.native_function->make = refuse_to_make;
+  t.function->make = refuse_code;
   t.type->make = type_make;
   t.object->fill_later(fill_object);
   t.type->fill_later(fill_type);
+  t.module->fill_later(fill_module);
   add_descriptors(in);
 }
 

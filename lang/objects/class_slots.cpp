@@ -351,12 +351,6 @@ void update_type_flags(Interpreter& in, Type* type) {
   set(kHasGetAttribute, scripted(n.getattribute));
   set(kHasSetAttrHook, scripted(n.setattr) || scripted(n.delattr));
   set(kHasFinalizer, defined(n.del));
-  bool hooks = false;
-  for (Str* name : {n.class_iter, n.class_len, n.class_contains, n.class_reversed, n.class_call, n.class_repr,
-                    n.class_setattr, n.class_delattr, n.class_getattr, n.class_instancecheck, n.class_subclasscheck}) {
-    hooks = hooks || defined(name);
-  }
-  set(kHasClassHooks, hooks);
 }
 
 }  // namespace tessera::lang

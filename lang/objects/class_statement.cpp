@@ -1,4 +1,4 @@
-// Classes of scripts: the order of their bases (C3), their layout, and what a class statement does after its body ran.
+// Classes of scripts: their layout, type.__new__, and the class statement around it, which asks the metaclass.
 #include "lang/objects/class.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/frame.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
-
-// ---- The order of base classes ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -29,99 +29,12 @@ Str* hold(Str* s) {
   return s;
 }
 
-[[noreturn]] void no_order(const std::vector<Type*>& bases) {
-  std::string names;
-  for (const Type* base : bases) names += (names.empty() ? "" : ", ") + text(base->name);
-  throw_error(ErrorKind::TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases %s",
-              names.c_str());
-}
-
-// C3: merges the orders of the bases, then the bases themselves.
-std::vector<Type*> linearize(Type* type) {
-  std::vector<std::vector<Type*>> lists;
-  for (Type* base : type->bases) lists.push_back(base->mro);
-  lists.push_back(type->bases);
-  std::vector<size_t> heads(lists.size(), 0);
-  std::vector<Type*> order{type};
-  auto in_a_tail = [&](Type* candidate) {
-    for (size_t i = 0; i < lists.size(); ++i) {
-      for (size_t j = heads[i] + 1; j < lists[i].size(); ++j) {
-        if (lists[i][j] == candidate) return true;
-      }
-    }
-    return false;
-  };
-  while (true) {
-    Type* next = nullptr;
-    bool empty = true;
-    for (size_t i = 0; i < lists.size() && next == nullptr; ++i) {
-      if (heads[i] == lists[i].size()) continue;
-      empty = false;
-      if (!in_a_tail(lists[i][heads[i]])) next = lists[i][heads[i]];
-    }
-    if (empty) return order;
-    if (next == nullptr) no_order(type->bases);
-    order.push_back(next);
-    for (size_t i = 0; i < lists.size(); ++i) {
-      if (heads[i] < lists[i].size() && lists[i][heads[i]] == next) ++heads[i];
-    }
-  }
-}
-
-// ---- Class statements ------------------------------------------------------------------------------------------------
-
-// Bases that are no classes may stand for some: __mro_entries__.
-Value resolve_bases(Interpreter& in, const Value& bases, bool& changed) {
-  const Value resolved = make_list(in);
-  for (const Value& base : *as_tuple(bases)) {
-    Value entries = is_type(base) ? Value() : find_attr(in, base, in.names->mro_entries);
-    if (entries.is_undefined()) {
-      list_append(in, as_list(resolved), base);
-      continue;
-    }
-    changed = true;
-    entries = call(in, entries, {bases});
-    if (!is_tuple(entries)) throw_error(ErrorKind::TypeError, "__mro_entries__ must return a tuple");
-    for (const Value& entry : *as_tuple(entries)) list_append(in, as_list(resolved), entry);
-  }
-  return make_tuple(in, as_list(resolved)->items, as_list(resolved)->size);
-}
-
-// metaclass=ABCMeta is another spelling of inheriting from ABC, EnumMeta of Enum.
-Value metaclass_base(Interpreter& in, const Value& metaclass) {
-  if (!is_type(metaclass) || as_type(metaclass) == in.types.type) return Value();
-  const std::string_view name = as_type(metaclass)->name->view();
-  const bool abc = name == "ABCMeta" || name == "ABC";
-  if (!abc && name != "EnumMeta" && name != "EnumType" && name != "Enum") {
-    throw_error(ErrorKind::TypeError, "metaclasses are left out of the language (metaclass=%s)",
-                std::string(name).c_str());
-  }
-  Module* module = in.import(abc ? "abc" : "enum");
-  return get_attr(in, Value(static_cast<Object*>(module)), intern(in, abc ? "ABC" : "Enum"));
-}
-
-// CPython calls the base's class with name, bases and namespace; these are the words of the usual mistakes.
-[[noreturn]] void refuse_base(Interpreter& in, const Value& base) {
-  const std::string name(type_name(in, base));
-  if (base.is_none()) throw_error(ErrorKind::TypeError, "NoneType takes no arguments");
-  if (is_str(base)) throw_error(ErrorKind::TypeError, "str() argument 'encoding' must be str, not tuple");
-  if (name == "function") throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not str");
-  if (name == "builtin_function_or_method")
-    throw_error(ErrorKind::TypeError, "cannot create 'builtin_function_or_method' instances");
-  if (name == "list" || name == "tuple" || name == "float" || name == "set")
-    throw_error(ErrorKind::TypeError, "%s expected at most 1 argument, got 3", name.c_str());
-  if (base.is_object() && (base.as_object()->type->type_flags & kScriptClass)) {
-    throw_error(ErrorKind::TypeError, "%s() takes no arguments", name.c_str());
-  }
-  throw_error(ErrorKind::TypeError, "%s() takes at most 2 arguments (3 given)", name.c_str());
-}
+// ---- Bases and layout ------------------------------------------------------------------------------------------------
 
 std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
   std::vector<Type*> types;
   for (const Value& base : *as_tuple(bases)) {
-    if (!is_type(base)) {
-      refuse_base(in, base);
-    }
+    if (!is_type(base)) throw_error(ErrorKind::TypeError, "bases must be types");
     Type* type = as_type(base);
     if (type->type_flags & kFinalType) {
       throw_error(ErrorKind::TypeError, "type '%s' is not an acceptable base type", text(type->name).c_str());
@@ -137,7 +50,8 @@ std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
 
 bool is_native_layout(const Type* type) { return type->make != nullptr || type->instance_kind != ObjectKind::Instance; }
 
-// The base whose layout the instances get.
+}  // namespace
+
 Type* layout_base(const std::vector<Type*>& bases) {
   Type* found = nullptr;
   for (Type* base : bases) {
@@ -154,11 +68,14 @@ Type* layout_base(const std::vector<Type*>& bases) {
   return found != nullptr ? found : bases.front();
 }
 
+namespace {
+
 void lay_out(Type* type, const Type* base) {
   type->instance_kind = base->instance_kind;
   type->make = base->make;
   type->slots = base->slots;
-  if (base->attributes_offset != 0) {
+  const bool has_dict = base->instance_kind == ObjectKind::Type || base->instance_kind == ObjectKind::Module;
+  if (has_dict || base->attributes_offset != 0) {  // classes and modules keep their attributes in a dict of their own
     type->attributes_offset = base->attributes_offset;
     type->instance_size = base->instance_size;
   } else if (!is_native_layout(base)) {
@@ -272,28 +189,31 @@ void set_names(Interpreter& in, Type* type) {
   });
 }
 
-// super().__init_subclass__(**keywords), as seen from the new class.
-void init_subclass(Interpreter& in, Type* type, const Value& keywords) {
-  const Value super = make_super(in, type, as_value(type));
-  const Value method = get_attr(in, super, in.names->init_subclass);
-  std::vector<Value> names, values;
+// function(*positional, **keywords), where `keywords` is a dict or None.
+Value call_with_keywords(Interpreter& in, const Value& function, std::initializer_list<Value> positional,
+                         const Value& keywords) {
+  std::vector<Value> values(positional), names;
   if (is_dict(keywords)) {
     dict_for_each(as_dict(keywords), [&](const Value& key, const Value& value) {
       names.push_back(key);
       values.push_back(value);
     });
   }
-  if (names.empty()) {
-    call(in, method);
-    return;
-  }
+  const auto count = static_cast<uint32_t>(values.size());
+  if (names.empty()) return call(in, function, Args{values.data(), count});
   const Value tuple = make_tuple(in, names.data(), names.size());
-  call(in, method, Args{values.data(), static_cast<uint32_t>(values.size()), as_tuple(tuple)});
+  return call(in, function, Args{values.data(), count, as_tuple(tuple)});
 }
 
-Type* new_script_type(Interpreter& in, Str* name, std::vector<Type*> bases, const Value& name_space) {
+// super().__init_subclass__(**keywords), as seen from the new class.
+void init_subclass(Interpreter& in, Type* type, const Value& keywords) {
+  const Value super = make_super(in, type, as_value(type));
+  call_with_keywords(in, get_attr(in, super, in.names->init_subclass), {}, keywords);
+}
+
+Type* new_script_type(Interpreter& in, Type* meta, Str* name, std::vector<Type*> bases, const Value& name_space) {
   Type* base = layout_base(bases);
-  Type* type = make_object<Type>(in, in.types.type);
+  Type* type = make_object<Type>(in, meta);
   type->owner = &in;
   type->name = hold(name);
   type->qualname = hold(name);
@@ -311,15 +231,43 @@ Type* new_script_type(Interpreter& in, Str* name, std::vector<Type*> bases, cons
   return type;
 }
 
+// __qualname__ leaves the dict, __module__ comes in: the module of the running code where the body has set none.
 void take_names(Interpreter& in, Type* type) {
-  const Value qualname = take(in, type->attributes(), in.names->qualname);
-  auto replace = [&](Str*& place, const Value& value) {
+  const auto replace = [&](Str*& place, const Value& value) {
     const Value old = Value::adopt(place);
     place = hold(intern(in, text_of(value)));
   };
-  if (is_str(qualname)) replace(type->qualname, qualname);
+  const Value qualname = take(in, type->attributes(), in.names->qualname);
+  if (is_str(qualname)) {
+    replace(type->qualname, qualname);
+  } else if (!qualname.is_undefined()) {
+    throw_error(ErrorKind::TypeError, "type __qualname__ must be a str, not %s",
+                std::string(type_name(in, qualname)).c_str());
+  }
   const Value* module = dict_get_str(type->attributes(), in.names->module);
+  if (module == nullptr && in.vm().top() != nullptr) {
+    module = dict_get_str(in.vm().top()->function->globals, in.names->name);
+    if (module != nullptr) dict_set_str(in, type->attributes(), in.names->module, Value(*module));
+  }
   if (module != nullptr && is_str(*module)) replace(type->module, *module);
+}
+
+// The cell of the methods' `__class__`, which the statement left in the namespace; null: no method needs it.
+Cell* take_class_cell(Interpreter& in, Type* type, Value& keep) {
+  keep = take(in, type->attributes(), in.names->classcell_);
+  if (keep.is_undefined()) return nullptr;
+  if (keep.is_object() && keep.as_object()->kind == ObjectKind::Cell) return static_cast<Cell*>(keep.as_object());
+  throw_error(ErrorKind::TypeError, "__classcell__ must be a nonlocal cell, not %s",
+              repr_text(in, Value(type_of(in, keep))).c_str());
+}
+
+// Another metaclass, of a base, makes the class: its __new__, if it has one of its own. Undefined: it has none.
+Value make_by_winner(Interpreter& in, Type* winner, Str* name, const Value& bases, const Value& name_space,
+                     const Value& keywords) {
+  const Value own = type_lookup(winner, in.names->new_);
+  if (own.is(type_lookup(in.types.type, in.names->new_))) return Value();
+  return call_with_keywords(in, get_attr(in, as_value(winner), in.names->new_),
+                            {as_value(winner), as_value(name), bases, name_space}, keywords);
 }
 
 }  // namespace
@@ -331,49 +279,127 @@ void note_abstract_methods(Interpreter& in, Type* type) {
   type->type_flags = abstract ? type->type_flags | kAbstract : type->type_flags & ~kAbstract;
 }
 
-Value make_class(Interpreter& in, Str* name, const Value& bases, const Value& name_space, const Value& keywords,
-                 const Value& original_bases) {
-  Value wanted = bases;
-  const Value options = is_dict(keywords) ? dict_copy(in, as_dict(keywords)) : Value::none();
-  if (is_dict(options)) {
-    const Value base = metaclass_base(in, take(in, as_dict(options), in.names->metaclass));
-    if (!base.is_undefined()) {
-      std::vector<Value> all(as_tuple(wanted)->begin(), as_tuple(wanted)->end());
-      all.push_back(base);
-      wanted = make_tuple(in, all.data(), all.size());
-    }
+Value make_class(Interpreter& in, Type* meta, Str* name, const Value& bases, const Value& name_space,
+                 const Value& keywords) {
+  for (const Value& base : *as_tuple(bases)) {
+    if (!is_type(base) && !find_attr(in, base, in.names->mro_entries).is_undefined())
+      throw_error(ErrorKind::TypeError, "type() doesn't support MRO entry resolution; use types.new_class()");
   }
-  Type* type = new_script_type(in, name, check_bases(in, wanted), name_space);
+  Type* const winner = most_derived_metaclass(in, meta, bases);
+  if (winner != meta) {
+    Value made = make_by_winner(in, winner, name, bases, name_space, keywords);
+    if (!made.is_undefined()) return made;
+  }
+  Type* type = new_script_type(in, winner, name, check_bases(in, bases), name_space);
   const Value result = Value::adopt(type);
-  type->mro = linearize(type);
   for (Type* base : type->bases) base->add_subclass(type);
-  const Value cell = take(in, type->attributes(), in.names->classcell_);
+  type->mro = resolution_order(in, type);
+  Value keep_cell;
+  Cell* const cell = take_class_cell(in, type, keep_cell);
   take_names(in, type);
-  if (!original_bases.is_undefined()) dict_set_str(in, type->attributes(), in.names->orig_bases, original_bases);
   adjust_methods(in, type);
   add_slots(in, type);
   fill_slots(in, type);
   update_type_flags(in, type);
-  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
-    static_cast<Cell*>(cell.as_object())->value = result;
+  if (cell != nullptr) cell->value = result;
   set_names(in, type);
-  init_subclass(in, type, options);
+  init_subclass(in, type, keywords);
   note_abstract_methods(in, type);
   return result;
 }
 
-Value begin_class(Interpreter& in, const Value& bases) {
-  bool changed = false;
-  const Value resolved = resolve_bases(in, bases, changed);
-  return make_tuple(in, {make_dict(in), resolved, Value::boolean(changed)});
+// ---- The class statement ---------------------------------------------------------------------------------------------
+
+// Bases that are no classes may stand for some: __mro_entries__.
+Value resolve_bases(Interpreter& in, const Value& bases, bool& changed) {
+  const Value resolved = make_list(in);
+  for (const Value& base : *as_tuple(bases)) {
+    Value entries = is_type(base) ? Value() : find_attr(in, base, in.names->mro_entries);
+    if (entries.is_undefined()) {
+      list_append(in, as_list(resolved), base);
+      continue;
+    }
+    changed = true;
+    entries = call(in, entries, {bases});
+    if (!is_tuple(entries)) throw_error(ErrorKind::TypeError, "__mro_entries__ must return a tuple");
+    for (const Value& entry : *as_tuple(entries)) list_append(in, as_list(resolved), entry);
+  }
+  return changed ? make_tuple(in, as_list(resolved)->items, as_list(resolved)->size) : bases;
 }
 
-Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* name, const Value& bases,
-                const Value& keywords) {
+Type* most_derived_metaclass(Interpreter& in, Type* meta, const Value& bases) {
+  for (const Value& base : *as_tuple(bases)) {
+    Type* const other = type_of(in, base);
+    if (meta->is_subtype_of(other)) continue;
+    if (!other->is_subtype_of(meta))
+      throw_error(ErrorKind::TypeError,
+                  "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of the metaclasses "
+                  "of all its bases");
+    meta = other;
+  }
+  return meta;
+}
+
+namespace {
+
+// The places in the state of a class statement, between the begin and the end of its body.
+enum : uint32_t { kNamespace, kBases, kBasesChanged, kMetaclass, kKeywords };
+
+Value prepare_namespace(Interpreter& in, Str* name, const Value& meta, const Value& bases, const Value& keywords) {
+  if (meta.is(as_value(in.types.type))) return make_dict(in);
+  const Value prepare = find_attr(in, meta, in.names->prepare);
+  if (prepare.is_undefined()) return make_dict(in);
+  Value made = call_with_keywords(in, prepare, {as_value(name), bases}, keywords);
+  if (is_dict(made) || (made.is_object() && made.as_object()->type->slots.get_item != nullptr && !is_type(made)))
+    return made;
+  const std::string of = is_type(meta) ? text(as_type(meta)->name) : "<metaclass>";
+  throw_error(ErrorKind::TypeError, "%s.__prepare__() must return a mapping, not %s", of.c_str(),
+              std::string(type_name(in, made)).c_str());
+}
+
+// A metaclass's __new__ must hand the namespace's __classcell__ on to type.__new__, unchanged.
+void check_class_cell(Interpreter& in, const Cell* cell, Str* name, const Value& made) {
+  if (cell->value.is(made)) return;
+  const std::string quoted = quote(name->view());
+  if (cell->value.is_undefined())
+    throw_error(ErrorKind::RuntimeError,
+                "__class__ not set defining %s as %s. Was __classcell__ propagated to type.__new__?", quoted.c_str(),
+                repr_text(in, made).c_str());
+  throw_error(ErrorKind::TypeError, "__class__ set to %s defining %s as %s", repr_text(in, cell->value).c_str(),
+              quoted.c_str(), repr_text(in, made).c_str());
+}
+
+}  // namespace
+
+Value begin_class(Interpreter& in, Str* name, const Value& bases, const Value& keywords) {
+  bool changed = false;
+  const Value resolved = resolve_bases(in, bases, changed);
+  const Value options = is_dict(keywords) && as_dict(keywords)->count != 0 ? dict_copy(in, as_dict(keywords)) : Value::none();
+  Value meta = is_dict(options) ? take(in, as_dict(options), in.names->metaclass) : Value();
+  if (meta.is_undefined()) {
+    const Tuple* const all = as_tuple(resolved);
+    meta = as_value(all->size == 0 ? in.types.type : type_of(in, all->items[0]));
+  }
+  if (is_type(meta)) meta = as_value(most_derived_metaclass(in, as_type(meta), resolved));
+  const Value name_space = prepare_namespace(in, name, meta, resolved, options);
+  return make_tuple(in, {name_space, resolved, Value::boolean(changed), meta, options});
+}
+
+Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* name, const Value& bases) {
   const Value* const parts = as_tuple(state)->items;
-  if (cell.is_object() && cell.as_object()->kind == ObjectKind::Cell)
-    dict_set_str(in, as_dict(parts[0]), in.names->classcell_, cell);
-  return make_class(in, name, parts[1], parts[0], keywords, parts[2].as_bool() ? bases : Value());
+  const Value &name_space = parts[kNamespace], &meta = parts[kMetaclass];
+  const auto put = [&](Str* key, const Value& value) {
+    if (name_space.as_object()->type == in.types.dict) dict_set_str(in, as_dict(name_space), key, value);
+    else set_item(in, name_space, as_value(key), value);
+  };
+  if (parts[kBasesChanged].as_bool()) put(in.names->orig_bases, bases);
+  const bool has_cell = cell.is_object() && cell.as_object()->kind == ObjectKind::Cell;
+  if (has_cell) put(in.names->classcell_, cell);
+  if (meta.is(as_value(in.types.type)))
+    return make_class(in, in.types.type, name, parts[kBases], name_space, parts[kKeywords]);
+  Value made = call_with_keywords(in, meta, {as_value(name), parts[kBases], name_space}, parts[kKeywords]);
+  if (has_cell && is_type(made)) check_class_cell(in, static_cast<Cell*>(cell.as_object()), name, made);
+  return made;
 }
 
 }  // namespace tessera::lang

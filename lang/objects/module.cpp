@@ -85,8 +85,15 @@ bool is_initialising(const Module* module) { return module->aux != 0; }
 
 }  // namespace
 
-Module* make_module(Interpreter& in, std::string_view name) {
-  Module* const module = make_object<Module>(in, in.types.module);
+void name_module(Interpreter& in, Module& module, std::string_view name) {
+  Str* const old = std::exchange(module.name, intern(in, name));
+  ++module.name->refcount;
+  if (old != nullptr) const Value let_go = Value::adopt(old);
+  dict_set_str(in, module.dict, in.names->name, Value(module.name));
+}
+
+Module* make_module(Interpreter& in, std::string_view name, Type* type) {
+  Module* const module = make_object<Module>(in, type != nullptr ? type : in.types.module);
   module->name = intern(in, name);
   ++module->name->refcount;
   module->dict = new_dict(in);

@@ -84,7 +84,8 @@ class Modules {
   std::vector<NativeModule> native_;
 };
 
-// A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules.
-Module* make_module(Interpreter& in, std::string_view name);
+// A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules. `type`: ModuleType or below.
+Module* make_module(Interpreter& in, std::string_view name, Type* type = nullptr);
+void name_module(Interpreter& in, Module& module, std::string_view name);
 
 }  // namespace tessera::lang

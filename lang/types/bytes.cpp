@@ -59,7 +59,7 @@ BytesTypes& make_bytes_types(Interpreter& in) {
   BytesTypes& types = *(in.shared->bytes = new BytesTypes());
   types.bytes = make_type<Bytes>(in, kBytesLayout, destroy_bytes, 0);
   types.byte_array = make_type<ByteArray>(in, kByteArrayLayout, destroy_byte_array, 0);
-  types.memory_view = make_type<MemoryView>(in, kMemoryViewLayout, destroy_memory_view, kFinalType);
+  types.memory_view = make_type<MemoryView>(in, kMemoryViewLayout, destroy_memory_view, kFinalType | kMatchesSequence);
   bytes_slots(in, types);
   types.bytes->make = make_bytes_from;
   types.byte_array->make = make_byte_array_from;

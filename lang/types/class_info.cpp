@@ -8,6 +8,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/core/protocol.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -107,20 +108,38 @@ Value union_members(Interpreter& in, const Value& v) {
 
 }  // namespace
 
+// The class that an object claims by a __class__ of its own, or null.
+static Type* claimed_class(Interpreter& in, const Value& value) {
+  if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return nullptr;
+  const Type* const type = value.as_object()->type;
+  const bool may_claim = (type->type_flags & kHasGetAttribute) || !type_lookup(type, in.names->class_).is_undefined();
+  return may_claim ? class_of(find_attr(in, value, in.names->class_)) : nullptr;
+}
+
+bool plain_is_instance(Interpreter& in, const Value& value, Type* type) {
+  if (type_of(in, value)->is_subtype_of(type)) return true;
+  const Type* const claimed = claimed_class(in, value);
+  return claimed != nullptr && claimed->is_subtype_of(type);
+}
+
+bool plain_is_subclass(Interpreter&, const Value& sub, Type* type) {
+  if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
+  return class_of(sub)->is_subtype_of(type);
+}
+
+// The __instancecheck__ or __subclasscheck__ of a metaclass; Undefined for type's own.
+static Value own_check(Interpreter& in, const Type* type, Str* name) {
+  if (type->type == in.types.type) return Value();
+  const Value& found = type_lookup(type->type, name);
+  return found.is(type_lookup(in.types.type, name)) ? Value() : Value(found);
+}
+
 bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
   if (Type* type = class_of(wanted)) {
     if (type_of(in, value) == type) return true;
-    const Value hook = class_hook(in, type, in.names->class_instancecheck);
-    if (!hook.is_undefined()) return truth(in, call(in, hook, {value}));
-    if (type_of(in, value)->is_subtype_of(type)) return true;
-    // An object may claim another class: __class__ as a property.
-    if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return false;
-    if (!(value.as_object()->type->type_flags & kHasGetAttribute) &&
-        type_lookup(value.as_object()->type, in.names->class_).is_undefined()) {
-      return false;
-    }
-    const Value claimed = find_attr(in, value, in.names->class_);
-    return class_of(claimed) != nullptr && class_of(claimed)->is_subtype_of(type);
+    const Value check = own_check(in, type, in.names->instancecheck);
+    return check.is_undefined() ? plain_is_instance(in, value, type)
+                                : truth(in, call_special(in, check, wanted, {value}));
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {
@@ -138,10 +157,9 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
 
 bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
   if (Type* type = class_of(wanted)) {
-    const Value hook = class_hook(in, type, in.names->class_subclasscheck);
-    if (!hook.is_undefined()) return truth(in, call(in, hook, {sub}));
-    if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
-    return class_of(sub)->is_subtype_of(type);
+    const Value check = own_check(in, type, in.names->subclasscheck);
+    return check.is_undefined() ? plain_is_subclass(in, sub, type)
+                                : truth(in, call_special(in, check, wanted, {sub}));
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {

@@ -327,7 +327,7 @@ constexpr NativeDef kViewRows[] = {
     {"isdisjoint(self, other, /)", view_isdisjoint, "True if the view and the other have nothing in common."},
 };
 
-Value view_mapping(Interpreter&, const Args& args) { return held(args[0]); }
+Value view_mapping(Interpreter& in, const Args& args) { return make_mapping_proxy(in, held(args[0])); }
 
 Type* view_type(Interpreter& in, const char* name, bool set_like) {
   NativeTypeSpec spec;

@@ -111,10 +111,9 @@ bool contains(Interpreter& in, const Value& container, const Value& item) {
 bool is_iterable(Interpreter& in, const Value& value) {
   if (!value.is_object()) return false;
   const Type* type = value.as_object()->type;
-  if (type->instance_kind == ObjectKind::Type) {
-    return !class_hook(in, static_cast<Type*>(value.as_object()), in.names->class_iter).is_undefined();
-  }
   if (type->slots.iter != nullptr) return true;
+  // Classes have the slot for their __class_getitem__; a metaclass's own method makes them sequences.
+  if (type->instance_kind == ObjectKind::Type && type_lookup(type, in.names->getitem).is_undefined()) return false;
   // Only a class of a script is iterated by its __getitem__; what is native says so with the slot.
   return type->slots.get_item != nullptr && (type->type_flags & kScriptClass) != 0 &&
          type->instance_kind != ObjectKind::Dict;

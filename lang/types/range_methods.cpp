@@ -184,6 +184,7 @@ Type* final_type(Interpreter& in, const char* name, ObjectKind kind, size_t size
 
 void make_range_types(Interpreter& in) {
   if (in.types.range == nullptr) in.types.range = final_type(in, "range", ObjectKind::Range, sizeof(Range));
+  in.types.range->type_flags |= kMatchesSequence;
   TypeSlots& r = in.types.range->slots;
   r.destroy = destroy_plain<Range>;
   r.repr = repr_slot;

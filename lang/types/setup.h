@@ -27,6 +27,7 @@ void make_range_types(Interpreter& in);
 void make_iterator_types(Interpreter& in);
 void make_view_types(Interpreter& in);
 void make_singleton_types(Interpreter& in);
+void make_mapping_proxy_type(Interpreter& in);
 void make_annotation_types(Interpreter& in);  // list[int], int | None
 
 void str_methods(Interpreter& in);

@@ -86,6 +86,7 @@ void make_value_types(Interpreter& in) {
   make_range_types(in);
   make_iterator_types(in);
   make_view_types(in);
+  make_mapping_proxy_type(in);
   in.shared->empty_frozenset = make_set(in, true);
   str_methods(in);
   list_methods(in);

@@ -69,6 +69,7 @@ struct SharedObjects {
   Value chars[128];
   Type* alias_type = nullptr;          // of list[int]
   Type* union_type = nullptr;          // of int | None
+  Type* mapping_proxy_type = nullptr;  // of cls.__dict__
   struct BytesTypes* bytes = nullptr;  // made when first asked for (bytes.h)
   std::deque<Signature> signatures;    // of native functions
   std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]

@@ -179,8 +179,8 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
 Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
                                        uint32_t result) {
   Frame* const caller = top_;
-  constexpr uint32_t kSpecial = kHasClassHooks | kAbstract;
-  if ((type->type_flags & kScriptClass) && !(type->type_flags & kSpecial) && type->make == nullptr &&
+  const bool plain_call = type->type->slots.call == in_.types.type->slots.call;  // no __call__ of a metaclass
+  if (plain_call && (type->type_flags & kScriptClass) && !(type->type_flags & kAbstract) && type->make == nullptr &&
       has_plain_new(in_, type)) {
     const Value init = type_lookup(type, in_.names->init);
     if (is_function(init)) {
@@ -194,7 +194,7 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return next;
     }
   }
-  const bool native = !(type->type_flags & (kScriptClass | kHasClassHooks)) && type->make != nullptr;
+  const bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
   const Args args{window, count, keywords};
   Value answer = native ? type->make(in_, type, args) : call(in_, Value(type), args);
   drop(window, count);

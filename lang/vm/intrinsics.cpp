@@ -86,19 +86,15 @@ Value import_name(Interpreter& in, Frame* frame, const Value* operands) {
 
 // --- match
 
-// What `case [...]` and `case {...}` ask. The first class of the mro that is one of either decides: a built-in container,
-// or a class that collections.abc has marked, which are those derived from or registered with Sequence and Mapping.
+// What `case [...]` and `case {...}` ask: the flags of the first class of the mro that has one. Built-in containers have
+// them, classes derived from or registered with collections.abc.Sequence and Mapping get them.
 enum class PatternKind : uint8_t { Neither, Sequence, Mapping };
 
-PatternKind pattern_kind(Interpreter& in, const Value& v) {
+PatternKind pattern_kind(const Value& v) {
   if (!v.is_object() || is_str(v) || is_bytes(v) || is_byte_array(v)) return PatternKind::Neither;
-  const BuiltinTypes& t = in.types;
-  for (Type* base : v.as_object()->type->mro) {
-    if (base == t.list || base == t.tuple || base == t.range) return PatternKind::Sequence;
-    if (base == t.dict) return PatternKind::Mapping;
-    if (const Value* mark = dict_get_str(base->attributes(), in.names->match_kind)) {
-      return is_str(*mark) && text_of(*mark) == "mapping" ? PatternKind::Mapping : PatternKind::Sequence;
-    }
+  for (const Type* base : v.as_object()->type->mro) {
+    if (base->type_flags & kMatchesSequence) return PatternKind::Sequence;
+    if (base->type_flags & kMatchesMapping) return PatternKind::Mapping;
   }
   return PatternKind::Neither;
 }
@@ -220,8 +216,8 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::ImportName: return import_name(in, frame, o);
     case IntrinsicId::ImportFrom: return in.modules().import_from(o[0], as_str(o[1]));
     case IntrinsicId::ImportStar: in.modules().import_star(o[0], o[1].is_none() ? Value(frame->function->globals) : o[1]); return Value::none();
-    case IntrinsicId::MatchSequence: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Sequence);
-    case IntrinsicId::MatchMapping: return Value::boolean(pattern_kind(in, o[0]) == PatternKind::Mapping);
+    case IntrinsicId::MatchSequence: return Value::boolean(pattern_kind(o[0]) == PatternKind::Sequence);
+    case IntrinsicId::MatchMapping: return Value::boolean(pattern_kind(o[0]) == PatternKind::Mapping);
     case IntrinsicId::MatchKeys: return match_keys(in, o[0], o[1]);
     case IntrinsicId::MatchRest: return match_rest(in, o[0], o[1]);
     case IntrinsicId::MatchClass: return match_class(in, o[0], o[1], o[2].as_int(), o[3]);
@@ -247,7 +243,7 @@ constexpr uint32_t kOperands[] = {
 
 bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
   if (id == IntrinsicId::BuildClass) {
-    Value state = begin_class(in, operands[2]);
+    Value state = begin_class(in, as_str(operands[1]), operands[2], operands[3]);
     Value names = as_tuple(state)->items[0], unused;
     in.vm().enter(as_function(operands[0]), &names, 1, FrameKind::ClassBody, 0, unused);
     in.vm().top()->constructed = std::move(state);
@@ -262,7 +258,7 @@ bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* opera
 void finish_class_step(Interpreter& in, Frame* frame, const Value& state, const Value& cell) {
   const Word w = frame->pc[-1];
   Value* const operands = frame->registers + b_of(w);
-  Value made = end_class(in, state, cell, as_str(operands[1]), operands[2], operands[3]);
+  Value made = end_class(in, state, cell, as_str(operands[1]), operands[2]);
   for (uint32_t i = 0; i < kOperands[static_cast<size_t>(IntrinsicId::BuildClass)]; ++i) operands[i] = Value();
   frame->registers[a_of(w)] = std::move(made);
 }

@@ -104,11 +104,35 @@ void store_global_step(Interpreter& in, Frame* frame, const Value& value, Global
   cache.builtins = false;
 }
 
+// names[name] in a class body whose namespace is a mapping of __prepare__'s. Returns false if it raises KeyError.
+static bool find_item(Interpreter& in, const Value& names, const Value& name, Value& found) {
+  try {
+    found = get_item(in, names, name);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::KeyError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::KeyError)) throw;
+  }
+  return false;
+}
+
 void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value) {
   if (names.as_object()->type == in.types.dict) [[likely]] {
     dict_set_str(in, as_dict(names), name, value);
   } else {
     set_item(in, names, Value(name), value);
+  }
+}
+
+void delete_name_step(Interpreter& in, const Value& names, Str* name) {
+  Value gone;
+  if (names.as_object()->type == in.types.dict) {
+    if (!dict_delete_str(in, as_dict(names), name)) throw_name_error(in, name);
+  } else if (find_item(in, names, Value(name), gone)) {
+    del_item(in, names, Value(name));
+  } else {
+    throw_name_error(in, name);
   }
 }
 

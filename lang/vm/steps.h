@@ -70,6 +70,7 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache&
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell);
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, GlobalCache& cache);
+void delete_name_step(Interpreter& in, const Value& names, Str* name);
 void store_name_step(Interpreter& in, const Value& names, Str* name, const Value& value);
 void delete_name_step(Interpreter& in, const Value& names, Str* name);
 void make_cell_step(Interpreter& in, Value& place);

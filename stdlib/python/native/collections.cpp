@@ -508,7 +508,7 @@ void fill_collections(Interpreter& in, Module& module) {
   spec.size = sizeof(Deque);
   spec.doc = "A list that is fast at both ends.";
   Type* type = in.new_type(spec);
-  dict_set_str(in, type->attributes(), in.names->match_kind, make_str(in, "sequence"));  // for `case [...]`
+  type->type_flags |= kMatchesSequence;
   TypeSlots& slots = type->slots;
   slots.layout = kDequeLayout;
   slots.destroy = destroy_deque;

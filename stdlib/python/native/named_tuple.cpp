@@ -56,23 +56,30 @@ Value field_repr(Interpreter& in, const Value& self) {
 struct Maker : GcObject {
   uint32_t size = 0;
   Value otherwise;
+  Value defaults, set_defaults;  // __defaults__: a tuple or None, and what is told of another one
 };
 
 Maker* maker_of(const Value& v) { return static_cast<Maker*>(v.as_object()); }
 void destroy_maker(Interpreter& in, Object* self) { free_object(in, static_cast<Maker*>(self)); }
-void traverse_maker(Object* self, Visitor& visitor) { visitor(static_cast<Maker*>(self)->otherwise); }
+void traverse_maker(Object* self, Visitor& visitor) { 
+  const Maker* m = static_cast<Maker*>(self);
+  for (const Value* v : {&m->otherwise, &m->defaults, &m->set_defaults}) visitor(*v);
+}
 void clear_maker(Interpreter&, Object* self) {
-  const Value gone = std::exchange(static_cast<Maker*>(self)->otherwise, Value::none());
+  Maker* m = static_cast<Maker*>(self);
+  for (Value* v : {&m->otherwise, &m->defaults, &m->set_defaults}) const Value gone = std::exchange(*v, Value::none());
 }
 
 Value make_maker(Interpreter& in, Type* type, const Args& args) {
-  if (args.positional() != 2 || args.count != 2)
-    throw Error(ErrorKind::TypeError, "a maker takes the number of fields and a function");
+  if (args.positional() != 4 || args.count != 4)
+    throw Error(ErrorKind::TypeError, "a maker takes the number of fields, a function, defaults and a function");
   const int64_t size = int_argument(in, args[0]);
   Maker* m = make_object<Maker>(in, type);
   Value made = Value::adopt(m);
   m->size = static_cast<uint32_t>(size);
   m->otherwise = args[1];
+  m->defaults = args[2];
+  m->set_defaults = args[3];
   return made;
 }
 
@@ -90,7 +97,21 @@ Value call_maker(Interpreter& in, const Value& self, const Args& args) {
 }
 
 Value maker_attribute(Interpreter& in, const Value& self, Str* name) {
+  if (name->view() == "__defaults__") return maker_of(self)->defaults;
   return find_attr(in, maker_of(self)->otherwise, name);
+}
+
+void set_maker_attribute(Interpreter& in, const Value& self, Str* name, const Value& value) {
+  Maker* const m = maker_of(self);
+  if (name->view() != "__defaults__") {
+    const Value function = m->otherwise;
+    return value.is_undefined() ? del_attr(in, function, name) : set_attr(in, function, name, value);
+  }
+  const Value wanted = value.is_undefined() ? Value::none() : value, tell = m->set_defaults;
+  if (!wanted.is_none() && !is_tuple(wanted))
+    throw Error(ErrorKind::TypeError, "__defaults__ must be set to a tuple object");
+  call(in, tell, {wanted});
+  m->defaults = wanted;
 }
 
 }  // namespace
@@ -118,6 +139,7 @@ void add_named_tuple(Interpreter& in, Module& module) {
   maker->slots.clear = clear_maker;
   maker->slots.call = call_maker;
   maker->slots.get_attr = maker_attribute;
+  maker->slots.set_attr = set_maker_attribute;
   maker->make = make_maker;
   set_member(in, module, "_tuplemaker", Value(maker));
 }

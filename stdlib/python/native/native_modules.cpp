@@ -12,6 +12,7 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_random", fill_random);
   in.add_native_module("_regex", fill_regex);
   in.add_native_module("_json", fill_json);
+  in.add_native_module("_abc", fill_abc);
   in.add_native_module("array", fill_array);
   in.add_native_module("bisect", fill_bisect);
   in.add_native_module("_collections", fill_collections);

@@ -7,6 +7,7 @@
 namespace tessera::stdlib {
 
 void fill_math_integers(Interpreter& in, Module& module);  // part of math
+void fill_abc(Interpreter& in, Module& module);
 void fill_math(Interpreter& in, Module& module);
 void fill_time(Interpreter& in, Module& module);
 void fill_sys(Interpreter& in, Module& module);

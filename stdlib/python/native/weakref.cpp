@@ -228,6 +228,7 @@ void fill_weakref(Interpreter& in, Module& module) {
   reference->slots.compare = compare_references;
   reference->slots.repr = show_reference;
   in.add_property(reference, "__callback__", callback_of);
+  in.add_methods(reference, &kClassGetItem, 1);
   Type* plain = reference_type(in, "ProxyType", kFinalType);
   Type* callable = reference_type(in, "CallableProxyType", kFinalType);
   for (Type* type : {plain, callable}) {
