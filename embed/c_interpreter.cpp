@@ -75,6 +75,7 @@ lang::Limits limits_of(const tsr_options& options) {
   limits.environment = (options.grants & TSR_GRANT_ENVIRONMENT) != 0;
   limits.code = (options.grants & TSR_GRANT_CODE) != 0;
   limits.processes = (options.grants & TSR_GRANT_PROCESSES) != 0;
+  limits.network = (options.grants & TSR_GRANT_NETWORK) != 0;
   return limits;
 }
 

@@ -5,6 +5,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
 #include "lang/objects/class_slots.h"
+#include "lang/objects/coroutine.h"
 #include "lang/objects/generator.h"
 #include "lang/core/names.h"
 #include "lang/core/pieces.h"
@@ -188,6 +189,12 @@ constexpr NativeDef kRows[] = {
     {"any(iterable, /)", any_function, "True if any item is true."},
     {"iter(object, sentinel=..., /)", iter_function, "Get an iterator."},
     {"next(iterator, default=..., /)", next_function, "Return the next item from the iterator."},
+    {"aiter(async_iterable, /)", [](Interpreter& in, const Args& args) { return make_aiter(in, args[0]); },
+     "Return an AsyncIterator for an AsyncIterable object."},
+    {"anext(aiterator, default=..., /)",
+     [](Interpreter& in, const Args& args) { return make_anext(in, args[0], args[1]); },
+     "Return the next item from the async iterator. If default is given and the async iterator is exhausted, it is "
+     "returned instead of raising StopAsyncIteration."},
 };
 
 }  // namespace

@@ -132,9 +132,14 @@ enum CodeFlags : uint16_t {
   kClassBody = 8,  // R[0] is the class's namespace dict
   kModuleBody = 16,
   kLambda = 32,
-  kNamesInMapping = 128,   // a body of eval, exec or single: R[0] is the mapping that holds its names
-  kTextAnnotations = 256,  // compiled under from __future__ import annotations
+  kNamesInMapping = 2048,  // a body of eval, exec or single: R[0] is the mapping that holds its names
+  kTextAnnotations = 4096,  // compiled under from __future__ import annotations
   kSimpleCall = 64,  // only plain parameters: no *args, no **kwargs, no keyword-only ones, no generator
+  // With kGenerator, and with CPython's numbers:
+  kCoroutine = 128,          // a call makes a coroutine
+  kIterableCoroutine = 256,  // a generator that can be awaited (types.coroutine)
+  kAsyncGenerator = 512,
+  kPlainParameters = 1024,  // as kSimpleCall, but of generators, too
 };
 
 // A place in the code that uses a global: its name, and where its value stands in the dict that had this keys_version.
@@ -246,6 +251,7 @@ Code* new_code(Interpreter& in);
 Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins = nullptr);
 // What code with these globals has as its builtins: globals['__builtins__'], a dict or module, else the interpreter's.
 Dict* builtins_for(Interpreter& in, Dict* globals);
+Value copy_code(Interpreter& in, const Code* code);
 Value make_bound_method(Interpreter& in, const Value& function, const Value& self);
 Value make_cell(Interpreter& in, Value value);
 

@@ -79,6 +79,7 @@ void Compiler::emit_return(Op op, uint32_t reg, Span span) {
 
 Value Compiler::compile_module() {
   code_->code_flags |= kModuleBody;
+  if (unit_.tree.await_refusal != nullptr) code_->code_flags |= kGenerator | kCoroutine;
   if (in_mapping(own_scope_)) {
     code_->code_flags |= kNamesInMapping | kSimpleCall;
     code_->positional_only = code_->positional = code_->near_parameters = 1;
@@ -159,7 +160,10 @@ void Compiler::set_signature(Parameters parameters) {
   }
   code_->near_parameters = static_cast<uint32_t>(near);
   const bool all_near = own_scope_.far_locals.empty();
-  if (plain && all_near && !(code_->code_flags & kGenerator)) code_->code_flags |= kSimpleCall;
+  if (plain && all_near) {
+    code_->code_flags |= kPlainParameters;
+    if (!(code_->code_flags & kGenerator)) code_->code_flags |= kSimpleCall;
+  }
 }
 
 // Cells for what functions inside share.
@@ -179,12 +183,13 @@ void Compiler::make_cell_of(const Symbol& s, Span span) {
   if (s.kind == VariableKind::FarCell && s.bound) emit_word(Op::MakeFarCell, 0, 0, 0, s.index, span);
 }
 
-Value Compiler::compile_function(Parameters parameters, Block body, bool generator) {
-  if (generator) code_->code_flags |= kGenerator;
-  set_signature(parameters);
+Value Compiler::compile_function(FunctionStmt& s) {
+  if (s.is_generator || s.is_async) code_->code_flags |= kGenerator;
+  if (s.is_async) code_->code_flags |= s.is_generator ? kAsyncGenerator : kCoroutine;
+  set_signature(s.parameters);
   prologue(code_->span);
-  body_with_doc(body);
-  return done(body.back()->span);
+  body_with_doc(s.body);
+  return done(s.body.back()->span);
 }
 
 Value Compiler::compile_lambda(Lambda& node) {
@@ -198,7 +203,8 @@ Value Compiler::compile_lambda(Lambda& node) {
 
 // A function of one parameter, the iterator of the first clause.
 Value Compiler::compile_generator(Comprehension& node) {
-  code_->code_flags |= kGenerator;
+  code_->code_flags |= node.is_async ? kGenerator | kAsyncGenerator : kGenerator;
+  if (own_scope_.far_locals.empty()) code_->code_flags |= kPlainParameters;
   code_->positional_only = code_->positional = code_->near_parameters = 1;
   code_->parameters.push_back(intern(in_, ".0"));
   assigned_.set(0);
@@ -207,7 +213,7 @@ Value Compiler::compile_generator(Comprehension& node) {
   take_temporary(node.span);
   take_temporary(node.span);
   emit(Op::Move, state, 0, 0, node.span);
-  emit(Op::ForPrepare, state, 0, 0, node.clauses[0].iterable->span);
+  if (!node.clauses[0].is_async) emit(Op::ForPrepare, state, 0, 0, node.clauses[0].iterable->span);
   comprehension_loops(node, 0, state, 0);
   return done(node.span);
 }
@@ -398,6 +404,7 @@ void find_imports(CompileUnit& unit) {
 }  // namespace
 
 Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& tree, const CompileOptions& options) {
+  if (tree.await_refusal != nullptr && !options.top_level_await) throw CompileError{tree.await_span, tree.await_refusal};
   CompileUnit unit{in, std::move(source), tree, resolve(tree, options.names_in_mapping), options, options.text_annotations};
   if (options.optimize < 0) unit.options.optimize = in.host().flags.optimize;
   find_imports(unit);

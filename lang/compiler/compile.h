@@ -28,10 +28,12 @@ struct CompileOptions {
   bool names_in_mapping = false;
   bool text_annotations = false;  // as under from __future__ import annotations
   bool shows_values = false;      // single mode: expression statements of the outermost code go to sys.displayhook
+  bool top_level_await = false;   // the outermost code may await: it is a coroutine's then
   int optimize = -1;  // 1: without assert statements and with __debug__ False; 2: without docstrings; -1: as the program is run
 };
 
 // Throws CompileError (resolve.h) where the text means nothing.
+// With top_level_await the module's own code may await; if it does, its code is a coroutine's (kCoroutine).
 Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, ast::Tree& tree,
                    const CompileOptions& options);
 

@@ -79,7 +79,7 @@ void Compiler::operator()(FunctionStmt& s) {
   const uint32_t first = top_;
   for (Expr* decorator : s.decorators) on_top(*decorator);
   Compiler inner(unit_, scope_of(s.mark), this, s.name.text, s.span);
-  const Value code = inner.compile_function(s.parameters, s.body, s.is_generator);
+  const Value code = inner.compile_function(s);
   uint32_t reg = take_temporary(span);
   make_function(s.parameters, s.returns, code, reg, span, true);
   for (size_t i = s.decorators.size(); i-- > 0;) {

@@ -84,6 +84,7 @@ uint32_t Compiler::value(Expr& e, int want) {
     case ExprKind::kComprehension: return comprehension(as<Comprehension>(e), want);
     case ExprKind::kYield: return yield(as<Yield>(e), want);
     case ExprKind::kYieldFrom: return yield_from(as<YieldFrom>(e), want);
+    case ExprKind::kAwait: return await(as<Await>(e), want);
   }
   __builtin_unreachable();
 }
@@ -389,12 +390,37 @@ uint32_t Compiler::yield(Yield& e, int want) {
 uint32_t Compiler::yield_from(YieldFrom& e, int want) {
   const uint32_t mark = top_;
   const uint32_t iterator = on_top(*e.value);
-  emit(Op::Intrinsic, iterator, iterator, static_cast<uint32_t>(IntrinsicId::Iter), e.value->span);
-  emit(Op::LoadNone, take_temporary(e.span), 0, 0, e.span);
+  intrinsic(IntrinsicId::DelegateIter, iterator, e.span);
   top_ = mark;
   const uint32_t to = result(want, e.span);
-  emit(Op::YieldFrom, iterator, to, 0, e.span);
+  delegate(iterator, to, e.span);
   return to;
+}
+
+uint32_t Compiler::await(Await& e, int want) {
+  const uint32_t mark = top_;
+  const uint32_t iterator = on_top(*e.value);
+  intrinsic(IntrinsicId::Awaitable, iterator, e.span);
+  top_ = mark;
+  const uint32_t to = result(want, e.span);
+  delegate(iterator, to, e.span);
+  return to;
+}
+
+void Compiler::delegate(uint32_t iterator, uint32_t to, Span span) {
+  const uint32_t above = top_;
+  top_ = iterator;
+  take_temporary(span);
+  emit(Op::LoadNone, take_temporary(span), 0, 0, span);
+  emit(Op::YieldFrom, iterator, to, 0, span);
+  top_ = above;
+}
+
+// R[reg], the top temporary, becomes the result of awaiting it.
+void Compiler::await_on_top(uint32_t reg, IntrinsicId awaitable, Span span) {
+  intrinsic(awaitable, reg, span);
+  top_ = reg + 1;
+  delegate(reg, reg, span);
 }
 
 uint32_t Compiler::lambda(Lambda& e, int want) {
@@ -414,7 +440,8 @@ uint32_t Compiler::generator_expression(Comprehension& e, int want) {
   make_function({}, nullptr, code, reg, e.span, false);
   Expr& iterable = *e.clauses[0].iterable;
   const uint32_t argument = on_top(iterable);
-  emit(Op::Intrinsic, argument, argument, static_cast<uint32_t>(IntrinsicId::Iter), e.span);
+  const IntrinsicId iter = e.clauses[0].is_async ? IntrinsicId::AsyncIter : IntrinsicId::Iter;
+  emit(Op::Intrinsic, argument, argument, static_cast<uint32_t>(iter), e.span);
   top_ = mark;
   const uint32_t to = result(want, e.span);
   emit(Op::Call, reg, 1, to, e.span);
@@ -429,7 +456,9 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t mark = top_;
   const uint32_t work = workplace(want, e.span);
   const uint32_t state = top_;
-  iterate(*e.clauses[0].iterable, state, e.clauses[0].iterable->span);
+  const Span first_span = e.clauses[0].iterable->span;
+  if (e.clauses[0].is_async) async_iterate(*e.clauses[0].iterable, state, first_span);
+  else iterate(*e.clauses[0].iterable, state, first_span);
   emit(e.result == K::kList  ? Op::BuildList
        : e.result == K::kSet ? Op::BuildSet
                              : Op::BuildDict,
@@ -461,8 +490,13 @@ void Compiler::comprehension_loops(Comprehension& e, size_t clause_index, uint32
   const int direct = loop_target(*clause.target);
   const uint32_t item = direct >= 0 ? static_cast<uint32_t>(direct) : take_temporary(e.span);
   const Assigned before = assigned_;
-  jump(next, clause.iterable->span);
-  bind(body);
+  if (clause.is_async) {
+    bind(next);
+    async_next(state, item, body, clause.iterable->span);
+  } else {
+    jump(next, clause.iterable->span);
+    bind(body);
+  }
   if (direct >= 0) assigned_.set(item);
   else store(*clause.target, item);
   const uint32_t mark = direct >= 0 ? top_ : item;
@@ -470,7 +504,9 @@ void Compiler::comprehension_loops(Comprehension& e, size_t clause_index, uint32
   for (Expr* c : clause.conditions) condition(*c, false, next);
   if (clause_index + 1 < e.clauses.size()) {
     const uint32_t inner_state = top_;
-    iterate(*e.clauses[clause_index + 1].iterable, inner_state, e.clauses[clause_index + 1].iterable->span);
+    ForClause& inner = e.clauses[clause_index + 1];
+    if (inner.is_async) async_iterate(*inner.iterable, inner_state, inner.iterable->span);
+    else iterate(*inner.iterable, inner_state, inner.iterable->span);
     comprehension_loops(e, clause_index + 1, inner_state, target);
   } else if (e.result == K::kGenerator) {
     const uint32_t reg = value(*e.element);
@@ -482,8 +518,13 @@ void Compiler::comprehension_loops(Comprehension& e, size_t clause_index, uint32
     emit(e.result == K::kSet ? Op::SetAdd : Op::ListAppend, target, value(*e.element), 0, e.element->span);
   }
   top_ = mark;
-  bind(next);
-  branch(Op::ForNext, state, item, body, clause.iterable->span);
+  if (clause.is_async) {
+    jump(next, clause.iterable->span);
+    bind(body);  // the end
+  } else {
+    bind(next);
+    branch(Op::ForNext, state, item, body, clause.iterable->span);
+  }
   assigned_ = before;
 }
 

@@ -299,6 +299,7 @@ void Compiler::operator()(WhileStmt& s) {
 
 void Compiler::operator()(ForStmt& s) {
   check_block_depth(s.span);
+  if (s.is_async) return async_for(s);
   const uint32_t state = top_;
   iterate(*s.iterable, state, s.span);
   const int direct = loop_target(*s.target);
@@ -320,6 +321,73 @@ void Compiler::operator()(ForStmt& s) {
   unwinds_.pop_back();
   bind(next);
   branch(Op::ForNext, state, item, body, s.span);
+  top_ = state;
+  assigned_ = before;
+  block(s.else_body);
+  assigned_ = before;
+  bind(end);
+}
+
+// R[state], and the two registers behind it as in other loops, is the asynchronous iterator.
+void Compiler::async_iterate(Expr& iterable, uint32_t state, Span span) {
+  value(iterable, kOnTop);
+  intrinsic(IntrinsicId::AsyncIter, state, span);
+  top_ = state + 1;
+  clear_from(take_temporary(span), 2, span);
+  take_temporary(span);
+}
+
+// R[item] = the next item, awaited. At the end R[state] is emptied, and it goes to `end`.
+void Compiler::async_next(uint32_t state, uint32_t item, Label& end, Span span) {
+  const uint32_t mark = top_;
+  push_protected(Unwind::Kind::Try);
+  const uint32_t next = copy(state, span);
+  intrinsic(IntrinsicId::AsyncNext, next, span);
+  delegate(next, item, span);
+  close_range(unwinds_.back());
+  const Unwind kept = std::move(unwinds_.back());
+  unwinds_.pop_back();
+  Label more;
+  jump(more, span);
+  unwinds_.push_back(kept);
+  top_ = mark;
+  pop_protected(here(), mark);
+  take_temporary(span);  // the exception
+  intrinsic(IntrinsicId::IsStopAsyncIteration, copy(mark, span), span);
+  Label stopped;
+  test(Op::JumpIf, mark + 1, 0, true, stopped, span);
+  emit(Op::Reraise, mark, 0, 0, span);
+  bind(stopped);
+  end_handler(mark, span);
+  clear_from(state, 1, span);
+  jump(end, span);
+  bind(more);
+  top_ = mark;
+}
+
+void Compiler::async_for(ForStmt& s) {
+  const uint32_t state = top_;
+  const Span span = s.iterable->span;
+  async_iterate(*s.iterable, state, span);
+  const int direct = loop_target(*s.target);
+  const uint32_t item = direct >= 0 ? static_cast<uint32_t>(direct) : take_temporary(s.span);
+  Label next, exhausted, end;
+  const Assigned before = assigned_;
+  bind(next);
+  async_next(state, item, exhausted, span);
+  if (direct >= 0) store_variable(as<Name>(*s.target).name, item, s.target->span);
+  else store(*s.target, item);
+  top_ = state + 3;
+  Unwind loop{Unwind::Kind::Loop};
+  loop.reg = state;
+  loop.has_state = true;
+  loop.break_label = &end;
+  loop.continue_label = &next;
+  unwinds_.push_back(std::move(loop));
+  block(s.body);
+  unwinds_.pop_back();
+  jump(next, s.span);
+  bind(exhausted);
   top_ = state;
   assigned_ = before;
   block(s.else_body);

@@ -78,7 +78,7 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
       delete_variable(u.name, span);
       return;
     }
-    case Unwind::Kind::With: return call_exit(u.reg, span);
+    case Unwind::Kind::With: return call_exit(u.reg, u.is_async, span);
   }
 }
 
@@ -308,11 +308,12 @@ void Compiler::named_body(ExceptHandler& handler, uint32_t target) {
 
 void Compiler::operator()(WithStmt& s) { with_items(s, 0); }
 
-// __exit__(None, None, None); R[exit] stays.
-void Compiler::call_exit(uint32_t exit, Span span) {
+// __exit__(None, None, None), or __aexit__ and its await; R[exit] stays.
+void Compiler::call_exit(uint32_t exit, bool is_async, Span span) {
   const uint32_t callee = copy(exit, span);
   for (int i = 0; i < 3; ++i) emit(Op::LoadNone, take_temporary(span), 0, 0, span);
   emit(Op::Call, callee, 3, callee, span);
+  if (is_async) await_on_top(callee, IntrinsicId::AwaitableExit, span);
   clear_from(callee, 1, span);
   top_ = callee;
 }
@@ -323,11 +324,13 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   WithItem& item = s.items[index];
   const Span span = s.span;  // the statement's, as CPython marks it
   const uint32_t exit = on_top(*item.context);
-  emit(Op::WithSetup, exit, 0, 0, span);
+  emit(Op::WithSetup, exit, s.is_async ? 1 : 0, 0, span);
   const uint32_t target = take_temporary(span);
   emit(Op::Call, target, 0, target, span);
+  if (s.is_async) await_on_top(target, IntrinsicId::AwaitableEnter, span);
   push_protected(Unwind::Kind::With);
   unwinds_.back().reg = exit;
+  unwinds_.back().is_async = s.is_async;
   if (item.target != nullptr) store(*item.target, target);
   else clear_from(target, 1, span);
   top_ = target;
@@ -338,7 +341,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   unwinds_.pop_back();
   Label end;
   if (reachable()) {
-    call_exit(exit, span);
+    call_exit(exit, s.is_async, span);
     jump(end, span);
   }
   // The exception is in `target`; a true answer of __exit__ ends it.
@@ -350,6 +353,10 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   for (int i = 0; i < 3; ++i) take_temporary(span);
   emit(Op::ExitArguments, callee + 1, target, 0, span);
   emit(Op::Call, callee, 3, callee, span);
+  if (s.is_async) {
+    top_ = callee + 1;
+    await_on_top(callee, IntrinsicId::AwaitableExit, span);
+  }
   Label swallowed;
   test(Op::JumpIf, callee, 0, true, swallowed, span);
   emit(Op::Reraise, target, 0, 0, span);

@@ -41,7 +41,7 @@ class Compiler : Emitter {
   Compiler(CompileUnit& unit, Scope& scope, Compiler* outer, std::string_view name, Span span);
 
   Value compile_module();
-  Value compile_function(ast::Parameters parameters, ast::Block body, bool generator);
+  Value compile_function(ast::FunctionStmt& s);
   Value compile_lambda(ast::Lambda& node);
   Value compile_generator(ast::Comprehension& node);
   Value compile_class(ast::ClassStmt& node);
@@ -123,6 +123,10 @@ class Compiler : Emitter {
   uint32_t slice_bounds(ast::Slice& e);
   uint32_t yield(ast::Yield& e, int want);
   uint32_t yield_from(ast::YieldFrom& e, int want);
+  uint32_t await(ast::Await& e, int want);
+  // Awaits the iterator in R[iterator], the top temporary, and leaves its result in R[to].
+  void delegate(uint32_t iterator, uint32_t to, Span span);
+  void await_on_top(uint32_t reg, IntrinsicId awaitable, Span span);
   uint32_t comprehension(ast::Comprehension& e, int want);
   uint32_t generator_expression(ast::Comprehension& e, int want);
   void comprehension_loops(ast::Comprehension& e, size_t clause, uint32_t state, uint32_t target);
@@ -173,6 +177,9 @@ class Compiler : Emitter {
                 ast::Block else_body, bool is_statement);
   void iterate(ast::Expr& iterable, uint32_t state, Span span);
   int loop_target(ast::Expr& target);
+  void async_for(ast::ForStmt& s);
+  void async_iterate(ast::Expr& iterable, uint32_t state, Span span);
+  void async_next(uint32_t state, uint32_t item, Label& end, Span span);
   void if_arm(ast::IfArm& arm, Label& end, bool last, Assigned& joined);
   void decorate(ast::ExprList decorators, const std::function<void(uint32_t)>& make, std::string_view name, Span span);
   void make_function(ast::Parameters parameters, ast::Expr* returns, const Value& code, uint32_t to, Span span,
@@ -190,6 +197,7 @@ class Compiler : Emitter {
     Label* break_label = nullptr;  // Loop
     Label* continue_label = nullptr;
     bool has_state = false;     // Loop: a for, whose state goes at `break`
+    bool is_async = false;      // With
     ast::Block finally_body{};  // Finally
     std::string_view name{};    // Named: `except E as name`
     Span span{};
@@ -205,7 +213,7 @@ class Compiler : Emitter {
   // Emits what leaving the blocks above `depth` takes, from the inside out.
   void leave_to(size_t depth, bool by_return, Span span);
   void leave_one(const Unwind& u, bool by_return, Span span);
-  void call_exit(uint32_t exit, Span span);
+  void call_exit(uint32_t exit, bool is_async, Span span);
   uint32_t enclosing_handler() const;
   void begin_handler(uint32_t target, Span span);
   void end_handler(uint32_t target, Span span);

@@ -264,6 +264,7 @@ class NameCollector {
   }
   void operator()(Yield& e) { optional(e.value); }
   void operator()(YieldFrom& e) { expression(e.value); }
+  void operator()(Await& e) { expression(e.value); }
 
   // --- patterns
   void operator()(ValuePattern& p) { expression(p.value); }

@@ -15,6 +15,7 @@
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_types.h"
 #include "lang/objects/function.h"
+#include "lang/objects/coroutine.h"
 #include "lang/objects/generator.h"
 #include "lang/objects/module.h"
 #include "lang/vm/frame_object.h"
@@ -100,6 +101,7 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   finish_core_types(*this);
   make_function_types(*this);
   make_generator_type(*this);
+  make_coroutine_types(*this);
   make_exception_types(*this);
   make_frame_type(*this);
   make_value_types(*this);
@@ -191,6 +193,28 @@ uint32_t failed_at(const Source& source, const Value& exception) {
   return entry->code->places[entry->word].span.begin;
 }
 
+// Runs a block that awaits, in the event loop that asyncio keeps for such blocks. An exception's traceback begins with the block.
+Value run_awaiting(Interpreter& in, const Source& source, const Value& coroutine) {
+  try {
+    return call_method(in, Value(in.import("asyncio.runners")), intern(in, "_run_block"), {coroutine});
+  } catch (const Thrown& thrown) {
+    const Value& first = as_exception(thrown.exception)->traceback;
+    for (Value entry = first; entry.is_object(); entry = static_cast<Traceback*>(entry.as_object())->next) {
+      if (static_cast<Traceback*>(entry.as_object())->code->source.get() != &source) continue;
+      as_exception(thrown.exception)->traceback = entry;
+      break;
+    }
+    throw;
+  }
+}
+
+Value run_block(Interpreter& in, const Source& source) {
+  const Value code = compile_source(in, source.shared_from_this(), CompileMode::Interactive, true);
+  Value answer = run_code(in, code, in.main_module()->dict);
+  const bool awaits = (static_cast<Code*>(code.as_object())->code_flags & kCoroutine) != 0;
+  return awaits ? run_awaiting(in, source, answer) : answer;
+}
+
 }  // namespace
 
 Value Interpreter::run_interactive(const Source& source) {
@@ -200,7 +224,7 @@ Value Interpreter::run_interactive(const Source& source) {
   try {
     const Value value = as_thrown(*this, [&] {
       state_->result = Value();
-      run_code(*this, compile_source(*this, source.shared_from_this(), CompileMode::Interactive), main_module()->dict);
+      run_block(*this, source);
       return std::exchange(state_->result, Value());
     });
     remember(kEndOfText);

@@ -36,6 +36,7 @@ struct BuiltinTypes {
   Type *dict_keys, *dict_values, *dict_items, *complex;
   Type *list_iterator, *tuple_iterator, *str_iterator, *range_iterator, *set_iterator, *dict_key_iterator,
       *dict_value_iterator, *dict_item_iterator, *callable_iterator, *list_reverse_iterator;
+  Type *coroutine, *coroutine_wrapper, *async_generator, *async_generator_send, *async_generator_throw, *anext_awaitable;
   Type *enumerate, *zip, *map, *filter, *reversed;
   Type* errors[kErrorKinds];  // by ErrorKind; null until error_type() makes it
 };
@@ -52,6 +53,7 @@ struct Limits {
   uint64_t output_bytes = 0;
   bool files = false, environment = false, clock = false, imports_of_files = false, processes = false, entropy = false;
   bool code = false;       // eval, exec, compile: programs that are made while the program runs
+  bool network = false;    // sockets
   std::string files_root;  // with `files`: what is not below it is not there; empty: no root
 };
 

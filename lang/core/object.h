@@ -28,6 +28,8 @@ enum class ObjectKind : uint8_t {
   Cell,
   Code,
   Generator,
+  Coroutine,       // of an `async def`; laid out as a Generator
+  AsyncGenerator,  // likewise
   Iterator,  // all native iterators
   Exception,
   Type,

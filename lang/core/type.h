@@ -77,6 +77,8 @@ struct TypeSlots {
   Value (*iter)(Interpreter& in, const Value& self) = nullptr;
   // False: exhausted. No StopIteration is made on this path.
   bool (*next)(Interpreter& in, const Value& self, Value& out) = nullptr;
+  // send() of an iterator that ends with a value, for `yield from` and `await`. False: it has ended, and `out` is its value.
+  bool (*resume)(Interpreter& in, const Value& self, const Value& sent, Value& out) = nullptr;
 
   Value (*call)(Interpreter& in, const Value& self, const Args& args) = nullptr;
   // Instead of the generic look-up (attribute.cpp); answers Undefined where there is no such attribute.

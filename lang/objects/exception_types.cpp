@@ -125,11 +125,17 @@ Type* os_error_class(Interpreter& in, int64_t number) {
     case 3: return error_type(in, ErrorKind::ProcessLookupError);
     case 4: return error_type(in, ErrorKind::InterruptedError);
     case 10: return error_type(in, ErrorKind::ChildProcessError);
-    case 11: return error_type(in, ErrorKind::BlockingIOError);
+    case 11:
+    case 114:
+    case 115: return error_type(in, ErrorKind::BlockingIOError);
     case 17: return error_type(in, ErrorKind::FileExistsError);
     case 20: return error_type(in, ErrorKind::NotADirectoryError);
     case 21: return error_type(in, ErrorKind::IsADirectoryError);
     case 32: return error_type(in, ErrorKind::BrokenPipeError);
+    case 103: return error_type(in, ErrorKind::ConnectionAbortedError);
+    case 104: return error_type(in, ErrorKind::ConnectionResetError);
+    case 108: return error_type(in, ErrorKind::BrokenPipeError);
+    case 111: return error_type(in, ErrorKind::ConnectionRefusedError);
     case 110: return error_type(in, ErrorKind::TimeoutError);
     default: return error_type(in, ErrorKind::OSError);
   }

@@ -425,6 +425,15 @@ Dict* builtins_for(Interpreter& in, Dict* globals) {
   return found;
 }
 
+Value copy_code(Interpreter& in, const Code* code) {
+  Code* const copy = new_code(in);
+  const Value owner = Value::adopt(copy);
+  const Object head = *copy;
+  *copy = *code;
+  static_cast<Object&>(*copy) = head;
+  return owner;
+}
+
 Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins) {
   Function* const f = make_object<Function>(in, in.types.function);
   Value made = Value::adopt(f);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "lang/core/bind.h"
 #include "lang/objects/exception.h"
@@ -18,17 +19,54 @@
 
 namespace tessera::lang {
 
+namespace {
+
+// The functions that called, from the inside out: what a coroutine's cr_origin tells.
+Value origin_of_call(Interpreter& in) {
+  std::vector<Value> rows;
+  const Frame* frame = in.vm().top();
+  for (uint32_t left = in.shared->origin_depth; left != 0 && frame != nullptr; --left, frame = calling_frame(*frame)) {
+    const auto word = static_cast<size_t>(frame->pc - frame->code->words.data()) - 1;
+    const Source& source = *frame->code->source;
+    const Value line = Value::integer(source.line_number(frame->code->places[word].span.begin));
+    rows.push_back(make_tuple(in, {make_str_lossy(in, source.name()), line, Value(frame->code->name)}));
+  }
+  return make_tuple(in, rows.data(), rows.size());
+}
+
+Generator* new_generator(Interpreter& in, const Code* code) {
+  const size_t extra = code->registers * sizeof(Value);
+  if (code->code_flags & kCoroutine) {
+    if (in.shared->origin_depth == 0) return make_object<Coroutine>(in, in.types.coroutine, extra);
+    Value origin = origin_of_call(in);
+    Coroutine* const made = make_object<Coroutine>(in, in.types.coroutine, extra);
+    made->origin = std::move(origin);
+    return made;
+  }
+  if (code->code_flags & kAsyncGenerator) return make_object<AsyncGenerator>(in, in.types.async_generator, extra);
+  return make_object<Generator>(in, in.types.generator, extra);
+}
+
+}  // namespace
+
+const char* generator_word(const Generator* generator) noexcept {
+  if (generator->kind == ObjectKind::Coroutine) return "coroutine";
+  return generator->kind == ObjectKind::AsyncGenerator ? "async generator" : "generator";
+}
+
 Value make_generator(Interpreter& in, Function* function, Value* arguments) {
   Code* const code = function->code;
-  Generator* const generator = make_object<Generator>(in, in.types.generator);
+  Generator* const generator = new_generator(in, code);
   const Value owner = Value::adopt(generator);
   generator->flags |= kFinalized;  // nothing to close as long as it is not suspended
   generator->function = Value(function);
+  generator->code = Value(static_cast<Object*>(code));
+  generator->registers = code->registers;
   generator->name = function->name;
   generator->qualname = function->qualname;
   ++generator->name->refcount;
   ++generator->qualname->refcount;
-  Value* const registers = static_cast<Value*>(in.allocate(code->registers * sizeof(Value)));
+  auto* const registers = reinterpret_cast<Value*>(reinterpret_cast<char*>(generator) + generator->type->instance_size);
   for (uint32_t i = 0; i < code->registers; ++i) {
     const bool given = i < code->near_parameters || i >= kFirstFar;
     new (registers + i) Value(given ? std::move(arguments[i]) : Value());
@@ -39,10 +77,12 @@ Value make_generator(Interpreter& in, Function* function, Value* arguments) {
   frame.code = code;
   frame.function = function;
   frame.generator = generator;
+  // A coroutine that is dropped before it has run warns.
+  if (generator->kind == ObjectKind::Coroutine) generator->flags &= static_cast<uint8_t>(~kFinalized);
   return owner;
 }
 
-void generator_finish(Interpreter& in, Generator* generator) noexcept {
+void generator_finish(Interpreter&, Generator* generator) noexcept {
   generator->state = Generator::State::Finished;
   generator->flags |= kFinalized;
   Frame& frame = generator->frame;
@@ -51,13 +91,40 @@ void generator_finish(Interpreter& in, Generator* generator) noexcept {
   frame.registers = nullptr;
   frame.function = nullptr;
   if (registers == nullptr) return;
-  for (uint32_t i = 0; i < frame.code->registers; ++i) registers[i] = Value();
-  in.deallocate(registers, frame.code->registers * sizeof(Value));
+  for (uint32_t i = 0; i < generator->registers; ++i) registers[i] = Value();
 }
 
+namespace {
+
+bool finished(const Generator* generator) { return generator->state == Generator::State::Finished; }
+
+void check_not_running(const Generator* generator) {
+  if (generator->state != Generator::State::Running) return;
+  throw_error(ErrorKind::ValueError, "%s already executing", generator_word(generator));
+}
+
+// The next resumption would have nothing to run. A coroutine must not be awaited twice.
+bool check_finished(const Generator* generator) {
+  if (!finished(generator)) return false;
+  if (generator->kind == ObjectKind::Coroutine) {
+    throw Error(ErrorKind::RuntimeError, "cannot reuse already awaited coroutine");
+  }
+  return true;
+}
+
+void check_sendable(const Generator* generator, const Value& sent) {
+  if (generator->state == Generator::State::Suspended || sent.is_none()) return;
+  throw_error(ErrorKind::TypeError, "can't send non-None value to a just-started %s", generator_word(generator));
+}
+
+}  // namespace
+
 Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, uint32_t result) {
-  if (generator->state == Generator::State::Running) throw Error(ErrorKind::ValueError, "generator already executing");
-  if (depth_ >= depth_limit_) throw_too_deep(nullptr, 0);
+  check_not_running(generator);
+  if (depth_ >= depth_limit_) {
+    generator_finish(in_, generator);  // as CPython does, which fails in the frame that it has entered
+    throw_too_deep(nullptr, 0);
+  }
   Frame* const frame = &generator->frame;
   if (generator->state == Generator::State::Suspended) frame->registers[generator->send_register] = Value::none();
   generator->state = Generator::State::Running;
@@ -71,20 +138,26 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
   return frame;
 }
 
+// With a frame that another one delegates to, that one is suspended at its YieldFrom, and so on outwards.
 Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out) {
-  Generator* const generator = frame->generator;
-  generator->state = Generator::State::Suspended;
-  generator->flags &= static_cast<uint8_t>(~kFinalized);
-  generator->send_register = static_cast<uint8_t>(send_register);
-  generator->delegating = op_of(*frame->pc) == Op::YieldFrom && a_of(*frame->pc) + 1 == send_register;
-  Frame* const caller = frame->caller;
-  top_ = caller;
-  --depth_;
-  if (frame->kind != FrameKind::ForNext &&
-      (frame->kind != FrameKind::Watched || watched(*frame)->frame_kind != FrameKind::ForNext)) {
+  const auto kind_of = [this](Frame* f) { return f->kind == FrameKind::Watched ? watched(*f)->frame_kind : f->kind; };
+  for (;;) {
+    Generator* const generator = frame->generator;
+    generator->state = Generator::State::Suspended;
+    generator->flags &= static_cast<uint8_t>(~kFinalized);
+    generator->send_register = static_cast<uint8_t>(send_register);
+    generator->delegating = op_of(*frame->pc) == Op::YieldFrom && a_of(*frame->pc) + 1 == send_register;
+    top_ = frame->caller;
+    --depth_;
+    if (kind_of(frame) != FrameKind::Delegate) break;
+    frame = top_;
+    send_register = a_of(*--frame->pc) + 1;
+  }
+  if (kind_of(frame) != FrameKind::ForNext) {
     out = take ? std::move(item) : item;
     return nullptr;
   }
+  Frame* const caller = top_;
   if (take) {
     caller->registers[frame->result] = std::move(item);
   } else {
@@ -94,24 +167,94 @@ Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, u
   return caller;
 }
 
-Value VirtualMachine::run_generator(Generator* generator, const Value* exception) {
-  check_native_stack();
-  Frame* const frame = resume_generator(generator, FrameKind::Entry, 0);
-  if (exception != nullptr) {
-    if (frame->pc == frame->code->words.data()) ++frame->pc;  // not begun: the error is at the def's first word
-    if (frame->handled != kNoRegister) set_context(in_, as_exception(*exception));
-    if (!unwind(frame, *exception, true)) throw Thrown(std::move(pending_));
+Frame* VirtualMachine::yield_from(Frame* frame, Word w, Value& out) {
+  Value* const state = frame->registers + a_of(w);
+  if (is_delegable(state[0]) && !check_finished(as_generator(state[0]))) {
+    Generator* const inner = as_generator(state[0]);
+    check_sendable(inner, state[1]);
+    const bool begun = inner->state == Generator::State::Suspended;
+    Frame* const next = resume_generator(inner, FrameKind::Delegate, 0);
+    if (begun) next->registers[inner->send_register] = std::move(state[1]);
+    state[1] = Value();
+    return next;
   }
+  const Value iterator = state[0];
+  const Value sent = std::move(state[1]);
+  Value item;
+  if (iterator_resume(in_, iterator, sent, item)) {
+    // The item is handed on, and the next resumption is at this word again.
+    --frame->pc;
+    return suspend_generator(frame, item, true, a_of(w) + 1, out);
+  }
+  state[0] = Value();
+  state[1] = Value();
+  frame->registers[b_of(w)] = item.is_undefined() ? Value::none() : std::move(item);
+  return frame;
+}
+
+Value VirtualMachine::run_generator(Generator* generator, Value sent) {
+  check_native_stack();
+  const bool begun = generator->state == Generator::State::Suspended;
+  Frame* const frame = resume_generator(generator, FrameKind::Entry, 0);
+  if (begun) frame->registers[generator->send_register] = std::move(sent);
   return run(frame);
 }
 
-namespace {
-
-bool finished(Generator* generator) { return generator->state == Generator::State::Finished; }
-
-void check_not_running(Generator* generator) {
-  if (generator->state == Generator::State::Running) throw Error(ErrorKind::ValueError, "generator already executing");
+// Enters the frames that `frame`, the running one, delegates to, and has an iterator of another kind at their end hear of the
+// exception first. The result is the frame that goes on: by raising `exception`, which may be another by then, unless it is
+// Undefined; `suspended`: by handing `item` on.
+Frame* VirtualMachine::innermost_delegate(Frame* frame, Value& exception, bool close_on_exit, Value& item,
+                                          bool& suspended) {
+  const bool closes = close_on_exit && is_error(in_, exception, ErrorKind::GeneratorExit);
+  while (frame->generator->delegating) {
+    frame->generator->delegating = false;
+    Value* const state = frame->registers + a_of(*frame->pc++);
+    try {
+      const Value inner = state[0];
+      if (closes) {
+        iterator_close(in_, inner);
+      } else if (is_delegable(inner) && !finished(as_generator(inner))) {
+        frame = resume_generator(as_generator(inner), FrameKind::Delegate, 0);
+        continue;
+      } else if (iterator_throw(in_, inner, exception, item)) {
+        suspended = true;
+      } else {
+        const Word w = frame->pc[-1];
+        state[0] = Value();
+        state[1] = Value();
+        frame->registers[b_of(w)] = item.is_undefined() ? Value::none() : std::move(item);
+        exception = Value();
+      }
+    } catch (const std::exception&) {
+      exception = current_native_exception(in_);
+    }
+    break;
+  }
+  return frame;
 }
+
+Value VirtualMachine::throw_into_generator(Generator* generator, Value exception, bool close_on_exit) {
+  check_native_stack();
+  Frame* const entry = resume_generator(generator, FrameKind::Entry, 0);
+  Value item, out;
+  bool suspended = false;
+  Frame* const frame = innermost_delegate(entry, exception, close_on_exit, item, suspended);
+  if (suspended) {
+    const Word w = *--frame->pc;
+    suspend_generator(frame, item, true, a_of(w) + 1, out);
+    return out;
+  }
+  if (!exception.is_undefined()) {
+    if (frame->pc == frame->code->words.data()) ++frame->pc;  // not begun: the error is at the def's first word
+    const Frame* handling = frame;
+    while (handling != entry && handling->handled == kNoRegister) handling = handling->caller;
+    if (handling->handled != kNoRegister) set_context(in_, as_exception(exception));
+    if (!unwind(entry, std::move(exception), true)) throw Thrown(std::move(pending_));
+  }
+  return run(entry);
+}
+
+namespace {
 
 // StopIteration's value, where the exception in flight is one; else it flies on.
 Value stop_value(Interpreter& in) {
@@ -130,112 +273,73 @@ bool call_or_result(Interpreter& in, const Value& method, std::initializer_list<
   }
 }
 
-[[noreturn]] void throw_stop(Interpreter& in, const Value& value) {
+}  // namespace
+
+void throw_stop(Interpreter& in, const Value& value) {
   if (value.is_none() || value.is_undefined()) {
     throw Thrown(make_exception(in, error_type(in, ErrorKind::StopIteration), in.shared->empty_tuple));
   }
   throw Error(ErrorKind::StopIteration, value);
 }
 
-// The iterator that a suspended `yield from` stands at, or Undefined.
-Value delegate_of(Generator* generator) {
+Value delegate_of(const Generator* generator) {
   if (generator->state != Generator::State::Suspended || !generator->delegating) return Value();
   return generator->frame.registers[generator->send_register - 1];
 }
 
-// close() of whatever iterator.
-void close_delegate(Interpreter& in, const Value& iterator) {
-  if (iterator.as_object()->kind == ObjectKind::Generator) {
-    generator_close(in, static_cast<Generator*>(iterator.as_object()));
-    return;
+bool iterator_resume(Interpreter& in, const Value& iterator, const Value& sent, Value& out) {
+  if (is_delegable(iterator)) return generator_resume(in, as_generator(iterator), sent, out);
+  if (iterator.is_object()) {
+    const TypeSlots& slots = iterator.as_object()->type->slots;
+    if (slots.resume != nullptr) return slots.resume(in, iterator, sent, out);
+    if (sent.is_none() && iterator.as_object()->kind != ObjectKind::Instance) {
+      clear_stop_value(in);
+      if (next(in, iterator, out)) return true;
+      out = take_stop_value(in, iterator);
+      if (out.is_undefined()) out = Value::none();
+      return false;
+    }
   }
+  if (!sent.is_none()) return call_or_result(in, get_attr(in, iterator, in.names->send), {sent}, out);
+  return call_or_result(in, get_attr(in, iterator, in.names->next), {}, out);
+}
+
+bool iterator_throw(Interpreter& in, const Value& iterator, const Value& exception, Value& out) {
+  if (is_delegable(iterator)) return generator_throw(in, as_generator(iterator), exception, out);
+  const Value method = find_attr(in, iterator, in.names->throw_);
+  if (method.is_undefined()) throw Thrown(exception);
+  return call_or_result(in, method, {exception}, out);
+}
+
+void iterator_close(Interpreter& in, const Value& iterator) {
+  if (is_delegable(iterator)) return generator_close(in, as_generator(iterator));
   const Value close = find_attr(in, iterator, in.names->close);
   if (!close.is_undefined()) call(in, close);
 }
 
-// throw() goes to the delegate first. True: `out` is its next item. False: it has ended with `out`, or must be raised here.
-enum class Delegated { Item, Ended, RaiseHere };
-Delegated throw_to_delegate(Interpreter& in, const Value& iterator, const Value& exception, Value& out) {
-  if (is_error(in, exception, ErrorKind::GeneratorExit)) {
-    close_delegate(in, iterator);
-    return Delegated::RaiseHere;
-  }
-  if (iterator.as_object()->kind == ObjectKind::Generator) {
-    return generator_throw(in, static_cast<Generator*>(iterator.as_object()), exception, out) ? Delegated::Item
-                                                                                              : Delegated::Ended;
-  }
-  const Value method = find_attr(in, iterator, in.names->throw_);
-  if (method.is_undefined()) return Delegated::RaiseHere;
-  return call_or_result(in, method, {exception}, out) ? Delegated::Item : Delegated::Ended;
-}
-
-}  // namespace
-
 bool generator_resume(Interpreter& in, Generator* generator, Value sent, Value& out) {
   check_not_running(generator);
-  if (finished(generator)) {
+  if (check_finished(generator)) {
     out = Value::none();
     return false;
   }
   const Value keep(generator);
-  const bool begun = generator->state == Generator::State::Suspended;
-  if (!begun && !sent.is_none()) {
-    throw Error(ErrorKind::TypeError, "can't send non-None value to a just-started generator");
-  }
-  if (begun && !sent.is_none()) {
-    out = in.vm().run_generator_sending(generator, std::move(sent));
-  } else {
-    out = in.vm().run_generator(generator, nullptr);
-  }
+  check_sendable(generator, sent);
+  out = in.vm().run_generator(generator, std::move(sent));
   return !finished(generator);
 }
 
-Value VirtualMachine::run_generator_sending(Generator* generator, Value sent) {
-  check_native_stack();
-  Frame* const frame = resume_generator(generator, FrameKind::Entry, 0);
-  frame->registers[generator->send_register] = std::move(sent);
-  return run(frame);
-}
-
-bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out) {
+bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out, bool close_on_exit) {
   check_not_running(generator);
-  if (finished(generator)) throw Thrown(exception);
+  if (check_finished(generator)) throw Thrown(exception);
   const Value keep(generator);
-  Value inner = exception;
-  const Value delegate = delegate_of(generator);
-  if (!delegate.is_undefined()) {
-    generator->state = Generator::State::Running;
-    try {
-      const Delegated what = throw_to_delegate(in, delegate, exception, out);
-      generator->state = Generator::State::Suspended;
-      if (what == Delegated::Item) return true;
-      ++generator->frame.pc;  // the `yield from` is over, one way or the other
-      Value* const state = generator->frame.registers + generator->send_register - 1;
-      const Word w = generator->frame.pc[-1];
-      generator->delegating = false;
-      if (what == Delegated::Ended) {
-        state[0] = Value();
-        state[1] = Value();
-        generator->frame.registers[b_of(w)] = out.is_undefined() ? Value::none() : std::move(out);
-        generator->send_register = static_cast<uint8_t>(b_of(w));
-        Value result = generator->frame.registers[b_of(w)];
-        out = in.vm().run_generator_sending(generator, std::move(result));
-        return !finished(generator);
-      }
-    } catch (const std::exception&) {
-      generator->state = Generator::State::Suspended;
-      if (generator->delegating) ++generator->frame.pc;
-      generator->delegating = false;
-      inner = current_native_exception(in);
-    }
-  }
-  out = in.vm().run_generator(generator, &inner);
+  out = in.vm().throw_into_generator(generator, exception, close_on_exit);
   return !finished(generator);
 }
 
 namespace {
 
-// GeneratorExit would find nobody who hears it: no try or with around the yield, nothing delegated to.
+// Nothing would see GeneratorExit: no try or with around the yield, nothing delegated to.
 bool can_just_stop(const Generator* generator) {
   if (generator->state == Generator::State::Created) return true;
   if (generator->state != Generator::State::Suspended || generator->delegating) return false;
@@ -249,6 +353,7 @@ bool can_just_stop(const Generator* generator) {
 
 void generator_close(Interpreter& in, Generator* generator) {
   check_not_running(generator);
+  const Value keep(generator);
   if (can_just_stop(generator)) generator_finish(in, generator);
   if (finished(generator)) return;
   const Value exit = make_exception(in, error_type(in, ErrorKind::GeneratorExit), in.shared->empty_tuple);
@@ -262,22 +367,18 @@ void generator_close(Interpreter& in, Generator* generator) {
       throw Thrown(exception);
     }
   }
-  if (yielded) throw Error(ErrorKind::RuntimeError, "generator ignored GeneratorExit");
+  if (yielded) throw_error(ErrorKind::RuntimeError, "%s ignored GeneratorExit", generator_word(generator));
 }
 
-bool next_or_result(Interpreter& in, const Value& iterator, Value& out) {
-  if (iterator.is_object() && iterator.as_object()->kind != ObjectKind::Instance) {
-    clear_stop_value(in);
-    if (next(in, iterator, out)) return true;
-    out = take_stop_value(in, iterator);
-    if (out.is_undefined()) out = Value::none();
-    return false;
+Value thrown_instance(Interpreter& in, const Args& args) {
+  Value exception = args[1];
+  if (!args[2].is_none() && exception.is_object() && exception.as_object()->kind == ObjectKind::Type &&
+      !is_exception(args[2])) {
+    exception = call(in, exception, {args[2]});
+  } else if (is_exception(args[2])) {
+    exception = args[2];
   }
-  return call_or_result(in, get_attr(in, iterator, in.names->next), {}, out);
-}
-
-bool send_or_result(Interpreter& in, const Value& iterator, const Value& sent, Value& out) {
-  return call_or_result(in, get_attr(in, iterator, in.names->send), {sent}, out);
+  return instantiate_exception(in, exception);
 }
 
 // --- the type
@@ -307,14 +408,7 @@ Value generator_next_method(Interpreter& in, const Args& args) {
 }
 
 Value generator_throw_method(Interpreter& in, const Args& args) {
-  Value exception = args[1];
-  if (!args[2].is_none() && exception.is_object() && exception.as_object()->kind == ObjectKind::Type &&
-      !is_exception(args[2])) {
-    exception = call(in, exception, {args[2]});
-  } else if (is_exception(args[2])) {
-    exception = args[2];
-  }
-  const Value instance = instantiate_exception(in, exception);
+  const Value instance = thrown_instance(in, args);
   Value out;
   if (generator_throw(in, self_of(args), instance, out)) return out;
   throw_stop(in, out);
@@ -332,14 +426,19 @@ void destroy_generator(Interpreter& in, Object* object) {
   generator_finish(in, generator);
   if (--generator->name->refcount == 0) destroy_object(generator->name);
   if (--generator->qualname->refcount == 0) destroy_object(generator->qualname);
-  free_object(in, generator);
+  const size_t extra = generator->registers * sizeof(Value);
+  if (generator->kind == ObjectKind::Coroutine) free_object(in, static_cast<Coroutine*>(generator), extra);
+  else if (generator->kind == ObjectKind::AsyncGenerator) free_object(in, static_cast<AsyncGenerator*>(generator), extra);
+  else free_object(in, generator, extra);
 }
 
 void traverse_generator(Object* object, Visitor& visitor) {
   const Generator* generator = static_cast<Generator*>(object);
   visitor(generator->function);
+  if (generator->kind == ObjectKind::Coroutine) visitor(static_cast<const Coroutine*>(generator)->origin);
+  if (generator->kind == ObjectKind::AsyncGenerator) visitor(static_cast<const AsyncGenerator*>(generator)->finalizer);
   if (generator->frame.registers == nullptr || generator->state == Generator::State::Running) return;
-  for (uint32_t i = 0; i < generator->frame.code->registers; ++i) visitor(generator->frame.registers[i]);
+  for (uint32_t i = 0; i < generator->registers; ++i) visitor(generator->frame.registers[i]);
 }
 
 void clear_generator(Interpreter& in, Object* object) {
@@ -352,7 +451,7 @@ Value generator_repr(Interpreter& in, const Value& self) {
   char address[32];
   std::snprintf(address, sizeof address, "%p", static_cast<void*>(self.as_object()));
   const Generator* generator = static_cast<Generator*>(self.as_object());
-  return make_str(in, "<generator object " + std::string(generator->qualname->view()) + " at " + address + ">");
+  return make_str(in, "<" + std::string(self.as_object()->type->name->view()) + " object " + std::string(generator->qualname->view()) + " at " + address + ">");
 }
 
 bool generator_next_slot(Interpreter& in, const Value& self, Value& out) {
@@ -361,7 +460,7 @@ bool generator_next_slot(Interpreter& in, const Value& self, Value& out) {
   return false;
 }
 
-// A suspended generator that nobody holds any more runs its finally blocks, as after close().
+// A suspended generator that is no longer referenced runs its finally blocks, as after close().
 Value generator_del(Interpreter& in, const Args& args) {
   Generator* const generator = self_of(args);
   if (generator->state == Generator::State::Suspended) generator_close(in, generator);
@@ -379,34 +478,59 @@ constexpr NativeDef kMethods[] = {
 
 void fill_generator(Interpreter& in, Type* type) {
   in.add_methods(type, kMethods, std::size(kMethods));
+  add_generator_properties(in, type, "gi_running", "gi_suspended", "gi_code", "gi_frame", "gi_yieldfrom");
+}
+
+}  // namespace
+
+void add_generator_properties(Interpreter& in, Type* type, const char* running, const char* suspended, const char* code,
+                              const char* frame, const char* delegate) {
+  const bool awaits = type == in.types.coroutine, is_async = type == in.types.async_generator;
+  const char* const name_doc = awaits     ? "name of the coroutine"
+                               : is_async ? "name of the async generator"
+                                          : "name of the generator";
+  const char* const qualname_doc = awaits     ? "qualified name of the coroutine"
+                                   : is_async ? "qualified name of the async generator"
+                                              : "qualified name of the generator";
   in.add_property(
       type, "__name__", [](Interpreter&, const Args& args) { return Value(self_of(args)->name); },
-      [](Interpreter&, const Args& args) { return set_name(self_of(args)->name, args[1], "__name__"); }, "",
+      [](Interpreter&, const Args& args) { return set_name(self_of(args)->name, args[1], "__name__"); }, name_doc,
       [](Interpreter&, const Args& args) { return set_name(self_of(args)->name, Value(), "__name__"); });
   in.add_property(
       type, "__qualname__", [](Interpreter&, const Args& args) { return Value(self_of(args)->qualname); },
-      [](Interpreter&, const Args& args) { return set_name(self_of(args)->qualname, args[1], "__qualname__"); }, "",
+      [](Interpreter&, const Args& args) { return set_name(self_of(args)->qualname, args[1], "__qualname__"); },
+      qualname_doc,
       [](Interpreter&, const Args& args) { return set_name(self_of(args)->qualname, Value(), "__qualname__"); });
-  in.add_property(type, "gi_running", [](Interpreter&, const Args& args) {
-    return Value::boolean(self_of(args)->state == Generator::State::Running);
+  if (running != nullptr) {
+    in.add_property(type, running, [](Interpreter&, const Args& args) {
+      return Value::boolean(self_of(args)->state == Generator::State::Running);
+    });
+  }
+  if (suspended != nullptr) {
+    in.add_property(type, suspended, [](Interpreter&, const Args& args) {
+      return Value::boolean(self_of(args)->state == Generator::State::Suspended);
+    });
+  }
+  in.add_property(type, code,
+                  [](Interpreter&, const Args& args) { return self_of(args)->code; });
+  in.add_property(type, delegate, [](Interpreter&, const Args& args) {
+    const Value inner = delegate_of(self_of(args));
+    return inner.is_undefined() ? Value::none() : inner;
   });
-  in.add_property(type, "gi_suspended", [](Interpreter&, const Args& args) {
-    return Value::boolean(self_of(args)->state == Generator::State::Suspended);
-  });
-  in.add_property(type, "gi_code",
-                  [](Interpreter&, const Args& args) { return Value(as_function(self_of(args)->function)->code); });
-  in.add_property(type, "gi_yieldfrom", [](Interpreter&, const Args& args) {
-    const Value delegate = delegate_of(self_of(args));
-    return delegate.is_undefined() ? Value::none() : delegate;
-  });
-  in.add_property(type, "gi_frame", [](Interpreter& in2, const Args& args) {
+  in.add_property(type, frame, [](Interpreter& in2, const Args& args) {
     const Generator* const generator = self_of(args);
     if (generator->state == Generator::State::Finished) return Value::none();
     return frame_object(in2, generator->frame);
   });
 }
 
-}  // namespace
+void set_generator_slots(Type* type) {
+  type->slots.destroy = destroy_generator;
+  type->slots.traverse = traverse_generator;
+  type->slots.clear = clear_generator;
+  type->slots.repr = generator_repr;
+  type->type_flags |= kHasFinalizer;
+}
 
 void make_generator_type(Interpreter& in) {
   NativeTypeSpec spec;
@@ -417,13 +541,9 @@ void make_generator_type(Interpreter& in) {
   spec.flags = kFinalType;
   Type* type = in.types.generator != nullptr ? in.types.generator : in.new_type(spec);
   in.types.generator = type;
-  type->slots.destroy = destroy_generator;
-  type->slots.traverse = traverse_generator;
-  type->slots.clear = clear_generator;
-  type->slots.repr = generator_repr;
+  set_generator_slots(type);
   type->slots.iter = [](Interpreter&, const Value& self) { return self; };
   type->slots.next = generator_next_slot;
-  type->type_flags |= kHasFinalizer;
   type->fill_later(fill_generator);
 }
 

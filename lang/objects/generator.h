@@ -13,26 +13,62 @@ struct Generator : GcObject {
   enum class State : uint8_t { Created, Suspended, Running, Finished };
   State state = State::Created;
   uint8_t send_register = 0;  // gets what send() brings
-  bool delegating = false;    // stands at a YieldFrom
-  Frame frame;                // its registers are a block of the interpreter's heap, given back when it finishes
-  Value function;             // keeps code and closure alive
+  bool delegating = false;    // suspended at a YieldFrom
+  uint32_t registers = 0;     // how many, behind the object
+  Frame frame;                // its registers are null when it has finished
+  Value function;             // keeps the closure alive
+  Value code;                 // the function may be given another one
   Str* name = nullptr;        // owned
   Str* qualname = nullptr;    // owned
 };
 
-// A generator that will run the function with these registers, which are moved out of `arguments`.
+struct Coroutine : Generator {
+  Value origin;  // of sys.set_coroutine_origin_tracking_depth: a tuple, or None
+};
+
+struct AsyncGenerator : Generator {
+  Value finalizer;             // of the hooks; Undefined: none
+  bool has_hooks = false;      // the hooks have been asked
+  bool closed = false;         // has ended, or aclose() has begun
+  bool awaited_now = false;    // an asend(), athrow() or aclose() is under way
+};
+
+inline Generator* as_generator(const Value& v) noexcept { return static_cast<Generator*>(v.as_object()); }
+// A generator or coroutine, which YieldFrom resumes as a frame.
+inline bool is_delegable(const Value& v) noexcept {
+  return v.is_object() &&
+         (v.as_object()->kind == ObjectKind::Generator || v.as_object()->kind == ObjectKind::Coroutine);
+}
+// "generator", "coroutine", "async generator": for messages.
+const char* generator_word(const Generator* generator) noexcept;
+
+// A generator, coroutine or asynchronous generator, as the function's flags say, that will run the function with these
+// registers, which are moved out of `arguments`.
 Value make_generator(Interpreter& in, Function* function, Value* arguments);
 
 // Runs until the next yield. False: it has ended, `out` is then its return value. `sent` is what `yield` answers.
 bool generator_resume(Interpreter& in, Generator* generator, Value sent, Value& out);
-// The same after raising `exception` at the yield.
-bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out);
+// The same after raising `exception` at the yield. GeneratorExit closes what it delegates to, if `close_on_exit`.
+bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out,
+                     bool close_on_exit = true);
 void generator_close(Interpreter& in, Generator* generator);
-// As `yield from` asks: the next item of any iterator, or (false) the value that its StopIteration brings.
-bool next_or_result(Interpreter& in, const Value& iterator, Value& out);
-bool send_or_result(Interpreter& in, const Value& iterator, const Value& sent, Value& out);
 // Its frame has returned or raised: lets go of everything that it holds.
 void generator_finish(Interpreter& in, Generator* generator) noexcept;
+// The iterator that a suspended `yield from` or `await` has reached, or Undefined.
+Value delegate_of(const Generator* generator);
+
+// send(), throw() and close() of any iterator, as `yield from` and `await` call them. False: it has ended, `out` is its value.
+bool iterator_resume(Interpreter& in, const Value& iterator, const Value& sent, Value& out);
+bool iterator_throw(Interpreter& in, const Value& iterator, const Value& exception, Value& out);
+void iterator_close(Interpreter& in, const Value& iterator);
+// The instance that throw(type, value, traceback) means.
+Value thrown_instance(Interpreter& in, const Args& args);
+[[noreturn]] void throw_stop(Interpreter& in, const Value& value);
+
+// For the types of generators: their slots, and the attributes that differ in their names only. Null: does without.
+void set_generator_slots(Type* type);
+void add_generator_properties(Interpreter& in, Type* type, const char* running, const char* suspended, const char* code,
+                              const char* frame, const char* delegate);
 
 void make_generator_type(Interpreter& in);
 

@@ -37,6 +37,8 @@ bool allows_weak_references(Interpreter& in, const Value& value) {
     case ObjectKind::BoundMethod:
     case ObjectKind::Code:
     case ObjectKind::Generator:
+    case ObjectKind::Coroutine:
+    case ObjectKind::AsyncGenerator:
     case ObjectKind::Module:
     case ObjectKind::Set:
     case ObjectKind::Type:

@@ -306,6 +306,7 @@ struct ForClause {
   Expr* target;
   Expr* iterable;
   ExprList conditions;
+  bool is_async;  // `async for`
 };
 
 enum class ComprehensionKind : std::uint8_t { kGenerator, kList, kSet, kDict };
@@ -316,6 +317,7 @@ struct Comprehension : Expr {
   Expr* element;  // the key in a dict comprehension
   Expr* value;    // dict comprehensions only
   std::span<ForClause> clauses;
+  bool is_async = false;  // awaits: has an `async for`, or an `await` outside of its first iterable
 };
 
 struct Yield : Expr {
@@ -325,6 +327,11 @@ struct Yield : Expr {
 
 struct YieldFrom : Expr {
   static constexpr ExprKind kKind = ExprKind::kYieldFrom;
+  Expr* value;
+};
+
+struct Await : Expr {
+  static constexpr ExprKind kKind = ExprKind::kAwait;
   Expr* value;
 };
 
@@ -498,12 +505,13 @@ struct WhileStmt : Stmt {
   Block else_body;
 };
 
-struct ForStmt : Stmt {
+struct ForStmt : Stmt {  // CPython's For and AsyncFor
   static constexpr StmtKind kKind = StmtKind::kFor;
   Expr* target;
   Expr* iterable;
   Block body;
   Block else_body;
+  bool is_async = false;
 };
 
 struct WithItem {
@@ -511,10 +519,11 @@ struct WithItem {
   Expr* target;  // null when absent
 };
 
-struct WithStmt : Stmt {
+struct WithStmt : Stmt {  // CPython's With and AsyncWith
   static constexpr StmtKind kKind = StmtKind::kWith;
   std::span<WithItem> items;
   Block body;
+  bool is_async = false;
 };
 
 struct ExceptHandler {
@@ -546,7 +555,7 @@ struct MatchStmt : Stmt {
   std::span<MatchCase> cases;
 };
 
-struct FunctionStmt : Stmt {  // the span begins at `def`; decorators have spans of their own
+struct FunctionStmt : Stmt {  // CPython's FunctionDef and AsyncFunctionDef; decorators have spans of their own
   static constexpr StmtKind kKind = StmtKind::kFunction;
   Identifier name;
   Parameters parameters;
@@ -554,6 +563,7 @@ struct FunctionStmt : Stmt {  // the span begins at `def`; decorators have spans
   Block body;
   ExprList decorators;
   bool is_generator;  // has a yield of its own
+  bool is_async = false;
 };
 
 struct ClassStmt : Stmt {
@@ -573,6 +583,9 @@ class Tree {
 
   Block body;                  // of a file
   Expr* expression = nullptr;  // of ParseMode::kExpression; body is empty then
+  // Where the module's own code first awaits, and the error if it is not compiled with top-level await; null if it does not.
+  const char* await_refusal = nullptr;
+  Span await_span{};
 
   Arena& arena() { return arena_; }
   const Arena& arena() const { return arena_; }

@@ -112,9 +112,11 @@ class Dumper {
   }
   void operator()(const WhileStmt& s) { child("", s.condition), block("body", s.body), block("else", s.else_body); }
   void operator()(const ForStmt& s) {
+    if (s.is_async) note("(async)");
     child("target", s.target), child("in", s.iterable), block("body", s.body), block("else", s.else_body);
   }
   void operator()(const WithStmt& s) {
+    if (s.is_async) note("(async)");
     for (const WithItem& item : s.items) child("", item.context), child("as", item.target);
     block("body", s.body);
   }
@@ -137,7 +139,7 @@ class Dumper {
     }
   }
   void operator()(const FunctionStmt& s) {
-    note(std::string(s.name.text) + (s.is_generator ? " (generator)" : ""));
+    note(std::string(s.name.text) + (s.is_async ? " (async)" : "") + (s.is_generator ? " (generator)" : ""));
     children("decorator", s.decorators), parameters(s.parameters), child("returns", s.returns), block("body", s.body);
   }
   void operator()(const ClassStmt& s) {
@@ -196,11 +198,12 @@ class Dumper {
     note(name_of(kComprehensionNames, e.result));
     child("element", e.element), child("value", e.value);
     for (const ForClause& clause : e.clauses) {
-      child("for", clause.target), child("in", clause.iterable), children("if", clause.conditions);
+      child(clause.is_async ? "async for" : "for", clause.target), child("in", clause.iterable), children("if", clause.conditions);
     }
   }
   void operator()(const Yield& e) { child("", e.value); }
   void operator()(const YieldFrom& e) { child("", e.value); }
+  void operator()(const Await& e) { child("", e.value); }
 
   // Patterns.
   void operator()(const ValuePattern& p) { child("", p.value); }

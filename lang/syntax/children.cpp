@@ -56,6 +56,7 @@ struct ChildExpressions {
   }
   void operator()(Yield& e) { give(e.value); }
   void operator()(YieldFrom& e) { give(e.value); }
+  void operator()(Await& e) { give(e.value); }
 
   // Statements: what stands in their heads; blocks are for each_block.
   void operator()(ExpressionStmt& s) { give(s.value); }

@@ -88,10 +88,11 @@ struct subscript : p::seq<t<T::kLeftBracket>, slices, t<T::kRightBracket>> {};
 struct attribute : p::seq<t<T::kDot>, any_name> {};
 struct primary : p::seq<atom, p::star<p::sor<attribute, call, subscript>>> {};
 
-struct prefix_operator : leaf<T::kMinus, T::kPlus, T::kTilde, T::kAwait> {};
+struct await_primary : p::seq<t<T::kAwait>, primary> {};
+struct prefix_operator : leaf<T::kMinus, T::kPlus, T::kTilde> {};
 struct not_operator : leaf<T::kNot> {};
 struct power_operator : leaf<T::kDoubleStar> {};
-struct operand : p::seq<p::star<prefix_operator>, primary> {};
+struct operand : p::seq<p::star<prefix_operator>, p::sor<primary, await_primary>> {};
 struct arithmetic_operator
     : leaf<T::kPlus, T::kMinus, T::kStar, T::kSlash, T::kDoubleSlash, T::kPercent, T::kDoubleStar, T::kAt,
            T::kAmpersand, T::kPipe, T::kCaret, T::kShiftLeft, T::kShiftRight> {};

@@ -125,6 +125,7 @@ class Builder {
   ast::Stmt* function(const SyntaxNode& node, ast::ExprList decorators);
   ast::Stmt* class_statement(const SyntaxNode& node, ast::ExprList decorators);
   ast::Stmt* decorated(const SyntaxNode& node);
+  ast::Stmt* async_statement(const SyntaxNode& node, ast::ExprList decorators);
   std::span<ast::Identifier> name_list(const SyntaxNode& node);
   ast::Parameters parameters(Nodes nodes);
   ast::Identifier dotted(const SyntaxNode& node);
@@ -169,7 +170,6 @@ class Builder {
   std::string_view text(const SyntaxNode& node) const { return source_.text(span(node)); }
   ast::Identifier identifier(const SyntaxNode& node) { return {tree_.intern(text(node)), span(node)}; }
   [[noreturn]] static void refuse(std::string message, Span span) { throw Refusal{std::move(message), span}; }
-  [[noreturn]] void refuse_feature(const char* feature, Span span) const;
 
   const Source& source_;
   const Tokens& tokens_;

@@ -15,6 +15,8 @@ namespace {
 
 class Checker {
  public:
+  explicit Checker(Tree& tree) : tree_(tree) {}
+
   void check(Block block) {
     for (Stmt* stmt : block) check(*stmt);
   }
@@ -43,6 +45,7 @@ class Checker {
   void operator()(ReturnStmt& s) {
     if (scope_.group_clause) refuse_leaving(s.span);
     if (scope_.kind != Scope::kFunction) refuse("'return' outside function", s.span);
+    if (s.value != nullptr && scope_.returned == nullptr) scope_.returned = &s;
     check(s.value);
   }
   void operator()(RaiseStmt& s) { check(s.exception), check(s.cause); }
@@ -67,12 +70,14 @@ class Checker {
     check(s.else_body);
   }
   void operator()(ForStmt& s) {
+    if (s.is_async) check_async_statement("'async for' outside async function", s.span);
     check_assigned(*s.target);
     check(s.target), check(s.iterable);
     loop_body(s.body);
     check(s.else_body);
   }
   void operator()(WithStmt& s) {
+    if (s.is_async) check_async_statement("'async with' outside async function", s.span);
     for (WithItem& item : s.items) {
       check(item.context);
       if (item.target != nullptr) check_assigned(*item.target), check(item.target);
@@ -100,7 +105,11 @@ class Checker {
     check_parameters(s.parameters);
     check(s.returns);
     Scope outer = enter(Scope::kFunction);
+    scope_.is_async = s.is_async;
     check(s.body);
+    if (s.is_async && scope_.yields && scope_.returned != nullptr) {
+      refuse("'return' with value in async generator", scope_.returned->span);
+    }
     s.is_generator = leave(outer);
   }
   void operator()(ClassStmt& s) {
@@ -159,20 +168,38 @@ class Checker {
     for (Keyword& keyword : e.keywords) check(keyword.value);
   }
   void operator()(Comprehension& e) {
-    const Comprehension* outer = comprehension_;
+    Comprehension* outer = comprehension_;
     for (ForClause& clause : e.clauses) {
       check_assigned(*clause.target);
       bool outer_iterable = std::exchange(in_iterable_, true);
       check(clause.iterable);
       in_iterable_ = outer_iterable;
       comprehension_ = &e;  // only the first iterable belongs to the scope around
+      e.is_async |= clause.is_async;
       check(clause.target), check(clause.conditions);
     }
     check(e.element), check(e.value);
     comprehension_ = outer;
+    if (e.is_async && e.result != ComprehensionKind::kGenerator) check_async_comprehension(e.span);
   }
   void operator()(Yield& e) { note_yield(e.span), check(e.value); }
-  void operator()(YieldFrom& e) { note_yield(e.span), check(e.value); }
+  void operator()(YieldFrom& e) {
+    note_yield(e.span);
+    if (scope_.is_async) refuse("'yield from' inside async function", e.span);
+    check(e.value);
+  }
+  void operator()(Await& e) {
+    if (comprehension_ != nullptr) {
+      comprehension_->is_async = true;
+    } else if (scope_.kind == Scope::kModule) {
+      top_level("'await' outside function", e.span);
+    } else if (scope_.kind == Scope::kClass) {
+      refuse("'await' outside function", e.span);
+    } else if (!scope_.is_async) {
+      refuse("'await' outside async function", e.span);
+    }
+    check(e.value);
+  }
 
  private:
   struct Scope {
@@ -181,7 +208,9 @@ class Checker {
     bool loop = false;
     bool group_clause = false;  // inside a clause of except*
     bool yields = false;
-    const Comprehension* comprehension = nullptr;
+    bool is_async = false;
+    const ReturnStmt* returned = nullptr;  // the first one with a value
+    Comprehension* comprehension = nullptr;
   };
 
   void check(Stmt& stmt) { visit(stmt, *this); }
@@ -222,6 +251,26 @@ class Checker {
     scope_.loop = outer;
   }
 
+  // The module's own code may await if it is compiled for that, which is not known here.
+  void top_level(const char* refusal, Span span) {
+    if (tree_.await_refusal != nullptr) return;
+    tree_.await_refusal = refusal;
+    tree_.await_span = span;
+  }
+
+  void check_async_statement(const char* refusal, Span span) {
+    if (scope_.kind == Scope::kModule) top_level(refusal, span);
+    else if (!scope_.is_async) refuse(refusal, span);
+  }
+
+  // A list, set or dict comprehension that awaits makes the comprehension around it asynchronous.
+  void check_async_comprehension(Span span) {
+    constexpr const char* kRefusal = "asynchronous comprehension outside of an asynchronous function";
+    if (comprehension_ != nullptr) comprehension_->is_async = true;
+    else if (scope_.kind == Scope::kModule) top_level(kRefusal, span);
+    else if (!scope_.is_async) refuse(kRefusal, span);
+  }
+
   void note_yield(Span span) {
     if (comprehension_ != nullptr) {
       refuse(std::string("'yield' inside ") + expression_name(*comprehension_), span);
@@ -258,14 +307,15 @@ class Checker {
   }
 
   Scope scope_;
-  const Comprehension* comprehension_ = nullptr;  // the innermost one whose own scope we are in
+  Tree& tree_;
+  Comprehension* comprehension_ = nullptr;  // the innermost one whose own scope we are in
   bool in_iterable_ = false;
 };
 
 }  // namespace
 
 void check_placement(Tree& tree) {
-  Checker checker;
+  Checker checker(tree);
   checker.check(tree.body);
   checker.check(tree.expression);
 }

@@ -96,10 +96,6 @@ Builder::Level::Level(Builder& builder, std::uint32_t levels) : builder_(builder
   throw Refusal{"maximum recursion depth exceeded during compilation", {0, 0}, SyntaxError::Class::kRecursionError};
 }
 
-void Builder::refuse_feature(const char* feature, Span span) const {
-  refuse(std::string(feature) + " not supported in Tessera", span);
-}
-
 Expr* Builder::expression(const SyntaxNode& node) {
   Level level(*this);
   switch (node.kind) {
@@ -111,6 +107,7 @@ Expr* Builder::expression(const SyntaxNode& node) {
     case Syntax::list: return list(node);
     case Syntax::brace: return brace(node);
     case Syntax::primary: return primary(node);
+    case Syntax::await_primary: return make<Await>(span(node), expression(node[0]));
     case Syntax::bitor_expression:
     case Syntax::disjunction: return fold(node.all());
     case Syntax::conditional: return conditional(node);
@@ -170,7 +167,6 @@ Builder::Operand Builder::fold_from(OperatorList& list, int least_power) {
 // A prefix operator and its operand; leaves list.at behind the operand.
 Builder::Operand Builder::fold_prefix(OperatorList& list) {
   const SyntaxNode& op = list.nodes[list.at++];
-  if (token(op) == Token::kAwait) refuse_feature("'await' is", span(op));
   bool is_not = token(op) == Token::kNot;
   bool negative = token(op) == Token::kMinus;
   Operand operand = fold_from(list, is_not ? kCompare : kPowerOf);
@@ -413,12 +409,13 @@ Expr* Builder::comprehension(ComprehensionKind kind, const SyntaxNode& element, 
 std::span<ForClause> Builder::for_clauses(const SyntaxNode& node) {
   std::vector<ForClause> clauses;
   for (const SyntaxNode& clause : node.all()) {
-    if (clause[0].kind == Syntax::async_mark) refuse_feature("asynchronous comprehensions are", span(clause[0]));
+    const bool is_async = clause[0].kind == Syntax::async_mark;
+    const auto parts = clause.all().subspan(is_async ? 1 : 0);
     std::vector<Expr*> conditions;
-    Expr* variable = target(clause[0]);
-    Expr* iterable = expression(clause[1]);
-    for (const SyntaxNode& condition : clause.all().subspan(2)) conditions.push_back(expression(condition[0]));
-    clauses.push_back({variable, iterable, keep(conditions)});
+    Expr* variable = target(parts[0]);
+    Expr* iterable = expression(parts[1]);
+    for (const SyntaxNode& condition : parts.subspan(2)) conditions.push_back(expression(condition[0]));
+    clauses.push_back({variable, iterable, keep(conditions), is_async});
   }
   return keep(clauses);
 }
@@ -488,6 +485,7 @@ const char* expression_name(const Expr& expr) {
       return "expression";
     case ExprKind::kYield:
     case ExprKind::kYieldFrom: return "yield expression";
+    case ExprKind::kAwait: return "await expression";
   }
   return "expression";
 }

@@ -93,8 +93,19 @@ Stmt* Builder::compound_statement(const SyntaxNode& node) {
     case Syntax::function_statement: return function(node, {});
     case Syntax::class_statement: return class_statement(node, {});
     case Syntax::decorated: return decorated(node);
-    default: refuse_feature("'async' is", span(node[0]));
+    default: return async_statement(node, {});
   }
+}
+
+// The statement behind `async`, whose span begins there.
+Stmt* Builder::async_statement(const SyntaxNode& node, ExprList decorators) {
+  const SyntaxNode& what = node[1];
+  Stmt* const made = what.kind == Syntax::function_statement ? function(what, decorators) : compound_statement(what);
+  made->span.begin = span(node[0]).begin;
+  if (auto* function = try_as<FunctionStmt>(made)) function->is_async = true;
+  if (auto* loop = try_as<ForStmt>(made)) loop->is_async = true;
+  if (auto* with = try_as<WithStmt>(made)) with->is_async = true;
+  return made;
 }
 
 // ---- Assignment ---------------------------------------------------------------------------------------------------------
@@ -350,7 +361,8 @@ Stmt* Builder::decorated(const SyntaxNode& node) {
   const SyntaxNode& what = node[node.count - 1];
   if (what.kind == Syntax::function_statement) return function(what, keep(decorators));
   if (what.kind == Syntax::class_statement) return class_statement(what, keep(decorators));
-  return statement(what);
+  if (what[1].kind != Syntax::function_statement) refuse("invalid syntax", span(what[1]));
+  return async_statement(what, keep(decorators));
 }
 
 Stmt* Builder::function(const SyntaxNode& node, ExprList decorators) {

@@ -21,7 +21,7 @@ namespace tessera::lang {
       dict_value) X(comma_mark) X(call) X(keyword_argument) X(star_argument) X(double_star_argument) X(plain_argument) \
       X(slice_colon) X(subscript) X(attribute) X(prefix_operator) X(not_operator) X(lambda) X(lambda_default)          \
           X(slash_mark) X(star_mark) X(lambda_double_star) X(walrus) X(yield_from) X(yield_expression) X(              \
-              comprehension_condition) X(async_mark) X(for_clause) X(comprehension_clauses) X(assignment) X(augmented) \
+              comprehension_condition) X(await_primary) X(async_mark) X(for_clause) X(comprehension_clauses) X(assignment) X(augmented) \
               X(annotated) X(pass_statement) X(break_statement) X(continue_statement) X(return_statement)              \
                   X(raise_statement) X(assert_statement) X(del_statement) X(global_statement) X(nonlocal_statement)    \
                       X(dotted_name) X(as_name) X(import_item) X(import_statement) X(from_dots) X(from_item)           \

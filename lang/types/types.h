@@ -70,6 +70,12 @@ struct SharedObjects {
   Type* alias_type = nullptr;          // of list[int]
   Type* union_type = nullptr;          // of int | None
   Type* mapping_proxy_type = nullptr;  // of cls.__dict__
+  // Of the language's coroutines: sys.set_asyncgen_hooks and sys.set_coroutine_origin_tracking_depth.
+  Value async_generator_first, async_generator_finalizer;
+  uint32_t origin_depth = 0;
+  Value context;                  // of contextvars: the current one, or Undefined
+  void* context_types = nullptr;  // of the module _contextvars
+  double socket_timeout = -1;     // of new sockets, in seconds; negative: none
   struct BytesTypes* bytes = nullptr;  // made when first asked for (bytes.h)
   std::deque<Signature> signatures;    // of native functions
   std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]

@@ -86,7 +86,7 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   }
   if (window + code->registers > stack_end_) throw_too_deep(arguments, arguments == window ? count : 0);
   const Value keep(function);
-  const bool simple = (code->code_flags & kSimpleCall) && keywords == nullptr && count <= code->positional &&
+  const bool simple = (code->code_flags & kPlainParameters) && keywords == nullptr && count <= code->positional &&
                       code->positional - count <= default_count(function);
   if (!simple && keywords == nullptr && takes_rest(code, count)) {
     Value rest = make_tuple_moving(in_, arguments + code->positional, count - code->positional);
@@ -189,7 +189,10 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       Value unused;
       Frame* next = begin_function(as_function(init), window - 1, window - 1, count + 1, keywords,
                                    FrameKind::Constructor, result, unused);
-      if (next == nullptr) throw_error(ErrorKind::TypeError, "__init__() should return None, not 'generator'");
+      if (next == nullptr) {
+        throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                    std::string(type_name(in_, unused)).c_str());
+      }
       next->constructed = std::move(instance);
       return next;
     }
@@ -375,10 +378,17 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
   Value answer = std::move(returned);
   if (Generator* const generator = frame->generator) {
     const bool in_loop = frame->kind == FrameKind::ForNext;
+    const bool delegate = frame->kind == FrameKind::Delegate;
     Frame* const caller = frame->caller;
     top_ = caller;
     --depth_;
     generator_finish(in_, generator);
+    if (delegate) {
+      const Word w = caller->pc[-1];
+      drop(caller->registers + a_of(w), 2);
+      caller->registers[b_of(w)] = std::move(answer);
+      return caller;
+    }
     out = std::move(answer);
     if (!in_loop) return nullptr;
     out = Value();

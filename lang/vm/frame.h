@@ -19,6 +19,7 @@ struct Generator;
 enum class FrameKind : uint8_t {
   Call,         // goes to R[result] of the caller
   Constructor,  // is checked to be None; `constructed` goes to R[result]
+  Delegate,     // a generator or coroutine that a YieldFrom of the caller, itself one, resumed
   ForNext,      // a generator that a ForNext of the caller resumed; its items go to R[result]
   Operator,     // of a special method, of which NotImplemented is not the last word: finish_operator_step
   Discard,      // goes nowhere: __setitem__

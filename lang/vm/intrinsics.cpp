@@ -7,6 +7,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
+#include "lang/objects/coroutine.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_group.h"
 #include "lang/objects/module.h"
@@ -227,6 +228,14 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::SetupAnnotations: setup_annotations(in, frame); return Value::none();
     case IntrinsicId::SuperZero: return super_zero(in, o[0], o[1]);
     case IntrinsicId::Iter: return iter(in, o[0]);
+    case IntrinsicId::DelegateIter: return delegate_iterator(in, o[0], *frame);
+    case IntrinsicId::Awaitable: return awaitable(in, o[0], nullptr);
+    case IntrinsicId::AwaitableEnter: return awaitable(in, o[0], "__aenter__");
+    case IntrinsicId::AwaitableExit: return awaitable(in, o[0], "__aexit__");
+    case IntrinsicId::AsyncIter: return async_iterator(in, o[0]);
+    case IntrinsicId::AsyncNext: return async_next(in, o[0]);
+    case IntrinsicId::IsStopAsyncIteration:
+      return Value::boolean(is_error(in, o[0], ErrorKind::StopAsyncIteration));
     case IntrinsicId::MatchGroup: return match_exception_group(in, o[0], o[1]);
     case IntrinsicId::RaiseGroup: return group_to_raise(in, o[0], o[1]);
     default: return Value::none();

@@ -544,18 +544,18 @@ Value special_method(Interpreter& in, const Value& object, Str* name) {
 
 }  // namespace
 
-void with_setup_step(Interpreter& in, Value* registers) {
+void with_setup_step(Interpreter& in, Value* registers, bool is_async) {
   const Value manager = registers[0];
-  Value enter = special_method(in, manager, in.names->enter);
+  const char* const kind = is_async ? "asynchronous context manager" : "context manager";
+  Value enter = special_method(in, manager, is_async ? in.names->aenter : in.names->enter);
   if (enter.is_undefined()) {
-    throw_error(ErrorKind::TypeError, "'%s' object does not support the context manager protocol",
-                name_of_type(in, manager).c_str());
+    throw_error(ErrorKind::TypeError, "'%s' object does not support the %s protocol",
+                name_of_type(in, manager).c_str(), kind);
   }
-  Value exit = special_method(in, manager, in.names->exit);
+  Value exit = special_method(in, manager, is_async ? in.names->aexit : in.names->exit);
   if (exit.is_undefined()) {
-    throw_error(ErrorKind::TypeError,
-                "'%s' object does not support the context manager protocol (missed __exit__ method)",
-                name_of_type(in, manager).c_str());
+    throw_error(ErrorKind::TypeError, "'%s' object does not support the %s protocol (missed %s method)",
+                name_of_type(in, manager).c_str(), kind, is_async ? "__aexit__" : "__exit__");
   }
   registers[1] = std::move(enter);
   registers[0] = std::move(exit);
@@ -610,28 +610,6 @@ void throw_assertion(Interpreter& in, const Value* message) {
   Value error = make_exception(in, error_type(in, ErrorKind::AssertionError), args);
   set_context(in, as_exception(error));
   throw Thrown(std::move(error));
-}
-
-bool yield_from_step(Interpreter& in, Value* state, Value& result) {
-  const Value iterator = state[0];
-  const Value sent = std::move(state[1]);
-  Value item;
-  bool more;
-  if (iterator.is_object() && iterator.as_object()->kind == ObjectKind::Generator) {
-    more = generator_resume(in, static_cast<Generator*>(iterator.as_object()), sent, item);
-  } else if (sent.is_none()) {
-    more = next_or_result(in, iterator, item);
-  } else {
-    more = send_or_result(in, iterator, sent, item);
-  }
-  if (more) {
-    state[1] = std::move(item);
-    return true;
-  }
-  state[0] = Value();
-  state[1] = Value();
-  result = item.is_undefined() ? Value::none() : std::move(item);
-  return false;
 }
 
 }  // namespace tessera::lang

@@ -115,12 +115,10 @@ inline bool method_is_cached(const AttributeSite& site, Object* object) {
   return site.index >= attributes.count && attributes.dict == nullptr;
 }
 
-void with_setup_step(Interpreter& in, Value* registers);
+void with_setup_step(Interpreter& in, Value* registers, bool is_async);
 void exit_arguments_step(Interpreter& in, Value* target, const Value& exception);
 // What `raise` raises: instantiated, with cause and context.
 void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form);
-// False: the iterator has ended, its value is in `result`. Else the item is in state[1].
-bool yield_from_step(Interpreter& in, Value* state, Value& result);
 
 [[noreturn]] void throw_unbound_local(Interpreter& in, Str* name);
 [[noreturn]] void throw_unbound_free(Interpreter& in, Str* name);

@@ -324,8 +324,9 @@ const Protected* find_handler(const Code* code, uint32_t word) {
 }
 
 // A generator that lets StopIteration out would end its caller's loop: PEP 479.
-Value as_runtime_error(Interpreter& in, const Value& exception) {
-  Value error = make_exception(in, ErrorKind::RuntimeError, "generator raised StopIteration");
+Value as_runtime_error(Interpreter& in, const Generator* generator, const Value& exception, const char* name) {
+  const std::string text = std::string(generator_word(generator)) + " raised " + name;
+  Value error = make_exception(in, ErrorKind::RuntimeError, text);
   as_exception(error)->cause = exception;
   as_exception(error)->context = exception;
   as_exception(error)->suppress_context = true;
@@ -359,7 +360,12 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       top_ = frame->caller;
       --depth_;
       generator_finish(in_, generator);
-      if (is_error(in_, exception, ErrorKind::StopIteration)) exception = as_runtime_error(in_, exception);
+      if (is_error(in_, exception, ErrorKind::StopIteration)) {
+        exception = as_runtime_error(in_, generator, exception, "StopIteration");
+      } else if (generator->kind == ObjectKind::AsyncGenerator &&
+                 is_error(in_, exception, ErrorKind::StopAsyncIteration)) {
+        exception = as_runtime_error(in_, generator, exception, "StopAsyncIteration");
+      }
     } else {
       const bool item = frame->kind == FrameKind::Item;
       frame->constructed = Value();

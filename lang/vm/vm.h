@@ -35,10 +35,11 @@ class VirtualMachine {
   Value call_function(Function* function, const Args& args);
   // The same with `self` in front of the arguments.
   Value call_function(Function* function, const Value& self, const Args& args);
-  // Runs a generator's frame until it yields or ends; `exception`, when given, is raised at its yield.
-  Value run_generator(Generator* generator, const Value* exception);
-
-  Value run_generator_sending(Generator* generator, Value sent);
+  // Runs a generator's frame until it yields or ends. `sent` is the value of its yield.
+  Value run_generator(Generator* generator, Value sent);
+  // The same after raising `exception` where it is suspended; generators that it delegates to have it first. GeneratorExit
+  // closes them instead, if `close_on_exit`.
+  Value throw_into_generator(Generator* generator, Value exception, bool close_on_exit);
 
   // Enters a special method for the running instruction, so that it is a frame like others. False: it is a generator function,
   // and that is the answer. `arguments` are moved from.
@@ -121,6 +122,9 @@ class VirtualMachine {
   Frame* return_to_instruction(Frame* frame, Value& answer);
   Frame* resume_generator(Generator* generator, FrameKind kind, uint32_t result);
   Frame* suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out);
+  // A YieldFrom, `w`, of the frame: the frame to go on with, or null (entry).
+  Frame* yield_from(Frame* frame, Word w, Value& out);
+  Frame* innermost_delegate(Frame* frame, Value& exception, bool close_on_exit, Value& item, bool& suspended);
 
   // Finds a handler; false: none up to `entry`, and the exception is in pending_. `new_line`: the running frame's line
   // belongs into the traceback (not for `raise` alone, where it stands already).

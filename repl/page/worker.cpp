@@ -47,7 +47,7 @@ constexpr auto kBeginning = 20ms;
 Limits everything() {
   Limits limits;
   limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = limits.entropy = true;
-  limits.code = true;
+  limits.code = limits.network = true;
   return limits;
 }
 

@@ -5,7 +5,7 @@ namespace tessera::repl {
 lang::Limits all_granted() {
   lang::Limits limits;
   limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = limits.entropy = true;
-  limits.code = true;
+  limits.code = limits.network = true;
   return limits;
 }
 

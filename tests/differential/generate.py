@@ -8,7 +8,8 @@ import warnings
 
 from expressions import SHOWN, Expressions
 
-PRELUDE = '''import bisect
+PRELUDE = '''import asyncio
+import bisect
 import collections
 import collections.abc
 import copy
@@ -53,6 +54,44 @@ class Recorder:
     def __exit__(self, kind, value, trace):
         print('exit', self.name, kind.__name__ if kind else None)
         return kind is not None and issubclass(kind, self.swallow)
+
+    async def __aenter__(self):
+        await asyncio.sleep(0)
+        return self.__enter__()
+
+    async def __aexit__(self, kind, value, trace):
+        await asyncio.sleep(0)
+        return self.__exit__(kind, value, trace)
+
+
+async def later(value):
+    await asyncio.sleep(0)
+    return value
+
+
+async def each(values):
+    try:
+        for value in values:
+            got = yield value
+            if got is not None:
+                print('each got', got)
+            await asyncio.sleep(0)
+    finally:
+        print('each is over')
+
+
+async def together(*coroutines):
+    return await asyncio.gather(*coroutines, return_exceptions=True)
+
+
+async def take(generator, count=4):
+    taken = []
+    async for item in generator:
+        taken.append(item)
+        if len(taken) == count:
+            await generator.aclose()
+            break
+    return taken
 
 '''
 
@@ -118,7 +157,7 @@ class Program:
     def statement(self, depth):
         simple = [self.assign, self.assign, self.show, self.show, self.show, self.augment, self.mutate, self.unpack]
         compound = [self.if_, self.for_, self.for_, self.while_, self.try_, self.try_, self.with_, self.function, self.function,
-                    self.generator, self.class_, self.class_, self.match_, self.closure, self.raises]
+                    self.generator, self.coroutine, self.class_, self.class_, self.match_, self.closure, self.raises]
         for _ in range(20):
             if depth <= 0 or self.random.random() < 0.5:
                 lines = self.random.choice(simple)()
@@ -352,6 +391,33 @@ class Program:
                 [f'{it} = {call}', f'show(lambda: next({it}))', f'show(lambda: {it}.throw(ValueError("thrown")))', f'show(lambda: next({it}, "end"))'],
                 [f'show(lambda: dict(enumerate({call})))'], [f'show(lambda: sum(1 for _ in {call}))'], [f'print(*{call}, sep="/")']]
         return lines + self.random.choice(uses)
+
+    def coroutine(self, depth):
+        """An async function or an asynchronous generator, and how it is awaited."""
+        name = self.fresh('f')
+        text, kinds, extra = self.parameters()
+        generates = self.random.random() < 0.3
+
+        def ending():
+            forms = [[f'print(await later({self.expr("any")}))'], ['await asyncio.sleep(0)'], [f'async for j in each({self.expr("str")}[:3]):', '    print(j)'],
+                     [f'async with Recorder({self.fresh("r")!r}, {self.random.choice(EXCEPTIONS)}):', f'    print(await later({self.expr("int")}))'],
+                     [f'print([j async for j in each({self.expr("ints")}[:3])])'], [f'print({{await later(j) for j in {self.expr("ints")}[:3]}})'],
+                     [f'print([k async for k in (j async for j in each({self.expr("str")}[:2]))])'],
+                     ['try:', f'    await asyncio.wait_for(later({self.expr("int")}), 5)', f'except {self.random.choice(EXCEPTIONS)} as e: print(repr(e))'],
+                     ['async with asyncio.TaskGroup() as group:', f'    task = group.create_task(later({self.expr("int")}))', 'print(task.result())']]
+            if generates:
+                forms += [[f'yield {self.expr("any")}'], ['print("got", (yield 1))']]
+            lines = ['yield' if generates else 'await later(1)']
+            for form in self.random.sample(forms, self.random.randint(1, 4)):
+                lines += form
+            return lines + ([] if generates else [f'return {self.expr("any")}'])
+        lines = [f'async def {name}({text}):'] + self.body({**kinds, **extra}, depth, ending)
+        call = f'{name}({self.arguments(kinds)})'
+        if generates:
+            uses = [f'asyncio.run(take({call}))', f'asyncio.run(later({call}.__anext__().close()))', f'type({call}).__name__']
+        else:
+            uses = [f'asyncio.run({call})', f'asyncio.run(together({call}, {call}))', f'{call}.close()', f'asyncio.run(asyncio.wait_for({call}, 5))']
+        return lines + [f'show(lambda: {use})' for use in self.random.sample(uses, self.random.randint(1, 2))]
 
     def closure(self, depth):
         outer, inner, count = self.fresh('f'), self.fresh('f'), self.fresh('c')

@@ -89,7 +89,8 @@ enum {
   TSR_GRANT_PROCESSES = 8,   /* start programs, send signals */
   TSR_GRANT_ENTROPY = 16,    /* random numbers that differ from run to run */
   TSR_GRANT_CODE = 32,       /* eval, exec, compile: programs that are made while the program runs */
-  TSR_GRANT_ALL = 63,
+  TSR_GRANT_NETWORK = 64,    /* sockets */
+  TSR_GRANT_ALL = 127,
 };
 
 /* Zero everywhere is: no limit, nothing granted, nothing shown. */

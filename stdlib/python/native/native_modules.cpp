@@ -38,6 +38,11 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_images", fill_images);
   in.add_native_module("_ast", fill_ast);
   in.add_native_module("_pickle_parts", fill_pickle);
+  in.add_native_module("_coroutines", fill_coroutines);
+  in.add_native_module("_asyncio", fill_asyncio);
+  in.add_native_module("select", fill_select);
+  in.add_native_module("_socket", fill_socket);
+  in.add_native_module("_contextvars", fill_contexts);
 }
 
 }  // namespace tessera::stdlib

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +102,12 @@ Value wait_for_files(Interpreter& in, const Args& args) {
 Value memory_file(Interpreter& in, const Args& args) {
   processes(in);
   return checked(in, memfd_create(std::string(text_argument(in, args[0], "name")).c_str(), MFD_CLOEXEC));
+}
+
+// A file that can be read when the process has ended.
+Value process_file(Interpreter& in, const Args& args) {
+  processes(in);
+  return checked(in, syscall(SYS_pidfd_open, small(in, args[0]), 0));
 }
 
 // How many processors this process may use.
@@ -216,6 +223,7 @@ const NativeDef kFunctions[] = {
     {"kill(pid, signal, /)", kill_process, "Send a signal to a process."},
     {"waitpid(pid, options, /)", wait_for_process, "Wait for the end of a child process."},
     {"signal_text(number, /)", signal_text, "What a signal is called."},
+    {"pidfd_open(pid, /)", process_file, "A file that can be read when the process has ended."},
     {"pipe()", make_pipe, "A pipe: the end to read from and the end to write to."},
     {"poll(files, milliseconds, /)", wait_for_files, "Wait for files that can be read."},
     {"memfd_create(name)", memory_file, "A file that is memory only."},

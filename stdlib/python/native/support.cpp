@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lang/core/names.h"
+#include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
 #include "lang/types/types.h"
@@ -23,6 +24,15 @@ const Value* keyword_argument(const Args& args, std::string_view name) {
 const Value* make_argument(const Args& args, uint32_t index, std::string_view name) {
   if (index < args.positional()) return &args.values[index];
   return keyword_argument(args, name);
+}
+
+void add_raw_method(Interpreter& in, Type* type, const NativeDef& row) {
+  in.add_methods(type, &row, 1);
+  Str* const name = intern(in, row.signature);
+  const Value made = *dict_get_str(type->attributes(), name);
+  const Value function = static_cast<StaticMethod*>(made.as_object())->function;
+  static_cast<NativeFunction*>(function.as_object())->takes_class = false;
+  dict_set_str(in, type->attributes(), name, function);
 }
 
 bool has_script_init(Interpreter& in, const Type* type) {

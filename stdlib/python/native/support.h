@@ -60,6 +60,9 @@ std::string path_argument(Interpreter& in, const Value& v);
 // Comes back when the file has something to read, an end or a fault; a safe point every few milliseconds until then.
 void wait_to_read(Interpreter& in, int file);
 
+// A method of objects that receives its arguments as they were written, `self` in front.
+void add_raw_method(Interpreter& in, Type* type, const NativeDef& row);
+
 // A row for the types whose classes may be written with parameters: partial[int].
 Value class_get_item(Interpreter& in, const Args& args);
 inline constexpr NativeDef kClassGetItem = {"__class_getitem__(cls, item, /)", class_get_item, "See PEP 585."};

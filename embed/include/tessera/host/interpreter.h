@@ -32,6 +32,7 @@ struct Options {
   bool allow_processes = false;
   bool allow_entropy = false;  // random numbers that differ from run to run
   bool allow_code = false;     // eval, exec, compile
+  bool allow_network = false;  // sockets
   std::string files_root = {};
   std::function<void(std::string_view)> print = nullptr;  // what print() writes; empty: nothing is shown
   std::function<void(std::string_view)> print_error = nullptr;
@@ -349,6 +350,7 @@ inline void Interpreter::fill(tsr_options& given, Options& options) {
   grant(options.allow_processes, TSR_GRANT_PROCESSES);
   grant(options.allow_entropy, TSR_GRANT_ENTROPY);
   grant(options.allow_code, TSR_GRANT_CODE);
+  grant(options.allow_network, TSR_GRANT_NETWORK);
   if (!options.files_root.empty()) given.files_root = options.files_root.c_str();
   given.user = &options;
   given.drop = [](void* user) { delete static_cast<Options*>(user); };
