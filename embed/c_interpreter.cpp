@@ -66,6 +66,7 @@ lang::Limits limits_of(const tsr_options& options) {
   limits.object_bytes = limits.tensor_bytes = options.memory_limit;
   limits.device_bytes = options.device_memory_limit;
   limits.open_files = options.open_files;
+  limits.threads = options.threads;
   if (options.files_root != nullptr) limits.files_root = options.files_root;
   limits.entropy = (options.grants & TSR_GRANT_ENTROPY) != 0;
   limits.output_bytes = options.output_limit;

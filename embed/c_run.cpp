@@ -20,6 +20,7 @@
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source.h"
 #include "lang/types/str.h"
+#include "lang/vm/threads.h"
 #include "lang/vm/task.h"
 #include "stdlib/assist.h"
 
@@ -67,6 +68,22 @@ class RunningProgram {
 
 }  // namespace
 
+namespace {
+
+// A run of a text ends when the threads that it started have ended, daemons apart; also one that raises.
+template <class F>
+void with_threads(Interpreter& in, const F& f) {
+  try {
+    f();
+  } catch (const lang::Thrown&) {
+    in.threads().join_all();
+    throw;
+  }
+  in.threads().join_all();
+}
+
+}  // namespace
+
 struct tsr_task {
   tsr_program* program;
   lang::Task task;
@@ -78,7 +95,11 @@ struct tsr_task {
 bool tsr_run(tsr_interpreter* shell, const char* code, size_t size, const char* name, tsr_value* out,
              tsr_error** error) {
   return guarded(shell, error,
-                 [&](Interpreter& in) { hand_over(shell, in.run_interactive(*source_of(code, size, name)), out); });
+                 [&](Interpreter& in) {
+                   Value last;
+                   with_threads(in, [&] { last = in.run_interactive(*source_of(code, size, name)); });
+                   hand_over(shell, std::move(last), out);
+                 });
 }
 
 bool tsr_eval(tsr_interpreter* shell, const char* code, size_t size, tsr_value* out, tsr_error** error) {
@@ -97,7 +118,7 @@ bool tsr_run_file(tsr_interpreter* shell, const char* path, const char* const* a
     const std::string_view whole = path;
     const size_t slash = whole.rfind('/');
     in.search_path = {slash == whole.npos ? "" : std::string(whole.substr(0, slash))};
-    in.run(*std::make_shared<Source>(path, text), "__main__");
+    with_threads(in, [&] { in.run(*std::make_shared<Source>(path, text), "__main__"); });
     hand_over(shell, Value::none(), nullptr);
   });
 }

@@ -53,8 +53,26 @@ void add_search_path(Interpreter& in, const std::string& folder) {
   in.search_path.insert(in.search_path.begin(), folders.begin(), folders.end());
 }
 
+namespace {
+
+// Waits for the threads that are no daemons, as CPython does before the functions of atexit.
+Value join_threads(Interpreter& in) {
+  if (in.modules().find("threading") == nullptr) return Value();
+  try {
+    call(in, get_attr(in, Value(in.import("threading")), intern(in, "_shutdown")));
+  } catch (const Thrown& thrown) {
+    return thrown.exception;
+  } catch (const std::exception&) {
+    // As below.
+  }
+  return Value();
+}
+
+}  // namespace
+
 Value run_exit_functions(Interpreter& in) {
-  if (in.modules().find("atexit") == nullptr) return Value();
+  Value raised = join_threads(in);
+  if (in.modules().find("atexit") == nullptr) return raised;
   try {
     call(in, get_attr(in, Value(in.import("atexit")), intern(in, "_run_exitfuncs")));
   } catch (const Thrown& thrown) {
@@ -62,7 +80,7 @@ Value run_exit_functions(Interpreter& in) {
   } catch (const std::exception&) {
     // The module is not what it was: a script has written over it.
   }
-  return Value();
+  return raised;
 }
 
 }  // namespace tessera::repl

@@ -135,7 +135,7 @@ bool run_finalizers(Interpreter& in, const std::vector<GcObject*>& objects) {
 
 size_t Collector::collect() {
   if (running_) return 0;
-  if (!in_.heap.doomed.empty()) {
+  if (!in_.heap.doomed.empty() || in_.heap.doomed_elsewhere != 0) {
     // Objects without references wait for their end, in the middle of which a finalizer asks: not now.
     next_collection_ = objects_.size() + kLeastInterval;
     return 0;

@@ -90,6 +90,7 @@ class Heap {
   // How deep destroy_object is inside itself, and what waits for the outermost call (see object.cpp).
   uint32_t destroy_depth = 0;
   std::vector<Object*> doomed;
+  size_t doomed_elsewhere = 0;  // of threads that do not run
 
  private:
   struct FreeBlock {

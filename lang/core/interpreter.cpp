@@ -28,6 +28,7 @@
 #include "lang/types/types.h"
 #include "lang/objects/weak.h"
 #include "lang/vm/provenance.h"
+#include "lang/vm/threads.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -41,6 +42,7 @@ struct Interpreter::State {
   Value main;      // the module, once there is one
   Value result;    // of an interactive run
   std::unique_ptr<VirtualMachine> vm;
+  std::unique_ptr<Threads> threads;
   std::unique_ptr<Collector> collector;
   std::unique_ptr<TypeCache> type_cache;
   std::unique_ptr<WeakReferences> weak_references;
@@ -94,6 +96,7 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   type_cache_ = make(state_->type_cache);
   weak_references_ = make(state_->weak_references, *this);
   vm_ = make(state_->vm, *this);
+  threads_ = make(state_->threads, *this);
   const bool collects = collector_->enabled();
   collector_->set_enabled(false);
   make_core_types(*this);
@@ -117,6 +120,7 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
 }
 
 Interpreter::~Interpreter() {
+  threads_->end_all();
   Dict* const names = state_->main.is_undefined() ? nullptr : static_cast<Module*>(state_->main.as_object())->dict;
   {
     const RunScope run(*vm_);  // finalizers have the limits of a run, all of them together
@@ -129,6 +133,7 @@ Interpreter::~Interpreter() {
   extension = nullptr;
   modules_ = nullptr;
   state_->modules.reset();
+  threads_->forget_locals();
   collector_->clear_all();
   vm_->drop_memory_error();
   state_->builtins = Value();

@@ -27,6 +27,7 @@ class Source;
 enum class CompileMode : uint8_t;
 class VirtualMachine;  // frames, registers, the loop (vm.h)
 class Collector;       // cycles (cycles.h)
+class Threads;         // which one runs (vm/threads.h)
 
 // Types that native code names. Made by the interpreter's constructor, immortal.
 struct BuiltinTypes {
@@ -54,6 +55,7 @@ struct Limits {
   bool files = false, environment = false, clock = false, imports_of_files = false, processes = false, entropy = false;
   bool code = false;       // eval, exec, compile: programs that are made while the program runs
   bool network = false;    // sockets
+  uint32_t threads = 0;    // that the program may start beside its first, at the same time
   std::string files_root;  // with `files`: what is not below it is not there; empty: no root
 };
 
@@ -75,6 +77,7 @@ class Interpreter {
   // jumps and calls of scripts, each item that a native pulls (next), each kernel's piece of work.
   std::atomic<uint32_t> interrupt{0};
   uint32_t keys_versions = 1;  // the last one given to a dict of globals (dict_enroll)
+  uint32_t stops = kStops;  // the bits that end a native of the running thread; Ctrl-C is for the first one alone
   int64_t countdown = 0;  // steps until the limit of steps is looked at
 
   // A safe point in C++, where `steps` steps' work has been done since the last one. It may collect, run handlers of signals
@@ -85,11 +88,11 @@ class Interpreter {
   }
   // The same where no script may run and nothing be collected: it throws, or nothing happens.
   void check_stop(int64_t steps = 1) {
-    if ((countdown -= steps) < 0 || (interrupt.load(std::memory_order_relaxed) & kStops) != 0) [[unlikely]]
+    if ((countdown -= steps) < 0 || (interrupt.load(std::memory_order_relaxed) & stops) != 0) [[unlikely]]
       stop_now();
   }
   // Is the program asked to end what it does? For loops that have to tidy up before they throw.
-  bool is_stopping() const { return (interrupt.load(std::memory_order_relaxed) & kStops) != 0; }
+  bool is_stopping() const { return (interrupt.load(std::memory_order_relaxed) & stops) != 0; }
 
   int32_t int_max_str_digits = 4300;  // sys.set_int_max_str_digits; 0: no limit
 
@@ -144,6 +147,7 @@ class Interpreter {
 
   Host& host() { return *host_; }
   VirtualMachine& vm() { return *vm_; }
+  Threads& threads() { return *threads_; }
   Collector& collector() { return *collector_; }
   Modules& modules() { return *modules_; }
   TypeCache& type_cache() { return *type_cache_; }
@@ -163,6 +167,7 @@ class Interpreter {
   State* state_;  // owns what follows
   Host* host_;
   VirtualMachine* vm_;
+  Threads* threads_;
   Collector* collector_;
   TypeCache* type_cache_;
   WeakReferences* weak_references_;

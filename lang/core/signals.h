@@ -15,9 +15,14 @@ inline constexpr uint32_t kSignalArrived = 8;  // `_deliver` of the module `sign
 inline constexpr uint32_t kMemoryShort = 64;   // the reserve is in use: a MemoryError
 
 inline constexpr uint32_t kPauseDue = 128;  // the piece of a Task is over
+inline constexpr uint32_t kSwitchDue = 1024;  // another thread waits for its turn
 inline constexpr uint32_t kAttention = 512;  // somebody wants to look at the running program: Host::attend (256: kSampleDue, vm.h)
 
 // What ends the work of a native that can be left in the middle.
 inline constexpr uint32_t kStops = kKeyboard | kCancelled | kTimeIsUp | kLimitHit | kMemoryShort;
+
+
+// What the first thread alone answers.
+inline constexpr uint32_t kForMain = kKeyboard | kSignalArrived | kAttention | kPauseDue;
 
 }  // namespace tessera::lang

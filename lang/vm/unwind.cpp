@@ -23,6 +23,7 @@
 #include "lang/types/tuple.h"
 #include "lang/vm/provenance.h"
 #include "lang/vm/frame_object.h"
+#include "lang/vm/threads.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -82,18 +83,31 @@ std::size_t native_stack_left() {
 }
 
 // Zeroed pages are Undefined values and empty frames.
-VirtualMachine::VirtualMachine(Interpreter& in)
-    : in_(in), stack_(reserve<Value>(kStackValues)), frames_(reserve<Frame>(kFrames)) {
-  stack_end_ = stack_ + kStackValues;
-  frames_end_ = frames_ + kFrames;
-  next_frame_ = frames_;
+void ThreadState::reserve_stack(size_t values, size_t frames) {
+  stack_ = reserve<Value>(values);
+  stack_end_ = stack_ + values;
+  try {
+    frames_ = next_frame_ = reserve<Frame>(frames);
+  } catch (const std::bad_alloc&) {
+    munmap(std::exchange(stack_, nullptr), values * sizeof(Value));
+    throw;
+  }
+  frames_end_ = frames_ + frames;
+}
+
+void ThreadState::release_stack() noexcept {
+  if (stack_ == nullptr) return;
+  munmap(stack_, static_cast<size_t>(stack_end_ - stack_) * sizeof(Value));
+  munmap(frames_, static_cast<size_t>(frames_end_ - frames_) * sizeof(Frame));
+  stack_ = nullptr;
+}
+
+VirtualMachine::VirtualMachine(Interpreter& in) : in_(in) {
+  reserve_stack(kStackValues, kFrames);
   depth_limit_ = in.limits.call_depth;
 }
 
-VirtualMachine::~VirtualMachine() {
-  munmap(stack_, kStackValues * sizeof(Value));
-  munmap(frames_, kFrames * sizeof(Frame));
-}
+VirtualMachine::~VirtualMachine() { release_stack(); }
 
 Provenance& VirtualMachine::provenance() {
   if (provenance_ == nullptr) provenance_ = std::make_unique<Provenance>();
@@ -144,6 +158,7 @@ void VirtualMachine::end_run() noexcept {
   if (--runs_ != 0) return;
   if (timed_) clear_deadline(in_.interrupt, kTimeIsUp);
   timed_ = false;
+  if ((in_.interrupt.load(std::memory_order_relaxed) & kLimitHit) != 0) in_.threads().end_all();
   forget_stops();
 }
 
@@ -168,6 +183,7 @@ void VirtualMachine::hit_limit(ErrorKind kind, const char* message) {
   limit_kind_ = kind;
   limit_text_ = message;
   if (runs_ != 0) in_.interrupt.fetch_or(kLimitHit);
+  if (!in_.threads().alone()) in_.threads().wake_all();
   throw_limit();
 }
 
@@ -210,7 +226,7 @@ void VirtualMachine::stop_now() {
   const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
   if (wanted & kLimitHit) throw_limit();
   if (in_.countdown < 0) check_steps();
-  if ((wanted & kStops) == 0) [[likely]]
+  if ((wanted & in_.stops) == 0) [[likely]]
     return;
   if (wanted & kTimeIsUp) hit_limit(ErrorKind::TimeoutError, "time limit exceeded");
   if (wanted & kCancelled) {
@@ -231,8 +247,13 @@ void VirtualMachine::stop_now() {
 
 void VirtualMachine::safe_point(const Word* again) {
   stop_now();
-  const uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
+  uint32_t wanted = in_.interrupt.load(std::memory_order_relaxed);
   if (wanted & kCollectionDue) in_.collector().collect_if_due();
+  if ((wanted & (kSwitchDue | kForMain)) != 0 && !in_.threads().alone()) [[unlikely]]
+    in_.threads().safe_point(wanted);
+  if (wanted & kSampleDue) in_.interrupt.fetch_and(~kSampleDue);
+  if (!in_.threads().current().is_main()) return;
+  wanted = in_.interrupt.load(std::memory_order_relaxed);  // others may have run
   if ((wanted & kPauseDue) && nested_ == pausable_at_ && again != nullptr && !std::exchange(resumed_, false)) {
     top_->pc = again;
     throw Paused{};
@@ -241,7 +262,6 @@ void VirtualMachine::safe_point(const Word* again) {
     in_.interrupt.fetch_and(~kAttention);
     if (in_.host().attend) in_.host().attend();
   }
-  if (wanted & kSampleDue) in_.interrupt.fetch_and(~kSampleDue);
   if (wanted & kSignalArrived) {
     in_.interrupt.fetch_and(~kSignalArrived);
     call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});

@@ -13,6 +13,7 @@
 #include "lang/core/native.h"
 #include "lang/core/value.h"
 #include "lang/vm/frame.h"
+#include "lang/vm/thread_state.h"
 
 namespace tessera::lang {
 
@@ -24,7 +25,7 @@ struct FrameObject;
 // A bit beside those of signals.h, which nobody sets but a profiler: the running frame's place is saved at the next safe point.
 inline constexpr uint32_t kSampleDue = 256;
 
-class VirtualMachine {
+class VirtualMachine : private ThreadState {
  public:
   explicit VirtualMachine(Interpreter& in);
   ~VirtualMachine();
@@ -91,6 +92,7 @@ class VirtualMachine {
 
  private:
   friend class Task;
+  friend class Threads;
   struct Paused {};  // Note [Pausing] in task.cpp
 
   // The loop (vm.cpp). False: `pending_` is an exception that no frame up to `entry` handles; they are gone.
@@ -140,31 +142,19 @@ class VirtualMachine {
   [[noreturn]] void throw_too_deep(Value* window, uint32_t count);
 
   Interpreter& in_;
-  Frame* top_ = nullptr;         // the running frame
-  Frame* next_frame_ = nullptr;  // free place in the array of frames
-  uint32_t depth_ = 0;
   uint32_t depth_limit_ = 1000;
   int64_t batch_ = 0;         // what Interpreter::countdown began with
   uint64_t steps_ = 0;        // of this run, up to the last look
   uint32_t runs_ = 0;         // of hosts, one inside the other
-  uint32_t nested_ = 0;       // calls of run(), one inside the other
-  uint32_t pausable_at_ = 0;  // the one that may be left to go on later; 0: none
   bool timed_ = false;        // this run has a deadline
-  bool resumed_ = false;      // no safe point since a piece began
   ErrorKind limit_kind_{};    // of the limit that was hit
   const char* limit_text_ = nullptr;
   Value memory_error_;
-  Value pending_;  // what unwind could not place: run() throws it
-  Value* stack_ = nullptr;
-  Value* stack_end_ = nullptr;
-  Frame* frames_ = nullptr;
-  Frame* frames_end_ = nullptr;
   Dict* builtins_ = nullptr;
   std::unique_ptr<Provenance> provenance_;
   Noter noter_ = nullptr;
   bool keeps_variables_ = false;
   std::vector<Value> watched_;  // FrameObjects of the frames of kind Watched
-  const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
 };
 
 // Does the exception come from a limit or a cancellation, which no handler of a script sees?

@@ -48,6 +48,7 @@ Limits everything() {
   Limits limits;
   limits.files = limits.environment = limits.clock = limits.imports_of_files = limits.processes = limits.entropy = true;
   limits.code = limits.network = true;
+  limits.threads = 4096;
   return limits;
 }
 

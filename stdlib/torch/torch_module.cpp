@@ -1,4 +1,5 @@
 #include "stdlib/torch/torch_module.h"
+#include "stdlib/torch/thread_modes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -299,6 +300,7 @@ void fill_torch(Interpreter& in, Module& module) {
   state.context.host_flags = &in.interrupt;
   state.context.host_stops = kStops;
   state.context.host_countdown = &in.countdown;
+  keep_modes_per_thread(in);
   warn_through_language(in);
   note_launches(in);
   make_small_types(in, state);

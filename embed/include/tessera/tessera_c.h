@@ -104,7 +104,7 @@ typedef struct tsr_options {
   uint32_t call_depth;    /* of script functions; zero: 1000 */
   uint32_t open_files;    /* at the same time */
   uint32_t grants;        /* TSR_GRANT_... */
-  uint32_t reserved;      /* zero */
+  uint32_t threads;       /* that the script may start beside its first, at the same time; zero: none */
   const char* files_root; /* NULL: no root, all that the process sees */
   void* user;             /* handed to the callbacks */
   void (*print)(void* user, const char* text, size_t size);

@@ -78,9 +78,14 @@ int go_to(Interpreter& in, BinaryFile* f, int64_t where) {
 int write_pending(Interpreter& in, BinaryFile* f, bool may_stop) {
   const Files& files = *in.host().files;
   size_t done = 0;
+  const size_t room = f->pending.empty() ? 0 : wait_to_write(in, f->fd, f->pending.size(), may_stop);
   int code = f->pending.empty() || f->appends ? 0 : go_to(in, f, f->position - static_cast<int64_t>(f->pending.size()));
   while (code == 0 && done < f->pending.size()) {
-    const ssize_t put = files.write(f->fd, f->pending.data() + done, f->pending.size() - done);
+    if (done != 0 && room < f->pending.size()) {  // a pipe: others may have written meanwhile, so what is pending is asked again
+      f->pending.erase(0, done);
+      return write_pending(in, f, may_stop);
+    }
+    const ssize_t put = files.write(f->fd, f->pending.data() + done, std::min(room, f->pending.size() - done));
     if (put < 0 && errno == EINTR && !(may_stop && in.is_stopping())) continue;
     if (put < 0) code = errno;
     else done += static_cast<size_t>(put), f->system += put;
@@ -359,7 +364,8 @@ void write_through(Interpreter& in, BinaryFile* f, std::string_view bytes) {
   if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
   while (!bytes.empty()) {
     in.check_stop();
-    const ssize_t put = in.host().files->write(f->fd, bytes.data(), std::min(bytes.size(), kPiece));
+    const size_t room = wait_to_write(in, f->fd, std::min(bytes.size(), kPiece));
+    const ssize_t put = in.host().files->write(f->fd, bytes.data(), room);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) throw_os_error(in, errno);
     bytes.remove_prefix(static_cast<size_t>(put));

@@ -5,6 +5,7 @@ namespace tessera::stdlib {
 
 void add_native_modules(Interpreter& in) {
   in.add_native_module("math", fill_math);
+  in.add_native_module("_threads", fill_thread);
   in.add_native_module("_time", fill_time);
   in.add_native_module("_sys", fill_sys);
   in.add_native_module("_posix", fill_posix);

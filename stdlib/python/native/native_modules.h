@@ -9,6 +9,8 @@ namespace tessera::stdlib {
 void fill_math_integers(Interpreter& in, Module& module);  // part of math
 void fill_abc(Interpreter& in, Module& module);
 void fill_math(Interpreter& in, Module& module);
+void fill_thread(Interpreter& in, Module& module);
+void add_locks(Interpreter& in, Module& module);  // a part of _threads
 void fill_time(Interpreter& in, Module& module);
 void fill_sys(Interpreter& in, Module& module);
 void fill_coroutines(Interpreter& in, Module& module);

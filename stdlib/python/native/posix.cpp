@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "lang/vm/threads.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -338,8 +339,10 @@ Value read_descriptor(Interpreter& in, const Args& args) {
   Bytes* made = new_bytes(in, static_cast<size_t>(size));
   const Value held = Value::adopt(made);
   ssize_t got;
+  const int fd = descriptor(in, args[0]);
+  if (!in.threads().alone() && files.owns(fd) && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0) wait_to_read(in, fd);
   do {
-    got = files.read(descriptor(in, args[0]), made->data(), made->size);
+    got = files.read(fd, made->data(), made->size);
   } while (got < 0 && errno == EINTR);
   if (got < 0) throw_os_error(in, errno);
   return static_cast<size_t>(got) == made->size ? held
@@ -352,7 +355,8 @@ Value write_descriptor(Interpreter& in, const Args& args) {
   const BytesLike bytes(in, args[1]);
   ssize_t put;
   do {
-    put = files.write(fd, bytes.view().data(), bytes.view().size());
+    const size_t room = files.owns(fd) ? wait_to_write(in, fd, bytes.view().size()) : bytes.view().size();
+    put = files.write(fd, bytes.view().data(), std::min(room, bytes.view().size()));
   } while (put < 0 && errno == EINTR);
   if (put < 0) throw_os_error(in, errno);
   return Value::integer(put);

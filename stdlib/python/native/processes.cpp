@@ -16,6 +16,7 @@
 #include <cstring>
 #include <vector>
 
+#include "lang/core/allow_others.h"
 #include "lang/core/signals.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -34,7 +35,9 @@ Value checked(Interpreter& in, int64_t answer) {
 
 Value fork_process(Interpreter& in, const Args&) {
   processes(in);
-  return checked(in, fork());
+  const pid_t child = fork();
+  if (child == 0) in.threads().after_fork();
+  return checked(in, child);
 }
 
 // This process ends when the one that made it does, however that ended.
@@ -64,7 +67,7 @@ Value wait_for_process(Interpreter& in, const Args& args) {
     if (pid != 0 && !(pid < 0 && errno == EINTR)) break;
     if (pid == 0 && (options & WNOHANG) != 0) break;
     in.poll();
-    if (pid == 0) usleep(static_cast<useconds_t>(pause));
+    if (pid == 0) in.threads().sleep_until(Threads::Clock::now() + std::chrono::microseconds(pause));
   }
   return make_tuple(in, {checked(in, pid), Value::integer(pid == 0 ? 0 : status)});
 }
@@ -88,7 +91,10 @@ Value wait_for_files(Interpreter& in, const Args& args) {
   int ready = 0;
   const int wanted = small(in, args[1]);
   for (int64_t left = wanted < 0 ? INT64_MAX : wanted;; left -= kSlice) {
-    ready = poll(files.data(), files.size(), static_cast<int>(std::min<int64_t>(left, kSlice)));
+    {
+      const AllowOthers others(in);
+      ready = poll(files.data(), files.size(), static_cast<int>(std::min<int64_t>(left, kSlice)));
+    }
     if (ready != 0 || left <= kSlice) break;
     in.poll();
   }

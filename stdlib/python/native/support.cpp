@@ -4,6 +4,13 @@
 
 #include <cstring>
 
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "lang/core/allow_others.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
@@ -77,7 +84,30 @@ std::string path_argument(Interpreter& in, const Value& v) {
 void wait_to_read(Interpreter& in, int file) {
   constexpr int kSlice = 10;  // milliseconds
   pollfd wanted{file, POLLIN, 0};
-  while (poll(&wanted, 1, kSlice) <= 0) in.poll();
+  while (poll(&wanted, 1, 0) <= 0) {  // asked again with the baton: another thread may have read meanwhile
+    {
+      const AllowOthers others(in);
+      poll(&wanted, 1, kSlice);
+    }
+    in.poll();
+  }
+}
+
+size_t wait_to_write(Interpreter& in, int file, size_t size, bool may_stop) {
+  if (in.threads().alone()) return size;
+  struct stat status;
+  if (fstat(file, &status) != 0 || S_ISREG(status.st_mode) || (fcntl(file, F_GETFL) & O_NONBLOCK) != 0) return size;
+  constexpr int kSlice = 10;  // milliseconds
+  pollfd wanted{file, POLLOUT, 0};
+  while (poll(&wanted, 1, 0) == 0) {
+    {
+      const AllowOthers others(in);
+      poll(&wanted, 1, kSlice);
+    }
+    if (may_stop) in.poll();
+    else if (in.is_stopping()) break;
+  }
+  return std::min<size_t>(size, PIPE_BUF);  // so much there is room for when poll() says that there is some
 }
 
 Value class_get_item(Interpreter& in, const Args& args) {

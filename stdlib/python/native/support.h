@@ -62,6 +62,9 @@ void wait_to_read(Interpreter& in, int file);
 
 // A method of objects that receives its arguments as they were written, `self` in front.
 void add_raw_method(Interpreter& in, Type* type, const NativeDef& row);
+// How much of `size` bytes may be written to the file at once without keeping other threads from running: waits until a pipe
+// has room for it. `may_stop`: limits and Ctrl-C end the wait by an exception. Objects may have changed afterwards.
+size_t wait_to_write(Interpreter& in, int file, size_t size, bool may_stop = true);
 
 // A row for the types whose classes may be written with parameters: partial[int].
 Value class_get_item(Interpreter& in, const Args& args);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lang/vm/threads.h"
 #include "lang/core/host.h"
 #include "lang/core/names.h"
 #include "lang/types/bytes.h"
@@ -46,6 +47,7 @@ bool fill(Interpreter& in, TextFile* f) {
     block = BytesLike(in, bytes).view();
     got = static_cast<ssize_t>(block.size());
   } else {
+    if (!in.threads().alone()) wait_to_read(in, f->fd);
     do {
       got = in.host().files->read(f->fd, block.data(), block.size());
     } while (got < 0 && errno == EINTR);

@@ -15,14 +15,13 @@ namespace tessera::stdlib {
 
 // Writes what is pending; answers errno.
 int write_pending(Interpreter& in, TextFile* f) {
-  size_t done = 0;
-  while (done < f->pending.size()) {
-    const ssize_t put = in.host().files->write(f->fd, f->pending.data() + done, f->pending.size() - done);
+  while (!f->pending.empty()) {
+    const size_t room = wait_to_write(in, f->fd, f->pending.size(), false);
+    const ssize_t put = in.host().files->write(f->fd, f->pending.data(), std::min(room, f->pending.size()));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return errno;
-    done += static_cast<size_t>(put);
+    f->pending.erase(0, static_cast<size_t>(put));
   }
-  f->pending.clear();
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cerrno>
 
+#include "lang/core/allow_others.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -57,12 +58,11 @@ Value sleep_for(Interpreter& in, const Args& args) {
   if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
   if (seconds < 0) throw Error(ErrorKind::ValueError, "sleep length must be non-negative");
   if (seconds > 9e9) throw Error(ErrorKind::OverflowError, "timestamp too large to convert to C _PyTime_t");
-  const int64_t until = nanoseconds(CLOCK_MONOTONIC) + static_cast<int64_t>(seconds * 1e9);
-  for (int64_t left = until - nanoseconds(CLOCK_MONOTONIC); left > 0; left = until - nanoseconds(CLOCK_MONOTONIC)) {
-    const int64_t slice = std::min<int64_t>(left, kNano / 200);
-    timespec t{slice / kNano, slice % kNano};
-    nanosleep(&t, nullptr);
-    in.poll();
+  if (seconds == 0) {
+    const AllowOthers others(in);
+    sched_yield();
+  } else {
+    in.threads().sleep_until(Threads::Clock::now() + std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9)));
   }
   return Value::none();
 }

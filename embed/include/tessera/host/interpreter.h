@@ -33,6 +33,7 @@ struct Options {
   bool allow_entropy = false;  // random numbers that differ from run to run
   bool allow_code = false;     // eval, exec, compile
   bool allow_network = false;  // sockets
+  uint32_t threads = 0;        // that the script may start beside its first, at the same time
   std::string files_root = {};
   std::function<void(std::string_view)> print = nullptr;  // what print() writes; empty: nothing is shown
   std::function<void(std::string_view)> print_error = nullptr;
@@ -343,6 +344,7 @@ inline void Interpreter::fill(tsr_options& given, Options& options) {
   given.output_limit = options.output_limit;
   given.call_depth = options.call_depth;
   given.open_files = options.open_files;
+  given.threads = options.threads;
   const auto grant = [&](bool allowed, uint32_t bit) { given.grants |= allowed ? bit : 0u; };
   grant(options.allow_files, TSR_GRANT_FILES);
   grant(options.allow_clock, TSR_GRANT_CLOCK);

@@ -1,0 +1,43 @@
+// The parts of the virtual machine that belong to one flow of control: its frames, its registers, its stack of C++.
+//
+// The running thread's state is in place in the VirtualMachine, so the loop reaches it without an indirection; the states of
+// the threads that wait lie aside, and a hand-over swaps them (threads.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lang/core/value.h"
+#include "lang/vm/frame.h"
+
+namespace tessera::lang {
+
+struct ThreadState {
+  Frame* top_ = nullptr;         // the running frame
+  Frame* next_frame_ = nullptr;  // free place in the array of frames
+  uint32_t depth_ = 0;
+  uint32_t nested_ = 0;       // calls of run(), one inside the other
+  uint32_t pausable_at_ = 0;  // the one that may be left to go on later; 0: none
+  bool resumed_ = false;      // no safe point since a piece began
+  Value pending_;             // the exception that unwind could not place: run() throws it
+  Value* stack_ = nullptr;
+  Value* stack_end_ = nullptr;
+  Frame* frames_ = nullptr;
+  Frame* frames_end_ = nullptr;
+  const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
+
+  // Address space for registers and frames, not memory: pages come when they are touched. Throws std::bad_alloc.
+  void reserve_stack(size_t values, size_t frames);
+  void release_stack() noexcept;
+};
+
+// The guards of recursion through C++, which lie outside of the machine and are swapped with its state.
+struct NativeGuards {
+  uint32_t destroy_depth = 0;      // Heap::destroy_depth
+  std::vector<Object*> doomed;     // Heap::doomed
+  uint32_t native_depth = 0;       // SharedObjects::native_depth
+  std::vector<Object*> in_repr;    // SharedObjects::in_repr
+};
+
+}  // namespace tessera::lang

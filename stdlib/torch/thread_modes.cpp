@@ -1,0 +1,47 @@
+// The modes that each thread of a program has for itself, as in PyTorch: grad mode, inference mode, autocast, the hooks of saved
+// tensors. A new thread begins with the defaults.
+#include "stdlib/torch/thread_modes.h"
+
+#include "lang/vm/threads.h"
+#include "stdlib/torch/state.h"
+
+namespace tessera::stdlib {
+namespace {
+
+struct ThreadModes {
+  bool grad_enabled = true, inference_mode = false;
+  tensor::SavedTensorHooks* saved_hooks = nullptr;
+  AutocastModes autocast{};
+};
+
+// Memory that is not to be had leaves the modes to the next thread as they are.
+void save_modes(Interpreter& in, void** mine) {
+  TorchState& state = torch_state(in);
+  if (*mine == nullptr) *mine = new (std::nothrow) ThreadModes;
+  if (*mine == nullptr) return;
+  const tensor::Context& context = state.context;
+  *static_cast<ThreadModes*>(*mine) = {context.grad_enabled, context.inference_mode, context.saved_hooks, state.autocast};
+}
+
+void load_modes(Interpreter& in, void** mine) {
+  TorchState& state = torch_state(in);
+  const ThreadModes fresh;
+  const ThreadModes& modes = *mine == nullptr ? fresh : *static_cast<const ThreadModes*>(*mine);
+  state.context.grad_enabled = modes.grad_enabled;
+  state.context.inference_mode = modes.inference_mode;
+  state.context.saved_hooks = modes.saved_hooks;
+  state.autocast = modes.autocast;
+  state.context.host_stops = in.stops;
+}
+
+}  // namespace
+
+void keep_modes_per_thread(Interpreter& in) {
+  lang::Threads::Extension extension;
+  extension.save = save_modes;
+  extension.load = load_modes;
+  extension.drop = [](void* mine) { delete static_cast<ThreadModes*>(mine); };
+  in.threads().set_extension(extension);
+}
+
+}  // namespace tessera::stdlib
