@@ -209,6 +209,19 @@ CompileMode mode_of(const std::string_view mode, int64_t flags) {
                                          : "compile() mode must be 'exec', 'eval' or 'single'");
 }
 
+Value of_ast(Interpreter& in, std::string_view function, std::initializer_list<Value> args) {
+  const Value module(static_cast<Object*>(in.import("ast")));
+  return call(in, get_attr(in, module, intern(in, function)), args);
+}
+
+// A node of the module ast, which nobody has before that is imported.
+bool is_tree(Interpreter& in, const Value& v) {
+  Module* const module = in.modules().find("ast");
+  const Value* base = module == nullptr ? nullptr : dict_get_text(module->dict, "AST");
+  return base != nullptr && base->is_object() && base->as_object()->kind == ObjectKind::Type &&
+         is_instance(in, v, static_cast<Type*>(base->as_object()));
+}
+
 Value compile_function(Interpreter& in, const Args& args) {
   require_code(in, "compile");
   const std::string name = file_name(in, args[1]);
@@ -220,13 +233,21 @@ Value compile_function(Interpreter& in, const Args& args) {
   CompileOptions options(mode_of(mode_name, flags));
   options.names_in_mapping = true;
   options.text_annotations = (flags & kFutureAnnotations) != 0 || (!args[4].as_bool() && inherits_annotations(in));
+  options.top_level_await = (flags & kAllowTopLevelAwait) != 0;
   options.shows_values = mode_name == "single";
   options.optimize = static_cast<int>(optimize);
+  if (is_tree(in, args[0])) {
+    if (flags & kOnlyAst) return args[0];
+    return of_ast(in, "_compile", {args[0], args[1], args[2], Value::integer(flags), args[5]});
+  }
+  if (flags & kOnlyAst) return of_ast(in, "_parse", {args[0], args[1], args[2]});
   std::string text;
   if (!source_text(in, args[0], text))
     throw Error(ErrorKind::TypeError, "compile() arg 1 must be a string, bytes or AST object");
   const std::shared_ptr<Source> source = make_source(in, name, text);
-  if ((flags & kAllowIncompleteInput) && is_complete(text) == Completeness::kIncomplete) {
+  // A prompt's text that ends a line is as a block whose last line is empty.
+  if ((flags & kAllowIncompleteInput) &&
+      is_complete(text.ends_with('\n') ? text + "\n" : text) == Completeness::kIncomplete) {
     const auto end = static_cast<uint32_t>(source->text().size());
     throw_syntax_error(in, *source, make_syntax_error(*source, Span{end, end}, "incomplete input"));
   }

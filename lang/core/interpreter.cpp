@@ -214,7 +214,9 @@ Value run_awaiting(Interpreter& in, const Source& source, const Value& coroutine
 }
 
 Value run_block(Interpreter& in, const Source& source) {
-  const Value code = compile_source(in, source.shared_from_this(), CompileMode::Interactive, true);
+  CompileOptions options(CompileMode::Interactive);
+  options.top_level_await = true;
+  const Value code = compile_source(in, source.shared_from_this(), options);
   Value answer = run_code(in, code, in.main_module()->dict);
   const bool awaits = (static_cast<Code*>(code.as_object())->code_flags & kCoroutine) != 0;
   return awaits ? run_awaiting(in, source, answer) : answer;

@@ -148,7 +148,10 @@ int64_t flags_of(const Code* code) {
   if (flags & kVarArgs) shown |= 0x4;
   if (flags & kVarKeywords) shown |= 0x8;
   if (code->qualname->view().find("<locals>") != std::string_view::npos) shown |= 0x10;  // CO_NESTED
-  if (flags & kGenerator) shown |= 0x20;
+  if (flags & kCoroutine) shown |= 0x80;
+  else if (flags & kAsyncGenerator) shown |= 0x200;
+  else if (flags & kGenerator) shown |= 0x20;
+  if (flags & kIterableCoroutine) shown |= 0x100;
   if (flags & kTextAnnotations) shown |= 0x1000000;
   return shown;
 }

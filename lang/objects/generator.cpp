@@ -82,7 +82,7 @@ Value make_generator(Interpreter& in, Function* function, Value* arguments) {
   return owner;
 }
 
-void generator_finish(Interpreter&, Generator* generator) noexcept {
+void generator_finish(Interpreter& in, Generator* generator) noexcept {
   generator->state = Generator::State::Finished;
   generator->flags |= kFinalized;
   Frame& frame = generator->frame;

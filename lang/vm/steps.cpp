@@ -140,21 +140,6 @@ void make_cell_step(Interpreter& in, Value& place) { place = make_cell(in, std::
 
 void share_cell_step(Value& target, Cell* cell) { target = Value(cell); }
 
-void delete_name_step(Interpreter& in, const Value& names, Str* name) {
-  if (is_plain_dict(in, names)) {
-    if (!dict_delete_str(in, as_dict(names), name)) throw_name_error(in, name);
-    return;
-  }
-  try {
-    return del_item(in, names, Value(name));
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::KeyError) throw;
-  } catch (const Thrown& thrown) {
-    if (!is_error(in, thrown.exception, ErrorKind::KeyError)) throw;
-  }
-  throw_name_error(in, name);
-}
-
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell) {
   if (!is_plain_dict(in, names)) {
     Value own = item_or_undefined(in, names, name);

@@ -1,6 +1,7 @@
 #include "stdlib/torch/index.h"
 
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "runtime/ops/indexing.h"
@@ -15,6 +16,7 @@ int64_t bound_of(Interpreter& in, const Value& v) {
   if (v.is_int()) return v.as_int();
   const TorchState& state = torch_state(in);
   if (is_tensor(state, v)) return tensor_of(v).item().to_int();
+  if (is_big_int(v)) return whole_sign(v) < 0 ? INT64_MIN : INT64_MAX;
   return index(in, v);
 }
 
@@ -40,6 +42,7 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
     return TensorIndex::of(
         tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), wrap_device(in, kCpu), true));
   if (key.is_object() && type_name(in, key) == "ndarray") return TensorIndex::of(expect_tensor(in, key, "index"));
+  if (is_big_int(key)) throw Error(ErrorKind::ValueError, "Overflow when unpacking long long");
   if (key.is_object() && key.as_object()->kind == ObjectKind::Boxed) return TensorIndex::integer(index(in, key));
   if (is_str(key)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
   throw Error(ErrorKind::IndexError,

@@ -5,6 +5,7 @@
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
+#include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "runtime/device/accelerator_error.h"
 #include "runtime/ops/linalg/linalg.h"
@@ -73,6 +74,8 @@ bool to_scalar(const Value& v, Scalar& out) {
   else if (v.is_object() && is_complex(*v.as_object()->type->owner, v)) {
     const auto* z = static_cast<const Complex*>(v.as_object());
     out = Scalar(std::complex<double>(z->real, z->imag));
+  } else if (is_big_int(v)) {
+    throw Error(ErrorKind::OverflowError, "int too big to convert");
   } else if (v.is_object() &&
              v.as_object()->kind == ObjectKind::Boxed) {  // an int, float or str with a class of its own
     return to_scalar(static_cast<const Boxed*>(v.as_object())->value, out);

@@ -4,6 +4,7 @@
 // second writes the elements and refuses what does not fit the shape.
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
@@ -40,7 +41,7 @@ class Reader {
   // The smallest type that holds every element, with the default dtype for floats.
   void find_dtype(const Value& data, size_t depth = 0) {
     if (data.is_float()) return see(state_.context.default_dtype);
-    if (data.is_int()) return see(kInt64);
+    if (data.is_int() || is_big_int(data)) return see(kInt64);
     if (data.is_bool()) return see(kBool);
     if (data.is_object() && is_complex(in_, data)) return see(complex_type(state_.context.default_dtype));
     if (is_sequence(data) && depth < shape.size()) {
@@ -111,10 +112,24 @@ class Reader {
   }
 
   template <class T>
+  static T big_element(const Value& v) {
+    if constexpr (std::is_same_v<T, bool>) return true;
+    else if constexpr (!std::is_integral_v<T>) return stored<T>(whole_to_float(v));
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      uint64_t wide;
+      if (whole_to_uint64(v, wide)) return wide;
+      throw Error(ErrorKind::OverflowError,
+                  whole_sign(v) < 0 ? "can't convert negative int to unsigned" : "int too big to convert");
+    }
+    throw Error(ErrorKind::ValueError, "Overflow when unpacking long long");
+  }
+
+  template <class T>
   T element(const Value& v) {
     if (v.is_float()) return stored<T>(v.as_float());
     if (v.is_int()) return stored<T>(v.as_int());
     if (v.is_bool()) return convert_element<T>(v.as_bool());
+    if (is_big_int(v)) return big_element<T>(v);
     if (is_tensor(state_, v)) return stored<T>(tensor_of(v).item());
     Scalar number;
     if (is_boxed_number(v, number)) return stored<T>(number);
@@ -199,18 +214,15 @@ bool read_floats(const Value& data, Tensor& out) {
   return true;
 }
 
-Value int_of(int64_t x) { return Value::integer(x); }
-Value int_of(uint64_t x) {
-  if (x > uint64_t(INT64_MAX)) refuse_wide(x);
-  return Value::integer(static_cast<int64_t>(x));
-}
+Value int_of(Interpreter&, int64_t x) { return Value::integer(x); }
+Value int_of(Interpreter& in, uint64_t x) { return whole_from_uint64(in, x); }
 
 template <class T>
 Value list_of(Interpreter& in, const Tensor& t, size_t dim, const T* data) {
   if (dim == static_cast<size_t>(t.dim())) {
     if constexpr (std::is_same_v<T, bool>) return Value::boolean(*data);
     else if constexpr (std::is_integral_v<T>)
-      return int_of(std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>(*data));
+      return int_of(in, std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>(*data));
     else if constexpr (is_complex_type<T>) return make_complex(in, double(data->real()), double(data->imag()));
     else return Value::real(convert_element<double>(*data));
   }
@@ -263,11 +275,6 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
     });
   }
   return device.is_cpu() ? result : tensor_to(result, result.dtype(), device, false);
-}
-
-void refuse_wide(uint64_t x) {
-  throw Error(ErrorKind::OverflowError,
-              "the uint64 " + std::to_string(x) + " does not fit into an int, which has 64 bits");
 }
 
 Value tensor_to_list(Interpreter& in, const Tensor& t) {

@@ -3,6 +3,7 @@
 
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
@@ -109,11 +110,11 @@ Value reduce(Interpreter& in, const Args& args) {
 
 // Numbers ----------------------------------------------------------------------------------------------------------
 
-// Of uint64 not all are ints of the language.
-Scalar number_of(const Tensor& t) {
+// The one element of a tensor; of uint64 not all are int64 numbers.
+Value number_of(Interpreter& in, const Tensor& t) {
   const Scalar number = t.item();
-  if (t.dtype() == DType::UInt64 && number.to_int() < 0) refuse_wide(uint64_t(number.to_int()));
-  return number;
+  return t.dtype() == DType::UInt64 ? whole_from_uint64(in, static_cast<uint64_t>(number.to_int()))
+                                    : wrap_number(in, number);
 }
 
 // float(t), int(t): the same as item(), refused with other words.
@@ -121,7 +122,7 @@ Value as_number(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   return in_torch(in, args, [&] {
     check(t.numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
-    return wrap_number(in, number_of(t));
+    return number_of(in, t);
   });
 }
 
@@ -130,7 +131,7 @@ Value item(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
     check(t.numel() == 1, TensorErrorKind::Runtime, "a Tensor with ", t.numel(),
           " elements cannot be converted to Scalar");
-    return wrap_number(in, number_of(t));
+    return number_of(in, t);
   });
 }
 

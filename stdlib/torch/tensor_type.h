@@ -15,7 +15,6 @@ void add_tensor_methods(Interpreter& in, TorchState& state);
 Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype, const Value& device, bool copy);
 // Ints of the language end at 2^63 - 1, above which they are refused.
 Value tensor_to_list(Interpreter& in, const Tensor& t);
-[[noreturn]] void refuse_wide(uint64_t x);
 
 // dtype, device, Size, Generator, finfo (small_types.cpp).
 void make_small_types(Interpreter& in, TorchState& state);

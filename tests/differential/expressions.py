@@ -12,7 +12,8 @@ HOLE = re.compile(r'\$([a-zA-Z]+)(?:@(\w(?:,\w)*))?')
 BOUND = {'x': 'int', 'y': 'int', 'w': 'str', 'k': 'str', 'v': 'int'}
 
 LITERALS = {
-    'int': ['0', '1', '2', '3', '7', '10', '-1', '-4', '42', '100', '255', '0x1f', '0b101', '1_000'],
+    'int': ['0', '1', '2', '3', '7', '10', '-1', '-4', '42', '100', '255', '0x1f', '0b101', '1_000', '9223372036854775807',
+            '-9223372036854775808', '18446744073709551616', '-123456789012345678901234567890'],
     'float': ['0.0', '1.0', '-1.5', '2.5', '0.1', '3.14159', '1e3', '1e-7', '1e16', '-0.0', '123456.789', '0.5', '2.675'],
     'str': ["''", "'a'", "'abc'", "'Hello World'", "'  x y '", "'é'", "'naïve ß'", "'日本'", "'a,b,,c'", "'12'", "'-3.5'",
             '"it\'s"', "'tab\\tnew\\n'", "'ABC abc'", "r'a\\b'", "'x' 'y'", "'%'", "'{}'", "'😀!'"],
@@ -34,7 +35,8 @@ TEMPLATES = {
         '$int + $int', '$int - $int', '$int * $int', '($int + $int)', '($int - $int)', '($int * $small)',
         '$int // $int', '$int % $int', '($int // $small)', '($int % $small)', '-$int', '~$int', '+$int',
         '($int & $int)', '($int | $int)', '($int ^ $int)', '($small << $tiny)', '($int >> $tiny)',
-        '($small ** 2)', '(2 ** $tiny)', 'len($str)', 'len($ints)', 'len($dict)', 'len($set)', 'len($tup)',
+        '($small ** 2)', '(2 ** $tiny)', '(1 << $tiny * 20)', '($int * 2 ** 64)', '($int >> 60)', '($int // 10 ** 18)', '(3 ** 50 % ($int or 1))',
+        "int.from_bytes(str($int).encode(), 'big')", '($int).bit_count()', 'int(hex($int), 16)', 'len($str)', 'len($ints)', 'len($dict)', 'len($set)', 'len($tup)',
         'abs($int)', 'int($float % 1000)', 'int($str)', 'int($bool)', 'sum($ints)', 'max($ints)', 'min($ints, default=$int)',
         'max($int, $int)', '$ints[$small]', '$dict[$str]', '$dict.get($str, $int)', '($int if $bool else $int)',
         '($int or $int)', '($int and $int)', 'sum(x * $small@x for x in $ints)', 'divmod($int, $small)[1]',

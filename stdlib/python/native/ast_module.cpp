@@ -6,9 +6,11 @@
 #include "lang/objects/exception.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/parse.h"
+#include "lang/syntax/source_encoding.h"
 #include "lang/types/bytes.h"
 #include "lang/types/number.h"
 #include "lang/types/set.h"
+#include "stdlib/python/native/ast_nodes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -154,10 +156,49 @@ Value literal(Interpreter& in, const Args& args) {
   return Literal(in, *source).value(*parsed.tree->expression);
 }
 
+// The text of a str or of bytes, whose encoding its first lines may declare.
+std::string program_text(Interpreter& in, const Value& source) {
+  std::string text;
+  if (is_str(source)) text = text_of(source);
+  else if (lang::is_bytes_like(in, source)) text = lang::decode_source(std::string(lang::BytesLike(in, source).view()));
+  else throw Error(ErrorKind::TypeError, "compile() arg 1 must be a string, bytes or AST object");
+  if (text.find('\0') != std::string::npos)
+    throw Error(ErrorKind::ValueError, "source code string cannot contain null bytes");
+  return text;
+}
+
+Value parse_text(Interpreter& in, const Args& args) {
+  std::string text = program_text(in, args[0]);
+  const std::string_view mode = text_of(args[2]);
+  if (mode == "eval") text.erase(0, std::min(text.find_first_not_of(" \t"), text.size()));
+  const auto source = std::make_shared<lang::Source>(path_argument(in, args[1]), text);
+  lang::BookedGrowth growth(in);
+  const auto wanted = mode == "eval" ? lang::ParseMode::kExpression : lang::ParseMode::kFile;
+  const lang::ParseResult parsed = lang::parse(*source, wanted, &growth);
+  if (!parsed) throw_syntax_error(in, *source, *parsed.error);
+  return tree_objects(in, *source, *parsed.tree, mode, args[3]);
+}
+
+// compile() of a tree; `mode` and `flags` have been looked at.
+Value compile_tree_of(Interpreter& in, const Args& args) {
+  if (!in.limits.code) throw Error(ErrorKind::PermissionError, "this program is not allowed to use compile");
+  const std::string_view mode = text_of(args[2]);
+  lang::CompileOptions options(mode == "eval" ? lang::CompileMode::Expression : lang::CompileMode::Module);
+  options.names_in_mapping = true;
+  options.top_level_await = (args[3].as_int() & 0x2000) != 0;
+  options.shows_values = mode == "single";
+  options.text_annotations = (args[3].as_int() & 0x1000000) != 0;
+  options.optimize = static_cast<int>(args[4].as_int());
+  return compile_objects(in, args[0], path_argument(in, args[1]), options, args[5], args[6]);
+}
+
 }  // namespace
 
 void fill_ast(Interpreter& in, Module& module) {
   in.def(module, "literal(text, /)", "The value of a text that is a literal.", literal);
+  in.def(module, "parse(source, filename, mode: str, classes: dict, /)", "The tree of a text, as objects.", parse_text);
+  in.def(module, "compile(tree, filename, mode: str, flags: int, optimize: int, shapes: dict, classes: dict, /)",
+         "Code of a tree.", compile_tree_of);
 }
 
 }  // namespace tessera::stdlib

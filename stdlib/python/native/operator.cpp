@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/core/names.h"
 #include "lang/objects/exception.h"
@@ -34,7 +35,7 @@ Value op_not(Interpreter& in, const Args& args) { return Value::boolean(!truth(i
 Value op_truth(Interpreter& in, const Args& args) { return Value::boolean(truth(in, args[0])); }
 Value op_is(Interpreter&, const Args& args) { return Value::boolean(args[0].is(args[1])); }
 Value op_is_not(Interpreter&, const Args& args) { return Value::boolean(!args[0].is(args[1])); }
-Value op_index(Interpreter& in, const Args& args) { return Value::integer(index(in, args[0])); }
+Value op_index(Interpreter& in, const Args& args) { return whole_index(in, args[0]); }
 Value op_contains(Interpreter& in, const Args& args) { return Value::boolean(contains(in, args[0], args[1])); }
 Value op_getitem(Interpreter& in, const Args& args) { return get_item(in, args[0], args[1]); }
 

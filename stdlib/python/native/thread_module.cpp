@@ -81,7 +81,7 @@ Value all_frames(Interpreter& in, const Args&) {
   for (Thread* thread : in.threads().all()) {
     const lang::Frame* const frame = thread == &in.threads().current() ? in.vm().top() : thread->top();
     if (frame == nullptr) continue;
-    dict_set(in, as_dict(frames), Value::integer(static_cast<int64_t>(thread->ident())), make_frame_object(in, *frame, true));
+    dict_set(in, as_dict(frames), Value::integer(static_cast<int64_t>(thread->ident())), frame_object(in, *frame));
   }
   return frames;
 }
