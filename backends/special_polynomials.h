@@ -17,12 +17,19 @@ TS_ON_BOTH int64_t degree_of(T n) {
   return n >= T(-0x1p63) && n < T(0x1p63) ? int64_t(n) : INT64_MIN;
 }
 
+// Asked every 65,536 steps of a recurrence, whether to leave it.
+struct NeverStops {
+  TS_ON_BOTH bool operator()() const { return false; }
+};
+
 /// p(k + 1) = step(k, p(k), p(k - 1)) from p(0) = 1 and p(1); gives up when nothing but NaN can come.
-template <class T, class Step>
+template <class Stop, class T, class Step>
 TS_ON_BOTH T recur(int64_t n, T first, const Step& step) {
   if (n == 0) return T(1);
   T before = T(1), now = first;
+  if (n > 0xffff && Stop()()) return now;
   for (int64_t k = 1; k < n && !std::isnan(now); k++) {
+    if ((k & 0xffff) == 0 && Stop()()) break;
     const T next = step(k, now, before);
     before = now;
     now = next;
@@ -66,7 +73,7 @@ TS_ON_BOTH T chebyshev(Chebyshev kind, T y, T degree, int64_t far) {
                   : kind == Chebyshev::U ? twice
                   : kind == Chebyshev::V ? twice - T(1)
                                          : twice + T(1);
-  return recur(n, first, [&](int64_t, T now, T before) { return std::fma(twice, now, -before); });
+  return recur<NeverStops>(n, first, [&](int64_t, T now, T before) { return std::fma(twice, now, -before); });
 }
 
 // Beyond, the numbers of PyTorch's are no longer there.
@@ -78,30 +85,30 @@ TS_ON_BOTH T hermite_h(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (n > kMostHermite<T>) return T(NAN);
-  return recur(n, x + x, [&](int64_t k, T now, T before) { return std::fma(x + x, now, -(T(k + k) * before)); });
+  return recur<NeverStops>(n, x + x, [&](int64_t k, T now, T before) { return std::fma(x + x, now, -(T(k + k) * before)); });
 }
 template <class T>
 TS_ON_BOTH T hermite_he(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (n > kMostHermite<T>) return T(NAN);
-  return recur(n, x, [&](int64_t k, T now, T before) { return std::fma(x, now, -(T(k) * before)); });
+  return recur<NeverStops>(n, x, [&](int64_t k, T now, T before) { return std::fma(x, now, -(T(k) * before)); });
 }
-template <class T>
+template <class T, class Stop = NeverStops>
 TS_ON_BOTH T laguerre(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (x == T(0)) return T(1);
-  return recur(n, T(1) - x, [&](int64_t k, T now, T before) {
+  return recur<Stop>(n, T(1) - x, [&](int64_t k, T now, T before) {
     return std::fma(T(k + k) + (T(1) - x), now, -(T(k) * before)) / T(k + 1);
   });
 }
-template <class T>
+template <class T, class Stop = NeverStops>
 TS_ON_BOTH T legendre(T x, T degree) {
   const int64_t n = degree_of(degree);
   if (n < 0) return T(0);
   if (std::fabs(x) == T(1)) return x > 0 || n % 2 == 0 ? T(1) : T(-1);
-  return recur(
+  return recur<Stop>(
       n, x, [&](int64_t k, T now, T before) { return std::fma(T(k + k + 1) * x, now, -(T(k) * before)) / T(k + 1); });
 }
 

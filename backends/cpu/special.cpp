@@ -8,6 +8,23 @@
 namespace tessera::tensor::cpu {
 namespace {
 
+struct WhenStopWanted {
+  bool operator()() const { return stop_wanted(); }
+};
+
+// The functions of special.def whose time grows with an argument hear that the program is to stop.
+namespace special {
+using namespace cpu::special;
+template <class T>
+T laguerre(T x, T degree) {
+  return cpu::special::laguerre<T, WhenStopWanted>(x, degree);
+}
+template <class T>
+T legendre(T x, T degree) {
+  return cpu::special::legendre<T, WhenStopWanted>(x, degree);
+}
+}  // namespace special
+
 constexpr int64_t kGrain = 256;  // a function takes 20 ns to a microsecond
 
 template <class T, class F>

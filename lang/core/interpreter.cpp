@@ -159,7 +159,10 @@ template <class F>
 Value as_thrown(Interpreter& in, F&& body) {
   const RunScope run(in.vm());
   try {
-    return body();
+    Value value = body();
+    // A limit that was met where there was nobody to tell, in a finalizer, ends the run all the same.
+    if ((in.interrupt.load(std::memory_order_relaxed) & kLimitHit) != 0) in.vm().stop_now();
+    return value;
   } catch (const Thrown&) {
     throw;
   } catch (const std::exception&) {

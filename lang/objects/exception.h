@@ -31,8 +31,8 @@ struct Exception : GcObject {
   Value context;
   Value traceback;  // a Traceback or None
   bool suppress_context = false;
-  // What a class has besides: StopIteration value; SystemExit code; OSError errno, strerror, filename, filename2;
-  // ImportError msg, name, path; NameError name; AttributeError name, obj; SyntaxError msg, filename, lineno, offset,
+  // What a class has besides: StopIteration value; SystemExit code; OSError errno, strerror, filename, filename2,
+  // characters_written; ImportError msg, name, path; NameError name; AttributeError name, obj; SyntaxError msg, filename, lineno, offset,
   // text, end (lineno, offset); Unicode errors encoding, object, start, end, reason.
   static constexpr int kFields = 6;
   Value fields[kFields];

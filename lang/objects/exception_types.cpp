@@ -146,6 +146,11 @@ void fill_os_error(Interpreter& in, Exception* e) {
   if (args->size < 2 || args->size > 5) return;
   e->fields[0] = (*args)[0];
   e->fields[1] = (*args)[1];
+  // A number in the place of a BlockingIOError's filename counts what was written before.
+  if (args->size == 3 && (*args)[2].is_int() && is_error(in, Value(e), ErrorKind::BlockingIOError)) {
+    e->fields[4] = (*args)[2];
+    return;
+  }
   if (args->size > 2) e->fields[2] = (*args)[2];
   if (args->size > 4) e->fields[3] = (*args)[4];
   if (args->size > 2) e->args = make_tuple(in, args->items, 2);
@@ -410,6 +415,18 @@ void fill_class(Interpreter& in, Type* type) {
       add_field<1>(in, type, "strerror");
       add_field<2>(in, type, "filename");
       return add_field<3>(in, type, "filename2");
+    case ErrorKind::BlockingIOError:
+      return in.add_property(
+          type, "characters_written",
+          [](Interpreter&, const Args& a) {
+            const Value& written = self_of(a)->fields[4];
+            if (written.is_undefined()) throw Error(ErrorKind::AttributeError, "characters_written");
+            return written;
+          },
+          [](Interpreter& i, const Args& a) {
+            self_of(a)->fields[4] = Value::integer(index(i, a[1]));
+            return Value::none();
+          });
     case ErrorKind::ImportError:
       add_field<0>(in, type, "msg");
       add_field<1>(in, type, "name");

@@ -338,9 +338,10 @@ void clear_bound(Interpreter&, Object* object) {
 }
 
 Value bound_repr(Interpreter& in, const Value& self) {
+  in.vm().check_native_stack();
   const BoundMethod* m = method_of(self);
   const Value name = find_attr(in, m->function, in.names->qualname);
-  if (m->function.as_object()->kind == ObjectKind::NativeFunction) {
+  if (m->function.is_object() && m->function.as_object()->kind == ObjectKind::NativeFunction) {
     const Value short_name = find_attr(in, m->function, in.names->name);
     return make_str(in, "<built-in method " + str_text(in, short_name) + " of " + std::string(type_name(in, m->self)) +
                             " object at " + address(self.as_object()) + ">");
@@ -353,10 +354,12 @@ Value bound_call(Interpreter& in, const Value& self, const Args& args) { return 
 
 Value bound_get_attr(Interpreter& in, const Value& self, Str* name) {
   Value own = generic_find_attr(in, self, name);
+  in.vm().check_native_stack();  // the function may be a method too, and so on
   return own.is_undefined() ? get_attr(in, method_of(self)->function, name) : own;
 }
 
 int64_t bound_hash(Interpreter& in, const Value& self) {
+  in.vm().check_native_stack();
   return hash(in, method_of(self)->function) * 31 +
          static_cast<int64_t>(reinterpret_cast<uintptr_t>(method_of(self)->self.as_object()) >> 4);
 }

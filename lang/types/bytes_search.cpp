@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/booked_text.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes_parts.h"
@@ -139,16 +140,16 @@ Value removesuffix(Interpreter& in, const Args& args) {
 }
 
 Value replace_between(Interpreter& in, const Value& self, std::string_view fresh, int64_t left) {
-  std::string out;
+  BookedText out(in);
   const std::string_view text = bytes_of(self);
   size_t at = 0;
   for (; left > 0; --left) {
     out += fresh;
     if (at == text.size()) break;
-    out += text[at++];
+    out += text.substr(at++, 1);
   }
-  out.append(text.substr(at));
-  return bytes_alike(in, self, out);
+  out += text.substr(at);
+  return bytes_alike(in, self, out.str());
 }
 
 Value replace(Interpreter& in, const Args& args) {
@@ -160,14 +161,14 @@ Value replace(Interpreter& in, const Args& args) {
   if (old.empty()) return replace_between(in, args[0], fresh, left);
   size_t at = find_text(in, text, old), done = 0;
   if (at == kNowhere) return unchanged(in, args[0]);
-  std::string out;
+  BookedText out(in);
   for (; at != kNowhere && left > 0; at = find_text(in, text, old, done), --left) {
-    out.append(text, done, at - done);
+    out += text.substr(done, at - done);
     out += fresh;
     done = at + old.size();
   }
-  out.append(text, done);
-  return bytes_alike(in, args[0], out);
+  out += text.substr(done);
+  return bytes_alike(in, args[0], out.str());
 }
 
 // --- stripping

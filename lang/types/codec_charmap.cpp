@@ -59,15 +59,20 @@ class Target {
   std::string bytes_;
 };
 
+void put(BookedText& out, uint32_t c) {
+  char bytes[4];
+  out += std::string_view(bytes, encode_char(bytes, c));
+}
+
 // The text of one byte. False: it has none.
-bool append_mapped(Interpreter& in, const Value& mapping, unsigned byte, std::string& out) {
+bool append_mapped(Interpreter& in, const Value& mapping, unsigned byte, BookedText& out) {
   if (is_str(mapping)) {
     Str* const s = as_str(mapping);
     if (byte >= s->length) return false;
     const char* p = s->data + byte_offset(in, s, byte);
     const uint32_t c = decode_char(p);
     if (c == 0xfffe) return false;
-    append_char(out, c);
+    put(out, c);
     return true;
   }
   const Value found = map_item(in, mapping, Value::integer(byte));
@@ -81,7 +86,7 @@ bool append_mapped(Interpreter& in, const Value& mapping, unsigned byte, std::st
   if (found.as_int() < 0 || found.as_int() > 0x10ffff)
     throw Error(ErrorKind::TypeError, "character mapping must be in range(0x110000)");
   if (found.as_int() == 0xfffe) return false;
-  append_char(out, static_cast<uint32_t>(found.as_int()));
+  put(out, static_cast<uint32_t>(found.as_int()));
   return true;
 }
 
@@ -96,13 +101,11 @@ Value charmap_encode(Interpreter& in, const Value& text, std::string_view errors
 Value charmap_decode(Interpreter& in, const Value& bytes, std::string_view errors, const Value& mapping) {
   CodecErrors handler(in, errors, "charmap");
   Value data = bytes;
-  std::string out;
-  StopBudget budget(in);
+  BookedText out(in);
   for (size_t at = 0; at < bytes_of(data).size();) {
-    budget.take();
     const unsigned byte = static_cast<unsigned char>(bytes_of(data)[at]);
     if (mapping.is_none()) {
-      append_char(out, byte);
+      put(out, byte);
       ++at;
     } else if (append_mapped(in, mapping, byte, out)) {
       ++at;
@@ -113,7 +116,7 @@ Value charmap_decode(Interpreter& in, const Value& bytes, std::string_view error
       at = reply.next;
     }
   }
-  return make_str(in, out);
+  return make_str(in, out.str());
 }
 
 }  // namespace tessera::lang

@@ -44,6 +44,7 @@ class Decoding {
     if (data_.is_undefined()) data_ = make_bytes(in_, bytes_);
     CodecErrors::Reply reply = errors_.decode_fault(data_, at_, std::min(at_ + count, bytes_.size()), reason);
     bytes_ = bytes_of(data_);
+    booked_.cover(in_.heap, out_.size() + reply.content.size() + bytes_.size());
     out_ += reply.content;
     if (reply.next <= at_) in_.poll();  // a handler may go back for ever
     at_ = reply.next;
@@ -173,6 +174,7 @@ class Decoding {
   Codec codec_;
   CodecErrors errors_;
   bool final_;
+  Booking booked_;
   std::string out_;
   size_t at_ = 0;
   StopBudget budget_{in_};

@@ -79,7 +79,7 @@ std::string encode_with(Interpreter& in, const Value& text, Codec codec, std::st
   if (codec == Codec::Utf8Signature) mark = "\xef\xbb\xbf";
   if (codec == Codec::Utf16) put_unit(mark, 0xfeff, 2, false);
   if (codec == Codec::Utf32) put_unit(mark, 0xfeff, 4, false);
-  return encode_all(in, text, target, handler, std::move(mark));
+  return encode_all(in, text, target, handler, mark);
 }
 
 }  // namespace tessera::lang

@@ -56,6 +56,7 @@ class Escapes {
     if (data_.is_undefined()) data_ = make_bytes(in_, bytes_);
     CodecErrors::Reply reply = errors_.decode_fault(data_, at_, std::min(end, bytes_.size()), reason);
     bytes_ = bytes_of(data_);
+    booked_.cover(in_.heap, out_.size() + reply.content.size() + bytes_.size());
     out_ += reply.content;
     if (reply.next <= at_) in_.poll();  // a handler may go back for ever
     at_ = reply.next;
@@ -163,6 +164,7 @@ class Escapes {
   bool raw_;
   CodecErrors errors_;
   bool final_;
+  Booking booked_;
   std::string out_, warning_;
   size_t at_ = 0;
 };

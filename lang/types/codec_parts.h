@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "lang/core/booked_text.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/pieces.h"
 #include "lang/types/codec_errors.h"
@@ -39,15 +40,15 @@ void append_escaped(std::string& out, uint32_t code_point, bool raw);
 //   const char* reason(uint32_t code_point)                     why not
 //   bool takes(const CodecErrors::Reply&)                       whether a handler's replacement may stand in the output
 template <class Target>
-std::string encode_all(Interpreter& in, const Value& text, Target& target, CodecErrors& errors, std::string out = {}) {
+std::string encode_all(Interpreter& in, const Value& text, Target& target, CodecErrors& errors, std::string_view mark = {}) {
+  BookedText out(in);
+  out += mark;
   Str* const s = as_str(text);
   const char* const begin = s->data;
   const char* const end = begin + s->size;
   const char* p = begin;
   size_t at = 0;  // in characters
-  StopBudget budget(in);
   while (p < end) {
-    budget.take();
     const char* next = p;
     const uint32_t c = decode_char(next);
     if (const auto bytes = target.find(c)) {
@@ -59,7 +60,7 @@ std::string encode_all(Interpreter& in, const Value& text, Target& target, Codec
     // All the characters in a row that cannot be written are one fault.
     const char* const reason = target.reason(c);
     size_t last = at + 1;
-    for (const char* q = next; q < end && !target.find(decode_char(q)); ++last) budget.take();
+    for (const char* q = next; q < end && !target.find(decode_char(q)); ++last) {}
     const CodecErrors::Reply reply = errors.encode_fault(text, at, last, reason);
     if (!target.takes(reply)) errors.throw_encode(text, at, last, reason);
     if (reply.is_bytes) {
@@ -76,7 +77,7 @@ std::string encode_all(Interpreter& in, const Value& text, Target& target, Codec
     at = reply.next;
     p = begin + byte_offset(in, s, static_cast<uint32_t>(at));
   }
-  return out;
+  return out.str();
 }
 
 }  // namespace tessera::lang

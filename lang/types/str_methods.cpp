@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/booked_text.h"
 #include "lang/core/booking.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
@@ -197,25 +198,29 @@ Value translate(Interpreter& in, const Args& args) {
     Value result = Value::adopt(same_size);
     if (translate_ascii(in, as_str(args[0]), as_dict(args[1]), same_size->data)) return result;
   }
-  std::string out;
+  BookedText out(in);
+  const auto append_char = [&](uint32_t cp) {
+    char bytes[4];
+    out += std::string_view(bytes, encode_char(bytes, cp));
+  };
   const std::string_view text = text_of(args[0]);
   for (const char *p = text.data(), *end = p + text.size(); p < end;) {
     const uint32_t cp = decode_char(p);
     const Value mapped = look_up(in, args[1], cp);
     if (mapped.is_undefined()) {
-      append_char(out, cp);
+      append_char(cp);
     } else if (is_str(mapped)) {
       out += text_of(mapped);
     } else if (mapped.is_int()) {
       if (mapped.as_int() < 0 || mapped.as_int() > 0x10ffff) {
         throw Error(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
       }
-      append_char(out, static_cast<uint32_t>(mapped.as_int()));
+      append_char(static_cast<uint32_t>(mapped.as_int()));
     } else if (!mapped.is_none()) {
       throw Error(ErrorKind::TypeError, "character mapping must return integer, None or str");
     }
   }
-  return make_str(in, out);
+  return make_str(in, out.str());
 }
 
 uint32_t only_char(const Str* s) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lang/core/bind.h"
+#include "lang/core/booking.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
@@ -447,6 +448,27 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
 
 // --- for natives
 
+namespace {
+
+// A method of a method, and so on: all the selves go in front of the arguments at once, the innermost first.
+Value call_chain(Interpreter& in, const BoundMethod* method, const Args& args) {
+  std::vector<Value> values;
+  Booking booked;
+  for (;;) {
+    values.push_back(method->self);
+    if (values.size() % 1024 == 0) booked.set(in.heap, 2 * values.size() * sizeof(Value));
+    const Value& inner = method->function;
+    if (!inner.is_object() || inner.as_object()->kind != ObjectKind::BoundMethod) break;
+    method = static_cast<const BoundMethod*>(inner.as_object());
+  }
+  std::reverse(values.begin(), values.end());
+  values.insert(values.end(), args.values, args.values + args.count);
+  return call(in, method->function, Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names});
+}
+
+}  // namespace
+
+
 Value call(Interpreter& in, const Value& callee, const Args& args) {
   if (callee.is_object()) {
     Object* const object = callee.as_object();
@@ -462,9 +484,7 @@ Value call(Interpreter& in, const Value& callee, const Args& args) {
         if (is_function(method->function)) {
           return in.vm().call_function(as_function(method->function), method->self, args);
         }
-        std::vector<Value> values{method->self};
-        values.insert(values.end(), args.values, args.values + args.count);
-        return call(in, method->function, Args{values.data(), args.count + 1, args.keyword_names});
+        return call_chain(in, method, args);
       }
       default:
         if (const auto slot = object->type->slots.call) {

@@ -38,6 +38,9 @@ struct NativeGuards {
   std::vector<Object*> doomed;     // Heap::doomed
   uint32_t native_depth = 0;       // SharedObjects::native_depth
   std::vector<Object*> in_repr;    // SharedObjects::in_repr
+  // Of the language's coroutines: the current context of contextvars, sys.set_asyncgen_hooks and the depth of origins.
+  Value context, async_generator_first, async_generator_finalizer;
+  uint32_t origin_depth = 0;
 };
 
 }  // namespace tessera::lang

@@ -70,6 +70,10 @@ void Threads::save(Thread& thread) noexcept {
   in_.heap.doomed_elsewhere += guards.doomed.size();
   guards.native_depth = std::exchange(in_.shared->native_depth, 0);
   guards.in_repr.swap(in_.shared->in_repr);
+  guards.context = std::move(in_.shared->context);
+  guards.async_generator_first = std::move(in_.shared->async_generator_first);
+  guards.async_generator_finalizer = std::move(in_.shared->async_generator_finalizer);
+  guards.origin_depth = std::exchange(in_.shared->origin_depth, 0);
 }
 
 void Threads::load(Thread& thread) noexcept {
@@ -81,6 +85,10 @@ void Threads::load(Thread& thread) noexcept {
   guards.doomed.swap(in_.heap.doomed);
   in_.shared->native_depth = std::exchange(guards.native_depth, 0);
   guards.in_repr.swap(in_.shared->in_repr);
+  in_.shared->context = std::move(guards.context);
+  in_.shared->async_generator_first = std::move(guards.async_generator_first);
+  in_.shared->async_generator_finalizer = std::move(guards.async_generator_finalizer);
+  in_.shared->origin_depth = std::exchange(guards.origin_depth, 0);
   in_.stops = thread.is_main_ ? kStops : kStops & ~kKeyboard;
   if (extension_.load != nullptr) extension_.load(in_, &thread.extension_);
 }

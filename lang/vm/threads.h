@@ -2,7 +2,7 @@
 //
 // A thread is a thread of the system with a ThreadState. The holder of the baton alone touches objects, so reference counts and
 // locks of the language need no atomic instruction. The baton changes hands at safe points, at the latest one switch interval
-// after another thread has asked, and where a native waits: AllowOthers (lang/core/allow_others.h) and park().
+// after another thread has asked, and where a native waits: AllowOthers (lang/vm/allow_others.h) and park().
 #pragma once
 
 #include <pthread.h>

@@ -190,7 +190,9 @@ void VirtualMachine::hit_limit(ErrorKind kind, const char* message) {
 void VirtualMachine::throw_limit() {
   Value exception;
   try {
-    exception = make_exception(in_, limit_kind_, limit_text_);
+    // A thread that is still there when the interpreter ends is cut by no limit of the host.
+    exception = limit_text_ == nullptr ? make_exception(in_, ErrorKind::SystemExit, "the interpreter ends")
+                                       : make_exception(in_, limit_kind_, limit_text_);
   } catch (const std::exception&) {
     exception = memory_error();
   }

@@ -551,6 +551,8 @@ Value array_typecode(Interpreter& in, const Args& args) {
 Value array_itemsize(Interpreter&, const Args& args) { return Value::integer(self_of(args)->items->size); }
 
 const NativeDef kMethods[] = {
+    {"__iadd__(self, value, /)", [](Interpreter& in, const Args& a) { return array_inplace(in, BinaryOp::Add, a[0], a[1]); }},
+    {"__imul__(self, value, /)", [](Interpreter& in, const Args& a) { return array_inplace(in, BinaryOp::Mul, a[0], a[1]); }},
     {"append(self, v, /)", array_append, "Add an item at the end."},
     {"extend(self, bb, /)", array_extend, "Add many items at the end."},
     {"fromlist(self, list, /)", array_fromlist, "Add the items of a list, all or none."},

@@ -128,7 +128,8 @@ void set_newline(Interpreter& in, TextFile* f, const Value& newline, const char*
   }
   const std::string_view text = newline.is_none() ? std::string_view() : text_of(newline);
   if (text != "" && text != "\n" && text != "\r" && text != "\r\n")
-    throw_error(ErrorKind::ValueError, "illegal newline value: %s", std::string(text).c_str());
+    throw_error(ErrorKind::ValueError, "illegal newline value: %s",
+                f->place == Place::Memory ? repr_text(in, newline).c_str() : std::string(text).c_str());
   f->newline = text;
   f->translate = newline.is_none();
   f->universal = text.empty();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lang/core/booking.h"
 #include "stdlib/python/native/itertools.h"
 
 namespace tessera::stdlib::itertools {
@@ -16,6 +17,7 @@ struct Arrangement : GcObject {
   Value pools;                  // a tuple of tuples
   std::vector<uint32_t> at;     // indices of the current answer
   std::vector<uint32_t> order;  // Permutations: all indices, the first r are the answer
+  Booking booked;               // of the vectors
   std::vector<uint32_t> turns;  // Permutations: how many items each place still goes through
   template <class F>
   void each(F&& f) {
@@ -122,7 +124,7 @@ Value make_product(Interpreter& in, Type* type, const Args& args) {
   for (uint32_t i = 0; i < args.positional(); ++i) once.push_back(tuple_from(in, args[i]));
   if (once.size() * static_cast<uint64_t>(times) > 1'000'000)
     throw Error(ErrorKind::OverflowError, "repeat argument too large");
-  for (int64_t i = 0; i < times; ++i) pools.insert(pools.end(), once.begin(), once.end());
+  for (int64_t i = 0; !once.empty() && i < times; ++i) pools.insert(pools.end(), once.begin(), once.end());
   Value made;
   Arrangement* a = new_arrangement(in, type, Way::Product, made);
   a->at.assign(pools.size(), 0);
@@ -151,8 +153,12 @@ Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const cha
   Value made;
   Arrangement* a = new_arrangement(in, type, way, made);
   a->pools = make_tuple(in, {pool});
+  // Whoever cannot hold that many indices is told so, as by CPython, also where there is no answer.
+  constexpr int64_t kMostIndices = int64_t{1} << 40;
+  if (size > kMostIndices) throw Error(ErrorKind::MemoryError, "");
   a->finished = way == Way::Replacement ? n == 0 && size > 0 : static_cast<uint64_t>(size) > n;
   if (a->finished) return made;
+  a->booked.set(in.heap, (static_cast<size_t>(size) * 2 + n) * sizeof(uint32_t));
   a->at.assign(static_cast<size_t>(size), 0);
   if (way != Way::Replacement) std::iota(a->at.begin(), a->at.end(), 0U);
   if (way == Way::Permutations) {

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lang/core/allow_others.h"
+#include "lang/vm/allow_others.h"
 #include "lang/core/signals.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"

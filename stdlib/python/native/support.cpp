@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "lang/core/allow_others.h"
+#include "lang/vm/allow_others.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"

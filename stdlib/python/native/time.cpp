@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cerrno>
 
-#include "lang/core/allow_others.h"
+#include "lang/vm/allow_others.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 

@@ -290,7 +290,7 @@ TEST_CASE("embed: a task pauses in whatever a script's class does for an instruc
       ++pieces;
       CHECK(tsr.eval("sum(i for i in range(4))").as<int>() == 6);
     }
-    CHECK_MESSAGE(pieces > 200, std::string(line));
+    CHECK_MESSAGE(pieces > 100, std::string(line));
   }
   // What natives call comes to its end first.
   Task sorting(tsr.compile("sorted([3, 1, 2], key=lambda n: (spin(), n)[1])", TSR_EXPRESSION));

@@ -10,6 +10,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/source.h"
+#include "lang/types/str.h"
 
 namespace tessera::lang {
 namespace {
