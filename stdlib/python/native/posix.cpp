@@ -274,6 +274,13 @@ Value parent_process_id(Interpreter& in, const Args&) {
   require(in.limits.processes, "processes");
   return Value::integer(getppid());
 }
+
+// The numbers of the user and the group that the process runs as.
+template <auto kNumber>
+Value owner_number(Interpreter& in, const Args&) {
+  require(in.limits.environment, "the environment");
+  return Value::integer(kNumber());
+}
 Value processors(Interpreter&, const Args&) { return Value::integer(sysconf(_SC_NPROCESSORS_ONLN)); }
 Value is_terminal(Interpreter& in, const Args& args) {
   return Value::boolean(isatty(static_cast<int>(int_argument(in, args[0]))) == 1);
@@ -404,6 +411,10 @@ const NativeDef kFunctions[] = {
     {"unsetenv(name, /)", unset_environment, "Remove a variable of the environment."},
     {"getpid()", process_id, "The number of this process."},
     {"getppid()", parent_process_id, "The number of the parent process."},
+    {"getuid()", owner_number<::getuid>, "The number of the user."},
+    {"geteuid()", owner_number<::geteuid>, "The number of the user whose rights count."},
+    {"getgid()", owner_number<::getgid>, "The number of the group."},
+    {"getegid()", owner_number<::getegid>, "The number of the group whose rights count."},
     {"cpu_count()", processors, "How many processors there are."},
     {"isatty(fd, /)", is_terminal, "Is it a terminal?"},
     {"terminal_size(fd, /)", terminal_size, "Columns and lines of the terminal."},
