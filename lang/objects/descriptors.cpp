@@ -119,6 +119,7 @@ Value property_set_doc(Interpreter&, const Args& args) {
 }
 
 Value property_doc(Interpreter& in, const Args& args) {
+  in.vm().check_native_stack();  // the getter may be a property too, and so on
   const Property* property = property_of(args);
   if (!property->doc.is_none() && !property->doc.is_undefined()) return property->doc;
   const Value doc = property->get.is_none() ? Value() : find_attr(in, property->get, in.names->doc);
@@ -126,6 +127,7 @@ Value property_doc(Interpreter& in, const Args& args) {
 }
 
 Value is_abstract(Interpreter& in, const Value& function) {
+  in.vm().check_native_stack();
   if (!function.is_object()) return Value::boolean(false);
   const Value mark = find_attr(in, function, in.names->isabstractmethod);
   return Value::boolean(!mark.is_undefined() && truth(in, mark));

@@ -122,7 +122,8 @@ Value make_product(Interpreter& in, Type* type, const Args& args) {
   if (times < 0) throw Error(ErrorKind::ValueError, "repeat argument cannot be negative");
   std::vector<Value> once, pools;
   for (uint32_t i = 0; i < args.positional(); ++i) once.push_back(tuple_from(in, args[i]));
-  if (once.size() * static_cast<uint64_t>(times) > 1'000'000)
+  constexpr uint64_t kMostPlaces = 1'000'000;
+  if (!once.empty() && static_cast<uint64_t>(times) > kMostPlaces / once.size())
     throw Error(ErrorKind::OverflowError, "repeat argument too large");
   for (int64_t i = 0; !once.empty() && i < times; ++i) pools.insert(pools.end(), once.begin(), once.end());
   Value made;
