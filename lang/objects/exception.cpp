@@ -83,6 +83,12 @@ Value make_exception(Interpreter& in, const Error& error) {
   return made;
 }
 
+Value exception_of(Interpreter& in, const Error& error) {
+  Value made = make_exception(in, error);
+  set_context(in, as_exception(made));
+  return made;
+}
+
 Value instantiate_exception(Interpreter& in, const Value& what) {
   if (is_exception(what)) return what;
   if (!is_exception_class(in, what)) throw Error(ErrorKind::TypeError, "exceptions must derive from BaseException");
@@ -102,9 +108,7 @@ Value made_of_current(Interpreter& in) {
   } catch (const Thrown& thrown) {
     return thrown.exception;
   } catch (const Error& error) {
-    Value made = make_exception(in, error);
-    set_context(in, as_exception(made));
-    return made;
+    return exception_of(in, error);
   } catch (const std::bad_alloc&) {
     Value made = make_exception(in, error_type(in, ErrorKind::MemoryError), in.shared->empty_tuple);
     set_context(in, as_exception(made));

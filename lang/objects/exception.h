@@ -55,6 +55,7 @@ Value make_exception(Interpreter& in, const Error& error);
 Value instantiate_exception(Interpreter& in, const Value& class_or_instance);
 // The exception that natives see when they catch Error or Thrown (call in a catch block).
 Value current_native_exception(Interpreter& in);
+Value exception_of(Interpreter& in, const Error& error);  // with its context
 // Sets __context__ to what is being handled in the running frames, without making a circle.
 void set_context(Interpreter& in, Exception* exception);
 // What a running except clause handles (sys.exc_info()[1]), or None.

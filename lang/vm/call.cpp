@@ -151,13 +151,9 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
       case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
       case ObjectKind::NativeFunction: {
         const auto* const function = static_cast<NativeFunction*>(object);
-        if (keywords == nullptr) {
-          call_native_step(in_, function, nullptr, window, count, caller->registers[result]);
-        } else {
-          answer = call_native(in_, function, Args{window, count, keywords, function});
-          drop(window, count);
-          caller->registers[result] = std::move(answer);
-        }
+        answer = call_native(in_, function, Args{window, count, keywords, function});
+        drop(window, count);
+        caller->registers[result] = std::move(answer);
         return nullptr;
       }
       default:
@@ -180,6 +176,13 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
 Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
                                        uint32_t result) {
   Frame* const caller = top_;
+  if (type == in_.types.type && count == 1 && keywords == nullptr) {
+    Value answer(type_of(in_, window[0]));
+    window[0] = Value();
+    window[-1] = Value();
+    caller->registers[result] = std::move(answer);
+    return nullptr;
+  }
   const bool plain_call = type->type->slots.call == in_.types.type->slots.call;  // no __call__ of a metaclass
   if (plain_call && (type->type_flags & kScriptClass) && !(type->type_flags & kAbstract) && type->make == nullptr &&
       has_plain_new(in_, type)) {
@@ -204,6 +207,16 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   drop(window, count);
   if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
   caller->registers[result] = std::move(answer);
+  return nullptr;
+}
+
+Frame* VirtualMachine::begin_construct_taking(Type* type, Value* window, uint32_t count, uint32_t result) try {
+  return begin_construct(type, window, count, nullptr, result);
+} catch (const Error& error) {
+  if (!take_error(error)) throw;
+  return nullptr;
+} catch (const Thrown& thrown) {
+  if (!take_exception(thrown.exception)) throw;
   return nullptr;
 }
 
@@ -264,7 +277,13 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
   if (getter == nullptr) getter = find_getter(in_, object, name);
   // property.__init__ may have changed the getter since the site was filled.
   if (getter == nullptr || !is_function(*getter)) {
-    get_attribute_step(in_, caller, w, name, cache);
+    try {
+      get_attribute_step(in_, caller, w, name, cache);
+    } catch (const Error& error) {
+      if (!take_error(error)) throw;
+    } catch (const Thrown& thrown) {
+      if (!take_exception(thrown.exception)) throw;
+    }
     return nullptr;
   }
   const Value function = *getter;

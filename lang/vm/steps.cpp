@@ -485,19 +485,26 @@ void call_with_defaults(Interpreter& in, const NativeFunction* function, Value* 
 
 }  // namespace
 
-void call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
-                      Value& target) {
+bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                      Value& target) try {
   // `list.append(x, y)` names its own self: what is not certainly of the owner's type goes through the check.
   const bool certain =
       function->signature != nullptr && function->signature->plain_count == count &&
       (function->owner == nullptr || (window[0].is_object() && window[0].as_object()->type == function->owner));
   if (!certain && count < kFewArguments && takes_defaults(function, window, count))
-    return call_with_defaults(in, function, callee, window, count, target);
+    return call_with_defaults(in, function, callee, window, count, target), true;
   const Args args{window, count, nullptr, function};
   Value answer = certain ? function->function(in, args) : call_native(in, function, args);
   for (uint32_t i = 0; i < count; ++i) window[i] = Value();
   if (callee != nullptr) *callee = Value();
   target = std::move(answer);
+  return true;
+} catch (const Error& error) {
+  if (!in.vm().take_error(error)) throw;
+  return false;
+} catch (const Thrown& thrown) {
+  if (!in.vm().take_exception(thrown.exception)) throw;
+  return false;
 }
 
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {

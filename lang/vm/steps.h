@@ -102,8 +102,8 @@ void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, 
 [[nodiscard]] bool enter_next_step(Interpreter& in, Value* state, uint32_t result);
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
-// `callee`: the register that the function stands in, or null.
-void call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+// `callee`: the register that the function stands in, or null. False: it has failed, and VirtualMachine::take_error has why.
+[[nodiscard]] bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target);
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site);
 

@@ -218,6 +218,25 @@ bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) 
 
 // --- items and attributes
 
+namespace {
+
+// The length of a list, tuple or str; -1: something else.
+int64_t plain_length(Interpreter& in, const Value& object) {
+  if (!object.is_object()) return -1;
+  const Type* const type = object.as_object()->type;
+  if (type == in.types.list) return int64_t{as_list(object)->size};
+  if (type == in.types.tuple) return int64_t{as_tuple(object)->size};
+  return type == in.types.str ? int64_t{as_str(object)->length} : -1;
+}
+
+bool is_out_of_range(Interpreter& in, const Value& object, const Value& key) {
+  if (!key.is_int()) return false;
+  const int64_t length = plain_length(in, object);
+  return length >= 0 && (key.as_int() >= length || key.as_int() < -length);
+}
+
+}  // namespace
+
 Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
                    uint32_t c, Value& raised) {
   Value answer;
@@ -239,6 +258,12 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
     if (in.vm().enter(method, arguments, 2, FrameKind::Call, a, answer)) return Step::Entered;
     frame->registers[a] = std::move(answer);
     return Step::Done;
+  } else if (is_out_of_range(in, object, key)) {
+    const char* const what = is_list(object)    ? "list index out of range"
+                             : is_tuple(object) ? "tuple index out of range"
+                                                : "string index out of range";
+    in.vm().take_error(Error(ErrorKind::IndexError, what));
+    return Step::Raised;
   } else {
     answer = get_item(in, object, key);
   }

@@ -297,6 +297,33 @@ void VirtualMachine::note(const Value& exception) noexcept {
   }
 }
 
+// A native may have thrown an exception as it was made.
+void VirtualMachine::take_context(const Value& exception) {
+  Exception* const made = as_exception(exception);
+  if (made->traceback.is_none() && made->context.is_none() && !ended_by_limit(exception)) set_context(in_, made);
+}
+
+Value VirtualMachine::made_of(const Error& error) noexcept {
+  try {
+    return exception_of(in_, error);
+  } catch (const std::exception&) {
+    return memory_error();
+  }
+}
+
+bool VirtualMachine::take_error(const Error& error) {
+  return error.kind != ErrorKind::MemoryError && take_exception(made_of(error));
+}
+
+bool VirtualMachine::take_exception(Value exception) {
+  if (is_error(in_, exception, ErrorKind::MemoryError)) return false;
+  take_context(exception);
+  exception = limit_behind(std::move(exception));
+  if (noter_ != nullptr && as_exception(exception)->traceback.is_none()) note(exception);
+  pending_ = std::move(exception);
+  return true;
+}
+
 Value VirtualMachine::run(Frame* entry) {
   struct Nested {
     uint32_t& count;
@@ -316,9 +343,10 @@ Value VirtualMachine::run(Frame* entry) {
     } catch (const Thrown& thrown) {
       exception = thrown.exception;
       raised = true;
-      // Made by a native that threw it as it was.
-      Exception* const made = as_exception(exception);
-      if (made->traceback.is_none() && made->context.is_none() && !ended_by_limit(exception)) set_context(in_, made);
+      take_context(exception);
+    } catch (const Error& error) {  // by far most: they need not be thrown again to be told apart
+      exception = made_of(error);
+      raised = true;
     } catch (...) {
       exception = current_native_exception(in_);
       raised = true;

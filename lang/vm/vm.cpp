@@ -13,7 +13,12 @@
 //  5. Natives may run scripts, but when they are back `top_` is this frame again; frames and registers never move, so
 //     nothing is loaded anew, except after a call that changed `top_`: then TS_ENTER(frame).
 //  6. The first test of a case is the common one.
+//  7. What a native throws is caught close to it (call_native_step) and waits in pending_ for TS_RAISE: nothing is thrown through
+//     the loop but what is rare.
+//  8. A second word is stepped over after the operands have been read: they are those of the word before `pc`.
 #include "lang/vm/vm.h"
+
+#include <cmath>
 
 #include "lang/core/interpreter.h"
 #include "lang/objects/exception.h"

@@ -77,6 +77,10 @@ class VirtualMachine : private ThreadState {
   // The MemoryError for where no other exception can be made any more; the same object every time.
   void prepare_memory_error();
   Value memory_error() noexcept;
+  // Makes what a native threw the exception that the loop raises next, for whoever catches it close by: the way of a C++
+  // exception through the loop takes several times as long. False: it has to be thrown on.
+  bool take_error(const Error& error);
+  bool take_exception(Value exception);
   void drop_memory_error() noexcept { memory_error_ = Value(); }
   // Ends what stands on the stack down to `entry` (null: all of it) though it has not run to its end.
   void drop_frames(Frame* entry) noexcept;
@@ -105,9 +109,11 @@ class VirtualMachine : private ThreadState {
   // be overwritten. They answer the frame that has to run now, or null: then the answer is in R[result] of the running frame.
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  // The same for the loop's own call: what the class throws is taken.
+  Frame* begin_construct_taking(Type* type, Value* window, uint32_t count, uint32_t result);
   Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
   // A method of the object that stands first in the window.
-  // R[A] = R[B].name: the frame of a property's getter, or null when the attribute is there.
+  // R[A] = R[B].name: the frame of a property's getter, or null when the attribute is there or pending_ says that it is not.
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
@@ -134,6 +140,8 @@ class VirtualMachine : private ThreadState {
   bool unwind_pending(Frame* entry, bool new_line);
 
   void note(const Value& exception) noexcept;
+  Value made_of(const Error& error) noexcept;
+  void take_context(const Value& exception);
   void find_native_limit();
   void check_steps();
   void forget_stops() noexcept;
