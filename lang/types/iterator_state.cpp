@@ -3,6 +3,8 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/big_range.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
@@ -66,13 +68,19 @@ Value rest_of(Interpreter& in, const Value& self) {
   return rest;
 }
 
+// The items still to come. Its end may be beyond 64 bits when the last item is not.
+Value range_of(Interpreter& in, const RangeIterator& it) {
+  const Value start = Value::integer(it.next), step = Value::integer(it.step);
+  const Value span = whole_binary(in, BinaryOp::Mul, Value::integer(static_cast<int64_t>(it.left)), step);
+  return make_any_range(in, start, whole_binary(in, BinaryOp::Add, start, span), step);
+}
+
 Value reduce(Interpreter& in, const Args& args) {
   const Value& self = args[0];
   switch (kind_of(self)) {
     case IteratorKind::Range: {
       const auto* it = static_cast<RangeIterator*>(self.as_object());
-      const int64_t stop = it->next + static_cast<int64_t>(it->left) * it->step;
-      return iter_of(in, make_range(in, it->next, it->left == 0 ? it->next : stop, it->step), 0);
+      return iter_of(in, range_of(in, *it), 0);
     }
     case IteratorKind::DictKeys:
     case IteratorKind::DictValues:

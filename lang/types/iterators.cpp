@@ -6,6 +6,7 @@
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/big_range.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
@@ -287,6 +288,7 @@ Value range_iter_of(Interpreter& in, int64_t start, int64_t step, int64_t length
 }
 
 Value range_iter(Interpreter& in, const Value& self) {
+  if (!is_range(self)) return big_range_iter(in, as_big_range(self)->parts);
   const Range* range = as_range(self);
   return range_iter_of(in, range->start, range->step, range->length);
 }

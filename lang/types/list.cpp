@@ -9,6 +9,7 @@
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/big_range.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/range.h"
@@ -119,9 +120,12 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
 
 namespace {
 
-// CPython asks a class's own __len__ or __length_hint__ before it collects the items; a script may see that happen.
+// CPython asks a class's own __len__ or __length_hint__ before it collects the items; a script may see that happen. A range
+// whose length is beyond 64 bits refuses here.
 void ask_length(Interpreter& in, const Value& iterable) {
-  if (!iterable.is_object() || !(iterable.as_object()->type->type_flags & kScriptClass)) return;
+  if (!iterable.is_object()) return;
+  if (is_big_range(in, iterable)) length(in, iterable);
+  if (!(iterable.as_object()->type->type_flags & kScriptClass)) return;
   try {
     if (iterable.as_object()->type->slots.length != nullptr) {
       length(in, iterable);
@@ -186,7 +190,7 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
     }
     if (type == in.types.str) return extend_by_chars(in, list, as_str(iterable));
     if (type == in.types.set || type == in.types.frozenset) return extend_by_set(in, list, as_set(iterable));
-    if (type == in.types.range) return extend_by_range(in, list, as_range(iterable));
+    if (is_range(iterable)) return extend_by_range(in, list, as_range(iterable));
     if (type == in.types.dict) return extend_by_dict(in, list, as_dict(iterable), IteratorKind::DictKeys);
     if (type == in.types.dict_keys || type == in.types.dict_values || type == in.types.dict_items) {
       const Value held = static_cast<DictView*>(iterable.as_object())->dict;

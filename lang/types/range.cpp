@@ -5,6 +5,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/big_range.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/types.h"
@@ -18,15 +19,13 @@ int64_t range_length(int64_t start, int64_t stop, int64_t step) {
   const unsigned __int128 stride =
       step > 0 ? static_cast<unsigned __int128>(step) : static_cast<unsigned __int128>(-static_cast<__int128>(step));
   const unsigned __int128 length = (span - 1) / stride + 1;
-  if (length > static_cast<unsigned __int128>(INT64_MAX)) {
-    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C ssize_t");
-  }
-  return static_cast<int64_t>(length);
+  return length > static_cast<unsigned __int128>(INT64_MAX) ? -1 : static_cast<int64_t>(length);
 }
 
 Value make_range(Interpreter& in, int64_t start, int64_t stop, int64_t step) {
   if (step == 0) throw Error(ErrorKind::ValueError, "range() arg 3 must not be zero");
   const int64_t length = range_length(start, stop, step);
+  if (length < 0) return make_big_range(in, Value::integer(start), Value::integer(stop), Value::integer(step));
   Range* range = make_object<Range>(in, in.types.range);
   range->start = start;
   range->stop = stop;

@@ -23,8 +23,9 @@ inline Range* as_range(const Value& v) noexcept { return static_cast<Range*>(v.a
 inline bool is_slice(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Slice; }
 inline Slice* as_slice(const Value& v) noexcept { return static_cast<Slice*>(v.as_object()); }
 
-Value make_range(Interpreter& in, int64_t start, int64_t stop, int64_t step);  // ValueError for step 0
-int64_t range_length(int64_t start, int64_t stop, int64_t step);               // OverflowError beyond 64 bits
+// ValueError for step 0. A BigRange (big_range.h) if the length does not fit into 64 bits.
+Value make_range(Interpreter& in, int64_t start, int64_t stop, int64_t step);
+int64_t range_length(int64_t start, int64_t stop, int64_t step);  // -1: beyond 64 bits
 Value make_slice(Interpreter& in, const Value& start, const Value& stop, const Value& step);
 
 // What a slice means for a sequence of `length` items: `count` items, the first at `start`, each `step` further.

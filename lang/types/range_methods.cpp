@@ -5,6 +5,8 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/big_range.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
@@ -34,15 +36,23 @@ int64_t position(const Range* r, int64_t value) {
 }
 
 Value repr_slot(Interpreter& in, const Value& self) {
+  if (!is_range(self)) return make_str(in, big_range_repr(in, self));
   const Range* r = as_range(self);
   std::string out = "range(" + int_text(r->start) + ", " + int_text(r->stop);
   if (r->step != 1) out += ", " + int_text(r->step);
   return make_str(in, out + ")");
 }
 
-int64_t length_slot(Interpreter&, const Value& self) { return as_range(self)->length; }
+int64_t length_slot(Interpreter&, const Value& self) {
+  return is_range(self) ? as_range(self)->length : whole_to_int64(as_big_range(self)->parts.length);
+}
 
-int64_t hash_slot(Interpreter&, const Value& self) {
+bool truth_slot(Interpreter&, const Value& self) {
+  return is_range(self) ? as_range(self)->length != 0 : whole_sign(as_big_range(self)->parts.length) != 0;
+}
+
+int64_t hash_slot(Interpreter& in, const Value& self) {
+  if (!is_range(self)) return big_range_hash(in, self);
   const Range* r = as_range(self);
   TupleHash sum;
   sum.add(hash_int(r->length));
@@ -52,30 +62,57 @@ int64_t hash_slot(Interpreter&, const Value& self) {
 }
 
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (!is_range(other) || (op != CompareOp::Eq && op != CompareOp::Ne)) return in.not_implemented;
+  if (op != CompareOp::Eq && op != CompareOp::Ne) return in.not_implemented;
+  if (!is_range(self) || !is_range(other)) {
+    if (!is_range(other) && !is_big_range(in, other)) return in.not_implemented;
+    return Value::boolean(ranges_equal(in, self, other) == (op == CompareOp::Eq));
+  }
   const Range *a = as_range(self), *b = as_range(other);
   const bool same =
       a->length == b->length && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 
-Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
-  const Range* r = as_range(self);
-  if (is_slice(key)) {
-    const SliceIndices s = slice_indices(in, as_slice(key), r->length);
-    return make_range(in, item_at(r, s.start), item_at(r, s.stop), r->step * s.step);
+// A number of a slice that slice_indices takes as it is, without clamping it to 64 bits.
+bool is_narrow(const Value& part) { return part.is_none() || (part.is_int() && part.as_int() != INT64_MIN); }
+
+// range[slice] in 64 bits; Undefined if a number does not fit.
+Value narrow_slice(Interpreter& in, const Range* r, const Slice* slice) {
+  if (!is_narrow(slice->start) || !is_narrow(slice->stop) || !is_narrow(slice->step)) return Value();
+  const SliceIndices s = slice_indices(in, slice, r->length);
+  const auto at = [&](int64_t i) { return r->start + static_cast<__int128>(i) * r->step; };
+  const __int128 start = at(s.start), stop = at(s.stop), step = static_cast<__int128>(r->step) * s.step;
+  for (const __int128 number : {start, stop, step}) {
+    if (number != static_cast<int64_t>(number)) return Value();
   }
-  return Value::integer(item_at(r, sequence_index(in, key, r->length, "range object")));
+  return make_range(in, static_cast<int64_t>(start), static_cast<int64_t>(stop), static_cast<int64_t>(step));
+}
+
+Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
+  if (!is_range(self)) return big_range_item(in, self, key);
+  const Range* r = as_range(self);
+  if (key.is_int()) return Value::integer(item_at(r, sequence_index(in, key, r->length, "range object")));
+  Value part = is_slice(key) ? narrow_slice(in, r, as_slice(key)) : Value();
+  return part.is_undefined() ? big_range_item(in, self, key) : part;
+}
+
+bool is_plain_number(const Value& v) { return is_whole(v) || v.is_float(); }
+
+// The index of an int, a bool or a float in the range, or Undefined.
+Value position_of(Interpreter& in, const Value& self, const Value& number) {
+  if (number.is_float()) {
+    const double d = number.as_float();
+    return std::isfinite(d) && d == std::floor(d) ? position_of(in, self, whole_from_float(in, d)) : Value();
+  }
+  if (!is_range(self)) return big_range_position(in, self, number);
+  const int64_t at = is_big_int(number) ? -1 : position(as_range(self), number.as_int());
+  return at < 0 ? Value() : Value::integer(at);
 }
 
 bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
-  const Value plain = item.is_bool() ? Value::integer(item.as_int()) : item;
-  if (plain.is_int()) return position(as_range(self), plain.as_int()) >= 0;
-  if (plain.is_float()) {
-    const double d = plain.as_float();
-    return d == std::floor(d) && std::fabs(d) < 9e18 && position(as_range(self), static_cast<int64_t>(d)) >= 0;
-  }
-  if (!plain.is_object()) return false;
+  if (item.is_int() && is_range(self)) return position(as_range(self), item.as_int()) >= 0;
+  if (is_plain_number(item)) return !position_of(in, self, item).is_undefined();
+  if (!item.is_object()) return false;
   const Value it = range_iter(in, self);
   Value each;
   while (next(in, it, each)) {
@@ -83,8 +120,6 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
   }
   return false;
 }
-
-bool is_plain_number(const Value& v) { return v.is_int() || v.is_bool() || v.is_float(); }
 
 Value count(Interpreter& in, const Args& args) {
   if (is_plain_number(args[1])) return Value::integer(contains_slot(in, args[0], args[1]));
@@ -94,39 +129,44 @@ Value count(Interpreter& in, const Args& args) {
 }
 
 Value index_of(Interpreter& in, const Args& args) {
-  const Value value =
-      args[1].is_float() && args[1].as_float() == std::floor(args[1].as_float()) && std::fabs(args[1].as_float()) < 9e18
-          ? Value::integer(static_cast<int64_t>(args[1].as_float()))
-          : args[1];
-  const int64_t at = value.is_int() || value.is_bool() ? position(as_range(args[0]), value.as_int()) : -1;
-  if (at >= 0) return Value::integer(at);
-  if (value.is_int() || value.is_bool())
-    throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in range");
-  int64_t i = 0;
-  const Value it = range_iter(in, args[0]);
-  for (Value each; !is_plain_number(args[1]) && next(in, it, each); ++i) {
-    if (equals(in, each, args[1])) return Value::integer(i);
+  if (is_plain_number(args[1])) {
+    Value at = position_of(in, args[0], args[1]);
+    if (!at.is_undefined()) return at;
+    if (is_whole(args[1])) throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in range");
+  } else {
+    int64_t i = 0;
+    const Value it = range_iter(in, args[0]);
+    for (Value each; next(in, it, each); ++i) {
+      if (equals(in, each, args[1])) return Value::integer(i);
+    }
   }
   throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
 }
 
 Value reversed_method(Interpreter& in, const Args& args) {
+  if (!is_range(args[0]) || as_range(args[0])->step == INT64_MIN) return big_range_reversed(in, args[0]);
   const Range* r = as_range(args[0]);
   if (r->length == 0) return range_iter_of(in, 0, 1, 0);
   return range_iter_of(in, item_at(r, r->length - 1), -r->step, r->length);
 }
 
-Value start(Interpreter&, const Args& args) { return Value::integer(as_range(args[0])->start); }
-Value stop(Interpreter&, const Args& args) { return Value::integer(as_range(args[0])->stop); }
-Value step(Interpreter&, const Args& args) { return Value::integer(as_range(args[0])->step); }
+Value start(Interpreter&, const Args& args) { return range_parts(args[0]).start; }
+Value stop(Interpreter&, const Args& args) { return range_parts(args[0]).stop; }
+Value step(Interpreter&, const Args& args) { return range_parts(args[0]).step; }
 
 Value make_from(Interpreter& in, Type*, const Args& args) {
   refuse_keywords("range", args);
   check_count("range", args, 1, 3);
-  auto number = [&](uint32_t i) { return args[i].is_int() ? args[i].as_int() : index(in, args[i]); };
-  if (args.count == 1) return make_range(in, 0, number(0), 1);
-  const int64_t from = number(0), to = number(1);
-  return make_range(in, from, to, args.count == 3 ? number(2) : 1);
+  bool narrow = true;
+  for (uint32_t i = 0; i < args.count; ++i) narrow = narrow && args[i].is_int();
+  if (narrow) {
+    if (args.count == 1) return make_range(in, 0, args[0].as_int(), 1);
+    return make_range(in, args[0].as_int(), args[1].as_int(), args.count == 3 ? args[2].as_int() : 1);
+  }
+  const Value one = Value::integer(1);
+  if (args.count == 1) return make_any_range(in, Value::integer(0), whole_index(in, args[0]), one);
+  const Value from = whole_index(in, args[0]), to = whole_index(in, args[1]);
+  return make_any_range(in, from, to, args.count == 3 ? whole_index(in, args[2]) : one);
 }
 
 constexpr NativeDef kRows[] = {
@@ -157,9 +197,14 @@ Value slice_make(Interpreter& in, Type*, const Args& args) {
 }
 
 Value indices(Interpreter& in, const Args& args) {
-  const int64_t length = index(in, args[1]);
-  if (length < 0) throw Error(ErrorKind::ValueError, "length should not be negative");
-  const SliceIndices r = slice_indices(in, as_slice(args[0]), length);
+  const Value whole = whole_index(in, args[1]);
+  const Slice* slice = as_slice(args[0]);
+  if (whole_sign(whole) < 0) throw Error(ErrorKind::ValueError, "length should not be negative");
+  if (is_big_int(whole) || !is_narrow(slice->start) || !is_narrow(slice->stop) || !is_narrow(slice->step)) {
+    const BigSlice r = big_slice(in, slice, whole);
+    return make_tuple(in, {r.start, r.stop, r.step});
+  }
+  const SliceIndices r = slice_indices(in, slice, whole.as_int());
   return make_tuple(in, {Value::integer(r.start), Value::integer(r.stop), Value::integer(r.step)});
 }
 
@@ -169,6 +214,11 @@ Value slice_step(Interpreter&, const Args& args) { return as_slice(args[0])->ste
 
 constexpr NativeDef kSliceRows[] = {
     {"indices(self, len, /)", indices, "Start, stop and step for a sequence of length len."}};
+
+void destroy_range(Interpreter& in, Object* self) {
+  if (self->kind == ObjectKind::Range) destroy_plain<Range>(in, self);
+  else destroy_big_range(in, static_cast<BigRange*>(self));
+}
 
 Type* final_type(Interpreter& in, const char* name, ObjectKind kind, size_t size) {
   NativeTypeSpec spec;
@@ -186,10 +236,11 @@ void make_range_types(Interpreter& in) {
   if (in.types.range == nullptr) in.types.range = final_type(in, "range", ObjectKind::Range, sizeof(Range));
   in.types.range->type_flags |= kMatchesSequence;
   TypeSlots& r = in.types.range->slots;
-  r.destroy = destroy_plain<Range>;
+  r.destroy = destroy_range;
   r.repr = repr_slot;
   r.hash = hash_slot;
   r.length = length_slot;
+  r.truth = truth_slot;
   r.compare = compare_slot;
   r.get_item = get_item_slot;
   r.contains = contains_slot;

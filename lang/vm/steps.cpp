@@ -378,7 +378,7 @@ bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
       state[1] = Value::integer(0);
       return false;
     }
-    if (type == in.types.range) {
+    if (is_range(*state)) {
       const Range range = *as_range(*state);
       state[0] = Value::integer(range.start);
       state[1] = Value::integer(range.length);
@@ -401,7 +401,7 @@ bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
 
 namespace {
 
-// True when state[0] is the builtin range and its arguments are ints: no object is made.
+// True when state[0] is the builtin range and all of its numbers fit into 64 bits: no object is made.
 bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
   if (!state->is(Value(in.types.range)) || count == 0 || count > 3) return false;
   for (uint32_t i = 1; i <= count; ++i) {
@@ -412,6 +412,7 @@ bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
   const int64_t step = count == 3 ? state[3].as_int() : 1;
   if (step == 0) throw Error(ErrorKind::ValueError, "range() arg 3 must not be zero");
   const int64_t length = range_length(start, stop, step);
+  if (length < 0) return false;
   if (count == 3) state[3] = Value();
   state[0] = Value::integer(start);
   state[1] = Value::integer(length);
