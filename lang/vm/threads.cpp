@@ -89,8 +89,17 @@ void Threads::load(Thread& thread) noexcept {
   in_.shared->async_generator_first = std::move(guards.async_generator_first);
   in_.shared->async_generator_finalizer = std::move(guards.async_generator_finalizer);
   in_.shared->origin_depth = std::exchange(guards.origin_depth, 0);
-  in_.stops = thread.is_main_ ? kStops : kStops & ~kKeyboard;
+  in_.stops = stops_of(thread);
   if (extension_.load != nullptr) extension_.load(in_, &thread.extension_);
+}
+
+uint32_t Threads::stops_of(const Thread& thread) const noexcept {
+  return thread.is_main_ && !signals_held_ ? kStops : kStops & ~kKeyboard;
+}
+
+void Threads::hold_signals(bool held) noexcept {
+  signals_held_ = held;
+  in_.stops = stops_of(*current_);
 }
 
 // One deadline for all that wait: it comes at most once an interval, however often the baton changes hands.
@@ -414,7 +423,7 @@ void Threads::after_fork() {
   main_ = holder_ = current_;
   main_->is_main_ = true;
   main_->native_id_ = own_native_id();
-  in_.stops = kStops;
+  in_.stops = stops_of(*current_);
   others_ = running_ = 0;
   asked_ = false;
   in_.heap.doomed_elsewhere = 0;

@@ -99,6 +99,10 @@ class Threads {
   // In the child after fork(): the running thread is the only one.
   void after_fork();
 
+  // While signals are held, Ctrl-C and the script's handlers of signals wait: the first thread hears of them afterwards.
+  void hold_signals(bool held) noexcept;
+  bool signals_held() const { return signals_held_; }
+
   double interval() const { return std::chrono::duration<double>(interval_).count(); }
   void set_interval(double seconds) { interval_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)); }
   size_t stack_bytes() const { return stack_bytes_; }
@@ -125,6 +129,7 @@ class Threads {
   void grant_next() noexcept;
   void ask_for_switch();
   void wait_for_turn(Thread& thread, std::unique_lock<std::mutex>& guard);
+  uint32_t stops_of(const Thread& thread) const noexcept;
   void yield();
   bool wanted_by_main(uint32_t wanted) const;
 
@@ -147,6 +152,7 @@ class Threads {
   size_t stack_bytes_ = 0;
   Extension extension_;
   bool ending_ = false;
+  bool signals_held_ = false;
 };
 
 }  // namespace tessera::lang

@@ -264,7 +264,7 @@ void VirtualMachine::safe_point(const Word* again) {
     in_.interrupt.fetch_and(~kAttention);
     if (in_.host().attend) in_.host().attend();
   }
-  if (wanted & kSignalArrived) {
+  if ((wanted & kSignalArrived) && !in_.threads().signals_held()) {
     in_.interrupt.fetch_and(~kSignalArrived);
     call_method(in_, Value(in_.import("signal")), intern(in_, "_deliver"), {});
   }

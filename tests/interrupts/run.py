@@ -261,8 +261,8 @@ def half_way_through_a_function(session):
     session.expect('42')
 
 
-def in_something_long(code, setup=''):
-    """`code` is interrupted; `setup` are the lines before it."""
+def in_something_long(code, setup='', after=0.5):
+    """`code` is interrupted `after` so many seconds; `setup` are the lines before it."""
     def run(session):
         number = 1
         for line in ['import time, torch'] + [line for line in setup.split('\n') if line]:
@@ -273,7 +273,7 @@ def in_something_long(code, setup=''):
         if code.startswith(('for', 'while')):
             session.expect('...: ')
             session.send('\r')
-        time.sleep(0.5)
+        time.sleep(after)
         session.drain()
         before = session.processor_time()
         session.send('\x03')
@@ -321,6 +321,11 @@ SESSIONS = {
     'slow_loader': in_something_long('for _ in loader: pass', LOADER.replace('<>', '0.3')),
     'loaded': in_something_long('for _ in loader: time.sleep(60)', LOADER.replace('<>', '0.01')),
 }
+
+
+# While the processes are started, which takes a tenth of a second: around each fork.
+SESSIONS |= {f'loader_after_{ms}_ms': in_something_long('for _ in loader: pass', LOADER.replace('<>', '0.0'), ms / 1000)
+             for ms in range(20, 220, 10)}
 
 
 def in_session(tsr, steps):

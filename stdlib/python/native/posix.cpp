@@ -418,7 +418,7 @@ const NativeDef kFunctions[] = {
     {"cpu_count()", processors, "How many processors there are."},
     {"isatty(fd, /)", is_terminal, "Is it a terminal?"},
     {"terminal_size(fd, /)", terminal_size, "Columns and lines of the terminal."},
-    {"exit_now(status, /)", exit_now, "End the process at once."},
+    {"_exit(status)", exit_now, "End the process at once."},
     {"strerror(code, /)", error_text, "The text of an error number."},
     {"uname()", system_names, "Names of system and machine."},
 };

@@ -40,6 +40,26 @@ Value fork_process(Interpreter& in, const Args&) {
   return checked(in, child);
 }
 
+Value hold_signals(Interpreter& in, const Args& args) {
+  const bool before = in.threads().signals_held();
+  in.threads().hold_signals(truth(in, args[0]));
+  return Value::boolean(before);
+}
+
+// The whole life of a child after fork(): its status is function()'s answer. The child returns to no caller, whatever
+// happens and however many interrupts come.
+Value live_as_child(Interpreter& in, const Args& args) {
+  processes(in);
+  int status = 1;
+  try {
+    in.threads().hold_signals(false);
+    status = small(in, call(in, args[0]));
+  } catch (...) {
+    // function() tells its exceptions itself.
+  }
+  _exit(status);
+}
+
 // This process ends when the one that made it does, however that ended.
 Value end_with_parent(Interpreter& in, const Args& args) {
   processes(in);
@@ -227,6 +247,8 @@ const NativeDef kFunctions[] = {
     {"fork()", fork_process, "Start a copy of this process: 0 there, its number here."},
     {"end_with_parent(parent, /)", end_with_parent, "End when the process of that number, which made this one, ends."},
     {"kill(pid, signal, /)", kill_process, "Send a signal to a process."},
+    {"hold_signals(held, /)", hold_signals, "While signals are held, Ctrl-C and handlers of signals wait. Returns the state before."},
+    {"live_as_child(function, /)", live_as_child, "Call function() and end the process with its answer as the status."},
     {"waitpid(pid, options, /)", wait_for_process, "Wait for the end of a child process."},
     {"signal_text(number, /)", signal_text, "What a signal is called."},
     {"pidfd_open(pid, /)", process_file, "A file that can be read when the process has ended."},
