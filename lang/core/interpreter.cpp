@@ -82,7 +82,6 @@ void count_output(Interpreter& in, Host& host) {
 }  // namespace
 
 Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
-  heap.set_limit(limits.object_bytes);
   state_->host = std::move(host);
   count_output(*this, state_->host);
   state_->host.files = std::make_shared<Files>(limits);
@@ -117,6 +116,8 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
   add_builtins(*this, *builtins);
   vm_->prepare_memory_error();
   collector_->set_enabled(collects);
+  // The limit holds from here on: an exception that leaves a constructor runs no destructor, and what was made above would stay.
+  heap.set_limit(limits.object_bytes);
 }
 
 Interpreter::~Interpreter() {
