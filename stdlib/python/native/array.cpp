@@ -194,6 +194,10 @@ Value make_array(Interpreter& in, Type* type, const Args& args) {
   a->items = &kKinds[0];  // until the argument has been asked
   a->items = &kind_of(in, args[0]);
   if (args.positional() == 2) {
+    if (is_array(args[1]) && array_of(args[1])->items->code == 'u' && a->items->code != 'u') {
+      throw_error(ErrorKind::TypeError, "cannot use a unicode array to initialize an array with typecode '%c'",
+                  a->items->code);
+    }
     if (is_str(args[1]) && a->items->code != 'u') {
       throw_error(ErrorKind::TypeError, "cannot use a str to initialize an array with typecode '%c'", a->items->code);
     }
@@ -349,7 +353,11 @@ Value to_list(Interpreter& in, Array* a) {
 
 std::string text_of_array(Interpreter& in, Array* a) {
   std::string text;
-  for (size_t i = 0; i < a->size(); ++i) text += text_of(load(in, a, i));
+  for (size_t i = 0; i < a->size(); ++i) {
+    const uint32_t code = read<uint32_t>(a->at(i));
+    if (code > 0x10FFFF) throw_error(ErrorKind::ValueError, "character U+%x is not in range [U+0000; U+10ffff]", code);
+    text += text_of(load(in, a, i));
+  }
   return text;
 }
 
@@ -363,8 +371,23 @@ Value array_repr(Interpreter& in, const Value& self) {
   return make_str(in, text + ")");
 }
 
+// Item by item: a NaN is not equal to itself here, as it is in lists.
+bool same_items(Interpreter& in, Array* a, Array* b) {
+  if (a->size() != b->size()) return false;
+  bool same = true;
+  in_pieces(in, a->size(), [&](size_t i, size_t end) {
+    for (; same && i < end; ++i) {
+      same = truth(in, compare(in, CompareOp::Eq, load(in, a, i), load(in, b, i)));
+    }
+  });
+  return same;
+}
+
 Value array_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   if (!is_array(other)) return in.not_implemented;
+  if ((op == CompareOp::Eq || op == CompareOp::Ne) && array_of(self)->items->c_name == nullptr) {
+    return Value::boolean(same_items(in, array_of(self), array_of(other)) == (op == CompareOp::Eq));
+  }
   return compare(in, op, to_list(in, array_of(self)), to_list(in, array_of(other)));
 }
 
@@ -550,9 +573,179 @@ Value array_typecode(Interpreter& in, const Args& args) {
 
 Value array_itemsize(Interpreter&, const Args& args) { return Value::integer(self_of(args)->items->size); }
 
+// `*` as a method: what is no int raises here.
+Value array_times(Interpreter& in, const Args& args) {
+  int64_t times = 0;
+  if (!repetition_count(in, args[1], times)) times = index(in, args[1]);
+  return array_of_bytes(in, self_of(args), repeated(in, self_of(args), times));
+}
+
+Value array_times_in_place(Interpreter& in, const Args& args) {
+  if (!is_index(in, args[1])) index(in, args[1]);
+  return array_inplace(in, BinaryOp::Mul, args[0], args[1]);
+}
+
+Value array_add(Interpreter& in, const Args& args) { return array_binary(in, BinaryOp::Add, args[0], args[1], false, 0); }
+
+Value array_buffer_info(Interpreter& in, const Args& args) {
+  Array* const a = self_of(args);
+  return make_tuple(in, {Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(a->bytes.data()))),
+                         Value::integer(static_cast<int64_t>(a->size()))});
+}
+
+Value array_tofile(Interpreter& in, const Args& args) {
+  constexpr size_t kBlock = 1 << 16;
+  const Value write = get_attr(in, args[1], intern(in, "write"));
+  for (size_t at = 0; at < self_of(args)->bytes.size(); at += kBlock) {  // write() may run a script
+    const std::vector<unsigned char>& bytes = self_of(args)->bytes;
+    call(in, write, {make_bytes(in, {reinterpret_cast<const char*>(bytes.data()) + at, std::min(kBlock, bytes.size() - at)})});
+  }
+  return Value::none();
+}
+
+Value array_fromfile(Interpreter& in, const Args& args) {
+  Array* const a = self_of(args);
+  const int64_t count = int_argument(in, args[2]);
+  int64_t size;
+  if (count < 0) throw Error(ErrorKind::ValueError, "negative count");
+  if (__builtin_mul_overflow(count, static_cast<int64_t>(a->items->size), &size))
+    throw Error(ErrorKind::MemoryError, std::string());
+  const Value bytes = call_method(in, args[1], intern(in, "read"), {Value::integer(size)});
+  if (!is_bytes(bytes)) throw Error(ErrorKind::TypeError, "read() didn't return bytes");
+  add_bytes(in, a, bytes);
+  if (static_cast<int64_t>(as_bytes(bytes)->size) != size)
+    throw Error(ErrorKind::EOFError, "read() didn't return enough bytes");
+  return Value::none();
+}
+
+// --- pickling: CPython's numbers of machine formats
+
+struct MachineFormat {
+  uint8_t size;
+  bool is_signed, big_endian;
+  char kind;  // i: int, f: float, u: text
+};
+constexpr MachineFormat kFormats[] = {
+    {1, false, false, 'i'}, {1, true, false, 'i'},  {2, false, false, 'i'}, {2, false, true, 'i'}, {2, true, false, 'i'},
+    {2, true, true, 'i'},   {4, false, false, 'i'}, {4, false, true, 'i'},  {4, true, false, 'i'}, {4, true, true, 'i'},
+    {8, false, false, 'i'}, {8, false, true, 'i'},  {8, true, false, 'i'},  {8, true, true, 'i'},  {4, true, false, 'f'},
+    {4, true, true, 'f'},   {8, true, false, 'f'},  {8, true, true, 'f'},   {2, false, false, 'u'}, {2, false, true, 'u'},
+    {4, false, false, 'u'}, {4, false, true, 'u'}};
+
+// The number of an array's own format.
+int64_t format_of(const ItemKind& kind) {
+  const char group = kind.code == 'u' ? 'u' : kind.c_name == nullptr ? 'f' : 'i';
+  for (size_t i = 0; i < std::size(kFormats); ++i) {
+    const MachineFormat& each = kFormats[i];
+    const bool same_sign = group != 'i' || each.is_signed == (kind.least < 0);
+    if (each.kind == group && each.size == kind.size && same_sign && !each.big_endian) return static_cast<int64_t>(i);
+  }
+  return 0;
+}
+
+Value array_reduce(Interpreter& in, const Args& args) {
+  Array* const a = self_of(args);
+  const Value type(a->type), code = make_str(in, std::string_view(&a->items->code, 1)),
+              attributes = attributes_to_keep(in, args[0]);
+  if (int_argument(in, args[1]) < 3)
+    return make_tuple(in, {type, make_tuple(in, {code, to_list(in, a)}), attributes});
+  const Value make = get_attr(in, Value(in.import("array")), intern(in, "_array_reconstructor"));
+  return make_tuple(in, {make,
+                         make_tuple(in, {type, code, Value::integer(format_of(*a->items)), array_tobytes(in, args)}),
+                         attributes});
+}
+
+// One item of a format of another machine as a value.
+Value foreign_item(Interpreter& in, const MachineFormat& format, const unsigned char* from) {
+  unsigned char bytes[8] = {};
+  for (size_t i = 0; i < format.size; ++i) bytes[i] = from[format.big_endian ? format.size - 1 - i : i];
+  if (format.kind == 'f') {
+    return Value::real(format.size == 4 ? static_cast<double>(read<float>(bytes)) : read<double>(bytes));
+  }
+  const uint64_t whole = read<uint64_t>(bytes);
+  if (!format.is_signed) return whole_from_uint64(in, whole);
+  const int unused = 64 - 8 * format.size;
+  return Value::integer(static_cast<int64_t>(whole << unused) >> unused);
+}
+
+Value reconstruct(Interpreter& in, const Args& args) {
+  Type* const array_type = static_cast<Type*>(args.callee->data);
+  if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type) {
+    throw_error(ErrorKind::TypeError, "first argument must be a type object, not %s",
+                std::string(type_name(in, args[0])).c_str());
+  }
+  Type* const type = static_cast<Type*>(args[0].as_object());
+  if (!type->is_subtype_of(array_type)) {
+    throw_error(ErrorKind::TypeError, "%s is not a subtype of array.array", std::string(type->name->view()).c_str());
+  }
+  const ItemKind* kind = nullptr;
+  for (const ItemKind& each : kKinds) {
+    if (is_str(args[1]) && text_of(args[1]) == std::string_view(&each.code, 1)) kind = &each;
+  }
+  if (kind == nullptr) throw Error(ErrorKind::ValueError, "second argument must be a valid type code");
+  const int64_t number = int_argument(in, args[2]);
+  if (number < 0 || number >= static_cast<int64_t>(std::size(kFormats)))
+    throw Error(ErrorKind::ValueError, "third argument must be a valid machine format code.");
+  if (!is_bytes(args[3])) {
+    throw_error(ErrorKind::TypeError, "fourth argument should be bytes, not %s",
+                std::string(type_name(in, args[3])).c_str());
+  }
+  const MachineFormat& format = kFormats[number];
+  const bool own = number == format_of(*kind);
+  for (const ItemKind& each : kKinds) {  // integers of another width come as the kind that holds them
+    const bool fits = format.kind == 'i' && each.c_name != nullptr && each.size == format.size;
+    if (!own && fits && (each.least < 0) == format.is_signed) kind = &each;
+  }
+  Value made = call(in, args[0], {make_str(in, std::string_view(&kind->code, 1))});
+  if (!is_array(made)) throw Error(ErrorKind::TypeError, "array expected");
+  Array* const a = array_of(made);
+  if (own) {
+    add_bytes(in, a, args[3]);
+    return made;
+  }
+  const std::string_view bytes = as_bytes(args[3])->view();
+  if (format.kind == 'u') {
+    const char* const names[] = {"utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"};
+    extend_with(in, a, call_method(in, args[3], intern(in, "decode"), {make_str(in, names[number - 18])}));
+    return made;
+  }
+  if (bytes.size() % format.size != 0) throw Error(ErrorKind::ValueError, "bytes length not a multiple of item size");
+  for (size_t i = 0; i < bytes.size(); i += format.size) {
+    append_item(in, a, foreign_item(in, format, reinterpret_cast<const unsigned char*>(bytes.data()) + i));
+    in.poll();
+  }
+  return made;
+}
+
+Value iterator_reduce(Interpreter& in, const Args& args) {
+  const ArrayIterator* it = static_cast<ArrayIterator*>(args[0].as_object());
+  const Value make = get_attr(in, Value(in.import("builtins")), intern(in, "iter"));
+  if (it->array.is_undefined()) return make_tuple(in, {make, make_tuple(in, {make_tuple(in, {})})});
+  return make_tuple(in, {make, make_tuple(in, {it->array}), Value::integer(static_cast<int64_t>(it->index))});
+}
+
+Value iterator_setstate(Interpreter& in, const Args& args) {
+  ArrayIterator* it = static_cast<ArrayIterator*>(args[0].as_object());
+  const int64_t index = int_argument(in, args[1]);
+  if (!it->array.is_undefined()) {
+    it->index = static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(array_of(it->array)->size())));
+  }
+  return Value::none();
+}
+
+const NativeDef kIteratorMethods[] = {{"__reduce__(self)", iterator_reduce},
+                                      {"__setstate__(self, state, /)", iterator_setstate}};
+
 const NativeDef kMethods[] = {
+    {"__add__(self, value, /)", array_add},
+    {"__mul__(self, value, /)", array_times},
+    {"__rmul__(self, value, /)", array_times},
+    {"__reduce_ex__(self, protocol, /)", array_reduce, "Return state information for pickling."},
+    {"buffer_info(self)", array_buffer_info, "The address of the items and how many there are."},
+    {"tofile(self, f, /)", array_tofile, "Write the items to a file, as they stand in memory."},
+    {"fromfile(self, f, n, /)", array_fromfile, "Add n items from a file."},
     {"__iadd__(self, value, /)", [](Interpreter& in, const Args& a) { return array_inplace(in, BinaryOp::Add, a[0], a[1]); }},
-    {"__imul__(self, value, /)", [](Interpreter& in, const Args& a) { return array_inplace(in, BinaryOp::Mul, a[0], a[1]); }},
+    {"__imul__(self, value, /)", array_times_in_place},
     {"append(self, v, /)", array_append, "Add an item at the end."},
     {"extend(self, bb, /)", array_extend, "Add many items at the end."},
     {"fromlist(self, list, /)", array_fromlist, "Add the items of a list, all or none."},
@@ -582,6 +775,7 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.destroy = destroy_iterator;
   type->slots.iter = iterator_self;
   type->slots.next = iterator_step;
+  in.add_methods(type, kIteratorMethods, std::size(kIteratorMethods));
   return type;
 }
 
@@ -627,6 +821,9 @@ void fill_array(Interpreter& in, Module& module) {
   dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "array", Value(type));
   set_member(in, module, "ArrayType", Value(type));
+  in.def(module, "_array_reconstructor(arraytype, typecode, mformat_code, items, /)", "Make an array of a pickle.",
+         reconstruct);
+  static_cast<NativeFunction*>(dict_get_str(module.dict, intern(in, "_array_reconstructor"))->as_object())->data = type;
   set_member(in, module, "typecodes", make_str(in, "bBuhHiIlLqQfd"));
 }
 

@@ -12,9 +12,11 @@
 #include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/open_mode.h"
 #include "stdlib/python/native/support.h"
 
 namespace tessera::stdlib {
@@ -24,13 +26,16 @@ constexpr size_t kBlock = 1 << 16;
 constexpr size_t kPiece =
     size_t{4} << 20;  // of what goes to or comes from the file as it lies, between two looks at the flags
 
-enum class Place : uint8_t { Disk, Memory, In, Out, Error };
+// Raw: any object with the methods of RawIOBase.
+enum class Place : uint8_t { Disk, Memory, Raw, In, Out, Error };
 
 struct BinaryFile : Object {
   Place place = Place::Memory;
   int fd = -1;
   bool closed = false, readable = true, writable = true, owns_fd = true, appends = false, buffered = true,
        seekable = true;
+  bool ready = true, detached = false;  // ready: __init__ has run
+  bool blocked = false;                 // the last read found nothing, without being at the end
   Value name;
   std::string mode;
   std::string ahead, pending;
@@ -38,6 +43,8 @@ struct BinaryFile : Object {
   int64_t position = 0;  // of the script, in a disk file or in memory
   int64_t system = 0;    // where the system stands in a disk file
   Value memory;          // a bytearray: the content of a BytesIO
+  Value raw;             // the stream below, of Place::Raw
+  size_t block = kBlock;  // bytes read ahead, or held back before they are written
 
   size_t left() const { return ahead.size() - at; }
 };
@@ -51,17 +58,103 @@ ByteArray* memory_of(const BinaryFile* f) { return as_byte_array(f->memory); }
   throw Thrown(call(in, error_class, {make_str(in, message)}));
 }
 
-void check_open(const BinaryFile* f, const char* what = nullptr) {
-  if (!f->closed) return;
-  if (what == nullptr || f->place == Place::Memory)
+bool is_closed(Interpreter& in, const BinaryFile* f) {
+  return f->place == Place::Raw && f->ready ? truth(in, get_attr(in, f->raw, intern(in, "closed"))) : f->closed;
+}
+
+void check_ready(const BinaryFile* f) {
+  if (f->detached) throw Error(ErrorKind::ValueError, "raw stream has been detached");
+  if (!f->ready) throw Error(ErrorKind::ValueError, "I/O operation on uninitialized object");
+}
+
+void check_open(Interpreter& in, const BinaryFile* f, const char* what = nullptr) {
+  check_ready(f);
+  if (!is_closed(in, f)) return;
+  if (what == nullptr || f->place == Place::Memory || !f->buffered)
     throw Error(ErrorKind::ValueError, f->buffered || f->place == Place::Memory ? "I/O operation on closed file."
                                                                                 : "I/O operation on closed file");
   throw_error(ErrorKind::ValueError, "%s of closed file", what);
 }
 
 void check_readable(Interpreter& in, BinaryFile* f, const char* what) {
-  check_open(f, what);
+  check_open(in, f, what);
   if (!f->readable) throw_unsupported(in, f->buffered ? what : "File not open for reading");
+}
+
+// --- a raw stream below
+
+constexpr ssize_t kWouldBlock = -2;
+
+int64_t raw_position(Interpreter& in, const Value& place) {
+  const int64_t position = int_argument(in, place);
+  if (position < 0) {
+    throw_error(ErrorKind::OSError, "Raw stream returned invalid position %lld", static_cast<long long>(position));
+  }
+  return position;
+}
+
+int64_t raw_seek(Interpreter& in, const BinaryFile* f, int64_t offset, int64_t whence) {
+  const Value raw = f->raw;
+  return raw_position(in, call_method(in, raw, intern(in, "seek"), {Value::integer(offset), Value::integer(whence)}));
+}
+
+// The count that a raw stream's readinto() or write() returned; kWouldBlock for None.
+ssize_t raw_count(Interpreter& in, const Value& count, size_t most, const char* method) {
+  if (count.is_none()) return kWouldBlock;
+  if (!is_index(in, count)) {
+    const Value cause =
+        call(in, Value(error_type(in, ErrorKind::TypeError)),
+             {make_str(in, "'" + std::string(type_name(in, count)) + "' object cannot be interpreted as an integer")});
+    const Value fault =
+        call(in, Value(error_type(in, ErrorKind::OSError)), {make_str(in, "raw " + std::string(method) + "() failed")});
+    set_attr(in, fault, intern(in, "__cause__"), cause);
+    throw Thrown(fault);
+  }
+  const int64_t got = int_argument(in, count);
+  if (got < 0 || static_cast<size_t>(got) > most) {
+    throw_error(ErrorKind::OSError,
+                "raw %s() returned invalid length %lld (should have been between 0 and %zu)", method,
+                static_cast<long long>(got), most);
+  }
+  return static_cast<ssize_t>(got);
+}
+
+ssize_t raw_read(Interpreter& in, const BinaryFile* f, char* to, size_t size) {
+  const Value raw = f->raw, memory = make_byte_array(in, {});
+  byte_array_resize(in, as_byte_array(memory), size);
+  const Value view = make_memory_view(in, memory);
+  const ssize_t got = raw_count(in, call_method(in, raw, intern(in, "readinto"), {view}), size, "readinto");
+  if (got > 0) std::memcpy(to, as_byte_array(memory)->data, static_cast<size_t>(got));
+  call_method(in, view, intern(in, "release"));
+  return got;
+}
+
+ssize_t raw_write(Interpreter& in, const BinaryFile* f, std::string_view bytes) {
+  const Value raw = f->raw, copy = make_bytes(in, bytes), view = make_memory_view(in, copy);
+  const ssize_t put = raw_count(in, call_method(in, raw, intern(in, "write"), {view}), bytes.size(), "write");
+  call_method(in, view, intern(in, "release"));
+  return put;
+}
+
+[[noreturn]] void throw_would_block(Interpreter& in, size_t written) {
+  throw Thrown(call(in, Value(error_type(in, ErrorKind::BlockingIOError)),
+                    {Value::integer(EAGAIN), make_str(in, "write could not complete without blocking"),
+                     Value::integer(static_cast<int64_t>(written))}));
+}
+
+// Writes what is pending; false if the stream takes no more now.
+bool raw_flush(Interpreter& in, BinaryFile* f) {
+  if (f->pending.empty()) return true;
+  if (f->seekable && !f->appends && f->system != f->position - static_cast<int64_t>(f->pending.size()))
+    f->system = raw_seek(in, f, f->position - static_cast<int64_t>(f->pending.size()), 0);
+  while (!f->pending.empty()) {
+    const ssize_t put = raw_write(in, f, f->pending);
+    if (put == kWouldBlock) return false;
+    f->pending.erase(0, static_cast<size_t>(put));
+    f->system += put;
+    in.poll();
+  }
+  return true;
 }
 
 // --- the system's side
@@ -69,6 +162,10 @@ void check_readable(Interpreter& in, BinaryFile* f, const char* what) {
 // Answers errno.
 int go_to(Interpreter& in, BinaryFile* f, int64_t where) {
   if (!f->seekable || f->system == where) return 0;
+  if (f->place == Place::Raw) {
+    f->system = raw_seek(in, f, where, 0);
+    return 0;
+  }
   if (in.host().files->seek(f->fd, where, SEEK_SET) < 0) return errno;
   f->system = where;
   return 0;
@@ -98,6 +195,7 @@ int write_pending(Interpreter& in, BinaryFile* f, bool may_stop) {
 
 void flush(Interpreter& in, BinaryFile* f) {
   if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
+  if (f->place == Place::Raw && !raw_flush(in, f)) throw_would_block(in, 0);
   if (f->place != Place::Disk || f->pending.empty()) return;
   if (const int code = write_pending(in, f, true)) {
     if (code == EINTR) in.check_stop();
@@ -117,28 +215,51 @@ int close_file(Interpreter& in, BinaryFile* f) {
   return code;
 }
 
+// The buffer takes its raw stream with it; there is nobody to hear of what fails.
+void close_raw_quietly(Interpreter& in, BinaryFile* f) noexcept {
+  try {
+    if (is_closed(in, f)) return;
+    raw_flush(in, f);
+    const Value raw = f->raw;
+    call_method(in, raw, intern(in, "close"));
+  } catch (...) {
+    f->pending.clear();
+  }
+}
+
 void destroy_file(Interpreter& in, Object* self) {
-  close_file(in, static_cast<BinaryFile*>(self));
+  BinaryFile* f = static_cast<BinaryFile*>(self);
+  if (f->place == Place::Raw && f->ready && !f->detached) close_raw_quietly(in, f);
+  close_file(in, f);
   free_object(in, static_cast<BinaryFile*>(self));
 }
 
 // read() that waits in slices, so that the program can be stopped meanwhile, and that goes on after a signal.
 ssize_t read_descriptor(Interpreter& in, int fd, char* to, size_t size) {
-  wait_to_read(in, fd);
+  if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0) wait_to_read(in, fd);
   for (;;) {
     const ssize_t got = in.host().files->read(fd, to, size);
-    if (got >= 0 || errno != EINTR) return got;
+    if (got >= 0) return got;
+    if (errno == EAGAIN) return kWouldBlock;
+    if (errno != EINTR) return got;
     in.poll();
   }
+}
+
+// Reads once; sets `blocked` and returns 0 if nothing is there yet.
+size_t read_below(Interpreter& in, BinaryFile* f, char* to, size_t size) {
+  const ssize_t got = f->place == Place::Raw ? raw_read(in, f, to, size) : read_descriptor(in, f->fd, to, size);
+  f->blocked = got == kWouldBlock;
+  if (f->blocked) return 0;
+  if (got < 0) throw_os_error(in, errno);
+  f->system += got;
+  return static_cast<size_t>(got);
 }
 
 // One read of the system into `to`; answers how many bytes came, 0 at the end.
 size_t read_system(Interpreter& in, BinaryFile* f, char* to, size_t size) {
   if (const int code = go_to(in, f, f->position)) throw_os_error(in, code);
-  const ssize_t got = read_descriptor(in, f->fd, to, size);
-  if (got < 0) throw_os_error(in, errno);
-  f->system += got;
-  return static_cast<size_t>(got);
+  return read_below(in, f, to, size);
 }
 
 size_t take_ahead(BinaryFile* f, char* to, size_t size) {
@@ -164,11 +285,9 @@ bool fill(Interpreter& in, BinaryFile* f) {
   }
   const size_t old = f->ahead.size();
   if (const int code = go_to(in, f, f->position + static_cast<int64_t>(old))) throw_os_error(in, code);
-  std::string block(kBlock, '\0');
-  const ssize_t got = read_descriptor(in, f->fd, block.data(), kBlock);
-  if (got < 0) throw_os_error(in, errno);
-  f->ahead.append(block, 0, static_cast<size_t>(got));
-  f->system += got;
+  std::string block(f->block, '\0');
+  const size_t got = read_below(in, f, block.data(), block.size());
+  f->ahead.append(block, 0, got);
   return got != 0;
 }
 
@@ -188,9 +307,10 @@ size_t read_some(Interpreter& in, BinaryFile* f, char* to, size_t size, bool onc
     return taken;
   }
   flush(in, f);
+  f->blocked = false;
   size_t done = take_ahead(f, to, size);
   while (done < size && !(once && done != 0)) {
-    if (f->place == Place::In || (f->buffered && size - done < kBlock)) {
+    if (f->place == Place::In || (f->buffered && size - done < f->block)) {
       if (!fill(in, f)) break;
       done += take_ahead(f, to + done, size - done);
       continue;
@@ -219,6 +339,7 @@ size_t rest_of(Interpreter& in, BinaryFile* f) {
 // Of a pipe or a terminal: as it comes.
 Value read_unknown(Interpreter& in, BinaryFile* f, size_t size, bool once) {
   Value all = make_byte_array(in, {});
+  f->blocked = false;
   std::string block(kBlock, '\0');
   while (size > 0) {
     in.check_stop();
@@ -228,16 +349,40 @@ Value read_unknown(Interpreter& in, BinaryFile* f, size_t size, bool once) {
     size -= got;
     if (once) break;
   }
+  if (f->blocked && as_byte_array(all)->size == 0) return Value::none();
   return make_bytes(in, bytes_of(all));
+}
+
+// The rest of a raw stream: by its readall(), if it has one.
+Value read_raw_rest(Interpreter& in, BinaryFile* f) {
+  const std::string before = f->ahead.substr(f->at);
+  drop_ahead(f);
+  const Value raw = f->raw, readall = find_attr(in, raw, intern(in, "readall"));
+  std::string all = before;
+  for (bool once = !readall.is_undefined();;) {
+    const Value piece = once ? call(in, readall) : call_method(in, raw, intern(in, "read"));
+    if (!piece.is_none() && !is_bytes(piece)) {
+      throw_error(ErrorKind::TypeError, "%s() should return bytes", once ? "readall" : "read");
+    }
+    if (piece.is_none() && all.empty()) return Value::none();
+    const size_t size = piece.is_none() ? 0 : as_bytes(piece)->size;
+    if (size != 0) all += as_bytes(piece)->view();
+    f->system += static_cast<int64_t>(size);
+    if (once || size == 0) break;
+  }
+  f->position += static_cast<int64_t>(all.size());
+  return make_bytes(in, all);
 }
 
 Value read_bytes(Interpreter& in, BinaryFile* f, int64_t count, bool once) {
   flush(in, f);
+  if (f->place == Place::Raw && count < 0) return read_raw_rest(in, f);
   const size_t rest = rest_of(in, f), wanted = count < 0 ? SIZE_MAX : static_cast<size_t>(count);
   if (rest == SIZE_MAX) return read_unknown(in, f, wanted, once && count >= 0);
   Bytes* made = new_bytes(in, std::min(wanted, rest));
   const Value held = Value::adopt(made);
   const size_t got = read_some(in, f, made->data(), made->size, once && count >= 0);
+  if (got == 0 && f->blocked && made->size != 0) return Value::none();
   return got == made->size ? held : make_bytes(in, made->view().substr(0, got));
 }
 
@@ -256,7 +401,7 @@ Value file_read1(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_readable(in, f, f->place == Place::Memory ? "read" : "read1");
   const int64_t count = count_argument(in, args[1]);
-  return read_bytes(in, f, count < 0 && f->place != Place::Memory ? static_cast<int64_t>(kBlock) : count, true);
+  return read_bytes(in, f, count < 0 && f->place != Place::Memory ? static_cast<int64_t>(f->block) : count, true);
 }
 
 Value file_readall(Interpreter& in, const Args& args) {
@@ -273,7 +418,9 @@ Value file_readinto(Interpreter& in, const Args& args) {
                 std::string(args.callee->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
   }
   const PinnedBuffer pinned(in, args[1], true);
-  const size_t got = read_some(in, f, pinned.get().data, pinned.get().size, !f->buffered);
+  const bool once = !f->buffered || args.callee->name->view() == "readinto1";
+  const size_t got = read_some(in, f, pinned.get().data, pinned.get().size, once);
+  if (got == 0 && f->blocked && pinned.get().size != 0) return Value::none();
   return Value::integer(static_cast<int64_t>(got));
 }
 
@@ -333,8 +480,8 @@ Value file_readlines(Interpreter& in, const Args& args) {
   return list;
 }
 
-Value file_iter(Interpreter&, const Value& self) {
-  check_open(file_of(self));
+Value file_iter(Interpreter& in, const Value& self) {
+  check_open(in, file_of(self));
   return self;
 }
 
@@ -375,22 +522,53 @@ void write_through(Interpreter& in, BinaryFile* f, std::string_view bytes) {
   if (f->appends && f->seekable) f->position = f->system = in.host().files->seek(f->fd, 0, SEEK_CUR);
 }
 
+// Keeps at most a block if the stream takes no more: BlockingIOError then says how much was taken.
+void write_raw(Interpreter& in, BinaryFile* f, std::string_view bytes) {
+  if (!f->ahead.empty()) drop_ahead(f);
+  const bool has_room = f->pending.size() + bytes.size() <= f->block;
+  if (!has_room) raw_flush(in, f);
+  f->pending.append(bytes);
+  f->position += static_cast<int64_t>(bytes.size());
+  if (f->pending.size() <= f->block || raw_flush(in, f) || f->pending.size() <= f->block) return;
+  const size_t lost = std::min(f->pending.size() - f->block, bytes.size());
+  f->pending.resize(f->pending.size() - lost);
+  f->position -= static_cast<int64_t>(lost);
+  throw_would_block(in, bytes.size() - lost);
+}
+
+// One write of the system; None if the file takes nothing now.
+Value write_once(Interpreter& in, BinaryFile* f, std::string_view bytes) {
+  if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
+  ssize_t put;
+  do {
+    in.check_stop();
+    const size_t room = wait_to_write(in, f->fd, std::min(bytes.size(), kPiece));
+    put = in.host().files->write(f->fd, bytes.data(), room);
+  } while (put < 0 && errno == EINTR);
+  if (put < 0 && errno == EAGAIN) return Value::none();
+  if (put < 0) throw_os_error(in, errno);
+  f->position = f->system = f->system + put;
+  if (f->appends && f->seekable) f->position = f->system = in.host().files->seek(f->fd, 0, SEEK_CUR);
+  return Value::integer(put);
+}
+
 void write_disk(Interpreter& in, BinaryFile* f, std::string_view bytes) {
   constexpr size_t kMuch = size_t{1} << 20;
   if (!f->ahead.empty()) drop_ahead(f);
   if (bytes.size() >= kMuch) return write_through(in, f, bytes);
   f->pending.append(bytes);
   f->position += static_cast<int64_t>(bytes.size());
-  if (f->pending.size() >= kBlock || !f->buffered) flush(in, f);
+  if (f->pending.size() >= kBlock) flush(in, f);
 }
 
 Value file_write(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   if (f->closed && f->buffered && f->place != Place::Memory) throw Error(ErrorKind::ValueError, "write to closed file");
-  check_open(f);
+  check_open(in, f);
   if (!f->writable) throw_unsupported(in, f->buffered ? "write" : "File not open for writing");
   const BytesLike bytes(in, args[1]);
   const size_t size = bytes.view().size();
+  if (f->place == Place::Disk && !f->buffered) return write_once(in, f, bytes);
   switch (f->place) {
     case Place::Memory: write_memory(in, f, bytes); break;
     case Place::Out:
@@ -399,21 +577,37 @@ Value file_write(Interpreter& in, const Args& args) {
     case Place::Error:
       if (in.host().write_error) in.host().write_error(bytes);
       break;
+    case Place::Raw: write_raw(in, f, bytes); break;
     default: write_disk(in, f, bytes); break;
   }
   return Value::integer(static_cast<int64_t>(size));
 }
 
 Value file_writelines(Interpreter& in, const Args& args) {
+  check_open(in, self_of(args));
   const Value write = get_attr(in, args[0], intern(in, "write"));
   for_each(in, args[1], [&](Value line) { call(in, write, {std::move(line)}); });
   return Value::none();
 }
 
 Value file_flush(Interpreter& in, const Args& args) {
-  check_open(self_of(args), "flush");
+  check_open(in, self_of(args), "flush");
   flush(in, self_of(args));
   return Value::none();
+}
+
+// Closes the stream below even if what is pending cannot be written.
+void close_raw(Interpreter& in, BinaryFile* f) {
+  check_ready(f);
+  if (is_closed(in, f)) return;
+  const Value self(f), raw = f->raw;
+  try {
+    call_method(in, self, intern(in, "flush"));
+  } catch (...) {
+    call_method(in, raw, intern(in, "close"));
+    throw;
+  }
+  call_method(in, raw, intern(in, "close"));
 }
 
 Value file_close(Interpreter& in, const Args& args) {
@@ -422,6 +616,19 @@ Value file_close(Interpreter& in, const Args& args) {
     if (memory_of(f)->exports != 0)
       throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");
     byte_array_resize(in, memory_of(f), 0);
+  }
+  if (f->place == Place::Raw || (f->detached || !f->ready)) {
+    close_raw(in, f);
+    return Value::none();
+  }
+  // A script's flush() is told, as in CPython.
+  if (f->buffered && f->place == Place::Disk && !f->closed && (f->type->type_flags & kScriptClass) != 0) {
+    try {
+      call_method(in, args[0], intern(in, "flush"));
+    } catch (...) {
+      close_file(in, f);
+      throw;
+    }
   }
   if (const int code = close_file(in, f)) throw_os_error(in, code);
   return Value::none();
@@ -443,10 +650,11 @@ Value memory_seek(BinaryFile* f, int64_t offset, int64_t whence) {
 
 Value file_seek(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
-  check_open(f, "seek");
+  check_open(in, f, "seek");
   const int64_t offset = int_argument(in, args[1]), whence = int_argument(in, args[2]);
   if (f->place == Place::Memory) return memory_seek(f, offset, whence);
-  if (f->place != Place::Disk || !f->seekable) throw_unsupported(in, "File or stream is not seekable.");
+  if ((f->place != Place::Disk && f->place != Place::Raw) || !f->seekable)
+    throw_unsupported(in, "File or stream is not seekable.");
   if (whence < 0 || whence > 2)
     throw_error(ErrorKind::ValueError, "whence value %lld unsupported", static_cast<long long>(whence));
   flush(in, f);
@@ -458,7 +666,8 @@ Value file_seek(Interpreter& in, const Args& args) {
     f->position = wanted;
     return Value::integer(wanted);
   }
-  const int64_t place = in.host().files->seek(f->fd, wanted, whence == 2 ? SEEK_END : SEEK_SET);
+  const int64_t place = f->place == Place::Raw ? raw_seek(in, f, wanted, whence == 2 ? 2 : 0)
+                                               : in.host().files->seek(f->fd, wanted, whence == 2 ? SEEK_END : SEEK_SET);
   if (place < 0) throw_os_error(in, errno);
   drop_ahead(f);
   f->position = f->system = place;
@@ -467,14 +676,19 @@ Value file_seek(Interpreter& in, const Args& args) {
 
 Value file_tell(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
-  check_open(f);
-  if (f->place > Place::Memory || !f->seekable) throw_unsupported(in, "File or stream is not seekable.");
+  check_open(in, f);
+  if (f->place == Place::Disk && !f->buffered) {  // others may move it
+    const int64_t place = in.host().files->seek(f->fd, 0, SEEK_CUR);
+    if (place < 0) throw_os_error(in, errno);
+    return Value::integer(place);
+  }
+  if (f->place > Place::Raw || !f->seekable) throw_unsupported(in, "File or stream is not seekable.");
   return Value::integer(f->position);
 }
 
 Value file_truncate(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
-  check_open(f, "truncate");
+  check_open(in, f, "truncate");
   if (!f->writable) throw_unsupported(in, f->buffered ? "truncate" : "File not open for writing");
   const int64_t size = args[1].is_none() ? f->position : int_argument(in, args[1]);
   if (f->place == Place::Memory) {
@@ -484,6 +698,11 @@ Value file_truncate(Interpreter& in, const Args& args) {
     return Value::integer(size);
   }
   flush(in, f);
+  if (f->place == Place::Raw) {
+    drop_ahead(f);
+    const Value raw = f->raw;
+    return call_method(in, raw, intern(in, "truncate"), {Value::integer(size)});
+  }
   if (f->place != Place::Disk || in.host().files->truncate(f->fd, size) != 0)
     throw_os_error(in, f->place != Place::Disk ? EINVAL : errno);
   drop_ahead(f);
@@ -492,55 +711,245 @@ Value file_truncate(Interpreter& in, const Args& args) {
 
 // --- the rest
 
+Type* type_for(Interpreter& in, const BinaryFile* f, bool plus) {
+  const Value module(in.import("_io"));
+  const char* const name = !f->buffered  ? "FileIO"
+                           : plus        ? "BufferedRandom"
+                           : f->readable ? "BufferedReader"
+                                         : "BufferedWriter";
+  return static_cast<Type*>(get_attr(in, module, intern(in, name)).as_object());
+}
+
+// What an open descriptor allows, and where it stands.
+void take_descriptor(Interpreter& in, BinaryFile* f, int fd, bool owned, const Mode& mode) {
+  f->place = Place::Disk;
+  f->closed = false;
+  f->fd = fd;
+  f->owns_fd = owned;
+  f->readable = mode.kind == 'r' || mode.plus;
+  f->writable = mode.kind != 'r' || mode.plus;
+  f->appends = mode.kind == 'a';
+  f->mode = mode.kind == 'x' ? "xb" : mode.kind == 'a' ? "ab" : f->readable ? "rb" : "wb";
+  if (mode.plus) f->mode += '+';
+  const int64_t here = in.host().files->seek(fd, 0, f->appends ? SEEK_END : SEEK_CUR);
+  f->seekable = here >= 0;
+  f->position = f->system = std::max<int64_t>(here, 0);
+}
+
+// Answers of the stream below, where there is one.
+Value ask_raw(Interpreter& in, const Args& args, const char* method) {
+  const Value raw = self_of(args)->raw;
+  return call_method(in, raw, intern(in, method));
+}
+
 Value file_fileno(Interpreter& in, const Args& args) {
-  check_open(self_of(args));
+  check_ready(self_of(args));
+  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "fileno");
+  check_open(in, self_of(args));
   if (self_of(args)->place == Place::Memory) throw_unsupported(in, "fileno");
   return Value::integer(self_of(args)->fd);
 }
-Value file_isatty(Interpreter&, const Args& args) {
-  check_open(self_of(args));
+Value file_isatty(Interpreter& in, const Args& args) {
+  check_ready(self_of(args));
+  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "isatty");
+  check_open(in, self_of(args));
   return Value::boolean(self_of(args)->fd >= 0 && isatty(self_of(args)->fd) == 1);
 }
-Value file_readable(Interpreter&, const Args& args) {
-  check_open(self_of(args));
+Value file_readable(Interpreter& in, const Args& args) {
+  check_ready(self_of(args));
+  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "readable");
+  check_open(in, self_of(args));
   return Value::boolean(self_of(args)->readable);
 }
-Value file_writable(Interpreter&, const Args& args) {
-  check_open(self_of(args));
+Value file_writable(Interpreter& in, const Args& args) {
+  check_ready(self_of(args));
+  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "writable");
+  check_open(in, self_of(args));
   return Value::boolean(self_of(args)->writable);
 }
-Value file_seekable(Interpreter&, const Args& args) {
-  check_open(self_of(args));
+Value file_seekable(Interpreter& in, const Args& args) {
+  check_ready(self_of(args));
+  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "seekable");
+  check_open(in, self_of(args));
   return Value::boolean(self_of(args)->place <= Place::Memory && self_of(args)->seekable);
 }
-Value file_enter(Interpreter&, const Args& args) {
-  check_open(self_of(args));
+Value file_enter(Interpreter& in, const Args& args) {
+  check_open(in, self_of(args));
   return args[0];
 }
 Value file_exit(Interpreter& in, const Args& args) {
   call(in, get_attr(in, args[0], intern(in, "close")));
   return Value::none();
 }
-Value file_closed(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->closed); }
-Value file_name(Interpreter&, const Args& args) { return self_of(args)->name; }
-Value file_mode(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->mode); }
-Value file_raw(Interpreter&, const Args& args) { return args[0]; }
+Value file_closed(Interpreter& in, const Args& args) {
+  check_ready(self_of(args));
+  return Value::boolean(is_closed(in, self_of(args)));
+}
+Value file_name(Interpreter& in, const Args& args) {
+  const BinaryFile* f = self_of(args);
+  check_ready(f);
+  return f->place == Place::Raw ? get_attr(in, f->raw, intern(in, "name")) : f->name;
+}
+Value file_mode(Interpreter& in, const Args& args) {
+  const BinaryFile* f = self_of(args);
+  check_ready(f);
+  return f->place == Place::Raw ? get_attr(in, f->raw, intern(in, "mode")) : make_str(in, f->mode);
+}
+// The size of the system's blocks.
+Value file_blksize(Interpreter& in, const Args& args) {
+  struct stat s {};
+  const BinaryFile* f = self_of(args);
+  const bool known = f->fd >= 0 && in.host().files->status(f->fd, &s) == 0 && s.st_blksize > 1;
+  return Value::integer(known ? s.st_blksize : 8192);
+}
+
+Value file_closefd(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->owns_fd); }
+
+// The raw stream. A file that open() made gets one now: it takes the descriptor over.
+Value file_raw(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  if (f->detached || !f->ready) return Value::none();
+  if (f->place == Place::Raw) return f->raw;
+  if (f->place != Place::Disk) return args[0];
+  flush(in, f);
+  BinaryFile shape;
+  shape.buffered = false;
+  Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, false)));
+  BinaryFile* raw = file_of(made);
+  raw->place = Place::Disk;
+  raw->buffered = false;
+  raw->fd = f->fd;
+  raw->closed = f->closed;
+  raw->readable = f->readable;
+  raw->writable = f->writable;
+  raw->owns_fd = f->owns_fd;
+  raw->appends = f->appends;
+  raw->seekable = f->seekable;
+  raw->name = f->name;
+  set_attr(in, made, intern(in, "name"), f->name);
+  raw->mode = f->mode;
+  raw->position = raw->system = f->system;
+  f->raw = made;
+  f->place = Place::Raw;
+  f->fd = -1;
+  return made;
+}
+
+Value file_detach(Interpreter& in, const Args& args) {
+  BinaryFile* f = self_of(args);
+  check_ready(f);
+  if (f->place == Place::Memory) throw_unsupported(in, "detach");
+  call_method(in, args[0], intern(in, "flush"));
+  const Value raw = file_raw(in, args);
+  f->detached = true;
+  f->raw = Value();
+  return raw;
+}
 
 Value file_repr(Interpreter& in, const Value& self) {
   const BinaryFile* f = file_of(self);
-  std::string text = "<_io." + std::string(f->type->name->view()) + " name=" + repr_text(in, f->name);
+  if (!f->buffered && f->closed) return make_str(in, "<_io.FileIO [closed]>");
+  const bool script = (f->type->type_flags & kScriptClass) != 0 && f->buffered;
+  std::string text = script ? "<" + std::string(f->type->name->view()) : "<_io." + std::string(f->buffered ? f->type->name->view() : "FileIO");
+  Value name = f->name;
+  if (!f->buffered) name = find_attr(in, self, intern(in, "name"));
+  if (f->place == Place::Raw) name = f->detached || !f->ready ? Value() : find_attr(in, f->raw, intern(in, "name"));
+  if (!name.is_undefined()) text += " name=" + repr_text(in, name);
+  else if (!f->buffered) text += " fd=" + std::to_string(f->fd);
   if (!f->buffered) text += " mode='" + f->mode + "' closefd=" + (f->owns_fd ? "True" : "False");
   return make_str(in, text + ">");
+}
+
+// --- FileIO and the buffers around raw streams, made by scripts
+
+void open_file(Interpreter& in, BinaryFile* f, const Value& file, const Value& mode, bool closefd, const Value& opener) {
+  if (const int code = close_file(in, f)) throw_os_error(in, code);
+  const Mode parsed = parse_raw_mode(std::string(text_argument(in, mode, "FileIO() argument 'mode'")));
+  const Opened opened = open_descriptor(in, file, parsed, closefd, opener);
+  take_descriptor(in, f, opened.fd, opened.owned, parsed);
+  f->name = opened.name;
+  set_attr(in, Value(f), intern(in, "name"), opened.name);
+}
+
+Value make_file_io(Interpreter& in, Type* type, const Args& args) {
+  require(in.limits.files, "files");
+  Value made = Value::adopt(make_object<BinaryFile>(in, type));
+  BinaryFile* f = file_of(made);
+  f->place = Place::Disk;
+  f->buffered = false;
+  f->closed = true;
+  f->name = Value::none();
+  run_native_init(in, made, args);
+  return made;
+}
+
+Value file_io_init(Interpreter& in, const Args& args) {
+  open_file(in, self_of(args), args[1], args[2], truth(in, args[3]), args[4]);
+  return Value::none();
+}
+
+// Which of the three a class is below: 'r', 'w' or '+'.
+char buffer_kind(Interpreter& in, const Type* type) {
+  for (const Type* each : type->mro) {
+    if (each->type_flags & kScriptClass) continue;
+    const std::string_view name = each->name->view();
+    return name == "BufferedReader" ? 'r' : name == "BufferedWriter" ? 'w' : '+';
+  }
+  (void)in;
+  return '+';
+}
+
+void wrap_raw(Interpreter& in, BinaryFile* f, const Value& raw, const Value& size) {
+  f->ready = f->detached = false;
+  const char kind = buffer_kind(in, f->type);
+  const int64_t block = int_argument(in, size);
+  const auto can = [&](const char* method) { return truth(in, call_method(in, raw, intern(in, method))); };
+  if (kind == '+' && !can("seekable")) throw_unsupported(in, "File or stream is not seekable.");
+  if (kind != 'w' && !can("readable")) throw_unsupported(in, "File or stream is not readable.");
+  if (kind != 'r' && !can("writable")) throw_unsupported(in, "File or stream is not writable.");
+  if (block <= 0) throw Error(ErrorKind::ValueError, "buffer size must be strictly positive");
+  f->place = Place::Raw;
+  f->raw = raw;
+  f->readable = kind != 'w';
+  f->writable = kind != 'r';
+  f->block = static_cast<size_t>(block);
+  f->pending.clear();
+  drop_ahead(f);
+  f->position = f->system = 0;
+  f->seekable = true;
+  try {
+    f->position = f->system = raw_position(in, call_method(in, raw, intern(in, "tell")));
+  } catch (const Error&) {
+    f->seekable = false;
+  } catch (const Thrown&) {
+    f->seekable = false;
+  }
+  f->ready = true;
+}
+
+Value make_buffer(Interpreter& in, Type* type, const Args& args) {
+  Value made = Value::adopt(make_object<BinaryFile>(in, type));
+  BinaryFile* f = file_of(made);
+  f->place = Place::Raw;
+  f->ready = false;
+  f->name = Value::none();
+  run_native_init(in, made, args);
+  return made;
+}
+
+Value buffer_init(Interpreter& in, const Args& args) {
+  wrap_raw(in, self_of(args), args[1], args[2]);
+  return Value::none();
 }
 
 // --- BytesIO
 
 Value memory_getvalue(Interpreter& in, const Args& args) {
-  check_open(self_of(args));
+  check_open(in, self_of(args));
   return make_bytes(in, memory_of(self_of(args))->view());
 }
 Value memory_getbuffer(Interpreter& in, const Args& args) {
-  check_open(self_of(args));
+  check_open(in, self_of(args));
   return make_memory_view(in, self_of(args)->memory);
 }
 
@@ -554,7 +963,8 @@ void set_initial(Interpreter& in, BinaryFile* f, const Value* bytes) {
 Value make_memory(Interpreter& in, Type* type, const Args& args) {
   Value made = Value::adopt(make_object<BinaryFile>(in, type));
   file_of(made)->name = Value::none();
-  set_initial(in, file_of(made), has_script_init(in, type) ? nullptr : make_argument(args, 0, "initial_bytes"));
+  set_initial(in, file_of(made), nullptr);
+  if (args.count != 0) run_native_init(in, made, args);
   return made;
 }
 
@@ -578,6 +988,10 @@ Value memory_setstate(Interpreter& in, const Args& args) {
   }
   const Value state = args[1];
   const Tuple& items = *as_tuple(state);
+  if (!is_index(in, items[1])) {
+    throw_error(ErrorKind::TypeError, "second item of state must be an integer, not %s",
+                std::string(type_name(in, items[1])).c_str());
+  }
   const int64_t position = int_argument(in, items[1]);
   if (position < 0) throw Error(ErrorKind::ValueError, "position value cannot be negative");
   check_resizable(memory_of(f));
@@ -610,10 +1024,15 @@ const NativeDef kMethods[] = {
 
 const NativeDef kBufferedMethods[] = {
     {"read1(self, size=-1, /)", file_read1, "Read what is there, with at most one call of the system."},
-    {"readinto1(self, buffer, /)", file_readinto, "Read into a buffer."},
+    {"readinto1(self, buffer, /)", file_readinto, "Read into a buffer, with at most one call of the system."},
+    {"detach(self)", file_detach, "Flush and give the raw stream away."},
 };
 const NativeDef kPeekMethods[] = {{"peek(self, size=0, /)", file_peek, "What comes next, without taking it."}};
-const NativeDef kRawMethods[] = {{"readall(self)", file_readall, "Read all."}};
+const NativeDef kRawMethods[] = {
+    {"readall(self)", file_readall, "Read all."},
+    {"__init__(self, file, mode='r', closefd=True, opener=None)", file_io_init},
+};
+const NativeDef kBufferInit[] = {{"__init__(self, raw, buffer_size=8192)", buffer_init}};
 const NativeDef kMemoryMethods[] = {
     {"__init__(self, initial_bytes=None)", memory_init},
     {"getvalue(self)", memory_getvalue, "All bytes."},
@@ -623,12 +1042,16 @@ const NativeDef kMemoryMethods[] = {
     {"__setstate__(self, state, /)", memory_setstate, "Set bytes, position and attributes."},
 };
 
+constexpr uint32_t kAttributesAt = (sizeof(BinaryFile) + 15) & ~uint32_t{15};
+
 Type* make_file_type(Interpreter& in, Module& module, std::string_view name) {
   NativeTypeSpec spec;
   spec.name = name;
   spec.module = "_io";
-  spec.size = sizeof(BinaryFile);
+  spec.size = kAttributesAt + sizeof(Attributes);
+  spec.flags = kCompletesLater;
   Type* type = in.new_type(spec);
+  type->attributes_offset = kAttributesAt;
   type->slots.destroy = destroy_file;
   type->slots.iter = file_iter;
   type->slots.next = file_next;
@@ -636,22 +1059,18 @@ Type* make_file_type(Interpreter& in, Module& module, std::string_view name) {
   in.add_property(type, "closed", file_closed);
   if (name != "BytesIO") {
     type->slots.repr = file_repr;
-    in.add_property(type, "name", file_name);
     in.add_property(type, "mode", file_mode);
+    if (name == "FileIO") {  // the name is an attribute of the instance
+      in.add_property(type, "closefd", file_closefd);
+      in.add_property(type, "_blksize", file_blksize);
+    } else {
+      in.add_property(type, "name", file_name);
+    }
   }
   if (name != "FileIO") in.add_methods(type, kBufferedMethods, std::size(kBufferedMethods));
   if (name != "FileIO" && name != "BytesIO") in.add_property(type, "raw", file_raw);
   set_member(in, module, name, Value(type));
   return type;
-}
-
-Type* type_for(Interpreter& in, const BinaryFile* f, bool plus) {
-  const Value module(in.import("_io"));
-  const char* const name = !f->buffered  ? "FileIO"
-                           : plus        ? "BufferedRandom"
-                           : f->readable ? "BufferedReader"
-                                         : "BufferedWriter";
-  return static_cast<Type*>(get_attr(in, module, intern(in, name)).as_object());
 }
 
 }  // namespace
@@ -662,19 +1081,13 @@ Value make_binary_file(Interpreter& in, const BinaryOptions& options) {
   shape.readable = options.kind == 'r' || options.plus;
   Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, options.plus)));
   BinaryFile* f = file_of(made);
-  f->place = Place::Disk;
-  f->fd = options.fd;
-  f->owns_fd = options.owns_fd;
   f->name = options.name;
   f->buffered = options.buffered;
-  f->readable = shape.readable;
-  f->writable = options.kind != 'r' || options.plus;
-  f->appends = options.kind == 'a';
-  f->mode = options.kind == 'x' ? "xb" : options.kind == 'a' ? "ab" : f->readable ? "rb" : "wb";
-  if (options.plus) f->mode += '+';
-  const int64_t here = in.host().files->seek(f->fd, 0, f->appends ? SEEK_END : SEEK_CUR);
-  f->seekable = here >= 0;
-  f->position = f->system = std::max<int64_t>(here, 0);
+  Mode mode;
+  mode.kind = options.kind;
+  mode.plus = options.plus;
+  take_descriptor(in, f, options.fd, options.owns_fd, mode);
+  if (!f->buffered) set_attr(in, made, intern(in, "name"), f->name);
   return made;
 }
 
@@ -698,8 +1111,12 @@ void add_binary_files(Interpreter& in, Module& module) {
   for (const std::string_view name : {"BufferedReader", "BufferedWriter", "BufferedRandom"}) {
     Type* type = make_file_type(in, module, name);
     in.add_methods(type, kPeekMethods, name == "BufferedWriter" ? 0 : 1);
+    in.add_methods(type, kBufferInit, 1);
+    type->make = make_buffer;
   }
-  in.add_methods(make_file_type(in, module, "FileIO"), kRawMethods, std::size(kRawMethods));
+  Type* raw = make_file_type(in, module, "FileIO");
+  raw->make = make_file_io;
+  in.add_methods(raw, kRawMethods, std::size(kRawMethods));
   Type* memory = make_file_type(in, module, "BytesIO");
   memory->make = make_memory;
   in.add_methods(memory, kMemoryMethods, std::size(kMemoryMethods));

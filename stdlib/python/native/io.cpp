@@ -16,6 +16,7 @@
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/open_mode.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/python/native/text_file.h"
 
@@ -25,8 +26,10 @@ namespace {
 // A wrapper takes its stream with it; what that says has no listener.
 void close_stream(Interpreter& in, TextFile* f) noexcept {
   try {
+    if (is_closed(in, f)) return;
     flush(in, f);
-    call_method(in, f->buffer, intern(in, "close"));
+    const Value buffer = f->buffer;
+    call_method(in, buffer, intern(in, "close"));
   } catch (...) {
     f->pending.clear();
   }
@@ -34,43 +37,96 @@ void close_stream(Interpreter& in, TextFile* f) noexcept {
 
 void destroy_file(Interpreter& in, Object* self) {
   TextFile* f = static_cast<TextFile*>(self);
-  if (f->place == Place::Stream && !f->closed) close_stream(in, f);
+  if (f->place == Place::Stream && f->ready && !f->detached) close_stream(in, f);
   close_file(in, f);
   free_object(in, static_cast<TextFile*>(self));
 }
 
+// What the stream below answers.
+Value ask_stream(Interpreter& in, const TextFile* f, const char* method) {
+  const Value buffer = f->buffer;
+  return call_method(in, buffer, intern(in, method));
+}
+
 Value file_fileno(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
-  check_open(f);
+  check_attached(f);
+  if (f->place == Place::Stream) return ask_stream(in, f, "fileno");
+  check_open(in, f);
   if (f->place == Place::Memory) throw_unsupported(in, "fileno");
   return Value::integer(f->fd);
 }
 
-Value file_isatty(Interpreter&, const Args& args) {
-  check_open(self_of(args));
-  return Value::boolean(self_of(args)->fd >= 0 && isatty(self_of(args)->fd) == 1);
+Value file_isatty(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_attached(f);
+  if (f->place == Place::Stream) return ask_stream(in, f, "isatty");
+  check_open(in, f);
+  return Value::boolean(f->fd >= 0 && isatty(f->fd) == 1);
 }
 
-Value file_readable(Interpreter&, const Args& args) {
-  check_open(self_of(args));
-  return Value::boolean(self_of(args)->readable);
+Value file_readable(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_attached(f);
+  if (f->place == Place::Stream) return ask_stream(in, f, "readable");
+  check_open(in, f);
+  return Value::boolean(f->readable);
 }
-Value file_writable(Interpreter&, const Args& args) {
-  check_open(self_of(args));
-  return Value::boolean(self_of(args)->writable);
+Value file_writable(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_attached(f);
+  if (f->place == Place::Stream) return ask_stream(in, f, "writable");
+  check_open(in, f);
+  return Value::boolean(f->writable);
 }
-Value file_seekable(Interpreter&, const Args& args) {
-  check_open(self_of(args));
-  return Value::boolean(self_of(args)->place <= Place::Memory);
+Value file_seekable(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_attached(f);
+  if (f->place == Place::Stream) return ask_stream(in, f, "seekable");
+  check_open(in, f);
+  if (f->place == Place::Disk) return Value::boolean(in.host().files->seek(f->fd, 0, SEEK_CUR) >= 0);
+  return Value::boolean(f->place == Place::Memory);
 }
-Value file_enter(Interpreter&, const Args& args) {
-  check_open(self_of(args));
+Value file_enter(Interpreter& in, const Args& args) {
+  check_open(in, self_of(args));
   return args[0];
 }
-Value file_exit(Interpreter& in, const Args& args) { return file_close(in, args); }
-Value file_closed(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->closed); }
-Value file_name(Interpreter&, const Args& args) { return self_of(args)->name; }
-Value file_mode(Interpreter& in, const Args& args) { return make_str(in, self_of(args)->mode); }
+Value file_exit(Interpreter& in, const Args& args) {
+  call_method(in, args[0], intern(in, "close"));
+  return Value::none();
+}
+Value file_closed(Interpreter& in, const Args& args) {
+  check_attached(self_of(args));
+  return Value::boolean(is_closed(in, self_of(args)));
+}
+Value file_name(Interpreter& in, const Args& args) {
+  const TextFile* f = self_of(args);
+  check_attached(f);
+  return f->place == Place::Stream ? get_attr(in, f->buffer, intern(in, "name")) : f->name;
+}
+Value file_mode(Interpreter& in, const Args& args) {
+  const TextFile* f = self_of(args);
+  if (f->mode.empty()) throw Error(ErrorKind::AttributeError, "'_io.TextIOWrapper' object has no attribute 'mode'");
+  return make_str(in, f->mode);
+}
+Value file_set_mode(Interpreter& in, const Args& args) {
+  self_of(args)->mode = text_argument(in, args[1], "mode");
+  return Value::none();
+}
+Value file_line_buffering(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->line_buffered); }
+Value file_write_through(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->write_through); }
+Value file_chunk_size(Interpreter& in, const Args& args) {
+  check_attached(self_of(args));
+  (void)in;
+  return Value::integer(static_cast<int64_t>(self_of(args)->chunk));
+}
+Value file_set_chunk_size(Interpreter& in, const Args& args) {
+  check_attached(self_of(args));
+  const int64_t size = int_argument(in, args[1]);
+  if (size <= 0) throw Error(ErrorKind::ValueError, "a strictly positive integer is required");
+  self_of(args)->chunk = static_cast<size_t>(size);
+  return Value::none();
+}
 Value file_encoding(Interpreter& in, const Args& args) {
   const TextFile* f = self_of(args);
   return f->place == Place::Memory ? Value::none() : make_str(in, f->encoding_name);
@@ -78,16 +134,20 @@ Value file_encoding(Interpreter& in, const Args& args) {
 // The binary file below.
 Value file_buffer(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
+  check_attached(f);
   if (!f->buffer.is_undefined()) return f->buffer;
   flush(in, f);
-  if (f->place == Place::Disk) {
+  if (f->place == Place::Disk && !f->closed) {  // from now on a stream, whose buffer has the descriptor
     BinaryOptions options;
     options.fd = f->fd;
-    options.owns_fd = false;
+    options.owns_fd = f->owns_fd;
     options.kind = f->appends ? 'a' : f->readable ? 'r' : 'w';
     options.plus = f->readable && f->writable;
     options.name = f->name;
-    return f->buffer = make_binary_file(in, options);
+    f->buffer = make_binary_file(in, options);
+    f->place = Place::Stream;
+    f->fd = -1;
+    return f->buffer;
   }
   return f->buffer = make_standard_binary(in, f->fd);
 }
@@ -102,21 +162,36 @@ Value file_newlines(Interpreter& in, const Args& args) {
   if (ends.empty()) return Value::none();
   return ends.size() == 1 ? ends[0] : make_tuple_moving(in, ends.data(), ends.size());
 }
-Value file_reconfigure(Interpreter&, const Args&) { return Value::none(); }
 Value file_errors(Interpreter& in, const Args& args) {
-  if (self_of(args)->place == Place::Memory) return Value::none();
-  const OnError on_error = self_of(args)->on_error;
-  return make_str(in, on_error == OnError::Strict ? "strict" : on_error == OnError::Ignore ? "ignore" : "replace");
+  const TextFile* f = self_of(args);
+  check_attached(f);
+  return f->place == Place::Memory ? Value::none() : make_str(in, f->errors_name);
+}
+
+Value file_detach(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  if (f->place == Place::Memory) throw_unsupported(in, "detach");
+  call_method(in, args[0], intern(in, "flush"));
+  const Value buffer = file_buffer(in, args);
+  f->detached = true;
+  f->buffer = Value();
+  return buffer;
 }
 
 Value file_repr(Interpreter& in, const Value& self) {
   TextFile* f = file_of(self);
-  return make_str(in, "<_io.TextIOWrapper name=" + repr_text(in, f->name) + " mode='" + f->mode + "' encoding='" +
-                          f->encoding_name + "'>");
+  check_attached(f);
+  Value name = f->name;
+  if (f->place == Place::Stream) name = find_attr(in, f->buffer, intern(in, "name"));
+  const bool script = (f->type->type_flags & kScriptClass) != 0;
+  std::string text = script ? "<" + std::string(f->type->name->view()) : "<_io.TextIOWrapper";
+  if (!name.is_undefined()) text += " name=" + repr_text(in, name);
+  if (!f->mode.empty()) text += " mode='" + f->mode + "'";
+  return make_str(in, text + " encoding='" + f->encoding_name + "'>");
 }
 
 Value memory_getvalue(Interpreter& in, const Args& args) {
-  check_open(self_of(args));
+  check_open(in, self_of(args));
   return make_str(in, self_of(args)->text);
 }
 
@@ -155,10 +230,8 @@ Value make_memory(Interpreter& in, Type* type, const Args& args) {
   TextFile* f = make_object<TextFile>(in, type);
   Value made = Value::adopt(f);
   f->name = Value::none();
-  const bool later = has_script_init(in, type);
-  const Value* newline = later ? nullptr : make_argument(args, 1, "newline");
-  set_initial(in, f, later ? nullptr : make_argument(args, 0, "initial_value"),
-              newline != nullptr ? *newline : make_str(in, "\n"));
+  set_initial(in, f, nullptr, make_str(in, "\n"));
+  if (args.count != 0) run_native_init(in, made, args);
   return made;
 }
 
@@ -171,14 +244,14 @@ Value memory_init(Interpreter& in, const Args& args) {
 
 Value memory_getstate(Interpreter& in, const Args& args) {
   const TextFile* f = self_of(args);
-  check_open(f);
+  check_open(in, f);
   const Value newline = f->translate ? Value::none() : make_str(in, f->newline);
   return make_tuple(in, {make_str(in, f->text), newline, file_tell(in, args), attributes_to_keep(in, args[0])});
 }
 
 Value memory_setstate(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
-  check_open(f);
+  check_open(in, f);
   if (!is_tuple(args[1]) || as_tuple(args[1])->size < 4) {
     throw_error(ErrorKind::TypeError, "%s.__setstate__ argument should be 4-tuple, got %s",
                 std::string(f->type->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
@@ -195,82 +268,58 @@ Value memory_setstate(Interpreter& in, const Args& args) {
 
 // --- open ---
 
-struct Mode {
-  char kind = 'r';
-  bool plus = false, binary = false;
-};
-
-Mode parse_mode(const std::string& text) {
-  int kinds = 0, pluses = 0, texts = 0;
-  Mode mode;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (text.find(c, i + 1) != std::string::npos || std::string_view("rwxabt+").find(c) == std::string_view::npos) {
-      throw_error(ErrorKind::ValueError, "invalid mode: '%s'", text.c_str());
-    }
-    if (c == 'b') mode.binary = true;
-    if (c == '+') ++pluses;
-    else if (c == 't') ++texts;
-    else if (c != 'b') {
-      ++kinds;
-      mode.kind = c;
-    }
+// An argument that is a str or None; false: None.
+bool has_text(Interpreter& in, const Value& given, const char* function, const char* name) {
+  if (given.is_none()) return false;
+  if (!is_str(given)) {
+    throw_error(ErrorKind::TypeError, "%s() argument '%s' must be str or None, not %s", function, name,
+                std::string(type_name(in, given)).c_str());
   }
-  if (mode.binary && texts != 0) throw Error(ErrorKind::ValueError, "can't have text and binary mode at once");
-  if (kinds != 1) {
-    throw Error(ErrorKind::ValueError,
-                kinds == 0 ? "Must have exactly one of create/read/write/append mode and at most one plus"
-                           : "must have exactly one of create/read/write/append mode");
-  }
-  mode.plus = pluses > 0;
-  return mode;
+  if (text_of(given).find('\0') != std::string_view::npos)
+    throw Error(ErrorKind::ValueError, "embedded null character");
+  return true;
 }
 
-int open_flags(const Mode& mode) {
-  const int access = mode.plus ? O_RDWR : mode.kind == 'r' ? O_RDONLY : O_WRONLY;
-  switch (mode.kind) {
-    case 'w': return access | O_CREAT | O_TRUNC;
-    case 'x': return access | O_CREAT | O_EXCL;
-    case 'a': return access | O_CREAT | O_APPEND;
-    default: return access;
+// Sets encoding= and errors=; None leaves what there is, but a new encoding comes with strict errors.
+void set_encoding(Interpreter& in, TextFile* f, const Value& encoding, const Value& errors, const char* function) {
+  if (has_text(in, encoding, function, "encoding")) {
+    f->encoding_name = text_of(encoding) == "locale" ? "UTF-8" : std::string(text_of(encoding));
+    f->errors_name = "strict";
   }
+  if (has_text(in, errors, function, "errors")) f->errors_name = text_of(errors);
+  f->codec = f->codec_encoder = f->codec_decoder = Value();
+  const std::string& name = f->errors_name;
+  f->on_error = name == "ignore" ? OnError::Ignore : name == "replace" ? OnError::Replace : OnError::Strict;
+  const bool native_errors = name == "strict" || name == "ignore" || name == "replace";
+  if (find_encoding(f->encoding_name, f->encoding) && native_errors) return;
+  const Value codec = call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup")),
+                           {make_str(in, f->encoding_name)});
+  if (!truth(in, get_attr(in, codec, intern(in, "_is_text_encoding")))) {
+    throw_error(ErrorKind::LookupError, "'%s' is not a text encoding; use codecs.open() to handle arbitrary codecs",
+                f->encoding_name.c_str());
+  }
+  f->codec = codec;
+  f->encoding = Encoding::Utf8;
 }
 
-void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const Value& errors, const Value& newline) {
-  if (!encoding.is_none()) {
-    f->encoding_name = text_argument(in, encoding, "open() argument 'encoding'");
-    if (f->encoding_name == "locale") f->encoding_name = "UTF-8";
-    if (!find_encoding(f->encoding_name, f->encoding)) {
-      throw_error(ErrorKind::LookupError, "unknown encoding: %s", f->encoding_name.c_str());
-    }
-  }
-  if (!errors.is_none()) {
-    const std::string_view text = text_argument(in, errors, "open() argument 'errors'");
-    f->on_error = text == "ignore" ? OnError::Ignore : text == "strict" ? OnError::Strict : OnError::Replace;
-  }
-  set_newline(in, f, newline, "open() argument 'newline'");
+void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const Value& errors, const Value& newline,
+                      const char* function) {
+  set_newline(in, f, newline, function[0] == 'o' ? "open() argument 'newline'" : "TextIOWrapper() argument 'newline'");
+  set_encoding(in, f, encoding, errors, function);
 }
 
-// Answers the descriptor; `shown` becomes the path as text.
-int open_path(Interpreter& in, const Value& path, const Mode& mode, Value& shown) {
-  if (!is_str(path) && !is_bytes(path)) shown = make_str_lossy(in, path_argument(in, path));
-  const std::string name = path_argument(in, is_bytes(path) ? path : shown);
-  Files& files = files_of(in);
-  const int fd = files.open(name, open_flags(mode));
-  if (fd < 0) throw_os_error(in, errno, name);
-  struct stat s {};
-  if (files.status(fd, &s) == 0 && S_ISDIR(s.st_mode)) {
-    files.close(fd);
-    throw_os_error(in, EISDIR, name);
-  }
-  return fd;
-}
-
-// The number of an open file that a script gives instead of a path.
-int open_number(Interpreter& in, const Value& number) {
-  const int fd = static_cast<int>(number.as_int());
-  if (!files_of(in).owns(fd) || fcntl(fd, F_GETFD) < 0) throw_os_error(in, errno);
-  return fd;
+Value file_reconfigure(Interpreter& in, const Args& args) {
+  TextFile* f = self_of(args);
+  check_attached(f);
+  const bool changes_text = !args[1].is_none() || !args[2].is_none() || !args[3].is_undefined();
+  if (changes_text && f->was_read)
+    throw_unsupported(in, "It is not possible to set the encoding or newline of stream after the first read");
+  call_method(in, args[0], intern(in, "flush"));
+  if (!args[3].is_undefined()) set_newline(in, f, args[3], "reconfigure() argument 'newline'");
+  if (changes_text) set_encoding(in, f, args[1], args[2], "reconfigure");
+  if (!args[4].is_none()) f->line_buffered = truth(in, args[4]);
+  if (!args[5].is_none()) f->write_through = truth(in, args[5]);
+  return Value::none();
 }
 
 Value open_binary(Interpreter& in, const Args& args, const Mode& mode) {
@@ -282,38 +331,66 @@ Value open_binary(Interpreter& in, const Args& args, const Mode& mode) {
   BinaryOptions options;
   options.kind = mode.kind;
   options.plus = mode.plus;
-  options.buffered = !(args[2].is_int() && args[2].as_int() == 0);
-  options.name = args[0];
-  if (args[0].is_int()) {
-    options.fd = open_number(in, args[0]);
-    options.owns_fd = truth(in, args[6]);
-  } else {
-    options.fd = open_path(in, args[0], mode, options.name);
+  const int64_t buffering = int_argument(in, args[2]);
+  options.buffered = buffering != 0;
+  if (buffering == 1) {
+    in.warn(ErrorKind::RuntimeWarning,
+            "line buffering (buffering=1) isn't supported in binary mode, the default buffer size will be used");
   }
+  options.name = args[0];
+  const Opened opened = open_descriptor(in, args[0], mode, truth(in, args[6]), args[7]);
+  options.fd = opened.fd;
+  options.owns_fd = opened.owned;
+  options.name = opened.name;
   return make_binary_file(in, options);
 }
 
-// TextIOWrapper(buffer, ...)
+// --- TextIOWrapper(buffer, ...)
+
+struct WrapperOptions {
+  Value encoding = Value::none(), errors = Value::none(), newline = Value::none();
+  bool line_buffered = false, write_through = false;
+};
+
+void wrap(Interpreter& in, TextFile* f, const Value& buffer, const WrapperOptions& options) {
+  f->ready = f->detached = false;
+  f->place = Place::Stream;
+  f->chunk = kStreamChunk;
+  forget_read(f);
+  f->pending.clear();
+  f->encoding_name = "UTF-8";
+  f->errors_name = "strict";
+  set_text_options(in, f, options.encoding, options.errors, options.newline, "TextIOWrapper");
+  f->line_buffered = options.line_buffered;
+  f->write_through = options.write_through;
+  f->buffer = buffer;
+  f->readable = truth(in, call_method(in, buffer, intern(in, "readable")));
+  f->writable = truth(in, call_method(in, buffer, intern(in, "writable")));
+  const bool seekable = truth(in, call_method(in, buffer, intern(in, "seekable")));
+  f->signature_due = true;
+  if (seekable && f->writable && index(in, call_method(in, buffer, intern(in, "tell"))) != 0) {
+    f->signature_due = false;
+    if (!f->codec.is_undefined()) {
+      const Value encoder = encoder_of_codec(in, f);
+      call_method(in, encoder, intern(in, "setstate"), {Value::integer(0)});
+    }
+  }
+  f->ready = true;
+}
+
 Value make_wrapper(Interpreter& in, Type* type, const Args& args) {
-  const Value* const buffer = make_argument(args, 0, "buffer");
-  if (buffer == nullptr)
-    throw Error(ErrorKind::TypeError, "TextIOWrapper() missing required argument 'buffer' (pos 1)");
-  auto option = [&](uint32_t index, const char* name) {
-    const Value* given = make_argument(args, index, name);
-    return given == nullptr ? Value::none() : *given;
-  };
   Value made = Value::adopt(make_object<TextFile>(in, type));
   TextFile* f = file_of(made);
   f->place = Place::Stream;
-  f->buffer = *buffer;
-  f->name = find_attr(in, *buffer, intern(in, "name"));
-  if (f->name.is_undefined()) f->name = Value::none();
-  set_text_options(in, f, option(1, "encoding"), option(2, "errors"), option(3, "newline"));
-  f->line_buffered = truth(in, option(4, "line_buffering"));
-  f->write_through = truth(in, option(5, "write_through"));
-  f->readable = truth(in, call_method(in, *buffer, intern(in, "readable")));
-  f->writable = truth(in, call_method(in, *buffer, intern(in, "writable")));
+  f->ready = false;
+  f->name = Value::none();
+  run_native_init(in, made, args);
   return made;
+}
+
+Value wrapper_init(Interpreter& in, const Args& args) {
+  wrap(in, self_of(args), args[1], {args[2], args[3], args[4], truth(in, args[5]), truth(in, args[6])});
+  return Value::none();
 }
 
 Value open_file(Interpreter& in, const Args& args) {
@@ -331,17 +408,19 @@ Value open_file(Interpreter& in, const Args& args) {
   f->readable = mode.kind == 'r' || mode.plus;
   f->writable = mode.kind != 'r' || mode.plus;
   f->appends = mode.kind == 'a';
-  set_text_options(in, f, args[3], args[4], args[5]);
-  if (args[0].is_int()) {
-    f->fd = open_number(in, args[0]);
-    f->owns_fd = truth(in, args[6]);
-  } else {
-    f->fd = open_path(in, args[0], mode, f->name);
-  }
+  set_text_options(in, f, args[3], args[4], args[5], "open");
+  const Opened opened = open_descriptor(in, args[0], mode, truth(in, args[6]), args[7]);
+  f->fd = opened.fd;
+  f->owns_fd = opened.owned;
+  f->name = opened.name;
   f->closed = false;
   f->line_buffered = (args[2].is_int() && args[2].as_int() == 1) || isatty(f->fd) == 1;
-  if (f->appends) f->consumed = files_of(in).seek(f->fd, 0, SEEK_END);
-  if (f->encoding == Encoding::Utf8Signature && mode.kind != 'r') f->pending = "\xEF\xBB\xBF";
+  const off_t here = files_of(in).seek(f->fd, 0, f->appends ? SEEK_END : SEEK_CUR);
+  f->signature_due = here <= 0;
+  if (here > 0 && f->writable && !f->codec.is_undefined()) {
+    const Value encoder = encoder_of_codec(in, f);
+    call_method(in, encoder, intern(in, "setstate"), {Value::integer(0)});
+  }
   return made;
 }
 
@@ -357,6 +436,7 @@ Value standard_stream(Interpreter& in, const Args& args) {
   f->name = make_str(in, kNames[which]);
   f->mode = which == 0 ? "r" : "w";
   f->encoding_name = "utf-8";
+  if (which == 2) f->errors_name = "backslashreplace";
   f->readable = which == 0;
   f->writable = which != 0;
   return made;
@@ -378,7 +458,7 @@ const NativeDef kMethods[] = {
     {"readable(self)", file_readable, "May it be read?"},
     {"writable(self)", file_writable, "May it be written?"},
     {"seekable(self)", file_seekable, "Has it places?"},
-    {"reconfigure(self, **options)", file_reconfigure, "Accepted for compatibility."},
+    {"detach(self)", file_detach, "Flush and give the buffer away."},
     {"__enter__(self)", file_enter},
     {"__exit__(self, *exc_info)", file_exit},
 };
@@ -387,8 +467,10 @@ Type* make_file_type(Interpreter& in, std::string_view name) {
   NativeTypeSpec spec;
   spec.name = name;
   spec.module = "_io";
-  spec.size = sizeof(TextFile);
+  constexpr uint32_t kAttributesAt = (sizeof(TextFile) + 15) & ~uint32_t{15};
+  spec.size = kAttributesAt + sizeof(Attributes);
   Type* type = in.new_type(spec);
+  type->attributes_offset = kAttributesAt;
   type->slots.destroy = destroy_file;
   type->slots.iter = file_iter;
   type->slots.next = file_next;
@@ -397,6 +479,7 @@ Type* make_file_type(Interpreter& in, std::string_view name) {
   in.add_property(type, "encoding", file_encoding);
   in.add_property(type, "errors", file_errors);
   in.add_property(type, "newlines", file_newlines);
+  in.add_property(type, "line_buffering", file_line_buffering);
   return type;
 }
 
@@ -404,8 +487,16 @@ Type* make_file_type(Interpreter& in, std::string_view name) {
 
 namespace {
 
-// The types of binary files are made when the first of them is named or needed.
+// The types of binary files are made when the first of them is named or needed; what is written in the language comes from `io`.
 Value late_type(Interpreter& in, Module& module, Str* name) {
+  static constexpr std::string_view kWritten[] = {"IOBase",      "RawIOBase",      "BufferedIOBase",
+                                                  "TextIOBase",  "BufferedRWPair", "IncrementalNewlineDecoder",
+                                                  "open_code",   "text_encoding",  "UnsupportedOperation",
+                                                  "BlockingIOError", "DEFAULT_BUFFER_SIZE"};
+  std::string_view public_name = name->view();
+  if (public_name.starts_with('_')) public_name.remove_prefix(1);
+  if (std::find(std::begin(kWritten), std::end(kWritten), public_name) != std::end(kWritten))
+    return get_attr(in, Value(in.import("io")), intern(in, public_name));
   static constexpr std::string_view kNames[] = {"BufferedReader", "BufferedWriter", "BufferedRandom", "FileIO",
                                                 "BytesIO"};
   if (std::find(std::begin(kNames), std::end(kNames), name->view()) == std::end(kNames)) return Value();
@@ -419,8 +510,17 @@ void fill_io(Interpreter& in, Module& module) {
   module.missing = late_type;
   Type* file = make_file_type(in, "TextIOWrapper");
   file->slots.repr = file_repr;
+  static const NativeDef kWrapperMethods[] = {
+      {"__init__(self, buffer, encoding=None, errors=None, newline=None, line_buffering=False, write_through=False)",
+       wrapper_init},
+      {"reconfigure(self, *, encoding=None, errors=None, newline=..., line_buffering=None, write_through=None)",
+       file_reconfigure, "Change the options."},
+  };
+  in.add_methods(file, kWrapperMethods, std::size(kWrapperMethods));
   in.add_property(file, "name", file_name);
-  in.add_property(file, "mode", file_mode);
+  in.add_property(file, "mode", file_mode, file_set_mode);
+  in.add_property(file, "write_through", file_write_through);
+  in.add_property(file, "_CHUNK_SIZE", file_chunk_size, file_set_chunk_size);
   in.add_property(file, "buffer", file_buffer);
   file->make = make_wrapper;
   // Functions reach the type through their closure; types live as long as the interpreter.

@@ -47,6 +47,10 @@ bool has_script_init(Interpreter& in, const Type* type) {
   return init.is_object() && init.as_object()->kind == ObjectKind::Function;
 }
 
+void run_native_init(Interpreter& in, const Value& made, const Args& args) {
+  if (!has_script_init(in, made.as_object()->type)) call(in, get_attr(in, made, in.names->init), args);
+}
+
 void throw_os_error(Interpreter& in, int code, std::string_view path) {
   const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(
@@ -126,7 +130,7 @@ Value reduce_new(Interpreter& in, const Args& args) {
 
 Value attributes_to_keep(Interpreter& in, const Value& self) {
   const Value attributes = find_attr(in, self, intern(in, "__dict__"));
-  if (attributes.is_undefined()) return Value::none();
+  if (attributes.is_undefined() || !truth(in, attributes)) return Value::none();
   return call(in, Value(in.types.dict), {attributes});
 }
 

@@ -46,6 +46,9 @@ const Value* make_argument(const Args& args, uint32_t index, std::string_view na
 // Does instances' `__init__` come from a script class below the native type? Then `make` leaves the arguments to it.
 bool has_script_init(Interpreter& in, const Type* type);
 
+// Gives the arguments of a call to a new object's native __init__, unless that comes from a script class, which the caller runs.
+void run_native_init(Interpreter& in, const Value& made, const Args& args);
+
 // OSError or the subclass that belongs to an errno, with errno, strerror and filename.
 [[noreturn]] void throw_os_error(Interpreter& in, int code, std::string_view path);
 [[noreturn]] void throw_os_error(Interpreter& in, int code);

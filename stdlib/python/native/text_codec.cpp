@@ -127,6 +127,10 @@ void Decoder::decode(std::string_view bytes, bool last, std::string& out, LineEn
     started_ = true;
     if (encoding_ == Encoding::Utf8Signature && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
   }
+  translate(text, last, out, ends);
+}
+
+void Decoder::translate(std::string_view text, bool last, std::string& out, LineEnds* ends) {
   if (ends != nullptr) ends->note(text, last);
   if (!translate_) {
     out += text;
@@ -137,8 +141,8 @@ void Decoder::decode(std::string_view bytes, bool last, std::string& out, LineEn
   if (!text.empty()) after_return_ = false;
   while (i < text.size()) {
     const size_t end = text.find('\r', i);
-    out.append(text, i, end - i);
-    if (end == std::string::npos) break;
+    out.append(text.substr(i, end - i));
+    if (end == std::string_view::npos) break;
     out += '\n';
     i = end + 1;
     if (i == text.size()) after_return_ = true;

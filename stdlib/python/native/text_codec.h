@@ -41,6 +41,15 @@ class Decoder {
   // Appends the text of `bytes` to `out`; what is cut off at the end waits for the next block. `last`: nothing follows.
   // Throws DecodeFailure. `ends`: told of the line ends before they are translated, or null.
   void decode(std::string_view bytes, bool last, std::string& out, LineEnds* ends);
+  // The second half of decode(): line ends are noted and translated.
+  void translate(std::string_view text, bool last, std::string& out, LineEnds* ends);
+
+  const std::string& carry() const noexcept { return carry_; }  // bytes of a character that has not arrived whole
+  void clear_carry() noexcept { carry_.clear(); }
+  // Does a "\n" that follows belong to a line end that was given out as "\n" already?
+  bool after_return() const noexcept { return after_return_; }
+  void set_after_return() noexcept { after_return_ = true; }
+  void set_started() noexcept { started_ = true; }  // no signature is to come
 
  private:
   size_t decode_utf8(std::string_view bytes, bool last, std::string& out);

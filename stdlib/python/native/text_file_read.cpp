@@ -10,6 +10,7 @@
 #include "lang/vm/threads.h"
 #include "lang/core/host.h"
 #include "lang/core/names.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
 
 namespace tessera::stdlib {
@@ -17,15 +18,98 @@ namespace tessera::stdlib {
 void forget_read(TextFile* f) {
   f->text.clear();
   f->at = 0;
+  f->blocks.clear();
+  f->decoder.reset();
+  f->codec_decoder = Value();
+  f->at_end = false;
 }
 
 namespace {
 
-// Reads one more block; false at the end.
-bool fill(Interpreter& in, TextFile* f) {
+Value make_incremental(Interpreter& in, TextFile* f, const char* kind) {
+  const Value codec = f->codec, make = get_attr(in, codec, intern(in, kind));
+  return call(in, make, {make_str(in, f->errors_name)});
+}
+
+[[noreturn]] void throw_decode_failure(Interpreter& in, const DecodeFailure& failure, std::string_view bytes) {
+  if (failure.last < bytes.size()) {  // with all the attributes that a handler may ask for
+    throw Thrown(call(in, Value(error_type(in, ErrorKind::UnicodeDecodeError)),
+                      {make_str(in, failure.codec), make_bytes(in, bytes), Value::integer(static_cast<int64_t>(failure.first)),
+                       Value::integer(static_cast<int64_t>(failure.last + 1)), make_str(in, failure.reason)}));
+  }
+  if (failure.first == failure.last) {
+    throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode byte 0x%02x in position %zu: %s", failure.codec,
+                failure.byte, failure.first, failure.reason);
+  }
+  throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode bytes in position %zu-%zu: %s", failure.codec,
+              failure.first, failure.last, failure.reason);
+}
+
+}  // namespace
+
+const Value& decoder_of_codec(Interpreter& in, TextFile* f) {
+  if (f->codec_decoder.is_undefined()) f->codec_decoder = make_incremental(in, f, "incrementaldecoder");
+  return f->codec_decoder;
+}
+
+const Value& encoder_of_codec(Interpreter& in, TextFile* f) {
+  if (f->codec_encoder.is_undefined()) f->codec_encoder = make_incremental(in, f, "incrementalencoder");
+  return f->codec_encoder;
+}
+
+void decode_into(Interpreter& in, TextFile* f, std::string_view bytes, bool last) {
+  if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
+  LineEnds* const ends = f->universal ? &f->ends : nullptr;
+  if (!f->codec.is_undefined()) {
+    const Value decoder = decoder_of_codec(in, f);
+    const Value text = call_method(in, decoder, intern(in, "decode"), {make_bytes(in, bytes), Value::boolean(last)});
+    if (!is_str(text)) {
+      throw_error(ErrorKind::TypeError, "decoder should return a string result, not '%s'",
+                  std::string(type_name(in, text)).c_str());
+    }
+    f->decoder->translate(text_of(text), last, f->text, ends);
+    return;
+  }
+  try {
+    f->decoder->decode(bytes, last, f->text, ends);
+  } catch (const DecodeFailure& failure) {
+    throw_decode_failure(in, failure, bytes);
+  }
+}
+
+namespace {
+
+// Drops the text that a script has read, and the blocks that it alone came from.
+void drop_read(TextFile* f) {
+  size_t gone = 0;
+  while (gone + 1 < f->blocks.size() && f->blocks[gone + 1].start <= f->at) ++gone;
+  if (f->at == f->text.size()) gone = f->blocks.size();
+  f->blocks.erase(f->blocks.begin(), f->blocks.begin() + static_cast<std::ptrdiff_t>(gone));
+  const size_t kept = f->blocks.empty() ? f->at : std::min(f->at, f->blocks[0].start);
+  for (TextBlock& block : f->blocks) block.start -= kept;
+  f->text.erase(0, kept);
+  f->at -= kept;
+}
+
+// The next bytes of a stream.
+std::string read_stream(Interpreter& in, TextFile* f, bool whole) {
+  const Value buffer = f->buffer;
+  Value method = whole ? Value() : find_attr(in, buffer, intern(in, "read1"));
+  const bool has_read1 = !method.is_undefined();
+  if (!has_read1) method = get_attr(in, buffer, intern(in, "read"));
+  const Value bytes = whole ? call(in, method) : call(in, method, {Value::integer(static_cast<int64_t>(f->chunk))});
+  if (!is_bytes_like(in, bytes)) {
+    throw_error(ErrorKind::TypeError, "underlying %s() should have returned a bytes-like object, not '%s'",
+                has_read1 ? "read1" : "read", std::string(type_name(in, bytes)).c_str());
+  }
+  return std::string(BytesLike(in, bytes).view());
+}
+
+// Reads one more block, or all of a stream that is left; false at the end.
+bool fill(Interpreter& in, TextFile* f, bool whole = false) {
   if (f->place == Place::Memory || f->at_end) return false;
-  f->text.erase(0, f->at);
-  f->at = 0;
+  drop_read(f);
+  f->was_read = true;
   if (f->place == Place::In) {
     std::string line;
     if (!in.host().read_line || !in.host().read_line(line)) {
@@ -38,13 +122,14 @@ bool fill(Interpreter& in, TextFile* f) {
   }
   flush(in, f);
   if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
+  TextBlock read{{}, f->text.size(), *f->decoder, {}};
+  if (!f->codec.is_undefined()) read.state = call_method(in, decoder_of_codec(in, f), intern(in, "getstate"));
   f->booked.cover(in.heap, f->text.size() + kTextBlock);
   in.poll();
   std::string block(kTextBlock, '\0');
   ssize_t got;
   if (f->place == Place::Stream) {
-    const Value bytes = call_method(in, f->buffer, intern(in, "read"), {Value::integer(kTextBlock)});
-    block = BytesLike(in, bytes).view();
+    block = read_stream(in, f, whole);
     got = static_cast<ssize_t>(block.size());
   } else {
     if (!in.threads().alone()) wait_to_read(in, f->fd);
@@ -53,30 +138,22 @@ bool fill(Interpreter& in, TextFile* f) {
     } while (got < 0 && errno == EINTR);
     if (got < 0) throw_os_error(in, errno);
   }
-  try {
-    f->decoder->decode(std::string_view(block.data(), static_cast<size_t>(got)), got == 0, f->text,
-                       f->universal ? &f->ends : nullptr);
-  } catch (const DecodeFailure& failure) {
-    if (failure.first == failure.last) {
-      throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode byte 0x%02x in position %zu: %s",
-                  failure.codec, failure.byte, failure.first, failure.reason);
-    }
-    throw_error(ErrorKind::UnicodeDecodeError, "'%s' codec can't decode bytes in position %zu-%zu: %s", failure.codec,
-                failure.first, failure.last, failure.reason);
-  }
-  f->at_end = got == 0;
-  return got != 0;
+  block.resize(static_cast<size_t>(got));
+  decode_into(in, f, block, got == 0 || (whole && f->place == Place::Stream));
+  f->at_end = got == 0 || (whole && f->place == Place::Stream);
+  read.bytes = std::move(block);
+  if (got != 0) f->blocks.push_back(std::move(read));
+  return !f->at_end;
 }
 
 Value take(Interpreter& in, TextFile* f, size_t bytes) {
   Value text = make_str(in, std::string_view(f->text).substr(f->at, bytes));
   f->at += bytes;
-  f->consumed += static_cast<int64_t>(bytes);
   return text;
 }
 
 Value read_all(Interpreter& in, TextFile* f) {
-  while (fill(in, f)) {}
+  while (fill(in, f, true)) {}
   in.check_stop();
   return f->at >= f->text.size() ? make_str(in, "") : take(in, f, f->text.size() - f->at);
 }
@@ -147,18 +224,21 @@ Value read_line(Interpreter& in, TextFile* f, int64_t limit) {
 Value file_read(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_readable(in, f);
+  f->at_end = false;  // there may be more by now
   const int64_t count = args[1].is_none() ? -1 : int_argument(in, args[1]);
   return count < 0 ? read_all(in, f) : read_count(in, f, count);
 }
 
 Value file_readline(Interpreter& in, const Args& args) {
   check_readable(in, self_of(args));
+  self_of(args)->at_end = false;
   return read_line(in, self_of(args), args[1].is_none() ? -1 : int_argument(in, args[1]));
 }
 
 Value file_readlines(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_readable(in, f);
+  f->at_end = false;
   const int64_t hint = args[1].is_none() ? -1 : int_argument(in, args[1]);
   Value list = make_list(in);
   for (int64_t total = 0; hint <= 0 || total < hint;) {
@@ -170,15 +250,18 @@ Value file_readlines(Interpreter& in, const Args& args) {
   return list;
 }
 
-Value file_iter(Interpreter&, const Value& self) {
-  check_open(file_of(self));
+Value file_iter(Interpreter& in, const Value& self) {
+  check_open(in, file_of(self));
   return self;
 }
 
 bool file_next(Interpreter& in, const Value& self, Value& out) {
   check_readable(in, file_of(self));
-  out = read_line(in, file_of(self), -1);
-  return as_str(out)->size != 0;
+  TextFile* f = file_of(self);
+  f->at_end = false;
+  out = read_line(in, f, -1);
+  f->telling = as_str(out)->size == 0;
+  return !f->telling;
 }
 
 }  // namespace tessera::stdlib

@@ -10,6 +10,7 @@
 #include "lang/core/host.h"
 #include "lang/core/names.h"
 #include "lang/types/bytes.h"
+#include "lang/types/codec.h"
 
 namespace tessera::stdlib {
 
@@ -27,8 +28,10 @@ int write_pending(Interpreter& in, TextFile* f) {
 
 void flush(Interpreter& in, TextFile* f) {
   if (f->place == Place::Stream) {
-    if (!f->pending.empty()) call_method(in, f->buffer, intern(in, "write"), {make_bytes(in, f->pending)});
+    if (f->pending.empty()) return;
+    const Value buffer = f->buffer, bytes = make_bytes(in, f->pending);
     f->pending.clear();
+    call_method(in, buffer, intern(in, "write"), {bytes});
     return;
   }
   if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
@@ -51,8 +54,18 @@ int close_file(Interpreter& in, TextFile* f) {
   return code;
 }
 
-void check_open(const TextFile* f) {
-  if (!f->closed) return;
+bool is_closed(Interpreter& in, const TextFile* f) {
+  return f->place == Place::Stream ? truth(in, get_attr(in, f->buffer, intern(in, "closed"))) : f->closed;
+}
+
+void check_attached(const TextFile* f) {
+  if (f->detached) throw Error(ErrorKind::ValueError, "underlying buffer has been detached");
+  if (!f->ready) throw Error(ErrorKind::ValueError, "I/O operation on uninitialized object");
+}
+
+void check_open(Interpreter& in, const TextFile* f) {
+  check_attached(f);
+  if (!is_closed(in, f)) return;
   throw Error(ErrorKind::ValueError,
               f->place == Place::Memory ? "I/O operation on closed file" : "I/O operation on closed file.");
 }
@@ -63,7 +76,7 @@ void check_open(const TextFile* f) {
 }
 
 void check_readable(Interpreter& in, TextFile* f) {
-  check_open(f);
+  check_open(in, f);
   if (!f->readable) throw_unsupported(in, "not readable");
 }
 
@@ -85,6 +98,7 @@ std::string with_line_ends(TextFile* f, std::string_view text) {
 }
 
 void write_into(Interpreter& in, TextFile* f, std::string_view text) {
+  if (text.empty()) return;
   std::string changed;
   if (f->translate ? text.find('\r') != std::string_view::npos : f->newline.starts_with('\r')) {
     changed = with_line_ends(f, text);
@@ -106,52 +120,58 @@ void write_into(Interpreter& in, TextFile* f, std::string_view text) {
   f->at += text.size();
 }
 
-void encode_into(Interpreter&, TextFile* f, std::string_view text) {
-  if (f->encoding == Encoding::Utf8 || f->encoding == Encoding::Utf8Signature) {
+Value encoded(Interpreter& in, TextFile* f, const Value& text) {
+  if (!f->codec.is_undefined()) {
+    const Value encoder = encoder_of_codec(in, f);
+    return call_method(in, encoder, intern(in, "encode"), {text});
+  }
+  return encode_text(in, text, f->encoding == Encoding::Ascii ? "ascii" : "latin-1", f->errors_name);
+}
+
+void encode_into(Interpreter& in, TextFile* f, std::string_view text, const Value& whole) {
+  if (f->codec.is_undefined() && (f->encoding == Encoding::Utf8 || f->encoding == Encoding::Utf8Signature)) {
+    if (f->signature_due && f->encoding == Encoding::Utf8Signature) f->pending += "\xEF\xBB\xBF";
+    f->signature_due = false;
     f->pending.append(text);
     return;
   }
-  const uint32_t limit = f->encoding == Encoding::Ascii ? 128 : 256;
-  size_t position = 0;
-  for (const char* p = text.data(); p < text.data() + text.size(); ++position) {
-    const uint32_t c = decode_char(p);
-    if (c < limit) {
-      f->pending += static_cast<char>(c);
-    } else if (f->on_error == OnError::Replace) {
-      f->pending += '?';
-    } else if (f->on_error == OnError::Strict) {
-      throw_error(ErrorKind::UnicodeEncodeError,
-                  "'%s' codec can't encode character '\\%s%0*x' in position %zu: ordinal not in range(%u)",
-                  limit == 128 ? "ascii" : "latin-1",
-                  c < 256     ? "x"
-                  : c < 65536 ? "u"
-                              : "U",
-                  c < 256     ? 2
-                  : c < 65536 ? 4
-                              : 8,
-                  c, position, limit);
-    }
+  const Value bytes = encoded(in, f, text.data() == text_of(whole).data() ? whole : make_str(in, text));
+  f->pending.append(BytesLike(in, bytes).view());
+}
+
+// With "\n" as newline= says.
+void encode_lines(Interpreter& in, TextFile* f, const Value& whole) {
+  const std::string_view text = text_of(whole);
+  if (f->newline == "\n" || f->newline.empty() || text.find('\n') == std::string_view::npos) {
+    return encode_into(in, f, text, whole);
+  }
+  std::string changed;
+  for (const char c : text) c == '\n' ? changed += f->newline : changed += c;
+  encode_into(in, f, changed, whole);
+}
+
+void write_disk(Interpreter& in, TextFile* f, const Value& whole) {
+  const std::string_view text = text_of(whole);
+  if (!f->text.empty() || f->at_end || f->decoder) forget_read(f);
+  encode_lines(in, f, whole);
+  const bool line_ends = f->line_buffered && text.find_first_of("\r\n") != std::string_view::npos;
+  if (f->write_through || line_ends || f->pending.size() >= f->chunk) flush(in, f);
+  if (line_ends && f->place == Place::Stream) {
+    const Value buffer = f->buffer;
+    call_method(in, buffer, intern(in, "flush"));
   }
 }
 
-void write_disk(Interpreter& in, TextFile* f, std::string_view text) {
-  if (!f->text.empty() || f->at_end) {
-    // Reading went ahead: go back to where the script stands.
-    if (f->place == Place::Disk) in.host().files->seek(f->fd, f->consumed, SEEK_SET);
-    forget_read(f);
-    f->decoder.reset();
-    f->at_end = false;
+// Of a standard stream: the host takes bytes.
+void write_standard(Interpreter& in, TextFile* f, const Value& whole, const std::function<void(std::string_view)>& write) {
+  if (f->codec.is_undefined() && f->encoding == Encoding::Utf8 && (f->newline.empty() || f->newline == "\n")) {
+    if (write) write(text_of(whole));
+    return;
   }
-  if (f->newline == "\n" || f->newline.empty()) {
-    encode_into(in, f, text);
-  } else {
-    std::string changed;
-    for (char c : text) c == '\n' ? changed += f->newline : changed += c;
-    encode_into(in, f, changed);
-  }
-  f->consumed += static_cast<int64_t>(text.size());
-  if (f->write_through) return flush(in, f);
-  if (f->pending.size() >= kTextBlock || (f->line_buffered && text.find('\n') != std::string_view::npos)) flush(in, f);
+  encode_lines(in, f, whole);
+  const std::string bytes = std::move(f->pending);
+  f->pending.clear();
+  if (write) write(bytes);
 }
 
 }  // namespace
@@ -166,127 +186,63 @@ Value file_write(Interpreter& in, const Args& args) {
         f->place == Place::Memory ? "string argument expected, got '%s'" : "write() argument must be str, not %s",
         std::string(type_name(in, args[1])).c_str());
   }
-  check_open(f);
+  check_open(in, f);
   if (!f->writable) throw_unsupported(in, "not writable");
-  const std::string_view text = text_of(args[1]);
+  const bool is_utf8 = f->codec.is_undefined() && (f->encoding == Encoding::Utf8 || f->encoding == Encoding::Utf8Signature);
   switch (f->place) {
-    case Place::Memory: write_into(in, f, text); break;
+    case Place::Memory: write_into(in, f, text_of(args[1])); break;
     case Place::Out:
-      check_encodable(in, args[1]);
-      if (in.host().write_out) in.host().write_out(text);
+      if (is_utf8) check_encodable(in, args[1]);
+      write_standard(in, f, args[1], in.host().write_out);
       break;
-    case Place::Error:
-      if (in.host().write_error) in.host().write_error(text);
-      break;
+    case Place::Error: write_standard(in, f, args[1], in.host().write_error); break;
     default:
-      check_encodable(in, args[1]);
-      write_disk(in, f, text);
+      if (is_utf8) check_encodable(in, args[1]);
+      write_disk(in, f, args[1]);
       break;
   }
   return Value::integer(as_str(args[1])->length);
 }
 
 Value file_writelines(Interpreter& in, const Args& args) {
+  check_open(in, self_of(args));
   const Value write = get_attr(in, args[0], intern(in, "write"));
   for_each(in, args[1], [&](Value line) { call(in, write, {std::move(line)}); });
   return Value::none();
 }
 
 Value file_flush(Interpreter& in, const Args& args) {
-  check_open(self_of(args));
-  flush(in, self_of(args));
-  if (self_of(args)->place == Place::Stream) call_method(in, self_of(args)->buffer, intern(in, "flush"));
+  TextFile* f = self_of(args);
+  check_open(in, f);
+  flush(in, f);
+  if (f->place == Place::Stream) {
+    const Value buffer = f->buffer;
+    call_method(in, buffer, intern(in, "flush"));
+  }
   return Value::none();
 }
 
 Value file_close(Interpreter& in, const Args& args) {
-  if (TextFile* f = self_of(args); f->place == Place::Stream && !f->closed) {
-    flush(in, f);
-    call_method(in, f->buffer, intern(in, "close"));
+  TextFile* f = self_of(args);
+  check_attached(f);
+  if (f->place == Place::Stream || (f->type->type_flags & kScriptClass) != 0) {  // a script's flush() is told, as in CPython
+    if (is_closed(in, f)) return Value::none();
+    const Value buffer = f->buffer;
+    try {
+      call_method(in, args[0], intern(in, "flush"));
+    } catch (...) {
+      f->pending.clear();
+      if (f->place == Place::Stream) call_method(in, buffer, intern(in, "close"));
+      else close_file(in, f);
+      throw;
+    }
+    if (f->place == Place::Stream) {
+      call_method(in, buffer, intern(in, "close"));
+      return Value::none();
+    }
   }
-  if (const int code = close_file(in, self_of(args))) throw_os_error(in, code);
+  if (const int code = close_file(in, f)) throw_os_error(in, code);
   return Value::none();
-}
-
-namespace {
-
-// --- positions ---
-
-Value memory_seek(Interpreter& in, TextFile* f, int64_t offset, int64_t whence) {
-  if (whence == 0 && offset < 0)
-    throw_error(ErrorKind::ValueError, "Negative seek position %lld", static_cast<long long>(offset));
-  if (whence != 0 && offset != 0) throw_error(ErrorKind::OSError, "Can't do nonzero cur-relative seeks");
-  if (whence == 1) return Value::integer(static_cast<int64_t>(count_chars(std::string_view(f->text).substr(0, f->at))));
-  if (whence == 2) {
-    f->at = f->text.size();
-  } else {
-    int64_t missing = 0;
-    f->at = 0;
-    f->at = bytes_of(f, offset, missing) + static_cast<size_t>(missing);
-  }
-  (void)in;
-  return Value::integer(whence == 2 ? static_cast<int64_t>(count_chars(f->text)) : offset);
-}
-
-}  // namespace
-
-Value file_seek(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
-  check_open(f);
-  const int64_t offset = int_argument(in, args[1]), whence = int_argument(in, args[2]);
-  if (whence < 0 || whence > 2)
-    throw_error(ErrorKind::ValueError, "invalid whence (%lld, should be 0, 1 or 2)", static_cast<long long>(whence));
-  if (f->place == Place::Memory) return memory_seek(in, f, offset, whence);
-  if (f->place != Place::Disk && f->place != Place::Stream) throw_unsupported(in, "underlying stream is not seekable");
-  if (whence == 1 && offset != 0) throw_unsupported(in, "can't do nonzero cur-relative seeks");
-  if (whence == 2 && offset != 0) throw_unsupported(in, "can't do nonzero end-relative seeks");
-  if (whence == 0 && offset < 0)
-    throw_error(ErrorKind::ValueError, "negative seek position %lld", static_cast<long long>(offset));
-  flush(in, f);
-  const int64_t place = whence == 1 ? f->consumed
-                        : f->place == Place::Stream
-                            ? index(in, call_method(in, f->buffer, intern(in, "seek"), {args[1], args[2]}))
-                            : in.host().files->seek(f->fd, offset, whence == 2 ? SEEK_END : SEEK_SET);
-  if (place < 0) throw_os_error(in, errno);
-  if (whence == 1) return Value::integer(place);
-  forget_read(f);
-  f->decoder.reset();
-  f->at_end = false;
-  f->consumed = place;
-  return Value::integer(place);
-}
-
-Value file_tell(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
-  check_open(f);
-  if (f->place == Place::Disk || f->place == Place::Stream) return Value::integer(f->consumed);
-  if (f->place != Place::Memory) throw_unsupported(in, "underlying stream is not seekable");
-  const size_t inside = std::min(f->at, f->text.size());
-  return Value::integer(
-      static_cast<int64_t>(count_chars(std::string_view(f->text).substr(0, inside)) + (f->at - inside)));
-}
-
-Value file_truncate(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
-  check_open(f);
-  if (f->place == Place::Disk) {
-    flush(in, f);
-    const int64_t size = args[1].is_none() ? f->consumed : int_argument(in, args[1]);
-    if (in.host().files->truncate(f->fd, size) != 0) throw_os_error(in, errno);
-    return Value::integer(size);
-  }
-  const size_t saved = f->at;
-  size_t end = std::min(f->at, f->text.size());
-  if (!args[1].is_none()) {
-    const int64_t size = int_argument(in, args[1]);
-    if (size < 0) throw_error(ErrorKind::ValueError, "Negative size value %lld", static_cast<long long>(size));
-    int64_t missing = 0;
-    f->at = 0;
-    end = bytes_of(f, size, missing);
-  }
-  f->text.resize(end);
-  f->at = saved;
-  return args[1].is_none() ? Value::integer(static_cast<int64_t>(count_chars(f->text))) : args[1];
 }
 
 }  // namespace tessera::stdlib
