@@ -587,6 +587,9 @@ void fill_function(Interpreter& in, Type* type) {
 
 void fill_method(Interpreter& in, Type* type) {
   call_method_of_slot(in, type);
+  in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->doc); });
+  in.add_property(type, "__module__",
+                  [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->module); });
   in.add_property(type, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
   in.add_property(type, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
 }
