@@ -22,6 +22,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
+#include "lang/objects/unraisable.h"
 #include "lang/objects/weak.h"
 
 namespace tessera::lang {
@@ -66,11 +67,9 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
       if (--in.countdown < 0) in.check_stop(0);
       call_method(in, self, in.names->del);
     } catch (const Thrown& thrown) {
-      if (in.host().write_error) {
-        in.host().write_error("Exception ignored in: " + repr_text(in, type_lookup(object->type, in.names->del)) +
-                              "\n");
-        in.host().write_error(in.format_exception(thrown.exception));
-      }
+      // As CPython: the function of a script's class, and what has a native finalizer itself.
+      const bool scripted = (object->type->type_flags & kScriptClass) != 0;
+      report_unraisable(in, thrown.exception, nullptr, scripted ? type_lookup(object->type, in.names->del) : self);
     }
   } catch (...) {
     // Nobody could be told: a destructor has no caller.

@@ -1,5 +1,7 @@
 #include "lang/objects/weak.h"
 
+#include "lang/objects/unraisable.h"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -49,12 +51,6 @@ bool allows_weak_references(Interpreter& in, const Value& value) {
       [[fallthrough]];
     default: return (object->type->type_flags & kScriptClass) && slots_allow(in, object->type);
   }
-}
-
-void report(Interpreter& in, const Value& callback, const Value& exception) {
-  if (!in.host().write_error) return;
-  in.host().write_error("Exception ignored in: " + repr_text(in, callback) + "\n");
-  in.host().write_error(in.format_exception(exception));
 }
 
 }  // namespace
@@ -120,7 +116,7 @@ void WeakReferences::call_back(Taken& references) noexcept {
       try {
         call(in_, callback, {reference});
       } catch (const Thrown& thrown) {
-        report(in_, callback, thrown.exception);
+        report_unraisable(in_, thrown.exception, nullptr, callback);
       }
     } catch (...) {
       // Nobody could be told: a callback has no caller.

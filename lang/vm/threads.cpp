@@ -16,6 +16,7 @@
 #include "lang/core/signals.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
+#include "lang/objects/unraisable.h"
 #include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -27,10 +28,11 @@ namespace tessera::lang {
 namespace {
 
 // Of each thread but the first: address space, of which a page of each is touched by a short thread.
-constexpr size_t kStackValues = size_t{1} << 20;
-constexpr size_t kFrames = size_t{1} << 17;
+constexpr size_t kStackValues = size_t{1} << 19;
+constexpr size_t kFrames = size_t{1} << 16;
 // The stack of C++. Recursion of scripts takes none of it; recursion through natives is bounded by check_native_stack.
 constexpr size_t kNativeStack = size_t{8} << 20;
+constexpr size_t kLeastNativeStack = size_t{512} << 10;  // natives want some room below their check of the stack
 // Memory that a thread takes outside of the heap, booked there: touched pages of its stacks and the system's structures.
 constexpr uint64_t kBookedBytes = 64 << 10;
 // The first thread looks at its interrupts so often while it waits: a signal handler cannot wake it.
@@ -277,7 +279,7 @@ Thread& Threads::start(const Value& function, const Value& arguments, const Valu
   if (others_ == 0 && extension_.started != nullptr) extension_.started(in_);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, stack_bytes_ != 0 ? stack_bytes_ : kNativeStack);
+  pthread_attr_setstacksize(&attributes, stack_bytes_ != 0 ? std::max(stack_bytes_, kLeastNativeStack) : kNativeStack);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   {
     const std::lock_guard guard(lock_);
@@ -333,9 +335,8 @@ void call_spread(Interpreter& in, const Value& function, const Value& arguments,
 
 // As CPython: SystemExit ends the thread, everything else is told.
 void tell(Interpreter& in, const Value& function, const Value& exception) {
-  if (is_error(in, exception, ErrorKind::SystemExit) || ended_by_limit(exception) || !in.host().write_error) return;
-  const std::string text = in.format_exception(exception);
-  in.host().write_error("Exception ignored in thread started by: " + repr_text(in, function) + "\n" + text);
+  if (is_error(in, exception, ErrorKind::SystemExit)) return;
+  report_unraisable(in, exception, "Exception ignored in thread started by", function);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/pieces.h"
+#include "lang/core/signals.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -104,6 +105,41 @@ void set_free(Interpreter& in, Lock* lock) {
   lock->owner = nullptr;
   lock->count = 0;
   if (!lock->waiting.empty()) lock->waiting.wake_one(in.threads());
+}
+
+// Takes the lock back after a wait, whatever interrupts come: its holder's block releases it. A limit ends the wait all the same.
+void take_back(Interpreter& in, Lock* lock, uint64_t count) {
+  constexpr uint32_t kEnds = lang::kStops & ~lang::kKeyboard;
+  while (lock->owner != nullptr) {
+    WaitList::Waiter waiter(lock->waiting, in.threads().current());
+    in.threads().park(Threads::kNever);
+    if ((in.interrupt.load(std::memory_order_relaxed) & kEnds) != 0) in.check_stop();
+  }
+  lock->owner = &in.threads().current();
+  lock->count = count;
+}
+
+// The wait of a Condition: its lock, or RLock, is released until the locked lock `waiter` is released, or for the timeout. Returns
+// whether it was.
+Value wait_released(Interpreter& in, const Args& args) {
+  for (int i = 0; i < 2; ++i) {
+    const Type* const type = type_of(in, args[i]);
+    if (type != in.named_type("lock") && type != in.named_type("RLock"))
+      throw Error(ErrorKind::TypeError, "a lock of _thread is required");
+  }
+  Lock* const lock = lock_of(args[0]);
+  if (lock->owner == nullptr) throw Error(ErrorKind::RuntimeError, "release unlocked lock");
+  const uint64_t count = lock->count;
+  set_free(in, lock);
+  bool taken = false;
+  try {
+    taken = take(in, lock_of(args[1]), Value::boolean(true), args[2].is_none() ? Value::integer(-1) : args[2]);
+  } catch (...) {
+    take_back(in, lock, count);
+    throw;
+  }
+  take_back(in, lock, count);
+  return Value::boolean(taken);
 }
 
 std::string address_text(const Object* object) {
@@ -259,6 +295,7 @@ void add_locks(Interpreter& in, Module& module) {
   set_member(in, module, "RLock", Value(again));
   set_member(in, module, "TIMEOUT_MAX", Value::real(kTimeoutMax));
   in.def(module, "allocate_lock()", "A new lock.", make_lock);
+  in.def(module, "_wait_released(lock, waiter, timeout, /)", "Wait for `waiter` while `lock` is released.", wait_released);
 }
 
 }  // namespace tessera::stdlib

@@ -292,6 +292,20 @@ Value terminal_size(Interpreter& in, const Args& args) {
   return make_tuple(in, {Value::integer(size.ws_col), Value::integer(size.ws_row)});
 }
 
+Value get_blocking(Interpreter& in, const Args& args) {
+  const int flags = fcntl(static_cast<int>(int_argument(in, args[0])), F_GETFL);
+  if (flags < 0) throw_os_error(in, errno);
+  return Value::boolean((flags & O_NONBLOCK) == 0);
+}
+
+Value set_blocking(Interpreter& in, const Args& args) {
+  require(in.limits.files, "files");
+  const int file = static_cast<int>(int_argument(in, args[0])), flags = fcntl(file, F_GETFL);
+  const int wanted = truth(in, args[1]) ? flags & ~O_NONBLOCK : flags | O_NONBLOCK;
+  if (flags < 0 || fcntl(file, F_SETFL, wanted) < 0) throw_os_error(in, errno);
+  return Value::none();
+}
+
 Value exit_now(Interpreter& in, const Args& args) {
   require(in.limits.processes, "processes");
   _exit(static_cast<int>(int_argument(in, args[0])));
@@ -348,9 +362,7 @@ Value read_descriptor(Interpreter& in, const Args& args) {
   ssize_t got;
   const int fd = descriptor(in, args[0]);
   if (!in.threads().alone() && files.owns(fd) && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0) wait_to_read(in, fd);
-  do {
-    got = files.read(fd, made->data(), made->size);
-  } while (got < 0 && errno == EINTR);
+  while ((got = files.read(fd, made->data(), made->size)) < 0 && errno == EINTR) in.poll();  // handlers of signals
   if (got < 0) throw_os_error(in, errno);
   return static_cast<size_t>(got) == made->size ? held
                                                 : make_bytes(in, made->view().substr(0, static_cast<size_t>(got)));
@@ -418,6 +430,8 @@ const NativeDef kFunctions[] = {
     {"cpu_count()", processors, "How many processors there are."},
     {"isatty(fd, /)", is_terminal, "Is it a terminal?"},
     {"terminal_size(fd, /)", terminal_size, "Columns and lines of the terminal."},
+    {"get_blocking(fd, /)", get_blocking, "Get the blocking mode of the file descriptor."},
+    {"set_blocking(fd, blocking, /)", set_blocking, "Set the blocking mode of the file descriptor."},
     {"_exit(status)", exit_now, "End the process at once."},
     {"strerror(code, /)", error_text, "The text of an error number."},
     {"uname()", system_names, "Names of system and machine."},

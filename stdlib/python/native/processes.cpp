@@ -1,4 +1,4 @@
-// _processes: child processes by fork, other programs, pipes to them, signals, and files that are memory only.
+// _processes: child processes by fork, other programs, pipes to them, and files that are memory only.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -11,30 +11,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
 #include "lang/vm/allow_others.h"
-#include "lang/core/signals.h"
-#include "stdlib/python/native/native_modules.h"
-#include "stdlib/python/native/support.h"
+#include "stdlib/python/native/processes.h"
 
 namespace tessera::stdlib {
 namespace {
 
-void processes(Interpreter& in) { require(in.limits.processes, "processes"); }
-int small(Interpreter& in, const Value& v) { return static_cast<int>(int_argument(in, v)); }
-
-// The answer of a system call that says -1 when it fails.
-Value checked(Interpreter& in, int64_t answer) {
-  if (answer < 0) throw_os_error(in, errno);
-  return Value::integer(answer);
-}
-
 Value fork_process(Interpreter& in, const Args&) {
-  processes(in);
+  require_processes(in);
   const pid_t child = fork();
   if (child == 0) in.threads().after_fork();
   return checked(in, child);
@@ -49,7 +37,7 @@ Value hold_signals(Interpreter& in, const Args& args) {
 // The whole life of a child after fork(): its status is function()'s answer. The child returns to no caller, whatever
 // happens and however many interrupts come.
 Value live_as_child(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   int status = 1;
   try {
     in.threads().hold_signals(false);
@@ -62,21 +50,22 @@ Value live_as_child(Interpreter& in, const Args& args) {
 
 // This process ends when the one that made it does, however that ended.
 Value end_with_parent(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != small(in, args[0])) _exit(1);  // it is gone already
   return Value::none();
 }
 
 Value kill_process(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   checked(in, kill(small(in, args[0]), small(in, args[1])));
+  in.poll();  // a signal to this process has come
   return Value::none();
 }
 
 // (pid, status); (0, 0) while the child runs and WNOHANG is among the options.
 Value wait_for_process(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   const int wanted = small(in, args[0]), options = small(in, args[1]);
   int status = 0;
   pid_t pid;
@@ -93,7 +82,7 @@ Value wait_for_process(Interpreter& in, const Args& args) {
 }
 
 Value make_pipe(Interpreter& in, const Args&) {
-  processes(in);
+  require_processes(in);
   int ends[2];
   checked(in, pipe2(ends, O_CLOEXEC));
   return make_tuple(in, {Value::integer(ends[0]), Value::integer(ends[1])});
@@ -102,7 +91,7 @@ Value make_pipe(Interpreter& in, const Args&) {
 // Which of the files have something to read, or an end, within so many milliseconds. A signal ends the wait with none,
 // so that a caller who loops hears of Ctrl-C.
 Value wait_for_files(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   std::vector<pollfd> files;
   const Value list = list_from(in, args[0]);
   for (const Value& file : *as_list(list)) files.push_back({small(in, file), POLLIN, 0});
@@ -126,13 +115,13 @@ Value wait_for_files(Interpreter& in, const Args& args) {
 }
 
 Value memory_file(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   return checked(in, memfd_create(std::string(text_argument(in, args[0], "name")).c_str(), MFD_CLOEXEC));
 }
 
 // A file that can be read when the process has ended.
 Value process_file(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   return checked(in, syscall(SYS_pidfd_open, small(in, args[0]), 0));
 }
 
@@ -141,11 +130,6 @@ Value usable_processors(Interpreter& in, const Args&) {
   cpu_set_t set;
   checked(in, sched_getaffinity(0, sizeof set, &set));
   return Value::integer(CPU_COUNT(&set));
-}
-
-Value signal_text(Interpreter& in, const Args& args) {
-  const char* text = strsignal(small(in, args[0]));
-  return make_str(in, text == nullptr ? "" : text);
 }
 
 // Texts as C wants them: an array of pointers that ends with a null one.
@@ -167,7 +151,7 @@ class TextArray {
 // Another program in a process of its own: its words, its environment ("NAME=value") or None, its folder or None, and
 // what becomes its files 0, 1 and 2 (-1: ours).
 Value spawn_program(Interpreter& in, const Args& args) {
-  processes(in);
+  require_processes(in);
   TextArray words(in, args[0]);
   const bool inherits = args[1].is_none();
   TextArray environment(in, inherits ? make_list(in) : args[1]);
@@ -196,61 +180,14 @@ Value spawn_program(Interpreter& in, const Args& args) {
   return Value::integer(pid);
 }
 
-// A handler of the system can reach nothing but globals: which signals have come, and the flag that stops the program at its
-// next safe point, where the handlers of the script run.
-std::atomic<uint64_t> arrived{0};
-std::atomic<std::atomic<uint32_t>*> flag{nullptr};
-
-void note_signal(int number) {
-  arrived.fetch_or(uint64_t{1} << number);
-  if (auto* bits = flag.load()) bits->fetch_or(kSignalArrived);
-}
-
-struct sigaction current_action(int number) {
-  struct sigaction action {};
-  sigaction(number, nullptr, &action);
-  return action;
-}
-
-// What a signal does: 0 the system's own, 1 nothing, 2 a handler of the script, 3 what it did when this program began.
-Value set_signal(Interpreter& in, const Args& args) {
-  processes(in);
-  const int number = small(in, args[0]);
-  const int64_t way = int_argument(in, args[1]);
-  flag.store(&in.interrupt);
-  struct sigaction action {};
-  action.sa_handler = way == 0 ? SIG_DFL : way == 1 ? SIG_IGN : note_signal;
-  static const struct sigaction interrupting = current_action(SIGINT);  // before anything is changed
-  checked(in, sigaction(number, way == 3 ? &interrupting : &action, nullptr));
-  return Value::none();
-}
-
-// A list of those that came since it was asked last.
-Value take_signals(Interpreter& in, const Args&) {
-  const uint64_t bits = arrived.exchange(0);
-  const Value answer = make_list(in);
-  for (int i = 0; i < 64; ++i)
-    if (bits >> i & 1) list_append(in, as_list(answer), Value::integer(i));
-  return answer;
-}
-
-Value set_alarm(Interpreter& in, const Args& args) {
-  processes(in);
-  return Value::integer(alarm(static_cast<unsigned>(small(in, args[0]))));
-}
-
 const NativeDef kFunctions[] = {
     {"spawn(words, environment, folder, input, output, errors, /)", spawn_program, "Start another program."},
-    {"set_signal(number, way, /)", set_signal, "What a signal does."},
-    {"take_signals()", take_signals, "Which signals came."},
-    {"alarm(seconds, /)", set_alarm, "Send SIGALRM to this process, later."},
     {"fork()", fork_process, "Start a copy of this process: 0 there, its number here."},
     {"end_with_parent(parent, /)", end_with_parent, "End when the process of that number, which made this one, ends."},
     {"kill(pid, signal, /)", kill_process, "Send a signal to a process."},
     {"hold_signals(held, /)", hold_signals, "While signals are held, Ctrl-C and handlers of signals wait. Returns the state before."},
     {"live_as_child(function, /)", live_as_child, "Call function() and end the process with its answer as the status."},
     {"waitpid(pid, options, /)", wait_for_process, "Wait for the end of a child process."},
-    {"signal_text(number, /)", signal_text, "What a signal is called."},
     {"pidfd_open(pid, /)", process_file, "A file that can be read when the process has ended."},
     {"pipe()", make_pipe, "A pipe: the end to read from and the end to write to."},
     {"poll(files, milliseconds, /)", wait_for_files, "Wait for files that can be read."},
@@ -262,6 +199,7 @@ const NativeDef kFunctions[] = {
 
 void fill_processes(Interpreter& in, Module& module) {
   for (const NativeDef& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
+  add_signals(in, module);
 }
 
 }  // namespace tessera::stdlib

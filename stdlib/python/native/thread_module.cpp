@@ -37,20 +37,12 @@ Value exit_thread(Interpreter& in, const Args&) {
   throw lang::Thrown(make_exception(in, error_type(in, ErrorKind::SystemExit), make_tuple(in, nullptr, 0)));
 }
 
-// As Ctrl-C does; another signal as if it had been sent.
-Value interrupt_main(Interpreter& in, const Args&) {
-  in.interrupt.fetch_or(lang::kKeyboard);
-  return Value::none();
-}
-
 Value stack_size(Interpreter& in, const Args& args) {
   constexpr int64_t kLeast = 32 << 10;
   const int64_t size = int_argument(in, args[0]), before = static_cast<int64_t>(in.threads().stack_bytes());
   if (size < 0) throw Error(ErrorKind::ValueError, "size must be 0 or a positive value");
   if (size != 0 && size < kLeast) throw_error(ErrorKind::ValueError, "size not valid: %lld bytes", static_cast<long long>(size));
-  // Natives want some room below their check of the stack.
-  constexpr size_t kRoom = size_t{512} << 10;
-  in.threads().set_stack_bytes(size == 0 ? 0 : std::max(static_cast<size_t>(size), kRoom));
+  in.threads().set_stack_bytes(static_cast<size_t>(size));
   return Value::integer(before);
 }
 
@@ -168,6 +160,9 @@ Type* local_type(Interpreter& in) {
     return Value();
   };
   type->slots.set_attr = [](Interpreter& in2, const Value& self, Str* name, const Value& value) {
+    if (name->view() == "__dict__")
+      throw Error(ErrorKind::AttributeError,
+                  "'" + std::string(type_of(in2, self)->name->view()) + "' object attribute '__dict__' is read-only");
     show_own(in2, self);
     generic_set_attr(in2, self, name, value);
   };
@@ -186,7 +181,6 @@ void fill_thread(Interpreter& in, Module& module) {
   in.def(module, "_main_ident()", "The number of the first thread.", main_ident);
   in.def(module, "_count()", "How many threads run that were started.", count);
   in.def(module, "exit()", "End the running thread by SystemExit.", exit_thread);
-  in.def(module, "interrupt_main(signum=2, /)", "Raise KeyboardInterrupt in the first thread.", interrupt_main);
   in.def(module, "stack_size(size=0, /)", "The size of the stacks of new threads.", stack_size);
   in.def(module, "_call_at_end(function, /)", "Call it when the running thread has ended.", call_at_end);
   in.def(module, "_own_dict()", "A dict of the running thread.", own_dict);
