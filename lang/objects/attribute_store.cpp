@@ -1,6 +1,7 @@
 // Where instances keep their attributes (shared keys or a dict of their own), and names for dir() and suggestions.
 #include <algorithm>
 
+#include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
 #include "lang/objects/attribute.h"
 #include "lang/core/make_object.h"
@@ -150,6 +151,10 @@ Value attribute_names(Interpreter& in, const Value& object) {
         if (!attributes.values[i].is_undefined())
           dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
       }
+    }
+    if (object.is_object() && object.as_object()->kind == ObjectKind::Function) {
+      const Value& own = static_cast<Function*>(object.as_object())->dict;
+      if (!own.is_undefined()) add_keys(in, as_dict(names), as_dict(own));
     }
     for (Type* base : type->mro) add_keys(in, as_dict(names), base->attributes());
     for (Str* special : {in.names->class_, in.names->doc, in.names->dict_, in.names->module}) {

@@ -592,6 +592,13 @@ void fill_method(Interpreter& in, Type* type) {
                   [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->module); });
   in.add_property(type, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
   in.add_property(type, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
+  // The type has these two names itself: without properties they would hide the function's.
+  in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
+    return get_attr(i, method_of(a[0])->function, i.names->doc);
+  });
+  in.add_property(type, "__module__", [](Interpreter& i, const Args& a) {
+    return get_attr(i, method_of(a[0])->function, i.names->module);
+  });
 }
 
 void fill_cell(Interpreter& in, Type* type) {
