@@ -83,10 +83,9 @@ constexpr int32_t sc_of(Word w) { return static_cast<int16_t>(w.c); }
 constexpr uint32_t bx_of(Word w) { return w.b | static_cast<uint32_t>(w.c) << 16; }
 constexpr int32_t sbx_of(Word w) { return static_cast<int32_t>(bx_of(w)); }
 
-constexpr uint32_t kNoRegister = 0xff;
-constexpr uint32_t kMostRegisters = 250;
-constexpr uint32_t kFirstFar = 256;  // Note [Far variables] in opcodes.def
-constexpr uint32_t kMostFar = 60'000;
+constexpr uint32_t kNoRegister = 0xfff;
+constexpr uint32_t kMostRegisters = 4000;    // that operands can name; see Note [Far variables] in opcodes.def for the rest
+constexpr uint32_t kMostNumber = UINT16_MAX;  // of an operand that is a number without a sign
 constexpr uint32_t kMostConstants = 1 << (16 - kValueShift);  // that an operand can name
 constexpr int32_t kFarJump = INT16_MIN;                       // in place of a distance that C has no room for: Code::far_jumps
 
@@ -95,6 +94,7 @@ struct Place {
   Span span;
   bool augmented = false;  // Note [Augmented] in opcodes.def
   Span anchor = {};        // the operator of a binary operation, the brackets of a subscript: `~~^~~` in tracebacks
+  bool hidden = false;     // of no statement of the text: a tracer is not told of its line
 };
 
 // Words [begin, end) are protected: an exception there clears the registers from `target` on, puts the exception
@@ -121,8 +121,10 @@ struct FarJump {
 
 // How a function gets the variables of the functions around it, in the order of its closure.
 struct Capture {
-  bool from_register;  // the cell in R[index] of the function that makes it; else its closure[index]
-  uint16_t index;
+  // The cell in R[index], or in far variable `index`, of the function that makes it; or its closure[index].
+  enum class From : uint8_t { Register, Far, Closure };
+  From from;
+  uint32_t index;
 };
 
 enum CodeFlags : uint16_t {
@@ -202,7 +204,7 @@ struct Code : Object {
   std::vector<Str*> locals;      // names of the registers below first_temporary, for tracebacks and dumps
   std::vector<Str*> free_names;  // names of the closure's cells
   std::vector<Str*> cell_names;  // names of the locals that functions inside share
-  std::vector<Str*> far_locals;  // names of R[kFirstFar] and so on; parameters first
+  std::vector<Str*> far_locals;  // names of the far variables, R[near_registers] and so on; parameters first
   uint32_t near_parameters = 0;  // how many parameters are no far variables
   uint32_t first_temporary = 0;
   uint32_t near_registers = 0;  // locals and temporaries

@@ -51,7 +51,6 @@ Compiler::Compiler(CompileUnit& unit, Scope& scope, Compiler* outer, std::string
   while (code_->locals.size() < first_temporary_) code_->locals.push_back(intern(in_, ""));
   for (std::string_view local : scope.far_locals) code_->far_locals.push_back(intern(in_, local));
   code_->near_registers = first_temporary_;
-  if (!scope.far_locals.empty()) code_->registers = kFirstFar + static_cast<uint32_t>(scope.far_locals.size());
   code_->captures = scope.captures;
   for (std::string_view captured : scope.captured_names) code_->free_names.push_back(intern(in_, captured));
 }
@@ -65,7 +64,13 @@ std::string Compiler::qualified(std::string_view name) {
 }
 
 Value Compiler::done(Span span) {
+  const Hidden hidden(*this);
   emit_return(Op::ReturnNone, 0, Span{span.end, span.end});  // reachable or not: labels may point behind the last word
+  return finished();
+}
+
+Value Compiler::finished() {
+  code_->registers = code_->near_registers + static_cast<uint32_t>(code_->far_locals.size());
   return held_;
 }
 
@@ -89,7 +94,7 @@ Value Compiler::compile_module() {
   const Span span{0, static_cast<uint32_t>(unit_.source->text().size())};
   if (unit_.tree.expression != nullptr) {
     emit_return(Op::Return, value(*unit_.tree.expression), unit_.tree.expression->span);
-    return held_;
+    return finished();
   }
   if (unit_.options.shows_values) {
     block(unit_.tree.body);
@@ -177,6 +182,7 @@ void Compiler::prologue(Span span) {
 }
 
 void Compiler::make_cell_of(const Symbol& s, Span span) {
+  const Hidden hidden(*this);
   if ((s.kind == VariableKind::Cell || s.kind == VariableKind::FarCell) && s.bound)
     code_->cell_names.push_back(intern(in_, s.name));
   if (s.kind == VariableKind::Cell && s.bound) emit(Op::MakeCell, s.index, 0, 0, span);
@@ -198,7 +204,7 @@ Value Compiler::compile_lambda(Lambda& node) {
   set_signature(node.parameters);
   prologue(node.span);
   emit_return(Op::Return, value(*node.body), node.body->span);
-  return held_;
+  return finished();
 }
 
 // A function of one parameter, the iterator of the first clause.
@@ -238,11 +244,10 @@ Value Compiler::compile_class(ClassStmt& node) {
 
 // ---- Registers -------------------------------------------------------------------------------------------------------
 
-uint32_t Compiler::take_temporary(Span span) {
-  if (top_ >= kMostRegisters) throw CompileError{span, "expression is too complex: too many values at once"};
+uint32_t Compiler::take_temporary(Span) {
+  if (top_ >= kMostRegisters) throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded during compilation");
   const uint32_t reg = top_++;
   code_->near_registers = std::max(code_->near_registers, top_);
-  code_->registers = std::max(code_->registers, top_);
   return reg;
 }
 
@@ -292,13 +297,61 @@ void Compiler::load_variable(const Symbol& s, uint32_t to, Span span) {
       if (in_class) return emit_name(Op::LoadNameCell, to, 0, s.index, s.name, {span});
       return emit_name(Op::LoadFree, to, s.index, 0, s.name, {span});
     case VariableKind::ClassName: return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
+    case VariableKind::FarFree:
+      if (in_class) return emit_name(Op::LoadNameCell, to, 0, s.index, s.name, {span});
+      return load_far(s, to, span);
     case VariableKind::FarRegister:
-    case VariableKind::FarCell:
-    case VariableKind::FarFree: return load_far(s, to, span);
+    case VariableKind::FarCell: return load_far(s, to, span);
     default:
       if (in_class && !s.declared_global) return emit_name(Op::LoadName, to, 0, 0, s.name, {span});
       return emit_name(Op::LoadGlobal, to, 0, 0, s.name, {span});
   }
+}
+
+void Compiler::emit_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place) {
+  if (op == Op::LoadNameCell && d > UINT8_MAX) return wide_name(op, a, b, d, text, place);
+  if (!try_emit_name(op, a, b, d, text, place)) wide_name(op, a, b, d, text, place);
+}
+
+// Note [Wide operands] in opcodes.def.
+void Compiler::wide_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place) {
+  const Span span = place.span;
+  const uint32_t mark = top_;
+  const char* const form = form_of(op);
+  if (form[0] == 'r') top_ = std::max(top_, a + 2);  // LoadMethod's has two
+  if (form[1] == 'r') top_ = std::max(top_, b + 1);
+  const uint32_t first = top_;
+  const auto take = [&](uint32_t reg) { move(take_temporary(span), reg, span); };
+  const auto free_cell = [&](uint32_t index) { emit_word(Op::LoadFarFree, take_temporary(span), 0, 0, index, span); };
+  IntrinsicId id{};
+  bool answers = false;
+  switch (op) {
+    case Op::LoadMethod:
+    case Op::GetAttr: take(b); id = IntrinsicId::WideGetAttr; answers = true; break;
+    case Op::SetAttr: take(a); take(b); id = IntrinsicId::WideSetAttr; break;
+    case Op::DelAttr: take(a); id = IntrinsicId::WideDelAttr; break;
+    case Op::LoadName:
+    case Op::LoadNameCell:
+      copy(b, span);
+      if (op == Op::LoadNameCell) free_cell(d);
+      else emit(Op::LoadNone, take_temporary(span), 0, 0, span);
+      id = IntrinsicId::WideLoadName;
+      answers = true;
+      break;
+    case Op::StoreName: copy(b, span); take(a); id = IntrinsicId::WideStoreName; break;
+    case Op::DeleteName: copy(b, span); id = IntrinsicId::WideDeleteName; break;
+    case Op::LoadCell: copy(b, span); id = IntrinsicId::WideLoadCell; answers = true; break;
+    case Op::DeleteCell: copy(b, span); id = IntrinsicId::WideDeleteCell; break;
+    case Op::LoadFree: free_cell(b); id = IntrinsicId::WideLoadFree; answers = true; break;
+    case Op::DeleteFree: free_cell(b); id = IntrinsicId::WideDeleteFree; break;
+    default: throw CompileError{span, "internal error: an instruction has no wide form"};
+  }
+  constant_value(Value(static_cast<Object*>(name_text(text))), kOnTop, span);
+  const uint32_t to = !answers ? first : op == Op::LoadMethod ? a + 1 : a;
+  emit(Op::Intrinsic, to, first, static_cast<uint32_t>(id), place);
+  if (!answers) clear_from(first, 1, span);
+  if (op == Op::LoadMethod) clear_from(a, 1, span);
+  top_ = mark;
 }
 
 // The far register's value, or the cell, in a temporary on top.

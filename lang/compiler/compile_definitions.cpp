@@ -58,7 +58,6 @@ void Compiler::make_function(Parameters parameters, Expr* returns, const Value& 
     parts |= kAnnotations;
   }
   top_ = to + 1;
-  code_->registers = std::max(code_->registers, top_);
   emit_word(Op::MakeFunction, to, parts, 0, Emitter::constant(code), span);
 }
 
@@ -74,34 +73,58 @@ void Compiler::parameter_annotations(Parameters parameters, Expr* returns, uint3
   add("return", returns);
 }
 
-void Compiler::operator()(FunctionStmt& s) {
-  const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
+// `make` leaves what is decorated in the top temporary, whose register it gets; the result is stored under `name`.
+void Compiler::decorated(ExprList decorators, std::string_view name, Span span, const std::function<void(uint32_t)>& make) {
   const uint32_t first = top_;
-  for (Expr* decorator : s.decorators) on_top(*decorator);
-  Compiler inner(unit_, scope_of(s.mark), this, s.name.text, s.span);
-  const Value code = inner.compile_function(s);
+  if (!has_room_for(decorators.size())) {
+    many_decorators(decorators, span, make);
+    return store_variable(name, first, span);
+  }
+  for (Expr* decorator : decorators) on_top(*decorator);
   uint32_t reg = take_temporary(span);
-  make_function(s.parameters, s.returns, code, reg, span, true);
-  for (size_t i = s.decorators.size(); i-- > 0;) {
+  make(reg);
+  for (size_t i = decorators.size(); i-- > 0;) {
     reg = first + static_cast<uint32_t>(i);
-    emit(Op::Call, reg, 1, reg, s.decorators[i]->span);
+    emit(Op::Call, reg, 1, reg, decorators[i]->span);
   }
   top_ = reg + 1;
-  store_variable(s.name.text, reg, span);
+  store_variable(name, reg, span);
+}
+
+// Keeps them in a list; leaves the result where that was.
+void Compiler::many_decorators(ExprList decorators, Span span, const std::function<void(uint32_t)>& make) {
+  const uint32_t list = take_temporary(span);
+  emit(Op::BuildList, list, list, 0, span);
+  for (Expr* decorator : decorators) {
+    emit(Op::ListAppend, list, value(*decorator), 0, decorator->span);
+    top_ = list + 1;
+  }
+  const uint32_t made = take_temporary(span);
+  make(made);
+  for (size_t i = decorators.size(); i-- > 0;) {
+    const Span at = decorators[i]->span;
+    const uint32_t callee = copy(list, at);
+    const uint32_t index = constant_value(Value::integer(static_cast<int64_t>(i)), kOnTop, at);
+    emit(Op::GetItem, callee, callee, index, at);
+    move(index, made, at);
+    emit(Op::Call, callee, 1, made, at);
+    top_ = made + 1;
+  }
+  move(list, made, span);
+  top_ = list + 1;
+}
+
+void Compiler::operator()(FunctionStmt& s) {
+  const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
+  decorated(s.decorators, s.name.text, span, [&](uint32_t reg) {
+    Compiler inner(unit_, scope_of(s.mark), this, s.name.text, s.span);
+    make_function(s.parameters, s.returns, inner.compile_function(s), reg, span, true);
+  });
 }
 
 void Compiler::operator()(ClassStmt& s) {
   const Span span{s.span.begin, std::max(s.name.span.end, s.span.begin)};
-  const uint32_t first = top_;
-  for (Expr* decorator : s.decorators) on_top(*decorator);
-  uint32_t reg = take_temporary(span);
-  class_value(s, reg);
-  for (size_t i = s.decorators.size(); i-- > 0;) {
-    reg = first + static_cast<uint32_t>(i);
-    emit(Op::Call, reg, 1, reg, s.decorators[i]->span);
-  }
-  top_ = reg + 1;
-  store_variable(s.name.text, reg, span);
+  decorated(s.decorators, s.name.text, span, [&](uint32_t reg) { class_value(s, reg); });
 }
 
 // R[to], the top temporary, becomes the class.

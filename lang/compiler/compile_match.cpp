@@ -42,19 +42,19 @@ void Compiler::match_case(MatchCase& c, uint32_t subject, Label& end, Assigned& 
   collect_captures(*c.pattern);
   const Assigned before = assigned_;
   const uint32_t first = top_;
-  for (Capture& capture : captures_) capture.reg = take_temporary(capture.span);
+  place_captures();
   pattern(*c.pattern, subject, fail);
   const std::vector<Capture> captured = std::move(captures_);
-  for (const Capture& capture : captured) store_variable(capture.name, capture.reg, capture.span);
+  for (const Capture& capture : captured) bind_capture(capture);
   top_ = first;
   // A return in the body clears what is in use, which the parts that were looked at no longer are.
   if (leftovers_end_ > first) clear_from(first, leftovers_end_ - first, c.span);
   if (c.guard != nullptr) condition(*c.guard, false, fail);
   block(c.body);
   joined &= assigned_;
-  if (reachable()) jump(end, c.span);
+  if (reachable()) hidden_jump(end, c.span);
   bind(fail);
-  if (!captured.empty()) clear_from(first, static_cast<uint32_t>(captured.size()), c.span);
+  clear_captures(captured, first, c.span);
   assigned_ = before;
 }
 
@@ -64,7 +64,7 @@ void Compiler::collect_captures(Pattern& p) {
     for (const Capture& c : captures_) {
       if (c.name.data() == name.text.data()) return;
     }
-    captures_.push_back({name.text, 0, name.span});
+    captures_.push_back({name.text, 0, false, name.span});
   };
   switch (p.kind) {
     case PatternKind::kSequence:
@@ -88,11 +88,52 @@ void Compiler::collect_captures(Pattern& p) {
   }
 }
 
-uint32_t Compiler::capture_register(std::string_view name) {
+// Each gets a register, or a far variable where there are too many of them.
+void Compiler::place_captures() {
+  for (Capture& capture : captures_) {
+    capture.far = !has_room_for(1);
+    if (!capture.far) {
+      capture.place = take_temporary(capture.span);
+      continue;
+    }
+    capture.place = static_cast<uint32_t>(code_->far_locals.size());
+    code_->far_locals.push_back(intern(in_, ""));
+  }
+}
+
+// The value in R[from], which stays unless it is the top temporary, is that of the name.
+void Compiler::capture(std::string_view name, uint32_t from, Span span) {
   for (const Capture& c : captures_) {
-    if (c.name.data() == name.data()) return c.reg;
+    if (c.name.data() != name.data()) continue;
+    if (!c.far) return emit(Op::Copy, c.place, from, 0, span);
+    emit_word(Op::StoreFar, copy(from, span), 0, 0, c.place, span);
+    --top_;
+    return;
   }
   throw CompileError{{}, "internal error: a pattern's name was not collected"};
+}
+
+void Compiler::bind_capture(const Capture& captured) {
+  if (!captured.far) return store_variable(captured.name, captured.place, captured.span);
+  const uint32_t reg = take_temporary(captured.span);
+  emit_x(Op::LoadFar, reg, Emitter::name(captured.name), captured.span);
+  put(make_wide(Op::Nop, 0, captured.place), {captured.span});
+  store_variable(captured.name, reg, captured.span);
+  clear_from(reg, 1, captured.span);
+  emit_word(Op::StoreFar, reg, 0, 0, captured.place, captured.span);
+  --top_;
+}
+
+// The case has failed. R[first]: the first capture's.
+void Compiler::clear_captures(const std::vector<Capture>& captured, uint32_t first, Span span) {
+  uint32_t near = 0;
+  for (const Capture& c : captured) {
+    near += !c.far;
+    if (!c.far) continue;
+    clear_from(take_temporary(span), 1, span);
+    emit_word(Op::StoreFar, --top_, 0, 0, c.place, span);
+  }
+  if (near > 0) clear_from(first, near, span);
 }
 
 // A part of the subject stands in R[reg] until the whole pattern has matched or failed.
@@ -121,7 +162,7 @@ void Compiler::pattern(Pattern& p, uint32_t subject, Label& fail) {
     case PatternKind::kCapture: {
       auto& capture = as<CapturePattern>(p);
       if (capture.pattern != nullptr) pattern(*capture.pattern, subject, fail);
-      if (!capture.name.empty()) emit(Op::Copy, capture_register(capture.name.text), subject, 0, p.span);
+      if (!capture.name.empty()) this->capture(capture.name.text, subject, p.span);
       break;
     }
     case PatternKind::kOr: or_pattern(as<OrPattern>(p), subject, fail); break;
@@ -202,7 +243,8 @@ void Compiler::sequence_pattern(SequencePattern& p, uint32_t subject, Label& fai
     constant_value(Value::integer(star), kOnTop, element.span);
     constant_value(Value::integer(count - 1 - star), kOnTop, element.span);
     intrinsic(IntrinsicId::MatchSlice, first, element.span);
-    move(capture_register(name.text), first, element.span);
+    capture(name.text, first, element.span);
+    clear_from(first, 1, element.span);
     top_ = mark;
   }
 }
@@ -213,9 +255,17 @@ void Compiler::mapping_pattern(MappingPattern& p, uint32_t subject, Label& fail)
   intrinsic(IntrinsicId::MatchMapping, reg, p.span);
   test(Op::JumpIf, reg, 0, false, fail, p.span);
   top_ = mark;
-  const uint32_t keys = take_temporary(p.span);
-  for (MappingPatternItem& item : p.items) on_top(*item.key);
-  emit(Op::BuildTuple, keys, keys + 1, static_cast<uint32_t>(p.items.size()), p.span);
+  const uint32_t keys = top_;
+  std::vector<Expr*> wanted;
+  for (MappingPatternItem& item : p.items) wanted.push_back(item.key);
+  if (has_room_for(wanted.size())) {
+    take_temporary(p.span);
+    for (Expr* key : wanted) on_top(*key);
+    emit(Op::BuildTuple, keys, keys + 1, static_cast<uint32_t>(wanted.size()), p.span);
+  } else {
+    sequence(*wanted[0], ExprList(wanted), kOnTop);
+    emit(Op::ListToTuple, keys, 0, 0, p.span);
+  }
   top_ = keys + 1;
   leaves(keys);
   if (!p.items.empty()) {
@@ -233,7 +283,8 @@ void Compiler::mapping_pattern(MappingPattern& p, uint32_t subject, Label& fail)
     const uint32_t rest = copy(subject, p.span);
     copy(keys, p.span);
     intrinsic(IntrinsicId::MatchRest, rest, p.span);
-    move(capture_register(p.rest.text), rest, p.span);
+    capture(p.rest.text, rest, p.span);
+    clear_from(rest, 1, p.span);
   }
   top_ = mark;
 }

@@ -26,7 +26,7 @@ void Compiler::operator()(ExpressionStmt& s) {
   }
   if (is<StringLiteral>(*s.value) || is<Constant>(*s.value) || is<IntLiteral>(*s.value) || is<BigIntLiteral>(*s.value) ||
       is<FloatLiteral>(*s.value))
-    return;
+    return mark_line(s.span);
   const uint32_t reg = value(*s.value);
   // What nobody wants goes at once, not when the register is used again.
   if (is_temporary(reg)) clear_from(reg, 1, s.value->span);
@@ -50,6 +50,10 @@ bool has_star(ExprList elements) {
 }
 
 constexpr size_t kMostUnpacked = 40;
+constexpr size_t kMostTargets = 100;  // that are unpacked into registers
+// CPython's limits.
+constexpr size_t kMostBeforeStar = (1 << 8) - 1;
+constexpr size_t kMostAfterStar = (INT32_MAX >> 8) - 1;
 
 }  // namespace
 
@@ -135,7 +139,9 @@ void Compiler::unpack(ExprList targets, uint32_t from, Span span) {
     if (star != targets.size()) throw CompileError{span, "multiple starred expressions in assignment"};
     star = i;
   }
-  if (targets.size() > 200) throw CompileError{span, "too many targets in an assignment"};
+  if (star < targets.size() && (star > kMostBeforeStar || targets.size() - 1 - star > kMostAfterStar))
+    throw CompileError{span, "too many expressions in star-unpacking assignment"};
+  if (targets.size() > kMostTargets || !has_room_for(targets.size())) return unpack_many(targets, star, from, span);
   const auto count = static_cast<uint32_t>(targets.size());
   // Locals that stand in a row take the items directly.
   const int first_local = targets.empty() ? -1 : loop_target(*targets[0]);
@@ -153,6 +159,27 @@ void Compiler::unpack(ExprList targets, uint32_t from, Span span) {
     if (in_a_row) store_variable(as<Name>(*targets[i]).name, first + i, targets[i]->span);
     else store(*targets[i], first + i);
   }
+}
+
+// As unpack(), for very many targets: a list holds the items. `star`: the place of the starred target, or their number.
+void Compiler::unpack_many(ExprList targets, size_t star, uint32_t from, Span span) {
+  const auto count = static_cast<int64_t>(targets.size());
+  const bool has_star = star != targets.size();
+  const uint32_t list = take_temporary(span);
+  move(list, from, span);
+  constant_value(Value::integer(count), kOnTop, span);
+  constant_value(has_star ? Value::integer(count - 1 - static_cast<int64_t>(star)) : Value::none(), kOnTop, span);
+  intrinsic(IntrinsicId::UnpackMany, list, span);
+  for (int64_t i = 0; i < count; ++i) {
+    Expr& target = *targets[static_cast<size_t>(i)];
+    const uint32_t item = copy(list, target.span);
+    const uint32_t at = constant_value(Value::integer(i), kOnTop, target.span);
+    emit(Op::GetItem, item, item, at, target.span);
+    top_ = item + 1;
+    store(target, item);
+    top_ = list + 1;
+  }
+  clear_from(list, 1, span);
 }
 
 void Compiler::operator()(AugmentedAssignStmt& s) {
@@ -264,13 +291,16 @@ void Compiler::if_arm(IfArm& arm, Label& end, bool last, Assigned& joined) {
   const Assigned before = assigned_;
   block(arm.body);
   joined &= assigned_;
-  if (!last && reachable()) jump(end, arm.span);
+  if (!last && reachable()) hidden_jump(end, arm.span);
   bind(otherwise);
   assigned_ = before;
 }
 
-void Compiler::check_block_depth(Span span) {
-  if (unwinds_.size() >= 20) throw CompileError{span, "too many statically nested blocks"};
+// CPython's limit, counted as CPython counts: the clauses of a try are two blocks deep.
+void Compiler::check_block_depth(Span span, uint32_t blocks) {
+  constexpr uint32_t kMostBlocks = 20;
+  for (const Unwind& u : unwinds_) blocks += u.blocks;
+  if (blocks > kMostBlocks) throw CompileError{span, "too many statically nested blocks"};
 }
 
 void Compiler::operator()(WhileStmt& s) {
@@ -279,7 +309,8 @@ void Compiler::operator()(WhileStmt& s) {
   const Value constant = fold(*s.condition);
   const bool forever = (constant.is_bool() || constant.is_int()) && constant.as_int() != 0;
   const Assigned before = assigned_;
-  if (!forever) jump(test, s.condition->span);
+  if (forever) mark_line(s.condition->span);
+  else hidden_jump(test, s.condition->span);
   bind(body);
   Unwind loop{Unwind::Kind::Loop};
   loop.break_label = &end;
@@ -306,7 +337,7 @@ void Compiler::operator()(ForStmt& s) {
   const uint32_t item = direct >= 0 ? static_cast<uint32_t>(direct) : take_temporary(s.span);
   Label body, next, end;
   const Assigned before = assigned_;
-  jump(next, s.iterable->span);
+  hidden_jump(next, s.iterable->span);
   bind(body);
   if (direct >= 0) store_variable(as<Name>(*s.target).name, item, s.target->span);
   else store(*s.target, item);

@@ -72,6 +72,7 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
       if (!by_return) end_handler(u.reg, span);
       return;
     case Unwind::Kind::Named: {
+      const Hidden hidden(*this);
       const uint32_t reg = take_temporary(span);
       emit(Op::LoadNone, reg, 0, 0, span);
       store_variable(u.name, reg, span);
@@ -90,19 +91,23 @@ uint32_t Compiler::enclosing_handler() const {
   return kNoRegister;
 }
 
-void Compiler::begin_handler(uint32_t target, Span span) {
+void Compiler::begin_handler(uint32_t target, Span span, uint8_t blocks) {
   Unwind u{Unwind::Kind::Handler};
+  u.blocks = blocks;
   u.reg = target;
   u.span = span;
   unwinds_.push_back(std::move(u));
 }
 
-void Compiler::end_handler(uint32_t target, Span span) { emit(Op::EndHandler, target, enclosing_handler(), 0, span); }
+void Compiler::end_handler(uint32_t target, Span span) {
+  const Hidden hidden(*this);
+  emit(Op::EndHandler, target, enclosing_handler(), 0, span);
+}
 
 // ---- try -------------------------------------------------------------------------------------------------------------
 
 void Compiler::operator()(TryStmt& s) {
-  check_block_depth(s.span);
+  mark_line(s.span);
   if (s.finally_body.empty()) try_except(s);
   else try_finally(s);
 }
@@ -111,6 +116,7 @@ void Compiler::try_finally(TryStmt& s) {
   const uint32_t target = top_;
   const Assigned before = assigned_;
   const Span span = s.finally_body.front()->span;
+  check_block_depth(s.span);
   push_protected(Unwind::Kind::Finally);
   unwinds_.back().finally_body = s.finally_body;
   if (s.handlers.empty()) block(s.body);
@@ -128,7 +134,7 @@ void Compiler::try_finally(TryStmt& s) {
   if (reachable()) {
     if (once) emit(Op::LoadNone, target, 0, 0, span);
     else block(s.finally_body);
-    jump(once ? merged : end, span);
+    hidden_jump(once ? merged : end, span);
   }
   const Assigned after = assigned_;
   assigned_ = before;
@@ -153,6 +159,7 @@ void Compiler::try_finally(TryStmt& s) {
 void Compiler::try_except(TryStmt& s) {
   const uint32_t target = top_;
   const Assigned before = assigned_;
+  check_block_depth(s.span, 2);
   push_protected(Unwind::Kind::Try);
   block(s.body);
   close_range(unwinds_.back());
@@ -160,13 +167,13 @@ void Compiler::try_except(TryStmt& s) {
   unwinds_.pop_back();
   block(s.else_body);
   Label end;
-  if (reachable()) jump(end, s.span);
+  if (reachable()) hidden_jump(end, s.span);
   Assigned joined = assigned_;
 
   unwinds_.push_back(kept);
   pop_protected(here(), target);
   take_temporary(s.span);  // the exception
-  begin_handler(target, s.span);
+  begin_handler(target, s.span, 2);
   if (s.groups) {
     assigned_ = before;
     group_clauses(s, target, end);
@@ -177,7 +184,10 @@ void Compiler::try_except(TryStmt& s) {
       except_clause(handler, target, end);
       joined &= assigned_;
     }
-    if (s.handlers.back().type != nullptr) emit(Op::Reraise, target, 0, 0, s.handlers.back().span);
+    if (s.handlers.back().type != nullptr) {
+      const Hidden hidden(*this);
+      emit(Op::Reraise, target, 0, 0, s.handlers.back().span);
+    }
   }
   unwinds_.pop_back();
   top_ = target;
@@ -204,7 +214,7 @@ void Compiler::except_clause(ExceptHandler& handler, uint32_t target, Label& end
     unwinds_.pop_back();
     end_handler(target, handler.span);
     unwinds_.push_back(own);
-    jump(end, handler.span);
+    hidden_jump(end, handler.span);
   }
   bind(next);
 }
@@ -237,7 +247,7 @@ void Compiler::group_clauses(TryStmt& s, uint32_t target, Label& end) {
   unwinds_.pop_back();
   end_handler(target, s.span);
   unwinds_.push_back(own);
-  jump(end, s.span);
+  hidden_jump(end, s.span);
 }
 
 void Compiler::group_clause(ExceptHandler& handler, uint32_t rest, uint32_t raised) {
@@ -253,14 +263,15 @@ void Compiler::group_clause(ExceptHandler& handler, uint32_t rest, uint32_t rais
   test(Op::JumpNone, copy(match, span), 0, true, next, span);
   top_ = left;
   emit(Op::EndHandler, left, match, 0, span);  // the part is what is being handled now
-  begin_handler(match, span);
+  begin_handler(match, span, 0);
   push_protected(Unwind::Kind::Try);
+  unwinds_.back().blocks = 0;
   if (handler.name.empty()) block(handler.body);
   else named_body(handler, match);
   close_range(unwinds_.back());
   const Unwind kept = std::move(unwinds_.back());
   unwinds_.pop_back();
-  if (reachable()) jump(done, span);
+  if (reachable()) hidden_jump(done, span);
   unwinds_.push_back(kept);
   pop_protected(here(), left);
   top_ = left;
@@ -280,6 +291,7 @@ void Compiler::named_body(ExceptHandler& handler, uint32_t target) {
   store_variable(handler.name.text, copied, span);
   top_ = copied;
   push_protected(Unwind::Kind::Named);
+  unwinds_.back().blocks = 0;
   unwinds_.back().name = handler.name.text;
   block(handler.body);
   close_range(unwinds_.back());
@@ -290,7 +302,7 @@ void Compiler::named_body(ExceptHandler& handler, uint32_t target) {
   if (reachable()) {
     leave_one(u, false, span);
     top_ = copied;
-    jump(end, span);
+    hidden_jump(end, span);
   }
   unwinds_.push_back(u);
   pop_protected(here(), copied);
@@ -342,7 +354,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   Label end;
   if (reachable()) {
     call_exit(exit, s.is_async, span);
-    jump(end, span);
+    hidden_jump(end, span);
   }
   // The exception is in `target`; a true answer of __exit__ ends it.
   unwinds_.push_back(kept);

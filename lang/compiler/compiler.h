@@ -52,7 +52,7 @@ class Compiler : Emitter {
   void operator()(ast::AugmentedAssignStmt& s);
   void operator()(ast::AnnotatedAssignStmt& s);
   void operator()(ast::DeleteStmt& s);
-  void operator()(ast::PassStmt&) {}
+  void operator()(ast::PassStmt& s) { mark_line(s.span); }
   void operator()(ast::BreakStmt& s);
   void operator()(ast::ContinueStmt& s);
   void operator()(ast::ReturnStmt& s);
@@ -82,7 +82,8 @@ class Compiler : Emitter {
   uint32_t take_temporary(Span span);
   // Whether so many more temporaries may be taken at once, and leave enough for
   // what is nested in them.
-  bool has_room_for(size_t count) const { return top_ + count <= kMostRegisters - 40; }
+  bool has_room_for(size_t count) const { return top_ + count <= kMostAtOnceInAll; }
+  static constexpr size_t kMostAtOnceInAll = 210;
   bool is_temporary(uint32_t reg) const { return reg >= first_temporary_; }
   // The register for a result whose operands' temporaries are given back.
   uint32_t result(int want, Span span) { return want >= 0 ? static_cast<uint32_t>(want) : take_temporary(span); }
@@ -94,7 +95,13 @@ class Compiler : Emitter {
   uint32_t workplace(int want, Span span);
   uint32_t finish(uint32_t work, int want, uint32_t mark, Span span);
   void emit_return(Op op, uint32_t reg, Span span);
-  void clear_from(uint32_t reg, uint32_t count, Span span) { emit(Op::Clear, reg, count, 0, span); }
+  // An instruction with a name (`s`, `g` or `N` in its form). `d`: LoadNameCell's.
+  void emit_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place);
+  void wide_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place);
+  void clear_from(uint32_t reg, uint32_t count, Span span) {
+    const Hidden hidden(*this);
+    emit(Op::Clear, reg, count, 0, span);
+  }
 
   // --- expressions: answer the register of the value
   uint32_t value(ast::Expr& e, int want = kAnywhere);
@@ -161,6 +168,7 @@ class Compiler : Emitter {
   int own_register(std::string_view name);  // of a plain local, else -1
   void store(ast::Expr& target, uint32_t from);
   void unpack(ast::ExprList targets, uint32_t from, Span span);
+  void unpack_many(ast::ExprList targets, size_t star, uint32_t from, Span span);
   void unpack_values(ast::Expr& target, ast::Expr& values, Span span);
   void remove(ast::Expr& target);
   void annotate(ast::AnnotatedAssignStmt& s);
@@ -172,6 +180,13 @@ class Compiler : Emitter {
 
   // --- statements
   void block(ast::Block statements);
+  // For tracers, a statement that does nothing.
+  void mark_line(Span span) { emit(Op::Nop, 0, 0, 0, span); }
+  // A jump that belongs to no statement.
+  void hidden_jump(Label& label, Span span) {
+    const Hidden hidden(*this);
+    jump(label, span);
+  }
   void body_with_doc(ast::Block body);
   void for_loop(ast::Expr& target, ast::Expr& iterable, Span span, const std::function<void()>& body,
                 ast::Block else_body, bool is_statement);
@@ -181,7 +196,8 @@ class Compiler : Emitter {
   void async_iterate(ast::Expr& iterable, uint32_t state, Span span);
   void async_next(uint32_t state, uint32_t item, Label& end, Span span);
   void if_arm(ast::IfArm& arm, Label& end, bool last, Assigned& joined);
-  void decorate(ast::ExprList decorators, const std::function<void(uint32_t)>& make, std::string_view name, Span span);
+  void decorated(ast::ExprList decorators, std::string_view name, Span span, const std::function<void(uint32_t)>& make);
+  void many_decorators(ast::ExprList decorators, Span span, const std::function<void(uint32_t)>& make);
   void make_function(ast::Parameters parameters, ast::Expr* returns, const Value& code, uint32_t to, Span span,
                      bool annotations);
   void parameter_annotations(ast::Parameters parameters, ast::Expr* returns, uint32_t to, Span span);
@@ -203,6 +219,7 @@ class Compiler : Emitter {
     Span span{};
     // Words that this block protects, so far; an exit's own code is left out.
     bool protects = false;
+    uint8_t blocks = 1;  // as which CPython counts it against its limit of nested blocks
     uint32_t open = 0;
     std::vector<std::pair<uint32_t, uint32_t>> ranges{};
   };
@@ -215,7 +232,7 @@ class Compiler : Emitter {
   void leave_one(const Unwind& u, bool by_return, Span span);
   void call_exit(uint32_t exit, bool is_async, Span span);
   uint32_t enclosing_handler() const;
-  void begin_handler(uint32_t target, Span span);
+  void begin_handler(uint32_t target, Span span, uint8_t blocks = 1);
   void end_handler(uint32_t target, Span span);
   void try_except(ast::TryStmt& s);
   void try_finally(ast::TryStmt& s);
@@ -224,17 +241,21 @@ class Compiler : Emitter {
   void group_clauses(ast::TryStmt& s, uint32_t target, Label& end);
   void group_clause(ast::ExceptHandler& handler, uint32_t rest, uint32_t raised);
   void with_items(ast::WithStmt& s, size_t index);
-  void check_block_depth(Span span);
+  void check_block_depth(Span span, uint32_t blocks = 1);
 
   // --- match
   struct Capture {
     std::string_view name;
-    uint32_t reg;
+    uint32_t place;  // a register, or the number of a far variable
+    bool far;
     Span span;
   };
   void match_case(ast::MatchCase& c, uint32_t subject, Label& end, Assigned& joined);
   void collect_captures(ast::Pattern& p);
-  uint32_t capture_register(std::string_view name);
+  void place_captures();
+  void capture(std::string_view name, uint32_t from, Span span);
+  void bind_capture(const Capture& captured);
+  void clear_captures(const std::vector<Capture>& captured, uint32_t first, Span span);
   void leaves(uint32_t reg);
   void pattern(ast::Pattern& p, uint32_t subject, Label& fail);
   void sequence_pattern(ast::SequencePattern& p, uint32_t subject, Label& fail);
@@ -251,6 +272,7 @@ class Compiler : Emitter {
   void prologue(Span span);
   void set_signature(ast::Parameters parameters);
   Value done(Span span);
+  Value finished();
   void leave_scope_of(Scope* outer) { scope_ = outer; }
   Scope& scope_of(uint32_t mark) { return *unit_.scopes.all[mark]; }
   std::string qualified(std::string_view name);

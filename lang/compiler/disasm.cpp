@@ -66,7 +66,7 @@ class Printer {
       out_ += "r" + std::to_string(i) + " " + std::string(code_->locals[i]->view());
     }
     for (size_t i = 0; i < code_->far_locals.size(); ++i) {
-      out_ += ", r" + std::to_string(kFirstFar + i) + " " + std::string(code_->far_locals[i]->view());
+      out_ += ", r" + std::to_string(code_->near_registers + i) + " " + std::string(code_->far_locals[i]->view());
     }
     for (size_t i = 0; i < code_->free_names.size(); ++i) {
       out_ += (i == 0 ? "; free " : ", ") + std::string(code_->free_names[i]->view());

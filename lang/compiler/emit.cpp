@@ -12,19 +12,26 @@ namespace tessera::lang {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-constexpr uint32_t kMostNames = 0xffff;
 
 }  // namespace
 
 Emitter::Emitter(Interpreter& in, Code* code) : in_(in), code_(code), singletons_{kNone, kNone, kNone, kNone} {}
 
-void Emitter::emit_name(Op op, uint32_t a, uint32_t b, uint32_t c, std::string_view text, const Place& place) {
+bool Emitter::try_emit_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place) {
   const char* const form = form_of(op);
-  if (form[1] == 'x') return put(make_wide(op, a, global_site(op, text)), place);
+  if (form[1] == 'x') {
+    put(make_wide(op, a, global_site(op, text)), place);
+    return true;
+  }
   const uint32_t site = site_for(op, text);
-  if (second_of(op) == 0) return put(make_word(op, a, b, site, c), place);
-  put(make_word(op, a, b, c), place);
+  if (site == kNone) return false;
+  if (second_of(op) == 0) {
+    put(make_word(op, a, b, site, d), place);
+    return true;
+  }
+  put(make_word(op, a, b, d), place);
   put(make_wide(Op::Nop, 0, site), place);
+  return true;
 }
 
 void Emitter::emit_word(Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t word, Span span) {
@@ -61,7 +68,7 @@ void Emitter::bind(Label& label) {
 void Emitter::patch(uint32_t at, int64_t target) {
   const int64_t offset = target - (static_cast<int64_t>(at) + 1);
   if (offset > INT32_MAX || offset < INT32_MIN)
-    throw CompileError{code_->places[at].span, "too much code in one function"};
+    throw Error(ErrorKind::MemoryError, "too much code in one function");
   Word& word = code_->words[at];
   if (op_of(word) == Op::Jump) {
     word = make_wide(Op::Jump, 0, static_cast<uint32_t>(offset));
@@ -123,15 +130,12 @@ Str* Emitter::name_text(std::string_view text) { return intern(in_, text); }
 uint32_t Emitter::name(std::string_view text) {
   Str* str = name_text(text);
   auto [at, fresh] = names_.try_emplace(str, static_cast<uint32_t>(code_->names.size()));
-  if (fresh) {
-    if (code_->names.size() >= kMostNames) throw CompileError{{}, "too many variables in one function"};
-    code_->names.push_back(str);
-  }
+  if (fresh) code_->names.push_back(str);
   return at->second;
 }
 
 // Instructions that remember something have a site of their own; all others of a name share one, and so do those of a very
-// large function, whose numbers would not fit.
+// large function, whose numbers would not fit. kNone: there is no number left that fits.
 
 uint32_t Emitter::site_for(Op op, std::string_view text) {
   constexpr uint32_t kMostOwn = 60'000;
@@ -139,10 +143,11 @@ uint32_t Emitter::site_for(Op op, std::string_view text) {
   const auto fresh = static_cast<uint32_t>(code_->caches.size());
   const bool remembers = op == Op::GetAttr || op == Op::SetAttr || op == Op::LoadMethod || op == Op::Invoke;
   if (!remembers || fresh >= kMostOwn) {
-    auto [at, made] = shared_sites_.try_emplace(name, fresh);
-    if (!made) return at->second;
+    const auto at = shared_sites_.find(name);
+    if (at != shared_sites_.end() && (at->second <= kMostNumber || op == Op::Invoke)) return at->second;
+    if (fresh > kMostNumber && op != Op::Invoke) return kNone;
+    shared_sites_[name] = fresh;
   }
-  if (fresh > UINT16_MAX && op != Op::Invoke) throw CompileError{{}, "too many names in one function"};
   code_->caches.emplace_back().name = name;
   return fresh;
 }

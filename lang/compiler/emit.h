@@ -28,8 +28,9 @@ class Emitter {
   void emit(Op op, uint32_t a, uint32_t b, uint32_t c, Span span) { put(make_word(op, a, b, c), {span}); }
   void emit(Op op, uint32_t a, uint32_t b, uint32_t c, const Place& place) { put(make_word(op, a, b, c), place); }
   void emit_x(Op op, uint32_t a, uint32_t bx, Span span) { put(make_wide(op, a, bx), {span}); }
-  // With the number of a name's site, in the place that the form has for it; with a number in a second word. `u`: LoadNameCell's.
-  void emit_name(Op op, uint32_t a, uint32_t b, uint32_t c, std::string_view name, const Place& place);
+  // With the number of a name's site, in the place that the form has for it; with a number in a second word. `d`: LoadNameCell's.
+  // Returns false, and emits nothing, if there is no number left for the site.
+  [[nodiscard]] bool try_emit_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view name, const Place& place);
   void emit_word(Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t word, Span span);
   // An unconditional jump; an instruction that jumps on a condition, and a test, which jumps when it answers `when`.
   void jump(Label& label, Span span);
@@ -52,12 +53,27 @@ class Emitter {
   void put(Word word, const Place& place) {
     code_->words.push_back(word);
     code_->places.push_back(place);
+    code_->places.back().hidden |= hidden_;
   }
+
+  // Words emitted while it lives are hidden (Place).
+  class Hidden {
+   public:
+    explicit Hidden(Emitter& emitter) : flag_(emitter.hidden_), before_(flag_) { flag_ = true; }
+    ~Hidden() { flag_ = before_; }
+    Hidden(const Hidden&) = delete;
+    Hidden& operator=(const Hidden&) = delete;
+
+   private:
+    bool& flag_;
+    bool before_;
+  };
 
   Interpreter& in_;
   Code* code_;
 
  private:
+  bool hidden_ = false;
   uint32_t site_for(Op op, std::string_view text);
   uint32_t global_site(Op op, std::string_view text);
   void use(Label& label, uint32_t at);

@@ -8,9 +8,8 @@ namespace {
 
 using namespace ast;
 
-// Registers are numbered in 8 bits, and expressions want theirs, too.
-// Functions with more locals than the first have the second number of them in
-// registers: the rest is for temporaries.
+// A function with more locals than the first number has the second number of them in registers, the others are far variables: what
+// is known of locals on a way through the code is a set of bits that each branch copies.
 constexpr uint32_t kMostLocalRegisters = 140;
 constexpr uint32_t kLocalRegistersOfMany = 100;
 
@@ -532,14 +531,13 @@ class Linker {
   void give_place(Scope& scope, Symbol& symbol, uint32_t most) {
     if (scope.locals.size() >= most) return give_far_place(scope, symbol);
     symbol.kind = symbol.captured ? VariableKind::Cell : VariableKind::Register;
-    symbol.index = static_cast<uint16_t>(scope.locals.size());
+    symbol.index = static_cast<uint32_t>(scope.locals.size());
     scope.locals.push_back(symbol.name);
   }
 
   void give_far_place(Scope& code, Symbol& symbol) {
-    if (code.far_locals.size() >= kMostFar) fail(symbol.first_use, "too many variables in one function");
     symbol.kind = symbol.captured ? VariableKind::FarCell : VariableKind::FarRegister;
-    symbol.index = static_cast<uint16_t>(kFirstFar + code.far_locals.size());
+    symbol.index = static_cast<uint32_t>(code.far_locals.size());
     code.far_locals.push_back(symbol.name);
   }
 
@@ -557,7 +555,7 @@ class Linker {
         continue;
       }
       symbol.kind = symbol.captured ? VariableKind::Cell : VariableKind::Register;
-      symbol.index = static_cast<uint16_t>(next++);
+      symbol.index = next++;
     }
     scope.comprehension_registers = next - scope.first_register;
     code.register_count = std::max(code.register_count, next);
@@ -582,32 +580,29 @@ class Linker {
       return;
     }
     symbol.index = closure_index(*scope.code, owner, symbol.name);
-    symbol.kind = symbol.index < kMostRegisters ? VariableKind::Free : VariableKind::FarFree;
-    if (symbol.kind == VariableKind::FarFree && scope.code->kind == ScopeKind::Class) {
-      fail(symbol.first_use, "too many variables of surrounding functions");
-    }
+    symbol.kind = symbol.index <= kMostNumber ? VariableKind::Free : VariableKind::FarFree;
   }
 
   // Makes sure that every function between the use and the owner hands the cell on.
-  uint16_t closure_index(Scope& code, Scope* owner, std::string_view name) {
-    for (size_t i = 0; i < code.captured_names.size(); ++i) {
-      if (code.captured_names[i].data() == name.data() && code.capture_owners[i] == owner)
-        return static_cast<uint16_t>(i);
-    }
+  uint32_t closure_index(Scope& code, Scope* owner, std::string_view name) {
+    const std::pair<const char*, const Scope*> key{name.data(), owner};
+    if (auto found = code.capture_places.find(key); found != code.capture_places.end()) return found->second;
     Scope& maker = *code.parent->code;
     Capture capture{};
     if (&maker == owner->code) {
-      capture.from_register = true;
-      capture.index = owner->kind == ScopeKind::Class ? uint16_t{1} : owner->find(name)->index;
+      const Symbol* const symbol = owner->kind == ScopeKind::Class ? nullptr : owner->find(name);
+      const bool far = symbol != nullptr && symbol->kind == VariableKind::FarCell;
+      capture.from = far ? Capture::From::Far : Capture::From::Register;
+      capture.index = symbol == nullptr ? 1 : symbol->index;
     } else {
-      capture.from_register = false;
+      capture.from = Capture::From::Closure;
       capture.index = closure_index(maker, owner, name);
     }
-    if (code.captures.size() >= kMostFar) fail({}, "too many variables of surrounding functions");
+    const auto place = static_cast<uint32_t>(code.captures.size());
     code.captures.push_back(capture);
     code.captured_names.push_back(name);
-    code.capture_owners.push_back(owner);
-    return static_cast<uint16_t>(code.captures.size() - 1);
+    code.capture_places.emplace(key, place);
+    return place;
   }
 
   Scopes& scopes_;

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lang/compiler/chunk.h"
@@ -33,15 +35,15 @@ enum class VariableKind : uint8_t {
   Global,
   ClassName,  // in the mapping R[0]: of a class body, or of the outermost code of eval and exec
   // Note [Far variables] in opcodes.def:
-  FarRegister,  // R[index]
-  FarCell,      // the cell in R[index]
+  FarRegister,  // far variable `index`
+  FarCell,      // the cell in it
   FarFree,      // closure[index]
 };
 
 struct Symbol {
   std::string_view name;
   VariableKind kind = VariableKind::Unresolved;
-  uint16_t index = 0;
+  uint32_t index = 0;
   bool bound : 1 = false;
   bool used : 1 = false;
   bool parameter : 1 = false;
@@ -66,13 +68,13 @@ struct Scope {
   std::unordered_map<const char*, uint32_t> by_name;
   std::vector<Capture> captures;  // of a scope with code
   std::vector<std::string_view> captured_names;
-  std::vector<const Scope*> capture_owners;  // a comprehension's x and its function's x are two
+  // The places in them, by name and owner: a comprehension's x and its function's x are two.
+  std::map<std::pair<const char*, const Scope*>, uint32_t> capture_places;
   std::vector<std::string_view> locals;      // names of registers, in order; of a scope with code
   uint32_t register_count = 0;               // locals and comprehension variables; of a scope with code
   uint32_t first_register = 0;               // comprehensions: where their variables begin
   uint32_t comprehension_registers = 0;      // and how many they are
-  std::vector<std::string_view> far_locals;  // names of the far variables, from kFirstFar on; of a scope
-                                             // with code
+  std::vector<std::string_view> far_locals;  // names of the far variables; of a scope with code
   uint32_t near_parameters = 0;              // how many parameters are no far variables
   bool is_generator_expression = false;      // Function: a generator expression
   bool needs_class_cell = false;             // Class: a function inside says super() or __class__

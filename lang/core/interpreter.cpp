@@ -137,6 +137,7 @@ Interpreter::~Interpreter() {
   threads_->forget_locals();
   collector_->clear_all();
   vm_->drop_memory_error();
+  vm_->forget_tracers();
   state_->builtins = Value();
   not_implemented = Value();
   ellipsis = Value();
@@ -184,6 +185,8 @@ Value Interpreter::run(const Source& source, std::string_view name) {
     }
     Dict* const globals = static_cast<Module*>(module.as_object())->dict;
     dict_set_str(*this, globals, names->file, make_str_lossy(*this, source.name()));
+    if (Module* const builtins = modules_->find("builtins"); builtins != nullptr && name == "__main__")
+      dict_set_str(*this, globals, names->builtins_, Value(builtins));
     if (!source.name().starts_with("stdlib/")) watch_names(globals);
     // A session's blocks have its variables no longer from their own lines.
     if (vm_->keeps_variables()) vm_->provenance().note_writes(globals);

@@ -68,7 +68,7 @@ Value make_generator(Interpreter& in, Function* function, Value* arguments) {
   ++generator->qualname->refcount;
   auto* const registers = reinterpret_cast<Value*>(reinterpret_cast<char*>(generator) + generator->type->instance_size);
   for (uint32_t i = 0; i < code->registers; ++i) {
-    const bool given = i < code->near_parameters || i >= kFirstFar;
+    const bool given = i < code->near_parameters || i >= code->near_registers;
     new (registers + i) Value(given ? std::move(arguments[i]) : Value());
   }
   Frame& frame = generator->frame;
@@ -132,7 +132,7 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
   frame->end = top_ != nullptr ? top_->end : stack_;
   if (frame->kind == FrameKind::Watched) watched(*frame)->frame_kind = kind;
   else frame->kind = kind;
-  frame->result = static_cast<uint8_t>(result);
+  frame->result = static_cast<uint16_t>(result);
   ++depth_;
   top_ = frame;
   return frame;
@@ -142,10 +142,11 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
 Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out) {
   const auto kind_of = [this](Frame* f) { return f->kind == FrameKind::Watched ? watched(*f)->frame_kind : f->kind; };
   for (;;) {
+    if (frame->kind == FrameKind::Watched && is_traced()) trace_return(*frame, item);
     Generator* const generator = frame->generator;
     generator->state = Generator::State::Suspended;
     generator->flags &= static_cast<uint8_t>(~kFinalized);
-    generator->send_register = static_cast<uint8_t>(send_register);
+    generator->send_register = static_cast<uint16_t>(send_register);
     generator->delegating = op_of(*frame->pc) == Op::YieldFrom && a_of(*frame->pc) + 1 == send_register;
     top_ = frame->caller;
     --depth_;

@@ -12,7 +12,7 @@ class Interpreter;
 struct Generator : GcObject {
   enum class State : uint8_t { Created, Suspended, Running, Finished };
   State state = State::Created;
-  uint8_t send_register = 0;  // gets what send() brings
+  uint16_t send_register = 0;  // gets what send() brings
   bool delegating = false;    // suspended at a YieldFrom
   uint32_t registers = 0;     // how many, behind the object
   Frame frame;                // its registers are null when it has finished

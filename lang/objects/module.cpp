@@ -286,6 +286,7 @@ Module* Modules::load_source(std::string_view name, const Text& source) {
 
 void Modules::run_body(Module* module, const Text& source) {
   const Value code = compile_source(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
+  dict_set_str(in_, module->dict, in_.names->builtins_, Value(in_.vm().builtins()));
   const Value body = make_function(in_, static_cast<Code*>(code.as_object()), module->dict);
   if (!source.path.starts_with("stdlib/")) watch_names(module->dict);
   module->aux = 1;

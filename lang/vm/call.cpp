@@ -49,6 +49,9 @@ uint32_t default_count(const Function* function) {
   return function->defaults.is_undefined() ? 0 : as_tuple(function->defaults)->size;
 }
 
+// Arguments of a host's call that are laid out at once where they are wanted; more go through a vector.
+constexpr uint32_t kMostDirect = 250;
+
 bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
 
 // The parameters were bound side by side; Note [Far variables]. From the last
@@ -56,8 +59,9 @@ bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == 
 void place_far(const Code* code, Value* window) {
   const size_t near = code->near_parameters, far = code->far_locals.size();
   const size_t parameters = code->parameters.size() - near;
-  for (size_t i = far; i-- > parameters;) window[kFirstFar + i] = Value();
-  for (size_t i = parameters; i-- > 0;) window[kFirstFar + i] = std::move(window[near + i]);
+  Value* const far_variables = window + code->near_registers;
+  for (size_t i = far; i-- > parameters;) far_variables[i] = Value();
+  for (size_t i = parameters; i-- > 0;) far_variables[i] = std::move(window[near + i]);
 }
 
 // The __call__ of an instance of a script's class.
@@ -374,7 +378,7 @@ Value VirtualMachine::call_function(Function* function, const Value& self, const
   const uint32_t count = args.count + first;
   Value answer;
   Frame* frame = nullptr;
-  if (count <= kMostRegisters && window + kMostRegisters + 1 < stack_end_) {
+  if (count <= kMostDirect && window + kMostDirect + 1 < stack_end_) {
     if (first != 0) window[0] = self;
     for (uint32_t i = 0; i < args.count; ++i) window[first + i] = args[i];
     frame = begin_function(function, window, window, count, args.keyword_names, FrameKind::Entry, 0, answer);
@@ -394,8 +398,15 @@ Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
 }
 
 Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
-  if (frame->kind == FrameKind::Watched) end_watch(*frame);  // before the answer leaves its register, which may be a local's
-  Value answer = std::move(returned);
+  if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
+  if (is_traced()) trace_return(*frame, returned);
+  end_watch(*frame);  // before the answer leaves its register, which may be a local's
+  Frame* const next = leave_frame(frame, std::move(returned), out);
+  if (next != nullptr && is_traced() != loop_traces_) throw OtherLoop{};
+  return next;
+}
+
+Frame* VirtualMachine::leave_frame(Frame* frame, Value answer, Value& out) {
   if (Generator* const generator = frame->generator) {
     const bool in_loop = frame->kind == FrameKind::ForNext;
     const bool delegate = frame->kind == FrameKind::Delegate;

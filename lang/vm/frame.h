@@ -40,8 +40,8 @@ struct Frame {
   Frame* caller = nullptr;
   Generator* generator = nullptr;  // whose frame it is, or null
   Value constructed;
-  uint8_t result = 0;
-  uint8_t handled = kNoRegister;  // register of the exception that is being handled, or kNoRegister
+  uint16_t result = 0;
+  uint16_t handled = kNoRegister;  // register of the exception that is being handled, or kNoRegister
   FrameKind kind = FrameKind::Call;
   bool paused = false;  // a task waits in it for its next piece
 };

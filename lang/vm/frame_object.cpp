@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "lang/objects/exception.h"
 #include "lang/core/interpreter.h"
@@ -38,7 +39,7 @@ void fill_locals(Interpreter& in, Dict* dict, const Frame& frame) {
   const Code& code = *frame.code;
   if (frame.registers == nullptr) return;
   for (size_t i = 0; i < code.locals.size(); ++i) put(in, dict, code.locals[i], frame.registers[i]);
-  for (size_t i = 0; i < code.far_locals.size(); ++i) put(in, dict, code.far_locals[i], frame.registers[kFirstFar + i]);
+  for (size_t i = 0; i < code.far_locals.size(); ++i) put(in, dict, code.far_locals[i], frame.registers[code.near_registers + i]);
   for (size_t i = 0; i < code.free_names.size(); ++i) {
     const Cell* cell = frame.function->closure[i];
     if (cell != nullptr) put(in, dict, code.free_names[i], cell->value);
@@ -52,7 +53,7 @@ Value kept_values(Interpreter& in, const Frame& frame) {
   Tuple* const made = new_tuple(in, near + far + free);
   Value result = Value::adopt(made);
   for (size_t i = 0; i < near; ++i) made->items[i] = frame.registers[i];
-  for (size_t i = 0; i < far; ++i) made->items[near + i] = frame.registers[kFirstFar + i];
+  for (size_t i = 0; i < far; ++i) made->items[near + i] = frame.registers[code.near_registers + i];
   for (size_t i = 0; i < free; ++i) made->items[near + far + i] = Value(frame.function->closure[i]);
   return result;
 }
@@ -83,7 +84,7 @@ void destroy_frame(Interpreter& in, Object* object) {
 
 void traverse_frame(Object* object, Visitor& visitor) {
   const auto* frame = static_cast<FrameObject*>(object);
-  for (const Value* held : {&frame->globals, &frame->builtins, &frame->locals, &frame->kept, &frame->back, &frame->trace})
+  for (const Value* held : {&frame->globals, &frame->builtins, &frame->locals, &frame->kept, &frame->back, &frame->trace, &frame->native})
     visitor(*held);
 }
 
@@ -93,6 +94,7 @@ void clear_frame(Interpreter&, Object* object) {
   frame->kept = Value();
   frame->back = Value::none();
   frame->trace = Value::none();
+  frame->native = Value();
 }
 
 uint32_t word_of(const FrameObject* frame) {
@@ -101,7 +103,11 @@ uint32_t word_of(const FrameObject* frame) {
   return static_cast<uint32_t>(word == 0 ? 0 : word - 1);
 }
 
+// While a frame is traced, words without a line of their own belong to the last one that had one.
 uint32_t line_of(const FrameObject* frame) {
+  if (frame->traced_line != 0 && !frame->code->places.empty() &&
+      frame->code->places[std::min<size_t>(word_of(frame), frame->code->places.size() - 1)].hidden)
+    return frame->traced_line;
   if (frame->frame != nullptr) return frame_line(*frame->frame);
   const Code& code = *frame->code;
   if (code.places.empty()) return code.source->line_number(code.span.begin);
@@ -215,6 +221,42 @@ Value frame_locals(Interpreter& in, const Frame& frame) {
   return locals;
 }
 
+namespace {
+
+bool keeps_locals(const FrameObject* object) {
+  return object->frame != nullptr && is_dict(object->locals) && !has_mapping(*object->code) &&
+         (object->code->code_flags & kModuleBody) == 0 && object->frame->registers != nullptr;
+}
+
+void take(const Dict* dict, Str* name, Value& place) {
+  if (name == nullptr || name->size == 0 || name->view().starts_with('.')) return;
+  const Value* const found = dict_get_str(dict, name);
+  if (found == nullptr) return;
+  Value& target =
+      place.is_object() && place.as_object()->kind == ObjectKind::Cell ? static_cast<Cell*>(place.as_object())->value : place;
+  if (target.is(*found)) return;
+  const Value old = std::exchange(target, *found);
+}
+
+}  // namespace
+
+void refresh_locals(Interpreter& in, FrameObject* object) {
+  if (keeps_locals(object)) fill_locals(in, as_dict(object->locals), *object->frame);
+}
+
+void store_locals(Interpreter&, FrameObject* object) {
+  if (!keeps_locals(object)) return;
+  const Code& code = *object->code;
+  const Value keep = object->locals;
+  const Dict* const dict = as_dict(keep);
+  const Frame& frame = *object->frame;
+  for (size_t i = 0; i < code.locals.size(); ++i) take(dict, code.locals[i], frame.registers[i]);
+  for (size_t i = 0; i < code.far_locals.size(); ++i) take(dict, code.far_locals[i], frame.registers[code.near_registers + i]);
+  for (size_t i = 0; i < code.free_names.size(); ++i) {
+    if (Cell* const cell = frame.function->closure[i]; cell != nullptr) take(dict, code.free_names[i], cell->value);
+  }
+}
+
 Value copy_of_locals(Interpreter& in, const Frame& frame) {
   const Code& code = *frame.code;
   if (has_mapping(code)) return frame.registers[0];
@@ -289,6 +331,7 @@ void fill_frame(Interpreter& in, Type* type) {
       type, "f_trace", [](Interpreter&, const Args& a) { return self_of(a)->trace; },
       [](Interpreter&, const Args& a) {
         self_of(a)->trace = a[1];
+        self_of(a)->traced_line = line_of(self_of(a));  // the next line is told of, this one is not
         return Value::none();
       },
       "",

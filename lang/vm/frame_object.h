@@ -27,6 +27,12 @@ struct FrameObject : GcObject {
   bool traces_lines = true;    // f_trace_lines
   bool traces_opcodes = false;
   bool is_generator = false;
+  // For a tracer: its frame has told of a call and not of a return since; the line that it told of last (0: none since the call) and
+  // the word that ran last; the native function that the running word calls, of which a profiler has been told.
+  bool entered = false;
+  uint32_t traced_line = 0;
+  uint32_t traced_word = 0;
+  Value native;
   uint32_t word = 0;           // of the instruction that an ended frame stopped at
 };
 
@@ -34,6 +40,10 @@ struct FrameObject : GcObject {
 Value frame_object(Interpreter& in, const Frame& frame);
 // What locals() answers: the mapping of a module or class body, else the one dict of this frame, brought up to date.
 Value frame_locals(Interpreter& in, const Frame& frame);
+// Around a call of a tracer: the dict that f_locals has answered is brought up to date, and afterwards the variables are what it says,
+// but for those that it has no longer.
+void refresh_locals(Interpreter& in, FrameObject* object);
+void store_locals(Interpreter& in, FrameObject* object);
 // The same as a new dict, which leaves no trace at the frame. For who only looks.
 Value copy_of_locals(Interpreter& in, const Frame& frame);
 uint32_t frame_line(const Frame& frame);

@@ -205,6 +205,41 @@ Value match_slice(Interpreter& in, const Value& subject, int64_t first, int64_t 
   return items;
 }
 
+// The items for as many targets as an instruction has no room for, and the list of a starred one among them.
+Value unpack_many(Interpreter& in, Value& source, uint32_t count, const Value& after) {
+  std::vector<Value> items(count);
+  if (after.is_none()) {
+    unpack_step(in, items.data(), source, true, count);
+  } else {
+    const auto last = static_cast<uint32_t>(after.as_int());
+    unpack_star_step(in, items.data(), source, true, count - 1 - last, last);
+  }
+  return make_list(in, items.data(), count);
+}
+
+// --- Note [Wide operands] in opcodes.def
+
+const Value& value_of_cell(const Value& cell) { return static_cast<const Cell*>(cell.as_object())->value; }
+
+Value wide_load_name(Interpreter& in, Frame* frame, const Value* o) {
+  Value found;
+  load_name_step(in, frame, found, o[0], as_str(o[2]), o[1].is_none() ? nullptr : static_cast<const Cell*>(o[1].as_object()));
+  return found;
+}
+
+// `free`: of the closure, and not the function's own.
+Value wide_load_cell(Interpreter& in, const Value* o, bool free) {
+  const Value& value = value_of_cell(o[0]);
+  if (value.is_undefined() && free) throw_unbound_free(in, as_str(o[1]));
+  if (value.is_undefined()) throw_unbound_local(in, as_str(o[1]));
+  return value;
+}
+
+void wide_delete_cell(Interpreter& in, const Value* o, bool free) {
+  wide_load_cell(in, o, free);
+  const Value gone = std::move(static_cast<Cell*>(o[0].as_object())->value);
+}
+
 Value super_zero(Interpreter& in, const Value& cls, const Value& self) {
   if (cls.is_undefined() || !cls.is_object() || cls.as_object()->kind != ObjectKind::Type) {
     throw Error(ErrorKind::RuntimeError, "super(): __class__ cell not found");
@@ -236,6 +271,17 @@ Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {
     case IntrinsicId::AsyncNext: return async_next(in, o[0]);
     case IntrinsicId::IsStopAsyncIteration:
       return Value::boolean(is_error(in, o[0], ErrorKind::StopAsyncIteration));
+    case IntrinsicId::WideGetAttr: return get_attr(in, o[0], as_str(o[1]));
+    case IntrinsicId::WideSetAttr: set_attr(in, o[0], as_str(o[2]), o[1]); return Value::none();
+    case IntrinsicId::WideDelAttr: del_attr(in, o[0], as_str(o[1])); return Value::none();
+    case IntrinsicId::WideLoadName: return wide_load_name(in, frame, o);
+    case IntrinsicId::WideStoreName: store_name_step(in, o[0], as_str(o[2]), o[1]); return Value::none();
+    case IntrinsicId::WideDeleteName: delete_name_step(in, o[0], as_str(o[1])); return Value::none();
+    case IntrinsicId::WideLoadCell: return wide_load_cell(in, o, false);
+    case IntrinsicId::WideLoadFree: return wide_load_cell(in, o, true);
+    case IntrinsicId::WideDeleteCell: wide_delete_cell(in, o, false); return Value::none();
+    case IntrinsicId::WideDeleteFree: wide_delete_cell(in, o, true); return Value::none();
+    case IntrinsicId::UnpackMany: return unpack_many(in, o[0], static_cast<uint32_t>(o[1].as_int()), o[2]);
     case IntrinsicId::MatchGroup: return match_exception_group(in, o[0], o[1]);
     case IntrinsicId::RaiseGroup: return group_to_raise(in, o[0], o[1]);
     default: return Value::none();

@@ -285,7 +285,7 @@ Value value_of_variable(Interpreter& in, const Frame& frame, std::string_view te
     for (size_t i = 0; i < code.locals.size(); ++i)
       if (code.locals[i] == name) return opened(frame.registers[i]);
     for (size_t i = 0; i < code.far_locals.size(); ++i)
-      if (code.far_locals[i] == name) return opened(frame.registers[kFirstFar + i]);
+      if (code.far_locals[i] == name) return opened(frame.registers[code.near_registers + i]);
     for (size_t i = 0; i < code.free_names.size(); ++i)
       if (code.free_names[i] == name) return frame.function->closure[i]->value;
   }

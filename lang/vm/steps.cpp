@@ -444,6 +444,16 @@ bool enter_next_step(Interpreter& in, Value* state, uint32_t result) {
 
 // --- functions and calls
 
+namespace {
+
+Cell* cell_of(const Frame& frame, const Capture& capture) {
+  if (capture.from == Capture::From::Closure) return frame.function->closure[capture.index];
+  const uint32_t first = capture.from == Capture::From::Far ? frame.code->near_registers : 0;
+  return static_cast<Cell*>(frame.registers[first + capture.index].as_object());
+}
+
+}  // namespace
+
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which) {
   Value made = make_function(in, code, frame->function->globals, frame->function->builtins);
   Function* const function = as_function(made);
@@ -453,8 +463,7 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
   if (which & 4) function->annotations = std::move(operands[next++]);
   for (size_t i = 0; i < code->captures.size(); ++i) {
     const Capture& capture = code->captures[i];
-    Cell* const cell = capture.from_register ? static_cast<Cell*>(frame->registers[capture.index].as_object())
-                                             : frame->function->closure[capture.index];
+    Cell* const cell = cell_of(*frame, capture);
     ++cell->refcount;
     function->closure[i] = cell;
   }

@@ -25,6 +25,9 @@ struct ThreadState {
   Value* stack_end_ = nullptr;
   Frame* frames_ = nullptr;
   Frame* frames_end_ = nullptr;
+  Value trace_, profile_;      // of sys.settrace and sys.setprofile; Undefined: none
+  bool in_tracer_ = false;     // one of them runs, and is not traced itself
+  bool loop_traces_ = false;   // the innermost run() is in execute_traced
   const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
 
   // Address space for registers and frames, not memory: pages come when they are touched. Throws std::bad_alloc.

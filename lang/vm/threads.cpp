@@ -370,6 +370,7 @@ void Threads::finish(Thread& thread) {
       // As above.
     }
   }
+  in_.vm().forget_tracers();
   save(thread);
   thread.state_.release_stack();
   if (thread.extension_ != nullptr) extension_.drop(thread.extension_);

@@ -253,7 +253,11 @@ void VirtualMachine::safe_point(const Word* again) {
   if (wanted & kCollectionDue) in_.collector().collect_if_due();
   if ((wanted & (kSwitchDue | kForMain)) != 0 && !in_.threads().alone()) [[unlikely]]
     in_.threads().safe_point(wanted);
-  if (wanted & kSampleDue) in_.interrupt.fetch_and(~kSampleDue);
+  if (wanted & (kSampleDue | kTraceDue)) in_.interrupt.fetch_and(~(kSampleDue | kTraceDue));
+  if (is_traced() != loop_traces_ && again != nullptr) [[unlikely]] {
+    top_->pc = again;
+    throw OtherLoop{};
+  }
   if (!in_.threads().current().is_main()) return;
   wanted = in_.interrupt.load(std::memory_order_relaxed);  // others may have run
   if ((wanted & kPauseDue) && nested_ == pausable_at_ && again != nullptr && !std::exchange(resumed_, false)) {
@@ -331,13 +335,22 @@ Value VirtualMachine::run(Frame* entry) {
     ~Nested() { --count; }
   };
   const Nested nested(nested_);
+  struct Loop {  // which one the run() around this one is in
+    bool& traces;
+    bool before;
+    ~Loop() { traces = before; }
+  };
+  const Loop loop{loop_traces_, loop_traces_};
   Value out;
   for (;;) {
     Value exception;
     bool raised = false;
+    loop_traces_ = is_traced();
     try {
-      if (execute(entry, out)) return out;
+      if (loop_traces_ ? execute_traced(entry, out) : execute(entry, out)) return out;
       exception = std::move(pending_);
+    } catch (const OtherLoop&) {
+      continue;
     } catch (const Paused&) {
       throw;
     } catch (const Thrown& thrown) {
@@ -393,6 +406,8 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
   for (;;) {
     Frame* const frame = top_;
     if (new_line) add_traceback(in_, as_exception(exception), *frame);
+    if (new_line && is_traced() && exception.as_object()->aux != kUncatchable)
+      exception = trace_exception(*frame, std::move(exception));
     new_line = true;
     const uint32_t word = static_cast<uint32_t>(frame->pc - frame->code->words.data()) - 1;
     const Protected* const row = exception.as_object()->aux == kUncatchable ? nullptr : find_handler(frame->code, word);
@@ -400,11 +415,14 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       Value* const registers = frame->registers;
       for (uint32_t r = row->target; r < frame->code->near_registers; ++r) registers[r] = Value();
       registers[row->target] = std::move(exception);
-      frame->handled = static_cast<uint8_t>(row->target);
+      frame->handled = row->target;
       frame->pc = frame->code->words.data() + row->handler;
       return true;
     }
-    if (frame->kind == FrameKind::Watched) end_watch(*frame);
+    if (frame->kind == FrameKind::Watched) {
+      if (is_traced() && exception.as_object()->aux != kUncatchable) exception = trace_leaving(*frame, std::move(exception));
+      end_watch(*frame);
+    }
     keep_frame_variables(in_, exception, *frame);
     if (Generator* const generator = frame->generator) {
       top_ = frame->caller;

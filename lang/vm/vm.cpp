@@ -16,6 +16,8 @@
 //  7. What a native throws is caught close to it (call_native_step) and waits in pending_ for TS_RAISE: nothing is thrown through
 //     the loop but what is rare.
 //  8. A second word is stepped over after the operands have been read: they are those of the word before `pc`.
+//
+// traced_loop.cpp compiles this file a second time, as execute_traced: Note [Tracing] in tracing.cpp.
 #include "lang/vm/vm.h"
 
 #include <cmath>
@@ -40,7 +42,11 @@ namespace tessera::lang {
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
 
+#if defined(TS_TRACED)
+bool VirtualMachine::execute_traced(Frame* entry, Value& out) {
+#else
 bool VirtualMachine::execute(Frame* entry, Value& out) {
+#endif
 #if TS_THREADED
   static const void* const kLabels[] = {
 #define TS_OP(name, form) &&label_##name,
@@ -60,6 +66,12 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
   TS_NEXT;
 #else
   for (;;) {
+#if defined(TS_TRACED)
+    ++pc;
+    TS_SAVE();
+    trace_word(frame);
+    pc = frame->pc - 1;
+#endif
     switch (op_of(*pc++)) {
       case Op::Count: break;
 #endif

@@ -24,6 +24,8 @@ struct FrameObject;
 
 // A bit beside those of signals.h, which nobody sets but a profiler: the running frame's place is saved at the next safe point.
 inline constexpr uint32_t kSampleDue = 256;
+// And another one: the program has begun or ended to trace itself.
+inline constexpr uint32_t kTraceDue = 2048;
 
 class VirtualMachine : private ThreadState {
  public:
@@ -85,6 +87,14 @@ class VirtualMachine : private ThreadState {
   // Ends what stands on the stack down to `entry` (null: all of it) though it has not run to its end.
   void drop_frames(Frame* entry) noexcept;
   uint32_t depth_limit() const { return depth_limit_; }
+  // Tracing (tracing.cpp) of the running thread. Undefined: none.
+  void set_trace(Value function);
+  void set_profile(Value function);
+  const Value& trace_function() const { return trace_; }
+  const Value& profile_function() const { return profile_; }
+  void forget_tracers() noexcept;
+  // Calls with what is called traced, though a tracer calls it.
+  Value call_traced(const Value& function, const Args& args);
   // What messages about failures ask: provenance.h.
   Provenance& provenance();
   // From now on a traceback's entry keeps the variables of its frame, as long as the exception lives.
@@ -101,6 +111,20 @@ class VirtualMachine : private ThreadState {
 
   // The loop (vm.cpp). False: `pending_` is an exception that no frame up to `entry` handles; they are gone.
   bool execute(Frame* entry, Value& out);
+  // The same loop with a look at each word, while somebody traces (Note [Tracing] in tracing.cpp).
+  bool execute_traced(Frame* entry, Value& out);
+  struct OtherLoop {};  // thrown between two words: run() goes on in the other loop
+  bool is_traced() const { return (!trace_.is_undefined() || !profile_.is_undefined()) && !in_tracer_; }
+  void start_tracing();
+  void trace_word(Frame* frame);
+  void trace_line(FrameObject* object, const Frame& frame, uint32_t word);
+  void trace_call(FrameObject* object);
+  void trace_return(Frame& frame, const Value& answer);
+  Value trace_exception(Frame& frame, Value exception);
+  Value trace_leaving(Frame& frame, Value exception);
+  void profile_native(FrameObject* object, const char* event);
+  void call_tracer(FrameObject* object, const char* event, const Value& argument);
+  void call_profiler(FrameObject* object, const char* event, const Value& argument);
   Value run(Frame* entry);
   // For a Task: the frame of a call without arguments (null: `out` is the answer).
   Frame* begin_entry(Function* function, Value& out);
@@ -127,6 +151,7 @@ class VirtualMachine : private ThreadState {
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
   Frame* return_special(Frame* frame, Value& answer, Value& out);
   Frame* return_none(Frame* frame, Value& out);
+  Frame* leave_frame(Frame* frame, Value answer, Value& out);
   Frame* return_to_instruction(Frame* frame, Value& answer);
   Frame* resume_generator(Generator* generator, FrameKind kind, uint32_t result);
   Frame* suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out);
@@ -197,7 +222,7 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
   frame->function = function;
   frame->caller = top_;
   frame->generator = nullptr;
-  frame->result = static_cast<uint8_t>(result);
+  frame->result = static_cast<uint16_t>(result);
   frame->handled = kNoRegister;
   frame->kind = kind;
   top_ = frame;

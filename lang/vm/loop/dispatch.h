@@ -4,7 +4,11 @@
 // constants), `frame`, `temporaries` (the distance of the first register that is one), `this`.
 #pragma once
 
-#if defined(__GNUC__) && !defined(TESSERA_SWITCH_DISPATCH)
+#if defined(TS_TRACED)
+#define TS_THREADED 0
+#define TS_CASE(name) case Op::name:
+#define TS_NEXT break
+#elif defined(__GNUC__) && !defined(TESSERA_SWITCH_DISPATCH)
 #define TS_THREADED 1  // each case jumps to the next one itself
 #define TS_CASE(name) label_##name:
 #define TS_NEXT goto* kLabels[pc++->op]

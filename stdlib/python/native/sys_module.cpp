@@ -144,6 +144,41 @@ std::string prefix_folder(Interpreter& in) {
   return environment != nullptr && *environment != '\0' ? environment : "/usr";
 }
 
+// Of a module that is a part of the program, native or embedded, whether it is a package; None of others.
+Value inside(Interpreter& in, const Args& args) {
+  const std::string_view name = text_argument(in, args[0], "name");
+  std::string path;
+  bool is_package = false;
+  if (in.host().embedded_module && in.host().embedded_module(name, path, is_package)) return Value::boolean(is_package);
+  for (const std::string_view native : in.modules().native_names())
+    if (native == name) return Value::boolean(false);
+  return Value::none();
+}
+
+Value none_as_undefined(const Value& function) { return function.is_none() ? Value() : function; }
+Value undefined_as_none(const Value& function) { return function.is_undefined() ? Value::none() : function; }
+
+Value set_trace(Interpreter& in, const Args& args) {
+  in.vm().set_trace(none_as_undefined(args[0]));
+  return Value::none();
+}
+
+Value set_profile(Interpreter& in, const Args& args) {
+  in.vm().set_profile(none_as_undefined(args[0]));
+  return Value::none();
+}
+
+Value get_trace(Interpreter& in, const Args&) { return undefined_as_none(in.vm().trace_function()); }
+Value get_profile(Interpreter& in, const Args&) { return undefined_as_none(in.vm().profile_function()); }
+
+Value call_tracing(Interpreter& in, const Args& args) {
+  if (!is_tuple(args[1])) {
+    throw_error(ErrorKind::TypeError, "call_tracing() argument 2 must be tuple, not %s", std::string(type_name(in, args[1])).c_str());
+  }
+  const Tuple* const given = as_tuple(args[1]);
+  return in.vm().call_traced(args[0], Args{given->items, given->size});
+}
+
 }  // namespace
 
 void fill_sys(Interpreter& in, Module& module) {
@@ -160,6 +195,12 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
   in.def(module, "get_int_max_str_digits()", "Digits that an int may have as text.", get_int_max_str_digits);
   in.def(module, "set_int_max_str_digits(maxdigits)", "Set how many digits an int may have as text.", set_int_max_str_digits);
+  in.def(module, "set_trace(function, /)", "Set what is called at calls, lines and returns.", set_trace);
+  in.def(module, "set_profile(function, /)", "Set what is called at calls and returns.", set_profile);
+  in.def(module, "gettrace()", "The function that settrace() has set, or None.", get_trace);
+  in.def(module, "getprofile()", "The function that setprofile() has set, or None.", get_profile);
+  in.def(module, "inside(name, /)", "Whether a module of the program is a package; None if it is not the program's.", inside);
+  in.def(module, "call_tracing(func, args, /)", "Call func(*args) with what it calls traced, though a tracer calls it.", call_tracing);
   in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
   set_member(in, module, "flags", flags_tuple(in));
   set_member(in, module, "warnoptions", list_of(in, in.host().flags.warn_options));

@@ -51,8 +51,8 @@ TEST_CASE("a variable that an inner function uses is a cell there and free here"
   CHECK(r.in(3, "x").kind == VariableKind::Free);
   const Scope& g = *r.scopes.all[2];
   REQUIRE(g.captures.size() == 1);  // g hands it on
-  CHECK(g.captures[0].from_register);
-  CHECK_FALSE(r.scopes.all[3]->captures[0].from_register);
+  CHECK(g.captures[0].from == Capture::From::Register);
+  CHECK(r.scopes.all[3]->captures[0].from == Capture::From::Closure);
 }
 
 TEST_CASE("names of a class body are not seen by its functions") {

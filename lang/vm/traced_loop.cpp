@@ -1,0 +1,3 @@
+// The loop with a look at each word: Note [Tracing] in tracing.cpp.
+#define TS_TRACED 1
+#include "lang/vm/vm.cpp"  // NOLINT

@@ -1,0 +1,216 @@
+// sys.settrace and sys.setprofile.
+//
+// Note [Tracing]: a program that nobody traces pays nothing for it. While a thread has a tracer or a profiler, its runs are in
+// execute_traced, the same loop compiled with a call of trace_word before each word, and every frame has its object (Note [Live
+// frames]), so that frames end in the cold path of Return. The two loops change places between two words, by the exception OtherLoop,
+// which run() catches: at safe points, and where a frame with an object returns. set_trace gives all frames that run an object, so the
+// function that called sys.settrace is traced from its return on.
+//
+// Each word has a place in the text; a word begins a line, and is told of, if the line is another one than that of the last word,
+// or if it was reached by a jump backwards. Words that the compiler made for no statement of the text (Place::hidden) belong to none.
+#include "lang/core/interpreter.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/generator.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/types/types.h"
+#include "lang/vm/frame_object.h"
+#include "lang/vm/vm.h"
+
+namespace tessera::lang {
+
+namespace {
+
+// While a tracer runs.
+class InTracer {
+ public:
+  explicit InTracer(bool& flag, bool value = true) : flag_(flag), before_(flag) { flag = value; }
+  ~InTracer() { flag_ = before_; }
+  InTracer(const InTracer&) = delete;
+  InTracer& operator=(const InTracer&) = delete;
+
+ private:
+  bool& flag_;
+  bool before_;
+};
+
+bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
+
+// The native function that a word is about to call, bound where it is a method; or Undefined.
+Value native_callee(Interpreter& in, const Frame& frame, const Word* pc) {
+  const Word w = *pc;
+  switch (op_of(w)) {
+    case Op::Call:
+    case Op::CallKeywords:
+    case Op::CallSpread: {
+      const Value& callee = frame.registers[a_of(w)];
+      return is_native(callee) ? callee : Value();
+    }
+    case Op::CallMethod:
+    case Op::CallMethodKeywords: {
+      const Value* const place = frame.registers + a_of(w);
+      if (place->is_undefined()) return is_native(place[1]) ? place[1] : Value();
+      return is_native(*place) ? make_bound_method(in, *place, place[1]) : Value();
+    }
+    case Op::Invoke: {
+      const Value& object = frame.registers[a_of(w)];
+      const Value found = type_lookup(type_of(in, object), frame.code->caches[bx_of(pc[1])].name);
+      if (is_native(found)) return make_bound_method(in, found, object);
+      return Value();
+    }
+    default: return Value();
+  }
+}
+
+}  // namespace
+
+void VirtualMachine::set_trace(Value function) {
+  trace_ = std::move(function);
+  in_.interrupt.fetch_or(kTraceDue);
+  if (!trace_.is_undefined()) start_tracing();
+}
+
+void VirtualMachine::set_profile(Value function) {
+  profile_ = std::move(function);
+  in_.interrupt.fetch_or(kTraceDue);
+  if (!profile_.is_undefined()) start_tracing();
+}
+
+void VirtualMachine::forget_tracers() noexcept {
+  trace_ = Value();
+  profile_ = Value();
+}
+
+// What runs now was not entered under the tracer's eyes, and is told of only if it gets an f_trace.
+void VirtualMachine::start_tracing() {
+  for (Frame* frame = top_; frame != nullptr; frame = frame->caller) {
+    if (frame->paused) break;
+    FrameObject* const object = watch(*frame);
+    object->entered = true;
+  }
+}
+
+Value VirtualMachine::call_traced(const Value& function, const Args& args) {
+  const InTracer outside(in_tracer_, false);
+  return call(in_, function, args);
+}
+
+void VirtualMachine::call_tracer(FrameObject* object, const char* event, const Value& argument) {
+  const Value keep(object);
+  const Value function = std::string_view(event) == "call" ? trace_ : object->trace;
+  Value answer;
+  try {
+    const InTracer inside(in_tracer_);
+    refresh_locals(in_, object);
+    answer = call(in_, function, {keep, make_str(in_, event), argument});
+    store_locals(in_, object);
+  } catch (...) {
+    trace_ = Value();
+    object->trace = Value::none();
+    throw;
+  }
+  if (!answer.is_none()) object->trace = std::move(answer);
+}
+
+void VirtualMachine::call_profiler(FrameObject* object, const char* event, const Value& argument) {
+  const Value keep(object);
+  const Value function = profile_;
+  try {
+    const InTracer inside(in_tracer_);
+    call(in_, function, {keep, make_str(in_, event), argument});
+  } catch (...) {
+    profile_ = Value();
+    throw;
+  }
+}
+
+void VirtualMachine::trace_call(FrameObject* object) {
+  object->entered = true;
+  object->traced_line = 0;
+  object->native = Value();
+  if (!trace_.is_undefined()) call_tracer(object, "call", Value::none());
+  if (!profile_.is_undefined()) call_profiler(object, "call", Value::none());
+}
+
+void VirtualMachine::profile_native(FrameObject* object, const char* event) {
+  const Value native = std::move(object->native);
+  object->native = Value();
+  if (!profile_.is_undefined()) call_profiler(object, event, native);
+}
+
+void VirtualMachine::trace_line(FrameObject* object, const Frame& frame, uint32_t word) {
+  const Place& place = frame.code->places[word];
+  if (!place.hidden) {
+    const uint32_t line = frame.code->source->line_number(place.span.begin);
+    const bool backward = word <= object->traced_word && op_of(frame.code->words[word]) != Op::YieldFrom;
+    const bool begins = line != object->traced_line || backward;
+    object->traced_line = line;
+    object->traced_word = word;
+    if (begins && object->traces_lines) call_tracer(object, "line", Value::none());
+  }
+  if (object->traces_opcodes && !object->trace.is_none()) call_tracer(object, "opcode", Value::none());
+}
+
+// The word before frame->pc has done nothing yet.
+void VirtualMachine::trace_word(Frame* frame) {
+  const Word* const pc = frame->pc - 1;
+  if (!is_traced()) {
+    frame->pc = pc;
+    throw OtherLoop{};
+  }
+  FrameObject* const object = watch(*frame);
+  const Value keep(object);
+  const auto word = static_cast<uint32_t>(pc - frame->code->words.data());
+  if (!object->native.is_undefined()) profile_native(object, "c_return");
+  if (!object->entered) {
+    if (word == 0) frame->pc = pc;  // in its first line, and not in that of the first word
+    trace_call(object);
+    frame->pc = pc + 1;
+    object->traced_word = word;
+    if (word != 0) object->traced_line = frame->code->source->line_number(frame->code->places[word].span.begin);
+  }
+  if (!object->trace.is_none() && !trace_.is_undefined()) trace_line(object, *frame, word);
+  if (profile_.is_undefined()) return;
+  object->native = native_callee(in_, *frame, frame->pc - 1);
+  if (!object->native.is_undefined()) call_profiler(object, "c_call", Value(object->native));
+}
+
+// The frame, which has an object, returns or yields `answer`.
+void VirtualMachine::trace_return(Frame& frame, const Value& answer) {
+  FrameObject* const object = watched(frame);
+  if (object == nullptr || !object->entered) return;
+  const Value keep(object), held = answer;
+  if (!object->native.is_undefined()) profile_native(object, "c_return");
+  if (!object->trace.is_none() && !trace_.is_undefined()) call_tracer(object, "return", held);
+  if (!profile_.is_undefined()) call_profiler(object, "return", held);
+  object->entered = false;
+}
+
+// The same for a frame that an exception leaves. Answers that, or what a tracer raised instead.
+Value VirtualMachine::trace_leaving(Frame& frame, Value exception) {
+  try {
+    trace_return(frame, Value::none());
+    return exception;
+  } catch (const std::exception&) {
+    return current_native_exception(in_);
+  }
+}
+
+// An exception is about to be raised in the frame. Answers it, or what a tracer raised instead.
+Value VirtualMachine::trace_exception(Frame& frame, Value exception) {
+  FrameObject* const object = watched(frame);
+  if (object == nullptr) return exception;
+  const Value keep(object);
+  try {
+    if (!object->native.is_undefined()) profile_native(object, "c_exception");
+    if (object->trace.is_none() || trace_.is_undefined()) return exception;
+    const Value type(static_cast<Object*>(exception.as_object()->type));
+    call_tracer(object, "exception", make_tuple(in_, {type, exception, as_exception(exception)->traceback}));
+    return exception;
+  } catch (const std::exception&) {
+    return current_native_exception(in_);
+  }
+}
+
+}  // namespace tessera::lang
