@@ -18,7 +18,9 @@
 
 #include "lang/vm/threads.h"
 #include "lang/types/bytes.h"
+#include "lang/types/codec.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/posix_parts.h"
 #include "stdlib/python/native/support.h"
 #include "lang/objects/exception.h"
 
@@ -45,11 +47,14 @@ int descriptor(Interpreter& in, const Value& v) { return static_cast<int>(int_ar
 
 double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9; }
 
-// (mode, inode, device, links, user, group, size, times of access, change of content, change of state)
+int64_t nanoseconds(const timespec& t) { return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec; }
+
+// (mode, inode, device, links, user, group, size, times of access, change of content, change of state; the same in nanoseconds;
+// block size, blocks, device of a device file)
 Value status(Interpreter& in, const Args& args) {
   Files& files = files_of(in);
   struct stat s {};
-  if (args[0].is_int()) {
+  if (is_index(in, args[0])) {
     if (files.status(descriptor(in, args[0]), &s) != 0) throw_os_error(in, errno);
   } else {
     const std::string path = path_argument(in, args[0]);
@@ -59,30 +64,73 @@ Value status(Interpreter& in, const Args& args) {
       in, {Value::integer(s.st_mode), Value::integer(static_cast<int64_t>(s.st_ino)),
            Value::integer(static_cast<int64_t>(s.st_dev)), Value::integer(static_cast<int64_t>(s.st_nlink)),
            Value::integer(s.st_uid), Value::integer(s.st_gid), Value::integer(s.st_size),
-           Value::real(seconds(s.st_atim)), Value::real(seconds(s.st_mtim)), Value::real(seconds(s.st_ctim))});
+           Value::real(seconds(s.st_atim)), Value::real(seconds(s.st_mtim)), Value::real(seconds(s.st_ctim)),
+           Value::integer(nanoseconds(s.st_atim)), Value::integer(nanoseconds(s.st_mtim)),
+           Value::integer(nanoseconds(s.st_ctim)), Value::integer(s.st_blksize), Value::integer(s.st_blocks),
+           Value::integer(static_cast<int64_t>(s.st_rdev))});
+}
+
+// The text of a path's bytes: what is no UTF-8 comes as lone surrogates, which a path takes back.
+Value path_text(Interpreter& in, std::string_view path) { return decode_text(in, path, "utf-8", "surrogateescape"); }
+
+DIR* open_folder(Interpreter& in, const Value& path) {
+  if (is_index(in, path)) {
+    const int file = descriptor(in, path);
+    if (!files_of(in).owns(file)) throw_os_error(in, EBADF);
+    const int copy = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    DIR* const directory = copy < 0 ? nullptr : fdopendir(copy);
+    if (directory == nullptr) {
+      const int code = errno;
+      if (copy >= 0) close(copy);
+      throw_os_error(in, code);
+    }
+    rewinddir(directory);
+    return directory;
+  }
+  const Found found(in, path, kFollowed);
+  const int file = openat(found.place.folder(), found.place.name(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const directory = file < 0 ? nullptr : fdopendir(file);
+  if (directory == nullptr) throw_os_error(in, errno, found.path);
+  return directory;
+}
+
+// Every entry of a folder but "." and "..".
+template <class F>
+void each_entry(Interpreter& in, const Value& path, F&& take) {
+  struct Folder {
+    DIR* directory;
+    ~Folder() { closedir(directory); }
+  };
+  const Folder folder{open_folder(in, path)};
+  while (const dirent* entry = readdir(folder.directory)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    in.poll();
+    take(*entry);
+  }
 }
 
 Value list_directory(Interpreter& in, const Args& args) {
-  const Found found(in, args[0], kFollowed);
-  const int file = openat(found.place.folder(), found.place.name(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) throw_os_error(in, errno, found.path);
-  DIR* directory = fdopendir(file);
-  if (directory == nullptr) throw_os_error(in, errno, found.path);
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(directory)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  closedir(directory);
   Value list = make_list(in);
-  for (const std::string& name : names) list_append(in, as_list(list), make_str_lossy(in, name));
+  each_entry(in, args[0], [&](const dirent& entry) { list_append(in, as_list(list), path_text(in, entry.d_name)); });
+  return list;
+}
+
+// (name, bits of the mode that say what it is or 0, inode) of each
+Value scan_directory(Interpreter& in, const Args& args) {
+  Value list = make_list(in);
+  each_entry(in, args[0], [&](const dirent& entry) {
+    list_append(in, as_list(list),
+                make_tuple(in, {path_text(in, entry.d_name), Value::integer(DTTOIF(entry.d_type)),
+                                Value::integer(static_cast<int64_t>(entry.d_ino))}));
+  });
   return list;
 }
 
 Value current_directory(Interpreter& in, const Args&) {
   std::string path;
   if (files_of(in).current_folder(path) != 0) throw_os_error(in, errno);
-  return make_str_lossy(in, path);
+  return path_text(in, path);
 }
 
 Value change_directory(Interpreter& in, const Args& args) {
@@ -138,14 +186,14 @@ Value read_link(Interpreter& in, const Args& args) {
   char target[PATH_MAX];
   const ssize_t size = readlinkat(found.place.folder(), found.place.name(), target, sizeof target);
   if (size < 0) throw_os_error(in, errno, found.path);
-  return make_str_lossy(in, std::string_view(target, static_cast<size_t>(size)));
+  return path_text(in, std::string_view(target, static_cast<size_t>(size)));
 }
 
 Value real_path(Interpreter& in, const Args& args) {
   const std::string path = path_argument(in, args[0]);
   std::string real;
   check(in, files_of(in).real_path(path, real), path);
-  return make_str_lossy(in, real);
+  return path_text(in, real);
 }
 
 Value may_access(Interpreter& in, const Args& args) {
@@ -243,14 +291,13 @@ Value disk_space(Interpreter& in, const Args& args) {
 
 Value put_environment(Interpreter& in, const Args& args) {
   require(in.limits.environment, "the environment");
-  setenv(std::string(text_argument(in, args[0], "name")).c_str(),
-         std::string(text_argument(in, args[1], "value")).c_str(), 1);
+  if (setenv(path_argument(in, args[0]).c_str(), path_argument(in, args[1]).c_str(), 1) != 0) throw_os_error(in, errno);
   return Value::none();
 }
 
 Value unset_environment(Interpreter& in, const Args& args) {
   require(in.limits.environment, "the environment");
-  unsetenv(std::string(text_argument(in, args[0], "name")).c_str());
+  if (unsetenv(path_argument(in, args[0]).c_str()) != 0) throw_os_error(in, errno);
   return Value::none();
 }
 
@@ -260,8 +307,7 @@ Value environment(Interpreter& in) {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    dict_set(in, as_dict(dict), make_str_lossy(in, text.substr(0, equals)),
-             make_str_lossy(in, text.substr(equals + 1)));
+    dict_set(in, as_dict(dict), path_text(in, text.substr(0, equals)), path_text(in, text.substr(equals + 1)));
   }
   return dict;
 }
@@ -403,6 +449,7 @@ const NativeDef kFunctions[] = {
     {"fsync(fd)", sync_descriptor, "Wait until a file is on its disk."},
     {"stat(path, follow_symlinks, /)", status, "What the system knows of a file."},
     {"listdir(path, /)", list_directory, "The names in a folder."},
+    {"scan(path, /)", scan_directory, "What is in a folder."},
     {"getcwd()", current_directory, "The current folder."},
     {"chdir(path)", change_directory, "Change the current folder."},
     {"rmdir(path)", remove_name<AT_REMOVEDIR>, "Remove an empty folder."},
@@ -441,6 +488,8 @@ const NativeDef kFunctions[] = {
 
 void fill_posix(Interpreter& in, Module& module) {
   for (const NativeDef& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
+  add_posix_files(in, module);
+  add_posix_process(in, module);
   set_member(in, module, "environ", environment(in));
 }
 

@@ -1,9 +1,16 @@
 // _regex: compiled patterns and matches as objects; `re.tsr` puts the functions, flags and the cache around them.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/exception.h"
+#include "lang/syntax/character_names.h"
+#include "lang/types/bigint.h"
+#include "lang/types/bytes.h"
+#include "lang/types/number.h"
 #include "lang/types/unicode.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/regex/program.h"
@@ -32,6 +39,7 @@ struct Types {
   Type* pattern;
   Type* match;
   Type* iterator;
+  Type* scanner;
 };
 
 const Types* types_of(const Args& args) { return static_cast<const Types*>(args.callee->data); }
@@ -61,7 +69,10 @@ char32_t to_upper(char32_t c) {
   return change_case(c, unicode::Case::Upper);
 }
 
-const regex::CharacterTypes kUnicode{is_digit, is_space, is_word, to_lower, to_upper};
+int decimal(char32_t c) { return unicode::decimal_value(c); }
+char32_t named(std::string_view name) { return character_named(name).value_or(0); }
+
+const regex::CharacterTypes kUnicode{is_digit, is_space, is_word, to_lower, to_upper, decimal, unicode::is_identifier, named, true};
 
 std::u32string decode(std::string_view text) {
   std::u32string out;
@@ -70,13 +81,30 @@ std::u32string decode(std::string_view text) {
   return out;
 }
 
-// A string in the form that the engine searches: its bytes if ASCII, else its decoded characters.
+std::u32string decode_bytes(std::string_view bytes) {
+  std::u32string out;
+  for (const char c : bytes) out.push_back(static_cast<unsigned char>(c));
+  return out;
+}
+
+// The characters of a pattern or template: a str or bytes.
+std::u32string characters(const Value& v) { return is_str(v) ? decode(text_of(v)) : decode_bytes(bytes_of(v)); }
+
+// A string or bytes-like object in the form that the engine searches: its bytes if it is ASCII or no str, else its decoded characters.
 struct Subject {
   Value string;
   std::u32string wide;
   regex::Text text;
+  std::optional<PinnedBuffer> pinned;
 
-  explicit Subject(const Value& s) : string(s) {
+  Subject(Interpreter& in, const Value& s) : string(s) {
+    if (!is_str(s)) {
+      pinned.emplace(in, s, false);
+      text.bytes = reinterpret_cast<const uint8_t*>(pinned->view().data());
+      if (text.bytes == nullptr) text.bytes = reinterpret_cast<const uint8_t*>("");
+      text.length = static_cast<int64_t>(pinned->view().size());
+      return;
+    }
     Str* str = as_str(s);
     text.length = str->length;
     if (str->is_ascii()) {
@@ -99,12 +127,13 @@ struct Search {
   const Subject& subject;
   int64_t at, not_at = -1;
   regex::Result result;
+  regex::Mode mode = regex::Mode::Search;
 
   bool next() {
     in.check_stop();
     try {
       if (at > subject.text.length ||
-          !regex::match(program, subject.text, at, regex::Mode::Search, result, poll_interrupt, &in, not_at)) {
+          !regex::match(program, subject.text, at, mode, result, poll_interrupt, &in, not_at)) {
         return false;
       }
     } catch (const regex::TooManySteps&) {
@@ -119,8 +148,14 @@ struct Search {
 PatternObject* pattern_of(const Value& v) { return static_cast<PatternObject*>(v.as_object()); }
 MatchObject* match_of(const Value& v) { return static_cast<MatchObject*>(v.as_object()); }
 
-void check_string(Interpreter& in, const Value& v) {
+// TypeError unless `v` can be searched by the pattern.
+void check_string(Interpreter& in, const Value& v, const regex::Program& program) {
+  if (is_str(v) && program.bytes) throw Error(ErrorKind::TypeError, "cannot use a bytes pattern on a string-like object");
   if (is_str(v)) return;
+  if (is_bytes_like(in, v)) {
+    if (!program.bytes) throw Error(ErrorKind::TypeError, "cannot use a string pattern on a bytes-like object");
+    return;
+  }
   throw_error(ErrorKind::TypeError, "expected string or bytes-like object, got '%s'",
               std::string(type_name(in, v)).c_str());
 }
@@ -142,12 +177,14 @@ Value make_match(Interpreter& in, Type* type, const Value& pattern, const Value&
 
 int64_t clamp(Interpreter& in, const Value& v, int64_t length, int64_t otherwise) {
   if (v.is_none()) return otherwise;
-  return std::clamp<int64_t>(int_argument(in, v), 0, length);
+  const Value whole = whole_index(in, v);
+  if (!whole.is_int()) return whole_sign(whole) < 0 ? 0 : length;
+  return std::clamp<int64_t>(whole.as_int(), 0, length);
 }
 
 Value run(Interpreter& in, const Args& args, regex::Mode mode) {
-  check_string(in, args[1]);
-  Subject subject(args[1]);
+  check_string(in, args[1], *pattern_of(args[0])->program);
+  Subject subject(in, args[1]);
   const int64_t pos = clamp(in, args[2], subject.text.length, 0);
   const int64_t endpos = clamp(in, args[3], subject.text.length, subject.text.length);
   subject.text.length = endpos;
@@ -167,21 +204,29 @@ Value pattern_match(Interpreter& in, const Args& args) { return run(in, args, re
 Value pattern_fullmatch(Interpreter& in, const Args& args) { return run(in, args, regex::Mode::FullMatch); }
 
 Value span_text(Interpreter& in, const Value& string, int64_t begin, int64_t end) {
+  if (!is_str(string)) {
+    const bool whole = is_bytes(string) && begin == 0 && end == static_cast<int64_t>(as_bytes(string)->size);
+    if (whole && string.as_object()->type == bytes_types(in).bytes) return string;
+    const BytesLike bytes(in, string);  // a bytearray may be shorter by now
+    const size_t size = bytes.view().size(), from = std::min(static_cast<size_t>(begin), size);
+    return make_bytes(in, bytes.view().substr(from, std::min(static_cast<size_t>(end), size) - from));
+  }
   return str_slice(in, as_str(string), static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
 }
 
 Value pattern_findall(Interpreter& in, const Args& args) {
-  check_string(in, args[1]);
-  Subject subject(args[1]);
   const regex::Program& program = *pattern_of(args[0])->program;
+  check_string(in, args[1], program);
+  Subject subject(in, args[1]);
   const int64_t pos = clamp(in, args[2], subject.text.length, 0);
   subject.text.length = clamp(in, args[3], subject.text.length, subject.text.length);
   Value list = make_list(in);
   const auto piece = [&](const regex::Result& result, uint32_t group) {
     const int64_t begin = result.spans[2 * group];
-    return begin < 0 ? make_str(in, "") : span_text(in, args[1], begin, result.spans[2 * group + 1]);
+    if (begin < 0) return program.bytes ? make_bytes(in, {}) : make_str(in, "");
+    return span_text(in, args[1], begin, result.spans[2 * group + 1]);
   };
-  for (Search search{in, program, subject, pos, -1, {}}; search.next();) {
+  for (Search search{in, program, subject, pos, -1, {}, regex::Mode::Search}; search.next();) {
     if (program.groups <= 1) {
       list_append(in, as_list(list), piece(search.result, program.groups));
       continue;
@@ -213,30 +258,48 @@ bool finder_next(Interpreter& in, const Value& self, Value& out) {
   return true;
 }
 
+// scanner(): the next match from where the last one ended, anywhere or right there.
+Value scanner_step(Interpreter& in, const Args& args, regex::Mode mode) {
+  FinderObject* finder = static_cast<FinderObject*>(args[0].as_object());
+  if (!finder->search) return Value::none();
+  finder->search->mode = mode;
+  Value found;
+  if (!finder_next(in, args[0], found)) return Value::none();
+  return found;
+}
+Value scanner_search(Interpreter& in, const Args& args) { return scanner_step(in, args, regex::Mode::Search); }
+Value scanner_match(Interpreter& in, const Args& args) { return scanner_step(in, args, regex::Mode::Match); }
+Value scanner_pattern(Interpreter&, const Args& args) {
+  return static_cast<FinderObject*>(args[0].as_object())->pattern;
+}
+
 Value iter_self(Interpreter&, const Value& self) { return self; }
 
-Value pattern_finditer(Interpreter& in, const Args& args) {
-  check_string(in, args[1]);
+Value make_finder(Interpreter& in, const Args& args, Type* type) {
+  check_string(in, args[1], *pattern_of(args[0])->program);
   const auto types = types_of(args);
-  FinderObject* finder = make_object<FinderObject>(in, types->iterator);
+  FinderObject* finder = make_object<FinderObject>(in, type);
   Value made = Value::adopt(finder);
   finder->match_type = types->match;
   finder->pattern = args[0];
-  finder->subject = std::make_unique<Subject>(args[1]);
+  finder->subject = std::make_unique<Subject>(in, args[1]);
   finder->pos = clamp(in, args[2], finder->subject->text.length, 0);
   finder->subject->text.length = clamp(in, args[3], finder->subject->text.length, finder->subject->text.length);
-  finder->search.reset(new Search{in, *pattern_of(args[0])->program, *finder->subject, finder->pos, -1, {}});
+  finder->search.reset(new Search{in, *pattern_of(args[0])->program, *finder->subject, finder->pos, -1, {}, regex::Mode::Search});
   return made;
 }
 
+Value pattern_finditer(Interpreter& in, const Args& args) { return make_finder(in, args, types_of(args)->iterator); }
+Value pattern_scanner(Interpreter& in, const Args& args) { return make_finder(in, args, types_of(args)->scanner); }
+
 Value pattern_split(Interpreter& in, const Args& args) {
-  check_string(in, args[1]);
-  const Subject subject(args[1]);
   const regex::Program& program = *pattern_of(args[0])->program;
+  check_string(in, args[1], program);
+  const Subject subject(in, args[1]);
   const int64_t most = int_argument(in, args[2]);
   Value list = make_list(in);
   int64_t from = 0, count = 0;
-  for (Search search{in, program, subject, 0, -1, {}}; (most == 0 || count < most) && most >= 0 && search.next();
+  for (Search search{in, program, subject, 0, -1, {}, regex::Mode::Search}; (most == 0 || count < most) && most >= 0 && search.next();
        ++count) {
     const auto& spans = search.result.spans;
     list_append(in, as_list(list), span_text(in, args[1], from, spans[0]));
@@ -257,76 +320,116 @@ Value pattern_split(Interpreter& in, const Args& args) {
       call(in, error_class, {make_str(in, message), pattern, position < 0 ? Value::none() : Value::integer(position)}));
 }
 
+void tell_warnings(Interpreter& in, const std::vector<regex::Warning>& warnings) {
+  if (warnings.empty()) return;
+  const Value warn = get_attr(in, Value(in.import("re")), intern(in, "_warn"));
+  for (const regex::Warning& each : warnings)
+    call(in, warn, {Value(error_type(in, each.future ? ErrorKind::FutureWarning : ErrorKind::DeprecationWarning)),
+                    make_str(in, each.message)});
+}
+
 regex::Template parse_template(Interpreter& in, const Value& text, const regex::Program& program) {
+  std::vector<regex::Warning> warnings;
   try {
-    return regex::parse_template(decode(text_of(text)), program);
+    regex::Template parts = regex::parse_template(characters(text), program, warnings);
+    tell_warnings(in, warnings);
+    return parts;
   } catch (const regex::SyntaxError& error) {
+    tell_warnings(in, warnings);
     if (error.position == regex::kUnknownGroup) throw Error(ErrorKind::IndexError, error.message);
     throw_re_error(in, error.message, text, error.position);
   }
 }
 
-void append_span(Interpreter& in, std::string& out, Str* string, int64_t begin, int64_t end) {
-  const uint32_t first =
-      string->is_ascii() ? static_cast<uint32_t>(begin) : byte_offset(in, string, static_cast<uint32_t>(begin));
-  const uint32_t last =
-      string->is_ascii() ? static_cast<uint32_t>(end) : byte_offset(in, string, static_cast<uint32_t>(end));
-  out.append(string->data + first, last - first);
-}
+// What sub() and expand() write: text or bytes.
+class Output {
+ public:
+  Output(Interpreter& in, const Value& string) : in_(in), string_(string) {}
 
-void append_template(Interpreter& in, std::string& out, const regex::Template& parts, Str* string,
-                     const std::vector<int64_t>& spans) {
-  for (const regex::TemplatePart& part : parts) {
-    if (part.group < 0) {
-      out += part.literal;
-    } else if (spans[2 * static_cast<size_t>(part.group)] >= 0) {
-      append_span(in, out, string, spans[2 * static_cast<size_t>(part.group)],
-                  spans[2 * static_cast<size_t>(part.group) + 1]);
+  void span(int64_t begin, int64_t end) {
+    if (!is_str(string_)) {
+      const BytesLike bytes(in_, string_);
+      const size_t size = bytes.view().size(), from = std::min(static_cast<size_t>(begin), size);
+      text_ += bytes.view().substr(from, std::min(static_cast<size_t>(end), size) - from);
+      return;
     }
+    Str* const string = as_str(string_);
+    const auto offset = [&](int64_t at) {
+      return string->is_ascii() ? static_cast<uint32_t>(at) : byte_offset(in_, string, static_cast<uint32_t>(at));
+    };
+    const uint32_t first = offset(begin), last = offset(end);
+    text_.append(string->data + first, last - first);
   }
-}
+
+  void parts(const regex::Template& parts, const std::vector<int64_t>& spans) {
+    for (const regex::TemplatePart& part : parts) {
+      const size_t group = static_cast<size_t>(std::max<int64_t>(part.group, 0)) * 2;
+      if (part.group < 0) text_ += part.literal;
+      else if (spans[group] >= 0) span(spans[group], spans[group + 1]);
+    }
+    cover();
+  }
+
+  // What a function of the script returned: TypeError as joining the pieces gives it.
+  void value(const Value& value, int64_t index) {
+    if (value.is_none()) return;
+    if (is_str(string_) ? is_str(value) : is_bytes_like(in_, value)) {
+      if (is_str(value)) text_ += text_of(value);
+      else text_ += BytesLike(in_, value).view();
+      return cover();
+    }
+    throw_error(ErrorKind::TypeError, "sequence item %lld: expected %s, %s found", static_cast<long long>(index),
+                is_str(string_) ? "str instance" : "a bytes-like object", std::string(type_name(in_, value)).c_str());
+  }
+
+  Value finish() { return is_str(string_) ? make_str(in_, text_) : make_bytes(in_, text_); }
+
+ private:
+  void cover() { booked_.cover(in_.heap, text_.size()); }
+
+  Interpreter& in_;
+  Value string_;
+  std::string text_;
+  Booking booked_;
+};
 
 // sub and subn: (new text, number of replacements).
 Value substitute(Interpreter& in, const Args& args, int64_t& count) {
   const Value& repl = args[1];
-  const bool by_text = is_str(repl);
-  if (!by_text && !is_callable(in, repl)) {
+  const regex::Program& program = *pattern_of(args[0])->program;
+  const bool by_function = is_callable(in, repl);
+  if (!by_function && !is_str(repl) && !is_bytes_like(in, repl)) {
     hash(in, repl);  // CPython looks for it in a cache first
     throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found",
                 std::string(type_name(in, repl)).c_str());
   }
-  check_string(in, args[2]);
-  const Subject subject(args[2]);
-  const regex::Program& program = *pattern_of(args[0])->program;
+  const bool by_template = !by_function && (is_bytes(repl) || is_str(repl)) && is_str(repl) != program.bytes;
+  check_string(in, args[2], program);
+  const Subject subject(in, args[2]);
   const int64_t most = int_argument(in, args[3]);
   regex::Template parts;
-  if (by_text) parts = parse_template(in, repl, program);
+  if (by_template) parts = parse_template(in, repl, program);
   const auto types = types_of(args);
-  std::string out;
-  Booking booked;
+  Output out(in, args[2]);
   int64_t from = 0, pieces = 0;  // pieces: what CPython would join, for its message
-  Str* string = as_str(args[2]);
-  for (Search search{in, program, subject, 0, -1, {}}; (most <= 0 || count < most) && search.next(); ++count) {
+  for (Search search{in, program, subject, 0, -1, {}, regex::Mode::Search}; (most <= 0 || count < most) && search.next();
+       ++count) {
     if (search.result.spans[0] > from) ++pieces;
-    append_span(in, out, string, from, search.result.spans[0]);
+    out.span(from, search.result.spans[0]);
     from = search.result.spans[1];
     ++pieces;
-    booked.cover(in.heap, out.size());
-    if (by_text) {
-      append_template(in, out, parts, string, search.result.spans);
-      continue;
+    if (by_template) {
+      out.parts(parts, search.result.spans);
+    } else if (by_function) {
+      out.value(call(in, repl, {make_match(in, types->match, args[0], args[2], search.result, 0, subject.text.length)}),
+                pieces - 1);
+    } else {
+      out.value(repl, pieces - 1);
     }
-    const Value text =
-        call(in, repl, {make_match(in, types->match, args[0], args[2], search.result, 0, subject.text.length)});
-    if (!is_str(text)) {
-      throw_error(ErrorKind::TypeError, "sequence item %d: expected str instance, %s found",
-                  static_cast<int>(pieces - 1), std::string(type_name(in, text)).c_str());
-    }
-    out += text_of(text);
   }
-  if (count == 0) return args[2];
-  append_span(in, out, string, from, subject.text.length);
-  return make_str(in, out);
+  if (count == 0 && is_str(args[2])) return args[2];
+  out.span(from, subject.text.length);
+  return out.finish();
 }
 
 Value pattern_sub(Interpreter& in, const Args& args) {
@@ -344,20 +447,27 @@ Value pattern_text(Interpreter&, const Args& args) { return pattern_of(args[0])-
 Value pattern_flags(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->flags); }
 Value pattern_groups(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->groups); }
 Value pattern_groupindex(Interpreter& in, const Args& args) {
-  return dict_copy(in, as_dict(pattern_of(args[0])->group_index));
+  return call(in, Value(in.shared->mapping_proxy_type), {pattern_of(args[0])->group_index});
 }
 Value self_again(Interpreter&, const Args& args) { return args[0]; }
 
 Value pattern_repr(Interpreter& in, const Value& self) {
   const PatternObject* pattern = pattern_of(self);
-  std::string text = quote(text_of(pattern->text));
+  std::string text = repr_text(in, pattern->text);
   if (text.size() > 200) text.resize(200);
   static constexpr std::pair<uint32_t, const char*> kNames[] = {
       {regex::kIgnoreCase, "re.IGNORECASE"}, {regex::kLocale, "re.LOCALE"},   {regex::kMultiline, "re.MULTILINE"},
-      {regex::kDotAll, "re.DOTALL"},         {regex::kVerbose, "re.VERBOSE"}, {regex::kAscii, "re.ASCII"}};
+      {regex::kDotAll, "re.DOTALL"},         {regex::kVerbose, "re.VERBOSE"}, {regex::kAscii, "re.ASCII"},     {regex::kDebug, "re.DEBUG"},   {regex::kTemplate, "re.TEMPLATE"}};
   std::string flags;
+  uint32_t left = pattern->program->flags & ~(pattern->program->bytes ? 0U : uint32_t{regex::kUnicode});
   for (const auto& [flag, name] : kNames) {
-    if (pattern->program->flags & flag) flags += (flags.empty() ? "" : "|") + std::string(name);
+    if (left & flag) flags += (flags.empty() ? "" : "|") + std::string(name);
+    left &= ~flag;
+  }
+  if (left != 0) {
+    char hex[16];
+    std::snprintf(hex, sizeof hex, "0x%x", left);
+    flags += (flags.empty() ? "" : "|") + std::string(hex);
   }
   return make_str(in, "re.compile(" + text + (flags.empty() ? "" : ", " + flags) + ")");
 }
@@ -371,8 +481,9 @@ Value pattern_compare(Interpreter& in, CompareOp op, const Value& self, const Va
       other.as_object()->type != self.as_object()->type) {
     return in.not_implemented;
   }
-  const bool same = text_of(pattern_of(self)->text) == text_of(pattern_of(other)->text) &&
-                    pattern_of(self)->program->flags == pattern_of(other)->program->flags;
+  const PatternObject *a = pattern_of(self), *b = pattern_of(other);
+  const bool same = a->program->bytes == b->program->bytes && a->program->flags == b->program->flags &&
+                    equals(in, a->text, b->text);
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 
@@ -386,7 +497,8 @@ size_t group_number(Interpreter& in, const MatchObject* match, const Value& key)
       if (name == text_of(key)) number = index;
     }
   } else if (key.is_int() || key.is_bool() || !type_lookup(type_of(in, key), intern(in, "__index__")).is_undefined()) {
-    number = int_argument(in, key);
+    const Value whole = whole_index(in, key);
+    if (whole.is_int()) number = whole.as_int();
   }
   if (number < 0 || static_cast<size_t>(number) * 2 >= match->spans.size())
     throw Error(ErrorKind::IndexError, "no such group");
@@ -450,11 +562,16 @@ Value match_span(Interpreter& in, const Args& args) {
 
 Value match_expand(Interpreter& in, const Args& args) {
   const MatchObject* match = match_of(args[0]);
-  text_argument(in, args[1], "template");
-  const regex::Template parts = parse_template(in, args[1], *pattern_of(match->pattern)->program);
-  std::string out;
-  append_template(in, out, parts, as_str(match->string), match->spans);
-  return make_str(in, out);
+  const regex::Program& program = *pattern_of(match->pattern)->program;
+  if (!is_str(args[1]) && !is_bytes(args[1])) text_argument(in, args[1], "template");
+  if (is_str(args[1]) == program.bytes) {
+    throw_error(ErrorKind::TypeError, "sequence item 0: expected %s, %s found",
+                program.bytes ? "a bytes-like object" : "str instance", program.bytes ? "str" : "bytes");
+  }
+  const regex::Template parts = parse_template(in, args[1], program);
+  Output out(in, match->string);
+  out.parts(parts, match->spans);
+  return out.finish();
 }
 
 Value match_string(Interpreter&, const Args& args) { return match_of(args[0])->string; }
@@ -486,7 +603,7 @@ Value match_repr(Interpreter& in, const Value& self) {
   const MatchObject* match = match_of(self);
   std::string text = "<re.Match object; span=(" + std::to_string(match->spans[0]) + ", " +
                      std::to_string(match->spans[1]) + "), match=";
-  std::string shown = quote(text_of(group_text(in, match, 0, Value::none())));
+  std::string shown = repr_text(in, group_text(in, match, 0, Value::none()));
   const std::u32string wide = decode(shown);
   if (wide.size() > 50) {
     shown.clear();
@@ -504,9 +621,13 @@ size_t bytes_of_program(const regex::Program& program) {
 }
 
 Value compile_pattern(Interpreter& in, const Args& args) {
-  const std::string_view text = text_argument(in, args[0], "pattern");
+  const bool bytes = is_bytes(args[0]);
+  if (!bytes) text_argument(in, args[0], "pattern");
+  std::vector<regex::Warning> warnings;
   try {
-    auto program = regex::compile(decode(text), static_cast<uint32_t>(int_argument(in, args[1])), kUnicode);
+    auto program = regex::compile(characters(args[0]), static_cast<uint32_t>(int_argument(in, args[1])),
+                                  bytes ? regex::ascii_types() : kUnicode, bytes, warnings);
+    tell_warnings(in, warnings);
     PatternObject* pattern = make_object<PatternObject>(in, types_of(args)->pattern);
     Value made = Value::adopt(pattern);
     pattern->booked.set(in.heap, bytes_of_program(*program));
@@ -518,20 +639,32 @@ Value compile_pattern(Interpreter& in, const Args& args) {
     }
     return made;
   } catch (const regex::SyntaxError& error) {
+    tell_warnings(in, warnings);
     throw_re_error(in, error.message, args[0], error.position);
+  } catch (const regex::FlagsRefused& refused) {
+    throw Error(ErrorKind::ValueError, refused.message);
+  } catch (const regex::CountRefused&) {
+    throw Error(ErrorKind::OverflowError, "the repetition number is too large");
   }
 }
 
 Value escape_text(Interpreter& in, const Args& args) {
-  if (!is_str(args[0]))
+  if (!is_str(args[0]) && !is_bytes(args[0]) && !is_byte_array(args[0]))
     throw Error(ErrorKind::TypeError,
                 "decoding to str: need a bytes-like object, " + std::string(type_name(in, args[0])) + " found");
   std::string out;
-  for (char c : text_argument(in, args[0], "pattern")) {
+  for (char c : is_str(args[0]) ? text_of(args[0]) : bytes_of(args[0])) {
     if (std::string_view("()[]{}?*+-|^$\\.&~# \t\n\r\v\f").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
-  return make_str(in, out);
+  return is_str(args[0]) ? make_str(in, out) : make_bytes(in, out);
+}
+
+// Pickling, and copyreg: re._compile makes it again.
+Value pattern_reduce(Interpreter& in, const Args& args) {
+  const PatternObject* pattern = pattern_of(args[0]);
+  return make_tuple(in, {get_attr(in, Value(in.import("re")), intern(in, "_compile")),
+                         make_tuple(in, {pattern->text, Value::integer(pattern->program->flags)})});
 }
 
 const NativeDef kPatternMethods[] = {
@@ -543,6 +676,8 @@ const NativeDef kPatternMethods[] = {
     {"split(self, string, maxsplit=0)", pattern_split, "The texts between the matches."},
     {"sub(self, repl, string, count=0)", pattern_sub, "Replace matches."},
     {"subn(self, repl, string, count=0)", pattern_subn, "Replace matches and say how many."},
+    {"scanner(self, string, pos=None, endpos=None)", pattern_scanner, "Matches one after the other."},
+    {"__reduce__(self)", pattern_reduce},
     {"__copy__(self)", self_again},
     {"__deepcopy__(self, memo, /)", self_again},
 };
@@ -598,6 +733,7 @@ void fill_regex(Interpreter& in, Module& module) {
   in.add_property(types->pattern, "groups", pattern_groups);
   in.add_property(types->pattern, "groupindex", pattern_groupindex);
   add_with_types(in, types->pattern, kPatternMethods, std::size(kPatternMethods), types);
+  in.add_methods(types->pattern, &kClassGetItem, 1);
 
   types->match = make_type(in, "Match", sizeof(MatchObject), destroy<MatchObject>);
   types->match->slots.repr = match_repr;
@@ -610,10 +746,19 @@ void fill_regex(Interpreter& in, Module& module) {
   in.add_property(types->match, "lastgroup", match_lastgroup);
   in.add_property(types->match, "regs", match_regs);
   add_with_types(in, types->match, kMatchMethods, std::size(kMatchMethods), types);
+  in.add_methods(types->match, &kClassGetItem, 1);
 
   types->iterator = make_type(in, "callable_iterator", sizeof(FinderObject), destroy<FinderObject>);
   types->iterator->slots.iter = iter_self;
   types->iterator->slots.next = finder_next;
+
+  static const NativeDef kScannerMethods[] = {
+      {"search(self)", scanner_search, "The next match."},
+      {"match(self)", scanner_match, "The match at this place."},
+  };
+  types->scanner = make_type(in, "SRE_Scanner", sizeof(FinderObject), destroy<FinderObject>);
+  in.add_methods(types->scanner, kScannerMethods, std::size(kScannerMethods));
+  in.add_property(types->scanner, "pattern", scanner_pattern);
 
   set_member(in, module, "Pattern", Value(types->pattern));
   set_member(in, module, "Match", Value(types->match));

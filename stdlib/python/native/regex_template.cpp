@@ -17,14 +17,15 @@ std::string utf8(std::u32string_view text) {
 
 class TemplateParser {
  public:
-  TemplateParser(std::u32string_view text, const Program& program) : text_(text), program_(program) {}
+  TemplateParser(std::u32string_view text, const Program& program, std::vector<Warning>& warnings)
+      : text_(text), program_(program), warnings_(warnings) {}
 
   Template run() {
     while (at_ < text_.size()) {
       if (text_[at_] == '\\') {
         escape();
       } else {
-        append_char(literal_, text_[at_++]);
+        put(text_[at_++]);
       }
     }
     flush();
@@ -34,6 +35,11 @@ class TemplateParser {
  private:
   [[noreturn]] static void fail(std::string message, size_t where) {
     throw SyntaxError{std::move(message), static_cast<int64_t>(where)};
+  }
+
+  void put(char32_t c) {
+    if (program_.bytes) literal_ += static_cast<char>(c);
+    else append_char(literal_, c);
   }
 
   void flush() {
@@ -59,16 +65,16 @@ class TemplateParser {
       uint32_t value = 0;
       for (int i = 0; i < 2 && at_ < text_.size() && is_octal(text_[at_]); ++i)
         value = value * 8 + (text_[at_++] - '0');
-      append_char(literal_, value);
+      put(value);
     } else if (is_digit(c)) {
       numbered(here, c);
     } else if (const size_t known = kLetters.find(c); known != std::u32string_view::npos) {
-      append_char(literal_, kMeanings[known]);
+      put(kMeanings[known]);
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       fail("bad escape \\" + utf8(text_.substr(here + 1, 1)), here);
     } else {
-      append_char(literal_, '\\');
-      append_char(literal_, c);
+      put('\\');
+      put(c);
     }
   }
 
@@ -79,7 +85,7 @@ class TemplateParser {
       if (is_octal(first) && is_octal(second) && at_ < text_.size() && is_octal(text_[at_])) {
         const uint32_t value = (first - '0') * 64 + (second - '0') * 8 + (text_[at_++] - '0');
         if (value > 0377) fail("octal escape value " + utf8(text_.substr(here, 4)) + " outside of range 0-0o377", here);
-        append_char(literal_, value);
+        put(value);
         return;
       }
       number = number * 10 + (second - '0');
@@ -93,20 +99,18 @@ class TemplateParser {
     const size_t end = text_.find(U'>', begin);
     if (begin >= text_.size()) fail("missing group name", begin);
     if (end == std::u32string_view::npos) fail("missing >, unterminated name", begin);
-    const std::string name = utf8(text_.substr(begin, end - begin));
+    const std::u32string_view given = text_.substr(begin, end - begin);
+    const std::string name = utf8(given), shown = quoted_name(given, program_.bytes);
     if (name.empty()) fail("missing group name", begin);
     at_ = end + 1;
-    if (name.find_first_not_of("0123456789") == std::string::npos) {
-      const uint64_t number = name.size() > 9 ? UINT64_MAX : std::stoull(name);
-      group(number, begin, name);
+    bool plain = true;
+    if (const int64_t number = group_number(given, program_.types, plain); number >= 0) {
+      if (!plain) warnings_.push_back({false, name_warning(shown, begin)});
+      group(static_cast<uint64_t>(number), begin, std::to_string(number));
       return;
     }
-    for (char c : name) {
-      const bool good = (c & 0x80) || c == '_' || is_digit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'z') ||
-                        (c >= 'A' && c <= 'Z');
-      if (!good || is_digit(static_cast<unsigned char>(name[0])))
-        fail("bad character in group name " + quote(name), begin);
-    }
+    if (!program_.types.is_identifier(name)) fail("bad character in group name " + shown, begin);
+    if (program_.bytes && name.size() != given.size()) warnings_.push_back({false, name_warning(shown, begin)});
     for (const auto& [known, index] : program_.names) {
       if (known == name) {
         flush();
@@ -114,11 +118,12 @@ class TemplateParser {
         return;
       }
     }
-    throw SyntaxError{"unknown group name " + quote(name), kUnknownGroup};
+    throw SyntaxError{"unknown group name " + quoted_name(given, false), kUnknownGroup};
   }
 
   std::u32string_view text_;
   const Program& program_;
+  std::vector<Warning>& warnings_;
   size_t at_ = 0;
   std::string literal_;
   Template parts_;
@@ -126,8 +131,8 @@ class TemplateParser {
 
 }  // namespace
 
-Template parse_template(std::u32string_view text, const Program& program) {
-  return TemplateParser(text, program).run();
+Template parse_template(std::u32string_view text, const Program& program, std::vector<Warning>& warnings) {
+  return TemplateParser(text, program, warnings).run();
 }
 
 }  // namespace tessera::stdlib::regex

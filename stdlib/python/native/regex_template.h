@@ -10,7 +10,7 @@
 namespace tessera::stdlib::regex {
 
 struct TemplatePart {
-  std::string literal;  // UTF-8
+  std::string literal;  // UTF-8, or the bytes of a bytes template
   int64_t group = -1;   // the group to put here, or -1: the literal
 };
 using Template = std::vector<TemplatePart>;
@@ -18,6 +18,6 @@ using Template = std::vector<TemplatePart>;
 // As the position of a SyntaxError: an unknown name, which Python reports as an IndexError.
 constexpr int64_t kUnknownGroup = -2;
 
-Template parse_template(std::u32string_view text, const Program& program);
+Template parse_template(std::u32string_view text, const Program& program, std::vector<Warning>& warnings);
 
 }  // namespace tessera::stdlib::regex

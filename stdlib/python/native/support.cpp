@@ -67,10 +67,30 @@ Files& files_of(Interpreter& in) {
   return *in.host().files;
 }
 
+namespace {
+
+// The bytes of a path's text: the surrogates U+DC80 to U+DCFF stand for bytes that are no UTF-8.
+std::string path_bytes(std::string_view text) {
+  if (text.find("\xED\xB2") == text.npos && text.find("\xED\xB3") == text.npos) return std::string(text);
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escaped = text[i] == '\xED' && i + 2 < text.size() && (text[i + 1] == '\xB2' || text[i + 1] == '\xB3');
+    if (!escaped) {
+      out += text[i];
+      continue;
+    }
+    out += static_cast<char>((static_cast<uint8_t>(text[i + 1]) & 1) << 6 | (static_cast<uint8_t>(text[i + 2]) & 63) | 0x80);
+    i += 2;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string path_argument(Interpreter& in, const Value& v) {
   std::string text;
   if (is_str(v)) {
-    text = text_of(v);
+    text = path_bytes(text_of(v));
   } else if (is_bytes(v)) {
     text = bytes_of(v);
   } else {
@@ -79,7 +99,12 @@ std::string path_argument(Interpreter& in, const Value& v) {
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
                   std::string(type_of(in, v)->name->view()).c_str());
     }
-    text = text_argument(in, call(in, method), "__fspath__() result");
+    const Value path = call(in, method);
+    if (!is_str(path) && !is_bytes(path)) {
+      throw_error(ErrorKind::TypeError, "expected %s.__fspath__() to return str or bytes, not %s",
+                  std::string(type_name(in, v)).c_str(), std::string(type_name(in, path)).c_str());
+    }
+    text = is_str(path) ? path_bytes(text_of(path)) : std::string(bytes_of(path));
   }
   if (text.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
   return text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "stdlib/python/native/regex/case_classes.h"
 #include "stdlib/python/native/regex/tree.h"
 
 namespace tessera::stdlib::regex {
@@ -23,8 +24,12 @@ bool CharSet::test_exact(char32_t c, const CharacterTypes& types) const {
 bool CharSet::test(char32_t c, const CharacterTypes& types) const {
   bool found = test_exact(c, types);
   if (!found && ignore_case) {
-    const char32_t small = types.lower(c);
-    found = test_exact(small, types) || test_exact(types.upper(c), types) || test_exact(types.upper(small), types);
+    const CharacterTypes& cases = ascii ? ascii_types() : types;
+    const char32_t small = cases.lower(c);
+    found = test_exact(small, types) || test_exact(cases.upper(c), types) || test_exact(cases.upper(small), types);
+    if (!found && cases.unicode) {
+      for (const char32_t same : case_class(c)) found = found || test_exact(same, types);
+    }
   }
   return found != negate;
 }
@@ -42,11 +47,23 @@ bool ascii_space(char32_t c) { return c < 128 && (std::isspace(static_cast<int>(
 bool ascii_word(char32_t c) { return c < 128 && (std::isalnum(static_cast<int>(c)) || c == '_'); }
 char32_t ascii_lower(char32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 char32_t ascii_upper(char32_t c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
+int ascii_decimal(char32_t c) { return ascii_digit(c) ? static_cast<int>(c - '0') : -1; }
+bool ascii_identifier(std::string_view name) {
+  bool first = true;
+  for (const char c : name) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte < 128 && (!ascii_word(byte) || (first && ascii_digit(byte)))) return false;
+    first = false;
+  }
+  return !name.empty();
+}
+char32_t no_named_character(std::string_view) { return 0; }
 
 }  // namespace
 
 const CharacterTypes& ascii_types() {
-  static const CharacterTypes types{ascii_digit, ascii_space, ascii_word, ascii_lower, ascii_upper};
+  static const CharacterTypes types{ascii_digit,   ascii_space,      ascii_word,        ascii_lower, ascii_upper,
+                                    ascii_decimal, ascii_identifier, no_named_character, false};
   return types;
 }
 
@@ -285,10 +302,12 @@ class Compiler {
 
 }  // namespace
 
-std::shared_ptr<const Program> compile(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types) {
-  Tree tree = parse(pattern, flags, types);
+std::shared_ptr<const Program> compile(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types,
+                                       bool bytes, std::vector<Warning>& warnings) {
+  Tree tree = parse(pattern, flags, types, bytes, warnings);
   auto program = std::make_shared<Program>();
   program->types = types;
+  program->bytes = bytes;
   program->flags = tree.flags;
   program->groups = tree.groups;
   program->names = tree.names;

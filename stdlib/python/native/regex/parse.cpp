@@ -1,6 +1,7 @@
 // Pattern text to tree: recursive descent over code points, with CPython's error messages and their positions.
 #include <algorithm>
 
+#include "stdlib/python/native/regex/case_classes.h"
 #include "stdlib/python/native/regex/tree.h"
 
 namespace tessera::stdlib::regex {
@@ -33,17 +34,6 @@ std::string utf8(std::u32string_view text) {
   return out;
 }
 
-// As repr() shows a name in a message.
-std::string quoted(const std::string& name) {
-  const char quote = name.find('\'') != std::string::npos && name.find('"') == std::string::npos ? '"' : '\'';
-  std::string out(1, quote);
-  for (char c : name) {
-    if (c == '\\' || c == quote) out += '\\';
-    out += c;
-  }
-  return out + quote;
-}
-
 bool is_octal(char32_t c) { return c >= '0' && c <= '7'; }
 bool is_ascii_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool is_ascii_letter(char32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -68,17 +58,32 @@ NodePtr make_assertion(Op op) {
   return node;
 }
 
+constexpr uint32_t kTypeFlags = kAscii | kLocale | kUnicode;
+constexpr uint32_t kGlobalFlags = kDebug | kTemplate;
+
+// The flags of a whole pattern: CPython's checks, and UNICODE for text that is not ASCII.
+uint32_t fixed_flags(uint32_t flags, bool bytes) {
+  if (bytes) {
+    if (flags & kUnicode) throw FlagsRefused{"cannot use UNICODE flag with a bytes pattern"};
+    if ((flags & kLocale) && (flags & kAscii)) throw FlagsRefused{"ASCII and LOCALE flags are incompatible"};
+    return flags;
+  }
+  if (flags & kLocale) throw FlagsRefused{"cannot use LOCALE flag with a str pattern"};
+  if ((flags & kAscii) && (flags & kUnicode)) throw FlagsRefused{"ASCII and UNICODE flags are incompatible"};
+  return flags & kAscii ? flags : flags | kUnicode;
+}
+
 class Parser {
  public:
-  Parser(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types)
-      : text_(pattern), flags_(flags), types_(types) {}
+  Parser(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types, bool bytes,
+         std::vector<Warning>& warnings)
+      : text_(pattern), flags_(flags), types_(types), warnings_(warnings), bytes_(bytes) {}
 
   Tree run() {
     tree_.root = choice();
+    tree_.flags = fixed_flags(flags_, bytes_);
     if (!at_end()) fail("unbalanced parenthesis", at_);
     check_references();
-    if (!(flags_ & kAscii)) flags_ |= kUnicode;
-    tree_.flags = flags_;
     return std::move(tree_);
   }
 
@@ -116,7 +121,10 @@ class Parser {
     }
     NodePtr node = make(Kind::Choice);
     node->children.push_back(std::move(first));
+    const bool outer = in_choice_;
+    in_choice_ = true;
     while (accept('|')) node->children.push_back(sequence());
+    in_choice_ = outer;
     --depth_;
     return node;
   }
@@ -147,6 +155,7 @@ class Parser {
       case '$': sequence.children.push_back(make_assertion(has(kMultiline) ? Op::LineEnd : Op::LastLineEnd)); break;
       case '[': sequence.children.push_back(set(here)); break;
       case '(':
+        at_start_ = depth_ == 1 && sequence.children.empty() && !in_choice_;
         if (NodePtr made = group(here)) sequence.children.push_back(std::move(made));
         break;
       default: sequence.children.push_back(literal(c));
@@ -156,7 +165,9 @@ class Parser {
   // --- characters and sets ---
 
   NodePtr literal(char32_t c) {
-    if (!has(kIgnoreCase) || (types_.lower(c) == c && types_.upper(c) == c)) return make(Kind::Char, c);
+    const CharacterTypes& cases = has(kAscii) ? ascii_types() : types_;
+    const bool one_case = cases.lower(c) == c && cases.upper(c) == c && (!cases.unicode || case_class(c).empty());
+    if (!has(kIgnoreCase) || one_case) return make(Kind::Char, c);
     CharSet set;
     set.ranges.push_back({c, c});
     return add_set(std::move(set));
@@ -204,10 +215,32 @@ class Parser {
       case 'v': out = 11; return true;
       case '\\': out = '\\'; return true;
       case 'x': out = hex_escape(here, 2); return true;
-      case 'u': out = hex_escape(here, 4); return true;
-      case 'U': out = hex_escape(here, 8); return true;
+      case 'u':
+        if (bytes_) return false;
+        out = hex_escape(here, 4);
+        return true;
+      case 'U':
+        if (bytes_) return false;
+        out = hex_escape(here, 8);
+        return true;
+      case 'N':
+        if (bytes_) return false;
+        out = named_character(here);
+        return true;
       default: return false;
     }
+  }
+
+  // \N{name}
+  char32_t named_character(size_t here) {
+    if (!accept('{')) fail("missing {", at_);
+    size_t where;
+    const std::string name = utf8(name_to('}', where, "character name"));
+    const char32_t found = types_.named(name);
+    if (found == 0) {
+      fail("undefined character name " + quoted_name(text_.substr(where, at_ - 1 - where), false), here);
+    }
+    return found;
   }
 
   [[noreturn]] void bad_escape(size_t here) { fail("bad escape " + utf8(text_.substr(here, 2)), here); }
@@ -260,6 +293,7 @@ class Parser {
     if (number > tree_.groups) fail("invalid group reference " + shown, where);
     if (std::find(open_.begin(), open_.end(), number) != open_.end())
       fail("cannot refer to an open group", where > 0 ? where - 1 : 0);
+    check_look_behind(number);
     tree_.has_backrefs = true;
     NodePtr node = make(Kind::BackRef, number);
     node->ignore_case = has(kIgnoreCase);
@@ -291,8 +325,13 @@ class Parser {
     return 0;
   }
 
+  void warn_of_set(const char* kind, size_t where) {
+    warnings_.push_back({true, std::string("Possible ") + kind + " at position " + std::to_string(where)});
+  }
+
   NodePtr set(size_t here) {
     CharSet set;
+    if (peek() == '[' && !at_end()) warn_of_set("nested set", at_);
     set.negate = accept('^');
     for (bool first = true;; first = false) {
       if (at_end()) fail("unterminated character set", here);
@@ -300,6 +339,14 @@ class Parser {
       const size_t begin = at_;
       char32_t low;
       const uint8_t kind = set_member(begin, low);
+      const char32_t sign = text_[begin];
+      if (!first && (sign == '-' || sign == '&' || sign == '~' || sign == '|') && !at_end() && peek() == sign) {
+        warn_of_set(sign == '-'   ? "set difference"
+                    : sign == '&' ? "set intersection"
+                    : sign == '~' ? "set symmetric difference"
+                                  : "set union",
+                    at_ - 1);
+      }
       if (at_end()) fail("unterminated character set", here);
       if (peek() != '-' || at_ + 1 >= text_.size() || text_[at_ + 1] == ']') {
         add_member(set, kind, low, low);
@@ -307,6 +354,7 @@ class Parser {
       }
       ++at_;
       const size_t second = at_;
+      if (text_[second] == '-') warn_of_set("set difference", second - 1);
       char32_t high;
       const uint8_t high_kind = set_member(second, high);
       if (kind || high_kind || high < low) fail("bad character range " + utf8(text_.substr(begin, at_ - begin)), begin);
@@ -344,7 +392,8 @@ class Parser {
     if (at_end() || !is_ascii_digit(peek())) return otherwise;
     uint64_t value = 0;
     while (!at_end() && is_ascii_digit(peek()))
-      value = std::min<uint64_t>(value * 10 + (text_[at_++] - '0'), kMostRepeat);
+      value = std::min<uint64_t>(value * 10 + (text_[at_++] - '0'), uint64_t{kMostRepeat} + 1);
+    if (value > kMostRepeat) throw CountRefused{};
     return static_cast<uint32_t>(value);
   }
 
@@ -401,31 +450,49 @@ class Parser {
     return node;
   }
 
-  std::string group_name(char32_t terminator, size_t& where) {
+  // The name that ends with `terminator`, which is passed.
+  std::u32string_view name_to(char32_t terminator, size_t& where, const char* what = "group name") {
     where = at_;
     size_t end = at_;
     while (end < text_.size() && text_[end] != terminator) ++end;
     if (end == text_.size()) {
-      if (at_end()) fail("missing group name", at_);
+      if (at_end()) fail(std::string("missing ") + what, at_);
       fail(std::string("missing ") + static_cast<char>(terminator) + ", unterminated name", where);
     }
-    const std::string name = utf8(text_.substr(at_, end - at_));
-    if (name.empty()) fail("missing group name", at_);
+    if (end == at_) fail(std::string("missing ") + what, at_);
+    const std::u32string_view name = text_.substr(at_, end - at_);
     at_ = end + 1;
     return name;
   }
 
-  bool is_identifier(const std::string& name) const {
-    for (size_t i = 0; i < name.size(); ++i) {
-      const unsigned char c = static_cast<unsigned char>(name[i]);
-      const bool good = c >= 0x80 || c == '_' || is_ascii_letter(c) || (i > 0 && is_ascii_digit(c));
-      if (!good) return false;
-    }
-    return true;
+  std::string group_name(char32_t terminator, size_t& where) {
+    const std::u32string_view name = name_to(terminator, where);
+    check_name(name, where);
+    return utf8(name);
   }
 
-  void check_name(const std::string& name, size_t where) const {
-    if (!is_identifier(name)) fail("bad character in group name " + quoted(name), where);
+  std::string quoted(std::u32string_view name) const { return quoted_name(name, bytes_); }
+
+  void check_name(std::u32string_view name, size_t where) {
+    if (!types_.is_identifier(utf8(name))) fail("bad character in group name " + quoted(name), where);
+    if (bytes_ && std::any_of(name.begin(), name.end(), [](char32_t c) { return c >= 128; }))
+      warnings_.push_back({false, name_warning(quoted(name), where)});
+  }
+
+  // The index of a named group that must be there.
+  uint32_t known_name(const std::string& name, std::u32string_view shown, size_t where) const {
+    const uint32_t index = find_name(name);
+    if (!index) fail("unknown group name " + quoted(shown), where);
+    return index;
+  }
+
+  // In a look-behind only groups that were closed before it count.
+  void check_look_behind(uint32_t number) const {
+    if (look_behind_groups_ < 0) return;
+    if (number > tree_.groups || std::find(open_.begin(), open_.end(), number) != open_.end())
+      fail("cannot refer to an open group", at_);
+    if (static_cast<int64_t>(number) > look_behind_groups_)
+      fail("cannot refer to group defined in the same lookbehind subpattern", at_);
   }
 
   uint32_t find_name(const std::string& name) const {
@@ -439,7 +506,7 @@ class Parser {
     const uint32_t index = ++tree_.groups;
     if (!name.empty()) {
       if (const uint32_t other = find_name(name)) {
-        fail("redefinition of group name " + quoted(name) + " as group " + std::to_string(index) + "; was group " +
+        fail("redefinition of group name " + quoted(text_.substr(name_at, at_ - 1 - name_at)) + " as group " + std::to_string(index) + "; was group " +
                  std::to_string(other),
              name_at);
       }
@@ -495,15 +562,12 @@ class Parser {
     if (accept('<')) {
       size_t where;
       const std::string name = group_name('>', where);
-      check_name(name, where);
       return capture(here, name, where);
     }
     if (accept('=')) {
       size_t where;
       const std::string name = group_name(')', where);
-      check_name(name, where);
-      const uint32_t index = find_name(name);
-      if (!index) fail("unknown group name " + quoted(name), where);
+      const uint32_t index = known_name(name, text_.substr(where, at_ - 1 - where), where);
       if (std::find(open_.begin(), open_.end(), index) != open_.end()) fail("cannot refer to an open group", where);
       return reference(index, where, name);
     }
@@ -521,26 +585,37 @@ class Parser {
     if (at_end()) fail("unexpected end of pattern", at_);
     const char32_t c = text_[at_++];
     if (c != '=' && c != '!') fail("unknown extension ?<" + shown(at_ - 1), here + 1);
-    return look(here, Kind::LookBehind, c == '!');
+    const int64_t outer = look_behind_groups_;
+    if (outer < 0) look_behind_groups_ = tree_.groups;
+    NodePtr node = look(here, Kind::LookBehind, c == '!');
+    look_behind_groups_ = outer;
+    return node;
   }
 
   NodePtr conditional(size_t here) {
     size_t where;
-    const std::string name = group_name(')', where);
+    const std::u32string_view name = name_to(')', where);
+    bool plain = true;
+    const int64_t number = group_number(name, types_, plain);
     uint32_t index = 0;
-    if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-      index = static_cast<uint32_t>(std::min(std::stoull(name.substr(0, 9)), 100000ULL));
-      if (index == 0) fail("bad group number", where);
+    if (number >= 0) {
+      if (number == 0) fail("bad group number", where);
+      constexpr int64_t kMostGroups = 1073741823;  // CPython's
+      if (number >= kMostGroups) fail("invalid group reference " + std::to_string(number), where);
+      index = static_cast<uint32_t>(number);
       pending_.push_back({index, where});
+      if (!plain) warnings_.push_back({false, name_warning(quoted(name), where)});
     } else {
       check_name(name, where);
-      index = find_name(name);
-      if (!index) fail("unknown group name " + quoted(name), where);
+      index = known_name(utf8(name), name, where);
     }
+    check_look_behind(index);
     tree_.has_backrefs = true;
     NodePtr node = make(Kind::Conditional, index);
+    ++depth_;
     node->children.push_back(sequence());
     node->children.push_back(accept('|') ? sequence() : make(Kind::Empty));
+    --depth_;
     if (peek() == '|' && !at_end()) fail("conditional backref with more than two branches", at_);
     close(here);
     return node;
@@ -561,51 +636,70 @@ class Parser {
       case 'x': return kVerbose;
       case 'a': return kAscii;
       case 'u': return kUnicode;
+      case 't': return kTemplate;
       default: return 0;
     }
   }
 
   // (?imsx) for the whole pattern, (?i-s:...) for a part.
   NodePtr with_flags(size_t here, char32_t c) {
+    const bool at_start = at_start_;
     uint32_t add = 0, remove = 0;
     if (c != '-' && !flag_of(c)) fail("unknown extension ?" + shown(at_ - 1), here + 1);
-    while (uint32_t flag = flag_of(c)) {
+    while (c != '-') {
+      const uint32_t flag = flag_of(c);
+      if (!bytes_ && c == 'L') fail("bad inline flags: cannot use 'L' flag with a str pattern", at_);
+      if (bytes_ && c == 'u') fail("bad inline flags: cannot use 'u' flag with a bytes pattern", at_);
       add |= flag;
+      if ((flag & kTypeFlags) && (add & kTypeFlags) != flag)
+        fail("bad inline flags: flags 'a', 'u' and 'L' are incompatible", at_);
       if (at_end()) fail("missing -, : or )", at_);
       c = text_[at_++];
+      if (c == ')' || c == ':' || c == '-') break;
+      if (!flag_of(c)) fail(is_letter(c) ? "unknown flag" : "missing -, : or )", at_ - 1);
     }
-    if (c == ')') return global_flags(here, add);
-    if (c == '-') {
-      if (at_end()) fail("missing flag", at_);
-      c = text_[at_++];
-      if (!flag_of(c)) fail(is_ascii_letter(c) ? "unknown flag" : "missing flag", at_ - 1);
-      while (uint32_t flag = flag_of(c)) {
-        remove |= flag;
-        if (at_end()) fail("missing :", at_);
-        c = text_[at_++];
-      }
-    }
-    if (c != ':') fail(is_ascii_letter(c) ? "unknown flag" : (remove ? "missing :" : "missing -, : or )"), at_ - 1);
+    if (c == ')') return global_flags(here, add, at_start);
+    if (add & kGlobalFlags) fail("bad inline flags: cannot turn on global flag", at_ - 1);
+    if (c == '-') remove = removed_flags();
+    if (remove & kGlobalFlags) fail("bad inline flags: cannot turn off global flag", at_ - 1);
     if (add & remove) fail("bad inline flags: flag turned on and off", at_ - 1);
-    return plain_group(here, (flags_ | add) & ~remove);
+    const uint32_t kept = add & kTypeFlags ? flags_ & ~kTypeFlags : flags_;
+    return plain_group(here, (kept | add) & ~remove);
   }
 
-  NodePtr global_flags(size_t here, uint32_t add) {
-    if (here != 0 && !only_flags_before(here)) fail("global flags not at the start of the expression", here);
+  // From behind the "-" to behind the ":".
+  uint32_t removed_flags() {
+    uint32_t remove = 0;
+    if (at_end()) fail("missing flag", at_);
+    char32_t c = text_[at_++];
+    if (!flag_of(c)) fail(is_letter(c) ? "unknown flag" : "missing flag", at_ - 1);
+    for (;;) {
+      const uint32_t flag = flag_of(c);
+      if (flag & kTypeFlags) fail("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", at_);
+      remove |= flag;
+      if (at_end()) fail("missing :", at_);
+      c = text_[at_++];
+      if (c == ':') return remove;
+      if (!flag_of(c)) fail(is_letter(c) ? "unknown flag" : "missing :", at_ - 1);
+    }
+  }
+
+  bool is_letter(char32_t c) const { return is_ascii_letter(c) || (c >= 128 && types_.is_word(c) && !types_.is_digit(c)); }
+
+  NodePtr global_flags(size_t here, uint32_t add, bool at_start) {
+    if (!at_start) fail("global flags not at the start of the expression", here);
     flags_ |= add;
     return nullptr;
-  }
-
-  bool only_flags_before(size_t here) const {
-    for (size_t i = 0; i < here; ++i) {
-      if (!(has(kVerbose) && is_blank(text_[i]))) return false;
-    }
-    return true;
   }
 
   std::u32string_view text_;
   uint32_t flags_;
   const CharacterTypes& types_;
+  std::vector<Warning>& warnings_;
+  bool bytes_;
+  bool at_start_ = false;   // of the whole pattern: where flags for all of it may stand
+  bool in_choice_ = false;  // behind a "|"
+  int64_t look_behind_groups_ = -1;  // groups that there were where the outermost look-behind began; -1: in none
   Tree tree_;
   size_t at_ = 0;
   uint32_t depth_ = 0;
@@ -615,8 +709,54 @@ class Parser {
 
 }  // namespace
 
-Tree parse(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types) {
-  return Parser(pattern, flags, types).run();
+int64_t group_number(std::u32string_view name, const CharacterTypes& types, bool& plain) {
+  const std::u32string_view whole = name;
+  while (!name.empty() && types.is_space(name.front())) name.remove_prefix(1);
+  while (!name.empty() && types.is_space(name.back())) name.remove_suffix(1);
+  if (!name.empty() && name.front() == '+') name.remove_prefix(1);
+  int64_t number = 0;
+  bool digit_before = false;
+  for (const char32_t c : name) {
+    const int digit = types.decimal(c);
+    if (c == '_' && digit_before) {
+      digit_before = false;
+      continue;
+    }
+    if (digit < 0) return -1;
+    number = std::min<int64_t>(number * 10 + digit, INT64_C(1) << 40);
+    digit_before = true;
+  }
+  plain = std::all_of(whole.begin(), whole.end(), is_ascii_digit);
+  return digit_before ? number : -1;
+}
+
+std::string name_warning(const std::string& shown, size_t position) {
+  return "bad character in group name " + shown + " at position " + std::to_string(position);
+}
+
+std::string quoted_name(std::u32string_view name, bool ascii) {
+  const bool single = name.find(U'\'') != name.npos, both = single && name.find(U'"') != name.npos;
+  const char quote = single && !both ? '"' : '\'';
+  std::string out(1, quote);
+  for (const char32_t c : name) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    if (c == '\\' || c == static_cast<unsigned char>(quote)) out += '\\';
+    if (c == '\n' || c == '\r' || c == '\t') {
+      out += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
+    } else if (c < 32 || c == 127 || (ascii && c >= 128)) {
+      out += "\\x";
+      out += kDigits[c >> 4 & 15];
+      out += kDigits[c & 15];
+    } else {
+      append_utf8(out, c);
+    }
+  }
+  return out + quote;
+}
+
+Tree parse(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types, bool bytes,
+           std::vector<Warning>& warnings) {
+  return Parser(pattern, flags, types, bytes, warnings).run();
 }
 
 }  // namespace tessera::stdlib::regex

@@ -16,6 +16,7 @@
 namespace tessera::stdlib::regex {
 
 enum Flag : uint32_t {
+  kTemplate = 1,
   kIgnoreCase = 2,
   kLocale = 4,
   kMultiline = 8,
@@ -32,6 +33,18 @@ struct SyntaxError {
   int64_t position;
 };
 
+// Flags that do not go together, or a number that is too large: errors of other classes, in CPython's words.
+struct FlagsRefused {
+  const char* message;
+};
+struct CountRefused {};
+
+// What a pattern or a template has that CPython warns of: FutureWarning or DeprecationWarning.
+struct Warning {
+  bool future;
+  std::string message;
+};
+
 // Unicode knowledge comes from whoever embeds the engine.
 struct CharacterTypes {
   bool (*is_digit)(char32_t);
@@ -39,6 +52,10 @@ struct CharacterTypes {
   bool (*is_word)(char32_t);
   char32_t (*lower)(char32_t);
   char32_t (*upper)(char32_t);
+  int (*decimal)(char32_t);                     // the value of a digit, or -1
+  bool (*is_identifier)(std::string_view utf8);
+  char32_t (*named)(std::string_view name);     // the character of \N{name}, or 0
+  bool unicode;                                 // letters beyond ASCII have cases
 };
 const CharacterTypes& ascii_types();
 
@@ -110,6 +127,7 @@ struct Program {
   std::vector<CharSet> sets;
   std::vector<std::pair<std::string, uint32_t>> names;  // group names in order of groups
   CharacterTypes types;
+  bool bytes = false;  // for bytes: a character is a byte
   uint32_t flags = 0;
   uint32_t groups = 0;  // without group 0
   uint32_t slots = 0;   // 2 * (groups + 1) for groups, then loops
@@ -121,7 +139,15 @@ struct Program {
   bool has_first_char = false;
 };
 
-std::shared_ptr<const Program> compile(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types);
+std::shared_ptr<const Program> compile(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types,
+                                       bool bytes, std::vector<Warning>& warnings);
+
+// A group's number as int() reads it, or -1. `plain`: written with ASCII digits alone.
+int64_t group_number(std::u32string_view name, const CharacterTypes& types, bool& plain);
+// CPython's warning of a group name that a later version refuses.
+std::string name_warning(const std::string& shown, size_t position);
+// repr() of a group's name, for messages; of a bytes pattern as ascii() shows it.
+std::string quoted_name(std::u32string_view name, bool ascii);
 
 // The text to search: one byte per character (ASCII) or one char32_t.
 struct Text {

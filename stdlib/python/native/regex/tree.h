@@ -49,7 +49,8 @@ struct Tree {
   bool has_backrefs = false;
 };
 
-Tree parse(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types);
+Tree parse(std::u32string_view pattern, uint32_t flags, const CharacterTypes& types, bool bytes,
+           std::vector<Warning>& warnings);
 
 // Least and greatest number of characters that a node can match.
 struct Width {
