@@ -246,7 +246,6 @@ Value VirtualMachine::throw_into_generator(Generator* generator, Value exception
     return out;
   }
   if (!exception.is_undefined()) {
-    if (frame->pc == frame->code->words.data()) ++frame->pc;  // not begun: the error is at the def's first word
     const Frame* handling = frame;
     while (handling != entry && handling->handled == kNoRegister) handling = handling->caller;
     if (handling->handled != kNoRegister) set_context(in_, as_exception(exception));

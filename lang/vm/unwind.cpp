@@ -405,12 +405,16 @@ bool VirtualMachine::unwind_pending(Frame* entry, bool new_line) {
 bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
   for (;;) {
     Frame* const frame = top_;
+    // throw() of a generator that has not begun: the error is at the def's first word, before any handler.
+    const bool begun = frame->pc != frame->code->words.data();
+    if (!begun) ++frame->pc;
     if (new_line) add_traceback(in_, as_exception(exception), *frame);
     if (new_line && is_traced() && exception.as_object()->aux != kUncatchable)
       exception = trace_exception(*frame, std::move(exception));
     new_line = true;
     const uint32_t word = static_cast<uint32_t>(frame->pc - frame->code->words.data()) - 1;
-    const Protected* const row = exception.as_object()->aux == kUncatchable ? nullptr : find_handler(frame->code, word);
+    const bool catchable = begun && exception.as_object()->aux != kUncatchable;
+    const Protected* const row = catchable ? find_handler(frame->code, word) : nullptr;
     if (row != nullptr) {
       Value* const registers = frame->registers;
       for (uint32_t r = row->target; r < frame->code->near_registers; ++r) registers[r] = Value();
