@@ -10,6 +10,7 @@
 #include "lang/core/names.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
@@ -67,6 +68,8 @@ bool add_numbers(Interpreter& in, Value& sum, const Value& sequence, uint32_t& d
 Value sum_function(Interpreter& in, const Args& args) {
   Value sum = args[1];
   if (is_str(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (is_bytes(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum bytes [use b''.join(seq) instead]");
+  if (is_byte_array(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum bytearray [use b''.join(seq) instead]");
   // What is neither list nor tuple, and what comes after the first item that is no number, goes one by one.
   uint32_t skip = 0;
   if (add_numbers(in, sum, args[0], skip)) return sum;

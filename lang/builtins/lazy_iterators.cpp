@@ -7,6 +7,8 @@
 #include "lang/core/names.h"
 #include "lang/objects/exception.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -60,13 +62,28 @@ Value make_enumerate(Interpreter& in, Type* type, const Args& args) {
       throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for enumerate()");
   }
   if (iterable.is_undefined()) throw Error(ErrorKind::TypeError, "enumerate() missing required argument 'iterable'");
-  const int64_t count = first.is_undefined() ? 0 : index(in, first);
+  const Value number = first.is_undefined() ? Value::integer(0) : whole_index(in, first);
   EnumerateIterator* it = start<EnumerateIterator>(in, type, IteratorKind::Enumerate);
   Value result = Value::adopt(it);
-  it->count = count;
+  if (number.is_int()) it->count = number.as_int();
+  else it->far = number;
   it->iterator = iter(in, iterable);
   return result;
 }
+
+}  // namespace
+
+Value next_number(Interpreter& in, EnumerateIterator* it) {
+  if (it->far.is_undefined()) {
+    if (it->count != INT64_MAX) return Value::integer(it->count++);
+    it->far = Value::integer(INT64_MAX);
+  }
+  Value number = it->far;
+  it->far = whole_binary(in, BinaryOp::Add, number, Value::integer(1));
+  return number;
+}
+
+namespace {
 
 bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
@@ -77,7 +94,7 @@ bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
     return pass_stop_value(in, it->iterator, self);
   }
   out = recycled_tuple(in, it->last, 2);
-  as_tuple(out)->items[0] = Value::integer(it->count++);
+  as_tuple(out)->items[0] = next_number(in, it);
   std::swap(as_tuple(out)->items[1], item);
   return true;
 }
@@ -263,7 +280,7 @@ Value same_call(Interpreter& in, const Value& self, const Value& arguments, cons
 
 Value reduce_enumerate(Interpreter& in, const Args& args) {
   const auto* it = static_cast<EnumerateIterator*>(args[0].as_object());
-  return same_call(in, args[0], make_tuple(in, {it->iterator, Value::integer(it->count)}));
+  return same_call(in, args[0], make_tuple(in, {it->iterator, it->far.is_undefined() ? Value::integer(it->count) : it->far}));
 }
 
 Value reduce_zip(Interpreter& in, const Args& args) {

@@ -55,6 +55,10 @@ Value pow_function(Interpreter& in, const Args& args) {
   const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]);
   if (is_whole(a) && is_whole(b) && is_whole(m)) return whole_power_modulo(in, a, b, m);
   const auto number = [](const Value& v) { return is_whole(v) || v.is_float(); };
+  const auto complex_or_number = [&](const Value& v) { return is_complex(in, v) || number(v); };
+  if ((is_complex(in, a) || is_complex(in, b) || is_complex(in, m)) && complex_or_number(a) && complex_or_number(b) &&
+      complex_or_number(m))
+    throw Error(ErrorKind::ValueError, "complex modulo");
   if (a.is_object() && !is_big_int(a)) {
     const Value method = type_lookup(a.as_object()->type, in.names->pow);
     if (!method.is_undefined()) return call_special(in, method, a, {args[1], args[2]});

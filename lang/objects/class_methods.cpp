@@ -72,7 +72,11 @@ Value object_repr_method(Interpreter& in, const Args& args) { return in.types.ob
 Value object_str(Interpreter& in, const Args& args) { return repr(in, args[0]); }
 
 Value object_format(Interpreter& in, const Args& args) {
-  if (is_str(args[1]) && as_str(args[1])->size != 0) {
+  if (!is_str(args[1])) {
+    throw_error(ErrorKind::TypeError, "__format__() argument must be str, not %s",
+                args[1].is_none() ? "None" : std::string(type_name(in, args[1])).c_str());
+  }
+  if (as_str(args[1])->size != 0) {
     throw_error(ErrorKind::TypeError, "unsupported format string passed to %s.__format__",
                 std::string(type_name(in, args[0])).c_str());
   }

@@ -205,9 +205,9 @@ bool is_index(Interpreter& in, const Value& value) {
 }
 
 unsigned char byte_value(Interpreter& in, const Value& value, const char* out_of_range) {
-  const int64_t byte = value.is_int() ? value.as_int() : index(in, value);
-  if (byte < 0 || byte > 255) throw Error(ErrorKind::ValueError, out_of_range);
-  return static_cast<unsigned char>(byte);
+  const Value byte = value.is_int() ? value : whole_index(in, value);
+  if (!byte.is_int() || byte.as_int() < 0 || byte.as_int() > 255) throw Error(ErrorKind::ValueError, out_of_range);
+  return static_cast<unsigned char>(byte.as_int());
 }
 
 std::string quote_bytes(std::string_view bytes) {

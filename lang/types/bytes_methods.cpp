@@ -186,15 +186,15 @@ Value maketrans(Interpreter& in, const Args& args) {
 }
 
 Value translate(Interpreter& in, const Args& args) {
-  std::array<bool, 256> gone{};
-  if (!args[2].is_undefined()) {
-    const BytesLike unwanted(in, args[2]);
-    for (const char c : unwanted.view()) gone[static_cast<Byte>(c)] = true;
-  }
   std::string table;
   if (!args[1].is_none()) {
     table = BytesLike(in, args[1]).view();
     if (table.size() != 256) throw Error(ErrorKind::ValueError, "translation table must be 256 characters long");
+  }
+  std::array<bool, 256> gone{};
+  if (!args[2].is_undefined()) {
+    const BytesLike unwanted(in, args[2]);
+    for (const char c : unwanted.view()) gone[static_cast<Byte>(c)] = true;
   }
   std::string out;
   Booking booked;

@@ -5,8 +5,10 @@
 #include "lang/core/booked_text.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/list.h"
+#include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/text_search.h"
@@ -21,7 +23,9 @@ int64_t bound(Interpreter& in, const Value& value, int64_t missing) {
   if (value.is_none() || value.is_undefined()) return missing;
   if (!is_index(in, value))
     throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
-  return index(in, value);
+  const Value whole = whole_index(in, value);
+  if (is_big_int(whole)) return whole_sign(whole) < 0 ? INT64_MIN : INT64_MAX;
+  return whole.as_int();
 }
 
 struct Range {

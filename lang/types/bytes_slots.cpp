@@ -376,7 +376,7 @@ Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArgument
   if (!a.errors.is_undefined()) throw Error(ErrorKind::TypeError, "errors without a string argument");
   if (source.is_undefined()) return make_bytes(in, {});
   if (is_index(in, source)) {
-    const int64_t size = index(in, source);
+    const int64_t size = index_sized(in, source, ErrorKind::OverflowError);
     if (size < 0) throw Error(ErrorKind::ValueError, "negative count");
     Bytes* zeros = new_bytes(in, static_cast<size_t>(size));
     std::memset(zeros->data(), 0, zeros->size);

@@ -59,7 +59,9 @@ struct EnumerateIterator : GcObject {
   Value iterator;
   Value last;  // see recycled_tuple
   int64_t count = 0;
+  Value far;  // the number of the next item instead of `count`, once it is beyond 64 bits
 };
+Value next_number(Interpreter& in, EnumerateIterator* it);  // of the item that is handed out now
 
 struct CallableIterator : GcObject {
   Value function, sentinel;  // function Undefined: exhausted

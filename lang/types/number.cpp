@@ -155,6 +155,11 @@ Value complex_divide(Interpreter& in, double ar, double ai, double br, double bi
   return make_complex(in, (ar * ratio + ai) / denominator, (ai * ratio - ar) / denominator);
 }
 
+Value finite_power(Interpreter& in, double real, double imag) {
+  if (std::isinf(real) || std::isinf(imag)) throw Error(ErrorKind::OverflowError, "complex exponentiation");
+  return make_complex(in, real, imag);
+}
+
 // Small whole exponents by multiplication, as CPython does, so that (1+2j)**2 is exact.
 Value complex_power(Interpreter& in, double ar, double ai, double br, double bi) {
   if (br == 0 && bi == 0) return make_complex(in, 1, 0);
@@ -174,7 +179,9 @@ Value complex_power(Interpreter& in, double ar, double ai, double br, double bi)
       pi = pr * pi + pi * pr;
       pr = t;
     }
-    return br < 0 ? complex_divide(in, 1, 0, rr, ri) : make_complex(in, rr, ri);
+    if (br > 0) return finite_power(in, rr, ri);
+    as_complex(in, complex_divide(in, 1, 0, rr, ri), rr, ri);
+    return finite_power(in, rr, ri);
   }
   const double magnitude = std::hypot(ar, ai), angle = std::atan2(ai, ar);
   double length = std::pow(magnitude, br), phase = angle * br;
@@ -182,12 +189,7 @@ Value complex_power(Interpreter& in, double ar, double ai, double br, double bi)
     length *= std::exp(-angle * bi);
     phase += bi * std::log(magnitude);
   }
-  const double real = length * std::cos(phase), imag = length * std::sin(phase);
-  if ((std::isinf(real) || std::isinf(imag)) && std::isfinite(ar) && std::isfinite(ai) && std::isfinite(br) &&
-      std::isfinite(bi)) {
-    throw Error(ErrorKind::OverflowError, "complex exponentiation");
-  }
-  return make_complex(in, real, imag);
+  return finite_power(in, length * std::cos(phase), length * std::sin(phase));
 }
 
 Value complex_binary(Interpreter& in, BinaryOp op, const Value& a, const Value& b) {

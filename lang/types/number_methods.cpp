@@ -18,6 +18,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/hash.h"
+#include "lang/types/iterators.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -99,7 +100,8 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
 }
 
 Value int_of_bytes(Interpreter& in, const Value& x, int base) {
-  const std::string_view bytes = bytes_of(x);
+  const BytesLike like(in, x);
+  const std::string_view bytes = like.view();
   try {
     return parse_int(in, bytes, base);
   } catch (const Error& error) {
@@ -125,6 +127,7 @@ Value int_of(Interpreter& in, const Value& x) {
                   std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
   }
+  if (is_bytes_like(in, x)) return int_of_bytes(in, x, 10);
   throw Error(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
                                         std::string(type_name(in, x)) + "'");
 }
@@ -156,7 +159,7 @@ Value bool_make(Interpreter& in, Type*, const Args& args) {
 
 double float_of_bytes(Interpreter& in, const Value& x) {
   try {
-    return parse_float(in, bytes_of(x));
+    return parse_float(in, BytesLike(in, x).view());
   } catch (const Error& error) {
     if (error.kind != ErrorKind::ValueError) throw;
     throw Error(ErrorKind::ValueError, "could not convert string to float: " + repr_text(in, x));
@@ -178,6 +181,9 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
     const bool number = !plain.is_object() ? !plain.is_none()
                                            : !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
                                                  !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
+    if (!number && is_bytes_like(in, plain)) {
+      return as_type(in, type, in.types.real, Value::real(float_of_bytes(in, plain)));
+    }
     if (!number) {
       throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" +
                                             std::string(type_name(in, args[0])) + "'");
@@ -348,7 +354,12 @@ Value to_bytes(Interpreter& in, const Args& args) {
 
 Value from_bytes(Interpreter& in, const Args& args) {
   const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
-  if (is_str(args[1])) throw Error(ErrorKind::TypeError, "cannot convert 'str' object to bytes");
+  const bool convertible = is_bytes_like(in, args[1]) || is_iterable(in, args[1]) ||
+                           (args[1].is_object() &&
+                            !type_lookup(args[1].as_object()->type, intern(in, "__bytes__")).is_undefined());
+  if (is_str(args[1]) || !convertible)
+    throw_error(ErrorKind::TypeError, "cannot convert '%s' object to bytes",
+                std::string(type_name(in, args[1])).c_str());
   const Value source = is_bytes_like(in, args[1]) ? args[1] : call(in, Value(bytes_types(in).bytes), {args[1]});
   std::string bytes(BytesLike(in, source).view());
   if (big) std::reverse(bytes.begin(), bytes.end());

@@ -248,15 +248,13 @@ Value table_of_dict(Interpreter& in, const Value& mapping) {
 
 Value maketrans(Interpreter& in, const Args& args) {
   if (args[1].is_undefined()) return table_of_dict(in, args[0]);
-  for (int i = 0; i < 3; ++i) {
-    if (args[static_cast<uint32_t>(i)].is_undefined() || is_str(args[static_cast<uint32_t>(i)])) continue;
-    if (i == 0)
-      throw Error(ErrorKind::TypeError, "first maketrans argument must be a string if there is a second argument");
+  for (uint32_t i = 1; i < 3; ++i) {
+    if (args[i].is_undefined() || is_str(args[i])) continue;
     throw Error(ErrorKind::TypeError, "maketrans() argument " + std::to_string(i + 1) + " must be str, not " +
-                                          (args[static_cast<uint32_t>(i)].is_none()
-                                               ? "None"
-                                               : std::string(type_name(in, args[static_cast<uint32_t>(i)]))));
+                                          (args[i].is_none() ? "None" : std::string(type_name(in, args[i]))));
   }
+  if (!is_str(args[0]))
+    throw Error(ErrorKind::TypeError, "first maketrans argument must be a string if there is a second argument");
   if (as_str(args[0])->length != as_str(args[1])->length) {
     throw Error(ErrorKind::ValueError, "the first two maketrans arguments must have equal length");
   }

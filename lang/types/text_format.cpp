@@ -235,12 +235,19 @@ class PercentFormatter {
     ++at_;
   }
 
+  static int64_t star_number(const Value& v, std::string_view what) {
+    if (what == "width") return whole_to_int64(v);
+    if (is_big_int(v) || v.as_int() > INT32_MAX || v.as_int() < INT32_MIN)
+      throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+    return v.as_int();
+  }
+
   int64_t read_star_or_number(const char* what) {
     if (peek() == '*') {
       ++at_;
       const Value v = values_.next();
-      if (!v.is_int() && !v.is_bool()) throw Error(ErrorKind::TypeError, "* wants int");
-      return v.as_int();
+      if (!is_whole(v)) throw Error(ErrorKind::TypeError, "* wants int");
+      return star_number(v, what);
     }
     int64_t n = 0;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {

@@ -50,8 +50,14 @@ Value make_none(Interpreter&, Type*, const Args& args) {
   if (args.count > 0) throw_error(ErrorKind::TypeError, "NoneType takes no arguments");
   return Value::none();
 }
-Value make_not_implemented(Interpreter& in, Type*, const Args&) { return in.not_implemented; }
-Value make_ellipsis(Interpreter& in, Type*, const Args&) { return in.ellipsis; }
+Value make_not_implemented(Interpreter& in, Type*, const Args& args) {
+  if (args.count > 0) throw_error(ErrorKind::TypeError, "NotImplementedType takes no arguments");
+  return in.not_implemented;
+}
+Value make_ellipsis(Interpreter& in, Type*, const Args& args) {
+  if (args.count > 0) throw_error(ErrorKind::TypeError, "EllipsisType takes no arguments");
+  return in.ellipsis;
+}
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 
 A template belongs to the type of its value and has holes, `$type`, that are filled with expressions of that type;
 `$type@x` may also use the variable x that the template binds. Now and then a hole gets a value of a wrong type:
-the message of the exception is compared too. Integers stay small, for ours have 64 bits; sets are shown sorted.
+the message of the exception is compared too. Sets are shown sorted.
 """
 import re
 
@@ -44,7 +44,7 @@ TEMPLATES = {
         '(lambda x: $int@x)($int)', '(lambda x, y=$int: $int@x,y)($int)', 'int($str, 16)', '($int).bit_length()', 'round($int, -1)',
         '[x for x in $ints if $bool@x][$small]', 'sum([len(w) for w in $strs])', 'len([w for w in $strs if $bool@w])',
         'pow($small, $tiny, 7)', 'len(range($small, $int % 20, $small))', 'sum(v for k, v in $dict.items() if $bool@k,v)',
-        'next(iter($ints))', 'next(iter($ints), $int)', 'hash($int % 100)', 'len(set($ints))', '$str.index($str)', '(y := $int) + y',
+        'next(iter($ints))', 'next(iter($ints), $int)', 'hash(int($int % 100))', 'len(set($ints))', '$str.index($str)', '(y := $int) + y',
         'functools.reduce(lambda x, y: $int@x,y, $ints, $int)', 'sum(map(len, $strs))', 'math.gcd($int, $int)', 'math.floor($float)',
         '$tup.index($int)', 'min($strs, key=len).count($str)', 'len($str.split($str))', 'True + $int',
     ],
@@ -145,7 +145,46 @@ LIBRARY = {
 for _kind, _templates in LIBRARY.items():
     TEMPLATES[_kind] += _templates
 
-SHOWN = ['int', 'float', 'str', 'bool', 'ints', 'strs', 'tup', 'dict', 'none']
+# Bytes, complex numbers, fractions, numbers beyond 64 bits, formats.
+LITERALS['bytes'] = ["b''", "b'a'", "b'abc'", "b'a,b,,c'", "b'\\x00\\xff'", "b' Hello\\n'", "b'12'", "bytearray(b'xyz')", "'é日'.encode()", "bytes(range(5))"]
+LITERALS['cplx'] = ['1j', '(1+2j)', '(-0.5-1j)', '0j', '(3+0j)', "complex('inf')", 'complex(-0.0, -0.0)', '1e300j']
+LITERALS['frac'] = ['fractions.Fraction(1, 3)', 'fractions.Fraction(-7, 2)', "fractions.Fraction('0.125')", 'fractions.Fraction(2 ** 70, 3)', 'fractions.Fraction(0)']
+LITERALS['big'] = ['2 ** 64', '-2 ** 63', '2 ** 63 - 1', '10 ** 30', '-10 ** 19', '2 ** 100 + 1', '3 ** 200', '(1 << 63)', '7 ** 77', '-(2 ** 127)']
+LITERALS['codec'] = ["'utf-8'", "'ascii'", "'latin-1'", "'utf-16'", "'utf-16-le'", "'cp1252'", "'utf-32-be'", "'unicode_escape'", "'utf-7'", "'idna'", "'nothing'"]
+LITERALS['handler'] = ["'strict'", "'ignore'", "'replace'", "'backslashreplace'", "'xmlcharrefreplace'", "'surrogateescape'", "'namereplace'", "'nothing'"]
+LITERALS['spec'] += ["'=+10'", "'#010x'", "'_b'", "'_x'", "'#o'", "'-^12,'", "'z.1f'", "'.0%'", "'+.3e'", "'<5d'", "'0=6'", "'\\u00e9>7'", "'#.3g'", "'012,.2f'", "'X'", "'n'", "'.3'", "' d'", "'#X'", "'10.3s'", "'.2c'", "'_.2f'", "',_'", "'G'", "'%'"]
+
+MORE = {
+    'bytes': ['$bytes + $bytes', '($bytes * $tiny)', '$bytes[$slice]', '$str.encode($codec, $handler)', '$str.encode()', 'bytes($ints)', 'bytes($small)', 'bytearray($bytes)', '$bytes.upper()', '$bytes.strip($bytes)', '$bytes.replace($bytes, $bytes)', '$bytes.join([$bytes, $bytes])',
+              '$bytes.center($tiny, $bytes)', '$bytes.zfill($tiny)', 'bytes.fromhex($str)', '$bytes.translate(None, $bytes)', '$bytes.title()', '$bytes.ljust($small)', '$bytes.removeprefix($bytes)', '$bytes.expandtabs($small)', '$bytes.swapcase()', '($int).to_bytes(16, $endian, signed=$bool)',
+              "b'%d|%s' % ($int, $bytes)", "b'%a %5.2f' % ($any, $float)", 'struct.pack($fmt, $int, $int)', 'bytes(memoryview($bytes)[$slice])', 'memoryview($bytes).tobytes()', "array.array('i', [$small, $tiny]).tobytes()", 'pickle.loads(pickle.dumps($bytes))', '$bytes.rstrip()', 'bytes(reversed($bytes))',
+              'bytes.maketrans($bytes, $bytes)[:5]', 'bytes($str, $codec)', '($bytes or $bytes)', 'bytes($any)', 'bytearray($small)'],
+    'cplx': ['$cplx + $cplx', '$cplx - $cplx', '$cplx * $cplx', '($cplx / $cplx)', '($cplx ** $tiny)', '$cplx.conjugate()', 'complex($float, $float)', 'complex($str)', '-$cplx', '($cplx * $float)', '($int + $cplx)', 'complex($int)', 'sum([$cplx, $cplx])', '($cplx if $bool else $cplx)', 'complex($cplx, $cplx)'],
+    'frac': ['$frac + $frac', '$frac - $frac', '$frac * $frac', '($frac / $frac)', '($frac ** $small)', '($frac % $frac)', '($frac // $frac)', '-$frac', 'abs($frac)', 'fractions.Fraction($int, $small)', 'fractions.Fraction($float)', 'fractions.Fraction($str)', '$frac.limit_denominator(10)', 'round($frac, 1)', '($int * $frac)'],
+    'int': ['$big + $int', '($big - $big)', '($big * $int)', '$big // ($int or 1)', '$big % ($int or 1)', 'divmod($big, $int)[0]', 'pow($int, $tiny, $big)', 'pow($big, -1, 1009)', '($big >> $tiny * 16)', '($big & $int)', '($big | $big)', '($big ^ $int)', '~$big', '-$big', 'abs($big)', 'int(str($big))', 'int.from_bytes($bytes, $endian, signed=$bool)',
+            '($big).bit_length()', '($big).bit_count()', 'math.isqrt(abs($big))', 'math.gcd($big, $int)', 'math.lcm($big, $small)', 'round($big, -$tiny)', 'int($float)', 'hash(int($big))', 'len(range($int, $big, $big))', 'range($big)[$small]', 'range($int, $big).index($int)', 'int(hex($big), 16)', "int(f'{$int:b}', 2)", 'math.comb(60, $tiny)',
+            'math.factorial($tiny * 9)', 'int($frac)', 'math.floor($frac)', 'round($frac)', '$frac.numerator', '$bytes[$small]', '$bytes.find($bytes)', '$bytes.count($bytes)', 'len($bytes)', '$bytes.index($bytes)', 'sum($bytes)', 'max($bytes)', '$big', 'eval(repr($int))', 'math.trunc($float)', 'hash(int($float % 1000))', 'struct.unpack($fmt, $bytes)[0]',
+            'operator.index($int)', 'math.perm($tiny + 20, $tiny)', 'int(str($big), 36)', "array.array('q', [$int])[0]", '$cplx.__hash__() % 1', 'random.Random($small).getrandbits($tiny * 30)', 'random.Random($small).randrange(abs($big))'],
+    'float': ['float($big)', '($big / $int)', '($int / $big)', 'abs($cplx)', '$cplx.real', '$cplx.imag', 'float($frac)', '($big * $float)', 'math.log($big)', 'math.log2(abs($big))', 'math.sqrt(abs($big))', '($float % $big)', 'round($float, -$tiny)', 'math.nextafter($float, $float)', 'math.ulp($float)', 'math.remainder($float, $float)', 'float.fromhex($float.hex())',
+              'statistics.fmean($ints)', 'sum([$float, $frac])', '($float // $small)', 'math.fsum($ints)', 'math.expm1($float)', 'math.gamma($float)', 'math.erf($float)', 'struct.unpack("<d", struct.pack("<d", $float))[0]'],
+    'str': ['$bytes.decode($codec, $handler)', '$bytes.hex()', "$bytes.hex('-', $small)", 'str($bytes)', 'repr($cplx)', 'str($frac)', 'format($big, $spec)', 'format($bool, $spec)', 'format($cplx, $spec)', "'{:{}}'.format($any, $spec)", "f'{$int:#x}{$float:+.3e}'", 'hex($big)', 'oct($big)', "'%x|%o|%+d' % ($big, $big, $big)", "'%#X % d %-8d|' % ($int, $int, $int)",
+            "'%.3s|%8s|%c' % ($str, $str, $tiny)", '$float.hex()', 'str($big)', "'%s' % $tup", "'%*d' % ($tiny, $int)", "'{0!s:>{1}}'.format($any, $tiny)", "'{a[0]}{a[1]!r}'.format(a=$tup)", "'{.real}'.format($int)", "'%(x)s' % $dict", 'str($any).encode("ascii", "backslashreplace").decode()', 'str($set & set())', "'%i %u' % ($float, $big)", '$str.format($int, $str)',
+            '$str.format_map($dict)', '$str % $any', 'repr(array.array("b", [$small]))', 'str(range($big))', 'repr(slice($int, $any))', '$str.splitlines(True)[$small]', '$str.translate({97: $str, 98: None})', "$str.join(map(repr, $tup))"],
+    'bool': ['($big < $float)', '($big == $int)', '($int in range($big))', '($big > $big)', '($cplx == $int)', '($frac < $float)', '($frac == $int)', '($bytes == $bytes)', '($bytes < $bytes)', '($bytes in $bytes)', '($int in $bytes)', '$bytes.startswith($bytes)', '$bytes.isalpha()', '$bytes.isascii()', '(hash($frac) == hash($float))', '(hash($int) == hash($cplx))',
+             '(range($big) == range($int))', 'bool($bytes)', 'bool($frac)', '($cplx < $cplx)', '($float == $frac)', '($big != $big)', '$str.isprintable()', '$str.istitle()', '$str.isdecimal()', '$str.isascii()', '($float).is_integer()', 'pickle.loads(pickle.dumps($any)) == $any', '(eval(repr($tup)) == $tup)', 'callable(eval)'],
+    'ints': ['list($bytes)', 'list(range($big, $big, $big))[:3]', 'list(range($big)[$slice][:3])', 'list(struct.unpack($fmt, $bytes))', 'list(memoryview($bytes))', '[*$bytes]', 'list(itertools.islice(range($int, $big), 3))', 'list(reversed(range($big)[:$tiny]))', "array.array('h', $ints).tolist()", 'list(map(int, str($big)))', 'list(range($big)[-$tiny:])'],
+    'strs': ['$bytes.decode("latin-1").split()', '[format(x, $spec) for x in $ints]', 'list(map(hex, $ints))', 'sorted(map(repr, $tup))', '[str(b) for b in $bytes.split($bytes)]', 'list(map(chr, $bytes))', "list(filter(str.isalpha, $str))"],
+    'tup': ['divmod($big, $int)', 'divmod($float, $float)', 'divmod($frac, $frac)', '$frac.as_integer_ratio()', '$float.as_integer_ratio()', '$bytes.partition($bytes)', 'struct.unpack($fmt, $bytes)', 'math.modf($float)', 'tuple($bytes)', '($cplx, $frac)', '($big, $bytes)', 'slice($small, $int, $small).indices($tiny)', 'pickle.loads(pickle.dumps($tup))', 'eval(repr($tup))',
+            'tuple(itertools.starmap(divmod, zip($ints, $ints)))', 'statistics.multimode($ints), $int', '(*$tup, *$bytes)', 'copy.deepcopy($tup)'],
+    'dict': ['dict(enumerate($bytes))', '{str(x): x for x in $bytes}', 'dict(collections.Counter($bytes))', 'eval(repr($dict))', 'vars(types.SimpleNamespace(**$dict))', 'pickle.loads(pickle.dumps($dict))'],
+    'set': ['set($bytes)', '{$big, $int}', 'eval(repr($set))', 'pickle.loads(pickle.dumps($set))', '{*$ints, *$set}', 'frozenset($set) | $set'],
+}
+LITERALS['endian'] = ["'big'", "'little'"]
+LITERALS['fmt'] = ["'<hh'", "'>iI'", "'qQ'", "'=2b'", "'<Bh'", "'!2q'", "'b x b'", "'<n'"]
+for _kind, _templates in MORE.items():
+    TEMPLATES[_kind] = TEMPLATES.get(_kind, []) + _templates
+
+SHOWN = ['int', 'float', 'str', 'bool', 'ints', 'strs', 'tup', 'dict', 'bytes', 'cplx', 'frac', 'none']
 
 
 class Expressions:

@@ -7,23 +7,39 @@ import random
 import warnings
 
 from expressions import SHOWN, Expressions
+from features import EXCEPTIONS, Features, indent
 
-PRELUDE = '''import asyncio
+PRELUDE = '''import array
+import ast
+import asyncio
 import bisect
 import collections
 import collections.abc
+import contextlib
 import copy
+import dataclasses
+import enum
+import fractions
 import functools
 import heapq
+import inspect
+import io
 import itertools
 import json
 import math
 import operator
+import pickle
+import queue
 import random
 import re
 import statistics
 import string
+import struct
 import textwrap
+import threading
+import types
+import typing
+from concurrent import futures
 
 
 def attempt(f):
@@ -97,14 +113,6 @@ async def take(generator, count=4):
 
 warnings.simplefilter('ignore', SyntaxWarning)     # of oddities such as `3 is None`
 
-EXCEPTIONS = ['ValueError', 'KeyError', 'IndexError', 'TypeError', 'ZeroDivisionError', 'RuntimeError', 'LookupError',
-              'ArithmeticError', 'AttributeError', 'StopIteration', 'NameError', 'Exception']
-
-
-def indent(lines):
-    return ['    ' + line for line in lines]
-
-
 def compiles(lines):
     try:
         compile('def f():\n' + '\n'.join(indent(lines)), 'program', 'exec')
@@ -113,7 +121,7 @@ def compiles(lines):
         return False
 
 
-class Program:
+class Program(Features):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.expressions = Expressions(self.random)
@@ -162,7 +170,7 @@ class Program:
             if depth <= 0 or self.random.random() < 0.5:
                 lines = self.random.choice(simple)()
             else:
-                lines = self.random.choice(compound)(depth - 1)
+                lines = self.random.choice(compound if self.random.random() < 0.7 else self.compound())(depth - 1)
             if lines and compiles(['while x:'] + indent(lines)):
                 return lines
         return ['pass']
