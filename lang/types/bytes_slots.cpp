@@ -41,6 +41,7 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
   if (is_memory_view(other) ? op != CompareOp::Eq && op != CompareOp::Ne : !is_bytes_like(in, other))
     return in.not_implemented;
   if (is_memory_view(other)) return compare(in, op, other, self);
+  if (is_bytes(self) && !is_bytes(other) && !is_byte_array(other)) return in.not_implemented;  // bytearray takes any buffer
   const BytesLike right(in, other);
   const std::string_view left = bytes_of(self);
   if (op == CompareOp::Eq) return Value::boolean(left == right.view());

@@ -122,7 +122,9 @@ std::string positive_text(double value, char type, int precision, int flags) {
     }
     case 'f':
     case 'F': return exact_digits(value, std::chars_format::fixed, precision, alternate);
-    case '%': return exact_digits(value * 100, std::chars_format::fixed, precision, alternate) + "%";
+    case '%':
+      if (std::isinf(value * 100)) return "inf%";
+      return exact_digits(value * 100, std::chars_format::fixed, precision, alternate) + "%";
     default: return general_text(value, precision, flags, type == 'G' ? 'E' : 'e');
   }
 }

@@ -214,7 +214,10 @@ Value make_array(Interpreter& in, Type* type, const Args& args) {
 }
 
 Value array_of_bytes(Interpreter& in, const Array* like, std::vector<unsigned char> bytes) {
-  Array* a = make_object<Array>(in, like->type);
+  // A copy or a part of an array of a subclass is an array.
+  const auto native = [](const Type* type) { return (type->type_flags & kScriptClass) == 0; };
+  const std::vector<Type*>& mro = like->type->mro;
+  Array* a = make_object<Array>(in, *std::find_if(mro.begin(), mro.end(), native));
   Value made = Value::adopt(a);
   a->items = like->items;
   a->booked.set(in.heap, bytes.size());
@@ -372,23 +375,25 @@ Value array_repr(Interpreter& in, const Value& self) {
 }
 
 // Item by item: a NaN is not equal to itself here, as it is in lists.
-bool same_items(Interpreter& in, Array* a, Array* b) {
-  if (a->size() != b->size()) return false;
+size_t first_difference(Interpreter& in, Array* a, Array* b) {
+  const size_t size = std::min(a->size(), b->size());
+  size_t at = 0;
   bool same = true;
-  in_pieces(in, a->size(), [&](size_t i, size_t end) {
+  in_pieces(in, size, [&](size_t i, size_t end) {
     for (; same && i < end; ++i) {
       same = truth(in, compare(in, CompareOp::Eq, load(in, a, i), load(in, b, i)));
+      at += same;
     }
   });
-  return same;
+  return at;
 }
 
 Value array_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   if (!is_array(other)) return in.not_implemented;
-  if ((op == CompareOp::Eq || op == CompareOp::Ne) && array_of(self)->items->c_name == nullptr) {
-    return Value::boolean(same_items(in, array_of(self), array_of(other)) == (op == CompareOp::Eq));
-  }
-  return compare(in, op, to_list(in, array_of(self)), to_list(in, array_of(other)));
+  Array *const a = array_of(self), *const b = array_of(other);
+  const size_t at = first_difference(in, a, b);
+  if (at < std::min(a->size(), b->size())) return compare(in, op, load(in, a, at), load(in, b, at));
+  return compare(in, op, Value::integer(static_cast<int64_t>(a->size())), Value::integer(static_cast<int64_t>(b->size())));
 }
 
 std::vector<unsigned char> repeated(Interpreter& in, const Array* a, int64_t times) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lang/types/bigint.h"
 #include "lang/core/booking.h"
 #include "stdlib/python/native/itertools.h"
 
@@ -147,7 +148,7 @@ Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const cha
   const size_t n = as_tuple(pool)->size;
   int64_t size = static_cast<int64_t>(n);
   if (r != nullptr && !(r_optional && r->is_none())) {
-    if (r_optional && !r->is_int() && !r->is_bool()) throw Error(ErrorKind::TypeError, "Expected int as r");
+    if (r_optional && !is_whole(*r)) throw Error(ErrorKind::TypeError, "Expected int as r");
     size = int_argument(in, *r);
   }
   if (size < 0) throw Error(ErrorKind::ValueError, "r must be non-negative");
