@@ -687,6 +687,10 @@ Value reconstruct(Interpreter& in, const Args& args) {
   for (const ItemKind& each : kKinds) {
     if (is_str(args[1]) && text_of(args[1]) == std::string_view(&each.code, 1)) kind = &each;
   }
+  if (!is_str(args[1]) || as_str(args[1])->length != 1) {
+    throw_error(ErrorKind::TypeError, "_array_reconstructor() argument 2 must be a unicode character, not %s",
+                std::string(type_name(in, args[1])).c_str());
+  }
   if (kind == nullptr) throw Error(ErrorKind::ValueError, "second argument must be a valid type code");
   const int64_t number = int_argument(in, args[2]);
   if (number < 0 || number >= static_cast<int64_t>(std::size(kFormats)))
@@ -714,7 +718,7 @@ Value reconstruct(Interpreter& in, const Args& args) {
     extend_with(in, a, call_method(in, args[3], intern(in, "decode"), {make_str(in, names[number - 18])}));
     return made;
   }
-  if (bytes.size() % format.size != 0) throw Error(ErrorKind::ValueError, "bytes length not a multiple of item size");
+  if (bytes.size() % format.size != 0) throw Error(ErrorKind::ValueError, "string length not a multiple of item size");
   for (size_t i = 0; i < bytes.size(); i += format.size) {
     append_item(in, a, foreign_item(in, format, reinterpret_cast<const unsigned char*>(bytes.data()) + i));
     in.poll();
@@ -826,6 +830,8 @@ void fill_array(Interpreter& in, Module& module) {
   dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "array", Value(type));
   set_member(in, module, "ArrayType", Value(type));
+  const Value abc = get_attr(in, Value(in.import("collections.abc")), intern(in, "MutableSequence"));
+  call_method(in, abc, intern(in, "register"), {Value(type)});
   in.def(module, "_array_reconstructor(arraytype, typecode, mformat_code, items, /)", "Make an array of a pickle.",
          reconstruct);
   static_cast<NativeFunction*>(dict_get_str(module.dict, intern(in, "_array_reconstructor"))->as_object())->data = type;
