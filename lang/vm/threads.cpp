@@ -172,6 +172,8 @@ void Threads::yield() {
 }
 
 Threads::Woken Threads::park(Time until) {
+  // wake_all() has been: it would wake this thread no more.
+  if ((in_.interrupt.load(std::memory_order_relaxed) & kLimitHit) != 0) return Woken::Interrupted;
   Thread& thread = *current_;
   if (thread.is_main_) until = std::min(until, Clock::now() + kSlice);
   const bool alone_now = alone();

@@ -73,6 +73,7 @@ bool set_option(tessera::Options& options, double& cancel_after, const std::stri
   else if (name == "cancel") cancel_after = std::atof(value.c_str());
   else if (name == "output") options.output_limit = count;
   else if (name == "open") options.open_files = static_cast<uint32_t>(count);
+  else if (name == "threads") options.threads = static_cast<uint32_t>(count);
   else if (name == "root") options.allow_files = true, options.files_root = value;
   else if (name == "grant" && value == "entropy") options.allow_entropy = true;
   else if (name == "grant" && value == "code") options.allow_code = true;

@@ -111,9 +111,9 @@ void set_free(Interpreter& in, Lock* lock) {
 void take_back(Interpreter& in, Lock* lock, uint64_t count) {
   constexpr uint32_t kEnds = lang::kStops & ~lang::kKeyboard;
   while (lock->owner != nullptr) {
+    if ((in.interrupt.load(std::memory_order_relaxed) & kEnds) != 0) in.check_stop();
     WaitList::Waiter waiter(lock->waiting, in.threads().current());
     in.threads().park(Threads::kNever);
-    if ((in.interrupt.load(std::memory_order_relaxed) & kEnds) != 0) in.check_stop();
   }
   lock->owner = &in.threads().current();
   lock->count = count;
