@@ -1,7 +1,6 @@
 // Batch norm and its gradient, channel by channel: the mean and the squares of what is left of it, then the result, while the
 // channel is in the cache. Float32 has PyTorch's bits, there and back.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/batch_norm.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

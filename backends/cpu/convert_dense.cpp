@@ -1,8 +1,7 @@
 // Conversions of dense runs between the dtypes that programs convert most, compiled for every instruction set: plain
 // loops for the compiler's vectoriser, and Highway for halves, which it does not know. Values are those of
 // convert_element on every one of them.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/convert_dense.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -3,8 +3,7 @@
 // k % 8, whatever the instruction set, and by one thread.
 #include "backends/number.h"
 
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/distances.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -2,8 +2,7 @@
 //
 // Rows: first what it is, then where, both on lanes; no index is carried along. Columns: a strip of lines side by side,
 // each with the best so far and its number.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/extreme.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

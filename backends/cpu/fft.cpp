@@ -1,7 +1,6 @@
 // Fourier transforms along one dimension of a tensor. Long contiguous lines go one by one, short or strided ones side by side
 // in groups that depend on the shape alone, so the result does not depend on the number of threads.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/fft.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

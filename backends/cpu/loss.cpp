@@ -1,7 +1,6 @@
 // Cross entropy with class numbers, line by line: log(sum(exp(x - max))) and the target's element are all that a line needs,
 // so the logarithms of all probabilities are never written. The bits are those of log_softmax and its gradient.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/loss.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

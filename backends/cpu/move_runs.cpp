@@ -1,6 +1,5 @@
 // Runs of memory in reverse order, past the caches, and of one element repeated, for every instruction set.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/move_runs.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -1,8 +1,7 @@
 // Layer norm and its gradient, row by row: mean and variance, then the result. Float32 has PyTorch's bits, there and back: the
 // moments of moments-inl.h, sums of gradients on eight lanes, and those over the rows, for weight and bias, row after row. Where
 // several threads take part they share these by columns, so that the result does not depend on their number.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/norm.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

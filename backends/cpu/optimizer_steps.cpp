@@ -1,6 +1,5 @@
 // Steps of optimizers on lanes. Each line is an op of the formula in stdlib/torch/optim, rounded where that op rounds.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/optimizer_steps.cpp"
 #include <cmath>

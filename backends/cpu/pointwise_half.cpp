@@ -1,7 +1,6 @@
 // Pointwise ops on float16 and bfloat16, computed in float: converted in the registers, where a buffer of floats would
 // take longer than the op. Compiled for every instruction set and chosen at run time.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pointwise_half.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -1,6 +1,5 @@
 // Pointwise ops on int64, compiled for every instruction set and chosen at run time.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pointwise_int64.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -1,7 +1,6 @@
 // The largest element of each window of an image, or their mean: on lanes along a row of the result for float32 and float64, one
 // by one for other types. A row of the image is read in a copy with -inf, or 0, at its ends, so that no window is cut.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pool.cpp"
 #include <algorithm>

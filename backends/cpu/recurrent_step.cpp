@@ -1,7 +1,6 @@
 // The gates' functions of recurrent layers and their gradients, on lanes. Runs of sigmoid and tanh are loops of their own: the rest
 // is arithmetic, which is small for every kind of layer.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/recurrent_step.cpp"
 #include <algorithm>

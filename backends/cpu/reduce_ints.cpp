@@ -1,7 +1,6 @@
 // Reductions of integers in int64: plain loops that the compiler makes vectors of (CMakeLists.txt), compiled for every
 // instruction set. Integers have no order to keep.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce_ints.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

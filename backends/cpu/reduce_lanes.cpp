@@ -1,7 +1,6 @@
 // Reductions of float and double on lanes, compiled for every instruction set. Note [Order of a reduction] in
 // reduce_table.h says what is added to what.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce_lanes.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

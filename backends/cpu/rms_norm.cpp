@@ -1,7 +1,6 @@
 // Root mean square norm and its gradient, row by row. The gradient of the weight is a sum over the rows: a fixed number of
 // groups of rows, each with sums of its own, so that the result does not depend on the number of threads.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/rms_norm.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -1,7 +1,6 @@
 // Running sums and products of eight rows of floats at once: blocks of 8 x 8 are turned in registers, so that a step of all
 // eight rows is one addition of doubles. One number after the other as scan.cpp does it, so the bits are the same.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/scan_rows.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

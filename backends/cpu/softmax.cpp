@@ -1,7 +1,6 @@
 // softmax, log_softmax, logsumexp and their gradients, line by line. The largest element comes first, so that no
 // exponential overflows; then the sum of the exponentials, then what is wanted of it.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/softmax.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h

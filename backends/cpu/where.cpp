@@ -1,7 +1,6 @@
 // where(condition, x, y) moves elements without looking at them: one kernel for each size of element, compiled for
 // every instruction set. The condition stays in bytes.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/where.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
