@@ -107,9 +107,10 @@ void tessera::embed::end(tsr_interpreter* shell) noexcept {
   {
     const lang::RunScope run(shell->in->vm());
     shell->in->vm().drop_frames(nullptr);  // of tasks
-    if (const lang::Value* const main = lang::dict_get_text(shell->in->modules().table(), "__main__"))
-      shell->in->collector().finalize_all(static_cast<lang::Module*>(main->as_object())->dict);
-    else shell->in->collector().finalize_all(nullptr);
+    // A program may have put anything in its place.
+    const lang::Value* const main = lang::dict_get_text(shell->in->modules().table(), "__main__");
+    const bool is_module = main != nullptr && main->is_object() && main->as_object()->kind == lang::ObjectKind::Module;
+    shell->in->collector().finalize_all(is_module ? static_cast<lang::Module*>(main->as_object())->dict : nullptr);
     constexpr int kRounds = 10;  // as in finalize_all
     for (int round = 0; round < kRounds; ++round) {
       std::vector<lang::Value> dead{std::move(shell->raised), std::move(shell->last)};

@@ -283,6 +283,9 @@ Module* Interpreter::main_module() {
 
 Module* Interpreter::import(std::string_view name) {
   const Value module = modules_->import(name);
+  // `sys.modules` may hold anything.
+  if (!module.is_object() || module.as_object()->kind != ObjectKind::Module)
+    throw Error(ErrorKind::TypeError, "sys.modules['" + std::string(name) + "'] is not a module");
   return static_cast<Module*>(module.as_object());
 }
 

@@ -17,8 +17,10 @@ enum class Policy : uint8_t { None = 1, Lower, Float32, Total, Widest, Product }
 Policy policy_of(Interpreter& in, std::string_view name, bool cuda) {
   if (name.starts_with("special_")) name.remove_prefix(8);
   const Value* table = dict_get_text(in.import("torch.amp._lists")->dict, cuda ? "CUDA" : "CPU");
-  const Value* place = dict_get_text(static_cast<Dict*>(table->as_object()), name);
-  return place == nullptr ? Policy::None : static_cast<Policy>(place->as_int());
+  const Value* place = table != nullptr && is_dict(*table) ? dict_get_text(as_dict(*table), name) : nullptr;
+  const bool is_policy = place != nullptr && place->is_int() && place->as_int() > 0 &&
+                         place->as_int() <= static_cast<int64_t>(Policy::Product);
+  return is_policy ? static_cast<Policy>(place->as_int()) : Policy::None;
 }
 
 // Asked of an op once.

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "lang/core/protocol.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/tuple.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/dlpack.h"
@@ -95,7 +96,7 @@ Tensor to_be_shared(Interpreter& in, const Tensor& t, const Value& dl_device, co
 // An empty capsule, so that nothing that is shared can get lost.
 Capsule* new_capsule(Interpreter& in, bool versioned) {
   const Value type = get_attr(in, Value(static_cast<Object*>(in.import("torch._C"))), intern(in, "PyCapsule"));
-  auto* const capsule = make_object<Capsule>(in, static_cast<Type*>(type.as_object()));
+  auto* const capsule = make_object<Capsule>(in, own_type(type, kCapsuleLayout, "torch._C.PyCapsule"));
   capsule->is_versioned = versioned;
   return capsule;
 }

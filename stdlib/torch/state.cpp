@@ -187,7 +187,9 @@ Value exception_of(Interpreter& in, const char* module_name, const char* class_n
   const Value module(static_cast<Object*>(in.import(module_name)));
   const Value type = get_attr(in, module, intern(in, class_name));
   const Value args = make_tuple(in, {make_str(in, raised.message)});
-  const Value exception = make_exception(in, static_cast<Type*>(type.as_object()), args);
+  // A program may have put anything in its place.
+  const bool raises = is_type(type) && as_type(type)->is_subtype_of(error_type(in, ErrorKind::Exception));
+  const Value exception = make_exception(in, raises ? as_type(type) : error_type(in, ErrorKind::RuntimeError), args);
   as_exception(exception)->notes = raised.notes;
   return exception;
 }

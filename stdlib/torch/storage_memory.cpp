@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 
+#include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "runtime/autograd/engine.h"
 #include "stdlib/python/native/support.h"
@@ -49,7 +50,7 @@ const Tensor& host_bytes(Interpreter& in, const Value& value) {
 Value memory_of(Interpreter& in, const Args& args) {
   const Tensor& t = host_bytes(in, args[0]);
   const Value type = get_attr(in, Value(static_cast<Object*>(in.import("torch._C"))), intern(in, "_Memory"));
-  auto* memory = make_object<TensorMemory>(in, static_cast<Type*>(type.as_object()));
+  auto* memory = make_object<TensorMemory>(in, own_type(type, kMemoryLayout, "torch._C._Memory"));
   const Value owner = Value::adopt(memory);
   memory->tensor = t;
   return make_memory_view(in, owner);

@@ -7,6 +7,7 @@
 
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "stdlib/matplotlib/native/cairo.h"
 #include "stdlib/python/native/support.h"
@@ -79,9 +80,8 @@ Value open_canvas(Interpreter& in, const Args& args) {
                 std::abs(width), std::abs(height));
   }
   const cairo::Library& c = library();
-  const Value module(in.import("matplotlib._canvas"));
-  Value made =
-      Value::adopt(make_object<Canvas>(in, static_cast<Type*>(get_attr(in, module, intern(in, "Canvas")).as_object())));
+  const Value type = get_attr(in, Value(in.import("matplotlib._canvas")), intern(in, "Canvas"));
+  Value made = Value::adopt(make_object<Canvas>(in, own_type(type, layout_of<Canvas>, "matplotlib._canvas.Canvas")));
   Canvas* canvas = static_cast<Canvas*>(made.as_object());
   canvas->is_image = kind == "png";
   if (kind == "svg") canvas->surface = c.svg_surface_create_for_stream(append, &canvas->written, width, height);
@@ -286,6 +286,7 @@ void fill_canvas(Interpreter& in, Module& module) {
   spec.size = sizeof(Canvas);
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
+  type->slots.layout = layout_of<Canvas>;
   type->slots.destroy = destroy_canvas;
   in.add_methods(type, kMethods, std::size(kMethods));
   set_member(in, module, "Canvas", Value(type));

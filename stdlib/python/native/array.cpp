@@ -12,6 +12,7 @@
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/bytes.h"
@@ -326,7 +327,7 @@ struct ArrayIterator : Object {
 
 Value array_iter(Interpreter& in, const Value& self) {
   const Value& type = type_lookup(self.as_object()->type, intern(in, "_iterator"));
-  ArrayIterator* it = make_object<ArrayIterator>(in, static_cast<Type*>(type.as_object()));
+  ArrayIterator* it = make_object<ArrayIterator>(in, own_type(type, layout_of<ArrayIterator>, "array._iterator"));
   it->array = self;
   return Value::adopt(it);
 }
@@ -781,6 +782,7 @@ Type* make_iterator_type(Interpreter& in) {
   spec.size = sizeof(ArrayIterator);
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
+  type->slots.layout = layout_of<ArrayIterator>;
   type->slots.destroy = destroy_iterator;
   type->slots.iter = iterator_self;
   type->slots.next = iterator_step;

@@ -13,6 +13,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
@@ -717,7 +718,7 @@ Type* type_for(Interpreter& in, const BinaryFile* f, bool plus) {
                            : plus        ? "BufferedRandom"
                            : f->readable ? "BufferedReader"
                                          : "BufferedWriter";
-  return static_cast<Type*>(get_attr(in, module, intern(in, name)).as_object());
+  return own_type(get_attr(in, module, intern(in, name)), layout_of<BinaryFile>, name);
 }
 
 // What an open descriptor allows, and where it stands.
@@ -1052,6 +1053,7 @@ Type* make_file_type(Interpreter& in, Module& module, std::string_view name) {
   spec.flags = kCompletesLater;
   Type* type = in.new_type(spec);
   type->attributes_offset = kAttributesAt;
+  type->slots.layout = layout_of<BinaryFile>;
   type->slots.destroy = destroy_file;
   type->slots.iter = file_iter;
   type->slots.next = file_next;

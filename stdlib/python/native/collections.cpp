@@ -5,6 +5,7 @@
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
 #include "lang/types/types.h"
@@ -244,12 +245,12 @@ constexpr NativeDef kIteratorMethods[] = {{"__length_hint__(self, /)", iterator_
 // The iterator's type is found through the deque type's own `_iterator` attribute.
 Value deque_iter(Interpreter& in, const Value& self) {
   const Value& type = type_lookup(self.as_object()->type, intern(in, "_iterator"));
-  return make_iterator(in, static_cast<Type*>(type.as_object()), self, false);
+  return make_iterator(in, own_type(type, layout_of<DequeIterator>, "deque._iterator"), self, false);
 }
 
 Value deque_reversed(Interpreter& in, const Args& args) {
   const Value& type = type_lookup(args[0].as_object()->type, intern(in, "_iterator"));
-  return make_iterator(in, static_cast<Type*>(type.as_object()), args[0], true);
+  return make_iterator(in, own_type(type, layout_of<DequeIterator>, "deque._iterator"), args[0], true);
 }
 
 Value deque_repr(Interpreter& in, const Value& self) {
@@ -489,6 +490,7 @@ Type* make_iterator_type(Interpreter& in) {
   spec.size = sizeof(DequeIterator);
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
+  type->slots.layout = layout_of<DequeIterator>;
   type->slots.destroy = destroy_iterator;
   type->slots.traverse = traverse_iterator;
   type->slots.clear = clear_iterator;

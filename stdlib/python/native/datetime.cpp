@@ -6,6 +6,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/setup.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -301,7 +302,7 @@ Value moment_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
     if (op == BinaryOp::Sub && is_moment(other) && other.as_object()->type == type &&
         m->zone.is(moment_of(other)->zone)) {
       const Value span = type_lookup(type, intern(in, "_span"));
-      return new_span(in, static_cast<Type*>(span.as_object()), m->us - moment_of(other)->us);
+      return new_span(in, own_type(span, kSpanLayout, "datetime._span"), m->us - moment_of(other)->us);
     }
   }
   return call_method(in, self, intern(in, op == BinaryOp::Add ? "_plus" : "_minus"), {other});

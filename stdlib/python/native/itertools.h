@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
 #include "lang/vm/vm.h"
@@ -58,6 +59,7 @@ Type* add_type(Interpreter& in, Module& module, const char* name, Make make, Nex
   spec.size = sizeof(T);
   spec.doc = doc;
   Type* type = in.new_type(spec);
+  type->slots.layout = layout_of<T>;
   type->slots.destroy = destroy<T>;
   type->slots.traverse = traverse<T>;
   type->slots.clear = clear<T>;

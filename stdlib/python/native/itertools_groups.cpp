@@ -44,7 +44,7 @@ Value make_groupby(Interpreter& in, Type* type, const Args& args) {
   GroupBy* g = start<GroupBy>(in, type, made);
   g->source = source;
   if (key != nullptr && !key->is_none()) g->function = *key;
-  g->group_type = static_cast<Type*>(type_lookup(type, intern(in, "_grouper")).as_object());
+  g->group_type = own_type(type_lookup(type, intern(in, "_grouper")), layout_of<Group>, "groupby._grouper");
   return made;
 }
 
@@ -141,7 +141,7 @@ Value copy_tee(Interpreter& in, Tee* from) {
 
 Value tee_of(Interpreter& in, Type* type, const Value& source) {
   if (source.is_object() && source.as_object()->type->is_subtype_of(type)) return copy_tee(in, self_of<Tee>(source));
-  Type* block_type = static_cast<Type*>(type_lookup(type, intern(in, "_block")).as_object());
+  Type* block_type = own_type(type_lookup(type, intern(in, "_block")), layout_of<TeeBlock>, "_tee._block");
   const Value block = new_block(in, block_type, source);
   Value made;
   start<Tee>(in, type, made)->block = block;
@@ -189,7 +189,7 @@ Value tee(Interpreter& in, const Args& args) {
   const int64_t n = int_argument(in, args[1]);
   if (n < 0) throw Error(ErrorKind::ValueError, "n must be >= 0");
   if (n > 1'000'000'000) throw Error(ErrorKind::MemoryError, std::string());
-  Type* type = static_cast<Type*>(get_attr(in, Value(in.import("itertools")), intern(in, "_tee")).as_object());
+  Type* type = own_type(get_attr(in, Value(in.import("itertools")), intern(in, "_tee")), layout_of<Tee>, "itertools._tee");
   if (n == 0) return make_tuple(in, {});
   Value first = iter(in, args[0]);
   Str* copy = intern(in, "__copy__");

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "lang/core/make_object.h"
+#include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -47,8 +48,8 @@ void destroy_stream(Interpreter& in, Object* self) {
 }
 
 Type* stream_type(Interpreter& in, bool deflates) {
-  const Value module(in.import("_zlib"));
-  return static_cast<Type*>(get_attr(in, module, intern(in, deflates ? "Compress" : "Decompress")).as_object());
+  const char* const name = deflates ? "Compress" : "Decompress";
+  return own_type(get_attr(in, Value(in.import("_zlib")), intern(in, name)), layout_of<Stream>, name);
 }
 
 Value new_stream(Interpreter& in, bool deflates) {
@@ -313,6 +314,7 @@ Type* make_stream_type(Interpreter& in, Module& module, std::string_view name) {
   spec.size = sizeof(Stream);
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
+  type->slots.layout = layout_of<Stream>;
   type->slots.destroy = destroy_stream;
   set_member(in, module, name, Value(type));
   return type;
