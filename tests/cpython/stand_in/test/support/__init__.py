@@ -405,6 +405,10 @@ def optim_args_from_interpreter_flags():
     return []
 
 
+def darwin_malloc_err_warning(test_name):
+    """Tells of noise that tests make on macOS alone."""
+
+
 def python_is_optimized():
     return True
 
