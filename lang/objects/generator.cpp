@@ -370,15 +370,37 @@ void generator_close(Interpreter& in, Generator* generator) {
   if (yielded) throw_error(ErrorKind::RuntimeError, "%s ignored GeneratorExit", generator_word(generator));
 }
 
+namespace {
+
+// The exception of throw(class, value): the value if it is an instance, else the class called with it.
+Value instance_of_class(Interpreter& in, const Value& kind, const Value& value) {
+  if (value.is_none()) return instantiate_exception(in, kind);
+  if (is_exception(value) && is_instance(in, value, kind)) return value;
+  const Value made = is_tuple(value) ? call(in, kind, Args{as_tuple(value)->begin(), as_tuple(value)->size})
+                                     : call(in, kind, {value});
+  return instantiate_exception(in, made);
+}
+
+}  // namespace
+
 Value thrown_instance(Interpreter& in, const Args& args) {
-  Value exception = args[1];
-  if (!args[2].is_none() && exception.is_object() && exception.as_object()->kind == ObjectKind::Type &&
-      !is_exception(args[2])) {
-    exception = call(in, exception, {args[2]});
-  } else if (is_exception(args[2])) {
-    exception = args[2];
+  const Value &kind = args[1], &value = args[2], &trace = args[3];
+  if (!trace.is_none() && type_of(in, trace) != in.types.traceback) {
+    throw Error(ErrorKind::TypeError, "throw() third argument must be a traceback object");
   }
-  return instantiate_exception(in, exception);
+  Value exception;
+  if (is_exception(kind)) {
+    if (!value.is_none()) throw Error(ErrorKind::TypeError, "instance exception may not have a separate value");
+    exception = kind;
+  } else if (kind.is_object() && kind.as_object()->kind == ObjectKind::Type &&
+             static_cast<Type*>(kind.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException))) {
+    exception = instance_of_class(in, kind, value);
+  } else {
+    throw_error(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not %s",
+                std::string(type_name(in, kind)).c_str());
+  }
+  if (!trace.is_none()) as_exception(exception)->traceback = trace;
+  return exception;
 }
 
 // --- the type

@@ -43,6 +43,7 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_asyncio", fill_asyncio);
   in.add_native_module("select", fill_select);
   in.add_native_module("_socket", fill_socket);
+  in.add_native_module("_termios", fill_termios);
   in.add_native_module("_contextvars", fill_contexts);
 }
 

@@ -17,6 +17,7 @@ void fill_coroutines(Interpreter& in, Module& module);
 void fill_asyncio(Interpreter& in, Module& module);
 void fill_select(Interpreter& in, Module& module);
 void fill_socket(Interpreter& in, Module& module);
+void fill_termios(Interpreter& in, Module& module);
 void fill_contexts(Interpreter& in, Module& module);
 void fill_posix(Interpreter& in, Module& module);
 void fill_processes(Interpreter& in, Module& module);
