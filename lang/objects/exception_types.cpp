@@ -502,7 +502,7 @@ void fill_traceback(Interpreter& in, Type* type) {
   in.add_property(type, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
   in.add_property(type, "tb_lineno",
                   [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
-  in.add_property(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(traceback_of(a)->word); });
+  in.add_property(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(int64_t{2} * traceback_of(a)->word); });
   in.add_property(type, "tb_frame",
                   [](Interpreter& i, const Args& a) { return frame_object(i, traceback_of(a)); });
 }

@@ -30,6 +30,7 @@ struct FrameObject : GcObject {
   // For a tracer: its frame has told of a call and not of a return since; the line that it told of last (0: none since the call) and
   // the word that ran last; the native function that the running word calls, of which a profiler has been told.
   bool entered = false;
+  bool untraced = false;  // of a function that CPython has in C
   uint32_t traced_line = 0;
   uint32_t traced_word = 0;
   Value native;

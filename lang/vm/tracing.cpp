@@ -35,6 +35,9 @@ class InTracer {
   bool before_;
 };
 
+// settrace() and its kin are no frames for a tracer, as the functions of C that they are in CPython.
+bool is_untraced(const Code& code) { return code.source->name() == "stdlib/python/sys.tsr"; }
+
 bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
 
 // The native function that a word is about to call, bound where it is a method; or Undefined.
@@ -88,6 +91,7 @@ void VirtualMachine::start_tracing() {
     if (frame->paused) break;
     FrameObject* const object = watch(*frame);
     object->entered = true;
+    object->untraced = is_untraced(*frame->code);
   }
 }
 
@@ -159,7 +163,10 @@ void VirtualMachine::trace_word(Frame* frame) {
     frame->pc = pc;
     throw OtherLoop{};
   }
+  const bool fresh = frame->kind != FrameKind::Watched;
   FrameObject* const object = watch(*frame);
+  if (fresh) object->untraced = is_untraced(*frame->code);
+  if (object->untraced) return;
   const Value keep(object);
   const auto word = static_cast<uint32_t>(pc - frame->code->words.data());
   if (!object->native.is_undefined()) profile_native(object, "c_return");
@@ -179,7 +186,7 @@ void VirtualMachine::trace_word(Frame* frame) {
 // The frame, which has an object, returns or yields `answer`.
 void VirtualMachine::trace_return(Frame& frame, const Value& answer) {
   FrameObject* const object = watched(frame);
-  if (object == nullptr || !object->entered) return;
+  if (object == nullptr || !object->entered || object->untraced) return;
   const Value keep(object), held = answer;
   if (!object->native.is_undefined()) profile_native(object, "c_return");
   if (!object->trace.is_none() && !trace_.is_undefined()) call_tracer(object, "return", held);
@@ -200,7 +207,7 @@ Value VirtualMachine::trace_leaving(Frame& frame, Value exception) {
 // An exception is about to be raised in the frame. Answers it, or what a tracer raised instead.
 Value VirtualMachine::trace_exception(Frame& frame, Value exception) {
   FrameObject* const object = watched(frame);
-  if (object == nullptr) return exception;
+  if (object == nullptr || object->untraced) return exception;
   const Value keep(object);
   try {
     if (!object->native.is_undefined()) profile_native(object, "c_exception");
