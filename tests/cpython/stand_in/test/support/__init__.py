@@ -574,3 +574,13 @@ ALWAYS_EQ, NEVER_EQ, LARGEST, SMALLEST = _AlwaysEqual(), _NeverEqual(), _Largest
 def maybe_get_event_loop_policy():
     import asyncio
     return asyncio.events._event_loop_policy
+
+
+def control_characters_c0():
+    """The control characters of ASCII."""
+    return [chr(code) for code in (*range(0x20), 0x7f)]
+
+
+def system_must_validate_cert(function):
+    """A decorator of tests that need certificates; both sides run without any."""
+    return unittest.skip('needs certificates of the network')(function)
