@@ -33,6 +33,15 @@ void check(Interpreter& in, int result, const std::string& path) {
   if (result != 0) throw_os_error(in, errno, path);
 }
 
+// TypeError and NotImplementedError of functions that take one path first and dir_fd= last.
+void check_path(Interpreter& in, const Args& args, const Value& dir_fd = Value::none()) {
+  const Value& path = args[0];
+  if (!dir_fd.is_none()) throw Error(ErrorKind::NotImplementedError, "dir_fd unavailable on this platform");
+  if (is_str(path) || is_bytes(path) || !find_attr(in, path, intern(in, "__fspath__")).is_undefined()) return;
+  throw_error(ErrorKind::TypeError, "%s: path should be string, bytes or os.PathLike, not %s",
+              std::string(args.callee->name->view()).c_str(), std::string(type_name(in, path)).c_str());
+}
+
 // A path of the script's, and where it leads.
 struct Found {
   Found(Interpreter& in, const Value& v, Files::Last last) : path(path_argument(in, v)) {
@@ -141,12 +150,14 @@ Value change_directory(Interpreter& in, const Args& args) {
 
 template <int Flags>
 Value remove_name(Interpreter& in, const Args& args) {
+  check_path(in, args, args[1]);
   const Found found(in, args[0], kKept);
   check(in, unlinkat(found.place.folder(), found.place.name(), Flags), found.path);
   return Value::none();
 }
 
 Value make_directory(Interpreter& in, const Args& args) {
+  check_path(in, args, args[2]);
   const Found found(in, args[0], kKept);
   const mode_t mode = static_cast<mode_t>(int_argument(in, args[1]));
   check(in, mkdirat(found.place.folder(), found.place.name(), mode), found.path);
@@ -166,6 +177,7 @@ int link_name(int from_folder, const char* from, int to_folder, const char* to) 
 
 template <int (*F)(int, const char*, int, const char*)>
 Value by_places(Interpreter& in, const Args& args) {
+  check_path(in, args, args[2].is_none() ? args[3] : args[2]);
   const Found from(in, args[0], kKept), to(in, args[1], kKept);
   if (F(from.place.folder(), from.place.name(), to.place.folder(), to.place.name()) != 0)
     throw_two_paths(in, errno, from.path, to.path);
@@ -173,6 +185,7 @@ Value by_places(Interpreter& in, const Args& args) {
 }
 
 Value make_link(Interpreter& in, const Args& args) {
+  check_path(in, args, args[3]);
   const std::string target = path_argument(in, args[0]);
   const Found found(in, args[1], kKept);
   if (!files_of(in).allows_link_to(target)) throw_two_paths(in, EACCES, target, found.path);
@@ -182,11 +195,13 @@ Value make_link(Interpreter& in, const Args& args) {
 }
 
 Value read_link(Interpreter& in, const Args& args) {
+  check_path(in, args, args[1]);
   const Found found(in, args[0], kKept);
   char target[PATH_MAX];
   const ssize_t size = readlinkat(found.place.folder(), found.place.name(), target, sizeof target);
   if (size < 0) throw_os_error(in, errno, found.path);
-  return path_text(in, std::string_view(target, static_cast<size_t>(size)));
+  const std::string_view text(target, static_cast<size_t>(size));
+  return is_bytes(args[0]) ? make_bytes(in, text) : path_text(in, text);
 }
 
 Value real_path(Interpreter& in, const Args& args) {
@@ -197,6 +212,7 @@ Value real_path(Interpreter& in, const Args& args) {
 }
 
 Value may_access(Interpreter& in, const Args& args) {
+  check_path(in, args, args[2]);
   const std::string path = path_argument(in, args[0]);
   Files::Place place;
   return Value::boolean(files_of(in).find(path, kFollowed, place) == 0 &&
@@ -452,16 +468,17 @@ const NativeDef kFunctions[] = {
     {"scan(path, /)", scan_directory, "What is in a folder."},
     {"getcwd()", current_directory, "The current folder."},
     {"chdir(path)", change_directory, "Change the current folder."},
-    {"rmdir(path)", remove_name<AT_REMOVEDIR>, "Remove an empty folder."},
-    {"unlink(path)", remove_name<0>, "Remove a file."},
-    {"remove(path)", remove_name<0>, "Remove a file."},
-    {"mkdir(path, mode, /)", make_directory, "Make a folder."},
-    {"rename(src, dst, /)", by_places<renameat>, "Rename a file or folder."},
-    {"link(src, dst, /)", by_places<link_name>, "A second name for a file."},
-    {"symlink(src, dst, /)", make_link, "A symbolic link."},
-    {"readlink(path)", read_link, "Where a symbolic link leads."},
+    {"rmdir(path, *, dir_fd=None)", remove_name<AT_REMOVEDIR>, "Remove an empty folder."},
+    {"unlink(path, *, dir_fd=None)", remove_name<0>, "Remove a file."},
+    {"remove(path, *, dir_fd=None)", remove_name<0>, "Remove a file."},
+    {"mkdir(path, mode=511, *, dir_fd=None)", make_directory, "Make a folder."},
+    {"rename(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", by_places<renameat>, "Rename a file or folder."},
+    {"replace(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", by_places<renameat>, "Rename a file or folder."},
+    {"link(src, dst, *, src_dir_fd=None, dst_dir_fd=None, follow_symlinks=True)", by_places<link_name>, "A second name for a file."},
+    {"symlink(src, dst, target_is_directory=False, *, dir_fd=None)", make_link, "A symbolic link."},
+    {"readlink(path, *, dir_fd=None)", read_link, "Where a symbolic link leads."},
     {"realpath(path, /)", real_path, "The path without links."},
-    {"access(path, mode)", may_access, "May this program use the file?"},
+    {"access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True)", may_access, "May this program use the file?"},
     {"chmod(path, mode)", change_mode, "Set permissions."},
     {"utime(path, times, /)", set_times, "Set times of access and change."},
     {"copy_file(src, dst, /)", copy_file, "Copy a file's content."},
