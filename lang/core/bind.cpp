@@ -278,25 +278,19 @@ bool needs_no_conversion(const Parameter& p, const Value& value) {
   }
 }
 
-// The usual call: positional arguments that are right as they are, defaults for the rest. False: it takes more than that.
-bool bind_simply(const Signature& signature, const Args& args, Value* slots) {
+// Positional arguments that are right as they are, and defaults for the parameters that are left.
+bool is_simple(const Signature& signature, const Value* values, uint32_t count) {
   const size_t total = signature.parameters.size();
-  if (args.keyword_names != nullptr || args.count > total) return false;
+  if (count > total) return false;
   for (size_t i = 0; i < total; ++i) {
     const Parameter& p = signature.parameters[i];
     if (p.kind == Kind::VarPositional || p.kind == Kind::VarKeyword) return false;
-    if (i < args.count) {
-      if (p.kind == Kind::KeywordOnly || !needs_no_conversion(p, args.values[i])) return false;
-      slots[i] = args.values[i];
-    } else {
-      if (!p.optional) return false;
-      slots[i] = p.default_value;
-    }
+    if (i < count ? p.kind == Kind::KeywordOnly || !needs_no_conversion(p, values[i]) : !p.optional) return false;
   }
   return true;
 }
 
-// Room for the values of a few parameters, of which only those are touched that the call has.
+// Room for the values of a function's parameters; of the few that most functions have, on the stack.
 class Slots {
  public:
   explicit Slots(size_t count) : count_(count) {
@@ -311,9 +305,6 @@ class Slots {
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
   Value* data() { return count_ > kFew ? many_.data() : few(); }
-  void reset() {
-    for (size_t i = 0; i < count_; ++i) data()[i] = Value();
-  }
 
  private:
   static constexpr size_t kFew = 8;
@@ -322,6 +313,18 @@ class Slots {
   alignas(Value) unsigned char room_[kFew * sizeof(Value)];
   std::vector<Value> many_;
 };
+
+void fill_defaults(const Signature& signature, uint32_t count, Value* slots) {
+  for (size_t i = count; i < signature.parameters.size(); ++i) slots[i] = signature.parameters[i].default_value;
+}
+
+// Whether the first argument may be cast to the type that owns the method, without the check that words the error.
+bool is_own_method(const NativeFunction* f, const Value* values, uint32_t count) {
+  if (f->owner == nullptr) return true;
+  if (count == 0 || f->takes_class || !values[0].is_object()) return false;
+  const Type* const type = values[0].as_object()->type;
+  return type == f->owner || type->is_subtype_of(f->owner);
+}
 
 }  // namespace
 
@@ -389,8 +392,10 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   const size_t total = signature.parameters.size();
   if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
   Slots slots(total);
-  if (!bind_simply(signature, bound, slots.data())) {
-    slots.reset();
+  if (bound.keyword_names == nullptr && is_simple(signature, bound.values, bound.count)) {
+    std::copy_n(bound.values, bound.count, slots.data());
+    fill_defaults(signature, bound.count, slots.data());
+  } else {
     bind_arguments(in, signature, bound, slots.data());
   }
   Args ready;
@@ -398,6 +403,22 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   ready.count = static_cast<uint32_t>(total);
   ready.callee = f;
   return f->function(in, ready);
+}
+
+Value call_native_moving(Interpreter& in, const NativeFunction* f, Value* values, uint32_t count) {
+  const Args args{values, count, nullptr, f};
+  if (!is_own_method(f, values, count)) return call_native(in, f, args);
+  const Signature* const signature = signature_of(in, f);
+  if (signature == nullptr) return f->function(in, args);
+  const auto total = static_cast<uint32_t>(signature->parameters.size());
+  Slots slots(total);
+  if (is_simple(*signature, values, count)) {
+    std::move(values, values + count, slots.data());
+    fill_defaults(*signature, count, slots.data());
+  } else {
+    bind_arguments(in, *signature, args, slots.data());
+  }
+  return f->function(in, Args{slots.data(), total, nullptr, f});
 }
 
 void refuse_keywords(const char* function, const Args& args) {

@@ -20,6 +20,8 @@ std::string doc_of(const NativeFunction* function);
 
 // Calls a native function with arguments as a script wrote them (`self` in front for methods).
 Value call_native(Interpreter& in, const NativeFunction* function, const Args& args);
+// The same for positional arguments that may be moved from.
+Value call_native_moving(Interpreter& in, const NativeFunction* function, Value* values, uint32_t count);
 
 // Binds the arguments of a call to the parameters: `slots` has room for signature.parameters.size() values.
 void bind_arguments(Interpreter& in, const Signature& signature, const Args& args, Value* slots);

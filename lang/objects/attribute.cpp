@@ -1,4 +1,5 @@
 #include "lang/objects/attribute.h"
+#include "lang/objects/attribute_reads.h"
 
 #include <algorithm>
 
@@ -289,7 +290,7 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
   return Value();
 }
 
-[[noreturn]] void no_attribute(Interpreter& in, const Value& object, Str* name) {
+Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
   std::string message;
   if (is_type(object)) {
     message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
@@ -299,7 +300,11 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
   } else {
     message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
   }
-  throw_attribute_error(in, object, name, std::move(message));
+  return make_attribute_error(in, object, name, std::move(message));
+}
+
+[[noreturn]] void no_attribute(Interpreter& in, const Value& object, Str* name) {
+  throw Thrown(missing_attribute(in, object, name));
 }
 
 bool is_attribute_error(Interpreter& in, const Value& exception) {
@@ -503,8 +508,9 @@ const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
   return is_function || is_plain_value(in, found) ? &found : nullptr;
 }
 
-// What the site remembers of this object, or null: the long way, which fills the site.
-const Value* from_site(Object* object, const Str* name, const AttributeSite& site) {
+}  // namespace
+
+const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site) {
   switch (site.kind) {
     case AttributeSite::Kind::ClassValue:
       if (site.version != object->type->version) return nullptr;
@@ -521,6 +527,8 @@ const Value* from_site(Object* object, const Str* name, const AttributeSite& sit
     default: return nullptr;
   }
 }
+
+namespace {
 
 // Attributes of classes and modules: they stand in dicts of their own, whatever the type of the class says.
 void fill_holder_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
@@ -543,13 +551,30 @@ bool is_class_or_module(const Value& object) {
 
 }  // namespace
 
+namespace {
+
+// The attribute that the site remembers of this object, or null: then the site is filled.
+const Value* from_site_or_fill(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
+  if (!object.is_object()) return nullptr;
+  if (const Value* known = value_at_site(object.as_object(), name, site)) return known;
+  if (is_class_or_module(object)) fill_holder_site(in, object.as_object(), name, site);
+  else if (may_cache(object)) fill_site(in, object.as_object(), name, site);
+  return nullptr;
+}
+
+}  // namespace
+
 Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
-  if (object.is_object()) {
-    if (const Value* known = from_site(object.as_object(), name, site)) return *known;
-    if (is_class_or_module(object)) fill_holder_site(in, object.as_object(), name, site);
-    else if (may_cache(object)) fill_site(in, object.as_object(), name, site);
-  }
+  if (const Value* known = from_site_or_fill(in, object, name, site)) return *known;
   return get_attr(in, object, name);
+}
+
+Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, Value& error) {
+  if (const Value* known = from_site_or_fill(in, object, name, site)) return *known;
+  if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
+  Value found = find_before_hook(in, object, name);
+  if (found.is_undefined()) error = missing_attribute(in, object, name);
+  return found;
 }
 
 Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/exception_types.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/frame_object.h"
@@ -215,27 +216,31 @@ void throw_key_error(Interpreter&, const Value& key) { throw Error(ErrorKind::Ke
 
 namespace {
 
-[[noreturn]] void throw_with_fields(Interpreter& in, ErrorKind kind, std::string_view message, int at,
-                                    std::initializer_list<Value> fields) {
+Value make_with_fields(Interpreter& in, ErrorKind kind, std::string_view message, int at,
+                       std::initializer_list<Value> fields) {
   Value made = make_exception(in, kind, message);
   for (const Value& field : fields) as_exception(made)->fields[at++] = field;
   set_context(in, as_exception(made));
-  throw Thrown(std::move(made));
+  return made;
 }
 
 }  // namespace
 
+Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message) {
+  return make_with_fields(in, ErrorKind::AttributeError, message, 0, {Value(name), object});
+}
+
 void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message) {
-  throw_with_fields(in, ErrorKind::AttributeError, message, 0, {Value(name), object});
+  throw Thrown(make_attribute_error(in, object, name, std::move(message)));
 }
 
 void throw_name_error(Interpreter& in, Str* name) {
-  throw_with_fields(in, ErrorKind::NameError, "name '" + std::string(name->view()) + "' is not defined", 0,
-                    {Value(name)});
+  throw Thrown(make_with_fields(in, ErrorKind::NameError, "name '" + std::string(name->view()) + "' is not defined", 0,
+                                {Value(name)}));
 }
 
 void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message) {
-  throw_with_fields(in, kind, message, 1, {name});
+  throw Thrown(make_with_fields(in, kind, message, 1, {name}));
 }
 
 namespace {

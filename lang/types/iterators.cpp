@@ -134,6 +134,11 @@ bool next_item(Interpreter& in, const Value& self, Value& out) {
   return true;
 }
 
+void set_pair(Value* pair, Value first, Value second) {
+  pair[0] = std::move(first);
+  pair[1] = std::move(second);
+}
+
 bool next_in_set(Interpreter&, const Value& self, Value& out) {
   SetIterator* it = static_cast<SetIterator*>(self.as_object());
   if (it->set.is_undefined()) return false;
@@ -330,6 +335,21 @@ void make_iterator_types(Interpreter& in) {
        {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
         t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator})
     type->fill_later(fill_iterator);
+}
+
+bool next_pair(Interpreter& in, const Value& iterator, Value* pair) {
+  if (iterator.as_object()->type == in.types.enumerate) {
+    auto* const it = static_cast<EnumerateIterator*>(iterator.as_object());
+    Value item;
+    if (!next(in, it->iterator, item)) return pass_stop_value(in, it->iterator, iterator);
+    set_pair(pair, Value::integer(it->count++), std::move(item));
+    return true;
+  }
+  in.poll();
+  const DictEntry* const entry = next_entry(dict_iterator_of(iterator));
+  if (entry == nullptr) return false;
+  set_pair(pair, entry->key, entry->value);
+  return true;
 }
 
 void keep_stop_value(Interpreter& in, const Value& iterator, const Value& value) {

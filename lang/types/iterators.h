@@ -67,6 +67,13 @@ struct CallableIterator : GcObject {
   Value function, sentinel;  // function Undefined: exhausted
 };
 
+// The next item of an iterator over pairs (items() of a dict, enumerate), without a tuple: for loops that unpack it. `type` is
+// that of the iterator. Returns false at the end.
+inline bool is_over_pairs(const BuiltinTypes& types, const Type* type) {
+  return type == types.dict_item_iterator || type == types.enumerate;
+}
+bool next_pair(Interpreter& in, const Value& iterator, Value* pair);
+
 // __reduce__ and __setstate__ of the iterators above (iterator_state.cpp).
 void add_iterator_state(Interpreter& in, Type* type);
 

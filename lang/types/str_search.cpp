@@ -155,6 +155,34 @@ Value replace_byte(Interpreter& in, const Str* s, char old, char fresh, size_t f
   return Value::adopt(out);
 }
 
+// A short text with few places, whose result can be made at its size. Returns Undefined, with nothing done, for any other;
+// `at` is the first place.
+Value replace_few(Interpreter& in, const Str* s, const Str* old, const Str* fresh, size_t at, int64_t left) {
+  constexpr size_t kMostPlaces = 16, kShort = 1 << 12;
+  if (s->size > kShort || fresh->size > kShort) return Value();
+  size_t places[kMostPlaces], count = 0;
+  for (; at != kNowhere && left > 0; at = find_text(in, s->view(), old->view(), at + old->size), --left) {
+    if (count == kMostPlaces) return Value();
+    places[count++] = at;
+  }
+  const size_t size = s->size + count * fresh->size - count * old->size;
+  if (size <= 1) return Value();  // such texts are shared
+  Str* const made = new_str(in, size, s->length + count * fresh->length - count * old->length);
+  char* to = made->data;
+  const auto append = [&to](const char* from, size_t size) {
+    std::memcpy(to, from, size);
+    to += size;
+  };
+  size_t done = 0;
+  for (size_t i = 0; i < count; ++i) {
+    append(s->data + done, places[i] - done);
+    append(fresh->data, fresh->size);
+    done = places[i] + old->size;
+  }
+  append(s->data + done, s->size - done);
+  return Value::adopt(made);
+}
+
 Value replace(Interpreter& in, const Args& args) {
   const Str* s = as_str(args[0]);
   const std::string_view text = s->view(), old = text_of(args[1]), fresh = text_of(args[2]);
@@ -180,6 +208,7 @@ Value replace(Interpreter& in, const Args& args) {
   size_t at = find_text(in, text, old), done = 0;
   if (at == kNowhere || left == 0) return plain_str(in, args[0]);
   if (old.size() == 1 && fresh.size() == 1) return replace_byte(in, s, old[0], fresh[0], at, left);
+  if (Value made = replace_few(in, s, as_str(args[1]), as_str(args[2]), at, left); !made.is_undefined()) return made;
   for (; at != kNowhere && left > 0; at = find_text(in, text, old, done), --left) {
     booked.cover(in.heap, out.size() + (at - done) + fresh.size());
     out.append(text, done, at - done);

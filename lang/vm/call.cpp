@@ -90,7 +90,15 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
     window = top_ != nullptr ? top_->end : stack_;
   }
   if (window + code->registers > stack_end_) throw_too_deep(arguments, arguments == window ? count : 0);
-  const Value keep(function);
+  Value keep(function);
+  // The code of an eval with await at its top is both.
+  const bool runs_at_once = (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall;
+  if (runs_at_once && count == code->positional && keywords == nullptr) [[likely]] {
+    for (uint32_t i = 0; arguments != window && i < count; ++i) window[i] = std::move(arguments[i]);
+    Frame* const frame = push_frame(function, window, count, kind, result);
+    keep.release();  // the frame's
+    return frame;
+  }
   const bool simple = (code->code_flags & kPlainParameters) && keywords == nullptr && count <= code->positional &&
                       code->positional - count <= default_count(function);
   if (!simple && keywords == nullptr && takes_rest(code, count)) {
@@ -155,7 +163,11 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
       case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
       case ObjectKind::NativeFunction: {
         const auto* const function = static_cast<NativeFunction*>(object);
-        answer = call_native(in_, function, Args{window, count, keywords, function});
+        if (keywords == nullptr) {
+          static_cast<void>(call_native_step(in_, function, nullptr, window, count, caller->registers[result]));
+          return nullptr;
+        }
+        if (!catches([&] { answer = call_native(in_, function, Args{window, count, keywords, function}); })) return nullptr;
         drop(window, count);
         caller->registers[result] = std::move(answer);
         return nullptr;
@@ -170,7 +182,7 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         }
     }
   }
-  answer = call(in_, callee, Args{window, count, keywords});
+  if (!catches([&] { answer = call(in_, callee, Args{window, count, keywords}); })) return nullptr;
   drop(window, count);
   caller->registers[result] = std::move(answer);
   return nullptr;
@@ -207,20 +219,11 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   }
   const bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
   const Args args{window, count, keywords};
-  Value answer = native ? type->make(in_, type, args) : call(in_, Value(type), args);
+  Value answer;
+  if (!catches([&] { answer = native ? type->make(in_, type, args) : call(in_, Value(type), args); })) return nullptr;
   drop(window, count);
   if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
   caller->registers[result] = std::move(answer);
-  return nullptr;
-}
-
-Frame* VirtualMachine::begin_construct_taking(Type* type, Value* window, uint32_t count, uint32_t result) try {
-  return begin_construct(type, window, count, nullptr, result);
-} catch (const Error& error) {
-  if (!take_error(error)) throw;
-  return nullptr;
-} catch (const Thrown& thrown) {
-  if (!take_exception(thrown.exception)) throw;
   return nullptr;
 }
 
@@ -245,7 +248,7 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
     Frame* next = begin_function(as_function(method), window, window, count, nullptr, FrameKind::Call, result, answer);
     if (next != nullptr) return next;
   } else {
-    answer = call(in_, method, Args{window, count, nullptr});
+    if (!catches([&] { answer = call(in_, method, Args{window, count, nullptr}); })) return nullptr;
     drop(window, count);
   }
   caller->registers[result] = std::move(answer);
@@ -281,13 +284,7 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
   if (getter == nullptr) getter = find_getter(in_, object, name);
   // property.__init__ may have changed the getter since the site was filled.
   if (getter == nullptr || !is_function(*getter)) {
-    try {
-      get_attribute_step(in_, caller, w, name, cache);
-    } catch (const Error& error) {
-      if (!take_error(error)) throw;
-    } catch (const Thrown& thrown) {
-      if (!take_exception(thrown.exception)) throw;
-    }
+    catches([&] { get_attribute_step(in_, caller, w, name, cache); });
     return nullptr;
   }
   const Value function = *getter;
@@ -318,8 +315,10 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
   }
   const bool plain = !has_keywords || as_dict(keywords)->count == 0;
   if (plain && is_native(callee) && is_tuple(positional)) {  // which stays as it is
-    Value answer = call(in_, callee, Args{as_tuple(positional)->items, as_tuple(positional)->size});
-    caller->registers[result] = std::move(answer);
+    catches([&] {
+      Value answer = call(in_, callee, Args{as_tuple(positional)->items, as_tuple(positional)->size});
+      caller->registers[result] = std::move(answer);
+    });
     return nullptr;
   }
   std::vector<Value> values;

@@ -470,51 +470,33 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
   *operands = std::move(made);
 }
 
-namespace {
-
-constexpr uint32_t kFewArguments = 5;
-
-bool takes_defaults(const NativeFunction* function, const Value* window, uint32_t count) {
-  const Signature* const signature = function->signature;
-  if (signature == nullptr || count < signature->plain_least || count >= signature->plain_count) return false;
-  if (signature->plain_count > kFewArguments) return false;
-  return function->owner == nullptr || (window[0].is_object() && window[0].as_object()->type == function->owner);
-}
-
-// d.get(key), s.split(): the arguments move to where their defaults have room behind them.
-void call_with_defaults(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
-                        Value& target) {
-  const Signature& signature = *function->signature;
-  Value values[kFewArguments];
-  for (uint32_t i = 0; i < count; ++i) values[i] = std::move(window[i]);
-  for (uint32_t i = count; i < signature.plain_count; ++i) values[i] = signature.parameters[i].default_value;
-  Value answer = function->function(in, {values, signature.plain_count, nullptr, function});
-  if (callee != nullptr) *callee = Value();
-  target = std::move(answer);
-}
-
-}  // namespace
+static constexpr uint32_t kFewArguments = 5;
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
-                      Value& target) try {
-  // `list.append(x, y)` names its own self: what is not certainly of the owner's type goes through the check.
-  const bool certain =
-      function->signature != nullptr && function->signature->plain_count == count &&
-      (function->owner == nullptr || (window[0].is_object() && window[0].as_object()->type == function->owner));
-  if (!certain && count < kFewArguments && takes_defaults(function, window, count))
-    return call_with_defaults(in, function, callee, window, count, target), true;
-  const Args args{window, count, nullptr, function};
-  Value answer = certain ? function->function(in, args) : call_native(in, function, args);
-  for (uint32_t i = 0; i < count; ++i) window[i] = Value();
-  if (callee != nullptr) *callee = Value();
-  target = std::move(answer);
-  return true;
-} catch (const Error& error) {
-  if (!in.vm().take_error(error)) throw;
-  return false;
-} catch (const Thrown& thrown) {
-  if (!in.vm().take_exception(thrown.exception)) throw;
-  return false;
+                      Value& target) {
+  return in.vm().catches([&] {
+    const Signature* const signature = function->signature;
+    // `list.append(x, y)` names its own self, which may be of any type.
+    const bool own = signature != nullptr && (function->owner == nullptr || (count != 0 && window[0].is_object() &&
+                                                                             window[0].as_object()->type == function->owner));
+    Value answer;
+    if (own && signature->plain_count == count) [[likely]] {
+      answer = function->function(in, Args{window, count, nullptr, function});
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+    } else if (own && count >= signature->plain_least && count < signature->plain_count &&
+               signature->plain_count <= kFewArguments) {
+      // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
+      Value values[kFewArguments];
+      for (uint32_t i = 0; i < count; ++i) values[i] = std::move(window[i]);
+      for (uint32_t i = count; i < signature->plain_count; ++i) values[i] = signature->parameters[i].default_value;
+      answer = function->function(in, {values, signature->plain_count, nullptr, function});
+    } else {
+      answer = call_native_moving(in, function, window, count);
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+    }
+    if (callee != nullptr) *callee = Value();
+    target = std::move(answer);
+  });
 }
 
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {

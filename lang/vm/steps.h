@@ -18,7 +18,7 @@ class Interpreter;
 enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRight };
 
 // Steps marked [[nodiscard]] answer true when they have entered a frame: of a special method of a script's class, whose
-// answer comes to its place when that returns.
+// answer comes to its place when that returns; or when they have failed, and the exception is in VirtualMachine::pending_.
 
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
 [[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
@@ -101,10 +101,15 @@ void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, 
 // Of a script's class: its __next__; false: nothing was done.
 [[nodiscard]] bool enter_next_step(Interpreter& in, Value* state, uint32_t result);
 
+// Does a loop's body begin by unpacking its item, a temporary, into two registers? `item` and `temporaries` are distances.
+inline bool unpacks_pair(const Word* body, uint32_t item, uint32_t temporaries) {
+  return op_of(*body) == Op::Unpack && body->b == item && body->c == 2 && item >= temporaries;
+}
+
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
-// `callee`: the register that the function stands in, or null. False: it has failed, and VirtualMachine::take_error has why.
-[[nodiscard]] bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
-                      Value& target);
+// `callee`: the register that the function stands in, or null. Returns false if it has failed, and the exception is pending.
+[[nodiscard]] bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
+                                    uint32_t count, Value& target);
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site);
 
 // The class has a plain method of this name, and the object no attribute that hides it.

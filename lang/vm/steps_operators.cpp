@@ -2,6 +2,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/exception.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -10,6 +11,7 @@
 #include "lang/types/sequence.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/types/types.h"
 #include "lang/objects/class_slots.h"
 #include "lang/vm/special.h"
 #include "lang/vm/steps.h"
@@ -163,12 +165,27 @@ void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value an
   frame->registers[a_of(w)] = std::move(answer);
 }
 
-bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
+namespace {
+
+bool arithmetic(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
   const uint32_t a = a_of(w);
   const Value number = Value::integer(sc_of(w));
   const Pair pair = operands_of(frame, w, operands, number);
   if (op == BinaryOp::TrueDiv && divide(frame->registers[a], pair.left, pair.right)) return false;
   return binary_step(in, frame, op, a, pair.left, pair.b, pair.right, pair.c);
+}
+
+// Does the step enter a frame or fail?
+template <class F>
+bool enters_or_fails(Interpreter& in, F&& step) {
+  bool entered = false;
+  return !in.vm().catches([&] { entered = step(); }) || entered;
+}
+
+}  // namespace
+
+bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
+  return enters_or_fails(in, [&] { return arithmetic(in, frame, w, op, operands); });
 }
 
 bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
@@ -202,7 +219,9 @@ bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64
   return truth(in, compare(in, op, left, Value::integer(right)));
 }
 
-bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) {
+namespace {
+
+bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
   Value* const registers = frame->registers;
   Value answer;
@@ -216,23 +235,40 @@ bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) 
   return false;
 }
 
+}  // namespace
+
+bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) {
+  return enters_or_fails(in, [&] { return compare_to_value(in, frame, w, op); });
+}
+
 // --- items and attributes
 
 namespace {
 
-// The length of a list, tuple or str; -1: something else.
-int64_t plain_length(Interpreter& in, const Value& object) {
-  if (!object.is_object()) return -1;
-  const Type* const type = object.as_object()->type;
-  if (type == in.types.list) return int64_t{as_list(object)->size};
-  if (type == in.types.tuple) return int64_t{as_tuple(object)->size};
-  return type == in.types.str ? int64_t{as_str(object)->length} : -1;
+// `at` counts from the end if it is negative. Returns false if it is out of range.
+bool is_in_range(int64_t& at, int64_t length) {
+  if (at < 0) at += length;
+  return at >= 0 && at < length;
 }
 
-bool is_out_of_range(Interpreter& in, const Value& object, const Value& key) {
-  if (!key.is_int()) return false;
-  const int64_t length = plain_length(in, object);
-  return length >= 0 && (key.as_int() >= length || key.as_int() < -length);
+// object[at] of a str. Returns false if that is out of range.
+bool char_at(Interpreter& in, Str* text, int64_t at, Value& out) {
+  if (!is_in_range(at, text->length)) return false;
+  if (text->is_ascii()) out = in.shared->chars[static_cast<unsigned char>(text->data[at])];
+  else out = str_slice(in, text, static_cast<uint32_t>(at), static_cast<uint32_t>(at) + 1);
+  return true;
+}
+
+// Reads object[key] of a str into `out`; lists and tuples are read by the loop itself. Returns the message of an IndexError if a
+// list, tuple or str has no such item, else null.
+const char* char_or_range_error(Interpreter& in, const Value& object, const Value& key, Value& out) {
+  if (!object.is_object() || !key.is_int()) return nullptr;
+  const Type* const type = object.as_object()->type;
+  int64_t at = key.as_int();
+  if (type == in.types.str) return char_at(in, as_str(object), at, out) ? nullptr : "string index out of range";
+  if (type == in.types.list) return is_in_range(at, as_list(object)->size) ? nullptr : "list index out of range";
+  if (type == in.types.tuple) return is_in_range(at, as_tuple(object)->size) ? nullptr : "tuple index out of range";
+  return nullptr;
 }
 
 }  // namespace
@@ -258,14 +294,11 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
     if (in.vm().enter(method, arguments, 2, FrameKind::Call, a, answer)) return Step::Entered;
     frame->registers[a] = std::move(answer);
     return Step::Done;
-  } else if (is_out_of_range(in, object, key)) {
-    const char* const what = is_list(object)    ? "list index out of range"
-                             : is_tuple(object) ? "tuple index out of range"
-                                                : "string index out of range";
-    in.vm().take_error(Error(ErrorKind::IndexError, what));
+  } else if (const char* const error = char_or_range_error(in, object, key, answer)) {
+    in.vm().raise_next(Error(ErrorKind::IndexError, error));
     return Step::Raised;
-  } else {
-    answer = get_item(in, object, key);
+  } else if (answer.is_undefined() && !in.vm().catches([&] { answer = get_item(in, object, key); })) {
+    return Step::Raised;
   }
   drop_operands(frame, a, b, c);
   frame->registers[a] = std::move(answer);
@@ -361,7 +394,9 @@ void set_item_step(Interpreter& in, const Value& object, const Value& key, const
 
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache) {
   Value& object = frame->registers[b_of(w)];
-  Value answer = get_attr(in, object, name, cache.fresh());
+  Value error;
+  Value answer = get_attr_or_error(in, object, name, cache.fresh(), error);
+  if (answer.is_undefined()) return in.vm().raise_next(error);
   if (is_temporary(frame, b_of(w))) object = Value();
   frame->registers[a_of(w)] = std::move(answer);
 }

@@ -328,6 +328,14 @@ bool VirtualMachine::take_exception(Value exception) {
   return true;
 }
 
+void VirtualMachine::raise_next(const Error& error) {
+  if (!take_error(error)) throw error;
+}
+
+void VirtualMachine::raise_next(const Value& exception) {
+  if (!take_exception(exception)) throw Thrown(exception);
+}
+
 Value VirtualMachine::run(Frame* entry) {
   struct Nested {
     uint32_t& count;

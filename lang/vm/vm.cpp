@@ -13,8 +13,8 @@
 //  5. Natives may run scripts, but when they are back `top_` is this frame again; frames and registers never move, so
 //     nothing is loaded anew, except after a call that changed `top_`: then TS_ENTER(frame).
 //  6. The first test of a case is the common one.
-//  7. What a native throws is caught close to it (call_native_step) and waits in pending_ for TS_RAISE: nothing is thrown through
-//     the loop but what is rare.
+//  7. Exceptions of natives are caught close to them (VirtualMachine::catches) and wait in pending_ for TS_RAISE: only rare ones
+//     are thrown through the loop.
 //  8. A second word is stepped over after the operands have been read: they are those of the word before `pc`.
 //
 // traced_loop.cpp compiles this file a second time, as execute_traced: Note [Tracing] in tracing.cpp.
@@ -23,10 +23,12 @@
 #include <cmath>
 
 #include "lang/core/interpreter.h"
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
+#include "lang/types/iterators.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
@@ -89,6 +91,7 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
 #include "lang/vm/loop/exceptions.inc"
 
 entered:  // by a step
+  TS_RAISE_PENDING();
   TS_ENTER(top_);
   TS_NEXT;
 

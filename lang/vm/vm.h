@@ -79,10 +79,23 @@ class VirtualMachine : private ThreadState {
   // The MemoryError for where no other exception can be made any more; the same object every time.
   void prepare_memory_error();
   Value memory_error() noexcept;
-  // Makes what a native threw the exception that the loop raises next, for whoever catches it close by: the way of a C++
-  // exception through the loop takes several times as long. False: it has to be thrown on.
-  bool take_error(const Error& error);
-  bool take_exception(Value exception);
+  // Runs a step of an instruction. An exception that it throws becomes the one that the loop raises next (TS_RAISE): a C++
+  // exception takes several times as long to unwind through the loop. Returns false if there was one.
+  template <class F>
+  bool catches(F&& step) {
+    try {
+      step();
+      return true;
+    } catch (const Error& error) {
+      if (!take_error(error)) throw;
+    } catch (const Thrown& thrown) {
+      if (!take_exception(thrown.exception)) throw;
+    }
+    return false;
+  }
+  // Leaves an exception to the loop, which raises it next; throws it if that cannot be (MemoryError).
+  void raise_next(const Error& error);
+  void raise_next(const Value& exception);
   void drop_memory_error() noexcept { memory_error_ = Value(); }
   // Ends what stands on the stack down to `entry` (null: all of it) though it has not run to its end.
   void drop_frames(Frame* entry) noexcept;
@@ -130,15 +143,14 @@ class VirtualMachine : private ThreadState {
   Frame* begin_entry(Function* function, Value& out);
 
   // Calls (call.cpp). `window` holds `count` arguments, the last of which belong to `keywords`; the place before it may
-  // be overwritten. They answer the frame that has to run now, or null: then the answer is in R[result] of the running frame.
+  // be overwritten. They return the frame that has to run now, or null: then the answer is in R[result] of the running frame,
+  // or an exception in pending_.
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
-  // The same for the loop's own call: what the class throws is taken.
-  Frame* begin_construct_taking(Type* type, Value* window, uint32_t count, uint32_t result);
   Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
-  // A method of the object that stands first in the window.
-  // R[A] = R[B].name: the frame of a property's getter, or null when the attribute is there or pending_ says that it is not.
+  // R[A] = R[B].name: the frame of a property's getter, or null.
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
+  // Calls a method of the object that the window begins with.
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
   // `window` null: at the end of the running frame. `arguments` are moved from; they may stand in the window already.
@@ -164,6 +176,9 @@ class VirtualMachine : private ThreadState {
   bool unwind(Frame* entry, Value exception, bool new_line);
   bool unwind_pending(Frame* entry, bool new_line);
 
+  // Returns false if the exception has to be thrown: MemoryError.
+  bool take_error(const Error& error);
+  bool take_exception(Value exception);
   void note(const Value& exception) noexcept;
   Value made_of(const Error& error) noexcept;
   void take_context(const Value& exception);

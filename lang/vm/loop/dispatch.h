@@ -43,14 +43,15 @@
     pc = frame->pc;                             \
   } while (false)
 
-// What a call answered: the callee's frame runs next, or (null) the answer stands in its register already.
+// After a call: the callee's frame runs next; or (null) the answer is in its register, or an exception is pending.
 #define TS_AFTER_CALL(next)                 \
   if (Frame* const callee_frame = (next)) { \
     TS_ENTER(callee_frame);                 \
     TS_NEXT;                                \
-  }
+  }                                         \
+  TS_RAISE_PENDING()
 
-// A step that may have entered a frame instead of answering (steps.h).
+// A step that may have entered a frame instead of answering (steps.h), or left an exception in pending_: `entered` sees to it.
 #define TS_STEP(step)       \
   do {                      \
     if (step) goto entered; \
@@ -68,6 +69,11 @@
     if (!unwind_pending(entry, true)) return false; \
     TS_ENTER(top_);                                 \
   } while (false)
+
+// After a step that may have left an exception there.
+#define TS_RAISE_PENDING()                   \
+  if (!pending_.is_undefined()) [[unlikely]] \
+  TS_RAISE()
 
 // Is the operand, a letter of the running word, a temporary?
 #define TS_DIES(operand) (TS_WORD.operand >= temporaries)

@@ -8,6 +8,13 @@ namespace {
 
 enum class Side { Left, Right };
 
+// Of a list that shrinks meanwhile, too.
+Value item_at(Interpreter& in, const Value& sequence, int64_t at) {
+  Value item;
+  if (is_plain_sequence(in, sequence) && plain_item(sequence, static_cast<size_t>(at), item)) return item;
+  return get_item(in, sequence, Value::integer(at));
+}
+
 // Args: a, x, lo, hi, key. `x` is compared as it is: only the items go through the key.
 template <Side side>
 int64_t place(Interpreter& in, const Args& args, const Value& x) {
@@ -17,7 +24,7 @@ int64_t place(Interpreter& in, const Args& args, const Value& x) {
   int64_t high = args[3].is_none() ? length(in, a) : int_argument(in, args[3]);
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    Value item = get_item(in, a, Value::integer(middle));
+    Value item = item_at(in, a, middle);
     if (!key.is_none()) item = call(in, key, {item});
     if (side == Side::Left ? less(in, item, x) : !less(in, x, item)) low = middle + 1;
     else high = middle;

@@ -16,6 +16,7 @@ struct Arrangement : GcObject {
   Way way = Way::Product;
   bool started = false, finished = false;
   Value pools;                  // a tuple of tuples
+  Value last;                   // the last answer
   std::vector<uint32_t> at;     // indices of the current answer
   std::vector<uint32_t> order;  // Permutations: all indices, the first r are the answer
   Booking booked;               // of the vectors
@@ -23,6 +24,7 @@ struct Arrangement : GcObject {
   template <class F>
   void each(F&& f) {
     f(pools);
+    f(last);
   }
 };
 
@@ -31,15 +33,19 @@ const Tuple& pool_of(const Arrangement* a, size_t place) {
   return *as_tuple(pools[pools.size == 1 ? 0 : place]);
 }
 
-bool next_product(Arrangement* a) {
+constexpr size_t kEnd = SIZE_MAX;
+
+// The steps to the next indices return the first place that changes, or kEnd.
+
+size_t next_product(Arrangement* a) {
   for (size_t i = a->at.size(); i-- > 0;) {
-    if (++a->at[i] < pool_of(a, i).size) return true;
+    if (++a->at[i] < pool_of(a, i).size) return i;
     a->at[i] = 0;
   }
-  return false;
+  return kEnd;
 }
 
-bool next_permutation(Arrangement* a) {
+size_t next_permutation(Arrangement* a) {
   const size_t n = a->order.size(), r = a->at.size();
   for (size_t i = r; i-- > 0;) {
     if (--a->turns[i] == 0) {
@@ -48,30 +54,30 @@ bool next_permutation(Arrangement* a) {
       a->turns[i] = static_cast<uint32_t>(n - i);
     } else {
       std::swap(a->order[i], a->order[n - a->turns[i]]);
-      std::copy_n(a->order.begin(), r, a->at.begin());
-      return true;
+      std::copy_n(a->order.begin() + static_cast<ptrdiff_t>(i), r - i, a->at.begin() + static_cast<ptrdiff_t>(i));
+      return i;
     }
   }
-  return false;
+  return kEnd;
 }
 
-bool next_combination(Arrangement* a) {
+size_t next_combination(Arrangement* a) {
   const size_t n = pool_of(a, 0).size, r = a->at.size();
   const bool again = a->way == Way::Replacement;
   for (size_t i = r; i-- > 0;) {
     if (a->at[i] == (again ? n - 1 : i + n - r)) continue;
     const uint32_t value = a->at[i] + 1;
     for (size_t k = i; k < r; ++k) a->at[k] = again ? value : value + static_cast<uint32_t>(k - i);
-    return true;
+    return i;
   }
-  return false;
+  return kEnd;
 }
 
-bool advance(Arrangement* a) {
-  if (a->finished) return false;
+size_t advance(Arrangement* a) {
+  if (a->finished) return kEnd;
   if (!a->started) {
     a->started = true;
-    return true;
+    return 0;
   }
   switch (a->way) {
     case Way::Product: return next_product(a);
@@ -82,13 +88,21 @@ bool advance(Arrangement* a) {
 
 bool next_answer(Interpreter& in, const Value& self, Value& out) {
   Arrangement* a = static_cast<Arrangement*>(self.as_object());
-  if (!advance(a)) {
+  const size_t changed = advance(a);
+  if (changed == kEnd) {
     a->finished = true;
+    a->last = Value();
     return false;
   }
-  Tuple* answer = new_tuple(in, a->at.size());
-  out = Value::adopt(answer);
-  for (size_t i = 0; i < a->at.size(); ++i) answer->items[i] = pool_of(a, i)[a->at[i]];
+  const size_t size = a->at.size();
+  // All places are filled anew if there is no last answer: at first, and after __setstate__.
+  const size_t kept = a->last.is_undefined() ? 0 : changed;
+  Tuple* answer = new_tuple(in, size);
+  Value made = Value::adopt(answer);
+  for (size_t i = 0; i < kept; ++i) answer->items[i] = as_tuple(a->last)->items[i];
+  for (size_t i = kept; i < size; ++i) answer->items[i] = pool_of(a, i)[a->at[i]];
+  a->last = made;
+  out = std::move(made);
   return true;
 }
 
@@ -96,7 +110,7 @@ bool next_answer(Interpreter& in, const Value& self, Value& out) {
 void clear_arrangement(Interpreter&, Object* self) {
   Arrangement* a = static_cast<Arrangement*>(self);
   a->finished = true;
-  const Value pools = std::move(a->pools);
+  const Value pools = std::move(a->pools), last = std::move(a->last);
 }
 
 Arrangement* new_arrangement(Interpreter& in, Type* type, Way way, Value& made) {
@@ -238,6 +252,7 @@ Value arrangement_set_state(Interpreter& in, const Args& args) {
     });
   }
   a->started = true;
+  a->last = Value();
   return Value::none();
 }
 

@@ -61,9 +61,10 @@ void Mersenne::refill() {
     const uint32_t y = (high & 0x80000000U) | (low & 0x7FFFFFFFU);
     return (y >> 1) ^ (y & 1 ? 0x9908B0DFU : 0U);
   };
-  for (size_t i = 0; i < kWords; ++i) {
-    words_[i] = words_[(i + kHalf) % kWords] ^ mix(words_[i], words_[(i + 1) % kWords]);
-  }
+  constexpr size_t kTurn = kWords - kHalf;  // from here on, the words half a state ahead are new ones
+  for (size_t i = 0; i < kTurn; ++i) words_[i] = words_[i + kHalf] ^ mix(words_[i], words_[i + 1]);
+  for (size_t i = kTurn; i + 1 < kWords; ++i) words_[i] = words_[i - kTurn] ^ mix(words_[i], words_[i + 1]);
+  words_[kWords - 1] = words_[kHalf - 1] ^ mix(words_[kWords - 1], words_[0]);
   position_ = 0;
 }
 

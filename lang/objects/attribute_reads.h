@@ -1,0 +1,24 @@
+// Reading attributes for the loop: the answers of sites, and AttributeErrors as objects. Programs that ask for forgiveness miss
+// attributes often, and a C++ exception costs several times as much as the rest of such a read.
+#pragma once
+
+#include <string>
+
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+class Interpreter;
+struct AttributeSite;
+struct Object;
+struct Str;
+
+// The value that the site remembers of this object, or null. Slots, methods and getters are left to the caller.
+const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site);
+// As get_attr with a site, but if nothing has the attribute, returns Undefined and sets `error`. Errors of getters and of
+// __getattr__ are thrown all the same.
+Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, Value& error);
+// With name, object and context, as throw_attribute_error throws it.
+Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message);
+
+}  // namespace tessera::lang
