@@ -121,9 +121,10 @@ lang::Type* class_of(const tsr_interpreter* shell, tsr_value class_) {
   return lang::as_type(value);
 }
 
-NativeFunction* as_method(const Value& function, lang::Type* type) {
+// From then on `self` is checked.
+NativeFunction* as_method(Interpreter& in, const Value& function, lang::Type* type) {
   auto* const native = static_cast<NativeFunction*>(function.as_object());
-  native->owner = type;  // so that `self` is checked
+  lang::own_method(in, native, type);
   return native;
 }
 
@@ -344,7 +345,7 @@ bool tsr_add_method(tsr_interpreter* shell, tsr_value class_, const char* signat
   return guarded(shell, error, [&](Interpreter& in) {
     lang::Type* const type = class_of(shell, class_);
     const Value made = new_host_function(in, std::move(closure), signature, true);
-    lang::set_type_attribute(in, type, as_method(made, type)->name, made);
+    lang::set_type_attribute(in, type, as_method(in, made, type)->name, made);
   });
 }
 
@@ -356,17 +357,16 @@ bool tsr_add_property(tsr_interpreter* shell, tsr_value class_, const char* name
     const std::string text = name_of(name);
     check_identifier("property", text);
     const Value reads = new_host_function(in, std::move(getter), (text + "(self)").c_str());
-    as_method(reads, type);
+    as_method(in, reads, type);
     Value writes = Value::none();
     if (set != nullptr) {
       // The getter's closure, which the property keeps as well, owns what the host gave.
       writes = new_host_function(in, new_closure(shell, set, user, nullptr, doc), (text + "(self, value)").c_str());
-      as_method(writes, type);
+      as_method(in, writes, type);
     }
     lang::Str* const interned = lang::intern(in, name);
-    const Value property =
-        lang::make_property(in, reads, writes, Value::none(), lang::make_str_lossy(in, doc == nullptr ? "" : doc));
-    static_cast<lang::Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
+    const Value property = lang::make_native_property(in, in.types.getset_descriptor, type, interned, reads, writes, Value::none(),
+                                                      lang::make_str_lossy(in, doc == nullptr ? "" : doc));
     lang::set_type_attribute(in, type, interned, property);
   });
 }

@@ -75,7 +75,7 @@ Known in_class(Interpreter& in, const Value& found, const Known& object) {
   switch (found.as_object()->kind) {
     case ObjectKind::Function: answer.bound = true; return answer;
     case ObjectKind::NativeFunction:
-      answer.bound = static_cast<NativeFunction*>(found.as_object())->owner != nullptr;
+      answer.bound = static_cast<NativeFunction*>(found.as_object())->is_method();
       return answer;
     case ObjectKind::StaticMethod: return known_of(in, static_cast<StaticMethod*>(found.as_object())->function);
     case ObjectKind::ClassMethod:

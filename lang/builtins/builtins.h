@@ -27,6 +27,9 @@ void complete_builtins(Interpreter& in);  // makes them all
 // The builtin __import__: what the import statement calls, unless the program has replaced it.
 Value import_function(Interpreter& in, const Args& args);
 
+// The builtin __build_class__: what the class statement calls, unless the program has replaced it.
+Value build_class_function(Interpreter& in, const Args& args);
+
 // What help(object) prints: the signature or class, and the docstring.
 std::string help_text(Interpreter& in, const Value& object);
 

@@ -143,6 +143,7 @@ constexpr NativeDef kRows[] = {
      "Return whether a class is derived from another class."},
     {"exit(code=None)", exit_function, "Leave the program."},
     {"quit(code=None)", exit_function, "Leave the program."},
+    {"__build_class__", build_class_function, "Internal helper function used by the class statement."},
     {"help(request=..., /)", help_function, "Show what is known about an object."},
     {"__import__(name: str, globals=None, locals=None, fromlist=(), level=0)", import_function, "Import a module."},
 };

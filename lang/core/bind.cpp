@@ -48,21 +48,28 @@ std::string full_name(const Signature& signature, const Args& args) {
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }
 
-// CPython words a wrong `self` in one way for the methods of a type and in another for the special methods that stand
-// for slots. These special methods are of the first kind.
-bool is_slot_wrapper(const NativeFunction* f) {
-  static constexpr std::string_view kMethods[] = {
-      "__ceil__",          "__copy__",       "__deepcopy__",     "__dir__",      "__enter__",         "__exit__",
-      "__floor__",         "__format__",     "__getnewargs__",   "__getstate__", "__instancecheck__", "__length_hint__",
-      "__reduce__",        "__reduce_ex__",  "__reversed__",     "__round__",    "__setstate__",      "__sizeof__",
-      "__subclasscheck__", "__subclasses__", "__subclasshook__", "__trunc__"};
-  const std::string_view name = f->name->view();
-  if (f->owner == nullptr) return false;
-  if (!type_lookup(f->owner, f->name).is(Value(const_cast<NativeFunction*>(f)))) return false;  // of a property
-  if (!name.starts_with("__") || std::binary_search(std::begin(kMethods), std::end(kMethods), name)) return false;
-  const ObjectKind kind = f->owner->instance_kind;
+// Does the method stand for a slot of the type? CPython has these special methods as wrapper_descriptors and all others as
+// method_descriptors, and words a wrong `self` in two ways.
+bool stands_for_slot(std::string_view name, const Type* owner) {
+  static constexpr std::string_view kSlots[] = {
+      "__abs__", "__add__", "__aiter__", "__and__", "__anext__", "__await__", "__bool__", "__call__", "__contains__",
+      "__del__", "__delattr__", "__delete__", "__delitem__", "__divmod__", "__eq__", "__float__", "__floordiv__",
+      "__ge__", "__get__", "__getattribute__", "__getitem__", "__gt__", "__hash__", "__iadd__", "__iand__",
+      "__ifloordiv__", "__ilshift__", "__imatmul__", "__imod__", "__imul__", "__index__", "__init__", "__int__",
+      "__invert__", "__ior__", "__ipow__", "__irshift__", "__isub__", "__iter__", "__itruediv__", "__ixor__",
+      "__le__", "__len__", "__lshift__", "__lt__", "__matmul__", "__mod__", "__mul__", "__ne__", "__neg__",
+      "__next__", "__or__", "__pos__", "__pow__", "__radd__", "__rand__", "__rdivmod__", "__repr__", "__rfloordiv__",
+      "__rlshift__", "__rmatmul__", "__rmod__", "__rmul__", "__ror__", "__rpow__", "__rrshift__", "__rshift__",
+      "__rsub__", "__rtruediv__", "__rxor__", "__set__", "__setattr__", "__setitem__", "__str__", "__sub__",
+      "__truediv__", "__xor__"};
+  if (!std::binary_search(std::begin(kSlots), std::end(kSlots), name)) return false;
+  const ObjectKind kind = owner->instance_kind;
   if (name == "__getitem__") return kind != ObjectKind::List && kind != ObjectKind::Dict;
   return name != "__contains__" || (kind != ObjectKind::Dict && kind != ObjectKind::Set);
+}
+
+bool is_slot_wrapper(const NativeFunction* f) {
+  return f->owner != nullptr && f->type == f->owner->owner->types.wrapper_descriptor;
 }
 
 bool has_keywords(const Signature& signature) {
@@ -446,11 +453,11 @@ void check_count(const char* function, const Args& args, uint32_t least, uint32_
 
 namespace {
 
-NativeFunction* new_native(Interpreter& in, const NativeDef& row, Type* owner) {
+NativeFunction* new_native(Interpreter& in, const NativeDef& row) {
   NativeFunction* f = make_object<NativeFunction>(in, in.types.native_function);
   f->function = row.function;
   f->doc = row.doc;
-  f->owner = owner;
+  f->owner = nullptr;
   f->takes_class = false;
   f->module = nullptr;
   f->signature = nullptr;
@@ -463,9 +470,15 @@ NativeFunction* new_native(Interpreter& in, const NativeDef& row, Type* owner) {
 
 }  // namespace
 
+void own_method(Interpreter& in, NativeFunction* f, Type* owner) {
+  f->owner = owner;
+  f->takes_class = false;
+  f->type = stands_for_slot(f->name->view(), owner) ? in.types.wrapper_descriptor : in.types.method_descriptor;
+}
+
 Value Interpreter::new_function(const char* signature, const char* doc, NativeFn function, void* data,
                                 void (*drop)(void*)) {
-  NativeFunction* f = new_native(*this, NativeDef{signature, function, doc}, nullptr);
+  NativeFunction* f = new_native(*this, NativeDef{signature, function, doc});
   f->data = data;
   f->drop = drop;
   return Value::adopt(f);
@@ -478,11 +491,18 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
     const std::string_view first = open == text.npos ? "" : text.substr(open + 1);
     const bool raw = open == text.npos;
     const bool of_class = first.starts_with("cls");
-    NativeFunction* f = new_native(*this, rows[i], raw || first.starts_with("self") || of_class ? type : nullptr);
-    f->takes_class = raw || of_class;
+    const bool makes = raw && text == "__new__";
+    NativeFunction* f = new_native(*this, rows[i]);
     Value method = Value::adopt(f);
-    if (of_class) method = make_class_method(*this, method);
-    else if (raw || !first.starts_with("self")) method = make_static_method(*this, method);
+    if (of_class || makes) {
+      f->owner = type;
+      f->takes_class = true;
+      if (of_class) method = make_class_method(*this, method);
+    } else if (raw || first.starts_with("self")) {
+      own_method(*this, f, type);
+    } else {
+      method = make_static_method(*this, method);
+    }
     dict_set_str(*this, type->attributes(), f->name, method);
   }
 }

@@ -26,6 +26,10 @@ Value call_native_moving(Interpreter& in, const NativeFunction* function, Value*
 // Binds the arguments of a call to the parameters: `slots` has room for signature.parameters.size() values.
 void bind_arguments(Interpreter& in, const Signature& signature, const Args& args, Value* slots);
 
+// Makes the function a method of `owner`, bound when it is found in an instance's class: a wrapper_descriptor if its name is one
+// of the special methods that stand for slots, else a method_descriptor.
+void own_method(Interpreter& in, NativeFunction* function, Type* owner);
+
 // For functions without a signature that take no keywords: "f() takes no keyword arguments" when there are some.
 void refuse_keywords(const char* function, const Args& args);
 // The same for the maker of a type: a subclass whose __init__ is a script's takes what it wants.

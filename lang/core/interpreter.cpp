@@ -185,8 +185,7 @@ Value Interpreter::run(const Source& source, std::string_view name) {
     }
     Dict* const globals = static_cast<Module*>(module.as_object())->dict;
     dict_set_str(*this, globals, names->file, make_str_lossy(*this, source.name()));
-    if (Module* const builtins = modules_->find("builtins"); builtins != nullptr && name == "__main__")
-      dict_set_str(*this, globals, names->builtins_, Value(builtins));
+    if (name == "__main__") dict_set_str(*this, globals, names->cached, Value::none());
     if (!source.name().starts_with("stdlib/")) watch_names(globals);
     // A session's blocks have its variables no longer from their own lines.
     if (vm_->keeps_variables()) vm_->provenance().note_writes(globals);
@@ -273,7 +272,10 @@ void Interpreter::set_result(const Value& value) { state_->result = value; }
 Module* Interpreter::main_module() {
   if (state_->main.is_undefined()) {
     state_->main = Value::adopt(make_module(*this, "__main__"));
-    watch_names(static_cast<Module*>(state_->main.as_object())->dict);
+    Dict* const own = static_cast<Module*>(state_->main.as_object())->dict;
+    watch_names(own);
+    dict_set_str(*this, own, names->annotations, make_dict(*this));
+    dict_set_str(*this, own, names->builtins_, state_->builtins);
     dict_set_str(*this, modules_->table(), names->main_, state_->main);
   }
   return static_cast<Module*>(state_->main.as_object());

@@ -34,6 +34,9 @@ struct BuiltinTypes {
   Type *object, *type, *none, *boolean, *integer, *real, *str, *list, *tuple, *dict, *set, *frozenset, *range, *slice;
   Type *function, *native_function, *bound_method, *cell, *code, *generator, *iterator, *module, *property;
   Type *static_method, *class_method, *super, *not_implemented, *ellipsis, *traceback, *frame;
+  // The kinds of native attributes (descriptor_kinds.cpp). A `native_function` is a function of a module or a bound method.
+  Type *method_descriptor, *wrapper_descriptor, *class_method_descriptor, *method_wrapper, *getset_descriptor,
+      *member_descriptor;
   Type *dict_keys, *dict_values, *dict_items, *complex;
   Type *list_iterator, *tuple_iterator, *str_iterator, *range_iterator, *set_iterator, *dict_key_iterator,
       *dict_value_iterator, *dict_item_iterator, *callable_iterator, *list_reverse_iterator;
@@ -119,9 +122,12 @@ class Interpreter {
   // Makes a native type; its slots are then filled by the caller, its methods added by add_methods.
   Type* new_type(const NativeTypeSpec& spec);
   void add_methods(Type* type, const NativeDef* rows, size_t count);
-  // Without `del` the attribute cannot be deleted.
+  // A getset_descriptor. Without `del` the attribute cannot be deleted.
   void add_property(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "",
                     NativeFn del = nullptr);
+  // The same as a member_descriptor, as CPython has for fields that are read from the object's memory.
+  void add_member(Type* type, const char* name, NativeFn get, NativeFn set = nullptr, const char* doc = "",
+                  NativeFn del = nullptr);
   // `data` comes with each call as callee->data; it is borrowed, or `drop` frees it when the function ends. The texts are
   // not copied, here and in what follows from it: literals.
   Value new_function(const char* signature, const char* doc, NativeFn function, void* data = nullptr,

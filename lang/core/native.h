@@ -86,6 +86,10 @@ struct NativeFunction : Object {
   void* data = nullptr;                                           // what it was made with
   void (*drop)(void*) = nullptr;                                  // frees data, where the function owns it
 
+  // A method descriptor: found in a class, it is bound to the instance. `__new__` and class methods have an owner too, but are
+  // bound by nothing and by the descriptor around them.
+  bool is_method() const noexcept { return owner != nullptr && !takes_class; }
+
   NativeFunction() = default;
   NativeFunction(const NativeFunction&) = delete;
   ~NativeFunction() {

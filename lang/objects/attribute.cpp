@@ -15,6 +15,7 @@
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/types/type_docs.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -32,7 +33,7 @@ bool is_method(const Value& v) {
   if (!v.is_object()) return false;
   const ObjectKind kind = v.as_object()->kind;
   return kind == ObjectKind::Function ||
-         (kind == ObjectKind::NativeFunction && static_cast<NativeFunction*>(v.as_object())->owner != nullptr);
+         (kind == ObjectKind::NativeFunction && static_cast<NativeFunction*>(v.as_object())->is_method());
 }
 
 // Wins over the instance's own attributes.
@@ -45,15 +46,16 @@ bool is_data_descriptor(Interpreter& in, const Value& v) {
 }
 
 bool is_slot_member(const Value& v) {
-  return v.is_object() && v.as_object()->type->name != nullptr &&
-         v.as_object()->type->name->view() == "member_descriptor";
+  if (!v.is_object()) return false;
+  const Object* object = v.as_object();
+  return object->kind == ObjectKind::Other && object->type == object->type->owner->types.member_descriptor;
 }
 
 [[noreturn]] void property_lacks(Interpreter& in, const Property* property, const Value& object, const char* what) {
-  if (property->get.is_object() && property->get.as_object()->kind == ObjectKind::NativeFunction &&
-      is_str(property->name)) {
+  if (property->type == in.types.member_descriptor) throw_error(ErrorKind::AttributeError, "readonly attribute");
+  if (property->type == in.types.getset_descriptor) {
     throw_error(ErrorKind::AttributeError, "attribute %s of '%s' objects is not writable",
-                quote(text_of(property->name)).c_str(), std::string(type_name(in, object)).c_str());
+                quote(text_of(property->name)).c_str(), text(as_type(property->owner)->name).c_str());
   }
   std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
   throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(),
@@ -78,7 +80,7 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
   switch (descriptor->kind) {
     case ObjectKind::Function: return object.is_undefined() ? found : make_bound_method(in, found, object);
     case ObjectKind::NativeFunction:
-      return object.is_undefined() || static_cast<NativeFunction*>(descriptor)->owner == nullptr
+      return object.is_undefined() || !static_cast<NativeFunction*>(descriptor)->is_method()
                  ? found
                  : make_bound_method(in, found, object);
     case ObjectKind::StaticMethod: return static_cast<StaticMethod*>(descriptor)->function;
@@ -114,9 +116,6 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
   return found;
 }
 
-namespace {
-
-// True: a descriptor took the value (Undefined: deleted itself).
 bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value) {
   if (!found.is_object()) return false;
   Object* descriptor = found.as_object();
@@ -145,6 +144,8 @@ bool set_through_descriptor(Interpreter& in, const Value& found, const Value& ob
   else call(in, setter, {found, object, value});
   return true;
 }
+
+namespace {
 
 uint32_t key_place(const Type* type, const Str* name) {
   const auto& keys = type->instance_keys;
@@ -223,7 +224,7 @@ bool type_special(Interpreter& in, Type* type, Str* name, Value& found) {
   else if (name == n.abstractmethods) found = type == in.types.type ? Value() : own_or(type, name, Value());
   else if (name == n.text_signature) found = Value::none();
   else if (name == n.doc) {
-    const Value own = type == in.types.type ? Value::none() : own_or(type, name, Value::none());
+    const Value own = type == in.types.type ? make_str(in, builtin_type_doc("type")) : own_or(type, name, Value::none());
     found = bind_attribute(in, own, Value(), type);
   } else if (name == n.annotations) {
     if (!(type->type_flags & kScriptClass)) return true;
@@ -362,15 +363,8 @@ Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
     if (const Value* own = dict_get_str(dict, name)) return *own;
   }
   if (!in_class.is_undefined()) return bind_attribute(in, in_class, object, type);
-  if (!is_dunder(name)) return Value();
-  if (name == in.names->class_) return Value(static_cast<Object*>(type));
-  if (name == in.names->module) return find_type_attribute(in, type, name);
-  if (name == in.names->doc) return find_type_attribute(in, type, name);
-  if (name == in.names->dict_ && object.is_object() && type->attributes_offset != 0 &&
-      !(type->type_flags & kHasSlots)) {
-    return Value(static_cast<Object*>(attributes_dict(in, object.as_object())));
-  }
-  return Value();
+  // Native types have their module in no dict; instances of those outside of builtins show it all the same.
+  return name == in.names->module && type->module != in.names->builtins ? find_type_attribute(in, type, name) : Value();
 }
 
 Value find_attr(Interpreter& in, const Value& object, Str* name) {
@@ -476,7 +470,7 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
   if (in_class.is_object() && in_class.as_object()->kind == ObjectKind::Property) {
     const Value& getter = static_cast<Property*>(in_class.as_object())->get;
     // With __getattr__ an AttributeError of the getter is caught: that is no plain call.
-    const bool plain = in_class.as_object()->type == in.types.property && !(type->type_flags & kHasGetAttrHook);
+    const bool plain = !(in_class.as_object()->type->type_flags & kScriptClass) && !(type->type_flags & kHasGetAttrHook);
     const bool known =
         is_function(getter) || (getter.is_object() && getter.as_object()->kind == ObjectKind::NativeFunction);
     if (plain && known) site = {type->version, AttributeSite::Kind::Getter, 0, &getter};
@@ -625,12 +619,11 @@ const char* layout_difference(const Type* a, const Type* b) {
   return is_plain(a) != is_plain(b) ? "deallocator" : "object layout";
 }
 
-namespace {
-
 // Classes that may be taken for one another: of scripts, or `module` itself.
-bool may_change(Interpreter& in, const Type* type) { return (type->type_flags & kScriptClass) || type == in.types.module; }
+static bool may_change(Interpreter& in, const Type* type) {
+  return (type->type_flags & kScriptClass) || type == in.types.module;
+}
 
-// object.__class__ = value
 void set_class(Interpreter& in, const Value& object, const Value& value) {
   if (value.is_undefined()) throw_error(ErrorKind::TypeError, "can't delete __class__ attribute");
   if (!is_type(value)) {
@@ -653,8 +646,6 @@ void set_class(Interpreter& in, const Value& object, const Value& value) {
   if (is_type(object)) type_changed(in, as_type(object));
 }
 
-}  // namespace
-
 // ---- Writing ---------------------------------------------------------------------------------------------------------
 
 void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
@@ -662,13 +653,6 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
   const Value in_class = type_lookup(type, name);
   if (!in_class.is_undefined() && set_through_descriptor(in, in_class, object, value)) return;
   const bool has_dict = object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots);
-  if (has_dict && name == in.names->dict_ && !value.is_undefined()) {
-    if (!is_dict(value))
-      throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'",
-                  std::string(type_name(in, value)).c_str());
-    return set_attributes_dict(in, object.as_object(), as_dict(value));
-  }
-  if (name == in.names->class_) return set_class(in, object, value);
   if (Dict* const dict = has_dict ? nullptr : dict_of_holder(object)) {
     if (is_type(object)) return set_type_attribute(in, as_type(object), name, value);
     if (name == in.names->dict_) throw_error(ErrorKind::AttributeError, "readonly attribute");

@@ -52,6 +52,12 @@ void set_attribute_of_type(Interpreter& in, Type* type, Str* name, const Value& 
 // The value of one of type's own descriptors (__name__, __bases__, __dict__ ...) for a class; Undefined if it lacks it.
 Value type_descriptor_value(Interpreter& in, Type* type, Str* name);
 
+// object.__class__ = value. Undefined: to delete, which raises.
+void set_class(Interpreter& in, const Value& object, const Value& value);
+
+// A data descriptor found in the object's class takes the value (Undefined: to delete). Returns false if `found` is none.
+bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value);
+
 // What an attribute found in a class is for an instance of it (Undefined: for the class itself): descriptors.
 Value bind_attribute(Interpreter& in, const Value& found, const Value& object, Type* owner);
 

@@ -157,10 +157,6 @@ Value attribute_names(Interpreter& in, const Value& object) {
       if (!own.is_undefined()) add_keys(in, as_dict(names), as_dict(own));
     }
     for (Type* base : type->mro) add_keys(in, as_dict(names), base->attributes());
-    for (Str* special : {in.names->class_, in.names->doc, in.names->dict_, in.names->module}) {
-      if (special != in.names->dict_ || type->attributes_offset != 0)
-        dict_set_str(in, as_dict(names), special, Value::none());
-    }
   }
   Value list = list_from(in, names);
   list_sort(in, as_list(list), Value::none(), false);

@@ -17,6 +17,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/types/type_docs.h"
 #include "lang/types/types.h"
 
 namespace tessera::lang {
@@ -208,9 +209,12 @@ void make_core_types(Interpreter& in) {
   t.dict = below_object(ObjectKind::Dict, sizeof(Dict));
   t.function = below_object(ObjectKind::Function, sizeof(Function), kFinalType);
   t.native_function = below_object(ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
-  t.native_function->slots.destroy = [](Interpreter& in2, Object* self) {
-    free_object(in2, static_cast<NativeFunction*>(self));
-  };
+  t.method_descriptor = below_object(ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
+  t.wrapper_descriptor = below_object(ObjectKind::NativeFunction, sizeof(NativeFunction), kFinalType);
+  t.class_method_descriptor = below_object(ObjectKind::ClassMethod, sizeof(ClassMethod), kFinalType);
+  t.method_wrapper = below_object(ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
+  t.getset_descriptor = below_object(ObjectKind::Property, sizeof(Property), kFinalType);
+  t.member_descriptor = below_object(ObjectKind::Property, sizeof(Property), kFinalType);
   t.bound_method = below_object(ObjectKind::BoundMethod, sizeof(BoundMethod), kFinalType);
   t.cell = below_object(ObjectKind::Cell, sizeof(Cell), kFinalType);
   t.code = below_object(ObjectKind::Code, sizeof(Code), kFinalType);
@@ -235,6 +239,12 @@ void finish_core_types(Interpreter& in) {
                                                  {t.function, "function"},
                                                  {t.native_function, "builtin_function_or_method"},
                                                  {t.bound_method, "method"},
+                                                 {t.method_descriptor, "method_descriptor"},
+                                                 {t.wrapper_descriptor, "wrapper_descriptor"},
+                                                 {t.class_method_descriptor, "classmethod_descriptor"},
+                                                 {t.method_wrapper, "method-wrapper"},
+                                                 {t.getset_descriptor, "getset_descriptor"},
+                                                 {t.member_descriptor, "member_descriptor"},
                                                  {t.cell, "cell"},
                                                  {t.code, "code"},
                                                  {t.module, "module"},
@@ -270,21 +280,34 @@ Type* Interpreter::new_type(const NativeTypeSpec& spec) {
   return type;
 }
 
-void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc,
-                               NativeFn del) {
+namespace {
+
+void add_native_property(Interpreter& in, Type* kind, Type* type, const char* name, NativeFn get, NativeFn set,
+                         const char* doc, NativeFn del) {
   auto function = [&](NativeFn fn, const char* parameters) {
     if (fn == nullptr) return Value::none();
-    Value made = new_function(name, doc, fn);
+    Value made = in.new_function(name, doc, fn);
     auto* const native = static_cast<NativeFunction*>(made.as_object());
     native->text = parameters;
     native->owner = type;  // so that `self` is checked
     return made;
   };
-  Value property = make_property(*this, function(get, "(self, /)"), function(set, "(self, value, /)"),
-                                 function(del, "(self, /)"), make_str(*this, doc));
-  Str* interned = intern(*this, name);
-  static_cast<Property*>(property.as_object())->name = Value(static_cast<Object*>(interned));
-  dict_set_str(*this, type->attributes(), interned, property);
+  Str* const interned = intern(in, name);
+  const Value text = *doc != 0 ? make_str(in, doc) : Value::none();
+  dict_set_str(in, type->attributes(), interned,
+               make_native_property(in, kind, type, interned, function(get, "(self, /)"), function(set, "(self, value, /)"),
+                                    function(del, "(self, /)"), text));
+}
+
+}  // namespace
+
+void Interpreter::add_property(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc,
+                               NativeFn del) {
+  add_native_property(*this, types.getset_descriptor, type, name, get, set, doc, del);
+}
+
+void Interpreter::add_member(Type* type, const char* name, NativeFn get, NativeFn set, const char* doc, NativeFn del) {
+  add_native_property(*this, types.member_descriptor, type, name, get, set, doc, del);
 }
 
 void Type::set_own_order(Tuple* order) noexcept {
@@ -302,6 +325,11 @@ void Type::fill_attributes() {
     if (fill_ != nullptr) fill_(in, this);
     const bool lacks = (type_flags & kCompletesLater) && dict_get_str(attributes_, in.names->new_) == nullptr;
     if (lacks) complete_special_methods(in, this);
+    if (attributes_offset != 0 && bases.front()->attributes_offset == 0) add_instance_dict(in, this);
+    if (dict_get_str(attributes_, in.names->doc) == nullptr) {
+      const std::string_view doc = module == in.names->builtins ? builtin_type_doc(name->view()) : std::string_view();
+      dict_set_str(in, attributes_, in.names->doc, doc.empty() ? Value::none() : make_str(in, doc));
+    }
   } catch (...) {
     filled_ = false;
     throw;

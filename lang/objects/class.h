@@ -20,8 +20,10 @@ struct Boxed : GcObject {
   Value value;
 };
 
+// A property, or a getset_descriptor or member_descriptor with native functions.
 struct Property : GcObject {
   Value get, set, del, doc, name;
+  Value owner;  // of a native descriptor: the type that has it
 };
 
 struct StaticMethod : GcObject {
@@ -38,11 +40,8 @@ struct Super : GcObject {
   Type* self_type;
 };
 
-// A member of __slots__: a data descriptor that reads and writes one shared key.
-struct SlotMember : Object {
-  Str* name;
-  Type* owner_type;
-};
+// A member of __slots__: a member_descriptor of kind Other that reads and writes the shared key `name`.
+struct SlotMember : Property {};
 
 inline bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
 inline Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
@@ -54,6 +53,8 @@ void finish_core_types(Interpreter& in);
 void add_core_methods(Interpreter& in);
 // property, staticmethod, classmethod, super (descriptors.cpp).
 void add_descriptors(Interpreter& in);
+// method_descriptor and the other kinds of native attributes (descriptor_kinds.cpp).
+void add_descriptor_kinds(Interpreter& in);
 
 // The last step of the interpreter's end, when nothing but the built-in types is left.
 void destroy_types(Interpreter& in) noexcept;
@@ -99,6 +100,12 @@ Value make_property(Interpreter& in, const Value& get, const Value& set, const V
 Value make_static_method(Interpreter& in, const Value& function);
 Value make_class_method(Interpreter& in, const Value& function);
 Value make_slot_member(Interpreter& in, Str* name, Type* owner);
+// A native data descriptor of `type`: getset_descriptor or member_descriptor. Setter and deleter may be None.
+Value make_native_property(Interpreter& in, Type* type, Type* owner, Str* name, const Value& get, const Value& set,
+                           const Value& del, const Value& doc);
+// `__dict__` and `__weakref__` of a class whose instances have what those of its bases lack (instance_members.cpp).
+void add_instance_dict(Interpreter& in, Type* type);
+void add_instance_weakref(Interpreter& in, Type* type);
 Value make_super(Interpreter& in, Type* start, const Value& self);
 
 // isinstance and issubclass as type.__instancecheck__ and type.__subclasscheck__ answer: by the mro alone.

@@ -1,5 +1,6 @@
 // What object, type and module offer to scripts (property, staticmethod, classmethod, super: descriptors.cpp).
 #include "lang/objects/attribute.h"
+#include "lang/builtins/builtins.h"
 #include "lang/core/bind.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
@@ -13,6 +14,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -152,10 +154,15 @@ Value object_reduce_ex(Interpreter& in, const Args& args) {
   return by_rule(in, "_object_reduce_ex", {args[0], args[1]});
 }
 
+Value object_class(Interpreter& in, const Args& args) { return as_value(type_of(in, args[0])); }
+Value set_object_class(Interpreter& in, const Args& args) { return set_class(in, args[0], args[1]), Value::none(); }
+Value delete_object_class(Interpreter& in, const Args& args) { return set_class(in, args[0], Value()), Value::none(); }
+
 const NativeDef kObjectMethods[] = {
-    {"__new__", object_new, ""},
-    {"__repr__(self, /)", object_repr_method},
-    {"__str__(self, /)", object_str},
+    {"__new__", object_new, "Create and return a new object."},
+    {"__init__", object_init, "Initialize self."},
+    {"__repr__(self, /)", object_repr_method, "Return repr(self)."},
+    {"__str__(self, /)", object_str, "Return str(self)."},
     {"__format__(self, format_spec, /)", object_format},
     {"__hash__(self, /)", object_hash_method},
     {"__eq__(self, value, /)", object_eq},
@@ -173,18 +180,13 @@ const NativeDef kObjectMethods[] = {
     {"__reduce_ex__(self, protocol: int, /)", object_reduce_ex},
 };
 
-// A function that gets its arguments as they were written, with the object (or class) in front.
-Value raw_method(Interpreter& in, Type* owner, const char* name, NativeFn function) {
-  auto* f = make_object<NativeFunction>(in, in.types.native_function);
-  f->function = function;
-  f->signature = nullptr;
-  f->text = nullptr;
-  f->doc = "";
-  f->name = intern(in, name);
-  f->module = nullptr;
+// A class method that gets its arguments as they were written, with the class in front.
+void add_raw_class_method(Interpreter& in, Type* owner, const char* name, NativeFn function, const char* doc) {
+  const Value made = in.new_function(name, doc, function);
+  auto* const f = static_cast<NativeFunction*>(made.as_object());
   f->owner = owner;
-  f->takes_class = false;
-  return Value::adopt(f);
+  f->takes_class = true;
+  dict_set_str(in, owner->attributes(), f->name, make_class_method(in, made));
 }
 
 // ---- type ------------------------------------------------------------------------------------------------------------
@@ -291,6 +293,8 @@ Value type_subclasscheck(Interpreter& in, const Args& args) {
 
 const NativeDef kTypeMethods[] = {
     {"__new__", type_new},
+    {"__init__", type_init},
+    {"__call__", type_call_method},
     {"mro(self, /)", type_mro},
     {"__getattribute__(self, name, /)", type_getattribute},
     {"__setattr__(self, name, value, /)", type_setattr},
@@ -340,6 +344,29 @@ Value module_init(Interpreter& in, const Args& args) {
 
 Value module_repr_method(Interpreter& in, const Args& args) { return in.types.module->slots.repr(in, args[0]); }
 
+Module& module_of(const Args& args) { return *static_cast<Module*>(args[0].as_object()); }
+
+Value module_dict(Interpreter& in, const Args& args) {
+  if (module_of(args).dict == in.vm().builtins()) complete_builtins(in);
+  return as_value(module_of(args).dict);
+}
+
+// In the module's dict, made when they are first asked for.
+Value module_annotations(Interpreter& in, const Args& args) {
+  Dict* const dict = module_of(args).dict;
+  if (dict_get_str(dict, in.names->annotations) == nullptr) dict_set_str(in, dict, in.names->annotations, make_dict(in));
+  return *dict_get_str(dict, in.names->annotations);
+}
+Value set_module_annotations(Interpreter& in, const Args& args) {
+  dict_set_str(in, module_of(args).dict, in.names->annotations, args[1]);
+  return Value::none();
+}
+Value delete_module_annotations(Interpreter& in, const Args& args) {
+  if (!dict_delete_str(in, module_of(args).dict, in.names->annotations))
+    throw Error(ErrorKind::AttributeError, "__annotations__");
+  return Value::none();
+}
+
 // What a class statement with a function as its base comes to.
 Value refuse_code(Interpreter& in, Type*, const Args& args) {
   if (args.positional() == 0)
@@ -350,11 +377,10 @@ Value refuse_code(Interpreter& in, Type*, const Args& args) {
 
 void fill_object(Interpreter& in, Type* object) {
   in.add_methods(object, kObjectMethods, std::size(kObjectMethods));
-  dict_set_str(in, object->attributes(), in.names->init, raw_method(in, object, "__init__", object_init));
-  dict_set_str(in, object->attributes(), intern(in, "__subclasshook__"),
-               make_class_method(in, raw_method(in, nullptr, "__subclasshook__", no_order)));
-  dict_set_str(in, object->attributes(), in.names->init_subclass,
-               make_class_method(in, raw_method(in, nullptr, "__init_subclass__", object_init_subclass)));
+  add_raw_class_method(in, object, "__subclasshook__", no_order,
+                       "Overridden by abstract classes: does issubclass() count a class among them?");
+  add_raw_class_method(in, object, "__init_subclass__", object_init_subclass, "Called when a class is derived from this one.");
+  in.add_property(object, "__class__", object_class, set_object_class, "The class of the object.", delete_object_class);
 }
 
 // The data descriptors of type's dict, by the name that type_descriptor_value and set_type_attribute know.
@@ -383,10 +409,7 @@ void add_special(Interpreter& in, Type* type, const char* name, bool writable = 
 
 void fill_type(Interpreter& in, Type* type) {
   in.add_methods(type, kTypeMethods, std::size(kTypeMethods));
-  dict_set_str(in, type->attributes(), in.names->call, raw_method(in, type, "__call__", type_call_method));
-  dict_set_str(in, type->attributes(), in.names->init, raw_method(in, type, "__init__", type_init));
-  dict_set_str(in, type->attributes(), in.names->prepare,
-               make_class_method(in, raw_method(in, nullptr, "__prepare__", type_prepare)));
+  add_raw_class_method(in, type, "__prepare__", type_prepare, "The namespace in which the body of a class statement runs.");
   add_special<&Names::name>(in, type, "__name__");
   add_special<&Names::qualname>(in, type, "__qualname__");
   add_special<&Names::bases>(in, type, "__bases__");
@@ -404,9 +427,10 @@ void fill_type(Interpreter& in, Type* type) {
 }
 
 void fill_module(Interpreter& in, Type* type) {
-  const NativeDef repr[] = {{"__repr__(self, /)", module_repr_method}};
-  in.add_methods(type, repr, 1);
-  dict_set_str(in, type->attributes(), in.names->init, raw_method(in, type, "__init__", module_init));
+  const NativeDef rows[] = {{"__repr__(self, /)", module_repr_method}, {"__init__", module_init}};
+  in.add_methods(type, rows, std::size(rows));
+  in.add_member(type, "__dict__", module_dict);
+  in.add_property(type, "__annotations__", module_annotations, set_module_annotations, "", delete_module_annotations);
 }
 
 }  // namespace
@@ -414,7 +438,6 @@ void fill_module(Interpreter& in, Type* type) {
 void add_core_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
   t.module->make = module_make;
-  t.native_function->make = refuse_to_make;
   t.function->make = refuse_code;
   t.type->make = type_make;
   t.object->fill_later(fill_object);

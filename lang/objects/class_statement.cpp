@@ -105,15 +105,51 @@ bool is_identifier(std::string_view name) {
   });
 }
 
-void add_slot(Interpreter& in, Type* type, const Value& name, bool& has_dict) {
+// Layouts with items behind the object have room neither for slots nor for a weak reference.
+bool has_items(Interpreter& in, const Type* type) {
+  return type->instance_kind == ObjectKind::Tuple || type->instance_kind == ObjectKind::Type ||
+         type->is_subtype_of(in.types.integer);
+}
+
+// What the instances of the bases have already.
+bool bases_have_dict(const Type* type) {
+  return std::any_of(type->bases.begin(), type->bases.end(), [](const Type* base) {
+    const bool own = base->instance_kind == ObjectKind::Type || base->instance_kind == ObjectKind::Module;
+    return own || (base->attributes_offset != 0 && !(base->type_flags & kHasSlots));
+  });
+}
+
+bool bases_have_weakref(Interpreter& in, const Type* type) {
+  return std::any_of(type->bases.begin(), type->bases.end(), [&](const Type* base) {
+    const ObjectKind kind = base->instance_kind;
+    const bool own = kind == ObjectKind::Set || kind == ObjectKind::Type || kind == ObjectKind::Module;
+    return own || !type_lookup(base, in.names->weakref).is_undefined();
+  });
+}
+
+// Objects of native modules can always be weakly referenced; a class below one may ask for it all the same.
+bool needs_weakref(Interpreter& in, const Type* type) {
+  const Type* const base = layout_base(type->bases);
+  return base->instance_kind != ObjectKind::Native && !has_items(in, base) && !bases_have_weakref(in, type);
+}
+
+void add_slot(Interpreter& in, Type* type, const Value& name) {
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
                 std::string(type_name(in, name)).c_str());
   if (!is_identifier(text_of(name))) throw_error(ErrorKind::TypeError, "__slots__ must be identifiers");
+  if (has_items(in, type->bases.front()))
+    throw_error(ErrorKind::TypeError, "nonempty __slots__ not supported for subtype of '%s'",
+                text(type->bases.front()->name).c_str());
   Str* slot = intern(in, mangled(type->name->view(), text_of(name)));
   if (slot == in.names->dict_) {
-    has_dict = true;
-    return;
+    if (bases_have_dict(type)) throw_error(ErrorKind::TypeError, "__dict__ slot disallowed: we already got one");
+    return add_instance_dict(in, type);
+  }
+  if (slot == in.names->weakref) {
+    if (bases_have_weakref(in, type))
+      throw_error(ErrorKind::TypeError, "__weakref__ slot disallowed: either we already got one, or __itemsize__ != 0");
+    return add_instance_weakref(in, type);
   }
   if (dict_get_str(type->attributes(), slot) != nullptr) {
     throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
@@ -124,14 +160,16 @@ void add_slot(Interpreter& in, Type* type, const Value& name, bool& has_dict) {
 void add_slots(Interpreter& in, Type* type) {
   const Value* found = dict_get_str(type->attributes(), in.names->slots);
   type->type_flags &= ~kHasSlots;
-  if (found == nullptr) return;
-  const Value slots = *found;
-  bool has_dict = false;
-  if (is_str(slots)) add_slot(in, type, slots, has_dict);
-  else for_each(in, slots, [&](const Value& name) { add_slot(in, type, name, has_dict); });
-  for (const Type* base : type->bases) {
-    if (base->attributes_offset != 0 && !(base->type_flags & kHasSlots)) has_dict = true;
+  const bool inherits_dict = bases_have_dict(type);
+  if (found == nullptr) {
+    if (!inherits_dict) add_instance_dict(in, type);
+    if (needs_weakref(in, type)) add_instance_weakref(in, type);
+    return;
   }
+  const Value slots = *found;
+  if (is_str(slots)) add_slot(in, type, slots);
+  else for_each(in, slots, [&](const Value& name) { add_slot(in, type, name); });
+  const bool has_dict = inherits_dict || dict_get_str(type->attributes(), in.names->dict_) != nullptr;
   if (!has_dict) type->type_flags |= kHasSlots;
 }
 

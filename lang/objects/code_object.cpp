@@ -439,9 +439,9 @@ void set_code_slots(Type* type) {
 }
 
 void fill_code(Interpreter& in, Type* type) {
-  const auto count = [&](const char* name, NativeFn get) { in.add_property(type, name, get); };
-  in.add_property(type, "co_name", [](Interpreter&, const Args& a) { return Value(code_of(a)->name); });
-  in.add_property(type, "co_qualname", [](Interpreter&, const Args& a) { return Value(code_of(a)->qualname); });
+  const auto count = [&](const char* name, NativeFn get) { in.add_member(type, name, get); };
+  in.add_member(type, "co_name", [](Interpreter&, const Args& a) { return Value(code_of(a)->name); });
+  in.add_member(type, "co_qualname", [](Interpreter&, const Args& a) { return Value(code_of(a)->qualname); });
   in.add_property(type, "co_filename",
                   [](Interpreter& i, const Args& a) { return make_str_lossy(i, code_of(a)->source->name()); });
   // The whole text that it is a part of: of a module of the library or a block of a session there is no file.

@@ -1,4 +1,4 @@
-// property, staticmethod, classmethod, super and the members of __slots__.
+// property, staticmethod, classmethod and super.
 #include "lang/objects/attribute.h"
 #include "lang/core/bind.h"
 #include "lang/compiler/chunk.h"
@@ -273,38 +273,10 @@ void traverse_super(Object* self, Visitor& visitor) {
   visitor(super->self);
 }
 
-// ---- members of __slots__ -----------------------------------------------------------------------------------
-
-Value member_get(Interpreter& in, const Value& self, const Value& instance, Type*) {
-  if (instance.is_undefined()) return self;
-  const auto* member = static_cast<SlotMember*>(self.as_object());
-  const Value* found = find_own_attribute(instance.as_object(), member->name);
-  if (found == nullptr) {
-    throw_attribute_error(in, instance, member->name,
-                          "'" + std::string(type_name(in, instance)) + "' object has no attribute '" +
-                              std::string(member->name->view()) + "'");
-  }
-  return *found;
-}
-
-void member_set(Interpreter& in, const Value& self, const Value& instance, const Value& value) {
-  const auto* member = static_cast<SlotMember*>(self.as_object());
-  if (!value.is_undefined()) return set_own_attribute(in, instance.as_object(), member->name, value);
-  if (!delete_own_attribute(in, instance.as_object(), member->name)) {
-    throw_attribute_error(in, instance, member->name, std::string(member->name->view()));
-  }
-}
-
-Value member_repr(Interpreter& in, const Value& self) {
-  const auto* member = static_cast<SlotMember*>(self.as_object());
-  return make_str(
-      in, "<member '" + std::string(member->name->view()) + "' of '" + name_of(member->owner_type) + "' objects>");
-}
-
 void destroy_property(Interpreter& in, Object* self) { free_object(in, static_cast<Property*>(self)); }
 void traverse_property(Object* self, Visitor& visitor) {
   auto* p = static_cast<Property*>(self);
-  for (const Value* v : {&p->get, &p->set, &p->del, &p->doc}) visitor(*v);
+  for (const Value* v : {&p->get, &p->set, &p->del, &p->doc, &p->owner}) visitor(*v);
 }
 
 Value static_call(Interpreter& in, const Value& self, const Args& args) {
@@ -331,19 +303,19 @@ void fill_descriptor_slots(Interpreter& in) {
 }
 
 void fill_super(Interpreter& in, Type* type) {
-  in.add_property(type, "__thisclass__", [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
-  in.add_property(type, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
-  in.add_property(type, "__self_class__", [](Interpreter&, const Args& a) {
+  in.add_member(type, "__thisclass__", [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
+  in.add_member(type, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
+  in.add_member(type, "__self_class__", [](Interpreter&, const Args& a) {
     return super_of(a[0])->self_type == nullptr ? Value::none() : as_value(super_of(a[0])->self_type);
   });
 }
 
 void fill_property(Interpreter& in, Type* type) {
   in.add_methods(type, kPropertyMethods, std::size(kPropertyMethods));
-  in.add_property(type, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
-  in.add_property(type, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
-  in.add_property(type, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
-  in.add_property(type, "__doc__", property_doc, property_set_doc);
+  in.add_member(type, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
+  in.add_member(type, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });
+  in.add_member(type, "fdel", [](Interpreter&, const Args& a) { return property_of(a)->del; });
+  in.add_member(type, "__doc__", property_doc, property_set_doc);
   in.add_property(type, "__isabstractmethod__", property_abstract);
 }
 
@@ -364,7 +336,8 @@ Value make_static_method(Interpreter& in, const Value& function) {
 }
 
 Value make_class_method(Interpreter& in, const Value& function) {
-  return new_wrapper<ClassMethod>(in, in.types.class_method, function);
+  const bool native = function.is_object() && function.as_object()->kind == ObjectKind::NativeFunction;
+  return new_wrapper<ClassMethod>(in, native ? in.types.class_method_descriptor : in.types.class_method, function);
 }
 
 Value make_super(Interpreter& in, Type* start, const Value& self) {
@@ -379,27 +352,6 @@ Value make_super(Interpreter& in, Type* start, const Value& self) {
   ++start->refcount;
   ++self_type->refcount;
   return Value::adopt(super);
-}
-
-Value make_slot_member(Interpreter& in, Str* name, Type* owner) {
-  Type* type = in.named_type("member_descriptor");
-  if (type == nullptr) {
-    NativeTypeSpec spec;
-    spec.name = "member_descriptor";
-    spec.module = "builtins";
-    spec.kind = ObjectKind::Other;
-    spec.size = sizeof(SlotMember);
-    spec.flags = kFinalType;
-    type = in.new_type(spec);
-    type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<SlotMember*>(self)); };
-    type->slots.repr = member_repr;
-    type->slots.descr_get = member_get;
-    type->slots.descr_set = member_set;
-  }
-  auto* member = make_object<SlotMember>(in, type);
-  member->name = name;
-  member->owner_type = owner;
-  return Value::adopt(member);
 }
 
 }  // namespace tessera::lang

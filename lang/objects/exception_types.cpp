@@ -314,7 +314,7 @@ constexpr NativeDef kMethods[] = {
 
 template <int Index>
 void add_field(Interpreter& in, Type* type, const char* name) {
-  in.add_property(
+  in.add_member(
       type, name, [](Interpreter&, const Args& a) { return field(self_of(a), Index); },
       [](Interpreter&, const Args& a) {
         self_of(a)->fields[Index] = a[1];
@@ -368,7 +368,7 @@ void add_base_properties(Interpreter& in, Type* base) {
         return Value::none();
       },
       "", refuse_deletion<"__context__">);
-  in.add_property(
+  in.add_member(
       base, "__suppress_context__",
       [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->suppress_context); },
       [](Interpreter& i, const Args& a) {
@@ -397,8 +397,8 @@ void add_syntax_fields(Interpreter& in, Type* type) {
   add_field<2>(in, type, "lineno");
   add_field<3>(in, type, "offset");
   add_field<4>(in, type, "text");
-  in.add_property(type, "end_lineno", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 4); });
-  in.add_property(type, "end_offset", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 5); });
+  in.add_member(type, "end_lineno", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 4); });
+  in.add_member(type, "end_offset", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 5); });
 }
 
 void fill_class(Interpreter& in, Type* type) {
@@ -502,8 +502,8 @@ void fill_traceback(Interpreter& in, Type* type) {
   in.add_property(type, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
   in.add_property(type, "tb_lineno",
                   [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
-  in.add_property(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(int64_t{2} * traceback_of(a)->word); });
-  in.add_property(type, "tb_frame",
+  in.add_member(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(int64_t{2} * traceback_of(a)->word); });
+  in.add_member(type, "tb_frame",
                   [](Interpreter& i, const Args& a) { return frame_object(i, traceback_of(a)); });
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lang/objects/attribute.h"
+#include "lang/objects/class.h"
 #include "lang/objects/module.h"
 #include "lang/objects/code_object.h"
 #include "lang/compiler/chunk.h"
@@ -152,7 +153,7 @@ void add_function_names(Interpreter& in, Type* type) {
       type, "__qualname__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->qualname); },
       [](Interpreter&, const Args& a) { return set_name(function_of(a[0])->qualname, a[1], "__qualname__"); }, "",
       [](Interpreter&, const Args& a) { return set_name(function_of(a[0])->qualname, Value(), "__qualname__"); });
-  in.add_property(
+  in.add_member(
       type, "__module__", [](Interpreter&, const Args& a) { return or_none(function_of(a[0])->module); },
       [](Interpreter&, const Args& a) {
         function_of(a[0])->module = a[1];
@@ -163,7 +164,7 @@ void add_function_names(Interpreter& in, Type* type) {
         function_of(a[0])->module = Value::none();
         return Value::none();
       });
-  in.add_property(
+  in.add_member(
       type, "__doc__", [](Interpreter&, const Args& a) { return or_none(function_of(a[0])->doc); },
       [](Interpreter&, const Args& a) {
         function_of(a[0])->doc = a[1];
@@ -309,14 +310,14 @@ Value make_function_object(Interpreter& in, Type*, const Args& args) {
 void add_function_properties(Interpreter& in, Type* type) {
   add_function_names(in, type);
   add_function_values(in, type);
-  in.add_property(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
-  in.add_property(type, "__builtins__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->builtins); });
+  in.add_member(type, "__globals__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->globals); });
+  in.add_member(type, "__builtins__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->builtins); });
   in.add_property(
       type, "__code__", [](Interpreter&, const Args& a) { return Value(function_of(a[0])->code); }, set_code, "",
       [](Interpreter&, const Args&) -> Value {
         throw Error(ErrorKind::TypeError, "__code__ must be set to a code object");
       });
-  in.add_property(type, "__closure__", [](Interpreter& i, const Args& a) {
+  in.add_member(type, "__closure__", [](Interpreter& i, const Args& a) {
     const Function* f = function_of(a[0]);
     if (f->code->captures.empty()) return Value::none();
     Value cells = Value::adopt(new_tuple(i, f->code->captures.size()));
@@ -341,11 +342,6 @@ Value bound_repr(Interpreter& in, const Value& self) {
   in.vm().check_native_stack();
   const BoundMethod* m = method_of(self);
   const Value name = find_attr(in, m->function, in.names->qualname);
-  if (m->function.is_object() && m->function.as_object()->kind == ObjectKind::NativeFunction) {
-    const Value short_name = find_attr(in, m->function, in.names->name);
-    return make_str(in, "<built-in method " + str_text(in, short_name) + " of " + std::string(type_name(in, m->self)) +
-                            " object at " + address(self.as_object()) + ">");
-  }
   return make_str(
       in, "<bound method " + (is_str(name) ? std::string(text_of(name)) : "?") + " of " + repr_text(in, m->self) + ">");
 }
@@ -461,6 +457,10 @@ Value make_bound_method(Interpreter& in, const Value& function, const Value& sel
   BoundMethod* const method = make_object<BoundMethod>(in, in.types.bound_method);
   method->function = function;
   method->self = self;
+  if (function.is_object() && function.as_object()->kind == ObjectKind::NativeFunction) {
+    const bool is_slot = function.as_object()->type == in.types.wrapper_descriptor;
+    method->type = is_slot ? in.types.method_wrapper : in.types.native_function;
+  }
   return Value::adopt(method);
 }
 
@@ -503,6 +503,7 @@ void make_function_types(Interpreter& in) {
 
   t = made_type(in, in.types.code, "code", ObjectKind::Code, sizeof(Code));
   set_code_slots(t);
+  add_descriptor_kinds(in);
 }
 
 namespace {
@@ -521,60 +522,6 @@ Value make_method_object(Interpreter& in, Type*, const Args& args) {
   return make_bound_method(in, args[0], args[1]);
 }
 
-NativeFunction* native_of(const Args& a) { return static_cast<NativeFunction*>(a[0].as_object()); }
-
-Value native_repr(Interpreter& in, const Value& self) {
-  const NativeFunction* f = static_cast<NativeFunction*>(self.as_object());
-  const std::string name(f->name->view());
-  if (f->owner == nullptr) return make_str(in, "<built-in function " + name + ">");
-  const char* kind = name.starts_with("__") ? "slot wrapper" : "method";
-  return make_str(
-      in, std::string("<") + kind + " '" + name + "' of '" + std::string(f->owner->name->view()) + "' objects>");
-}
-
-// "(iterable, /, *, key=None, reverse=False)"; a method's own object is `$self`.
-std::string signature_text(Interpreter& in, const NativeFunction* f) {
-  using Kind = Parameter::Kind;
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  const auto& parameters = signature_of(in, f)->parameters;
-  bool star = false;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const Parameter& p = parameters[i];
-    if (i > 0 && parameters[i - 1].kind == Kind::PositionalOnly && p.kind != Kind::PositionalOnly) add("/");
-    if (p.kind == Kind::KeywordOnly && !star) add("*");
-    star = star || p.kind == Kind::KeywordOnly || p.kind == Kind::VarPositional;
-    std::string part = p.kind == Kind::VarPositional ? "*" : p.kind == Kind::VarKeyword ? "**" : "";
-    if (i == 0 && f->owner != nullptr) part += "$";
-    part += p.name->view();
-    if (p.optional)
-      part += "=" + (p.default_value.is_undefined() ? "<unrepresentable>" : repr_text(in, p.default_value));
-    add(part);
-  }
-  if (!parameters.empty() && parameters.back().kind == Kind::PositionalOnly) add("/");
-  return "(" + text + ")";
-}
-
-void fill_native_function(Interpreter& in, Type* type) {
-  in.add_property(type, "__name__", [](Interpreter&, const Args& a) { return Value(native_of(a)->name); });
-  in.add_property(type, "__qualname__", [](Interpreter& i, const Args& a) {
-    const NativeFunction* f = native_of(a);
-    if (f->owner == nullptr) return Value(f->name);
-    return make_str(i, std::string(f->owner->name->view()) + "." + std::string(f->name->view()));
-  });
-  in.add_property(type, "__module__", [](Interpreter& i, const Args& a) {
-    return Value(native_of(a)->module != nullptr ? native_of(a)->module : i.names->builtins);
-  });
-  in.add_property(type, "__text_signature__", [](Interpreter& i, const Args& a) {
-    return signature_of(i, native_of(a)) == nullptr ? Value::none() : make_str(i, signature_text(i, native_of(a)));
-  });
-  in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
-    const std::string doc = doc_of(native_of(a));
-    return doc.empty() ? Value::none() : make_str(i, doc);
-  });
-  call_method_of_slot(in, type);
-}
-
 constexpr NativeDef kFunctionMethods[] = {
     {"__get__(self, instance, owner=None, /)", get_bound, "The function bound to the instance."},
 };
@@ -590,15 +537,8 @@ void fill_method(Interpreter& in, Type* type) {
   in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->doc); });
   in.add_property(type, "__module__",
                   [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->module); });
-  in.add_property(type, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
-  in.add_property(type, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
-  // The type has these two names itself: without properties they would hide the function's.
-  in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) {
-    return get_attr(i, method_of(a[0])->function, i.names->doc);
-  });
-  in.add_property(type, "__module__", [](Interpreter& i, const Args& a) {
-    return get_attr(i, method_of(a[0])->function, i.names->module);
-  });
+  in.add_member(type, "__func__", [](Interpreter&, const Args& a) { return method_of(a[0])->function; });
+  in.add_member(type, "__self__", [](Interpreter&, const Args& a) { return method_of(a[0])->self; });
 }
 
 void fill_cell(Interpreter& in, Type* type) {
@@ -625,10 +565,8 @@ void fill_cell(Interpreter& in, Type* type) {
 
 void fill_function_types(Interpreter& in) {
   BuiltinTypes& t = in.types;
-  t.native_function->slots.repr = native_repr;
   t.bound_method->make = make_method_object;
   t.function->fill_later(fill_function);
-  t.native_function->fill_later(fill_native_function);
   t.bound_method->fill_later(fill_method);
   t.cell->fill_later(fill_cell);
   t.code->fill_later(fill_code);

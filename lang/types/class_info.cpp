@@ -82,9 +82,6 @@ constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
 
 std::string_view type_name(Interpreter& in, const Value& value) {
   const Type* type = type_of(in, value);
-  if (type == in.types.bound_method && !is_function(static_cast<BoundMethod*>(value.as_object())->function)) {
-    return in.types.native_function->name->view();  // a method of a native type is no `method`
-  }
   const std::string_view name = type->name->view();
   if (type->module == nullptr || type->module == in.names->builtins) return name;
   std::string full(type->module->view());
@@ -114,7 +111,8 @@ Value union_members(Interpreter& in, const Value& v) {
 static Type* claimed_class(Interpreter& in, const Value& value) {
   if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return nullptr;
   const Type* const type = value.as_object()->type;
-  const bool may_claim = (type->type_flags & kHasGetAttribute) || !type_lookup(type, in.names->class_).is_undefined();
+  const bool may_claim = (type->type_flags & kHasGetAttribute) ||
+                         !type_lookup(type, in.names->class_).is(type_lookup(in.types.object, in.names->class_));
   return may_claim ? class_of(find_attr(in, value, in.names->class_)) : nullptr;
 }
 

@@ -548,8 +548,8 @@ void fill_float(Interpreter& in, Type* type) {
 
 void fill_complex(Interpreter& in, Type* type) {
   add_rows(in, type, kComplexRows);
-  in.add_property(type, "real", complex_real);
-  in.add_property(type, "imag", complex_imag);
+  in.add_member(type, "real", complex_real);
+  in.add_member(type, "imag", complex_imag);
   slot_methods(in, type);
 }
 

@@ -263,17 +263,17 @@ namespace {
 
 void fill_range(Interpreter& in, Type* type) {
   add_rows(in, type, kRows);
-  in.add_property(type, "start", start);
-  in.add_property(type, "stop", stop);
-  in.add_property(type, "step", step);
+  in.add_member(type, "start", start);
+  in.add_member(type, "stop", stop);
+  in.add_member(type, "step", step);
   slot_methods(in, type);
 }
 
 void fill_slice(Interpreter& in, Type* type) {
   add_rows(in, type, kSliceRows);
-  in.add_property(type, "start", slice_start);
-  in.add_property(type, "stop", slice_stop);
-  in.add_property(type, "step", slice_step);
+  in.add_member(type, "start", slice_start);
+  in.add_member(type, "stop", slice_stop);
+  in.add_member(type, "step", slice_step);
   slot_methods(in, type);
   dict_set_str(in, type->attributes(), in.names->hash, Value::none());
 }

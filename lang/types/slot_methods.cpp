@@ -179,12 +179,6 @@ void operator_methods(Interpreter& in, Type* type, uint32_t ops) {
 
 void call_method_of_slot(Interpreter& in, Type* type) {
   add(in, type, "__call__", m_call);
-  // A row without a signature is static, as __new__ is; this one is bound.
-  const Value* made = dict_get_str(type->attributes(), in.names->call);
-  if (made->as_object()->kind != ObjectKind::StaticMethod) return;
-  const Value function = static_cast<StaticMethod*>(made->as_object())->function;
-  static_cast<NativeFunction*>(function.as_object())->takes_class = false;
-  dict_set_str(in, type->attributes(), in.names->call, function);
 }
 
 void slot_methods(Interpreter& in, Type* type) {

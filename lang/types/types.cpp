@@ -59,6 +59,17 @@ Value make_ellipsis(Interpreter& in, Type*, const Args& args) {
   return in.ellipsis;
 }
 
+// Pickled by name.
+Value reduce_singleton(Interpreter& in, const Args& args) {
+  return make_str(in, args[0].is(in.ellipsis) ? "Ellipsis" : "NotImplemented");
+}
+constexpr NativeDef kReduce[] = {{"__reduce__(self, /)", reduce_singleton}};
+
+void fill_singleton(Interpreter& in, Type* type) {
+  slot_methods(in, type);
+  if (type != in.types.none) add_rows(in, type, kReduce);
+}
+
 }  // namespace
 
 void make_singleton_types(Interpreter& in) {
@@ -102,7 +113,7 @@ void make_value_types(Interpreter& in) {
   number_methods(in);
   range_methods(in);
   make_annotation_types(in);
-  for (Type* type : {in.types.none, in.types.ellipsis, in.types.not_implemented}) type->fill_later(slot_methods);
+  for (Type* type : {in.types.none, in.types.ellipsis, in.types.not_implemented}) type->fill_later(fill_singleton);
 }
 
 void drop_shared_objects(Interpreter& in) noexcept {

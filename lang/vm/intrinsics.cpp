@@ -36,6 +36,29 @@ Value replaced_import(Interpreter& in, const Frame* frame) {
   return ours ? Value() : *found;
 }
 
+// builtins.__build_class__ where a program has put another function in its place; Undefined: it is ours.
+Value replaced_build_class(Interpreter& in, const Frame* frame) {
+  const Value* found = dict_get_str(frame->function->builtins, in.names->build_class);
+  if (found == nullptr) throw Error(ErrorKind::NameError, "__build_class__ not found");
+  const bool ours = found->is_object() && found->as_object()->kind == ObjectKind::NativeFunction &&
+                    static_cast<NativeFunction*>(found->as_object())->function == build_class_function;
+  return ours ? Value() : *found;
+}
+
+// A class statement by a function of the program's: body, name, bases and keywords are its arguments.
+Value build_class_by(Interpreter& in, const Value& build, const Value* operands) {
+  std::vector<Value> values{operands[0], operands[1]}, names;
+  for (const Value& base : *as_tuple(operands[2])) values.push_back(base);
+  if (is_dict(operands[3])) {
+    dict_for_each(as_dict(operands[3]), [&](const Value& key, const Value& value) {
+      names.push_back(key);
+      values.push_back(value);
+    });
+  }
+  const Value keywords = make_tuple(in, names.data(), names.size());
+  return call(in, build, Args{values.data(), static_cast<uint32_t>(values.size()), names.empty() ? nullptr : as_tuple(keywords)});
+}
+
 // The statement by a function of the program's: it gets the names that are wanted, and answers the first module of `a.b.c`
 // where none are.
 Value import_by(Interpreter& in, Frame* frame, const Value& import, const Value* operands) {
@@ -297,14 +320,15 @@ constexpr uint32_t kOperands[] = {
 }  // namespace
 
 bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
-  if (id == IntrinsicId::BuildClass) {
+  const Value build = id == IntrinsicId::BuildClass ? replaced_build_class(in, frame) : Value();
+  if (id == IntrinsicId::BuildClass && build.is_undefined()) {
     Value state = begin_class(in, as_str(operands[1]), operands[2], operands[3]);
     Value names = as_tuple(state)->items[0], unused;
     in.vm().enter(as_function(operands[0]), &names, 1, FrameKind::ClassBody, 0, unused);
     in.vm().top()->constructed = std::move(state);
     return true;
   }
-  Value answer = run(in, id, operands, frame);
+  Value answer = build.is_undefined() ? run(in, id, operands, frame) : build_class_by(in, build, operands);
   for (uint32_t i = 0; i < kOperands[static_cast<size_t>(id)]; ++i) operands[i] = Value();
   target = std::move(answer);
   return false;

@@ -1,5 +1,6 @@
 #include "stdlib/torch/op_call.h"
 
+#include "lang/core/bind.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/ops/math_bits.h"
@@ -218,7 +219,7 @@ Value make_op_function(Interpreter& in, OpFunction function) {
   owned.release();
   auto* const native = static_cast<NativeFunction*>(made.as_object());
   native->describe = [](const NativeFunction* self) { return doc_of(*static_cast<OpFunction*>(self->data)); };
-  if (is_method) native->owner = torch_state(in).tensor;
+  if (is_method) own_method(in, native, torch_state(in).tensor);
   return made;
 }
 

@@ -44,9 +44,10 @@ Type* named_type_for(Interpreter& in, const OpEntry& entry, bool given) {
     names.push_back(make_str(in, result.name));
     // The place in the tuple travels as the pointer's value, one up so that it is never null.
     void* place = reinterpret_cast<void*>(names.size());
-    const Value getter = in.new_function("get(self)", "", field_getter, place);
-    dict_set_str(in, type->attributes(), intern(in, result.name),
-                 make_property(in, getter, Value::none(), Value::none(), Value::none()));
+    const Value getter = in.new_function("get(self)", "", field_getter, place), none = Value::none();
+    Str* const name = intern(in, result.name);
+    dict_set_str(in, type->attributes(), name,
+                 make_native_property(in, in.types.member_descriptor, type, name, getter, none, none, none));
   }
   dict_set_str(in, type->attributes(), intern(in, "__match_args__"), make_tuple(in, names.data(), names.size()));
   state.return_types.emplace_back(wanted, type);

@@ -142,8 +142,9 @@ Value set_data(Interpreter& in, const Args& args) {
 void add_property_op(Interpreter& in, Type* type, const OpEntry* entry) {
   const Value getter = make_op_function(in, {.name = entry->name, .entries = {entry}, .is_method = true});
   const Value none = Value::none();
-  dict_set_str(in, type->attributes(), intern(in, entry->name),
-               make_property(in, getter, none, none, make_str(in, entry->doc)));
+  Str* const name = intern(in, entry->name);
+  dict_set_str(in, type->attributes(), name,
+               make_native_property(in, in.types.getset_descriptor, type, name, getter, none, none, make_str(in, entry->doc)));
 }
 
 struct Row {

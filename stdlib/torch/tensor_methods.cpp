@@ -1,6 +1,7 @@
 // Methods of a tensor that are no ops: layout questions, conversions, the way to numbers and lists, autograd.
 #include <algorithm>
 
+#include "lang/core/bind.h"
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
@@ -592,23 +593,17 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   for (const std::string& name : names_in_namespace(methods))
     dict_set_str(in, type->attributes(), intern(in, name), find_in_namespace(in, methods, name));
   in.add_methods(type, kMethods, std::size(kMethods));
+  const auto add_own = [&](const Value& method) {
+    auto* const native = static_cast<NativeFunction*>(method.as_object());
+    own_method(in, native, type);
+    dict_set_str(in, type->attributes(), native->name, method);
+  };
   for (const NativeDef& row : kPlainMethods) {
-    const Value method = in.new_function(row.signature, row.doc, call_plain, const_cast<NativeDef*>(&row));
-    static_cast<NativeFunction*>(method.as_object())->owner = type;
-    dict_set_str(in, type->attributes(), intern(in, row.signature), method);
+    add_own(in.new_function(row.signature, row.doc, call_plain, const_cast<NativeDef*>(&row)));
   }
-  for (const char* name : kScriptMethods) {
-    const Value method = in.new_function(name, "", call_script);
-    static_cast<NativeFunction*>(method.as_object())->owner = type;
-    dict_set_str(in, type->attributes(), intern(in, name), method);
-  }
-  const Value raw_to = in.new_function("to", "The tensor with another dtype or on another device.", to);
-  static_cast<NativeFunction*>(raw_to.as_object())->owner = type;
-  dict_set_str(in, type->attributes(), intern(in, "to"), raw_to);
-  const Value raw_new =
-      in.new_function("new", "A tensor of this dtype: of sizes, or of a sequence's values.", new_of_old);
-  static_cast<NativeFunction*>(raw_new.as_object())->owner = type;
-  dict_set_str(in, type->attributes(), intern(in, "new"), raw_new);
+  for (const char* name : kScriptMethods) add_own(in.new_function(name, "", call_script));
+  add_own(in.new_function("to", "The tensor with another dtype or on another device.", to));
+  add_own(in.new_function("new", "A tensor of this dtype: of sizes, or of a sequence's values.", new_of_old));
   dict_set_str(
       in, type->attributes(), intern(in, "_make_subclass"),
       make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));

@@ -287,7 +287,8 @@ void make_context_type(Interpreter& in, Module& module, ContextTypes& types) {
   type->slots.compare = compare_contexts;
   type->slots.iter = [](Interpreter& in2, const Value& self) { return context_part<0>(in2, Args{&self, 1}); };
   in.add_methods(type, kContextMethods, std::size(kContextMethods));
-  add_raw_method(in, type, {"run", context_run, "Run a callable in the context."});
+  const NativeDef run{"run", context_run, "Run a callable in the context."};
+  in.add_methods(type, &run, 1);
   types.context = type;
 }
 

@@ -525,7 +525,8 @@ void make_socket_type(Interpreter& in, Module& module) {
   };
   type->make = make_socket;
   in.add_methods(type, kMethods, std::size(kMethods));
-  add_raw_method(in, type, {"sendto", socket_sendto, "Send bytes to an address."});
+  const NativeDef send_to{"sendto", socket_sendto, "Send bytes to an address."};
+  in.add_methods(type, &send_to, 1);
   in.add_property(type, "family", [](Interpreter&, const Args& args) {
     return Value::integer(socket_of(args[0])->family);
   });

@@ -33,15 +33,6 @@ const Value* make_argument(const Args& args, uint32_t index, std::string_view na
   return keyword_argument(args, name);
 }
 
-void add_raw_method(Interpreter& in, Type* type, const NativeDef& row) {
-  in.add_methods(type, &row, 1);
-  Str* const name = intern(in, row.signature);
-  const Value made = *dict_get_str(type->attributes(), name);
-  const Value function = static_cast<StaticMethod*>(made.as_object())->function;
-  static_cast<NativeFunction*>(function.as_object())->takes_class = false;
-  dict_set_str(in, type->attributes(), name, function);
-}
-
 bool has_script_init(Interpreter& in, const Type* type) {
   const Value& init = type_lookup(type, in.names->init);
   return init.is_object() && init.as_object()->kind == ObjectKind::Function;

@@ -63,8 +63,6 @@ std::string path_argument(Interpreter& in, const Value& v);
 // Comes back when the file has something to read, an end or a fault; a safe point every few milliseconds until then.
 void wait_to_read(Interpreter& in, int file);
 
-// A method of objects that receives its arguments as they were written, `self` in front.
-void add_raw_method(Interpreter& in, Type* type, const NativeDef& row);
 // How much of `size` bytes may be written to the file at once without keeping other threads from running: waits until a pipe
 // has room for it. `may_stop`: limits and Ctrl-C end the wait by an exception. Objects may have changed afterwards.
 size_t wait_to_write(Interpreter& in, int file, size_t size, bool may_stop = true);

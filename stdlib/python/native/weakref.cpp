@@ -227,7 +227,7 @@ void fill_weakref(Interpreter& in, Module& module) {
   reference->slots.hash = hash_reference;
   reference->slots.compare = compare_references;
   reference->slots.repr = show_reference;
-  in.add_property(reference, "__callback__", callback_of);
+  in.add_member(reference, "__callback__", callback_of);
   in.add_methods(reference, &kClassGetItem, 1);
   Type* plain = reference_type(in, "ProxyType", kFinalType);
   Type* callable = reference_type(in, "CallableProxyType", kFinalType);
@@ -239,6 +239,7 @@ void fill_weakref(Interpreter& in, Module& module) {
     return call(in2, target_of(in2, self), args);
   };
   for (Type* type : {reference, plain, callable}) set_member(in, module, type->name->view(), Value(type));
+  set_member(in, module, "ref", Value(reference));
   in.def(module, "proxy(object, callback=None, /)", "Acts for the object without holding it.", proxy);
   in.def(module, "getweakrefcount(object, /)", "How many weak references there are to the object.", count_references);
   in.def(module, "getweakrefs(object, /)", "The weak references to the object.", list_references);
