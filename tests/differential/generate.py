@@ -57,6 +57,13 @@ def show(f):
         print(type(e).__name__ + ':', e)
 
 
+def literal(text):
+    try:
+        return ast.literal_eval(text)
+    except ValueError as e:     # its message may name a node by its address
+        return str(e).partition(':')[0]
+
+
 class Recorder:
     """A context manager that says what happens; it swallows what it is told to."""
 
