@@ -14,8 +14,13 @@ struct Found {
   Result result;
 };
 
+std::shared_ptr<const Program> compile_text(std::u32string_view pattern, uint32_t flags = 0) {
+  std::vector<Warning> warnings;
+  return compile(pattern, flags, ascii_types(), false, warnings);
+}
+
 Found search(std::u32string_view pattern, const std::string& text, uint32_t flags = 0, Mode mode = Mode::Search) {
-  const auto program = compile(pattern, flags, ascii_types());
+  const auto program = compile_text(pattern, flags);
   Text subject;
   subject.bytes = reinterpret_cast<const uint8_t*>(text.data());
   subject.length = static_cast<int64_t>(text.size());
@@ -26,7 +31,7 @@ Found search(std::u32string_view pattern, const std::string& text, uint32_t flag
 
 std::string message(std::u32string_view pattern) {
   try {
-    compile(pattern, 0, ascii_types());
+    compile_text(pattern);
   } catch (const SyntaxError& error) {
     return error.message + " @" + std::to_string(error.position);
   }
