@@ -133,6 +133,17 @@ bool needs_weakref(Interpreter& in, const Type* type) {
   return base->instance_kind != ObjectKind::Native && !has_items(in, base) && !bases_have_weakref(in, type);
 }
 
+// Their Attributes hold the slots alone, so the class has no dict as far as Attributes go.
+bool is_module_with_slots(const Type* type) {
+  return type->instance_kind == ObjectKind::Module && type->attributes_offset != 0;
+}
+
+// Modules keep their attributes in a dict of their own: those of __slots__ have a place behind the module.
+void lay_out_slots(Type* type) {
+  type->attributes_offset = (type->instance_size + 15) & ~15u;
+  type->instance_size = type->attributes_offset + static_cast<uint32_t>(sizeof(Attributes));
+}
+
 void add_slot(Interpreter& in, Type* type, const Value& name) {
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
@@ -154,6 +165,7 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
   if (dict_get_str(type->attributes(), slot) != nullptr) {
     throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
   }
+  if (type->attributes_offset == 0) lay_out_slots(type);
   dict_set_str(in, type->attributes(), slot, make_slot_member(in, slot, type));
 }
 
@@ -164,13 +176,14 @@ void add_slots(Interpreter& in, Type* type) {
   if (found == nullptr) {
     if (!inherits_dict) add_instance_dict(in, type);
     if (needs_weakref(in, type)) add_instance_weakref(in, type);
+    if (is_module_with_slots(type)) type->type_flags |= kHasSlots;
     return;
   }
   const Value slots = *found;
   if (is_str(slots)) add_slot(in, type, slots);
   else for_each(in, slots, [&](const Value& name) { add_slot(in, type, name); });
   const bool has_dict = inherits_dict || dict_get_str(type->attributes(), in.names->dict_) != nullptr;
-  if (!has_dict) type->type_flags |= kHasSlots;
+  if (!has_dict || is_module_with_slots(type)) type->type_flags |= kHasSlots;
 }
 
 // Methods that are what they are without a decorator.

@@ -342,7 +342,7 @@ bool next_pair(Interpreter& in, const Value& iterator, Value* pair) {
     auto* const it = static_cast<EnumerateIterator*>(iterator.as_object());
     Value item;
     if (!next(in, it->iterator, item)) return pass_stop_value(in, it->iterator, iterator);
-    set_pair(pair, Value::integer(it->count++), std::move(item));
+    set_pair(pair, next_number(in, it), std::move(item));
     return true;
   }
   in.poll();

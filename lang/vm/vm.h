@@ -249,6 +249,7 @@ inline void VirtualMachine::pop_frame(Frame* frame, Value* end) noexcept {
   for (Value* r = frame->registers; r != end; ++r) {
     if (r->is_object()) *r = Value();
   }
+  if (frame->kind == FrameKind::Watched) [[unlikely]] end_watch(*frame);  // since one of them asked for the frames
   top_ = frame->caller;
   next_frame_ = frame;
   --depth_;
