@@ -45,6 +45,25 @@ bool is_data_descriptor(Interpreter& in, const Value& v) {
   return (object->type->type_flags & kScriptClass) && (defines(v, in.names->set) || defines(v, in.names->delete_));
 }
 
+// No descriptor: what a class has under this name is what its instances get.
+bool is_plain_value(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return true;
+  const Object* object = v.as_object();
+  switch (object->kind) {
+    case ObjectKind::Function:
+    case ObjectKind::NativeFunction:
+    case ObjectKind::StaticMethod:
+    case ObjectKind::ClassMethod:
+    case ObjectKind::Property: return false;
+    default: break;
+  }
+  if (object->type->slots.descr_get != nullptr) return false;
+  return !(object->type->type_flags & kScriptClass) || !defines(v, in.names->get);
+}
+
+// A data descriptor without __get__ is read only where the instance has no attribute of the name.
+bool is_read_first(Interpreter& in, const Value& v) { return is_data_descriptor(in, v) && !is_plain_value(in, v); }
+
 bool is_slot_member(const Value& v) {
   if (!v.is_object()) return false;
   const Object* object = v.as_object();
@@ -259,7 +278,7 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
 // Instances of a class below ModuleType: its data descriptors come before what the module holds.
 Value find_module_descriptor(Interpreter& in, Module& module, Str* name) {
   const Value in_class = type_lookup(module.type, name);
-  if (in_class.is_undefined() || !is_data_descriptor(in, in_class)) return Value();
+  if (in_class.is_undefined() || !is_read_first(in, in_class)) return Value();
   return bind_attribute(in, in_class, Value(static_cast<Object*>(&module)), module.type);
 }
 
@@ -356,7 +375,7 @@ static Dict* dict_of_holder(const Value& object) {
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
   const Value in_class = type_lookup(type, name);
-  if (!in_class.is_undefined() && is_data_descriptor(in, in_class)) return bind_attribute(in, in_class, object, type);
+  if (!in_class.is_undefined() && is_read_first(in, in_class)) return bind_attribute(in, in_class, object, type);
   if (object.is_object() && type->attributes_offset != 0) {
     if (const Value* own = find_own_attribute(object.as_object(), name)) return *own;
   } else if (Dict* const dict = dict_of_holder(object)) {
@@ -436,22 +455,6 @@ bool may_cache(const Value& object) {
   const Type* type = object.as_object()->type;
   return type->slots.get_attr == nullptr && !(type->type_flags & kHasGetAttribute) &&
          object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module;
-}
-
-// No descriptor: what a class has under this name is what its instances get.
-bool is_plain_value(Interpreter& in, const Value& v) {
-  if (!v.is_object()) return true;
-  const Object* object = v.as_object();
-  switch (object->kind) {
-    case ObjectKind::Function:
-    case ObjectKind::NativeFunction:
-    case ObjectKind::StaticMethod:
-    case ObjectKind::ClassMethod:
-    case ObjectKind::Property: return false;
-    default: break;
-  }
-  if (object->type->slots.descr_get != nullptr) return false;
-  return !(object->type->type_flags & kScriptClass) || !defines(v, in.names->get);
 }
 
 // Notes where the attribute stands, when that is a place that stays.

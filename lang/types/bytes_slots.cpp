@@ -25,8 +25,11 @@ namespace {
 
 Value repr_slot(Interpreter& in, const Value& self) {
   if (is_bytes(self)) return make_str(in, quote_bytes(as_bytes(self)->view()));
-  return make_str(
-      in, std::string(self.as_object()->type->name->view()) + "(" + quote_bytes(as_byte_array(self)->view()) + ")");
+  std::string quoted = quote_bytes(as_byte_array(self)->view());
+  if (quoted[1] == '"') {  // a bytearray's repr escapes single quotes in double ones, too
+    for (size_t i = quoted.find('\''); i != quoted.npos; i = quoted.find('\'', i + 2)) quoted.insert(i, 1, '\\');
+  }
+  return make_str(in, std::string(self.as_object()->type->name->view()) + "(" + quoted + ")");
 }
 
 int64_t hash_slot(Interpreter&, const Value& self) {

@@ -241,6 +241,15 @@ class PercentFormatter {
     ++at_;
   }
 
+  void format_number(const Value& value, char type, const Directive& d) {
+    try {
+      out_ += format_real(in_, value, type, d);
+    } catch (const Error& error) {
+      if (!bytes_ || error.kind != ErrorKind::TypeError) throw;
+      throw Error(ErrorKind::TypeError, "float argument required, not " + std::string(type_name(in_, value)));
+    }
+  }
+
   static int64_t star_number(const Value& v, std::string_view what) {
     if (what == "width") return whole_to_int64(v);
     if (is_big_int(v) || v.as_int() > INT32_MAX || v.as_int() < INT32_MIN)
@@ -355,7 +364,7 @@ class PercentFormatter {
       case 'f':
       case 'F':
       case 'g':
-      case 'G': out_ += format_real(in_, value(), static_cast<char>(type), d); return;
+      case 'G': format_number(value(), static_cast<char>(type), d); return;
       case 'c': out_ += format_char(in_, value(), d); return;
       default: break;
     }
