@@ -667,7 +667,7 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
     if (!value.is_undefined()) return set_own_attribute(in, object.as_object(), name, value);
     if (delete_own_attribute(in, object.as_object(), name)) return;
     if (in_class.is_undefined()) no_attribute(in, object, name);
-    throw_attribute_error(in, object, name, text(name));
+    throw_attribute_error(in, object, name, "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'");
   }
   if (in_class.is_undefined()) no_attribute(in, object, name);
   throw_attribute_error(

@@ -222,6 +222,11 @@ int digit_of(char c) {
 
 Value fromhex(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[1]);
+  const auto wrong_at = [&](size_t at) {
+    throw_error(ErrorKind::ValueError, "non-hexadecimal number found in fromhex() arg at position %zu", count_chars(text.substr(0, at)));
+  };
+  const auto foreign = std::find_if(text.begin(), text.end(), [](char c) { return static_cast<Byte>(c) >= 0x80; });
+  if (foreign != text.end()) wrong_at(static_cast<size_t>(foreign - text.begin()));
   std::string out;
   for (size_t i = 0; i < text.size();) {
     if (is_space(static_cast<Byte>(text[i]))) {
@@ -229,11 +234,7 @@ Value fromhex(Interpreter& in, const Args& args) {
       continue;
     }
     const int high = digit_of(text[i]), low = high < 0 || i + 1 >= text.size() ? -1 : digit_of(text[i + 1]);
-    if (low < 0) {
-      const size_t at = high < 0 ? i : i + 1;
-      throw_error(ErrorKind::ValueError, "non-hexadecimal number found in fromhex() arg at position %zu",
-                  count_chars(text.substr(0, at)));
-    }
+    if (low < 0) wrong_at(high < 0 ? i : i + 1);
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }

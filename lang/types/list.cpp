@@ -121,10 +121,10 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
 namespace {
 
 // CPython asks a class's own __len__ or __length_hint__ before it collects the items; a script may see that happen. A range
-// whose length is beyond 64 bits refuses here.
-void ask_length(Interpreter& in, const Value& iterable) {
+// beyond 64 bits refuses here, or has room made for all of it.
+void ask_length(Interpreter& in, List* list, const Value& iterable) {
   if (!iterable.is_object()) return;
-  if (is_big_range(in, iterable)) length(in, iterable);
+  if (is_big_range(in, iterable)) list_reserve(in, list, list->size + static_cast<size_t>(length(in, iterable)));
   if (!(iterable.as_object()->type->type_flags & kScriptClass)) return;
   try {
     if (iterable.as_object()->type->slots.length != nullptr) {
@@ -201,7 +201,7 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
     }
   }
   const Value it = iter(in, iterable);
-  ask_length(in, iterable);
+  ask_length(in, list, iterable);
   Value item;
   while (next(in, it, item)) list_append(in, list, std::move(item));
 }

@@ -71,8 +71,10 @@ class PercentValues {
 
  private:
   bool is_mapping() const {
-    return values_.is_object() && !is_tuple(values_) && !is_str(values_) && !is_bytes(values_) &&
-           !is_byte_array(values_) && values_.as_object()->type->slots.get_item != nullptr;
+    // Bytes are a mapping to the `%` of a str, as for CPython: nothing of them need be used.
+    const bool is_one_value = bytes_ && (is_bytes(values_) || is_byte_array(values_));
+    return values_.is_object() && !is_tuple(values_) && !is_str(values_) && !is_one_value &&
+           values_.as_object()->type->slots.get_item != nullptr;
   }
   Interpreter& in_;
   const Value& values_;
