@@ -80,7 +80,7 @@ def timed_tab(s, typed, number):
 def test_timed_completion(case):
     s = case.session()
     s.run(1, 'import torch')
-    say('the first completion of torch.', *timed_tab(s, 'x = torch.', 2), 0.020)
+    say('the first completion of torch.', *timed_tab(s, 'x = torch.', 2), 0.030)  # reads every name once: 19 ms, of 1,400
     say('another', *timed_tab(s, 'x = torch.', 2), 0.020)
     say('of a tensor', *timed_tab(s, 'torch.ones(2).', 2), 0.020)
     say('of names', *timed_tab(s, 'x = ', 2), 0.020)
@@ -89,4 +89,4 @@ def test_timed_completion(case):
 def test_timed_completion_without_import(case):
     s = case.session()
     s.expect_prompt(1)
-    say('a completion of torch. that nobody has imported', *timed_tab(s, 'x = torch.', 1), 0.020)
+    say('a completion of torch. that nobody has imported', *timed_tab(s, 'x = torch.', 1), 0.030)
