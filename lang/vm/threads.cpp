@@ -53,7 +53,10 @@ Threads::Threads(Interpreter& in) : in_(in) {
   main_->native_id_ = own_native_id();
 }
 
-Threads::~Threads() { clear_deadline(in_.interrupt, kSwitchDue); }
+Threads::~Threads() {
+  clear_deadline(in_.interrupt, kSwitchDue);
+  if (main_->extension_ != nullptr) extension_.drop(main_->extension_);  // the others drop theirs as they end
+}
 
 std::vector<Thread*> Threads::all() {
   std::vector<Thread*> found;
