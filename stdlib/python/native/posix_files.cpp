@@ -16,12 +16,10 @@
 
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/posix_parts.h"
-#include "stdlib/python/native/support.h"
+#include "stdlib/python/native/processes.h"
 
 namespace tessera::stdlib {
 namespace {
-
-void trusted(Interpreter& in) { require(in.limits.processes, "processes"); }
 
 // The number of a file that the script may use.
 int file_number(Interpreter& in, const Value& v) {
@@ -31,25 +29,16 @@ int file_number(Interpreter& in, const Value& v) {
   return static_cast<int>(file);
 }
 
-Value answer(Interpreter& in, int64_t result) {
-  if (result < 0) throw_os_error(in, errno);
-  return Value::integer(result);
-}
-Value done(Interpreter& in, int64_t result) {
-  answer(in, result);
-  return Value::none();
-}
-
 Value dup_file(Interpreter& in, const Args& args) {
-  trusted(in);
-  return answer(in, fcntl(file_number(in, args[0]), F_DUPFD_CLOEXEC, 0));
+  require_processes(in);
+  return checked(in, fcntl(file_number(in, args[0]), F_DUPFD_CLOEXEC, 0));
 }
 
 Value dup_to(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   const int from = file_number(in, args[0]), to = static_cast<int>(int_argument(in, args[1]));
   const bool inherits = truth(in, args[2]);
-  return answer(in, inherits || from == to ? dup2(from, to) : dup3(from, to, O_CLOEXEC));
+  return checked(in, inherits || from == to ? dup2(from, to) : dup3(from, to, O_CLOEXEC));
 }
 
 Value get_inheritable(Interpreter& in, const Args& args) {
@@ -59,15 +48,15 @@ Value get_inheritable(Interpreter& in, const Args& args) {
 }
 
 Value set_inheritable(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   const int file = file_number(in, args[0]), flags = fcntl(file, F_GETFD);
   if (flags < 0) throw_os_error(in, errno);
-  return done(in, fcntl(file, F_SETFD, truth(in, args[1]) ? flags & ~FD_CLOEXEC : flags | FD_CLOEXEC));
+  return checked_none(in, fcntl(file, F_SETFD, truth(in, args[1]) ? flags & ~FD_CLOEXEC : flags | FD_CLOEXEC));
 }
 
 Value cut_file(Interpreter& in, const Args& args) {
   const int64_t size = int_argument(in, args[1]);
-  if (is_index(in, args[0])) return done(in, files_of(in).truncate(file_number(in, args[0]), size));
+  if (is_index(in, args[0])) return checked_none(in, files_of(in).truncate(file_number(in, args[0]), size));
   const std::string path = path_argument(in, args[0]);
   Files& files = files_of(in);
   const int file = files.open(path, O_WRONLY);
@@ -92,7 +81,7 @@ Value read_at(Interpreter& in, const Args& args) {
 Value write_at(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const BytesLike bytes(in, args[1]);
-  return answer(in, pwrite(file, bytes.view().data(), bytes.view().size(), int_argument(in, args[2])));
+  return checked(in, pwrite(file, bytes.view().data(), bytes.view().size(), int_argument(in, args[2])));
 }
 
 // The memory of several objects, for one call.
@@ -116,22 +105,22 @@ class Vectors {
 Value read_vectors(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const Vectors parts(in, args[1], true);
-  return answer(in, readv(file, parts.data(), parts.size()));
+  return checked(in, readv(file, parts.data(), parts.size()));
 }
 Value write_vectors(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const Vectors parts(in, args[1], false);
-  return answer(in, writev(file, parts.data(), parts.size()));
+  return checked(in, writev(file, parts.data(), parts.size()));
 }
 Value read_vectors_at(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const Vectors parts(in, args[1], true);
-  return answer(in, preadv2(file, parts.data(), parts.size(), int_argument(in, args[2]), static_cast<int>(int_argument(in, args[3]))));
+  return checked(in, preadv2(file, parts.data(), parts.size(), int_argument(in, args[2]), static_cast<int>(int_argument(in, args[3]))));
 }
 Value write_vectors_at(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const Vectors parts(in, args[1], false);
-  return answer(in, pwritev2(file, parts.data(), parts.size(), int_argument(in, args[2]), static_cast<int>(int_argument(in, args[3]))));
+  return checked(in, pwritev2(file, parts.data(), parts.size(), int_argument(in, args[2]), static_cast<int>(int_argument(in, args[3]))));
 }
 
 Value advise(Interpreter& in, const Args& args) {
@@ -148,45 +137,51 @@ Value allocate(Interpreter& in, const Args& args) {
 }
 
 Value lock_part(Interpreter& in, const Args& args) {
-  return done(in, lockf(file_number(in, args[0]), static_cast<int>(int_argument(in, args[1])), int_argument(in, args[2])));
+  return checked_none(in, lockf(file_number(in, args[0]), static_cast<int>(int_argument(in, args[1])), int_argument(in, args[2])));
 }
 
-Value sync_data(Interpreter& in, const Args& args) { return done(in, fdatasync(file_number(in, args[0]))); }
+Value sync_data(Interpreter& in, const Args& args) { return checked_none(in, fdatasync(file_number(in, args[0]))); }
 
 Value send_file(Interpreter& in, const Args& args) {
   const int out = file_number(in, args[0]), source = file_number(in, args[1]);
   const size_t count = static_cast<size_t>(int_argument(in, args[3]));
-  if (args[2].is_none()) return answer(in, sendfile(out, source, nullptr, count));
+  if (args[2].is_none()) return checked(in, sendfile(out, source, nullptr, count));
   off_t place = int_argument(in, args[2]);
-  return answer(in, sendfile(out, source, &place, count));
+  return checked(in, sendfile(out, source, &place, count));
 }
 
-// Offsets that may be None: then the file's own place moves.
+// The arguments (from, to, count, from offset, to offset) of a copy between two files. An offset of None moves the file's own place.
+struct FileCopy {
+  int from, to;
+  size_t count;
+  off_t from_offset = 0, to_offset = 0;
+  off_t *from_place = nullptr, *to_place = nullptr;
+
+  FileCopy(Interpreter& in, const Args& args) : from(file_number(in, args[0])), to(file_number(in, args[1])) {
+    const int64_t given = int_argument(in, args[2]);
+    if (given < 0) throw Error(ErrorKind::ValueError, "negative value for 'count' not allowed");
+    count = static_cast<size_t>(given);
+    if (!args[3].is_none()) *(from_place = &from_offset) = int_argument(in, args[3]);
+    if (!args[4].is_none()) *(to_place = &to_offset) = int_argument(in, args[4]);
+  }
+  FileCopy(const FileCopy&) = delete;
+  FileCopy& operator=(const FileCopy&) = delete;
+};
+
 Value copy_range(Interpreter& in, const Args& args) {
-  const int from = file_number(in, args[0]), to = file_number(in, args[1]);
-  const int64_t count = int_argument(in, args[2]);
-  if (count < 0) throw Error(ErrorKind::ValueError, "negative value for 'count' not allowed");
-  off_t from_place = 0, to_place = 0;
-  if (!args[3].is_none()) from_place = int_argument(in, args[3]);
-  if (!args[4].is_none()) to_place = int_argument(in, args[4]);
-  return answer(in, copy_file_range(from, args[3].is_none() ? nullptr : &from_place, to,
-                                    args[4].is_none() ? nullptr : &to_place, static_cast<size_t>(count), 0));
+  FileCopy c(in, args);
+  return checked(in, copy_file_range(c.from, c.from_place, c.to, c.to_place, c.count, 0));
 }
 
 Value splice_files(Interpreter& in, const Args& args) {
-  const int from = file_number(in, args[0]), to = file_number(in, args[1]);
-  const int64_t count = int_argument(in, args[2]);
-  if (count < 0) throw Error(ErrorKind::ValueError, "negative value for 'count' not allowed");
-  off_t from_place = 0, to_place = 0;
-  if (!args[3].is_none()) from_place = int_argument(in, args[3]);
-  if (!args[4].is_none()) to_place = int_argument(in, args[4]);
-  return answer(in, splice(from, args[3].is_none() ? nullptr : &from_place, to, args[4].is_none() ? nullptr : &to_place,
-                           static_cast<size_t>(count), static_cast<unsigned>(int_argument(in, args[5]))));
+  FileCopy c(in, args);
+  const auto flags = static_cast<unsigned>(int_argument(in, args[5]));
+  return checked(in, splice(c.from, c.from_place, c.to, c.to_place, c.count, flags));
 }
 
 // (bsize, frsize, blocks, bfree, bavail, files, ffree, favail, flag, namemax, fsid)
 Value file_system(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   struct statvfs s {};
   if (is_index(in, args[0])) {
     if (fstatvfs(file_number(in, args[0]), &s) != 0) throw_os_error(in, errno);
@@ -203,10 +198,10 @@ Value file_system(Interpreter& in, const Args& args) {
 
 // chown(path or number, uid, gid, follow)
 Value change_owner(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   const auto id = [&](const Value& v) { return static_cast<uint32_t>(int_argument(in, v)); };
   const uint32_t user = id(args[1]), group = id(args[2]);
-  if (is_index(in, args[0])) return done(in, fchown(file_number(in, args[0]), user, group));
+  if (is_index(in, args[0])) return checked_none(in, fchown(file_number(in, args[0]), user, group));
   const std::string path = path_argument(in, args[0]);
   const int result = truth(in, args[3]) ? chown(path.c_str(), user, group) : lchown(path.c_str(), user, group);
   if (result != 0) throw_os_error(in, errno, path);
@@ -214,19 +209,19 @@ Value change_owner(Interpreter& in, const Args& args) {
 }
 
 Value change_mode(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, fchmod(file_number(in, args[0]), static_cast<mode_t>(int_argument(in, args[1]))));
+  require_processes(in);
+  return checked_none(in, fchmod(file_number(in, args[0]), static_cast<mode_t>(int_argument(in, args[1]))));
 }
 
 Value make_fifo(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   const std::string path = path_argument(in, args[0]);
   if (mkfifo(path.c_str(), static_cast<mode_t>(int_argument(in, args[1]))) != 0) throw_os_error(in, errno, path);
   return Value::none();
 }
 
 Value make_node(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   const std::string path = path_argument(in, args[0]);
   if (mknod(path.c_str(), static_cast<mode_t>(int_argument(in, args[1])), static_cast<dev_t>(int_argument(in, args[2]))) != 0)
     throw_os_error(in, errno, path);
@@ -243,20 +238,20 @@ Value device_of(Interpreter& in, const Args& args) {
 }
 
 Value set_mask(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   return Value::integer(umask(static_cast<mode_t>(int_argument(in, args[0]))));
 }
 
 Value open_pipe(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   int ends[2];
-  answer(in, pipe2(ends, static_cast<int>(int_argument(in, args[0]))));
+  checked(in, pipe2(ends, static_cast<int>(int_argument(in, args[0]))));
   return make_tuple(in, {Value::integer(ends[0]), Value::integer(ends[1])});
 }
 
 Value make_eventfd(Interpreter& in, const Args& args) {
-  trusted(in);
-  return answer(in, eventfd(static_cast<unsigned>(int_argument(in, args[0])), static_cast<int>(int_argument(in, args[1]))));
+  require_processes(in);
+  return checked(in, eventfd(static_cast<unsigned>(int_argument(in, args[0])), static_cast<int>(int_argument(in, args[1]))));
 }
 
 Value terminal_name(Interpreter& in, const Args& args) {
@@ -275,7 +270,7 @@ Value set_times(Interpreter& in, const Args& args) {
     floored[i] = times[i];
     if (floored[i].tv_nsec < 0) floored[i].tv_nsec += 1'000'000'000, --floored[i].tv_sec;
   }
-  if (is_index(in, args[0])) return done(in, futimens(file_number(in, args[0]), floored));
+  if (is_index(in, args[0])) return checked_none(in, futimens(file_number(in, args[0]), floored));
   const std::string path = path_argument(in, args[0]);
   Files::Place place;
   const bool follow = truth(in, args[3]);

@@ -14,28 +14,12 @@
 
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/posix_parts.h"
-#include "stdlib/python/native/support.h"
+#include "stdlib/python/native/processes.h"
 
 extern char** environ;
 
 namespace tessera::stdlib {
 namespace {
-
-void trusted(Interpreter& in) { require(in.limits.processes, "processes"); }
-int small(Interpreter& in, const Value& v) {
-  const int64_t number = int_argument(in, v);
-  if (number < INT32_MIN || number > INT32_MAX) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
-  return static_cast<int>(number);
-}
-
-Value answer(Interpreter& in, int64_t result) {
-  if (result < 0) throw_os_error(in, errno);
-  return Value::integer(result);
-}
-Value done(Interpreter& in, int64_t result) {
-  answer(in, result);
-  return Value::none();
-}
 
 Value process_times(Interpreter& in, const Args&) {
   require(in.limits.clock, "the clock");
@@ -47,7 +31,7 @@ Value process_times(Interpreter& in, const Args&) {
 }
 
 Value add_niceness(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   errno = 0;
   const int made = nice(small(in, args[0]));
   if (made == -1 && errno != 0) throw_os_error(in, errno);
@@ -55,25 +39,25 @@ Value add_niceness(Interpreter& in, const Args& args) {
 }
 
 Value get_priority(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   errno = 0;
   const int found = getpriority(static_cast<__priority_which_t>(small(in, args[0])), static_cast<id_t>(small(in, args[1])));
   if (errno != 0) throw_os_error(in, errno);
   return Value::integer(found);
 }
 Value set_priority(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, setpriority(static_cast<__priority_which_t>(small(in, args[0])), static_cast<id_t>(small(in, args[1])),
+  require_processes(in);
+  return checked_none(in, setpriority(static_cast<__priority_which_t>(small(in, args[0])), static_cast<id_t>(small(in, args[1])),
                               small(in, args[2])));
 }
 
 // --- processors
 
 Value get_affinity(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   cpu_set_t set;
   CPU_ZERO(&set);
-  answer(in, sched_getaffinity(small(in, args[0]), sizeof set, &set));
+  checked(in, sched_getaffinity(small(in, args[0]), sizeof set, &set));
   const Value list = make_list(in);
   for (int i = 0; i < CPU_SETSIZE; ++i)
     if (CPU_ISSET(i, &set)) list_append(in, as_list(list), Value::integer(i));
@@ -81,7 +65,7 @@ Value get_affinity(Interpreter& in, const Args& args) {
 }
 
 Value set_affinity(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   cpu_set_t set;
   CPU_ZERO(&set);
   const Value list = list_from(in, args[1]);
@@ -91,60 +75,60 @@ Value set_affinity(Interpreter& in, const Args& args) {
     if (number >= CPU_SETSIZE) throw Error(ErrorKind::OverflowError, "CPU number too large");
     CPU_SET(static_cast<size_t>(number), &set);
   }
-  return done(in, sched_setaffinity(small(in, args[0]), sizeof set, &set));
+  return checked_none(in, sched_setaffinity(small(in, args[0]), sizeof set, &set));
 }
 
-Value yield_processor(Interpreter& in, const Args&) { return done(in, sched_yield()); }
+Value yield_processor(Interpreter& in, const Args&) { return checked_none(in, sched_yield()); }
 Value get_scheduler(Interpreter& in, const Args& args) {
-  trusted(in);
-  return answer(in, sched_getscheduler(small(in, args[0])));
+  require_processes(in);
+  return checked(in, sched_getscheduler(small(in, args[0])));
 }
 Value get_scheduler_priority(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   sched_param parameters{};
-  answer(in, sched_getparam(small(in, args[0]), &parameters));
+  checked(in, sched_getparam(small(in, args[0]), &parameters));
   return Value::integer(parameters.sched_priority);
 }
 Value set_scheduler(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   sched_param parameters{};
   parameters.sched_priority = small(in, args[2]);
-  if (args[1].is_none()) return done(in, sched_setparam(small(in, args[0]), &parameters));
-  return done(in, sched_setscheduler(small(in, args[0]), small(in, args[1]), &parameters));
+  if (args[1].is_none()) return checked_none(in, sched_setparam(small(in, args[0]), &parameters));
+  return checked_none(in, sched_setscheduler(small(in, args[0]), small(in, args[1]), &parameters));
 }
 template <int (*F)(int)>
 Value priority_limit(Interpreter& in, const Args& args) {
-  return answer(in, F(small(in, args[0])));
+  return checked(in, F(small(in, args[0])));
 }
 Value scheduler_interval(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   timespec t{};
-  answer(in, sched_rr_get_interval(small(in, args[0]), &t));
+  checked(in, sched_rr_get_interval(small(in, args[0]), &t));
   return Value::real(static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9);
 }
 
 // --- groups and sessions
 
 Value get_groups(Interpreter& in, const Args&) {
-  trusted(in);
+  require_processes(in);
   std::vector<gid_t> groups(65536);
   const int count = getgroups(static_cast<int>(groups.size()), groups.data());
-  answer(in, count);
+  checked(in, count);
   const Value list = make_list(in);
   for (int i = 0; i < count; ++i) list_append(in, as_list(list), Value::integer(groups[static_cast<size_t>(i)]));
   return list;
 }
 
 Value set_groups(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   std::vector<gid_t> groups;
   const Value list = list_from(in, args[0]);
   for (const Value& item : *as_list(list)) groups.push_back(static_cast<gid_t>(int_argument(in, item)));
-  return done(in, setgroups(groups.size(), groups.data()));
+  return checked_none(in, setgroups(groups.size(), groups.data()));
 }
 
 Value group_list(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   int count = 65536;
   std::vector<gid_t> groups(static_cast<size_t>(count));
   const std::string user(text_argument(in, args[0], "user"));
@@ -155,15 +139,15 @@ Value group_list(Interpreter& in, const Args& args) {
 }
 
 Value init_groups(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, initgroups(std::string(text_argument(in, args[0], "username")).c_str(), static_cast<gid_t>(int_argument(in, args[1]))));
+  require_processes(in);
+  return checked_none(in, initgroups(std::string(text_argument(in, args[0], "username")).c_str(), static_cast<gid_t>(int_argument(in, args[1]))));
 }
 
 template <auto F>
 Value three_numbers(Interpreter& in, const Args&) {
-  trusted(in);
+  require_processes(in);
   uint32_t a, b, c;
-  answer(in, F(&a, &b, &c));
+  checked(in, F(&a, &b, &c));
   return make_tuple(in, {Value::integer(a), Value::integer(b), Value::integer(c)});
 }
 
@@ -176,50 +160,50 @@ uint32_t id_argument(Interpreter& in, const Value& v) {
 }
 template <auto F>
 Value set_id(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, F(id_argument(in, args[0])));
+  require_processes(in);
+  return checked_none(in, F(id_argument(in, args[0])));
 }
 template <auto F>
 Value set_two_ids(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, F(id_argument(in, args[0]), id_argument(in, args[1])));
+  require_processes(in);
+  return checked_none(in, F(id_argument(in, args[0]), id_argument(in, args[1])));
 }
 template <auto F>
 Value set_three_ids(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, F(id_argument(in, args[0]), id_argument(in, args[1]), id_argument(in, args[2])));
+  require_processes(in);
+  return checked_none(in, F(id_argument(in, args[0]), id_argument(in, args[1]), id_argument(in, args[2])));
 }
 template <auto F>
 Value of_process(Interpreter& in, const Args& args) {
-  trusted(in);
-  return answer(in, F(small(in, args[0])));
+  require_processes(in);
+  return checked(in, F(small(in, args[0])));
 }
 Value own_group(Interpreter& in, const Args&) {
-  trusted(in);
+  require_processes(in);
   return Value::integer(getpgrp());
 }
 Value new_session(Interpreter& in, const Args&) {
-  trusted(in);
-  return done(in, setsid());
+  require_processes(in);
+  return checked_none(in, setsid());
 }
 Value set_group(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, setpgid(small(in, args[0]), small(in, args[1])));
+  require_processes(in);
+  return checked_none(in, setpgid(small(in, args[0]), small(in, args[1])));
 }
 Value kill_group(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, killpg(small(in, args[0]), small(in, args[1])));
+  require_processes(in);
+  return checked_none(in, killpg(small(in, args[0]), small(in, args[1])));
 }
 Value foreground_group(Interpreter& in, const Args& args) {
-  trusted(in);
-  return answer(in, tcgetpgrp(small(in, args[0])));
+  require_processes(in);
+  return checked(in, tcgetpgrp(small(in, args[0])));
 }
 Value set_foreground_group(Interpreter& in, const Args& args) {
-  trusted(in);
-  return done(in, tcsetpgrp(small(in, args[0]), small(in, args[1])));
+  require_processes(in);
+  return checked_none(in, tcsetpgrp(small(in, args[0]), small(in, args[1])));
 }
 Value login_name(Interpreter& in, const Args&) {
-  trusted(in);
+  require_processes(in);
   const char* const name = getlogin();
   if (name == nullptr) throw_os_error(in, errno);
   return make_str_lossy(in, name);
@@ -234,7 +218,7 @@ Value system_setting(Interpreter& in, const Args& args) {
   return Value::integer(value);
 }
 Value path_setting(Interpreter& in, const Args& args) {
-  trusted(in);
+  require_processes(in);
   errno = 0;
   const int name = small(in, args[1]);
   const bool by_number = is_index(in, args[0]);
@@ -259,27 +243,13 @@ Value load_average(Interpreter& in, const Args&) {
 
 // --- other programs in the place of this one
 
-class TextArray {
- public:
-  TextArray(Interpreter& in, const Value& list) {
-    const Value items = list_from(in, list);
-    for (const Value& item : *as_list(items)) texts_.push_back(path_argument(in, item));
-    for (std::string& text : texts_) pointers_.push_back(text.data());
-    pointers_.push_back(nullptr);
-  }
-  char** data() { return pointers_.data(); }
-
- private:
-  std::vector<std::string> texts_;
-  std::vector<char*> pointers_;
-};
-
 // execve(path or number, words, environment or None)
 Value become(Interpreter& in, const Args& args) {
-  trusted(in);
-  TextArray words(in, args[1]);
+  require_processes(in);
+  const auto element = [&](const Value& item) { return path_argument(in, item); };
+  TextArray words(in, args[1], element);
   const bool inherits = args[2].is_none();
-  TextArray variables(in, inherits ? make_list(in) : args[2]);
+  TextArray variables(in, inherits ? make_list(in) : args[2], element);
   if (in.host().flush_out) in.host().flush_out();
   char** const environment = inherits ? environ : variables.data();
   if (is_index(in, args[0])) {

@@ -132,29 +132,14 @@ Value usable_processors(Interpreter& in, const Args&) {
   return Value::integer(CPU_COUNT(&set));
 }
 
-// Texts as C wants them: an array of pointers that ends with a null one.
-class TextArray {
- public:
-  TextArray(Interpreter& in, const Value& list) {
-    const Value items = list_from(in, list);
-    for (const Value& item : *as_list(items)) texts_.emplace_back(text_argument(in, item, "element"));
-    for (std::string& text : texts_) pointers_.push_back(text.data());
-    pointers_.push_back(nullptr);
-  }
-  char** data() { return pointers_.data(); }
-
- private:
-  std::vector<std::string> texts_;
-  std::vector<char*> pointers_;
-};
-
 // Another program in a process of its own: its words, its environment ("NAME=value") or None, its folder or None, and
 // what becomes its files 0, 1 and 2 (-1: ours).
 Value spawn_program(Interpreter& in, const Args& args) {
   require_processes(in);
-  TextArray words(in, args[0]);
+  const auto element = [&](const Value& item) { return std::string(text_argument(in, item, "element")); };
+  TextArray words(in, args[0], element);
   const bool inherits = args[1].is_none();
-  TextArray environment(in, inherits ? make_list(in) : args[1]);
+  TextArray environment(in, inherits ? make_list(in) : args[1], element);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   for (int i = 0; i < 3; ++i) {
