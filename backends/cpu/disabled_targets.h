@@ -1,5 +1,5 @@
-// Instruction sets that no kernel is compiled for, as Highway wants to be told before its headers: between the fallback and AVX2 lie
-// none that a processor of this decade stops at. Sanitizers look at one vector width; the release build's tests see the other.
+// Instruction sets that no kernel is compiled for; Highway reads the list in its headers. SSSE3 and SSE4 lie between the fallback and
+// AVX2. Sanitized builds leave out AVX-512 as well, for the time of compiling; the release build's tests cover its kernels.
 #pragma once
 
 #undef HWY_DISABLED_TARGETS

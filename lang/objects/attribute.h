@@ -55,7 +55,8 @@ Value type_descriptor_value(Interpreter& in, Type* type, Str* name);
 // object.__class__ = value. Undefined: to delete, which raises.
 void set_class(Interpreter& in, const Value& object, const Value& value);
 
-// A data descriptor found in the object's class takes the value (Undefined: to delete). Returns false if `found` is none.
+// Gives the value (Undefined: to delete) to `found`, an attribute of the object's class. Returns false if `found` is not a data
+// descriptor.
 bool set_through_descriptor(Interpreter& in, const Value& found, const Value& object, const Value& value);
 
 // What an attribute found in a class is for an instance of it (Undefined: for the class itself): descriptors.

@@ -111,7 +111,7 @@ bool has_items(Interpreter& in, const Type* type) {
          type->is_subtype_of(in.types.integer);
 }
 
-// What the instances of the bases have already.
+// Do instances of the bases have a `__dict__` already?
 bool bases_have_dict(const Type* type) {
   return std::any_of(type->bases.begin(), type->bases.end(), [](const Type* base) {
     const bool own = base->instance_kind == ObjectKind::Type || base->instance_kind == ObjectKind::Module;

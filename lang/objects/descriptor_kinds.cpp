@@ -191,7 +191,7 @@ Value reduced(Interpreter& in, const Value& object, Str* name) {
   return make_tuple(in, {getattr == nullptr ? Value::none() : *getattr, make_tuple(in, {object, Value(name)})});
 }
 
-// Pickled as what stands under its name in its type, its object or its module.
+// Pickles a function by its name, which unpickling looks up in its type, its object or its module.
 Value reduce_descriptor(Interpreter& in, const Args& args) {
   return reduced(in, as_value(native_of(args[0])->owner), native_of(args[0])->name);
 }

@@ -52,7 +52,7 @@ void report_unraisable(Interpreter& in, const Value& exception, const char* mess
   try {
     report(in, exception, message, object);
   } catch (...) {
-    // The hook or the stream fails: nobody is left to be told.
+    // The hook or the error stream has failed too: this second exception is dropped.
   }
 }
 

@@ -78,7 +78,7 @@ struct SharedObjects {
   double socket_timeout = -1;     // of new sockets, in seconds; negative: none
   struct BytesTypes* bytes = nullptr;  // made when first asked for (bytes.h)
   std::deque<Signature> signatures;    // of native functions
-  // What the descriptors `__dict__` and `__weakref__` of all script classes call; made when first needed.
+  // Getters, setters and deleters of the descriptors `__dict__` and `__weakref__`, shared by all script classes; made when first needed.
   Value get_dict, set_dict, delete_dict, get_weakref;
   std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]
   uint32_t native_depth = 0;           // of recursion through C++ (RecursionGuard)

@@ -107,7 +107,7 @@ inline bool unpacks_pair(const Word* body, uint32_t item, uint32_t temporaries) 
 }
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
-// `callee`: the register that the function stands in, or null. Returns false if it has failed, and the exception is pending.
+// `callee`: the register that holds the function, or null. Returns false if the function has raised an exception, which is pending.
 [[nodiscard]] bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
                                     uint32_t count, Value& target);
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site);

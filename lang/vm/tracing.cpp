@@ -1,6 +1,6 @@
 // sys.settrace and sys.setprofile.
 //
-// Note [Tracing]: a program that nobody traces pays nothing for it. While a thread has a tracer or a profiler, its runs are in
+// Note [Tracing]: a program without a tracer pays nothing for tracing. While a thread has a tracer or a profiler, its runs are in
 // execute_traced, the same loop compiled with a call of trace_word before each word, and every frame has its object (Note [Live
 // frames]), so that frames end in the cold path of Return. The two loops change places between two words, by the exception OtherLoop,
 // which run() catches: at safe points, and where a frame with an object returns. set_trace gives all frames that run an object, so the
@@ -85,7 +85,7 @@ void VirtualMachine::forget_tracers() noexcept {
   profile_ = Value();
 }
 
-// What runs now was not entered under the tracer's eyes, and is told of only if it gets an f_trace.
+// Frames that run already were entered before the tracer was set: the tracer gets their events only once they have an f_trace.
 void VirtualMachine::start_tracing() {
   for (Frame* frame = top_; frame != nullptr; frame = frame->caller) {
     if (frame->paused) break;

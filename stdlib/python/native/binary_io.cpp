@@ -216,7 +216,7 @@ int close_file(Interpreter& in, BinaryFile* f) {
   return code;
 }
 
-// The buffer takes its raw stream with it; there is nobody to hear of what fails.
+// Closes the raw stream of a buffer that is destroyed. Exceptions are dropped, for a destructor has no caller.
 void close_raw_quietly(Interpreter& in, BinaryFile* f) noexcept {
   try {
     if (is_closed(in, f)) return;
@@ -721,7 +721,7 @@ Type* type_for(Interpreter& in, const BinaryFile* f, bool plus) {
   return own_type(get_attr(in, module, intern(in, name)), layout_of<BinaryFile>, name);
 }
 
-// What an open descriptor allows, and where it stands.
+// Fills in the access modes and the position of an open descriptor.
 void take_descriptor(Interpreter& in, BinaryFile* f, int fd, bool owned, const Mode& mode) {
   f->place = Place::Disk;
   f->closed = false;

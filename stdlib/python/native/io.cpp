@@ -42,7 +42,7 @@ void destroy_file(Interpreter& in, Object* self) {
   free_object(in, static_cast<TextFile*>(self));
 }
 
-// What the stream below answers.
+// The answer of the stream below the text wrapper.
 Value ask_stream(Interpreter& in, const TextFile* f, const char* method) {
   const Value buffer = f->buffer;
   return call_method(in, buffer, intern(in, method));

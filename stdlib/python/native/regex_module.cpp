@@ -341,7 +341,7 @@ regex::Template parse_template(Interpreter& in, const Value& text, const regex::
   }
 }
 
-// What sub() and expand() write: text or bytes.
+// The output of sub() and expand(): text or bytes.
 class Output {
  public:
   Output(Interpreter& in, const Value& string) : in_(in), string_(string) {}
@@ -370,7 +370,7 @@ class Output {
     cover();
   }
 
-  // What a function of the script returned: TypeError as joining the pieces gives it.
+  // The result of a replacement function of the script: TypeError in the words of str.join if it is no string.
   void value(const Value& value, int64_t index) {
     if (value.is_none()) return;
     if (is_str(string_) ? is_str(value) : is_bytes_like(in_, value)) {

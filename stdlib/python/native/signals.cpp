@@ -42,7 +42,7 @@ struct sigaction current_action(int number) {
   return action;
 }
 
-// What a signal does: 0 the system's own, 1 nothing, 2 a handler of the script, 3 what it did when this program began.
+// The action of a signal: 0 the system's default, 1 ignored, 2 a handler of the script, 3 the action when this program began.
 Value set_signal(Interpreter& in, const Args& args) {
   require_processes(in);
   const int number = small(in, args[0]);

@@ -39,7 +39,7 @@ struct FlagsRefused {
 };
 struct CountRefused {};
 
-// What a pattern or a template has that CPython warns of: FutureWarning or DeprecationWarning.
+// A FutureWarning or DeprecationWarning that CPython gives for a pattern or a template.
 struct Warning {
   bool future;
   std::string message;
