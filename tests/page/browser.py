@@ -245,7 +245,7 @@ def interrupt(page, server):
         document.querySelector('#stop').click();
         const look = () => (tessera.blocks.worker === 'idle' ? done(performance.now() - start) : setTimeout(look, 1)); look();""")
     check(took < 200, f'{took:.0f} ms')
-    same(marks(page), [[0, 'interrupted']])
+    page.wait(lambda: marks(page) == [[0, 'interrupted']], what='the mark')  # marks are drawn with the next frame
     run(page, 'print("lives", n > 0)')
     page.wait_text('#log', 'lives True')
     return f'{took:.0f} ms until it had ended'
