@@ -141,6 +141,7 @@ requires_venv_with_pip = lambda: unittest.skip("needs pip")
 requires_freebsd_version = requires_linux_version = requires_mac_ver = lambda *version: _identity
 skip_if_broken_multiprocessing_synchronize = lambda: None
 skip_on_s390x = _identity
+skip_if_buggy_ucrt_strfptime = _identity
 bigaddrspacetest = unittest.skip("needs much memory")
 
 
@@ -323,6 +324,31 @@ def patch(test_instance, object_to_patch, attr_name, new_value):
     setattr(object_to_patch, attr_name, new_value)
 
 
+def patch_list(orig):
+    """Restores the contents of a list, in place."""
+    @contextlib.contextmanager
+    def restored():
+        kept = orig[:]
+        try:
+            yield
+        finally:
+            orig[:] = kept
+    return restored()
+
+
+def get_attribute(obj, name):
+    """The attribute; a test that needs one that is missing is skipped."""
+    try:
+        return getattr(obj, name)
+    except AttributeError:
+        raise unittest.SkipTest("object %r has no attribute %r" % (obj, name))
+
+
+def detect_api_mismatch(ref_api, other_api, *, ignore=()):
+    missing = set(dir(ref_api)) - set(dir(other_api)) - set(ignore)
+    return {name for name in missing if not name.startswith("_") or name.endswith("__")}
+
+
 @contextlib.contextmanager
 def adjust_int_max_str_digits(max_digits):
     current = sys.get_int_max_str_digits()
@@ -411,6 +437,22 @@ def darwin_malloc_err_warning(test_name):
 
 def python_is_optimized():
     return True
+
+
+def has_no_debug_ranges():
+    return False
+
+
+def with_pymalloc():
+    return False
+
+
+def setswitchinterval(interval):
+    sys.setswitchinterval(interval)
+
+
+def run_in_subinterp(code):
+    raise unittest.SkipTest("interpreters inside an interpreter are CPython's")
 
 
 def check_cflags_pgo():

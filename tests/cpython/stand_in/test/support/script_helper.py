@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import unittest
 import zipfile
 
 Result = collections.namedtuple("_PythonRunResult", ("rc", "out", "err"))
@@ -82,3 +83,22 @@ def temp_dir():
     import tempfile
     with tempfile.TemporaryDirectory() as folder:
         yield os.path.realpath(folder)
+
+
+def make_zip_pkg(zip_dir, zip_basename, pkg_name, script_basename, source, depth=1, compiled=False):
+    """A zip file with `depth` nested packages and a script in the innermost one; returns its path and the path of the script inside."""
+    if compiled:
+        raise unittest.SkipTest("compiled files are CPython's")
+    path = os.path.join(zip_dir, zip_basename + ".zip")
+    folders = [os.sep.join([pkg_name] * level) for level in range(1, depth + 1)]
+    inside = os.path.join(folders[-1], script_basename + ".py")
+    with zipfile.ZipFile(path, "w") as file:
+        for folder in folders:
+            file.writestr(os.path.join(folder, "__init__.py"), "")
+        file.writestr(inside, source)
+    return path, os.path.join(path, inside)
+
+
+def run_test_script(script):
+    """Runs a script whose failure is the failure of the test."""
+    assert_python_ok("-u", script, "-v")
