@@ -274,17 +274,6 @@ void check_first(Interpreter& in, const NativeFunction* f, const Args& args) {
   }
 }
 
-bool needs_no_conversion(const Parameter& p, const Value& value) {
-  switch (p.check) {
-    case Check::None: return true;
-    case Check::Int: return value.is_int();
-    case Check::Float: return value.is_float();
-    case Check::Bool: return value.is_bool();
-    case Check::Str: return is_str(value);
-    default: return false;
-  }
-}
-
 // Positional arguments that are right as they are, and defaults for the parameters that are left.
 bool is_simple(const Signature& signature, const Value* values, uint32_t count) {
   const size_t total = signature.parameters.size();
@@ -323,14 +312,6 @@ class Slots {
 
 void fill_defaults(const Signature& signature, uint32_t count, Value* slots) {
   for (size_t i = count; i < signature.parameters.size(); ++i) slots[i] = signature.parameters[i].default_value;
-}
-
-// Whether the first argument may be cast to the type that owns the method, without the check that words the error.
-bool is_own_method(const NativeFunction* f, const Value* values, uint32_t count) {
-  if (f->owner == nullptr) return true;
-  if (count == 0 || f->takes_class || !values[0].is_object()) return false;
-  const Type* const type = values[0].as_object()->type;
-  return type == f->owner || type->is_subtype_of(f->owner);
 }
 
 }  // namespace
@@ -414,7 +395,7 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
 
 Value call_native_moving(Interpreter& in, const NativeFunction* f, Value* values, uint32_t count) {
   const Args args{values, count, nullptr, f};
-  if (!is_own_method(f, values, count)) return call_native(in, f, args);
+  if (f->owner != nullptr && !is_own_method(f, values, count)) return call_native(in, f, args);
   const Signature* const signature = signature_of(in, f);
   if (signature == nullptr) return f->function(in, args);
   const auto total = static_cast<uint32_t>(signature->parameters.size());

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lang/core/native.h"
+#include "lang/core/type.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -22,6 +23,25 @@ std::string doc_of(const NativeFunction* function);
 Value call_native(Interpreter& in, const NativeFunction* function, const Args& args);
 // The same for positional arguments that may be moved from.
 Value call_native_moving(Interpreter& in, const NativeFunction* function, Value* values, uint32_t count);
+
+// Whether the first argument of a method may be cast to the type that owns it, without the check that words the error.
+inline bool is_own_method(const NativeFunction* method, const Value* values, uint32_t count) noexcept {
+  if (count == 0 || method->takes_class || !values[0].is_object()) return false;
+  const Type* const type = values[0].as_object()->type;
+  return type == method->owner || type->is_subtype_of(method->owner);
+}
+
+// Whether the parameter takes the value without a check that can fail or a conversion.
+inline bool needs_no_conversion(const Parameter& p, const Value& value) noexcept {
+  switch (p.check) {
+    case Parameter::Check::None: return true;
+    case Parameter::Check::Int: return value.is_int();
+    case Parameter::Check::Float: return value.is_float();
+    case Parameter::Check::Bool: return value.is_bool();
+    case Parameter::Check::Str: return value.is_object() && value.as_object()->kind == ObjectKind::Str;
+    default: return false;
+  }
+}
 
 // Binds the arguments of a call to the parameters: `slots` has room for signature.parameters.size() values.
 void bind_arguments(Interpreter& in, const Signature& signature, const Args& args, Value* slots);

@@ -68,7 +68,7 @@ struct Signature {
   uint32_t positional_count = 0;  // parameters that positional arguments can fill
   bool plain = false;  // only positional parameters without checks: arguments are passed as they are when all are given
   uint32_t plain_count = UINT32_MAX;  // of a plain one: how many parameters there are
-  uint32_t plain_least = UINT32_MAX;  // … and how many of them have no default
+  uint32_t plain_least = UINT32_MAX;  // required ones, if positional arguments can fill them all and there is no *args or **kwargs
 };
 
 struct NativeFunction : Object {

@@ -200,16 +200,17 @@ Signature parse_signature(Interpreter& in, std::string_view text) {
       signature.parameters.push_back(parse_parameter(in, part, kind, text));
     }
   }
-  bool plain = true;
+  bool plain = true, by_position = true;
+  uint32_t required = 0;
   for (const Parameter& p : signature.parameters) {
     if (p.kind <= Kind::Positional) ++signature.positional_count;
+    if (!p.optional) required = signature.positional_count;
     plain = plain && p.kind <= Kind::Positional && p.check == Parameter::Check::None;
+    by_position = by_position && (p.kind <= Kind::Positional || (p.kind == Kind::KeywordOnly && p.optional));
   }
   signature.plain = plain;
-  if (plain) {
-    signature.plain_count = signature.plain_least = static_cast<uint32_t>(signature.parameters.size());
-    while (signature.plain_least > 0 && signature.parameters[signature.plain_least - 1].optional) --signature.plain_least;
-  }
+  if (plain) signature.plain_count = signature.positional_count;
+  if (by_position) signature.plain_least = required;
   return signature;
 }
 

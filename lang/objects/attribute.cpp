@@ -188,22 +188,35 @@ void TypeCache::grow() noexcept {
   mask_ = size - 1;
 }
 
-const Value& type_lookup(const Type* type, const Str* name) {
-  static const Value kMissing;
+namespace {
+
+const Value kMissing;
+
+// Looks `name` up in the dicts of the type's classes, and remembers it.
+[[gnu::noinline]] const Value& look_up(const Type* type, const Str* name) {
   Interpreter& in = *type->owner;
-  const TypeCache::Entry& entry = in.type_cache().entry(type->version, name);
-  if (entry.version == type->version && entry.name == name) return entry.value != nullptr ? *entry.value : kMissing;
   const Value* found = nullptr;
   for (Type* base : type->mro) {
     found = dict_get_str(base->attributes(), const_cast<Str*>(name));
     if (found != nullptr) break;
   }
+  if (found == nullptr) found = &kMissing;
   if (name->flags & kInterned) {
     // Not `entry`: filling a type may have looked something up.
     TypeCache& cache = in.type_cache();
     cache.remember(cache.entry(type->version, name), {type->version, name, found});
   }
-  return found != nullptr ? *found : kMissing;
+  return *found;
+}
+
+}  // namespace
+
+const Value& type_lookup(const Type* type, const Str* name) {
+  const uint32_t version = type->version;
+  const TypeCache::Entry& entry = type->owner->type_cache().entry(version, name);
+  if (entry.version == version && entry.name == name) [[likely]]
+    return *entry.value;
+  return look_up(type, name);
 }
 
 bool Type::is_subtype_of(const Type* other) const noexcept {

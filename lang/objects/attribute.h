@@ -87,7 +87,7 @@ class TypeCache {
   struct Entry {
     uint32_t version = 0;
     const Str* name = nullptr;
-    const Value* value = nullptr;
+    const Value* value = nullptr;  // Undefined if the type has no attribute of this name
   };
   Entry& entry(uint32_t version, const Str* name) {
     return entries_[(version * 0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(name) >> 4)) & mask_];

@@ -90,7 +90,10 @@ int64_t t_hash(Interpreter& in, const Value& self) {
 }
 
 int64_t t_length(Interpreter& in, const Value& self) {
-  const Value answer = whole_index(in, call_special(in, method_of(in, self, in.names->len), self));
+  const Value given = call_special(in, method_of(in, self, in.names->len), self);
+  if (given.is_int() && given.as_int() >= 0) [[likely]]
+    return given.as_int();
+  const Value answer = whole_index(in, given);
   const int64_t length = whole_sign(answer) < 0 ? -1 : index_sized(in, answer, ErrorKind::OverflowError);
   if (length < 0) throw_error(ErrorKind::ValueError, "__len__() should return >= 0");
   return length;
@@ -104,13 +107,23 @@ bool t_truth(Interpreter& in, const Value& self) {
 
 Str* compare_name(Interpreter& in, CompareOp op) {
   const Names& n = *in.names;
-  Str* const names[] = {n.lt, n.le, n.eq, n.ne, n.gt, n.ge};
-  return names[static_cast<int>(op)];
+  switch (op) {
+    case CompareOp::Lt: return n.lt;
+    case CompareOp::Le: return n.le;
+    case CompareOp::Eq: return n.eq;
+    case CompareOp::Ne: return n.ne;
+    case CompareOp::Gt: return n.gt;
+    case CompareOp::Ge: return n.ge;
+  }
+  __builtin_unreachable();
 }
 
 Value t_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  const Value method = method_of(in, self, compare_name(in, op));
-  if (op == CompareOp::Ne && !is_function(method)) {  // object's __ne__ turns __eq__ around
+  const Value& found = method_of(in, self, compare_name(in, op));
+  if (is_function(found)) [[likely]]
+    return in.vm().call_function(as_function(found), self, Args{&other, 1});
+  const Value method = found;
+  if (op == CompareOp::Ne) {  // object's __ne__ turns __eq__ around
     const Value& equal = method_of(in, self, in.names->eq);
     if (is_function(equal)) {
       Value answer = call_special(in, equal, self, {other});

@@ -158,7 +158,10 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         }
         if (!is_native(method->function)) break;
         window[-1] = method->self;
-        return begin_call(method->function, window - 1, count + 1, keywords, result);
+        if (keywords != nullptr) return begin_call(method->function, window - 1, count + 1, keywords, result);
+        static_cast<void>(call_native_step(in_, static_cast<NativeFunction*>(method->function.as_object()), nullptr,
+                                           window - 1, count + 1, caller->registers[result]));
+        return nullptr;
       }
       case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
       case ObjectKind::NativeFunction: {
@@ -537,9 +540,17 @@ Value call_method(Interpreter& in, const Value& object, Str* name, std::initiali
   if (is_function(method)) {
     return in.vm().call_function(as_function(method), object, Args{args.begin(), static_cast<uint32_t>(args.size())});
   }
-  std::vector<Value> values{object};
-  values.insert(values.end(), args.begin(), args.end());
-  return call(in, method, Args{values.data(), static_cast<uint32_t>(values.size())});
+  constexpr uint32_t kFew = 4;
+  const auto count = static_cast<uint32_t>(args.size() + 1);
+  if (count > kFew) {
+    std::vector<Value> values{object};
+    values.insert(values.end(), args.begin(), args.end());
+    return call(in, method, Args{values.data(), count});
+  }
+  Value values[kFew];
+  values[0] = object;
+  std::copy(args.begin(), args.end(), values + 1);
+  return call(in, method, Args{values, count});
 }
 
 bool is_callable(Interpreter& in, const Value& value) {

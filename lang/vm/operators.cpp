@@ -245,15 +245,18 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
 
 }  // namespace
 
-SpecialCall first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented) {
-  SpecialCall call;
+void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,
+                  SpecialCall& call) {
   for_each_operand(in, op, left, right, augmented, [&](const Asked& asked) {
     const Value* const method = method_of(in, op, asked);
     if (is_passed_by(asked, method)) return false;
-    if (method != nullptr && is_function(*method)) call = {as_function(*method), asked.self, asked.other, asked.turn};
+    if (method == nullptr || !is_function(*method)) return true;
+    call.function = as_function(*method);
+    call.self = asked.self;
+    call.other = asked.other;
+    call.turn = asked.turn;
     return true;
   });
-  return call;
 }
 
 Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,
@@ -271,13 +274,16 @@ Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const 
   return answer;
 }
 
-SpecialCall first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
-  SpecialCall call;
+void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call) {
   for_each_operand(in, op, left, right, [&](Type* type, CompareOp asked, const Value& self, const Value& other) {
-    if (const Value* const method = compare_special(in, type, asked)) call = {as_function(*method), &self, &other};
+    if (const Value* const method = compare_special(in, type, asked)) {
+      call.function = as_function(*method);
+      call.self = &self;
+      call.other = &other;
+      call.turn = Turn::Left;
+    }
     return true;
   });
-  return call;
 }
 
 Value compare_after_first(Interpreter& in, CompareOp op, const Value& left, const Value& right) {

@@ -15,13 +15,14 @@ enum class Turn : uint8_t { InPlace, RightFirst, LateInPlace, Left, Right };
 // `function` null: there is no such method, or natives come first.
 struct SpecialCall {
   Function* function = nullptr;
-  const Value* self = nullptr;
-  const Value* other = nullptr;
-  Turn turn = Turn::Left;
+  const Value* self;
+  const Value* other;
+  Turn turn;
 };
 
-SpecialCall first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
-SpecialCall first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right);
+// Into `call`: a result that goes through the stack in halves and is read as a whole costs as much as the look-up.
+void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, SpecialCall& call);
+void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call);
 // What binary(), inplace() or compare() does when that method has answered NotImplemented. `first` says which that was, for it
 // may have changed the class meanwhile.
 Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,

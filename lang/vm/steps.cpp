@@ -472,24 +472,34 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
 
 static constexpr uint32_t kFewArguments = 5;
 
+// Whether the arguments are right as they are, and defaults fill what is left of the few parameters.
+static bool fits_by_position(const Signature& signature, const Value* values, uint32_t count) {
+  if (count < signature.plain_least || count > signature.positional_count || signature.parameters.size() > kFewArguments)
+    return false;
+  const Parameter* const parameters = signature.parameters.data();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!needs_no_conversion(parameters[i], values[i])) return false;
+  }
+  return true;
+}
+
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
   return in.vm().catches([&] {
     const Signature* const signature = function->signature;
     // `list.append(x, y)` names its own self, which may be of any type.
-    const bool own = signature != nullptr && (function->owner == nullptr || (count != 0 && window[0].is_object() &&
-                                                                             window[0].as_object()->type == function->owner));
+    const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
     Value answer;
     if (own && signature->plain_count == count) [[likely]] {
       answer = function->function(in, Args{window, count, nullptr, function});
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
-    } else if (own && count >= signature->plain_least && count < signature->plain_count &&
-               signature->plain_count <= kFewArguments) {
+    } else if (own && fits_by_position(*signature, window, count)) {
       // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
+      const auto total = static_cast<uint32_t>(signature->parameters.size());
       Value values[kFewArguments];
       for (uint32_t i = 0; i < count; ++i) values[i] = std::move(window[i]);
-      for (uint32_t i = count; i < signature->plain_count; ++i) values[i] = signature->parameters[i].default_value;
-      answer = function->function(in, {values, signature->plain_count, nullptr, function});
+      for (uint32_t i = count; i < total; ++i) values[i] = signature->parameters[i].default_value;
+      answer = function->function(in, {values, total, nullptr, function});
     } else {
       answer = call_native_moving(in, function, window, count);
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();

@@ -69,17 +69,19 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
   if (op == BinaryOp::Add && is_plain_str(in, left) && is_plain_str(in, right)) {
     answer = left_dies ? str_concat(in, std::move(const_cast<Value&>(left)), as_str(right))
                        : str_concat(in, as_str(left), as_str(right));
-  } else if (const SpecialCall call = is_of_script(left) || is_of_script(right)
-                                          ? first_binary(in, op, left, right, is_augmented(frame))
-                                          : SpecialCall();
-             call.function != nullptr) {
-    if (enter_operator(in, call, answer)) return true;
-  } else if (is_augmented(frame)) {
-    answer = inplace(in, op, left, right);
   } else {
-    uint8_t dying = left_dies ? kLeftDying : kNoneDying;
-    if (c == a || is_temporary(frame, c)) dying |= kRightDying;
-    answer = binary(in, op, left, right, dying);
+    const bool augmented = is_augmented(frame);
+    SpecialCall call;
+    if (is_of_script(left) || is_of_script(right)) first_binary(in, op, left, right, augmented, call);
+    if (call.function != nullptr) {
+      if (enter_operator(in, call, answer)) return true;
+    } else if (augmented) {
+      answer = inplace(in, op, left, right);
+    } else {
+      uint8_t dying = left_dies ? kLeftDying : kNoneDying;
+      if (c == a || is_temporary(frame, c)) dying |= kRightDying;
+      answer = binary(in, op, left, right, dying);
+    }
   }
   drop_operands(frame, a, b, c);
   frame->registers[a] = std::move(answer);
@@ -227,7 +229,7 @@ bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   Value answer;
   SpecialCall call;
   if (is_of_script(registers[b]) || is_of_script(registers[c]))
-    call = first_compare(in, op, registers[b], registers[c]);
+    first_compare(in, op, registers[b], registers[c], call);
   if (call.function == nullptr) answer = compare(in, op, registers[b], registers[c]);
   else if (enter_operator(in, call, answer)) return true;
   drop_operands(frame, a, b, c);

@@ -1,5 +1,7 @@
 // bisect: places in a sorted sequence, found by halving.
 #include "lang/core/names.h"
+#include "lang/types/list.h"
+#include "lang/types/tuple.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -8,11 +10,13 @@ namespace {
 
 enum class Side { Left, Right };
 
-// Of a list that shrinks meanwhile, too.
-Value item_at(Interpreter& in, const Value& sequence, int64_t at) {
-  Value item;
-  if (is_plain_sequence(in, sequence) && plain_item(sequence, static_cast<size_t>(at), item)) return item;
-  return get_item(in, sequence, Value::integer(at));
+// The item of a plain list or tuple; null if the sequence is of another type, or has shrunk meanwhile.
+const Value* plain_item_at(Interpreter& in, const Value& sequence, int64_t at) {
+  if (!sequence.is_object()) return nullptr;
+  const Type* const type = sequence.as_object()->type;
+  if (type == in.types.list && at < as_list(sequence)->size) return as_list(sequence)->items + at;
+  if (type == in.types.tuple && at < as_tuple(sequence)->size) return as_tuple(sequence)->items + at;
+  return nullptr;
 }
 
 // Args: a, x, lo, hi, key. `x` is compared as it is: only the items go through the key.
@@ -24,9 +28,16 @@ int64_t place(Interpreter& in, const Args& args, const Value& x) {
   int64_t high = args[3].is_none() ? length(in, a) : int_argument(in, args[3]);
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    Value item = item_at(in, a, middle);
-    if (!key.is_none()) item = call(in, key, {item});
-    if (side == Side::Left ? less(in, item, x) : !less(in, x, item)) low = middle + 1;
+    const Value* const plain = plain_item_at(in, a, middle);
+    bool behind;
+    if (plain != nullptr && plain->is_int() && x.is_int() && key.is_none()) {
+      behind = side == Side::Left ? plain->as_int() < x.as_int() : plain->as_int() <= x.as_int();
+    } else {
+      Value item = plain != nullptr ? *plain : get_item(in, a, Value::integer(middle));
+      if (!key.is_none()) item = call(in, key, {item});
+      behind = side == Side::Left ? less(in, item, x) : !less(in, x, item);
+    }
+    if (behind) low = middle + 1;
     else high = middle;
   }
   return low;

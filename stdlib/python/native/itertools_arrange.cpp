@@ -96,11 +96,10 @@ bool next_answer(Interpreter& in, const Value& self, Value& out) {
   }
   const size_t size = a->at.size();
   // All places are filled anew if there is no last answer: at first, and after __setstate__.
-  const size_t kept = a->last.is_undefined() ? 0 : changed;
-  Tuple* answer = new_tuple(in, size);
-  Value made = Value::adopt(answer);
-  for (size_t i = 0; i < kept; ++i) answer->items[i] = as_tuple(a->last)->items[i];
-  for (size_t i = kept; i < size; ++i) answer->items[i] = pool_of(a, i)[a->at[i]];
+  const bool anew = a->last.is_undefined();
+  Value made = anew ? Value::adopt(new_tuple(in, size)) : make_tuple(in, as_tuple(a->last)->items, size);
+  Value* const items = as_tuple(made)->items;
+  for (size_t i = anew ? 0 : changed; i < size; ++i) items[i] = pool_of(a, i)[a->at[i]];
   a->last = made;
   out = std::move(made);
   return true;
