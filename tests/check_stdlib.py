@@ -103,7 +103,8 @@ def emulate_natives():
                _tuplemaker=lambda size, function: function)
     add_module("_dataclasses", assign=assign, values=lambda obj, names: tuple([getattr(obj, name) for name in names]),
                initialise=lambda *args: False, ordered=ordered)
-    add_module("_functools", CachedFunction=CachedFunction, partial=functools.partial, reduce=functools.reduce)
+    add_module("_functools", CachedFunction=CachedFunction, cmp_to_key=functools.cmp_to_key, partial=functools.partial,
+               reduce=functools.reduce)
     add_module("_random", Random=Random)
     add_module("_caller", caller=caller)
     for name in ("sys", "io", "time", "os", "os.path", "posixpath", "re", "json", "json.decoder", "json.encoder", "shutil", "traceback",

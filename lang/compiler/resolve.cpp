@@ -71,7 +71,10 @@ class NameCollector {
     for (const Identifier& name : s.names) declare(name, s.span, true);
   }
   void operator()(NonlocalStmt& s) {
-    for (const Identifier& name : s.names) declare(name, s.span, false);
+    for (const Identifier& name : s.names) {
+      declare(name, s.span, false);
+      if (name.text == "__class__") want_class_cell();
+    }
   }
   void operator()(ImportStmt& s) {
     for (const ImportAlias& alias : s.names) {
@@ -167,7 +170,7 @@ class NameCollector {
   }
   void operator()(Name& e) {
     use(e.name, e.span);
-    if (e.name == "super" || e.name == "__class__") want_class_cell();
+    if (e.name == "__class__" || (e.name == "super" && scope_->kind != ScopeKind::Class)) want_class_cell();
   }
   void operator()(ast::Tuple& e) { list(e.elements); }
   void operator()(ast::List& e) { list(e.elements); }
@@ -425,10 +428,10 @@ class NameCollector {
     }
   }
 
-  // super() and __class__ inside of a function of a class: the class gives its functions a cell with itself.
+  // super() and __class__ inside of a function of a class: the class gives its functions a cell with itself. The body of a
+  // class sees the cell of the class around it.
   void want_class_cell() {
-    if (scope_->kind == ScopeKind::Class || scope_->kind == ScopeKind::Module) return;
-    Scope* s = scope_;
+    Scope* s = scope_->kind == ScopeKind::Class ? scope_->parent : scope_;
     while (s != nullptr && s->kind != ScopeKind::Class) s = s->parent;
     if (s == nullptr) return;
     s->needs_class_cell = true;
@@ -486,7 +489,7 @@ class Linker {
   void capture_outer(Scope& scope, Symbol& symbol) {
     if (scope.kind == ScopeKind::Module || symbol.declared_global || is_own(scope, symbol)) return;
     Scope* owner = owner_of(scope, symbol.name);
-    if (owner == nullptr || (owner->kind == ScopeKind::Class && symbol.declared_nonlocal)) {
+    if (owner == nullptr) {
       if (symbol.declared_nonlocal)
         fail(symbol.declaration, "no binding for nonlocal " + quoted(symbol.name) + " found");
       return;

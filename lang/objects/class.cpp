@@ -220,8 +220,8 @@ void make_core_types(Interpreter& in) {
   t.code = below_object(ObjectKind::Code, sizeof(Code), kFinalType);
   t.module = below_object(ObjectKind::Module, sizeof(Module));
   t.property = below_object(ObjectKind::Property, sizeof(Property));
-  t.static_method = below_object(ObjectKind::StaticMethod, sizeof(StaticMethod));
-  t.class_method = below_object(ObjectKind::ClassMethod, sizeof(ClassMethod));
+  t.static_method = below_object(ObjectKind::StaticMethod, sizeof(StaticMethod) + sizeof(Attributes));
+  t.class_method = below_object(ObjectKind::ClassMethod, sizeof(ClassMethod) + sizeof(Attributes));
   t.super = below_object(ObjectKind::Super, sizeof(Super));
   t.list->type_flags |= kMatchesSequence;
   t.tuple->type_flags |= kMatchesSequence;

@@ -163,6 +163,7 @@ template <class T>
 Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
   const Names& n = *in.names;
   const Value& function = function_of<T>(self);
+  if (const Value* own = find_own_attribute(self.as_object(), name)) return *own;
   if (name == n.func || name == n.wrapped) return function;
   in.vm().check_native_stack();  // the function may be a wrapper too, and so on
   if (name == n.isabstractmethod) return is_abstract(in, function);
@@ -179,6 +180,27 @@ Value wrapper_get(Interpreter& in, const Args& args) {
   }
   Type* owner = args[2].is_none() ? type_of(in, args[1]) : as_type(args[2]);
   return bind_attribute(in, args[0], args[1].is_none() ? Value() : args[1], owner);
+}
+
+// The __dict__ shows the function's names, which are read from the function until somebody asks for the dict.
+template <class T>
+Value wrapper_dict(Interpreter& in, const Args& args) {
+  const Names& n = *in.names;
+  const Value dict(static_cast<Object*>(attributes_dict(in, args[0].as_object())));
+  const Value function = function_of<T>(args[0]);
+  for (Str* name : {n.module, n.name, n.qualname, n.doc, n.annotations}) {
+    if (dict_get_str(as_dict(dict), name) != nullptr) continue;
+    const Value found = function.is_object() ? find_attr(in, function, name) : Value();
+    if (!found.is_undefined()) dict_set_str(in, as_dict(dict), name, found);
+  }
+  return dict;
+}
+
+template <class T>
+Value wrapper_init(Interpreter&, const Args& args) {
+  T* const wrapper = static_cast<T*>(args[0].as_object());
+  const Value before = std::exchange(wrapper->function, args[1]);
+  return Value::none();
 }
 
 template <class T>
@@ -203,12 +225,15 @@ Value wrapper_make(Interpreter& in, Type* type, const Args& args) {
 
 template <class T>
 void fill_wrapper(Interpreter& in, Type* type) {
-  const NativeDef get[] = {{"__get__(self, instance, owner=None, /)", wrapper_get<T>}};
-  in.add_methods(type, get, 1);
+  const NativeDef methods[] = {{"__init__(self, function, /)", wrapper_init<T>},
+                               {"__get__(self, instance, owner=None, /)", wrapper_get<T>}};
+  in.add_methods(type, methods, std::size(methods));
+  in.add_property(type, "__dict__", wrapper_dict<T>);
 }
 
 template <class T>
 void become_wrapper(Type* type) {
+  type->attributes_offset = sizeof(T);
   type->make = wrapper_make<T>;
   type->slots.destroy = destroy_wrapper<T>;
   type->slots.traverse = traverse_wrapper<T>;
@@ -217,6 +242,8 @@ void become_wrapper(Type* type) {
 }
 
 // ---- super -----------------------------------------------------------------------------------------------------------
+
+Value adopt_type(Type* type) { return type == nullptr ? Value() : Value::adopt(type); }
 
 Super* super_of(const Value& v) { return static_cast<Super*>(v.as_object()); }
 
@@ -238,37 +265,71 @@ Value super_attribute(Interpreter& in, const Value& self, Str* name) {
 
 Value super_repr(Interpreter& in, const Value& self) {
   const Super* super = super_of(self);
-  if (super->self_type == nullptr) return make_str(in, "<super: <class '" + name_of(super->start) + "'>, NULL>");
-  return make_str(in, "<super: <class '" + name_of(super->start) + "'>, <" + name_of(super->self_type) + " object>>");
+  const std::string start = super->start == nullptr ? "NULL" : name_of(super->start);
+  if (super->self_type == nullptr) return make_str(in, "<super: <class '" + start + "'>, NULL>");
+  return make_str(in, "<super: <class '" + start + "'>, <" + name_of(super->self_type) + " object>>");
 }
 
-Value super_make(Interpreter& in, Type*, const Args& args) {
-  if (args.count == 0) throw_error(ErrorKind::RuntimeError, "super(): no arguments");
-  if (!is_type(args[0])) {
+// The type in whose MRO super(start, self) searches. A proxy that names another class in __class__ passes for an instance of it.
+Type* searched_type(Interpreter& in, Type* start, const Value& self) {
+  if (is_type(self) && as_type(self)->is_subtype_of(start)) return as_type(self);
+  Type* const type = type_of(in, self);
+  if (type->is_subtype_of(start)) return type;
+  const Value claimed = find_attr(in, self, in.names->class_);
+  if (is_type(claimed) && as_type(claimed)->is_subtype_of(start)) return as_type(claimed);
+  throw_error(ErrorKind::TypeError, "super(type, obj): obj must be an instance or subtype of type");
+}
+
+// `self` None: the super object waits for an instance. Found in a class, it is bound as a method is.
+void set_super(Interpreter& in, Super* super, Type* start, const Value& self) {
+  Type* const self_type = self.is_none() ? nullptr : searched_type(in, start, self);
+  ++start->refcount;
+  if (self_type != nullptr) ++self_type->refcount;
+  const Value old_start = adopt_type(std::exchange(super->start, start));
+  const Value old_type = adopt_type(std::exchange(super->self_type, self_type));
+  const Value old_self = std::exchange(super->self, self);
+}
+
+Super* new_super(Interpreter& in, Type* type) {
+  auto* super = make_object<Super>(in, type);
+  super->start = super->self_type = nullptr;
+  super->self = Value::none();
+  return super;
+}
+
+void fill_super_object(Interpreter& in, Super* super, const Value* values, uint32_t count) {
+  if (count == 0) throw_error(ErrorKind::RuntimeError, "super(): no arguments");
+  if (count > 2) throw_error(ErrorKind::TypeError, "super() expected at most 2 arguments, got %u", count);
+  if (!is_type(values[0])) {
     throw_error(ErrorKind::TypeError, "super() argument 1 must be a type, not %s",
-                std::string(type_name(in, args[0])).c_str());
+                std::string(type_name(in, values[0])).c_str());
   }
-  if (args.count == 1) {  // waits for an instance: found in a class, it is bound as a method is
-    auto* super = make_object<Super>(in, in.types.super);
-    super->start = as_type(args[0]);
-    super->self_type = nullptr;
-    super->self = Value::none();
-    ++super->start->refcount;
-    return Value::adopt(super);
-  }
-  return make_super(in, as_type(args[0]), args[1]);
+  set_super(in, super, as_type(values[0]), count == 1 ? Value::none() : values[1]);
+}
+
+Value super_init(Interpreter& in, const Args& args) {
+  fill_super_object(in, super_of(args[0]), as_tuple(args[1])->items, as_tuple(args[1])->size);
+  return Value::none();
+}
+
+Value super_make(Interpreter& in, Type* type, const Args& args) {
+  const Value made = Value::adopt(new_super(in, type));
+  if (is_function(type_lookup(type, in.names->init))) return made;  // which calls super.__init__ itself
+  refuse_keywords("super", args);
+  fill_super_object(in, super_of(made), args.values, args.count);
+  return made;
 }
 
 void destroy_super(Interpreter& in, Object* self) {
   auto* super = static_cast<Super*>(self);
-  const Value start = Value::adopt(super->start);
-  if (super->self_type != nullptr) const Value type = Value::adopt(super->self_type);
+  const Value start = adopt_type(super->start);
+  const Value type = adopt_type(super->self_type);
   free_object(in, super);
 }
 
 void traverse_super(Object* self, Visitor& visitor) {
   auto* super = static_cast<Super*>(self);
-  visitor(super->start);
+  if (super->start != nullptr) visitor(super->start);
   if (super->self_type != nullptr) visitor(super->self_type);
   visitor(super->self);
 }
@@ -297,13 +358,21 @@ void fill_descriptor_slots(Interpreter& in) {
   t.super->slots.get_attr = super_attribute;
   t.super->slots.repr = super_repr;
   t.super->slots.descr_get = [](Interpreter& in2, const Value& self, const Value& instance, Type*) {
-    const bool waits = super_of(self)->self_type == nullptr && !instance.is_undefined() && !instance.is_none();
-    return waits ? make_super(in2, super_of(self)->start, instance) : self;
+    Super* const super = super_of(self);
+    const bool waits = super->self_type == nullptr && !instance.is_undefined() && !instance.is_none();
+    if (!waits || super->start == nullptr) return self;
+    // A class below super may keep more: it makes its own.
+    if (super->type != in2.types.super) return call(in2, Value(super->type), {Value(super->start), instance});
+    return make_super(in2, super->start, instance);
   };
 }
 
 void fill_super(Interpreter& in, Type* type) {
-  in.add_member(type, "__thisclass__", [](Interpreter&, const Args& a) { return as_value(super_of(a[0])->start); });
+  const NativeDef methods[] = {{"__init__(self, /, *args)", super_init}};
+  in.add_methods(type, methods, std::size(methods));
+  in.add_member(type, "__thisclass__", [](Interpreter&, const Args& a) {
+    return super_of(a[0])->start == nullptr ? Value::none() : as_value(super_of(a[0])->start);
+  });
   in.add_member(type, "__self__", [](Interpreter&, const Args& a) { return super_of(a[0])->self; });
   in.add_member(type, "__self_class__", [](Interpreter&, const Args& a) {
     return super_of(a[0])->self_type == nullptr ? Value::none() : as_value(super_of(a[0])->self_type);
@@ -341,17 +410,9 @@ Value make_class_method(Interpreter& in, const Value& function) {
 }
 
 Value make_super(Interpreter& in, Type* start, const Value& self) {
-  Type* self_type = is_type(self) && as_type(self)->is_subtype_of(start) ? as_type(self) : type_of(in, self);
-  if (!self_type->is_subtype_of(start)) {
-    throw_error(ErrorKind::TypeError, "super(type, obj): obj must be an instance or subtype of type");
-  }
-  auto* super = make_object<Super>(in, in.types.super);
-  super->start = start;
-  super->self = self;
-  super->self_type = self_type;
-  ++start->refcount;
-  ++self_type->refcount;
-  return Value::adopt(super);
+  const Value made = Value::adopt(new_super(in, in.types.super));
+  set_super(in, super_of(made), start, self);
+  return made;
 }
 
 }  // namespace tessera::lang

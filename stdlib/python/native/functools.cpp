@@ -1,4 +1,4 @@
-// _functools: reduce, partial, and the function with a memory behind lru_cache and cache.
+// _functools: reduce, partial, cmp_to_key, and the function with a memory behind lru_cache and cache.
 //
 // A dict finds the result of a call by its arguments: an unbounded memory keeps the result itself there, a bounded one
 // the number of a node. Nodes form a ring in the order of their last use, node 0 being its border. The key is the tuple of
@@ -8,7 +8,10 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/names.h"
+#include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
+#include "lang/types/sequence.h"
 #include "lang/types/setup.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -269,24 +272,176 @@ Value partial_function(Interpreter&, const Args& args) { return partial_of(args[
 Value partial_args(Interpreter&, const Args& args) { return partial_of(args[0])->args; }
 Value partial_keywords(Interpreter&, const Args& args) { return partial_of(args[0])->keywords; }
 
+Value partial_dict(Interpreter& in, const Args& args) {
+  return Value(static_cast<Object*>(attributes_dict(in, args[0].as_object())));
+}
+
+Value set_partial_dict(Interpreter& in, const Args& args) {
+  if (!is_dict(args[1]))
+    throw_error(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '%s'",
+                std::string(type_name(in, args[1])).c_str());
+  set_attributes_dict(in, args[0].as_object(), as_dict(args[1]));
+  return Value::none();
+}
+
+Value delete_partial_dict(Interpreter&, const Args&) { throw Error(ErrorKind::TypeError, "cannot delete __dict__"); }
+
+// functools.partial(f, 1, k=2); a partial inside of itself is three dots.
+Value repr_partial(Interpreter& in, const Value& self) {
+  const ReprMark mark(in, self.as_object());
+  if (mark.again()) return make_str(in, "...");
+  const Partial* p = partial_of(self);
+  const Value args = p->args, keywords = p->keywords;
+  const Type* type = self.as_object()->type;
+  std::string text = type->type_flags & lang::kScriptClass ? std::string(type->name->view()) : "functools.partial";
+  text += "(" + repr_text(in, p->function);
+  for (const Value& each : *as_tuple(args)) text += ", " + repr_text(in, each);
+  std::vector<std::pair<Value, Value>> named;
+  dict_for_each(as_dict(keywords), [&](const Value& key, const Value& value) { named.emplace_back(key, value); });
+  for (const auto& [key, value] : named) text += ", " + str_text(in, key) + "=" + repr_text(in, value);
+  return make_str(in, text + ")");
+}
+
+Value reduce_partial(Interpreter& in, const Args& args) {
+  const Partial* p = partial_of(args[0]);
+  const Value attributes = partial_dict(in, args);
+  const Value state = make_tuple(in, {p->function, p->args, as_dict(p->keywords)->count == 0 ? Value::none() : p->keywords,
+                                      as_dict(attributes)->count == 0 ? Value::none() : attributes});
+  return make_tuple(in, {Value(args[0].as_object()->type), make_tuple(in, {p->function}), state});
+}
+
+Value set_partial_state(Interpreter& in, const Args& args) {
+  if (!is_tuple(args[1]) || as_tuple(args[1])->size != 4) throw Error(ErrorKind::TypeError, "invalid partial state");
+  const Value state = args[1];
+  const Tuple* parts = as_tuple(state);
+  const Value &function = parts->items[0], &attributes = parts->items[3];
+  if (!is_callable(in, function) || !is_tuple(parts->items[1]) || !(parts->items[2].is_none() || is_dict(parts->items[2])) ||
+      !(attributes.is_none() || is_dict(attributes)))
+    throw Error(ErrorKind::TypeError, "invalid partial state");
+  Value given = parts->items[1], keywords = parts->items[2].is_none() ? make_dict(in) : parts->items[2];
+  if (given.as_object()->type != in.types.tuple) given = make_tuple(in, as_tuple(given)->items, as_tuple(given)->size);
+  if (keywords.as_object()->type != in.types.dict) keywords = dict_copy(in, as_dict(keywords));
+  Partial* p = partial_of(args[0]);
+  const Value old_function = std::exchange(p->function, function);
+  const Value old_args = std::exchange(p->args, given);
+  const Value old_keywords = std::exchange(p->keywords, keywords);
+  const Value dict = attributes.is_none() ? make_dict(in) : attributes;
+  set_attributes_dict(in, args[0].as_object(), as_dict(dict));
+  return Value::none();
+}
+
+const NativeDef kPartialMethods[] = {
+    {"__reduce__(self, /)", reduce_partial},
+    {"__setstate__(self, state, /)", set_partial_state},
+};
+
 void add_partial(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
   spec.name = "partial";
   spec.module = "functools";
-  spec.size = sizeof(Partial);
+  spec.size = sizeof(Partial) + sizeof(Attributes);
   spec.doc = "A call with some of its arguments already given.";
   Type* type = in.new_type(spec);
+  type->attributes_offset = sizeof(Partial);
   type->slots.destroy = destroy_partial;
   type->slots.traverse = traverse_partial;
   type->slots.clear = clear_partial;
   type->slots.call = call_partial;
+  type->slots.repr = repr_partial;
   type->make = make_partial;
   slot_methods(in, type);
   in.add_property(type, "func", partial_function);
   in.add_property(type, "args", partial_args);
   in.add_property(type, "keywords", partial_keywords);
+  in.add_property(type, "__dict__", partial_dict, set_partial_dict, "", delete_partial_dict);
   in.add_methods(type, &kClassGetItem, 1);
+  in.add_methods(type, kPartialMethods, std::size(kPartialMethods));
   set_member(in, module, "partial", Value(type));
+}
+
+// --- cmp_to_key: cmp_to_key(f) is a key without an object; called with one, it makes the keys that f orders.
+
+struct OrderKey : GcObject {
+  Value function;
+  Value object;  // undefined: none yet
+};
+
+OrderKey* order_key_of(const Value& v) { return static_cast<OrderKey*>(v.as_object()); }
+
+Value make_order_key(Interpreter& in, Type* type, const Value& function, const Value& object) {
+  OrderKey* key = make_object<OrderKey>(in, type);
+  Value made = Value::adopt(key);
+  key->function = function;
+  key->object = object;
+  return made;
+}
+
+Value call_order_key(Interpreter& in, const Value& self, const Args& args) {
+  if (args.keyword_names != nullptr && args.keyword_names->size != 0 &&
+      (args.count != 1 || text_of((*args.keyword_names)[0]) != "obj"))
+    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for K()",
+                std::string(text_of((*args.keyword_names)[0])).c_str());
+  if (args.count == 0) throw Error(ErrorKind::TypeError, "K() missing required argument 'obj' (pos 1)");
+  if (args.count > 1)
+    throw_error(ErrorKind::TypeError, "K() takes at most 1 argument (%u given)", args.count);
+  return make_order_key(in, self.as_object()->type, order_key_of(self)->function, args[0]);
+}
+
+Value compare_order_keys(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (!other.is_object() || other.as_object()->type != self.as_object()->type)
+    throw Error(ErrorKind::TypeError, "other argument must be K instance");
+  Value pair[2] = {order_key_of(self)->object, order_key_of(other)->object};
+  if (pair[0].is_undefined() || pair[1].is_undefined()) throw Error(ErrorKind::AttributeError, "object");
+  const Value function = order_key_of(self)->function;
+  return compare(in, op, call(in, function, Args{pair, 2}), Value::integer(0));
+}
+
+void destroy_order_key(Interpreter& in, Object* self) { free_object(in, static_cast<OrderKey*>(self)); }
+
+void traverse_order_key(Object* self, Visitor& visitor) {
+  visitor(static_cast<OrderKey*>(self)->function);
+  visitor(static_cast<OrderKey*>(self)->object);
+}
+
+void clear_order_key(Interpreter&, Object* self) {
+  OrderKey* key = static_cast<OrderKey*>(self);
+  const Value function = std::exchange(key->function, Value::none());
+  const Value object = std::exchange(key->object, Value::none());
+}
+
+Value order_key_object(Interpreter&, const Args& args) {
+  const Value& object = order_key_of(args[0])->object;
+  if (object.is_undefined()) throw Error(ErrorKind::AttributeError, "obj");
+  return object;
+}
+
+Value set_order_key_object(Interpreter&, const Args& args) {
+  const Value before = std::exchange(order_key_of(args[0])->object, args[1]);
+  return Value::none();
+}
+
+Value cmp_to_key(Interpreter& in, const Args& args) {
+  return make_order_key(in, static_cast<Type*>(args.callee->data), args[0], Value());
+}
+
+void add_cmp_to_key(Interpreter& in, Module& module) {
+  NativeTypeSpec spec;
+  spec.name = "KeyWrapper";
+  spec.module = "functools";
+  spec.size = sizeof(OrderKey);
+  Type* type = in.new_type(spec);
+  type->slots.destroy = destroy_order_key;
+  type->slots.traverse = traverse_order_key;
+  type->slots.clear = clear_order_key;
+  type->slots.call = call_order_key;
+  type->slots.compare = compare_order_keys;
+  type->slots.hash = nullptr;
+  slot_methods(in, type);
+  dict_set_str(in, type->attributes(), in.names->hash, Value::none());
+  in.add_property(type, "obj", order_key_object, set_order_key_object);
+  set_member(in, module, "cmp_to_key",
+             in.new_function("cmp_to_key(mycmp)", "The key function for sorting that orders by mycmp(a, b), as a number.",
+                             cmp_to_key, type));
 }
 
 Value reduce(Interpreter& in, const Args& args) {
@@ -309,6 +464,7 @@ Value reduce(Interpreter& in, const Args& args) {
 
 void fill_functools(Interpreter& in, Module& module) {
   add_partial(in, module);
+  add_cmp_to_key(in, module);
   in.def(module, "reduce(function, iterable, initial=..., /)", "function(function(a, b), c) ...", reduce);
   NativeTypeSpec spec;
   spec.name = "CachedFunction";
