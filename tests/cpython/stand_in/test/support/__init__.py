@@ -16,6 +16,7 @@ real_max_memuse = 0
 junit_xml_list = None
 LOOPBACK_TIMEOUT = 5.0
 INTERNET_TIMEOUT = 60.0
+TEST_HTTP_URL = "http://www.pythontest.net"
 SHORT_TIMEOUT = 30.0
 LONG_TIMEOUT = 300.0
 PGO = False
