@@ -1,7 +1,11 @@
-// _dataclasses: all fields of an object at once.
-#include <algorithm>
+// _dataclasses: all fields of an object at once, and functions that are written as text.
+#include <memory>
 
+#include "lang/compiler/chunk.h"
+#include "lang/compiler/compile.h"
 #include "lang/objects/attribute.h"
+#include "lang/syntax/source.h"
+#include "lang/vm/vm.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -18,57 +22,16 @@ Str* name_at(const Tuple& names, uint32_t i) {
   return as_str(names[i]);
 }
 
-// Gives the first fields the values; `plainly`: past the class's __setattr__, for frozen classes.
-Value assign(Interpreter& in, const Args& args) {
-  const Tuple& names = names_of(args[1]);
-  const Tuple& values = names_of(args[2]);
-  const bool plainly = truth(in, args[3]);
-  if (!args[0].is_object()) throw Error(ErrorKind::TypeError, "an object with fields is expected");
-  for (uint32_t i = 0; i < values.size && i < names.size; ++i) {
-    if (plainly) {
-      generic_set_attr(in, args[0], name_at(names, i), values[i]);
-    } else {
-      set_attr(in, args[0], name_at(names, i), values[i]);
-    }
-  }
-  return Value::none();
-}
-
-// What a call of __init__ gives each field, by the (name, default, factory) of each: false where the call does not fit, and
-// then nothing was set. Undefined stands in `given` for what the call leaves out.
-bool collect(const Tuple& fields, const Value& missing, const Tuple& positional, const Dict* keywords,
-             std::vector<Value>& given) {
-  if (positional.size > fields.size) return false;
-  given.assign(fields.size, Value());
-  std::copy_n(positional.items, positional.size, given.begin());
-  uint32_t used = 0;
-  for (uint32_t i = 0; i < fields.size; ++i) {
-    const Tuple& field = names_of(fields[i]);
-    if (keywords->count != 0) {
-      if (const Value* value = dict_get_str(keywords, name_at(field, 0))) {
-        if (i < positional.size) return false;
-        given[i] = *value;
-        ++used;
-      }
-    }
-    if (given[i].is_undefined() && field[1].is(missing) && field[2].is_none()) return false;
-  }
-  return used == keywords->count;
-}
-
-Value initialise(Interpreter& in, const Args& args) {
-  const Tuple& fields = names_of(args[1]);
-  std::vector<Value> given;
-  if (!is_dict(args[4]) || !collect(fields, args[2], names_of(args[3]), as_dict(args[4]), given))
-    return Value::boolean(false);
-  const bool plainly = truth(in, args[5]);
-  for (uint32_t i = 0; i < fields.size; ++i) {
-    const Tuple& field = names_of(fields[i]);
-    if (given[i].is_undefined()) given[i] = field[2].is_none() ? field[1] : call(in, field[2]);
-    if (plainly) generic_set_attr(in, args[0], name_at(field, 0), given[i]);
-    else set_attr(in, args[0], name_at(field, 0), given[i]);
-  }
-  return Value::boolean(true);
+// The function `_create` of a text, whose globals are `scope`. The library has written the text, so nothing has to be granted for it.
+Value define(Interpreter& in, const Args& args) {
+  CompileOptions options(CompileMode::Module);
+  options.names_in_mapping = true;
+  auto source = std::make_shared<Source>("<string>", text_of(args[0]));
+  source->set_unlisted();
+  const Value code = compile_source(in, std::move(source), options);
+  const Value made = make_function(in, static_cast<Code*>(code.as_object()), as_dict(args[1])), names = make_dict(in);
+  in.vm().call_function(as_function(made), Args{&names, 1});
+  return *dict_get_text(as_dict(names), "_create");
 }
 
 // The comparison of two objects of one class by their fields, as tuples compare.
@@ -96,9 +59,7 @@ Value values(Interpreter& in, const Args& args) {
 }  // namespace
 
 void fill_dataclasses(Interpreter& in, Module& module) {
-  in.def(module, "assign(obj, names, values, plainly, /)", "Set the first fields.", assign);
-  in.def(module, "initialise(obj, fields, missing, args, kwargs, plainly, /)", "What __init__ does, if the call fits.",
-         initialise);
+  in.def(module, "define(text: str, scope: dict, /)", "Compile the function _create.", define);
   in.def(module, "ordered(a, b, names, op, /)", "Compare two objects field by field.", ordered);
   in.def(module, "values(obj, names, /)", "The fields as a tuple.", values);
 }
