@@ -124,6 +124,7 @@ restart:
       continue;
     }
     if (entry->hash != hash) continue;
+    if (entry->key.is(key)) return entry;
     in.check_stop();
     const Same same = same_quietly(in, entry->key, key);
     if (same == Same::Yes) return entry;
@@ -254,6 +255,8 @@ void set_merge(Interpreter& in, Set* set, Set* other) {
     budget.take();
     if (other->table[i].key.is_undefined()) continue;
     const int64_t hash = other->table[i].hash;
+    const SetEntry& first = set->table[static_cast<uint64_t>(hash) & set->mask];
+    if (first.hash == hash && first.key.is(other->table[i].key)) continue;
     const Value key = other->table[i].key;
     if (clean) {
       insert_clean(set->table, set->mask, hash, Value(key));

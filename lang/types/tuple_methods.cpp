@@ -28,7 +28,7 @@ int64_t hash_slot(Interpreter& in, const Value& self) {
   TupleHash sum;
   uint32_t i = 0;
   for (; i < tuple.size && (!tuple.items[i].is_object() || is_str(tuple.items[i])); ++i)
-    sum.add(hash(in, tuple.items[i]));
+    sum.add(tuple.items[i].is_int() ? hash_int(tuple.items[i].as_int()) : hash(in, tuple.items[i]));
   if (i == tuple.size) return sum.finish(tuple.size);
   const RecursionGuard guard(in, " while calling a Python object");
   for (; i < tuple.size; ++i) sum.add(hash(in, tuple.items[i]));

@@ -165,40 +165,41 @@ bool matches_itself(Interpreter& in, const Type* type) {
               allowed == 1 ? "" : "s", static_cast<unsigned long long>(given));
 }
 
-void check_new(const Type* type, std::vector<Str*>& seen, Str* name) {
-  if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
-    throw_error(ErrorKind::TypeError, "%s() got multiple sub-patterns for attribute '%s'",
-                std::string(type->name->view()).c_str(), std::string(name->view()).c_str());
-  }
-  seen.push_back(name);
+[[noreturn]] void given_twice(const Type* type, const Str* name) {
+  throw_error(ErrorKind::TypeError, "%s() got multiple sub-patterns for attribute '%s'",
+              std::string(type->name->view()).c_str(), std::string(name->view()).c_str());
 }
 
-// The attributes that the positional patterns mean, by __match_args__. False: one is missing.
-bool match_positional(Interpreter& in, const Value& subject, Type* type, uint64_t count, Value& values,
-                      std::vector<Str*>& seen) {
-  if (count == 0) return true;
-  const Value names = find_attr(in, Value(type), in.names->match_args);
-  if (names.is_undefined()) {
+bool is_among(const Str* name, const Value* names, uint64_t count) {
+  return std::any_of(names, names + count, [&](const Value& v) { return str_equal(as_str(v), name); });
+}
+
+// The names of the attributes that `count` positional patterns mean: __match_args__, or null if the pattern takes the subject itself.
+const Tuple* positional_names(Interpreter& in, Type* type, uint64_t count, Value& holder) {
+  holder = find_attr(in, Value(type), in.names->match_args);
+  if (holder.is_undefined()) {
     if (!matches_itself(in, type)) too_many_patterns(type, 0, count);
     if (count > 1) too_many_patterns(type, 1, count);
-    list_append(in, as_list(values), subject);
-    return true;
+    return nullptr;
   }
-  if (!is_tuple(names)) {
+  if (!is_tuple(holder)) {
     throw_error(ErrorKind::TypeError, "%s.__match_args__ must be a tuple (got %s)",
-                std::string(type->name->view()).c_str(), std::string(type_name(in, names)).c_str());
+                std::string(type->name->view()).c_str(), std::string(type_name(in, holder)).c_str());
   }
-  if (as_tuple(names)->size < count) too_many_patterns(type, as_tuple(names)->size, count);
+  if (as_tuple(holder)->size < count) too_many_patterns(type, as_tuple(holder)->size, count);
+  return as_tuple(holder);
+}
+
+// Fills `values` with the attributes that the positional patterns mean. Returns false if one is missing.
+bool match_positional(Interpreter& in, const Value& subject, const Type* type, const Tuple& names, uint64_t count,
+                      Value* values) {
   for (uint64_t i = 0; i < count; ++i) {
-    const Value& name = (*as_tuple(names))[i];
-    if (!is_str(name))
+    if (!is_str(names[i]))
       throw_error(ErrorKind::TypeError, "__match_args__ elements must be strings (got %s)",
-                  std::string(type_name(in, name)).c_str());
-    Str* const attribute = intern(in, text_of(name));
-    check_new(type, seen, attribute);
-    Value found = find_attr(in, subject, attribute);
-    if (found.is_undefined()) return false;
-    list_append(in, as_list(values), std::move(found));
+                  std::string(type_name(in, names[i])).c_str());
+    if (is_among(as_str(names[i]), names.items, i)) given_twice(type, as_str(names[i]));
+    values[i] = find_attr(in, subject, intern(in, text_of(names[i])));
+    if (values[i].is_undefined()) return false;
   }
   return true;
 }
@@ -209,16 +210,23 @@ Value match_class(Interpreter& in, const Value& subject, const Value& cls, int64
   }
   if (!is_instance(in, subject, cls)) return Value::none();
   Type* const type = static_cast<Type*>(cls.as_object());
-  Value values = make_list(in);
-  std::vector<Str*> seen;
-  if (!match_positional(in, subject, type, static_cast<uint64_t>(positional), values, seen)) return Value::none();
-  for (const Value& name : *as_tuple(keywords)) {
-    check_new(type, seen, as_str(name));
-    Value found = find_attr(in, subject, as_str(name));
-    if (found.is_undefined()) return Value::none();
-    list_append(in, as_list(values), std::move(found));
+  const Tuple& named = *as_tuple(keywords);
+  const auto count = static_cast<uint64_t>(positional);
+  Value holder;
+  const Tuple* const names = count == 0 ? nullptr : positional_names(in, type, count, holder);
+  const auto size = static_cast<size_t>(count + named.size);
+  Value matched = size == 0 ? in.shared->empty_tuple : Value::adopt(new_tuple(in, size));
+  Value* const values = as_tuple(matched)->items;
+  if (names != nullptr && !match_positional(in, subject, type, *names, count, values)) return Value::none();
+  if (names == nullptr && count != 0) values[0] = subject;
+  for (uint32_t i = 0; i < named.size; ++i) {
+    Str* const name = as_str(named[i]);
+    if (is_among(name, named.items, i) || (names != nullptr && is_among(name, names->items, count)))
+      given_twice(type, name);
+    values[count + i] = find_attr(in, subject, name);
+    if (values[count + i].is_undefined()) return Value::none();
   }
-  return tuple_from(in, values);
+  return matched;
 }
 
 Value match_slice(Interpreter& in, const Value& subject, int64_t first, int64_t after) {
