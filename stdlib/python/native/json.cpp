@@ -41,6 +41,15 @@ class Reader {
     return value;
   }
 
+  // The text behind the quote before code point `index`, which becomes the place behind it.
+  Value text_at(int64_t& index) {
+    if (index < 1 || index > as_str(doc_)->length) throw Error(ErrorKind::ValueError, "end is out of bounds");
+    p_ = begin_ + byte_offset(in_, as_str(doc_), static_cast<uint32_t>(index - 1));
+    Value value = string();
+    index = char_index(as_str(doc_), static_cast<uint32_t>(p_ - begin_));
+    return value;
+  }
+
   // One value from code point `index` on; `index` becomes the place behind it.
   Value part(int64_t& index) {
     if (index < 0 || index > as_str(doc_)->length) fail("Expecting value", end_);
@@ -294,10 +303,21 @@ Value json_scan(Interpreter& in, const Args& args) {
   return make_tuple(in, {std::move(value), Value::integer(index)});
 }
 
+Value json_scanstring(Interpreter& in, const Args& args) {
+  int64_t index = int_argument(in, args[1]);
+  text_argument(in, args[0], "first argument");
+  ReadOptions options;
+  options.strict = truth(in, args[2]);
+  Value value = Reader(in, args[0], std::move(options)).text_at(index);
+  return make_tuple(in, {std::move(value), Value::integer(index)});
+}
+
 // --- writing ---
 
 class Writer {
  public:
+  Writer(Interpreter& in, bool ascii)
+      : in_(in), skip_keys_(false), ascii_(ascii), allow_nan_(true), indented_(false), sort_keys_(false) {}
   Writer(Interpreter& in, const Args& args)
       : in_(in),
         skip_keys_(truth(in, args[1])),
@@ -523,6 +543,12 @@ class Writer {
 
 Value json_dumps(Interpreter& in, const Args& args) { return Writer(in, args).run(args[0]); }
 
+template <bool ascii>
+Value json_string(Interpreter& in, const Args& args) {
+  text_argument(in, args[0], "first argument");
+  return Writer(in, ascii).run(args[0]);
+}
+
 }  // namespace
 
 void fill_json(Interpreter& in, Module& module) {
@@ -533,6 +559,10 @@ void fill_json(Interpreter& in, Module& module) {
   in.def(module,
          "dumps(obj, skipkeys, ensure_ascii, allow_nan, indent, item_separator, key_separator, sort_keys, default, /)",
          "Write a value.", json_dumps);
+  in.def(module, "scanstring(string, end, strict=True, /)", "Read a text whose opening quote is before `end`.",
+         json_scanstring);
+  in.def(module, "encode_basestring(string, /)", "A text in quotes.", json_string<false>);
+  in.def(module, "encode_basestring_ascii(string, /)", "A text in quotes, in letters of ASCII.", json_string<true>);
 }
 
 }  // namespace tessera::stdlib

@@ -32,6 +32,8 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_weakref", fill_weakref);
   in.add_native_module("_struct", fill_struct);
   in.add_native_module("_zlib", fill_zlib);
+  in.add_native_module("_bz2", fill_bz2);
+  in.add_native_module("_lzma", fill_lzma);
   in.add_native_module("_hashlib", fill_hashlib);
   in.add_native_module("_binascii", fill_binascii);
   in.add_native_module("_unicode_names", fill_unicode_names);

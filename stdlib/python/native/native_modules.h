@@ -44,6 +44,8 @@ void fill_traceback(Interpreter& in, Module& module);
 void fill_weakref(Interpreter& in, Module& module);
 void fill_struct(Interpreter& in, Module& module);
 void fill_zlib(Interpreter& in, Module& module);
+void fill_bz2(Interpreter& in, Module& module);
+void fill_lzma(Interpreter& in, Module& module);
 void fill_hashlib(Interpreter& in, Module& module);
 void fill_binascii(Interpreter& in, Module& module);
 void fill_ast(Interpreter& in, Module& module);
