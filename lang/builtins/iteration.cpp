@@ -1,6 +1,7 @@
 // sorted, sum, min, max, all, any, iter, next.
 #include <cmath>
 
+#include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
@@ -153,9 +154,9 @@ Value iter_function(Interpreter& in, const Args& args) {
   return callable_iter(in, args[0], args[1]);
 }
 
-[[noreturn]] void stop(Value value) {
-  if (value.is_none() || value.is_undefined()) throw Error(ErrorKind::StopIteration, std::string());
-  throw Error(ErrorKind::StopIteration, std::move(value));
+Error stop(Value value) {
+  if (value.is_none() || value.is_undefined()) return Error(ErrorKind::StopIteration, std::string());
+  return Error(ErrorKind::StopIteration, std::move(value));
 }
 
 // A generator's return value and a script's own StopIteration are kept when there is no default.
@@ -163,7 +164,7 @@ bool step(Interpreter& in, const Value& it, bool wants_stop, Value& out) {
   if (!wants_stop || !it.is_object()) return next(in, it, out);
   if (it.as_object()->kind == ObjectKind::Generator) {
     if (generator_resume(in, static_cast<Generator*>(it.as_object()), Value::none(), out)) return true;
-    stop(std::move(out));
+    throw stop(std::move(out));
   }
   if (it.as_object()->type->type_flags & kScriptClass) {
     const Value method = type_lookup(it.as_object()->type, in.names->next);
@@ -179,7 +180,7 @@ Value next_function(Interpreter& in, const Args& args) {
   Value out;
   clear_stop_value(in);
   if (step(in, args[0], args[1].is_undefined(), out)) return out;
-  if (args[1].is_undefined()) stop(take_stop_value(in, args[0]));
+  if (args[1].is_undefined()) return failure(in, stop(take_stop_value(in, args[0])));
   return args[1];
 }
 

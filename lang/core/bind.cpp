@@ -11,6 +11,7 @@
 #include "lang/objects/class.h"
 #include "lang/objects/exception_types.h"
 #include "lang/core/error.h"
+#include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -375,10 +376,10 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
     if (!usual) check_first(in, f, args);
   }
   const Signature* const read = signature_of(in, f);
-  if (read == nullptr) return f->function(in, bound);
+  if (read == nullptr) return checked(f->function(in, bound));
   const Signature& signature = *read;
   const size_t total = signature.parameters.size();
-  if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
+  if (signature.plain && args.count == total && args.keyword_names == nullptr) return checked(f->function(in, bound));
   Slots slots(total);
   if (bound.keyword_names == nullptr && is_simple(signature, bound.values, bound.count)) {
     std::copy_n(bound.values, bound.count, slots.data());
@@ -390,7 +391,7 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   ready.values = slots.data();
   ready.count = static_cast<uint32_t>(total);
   ready.callee = f;
-  return f->function(in, ready);
+  return checked(f->function(in, ready));
 }
 
 Value call_native_moving(Interpreter& in, const NativeFunction* f, Value* values, uint32_t count) {

@@ -21,7 +21,7 @@ std::string doc_of(const NativeFunction* function);
 
 // Calls a native function with arguments as a script wrote them (`self` in front for methods).
 Value call_native(Interpreter& in, const NativeFunction* function, const Args& args);
-// The same for positional arguments that may be moved from.
+// The same for positional arguments that may be moved from; may answer a failure (failure.h).
 Value call_native_moving(Interpreter& in, const NativeFunction* function, Value* values, uint32_t count);
 
 // Whether the first argument of a method may be cast to the type that owns it, without the check that words the error.

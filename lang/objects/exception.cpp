@@ -10,6 +10,7 @@
 #include "lang/objects/exception_types.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/frame_object.h"
+#include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
@@ -213,6 +214,14 @@ bool exception_matches(Interpreter& in, const Value& exception, const Value& cla
 }
 
 void throw_key_error(Interpreter&, const Value& key) { throw Error(ErrorKind::KeyError, key); }
+
+Value failure(Interpreter& in, const Error& error) {
+  Value answer = exception_of(in, error);
+  answer.release();  // Undefined from here on, with the object in it
+  return answer;
+}
+
+void throw_failure(const Value& answer) { throw Thrown(take_failure(answer)); }
 
 namespace {
 

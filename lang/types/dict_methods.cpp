@@ -1,4 +1,5 @@
 // Dicts in operators and indexing, their methods, and the views keys(), values(), items().
+#include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
@@ -123,7 +124,7 @@ Value set_default(Interpreter& in, const Args& args) {
 Value pop(Interpreter& in, const Args& args) {
   Value gone = dict_pop(in, as_dict(args[0]), args[1]);
   if (!gone.is_undefined()) return gone;
-  if (args[2].is_undefined()) throw_key_error(in, args[1]);
+  if (args[2].is_undefined()) return failure(in, Error(ErrorKind::KeyError, args[1]));
   return args[2];
 }
 

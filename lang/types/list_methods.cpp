@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
@@ -233,7 +234,7 @@ Value insert(Interpreter& in, const Args& args) {
 Value pop(Interpreter& in, const Args& args) {
   List* list = as_list(args[0]);
   int64_t at = args[1].is_int() ? args[1].as_int() : index(in, args[1]);
-  if (list->size == 0) throw Error(ErrorKind::IndexError, "pop from empty list");
+  if (list->size == 0) return failure(in, Error(ErrorKind::IndexError, "pop from empty list"));
   if (at < 0) at += list->size;
   if (at < 0 || at >= list->size) throw Error(ErrorKind::IndexError, "pop index out of range");
   return list_pop(in, list, static_cast<size_t>(at));
@@ -241,7 +242,7 @@ Value pop(Interpreter& in, const Args& args) {
 
 Value remove(Interpreter& in, const Args& args) {
   const int64_t at = find_item(in, args[0], args[1], Value(), Value());
-  if (at < 0) throw Error(ErrorKind::ValueError, "list.remove(x): x not in list");
+  if (at < 0) return failure(in, Error(ErrorKind::ValueError, "list.remove(x): x not in list"));
   if (at < as_list(args[0])->size) const Value gone = list_pop(in, as_list(args[0]), static_cast<size_t>(at));
   return Value::none();
 }
@@ -262,7 +263,7 @@ Value count(Interpreter& in, const Args& args) { return Value::integer(count_ite
 
 Value index_of(Interpreter& in, const Args& args) {
   const int64_t at = find_item(in, args[0], args[1], args[2], args[3]);
-  if (at < 0) throw Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in list");
+  if (at < 0) return failure(in, Error(ErrorKind::ValueError, repr_text(in, args[1]) + " is not in list"));
   return Value::integer(at);
 }
 

@@ -23,6 +23,17 @@ namespace {
 
 [[noreturn]] void throw_zero(const char* message) { throw Error(ErrorKind::ZeroDivisionError, message); }
 
+// Of a division by zero; null for operators that do not divide.
+const char* zero_message(BinaryOp op, bool real) {
+  switch (op) {
+    case BinaryOp::TrueDiv: return real ? "float division by zero" : "division by zero";
+    case BinaryOp::FloorDiv: return real ? "float floor division by zero" : "integer division or modulo by zero";
+    case BinaryOp::Mod: return real ? "float modulo" : "integer modulo by zero";
+    case BinaryOp::DivMod: return real ? "float divmod()" : "integer division or modulo by zero";
+    default: return nullptr;
+  }
+}
+
 int64_t floor_div(int64_t a, int64_t b) {
   if (b == -1) return -a;  // a is not INT64_MIN
   const int64_t q = a / b;
@@ -249,17 +260,17 @@ Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b) {
       if (__builtin_mul_overflow(a, b, &result)) return int_binary_wide(in, op, a, b);
       return Value::integer(result);
     case BinaryOp::TrueDiv:
-      if (b == 0) throw_zero("division by zero");
+      if (b == 0) throw_zero(zero_message(op, false));
       return Value::real(true_divide(a, b));
     case BinaryOp::FloorDiv:
-      if (b == 0) throw_zero("integer division or modulo by zero");
+      if (b == 0) throw_zero(zero_message(op, false));
       if (a == INT64_MIN && b == -1) return int_binary_wide(in, op, a, b);
       return Value::integer(floor_div(a, b));
     case BinaryOp::Mod:
-      if (b == 0) throw_zero("integer modulo by zero");
+      if (b == 0) throw_zero(zero_message(op, false));
       return Value::integer(int_floor_mod(a, b));
     case BinaryOp::DivMod:
-      if (b == 0) throw_zero("integer division or modulo by zero");
+      if (b == 0) throw_zero(zero_message(op, false));
       if (a == INT64_MIN && b == -1) return int_binary_wide(in, op, a, b);
       return make_tuple(in, {Value::integer(floor_div(a, b)), Value::integer(int_floor_mod(a, b))});
     case BinaryOp::Pow:
@@ -278,6 +289,13 @@ Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b) {
   return in.not_implemented;
 }
 
+const char* zero_division(BinaryOp op, const Value& left, const Value& right) noexcept {
+  const bool reals = left.is_float() || right.is_float();
+  const auto is_small = [](const Value& v) { return v.is_int() || v.is_bool() || v.is_float(); };
+  if (!is_small(left) || (right.is_float() ? right.as_float() != 0 : !is_small(right) || right.as_int() != 0)) return nullptr;
+  return zero_message(op, reals);
+}
+
 double floor_mod(double a, double b) noexcept {
   const double mod = std::fmod(a, b);
   if (mod == 0) return std::copysign(0.0, b);
@@ -291,17 +309,17 @@ Value float_binary(Interpreter& in, BinaryOp op, double a, double b) {
     case BinaryOp::Sub: return Value::real(a - b);
     case BinaryOp::Mul: return Value::real(a * b);
     case BinaryOp::TrueDiv:
-      if (b == 0) throw_zero("float division by zero");
+      if (b == 0) throw_zero(zero_message(op, true));
       return Value::real(a / b);
     case BinaryOp::FloorDiv:
-      if (b == 0) throw_zero("float floor division by zero");
+      if (b == 0) throw_zero(zero_message(op, true));
       float_divmod(a, b, quotient, remainder);
       return Value::real(quotient);
     case BinaryOp::Mod:
-      if (b == 0) throw_zero("float modulo");
+      if (b == 0) throw_zero(zero_message(op, true));
       return Value::real(floor_mod(a, b));
     case BinaryOp::DivMod:
-      if (b == 0) throw_zero("float divmod()");
+      if (b == 0) throw_zero(zero_message(op, true));
       float_divmod(a, b, quotient, remainder);
       return make_tuple(in, {Value::real(quotient), Value::real(remainder)});
     case BinaryOp::Pow: return float_power(in, a, b);

@@ -38,13 +38,15 @@ Value number_compare(Interpreter& in, CompareOp op, const Value& a, const Value&
 bool order_holds(CompareOp op, int order) noexcept;  // order as above
 
 double floor_mod(double a, double b) noexcept;           // b != 0
+// The message of the ZeroDivisionError that an operator raises for two ints, bools or floats, or null.
+const char* zero_division(BinaryOp op, const Value& left, const Value& right) noexcept;
 Value round_number(Interpreter& in, const Value& value, const Value& digits);
 // operator.index: a whole Value (bigint.h) of an int, a bool or an object with __index__; else TypeError.
 Value whole_index(Interpreter& in, const Value& value);
 
-// int('…', base) and float('…'): ValueError with CPython's message.
+// int('…', base) and float('…'). Undefined, or false, if the text is no number.
 Value parse_int(Interpreter& in, std::string_view text, int base);
-double parse_float(Interpreter& in, std::string_view text);
+bool parse_float(std::string_view text, double& out);
 double parse_hex_float(std::string_view text);              // float.fromhex
 bool parse_float_text(std::string_view text, double& out);  // no blanks, no underscores
 bool strip_underscores(std::string& number);                // false: one stands elsewhere than between digits

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
@@ -77,7 +78,7 @@ bool complex_truth_slot(Interpreter&, const Value& self) {
 
 // The immediate, or an object of the script subclass around it.
 Value as_type(Interpreter& in, Type* type, Type* base, Value value) {
-  if (type == base) return value;
+  if (type == base || is_failure(value)) return value;
   Boxed* box = make_object<Boxed>(in, type);
   box->value = std::move(value);
   return Value::adopt(box);
@@ -99,21 +100,26 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
   return found;
 }
 
-Value int_of_bytes(Interpreter& in, const Value& x, int base) {
-  const BytesLike like(in, x);
-  const std::string_view bytes = like.view();
-  try {
-    return parse_int(in, bytes, base);
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::ValueError || !error.message.starts_with("invalid")) throw;
-    throw Error(ErrorKind::ValueError,
-                "invalid literal for int() with base " + std::to_string(base) + ": " + quote_bytes(bytes));
-  }
+Value no_int(Interpreter& in, int base, const std::string& quoted) {
+  return failure(in, Error(ErrorKind::ValueError,
+                           "invalid literal for int() with base " + std::to_string(base) + ": " + quoted));
 }
 
+Value int_of_text(Interpreter& in, std::string_view text, int base) {
+  Value parsed = parse_int(in, text, base);
+  return parsed.is_undefined() ? no_int(in, base, quote(text)) : parsed;
+}
+
+Value int_of_bytes(Interpreter& in, const Value& x, int base) {
+  const BytesLike like(in, x);
+  Value parsed = parse_int(in, like.view(), base);
+  return parsed.is_undefined() ? no_int(in, base, quote_bytes(like.view())) : parsed;
+}
+
+// May answer a failure.
 Value int_of(Interpreter& in, const Value& x) {
   if (is_bytes(x) || is_byte_array(x)) return int_of_bytes(in, x, 10);
-  if (is_str(x)) return parse_int(in, text_of(x), 10);
+  if (is_str(x)) return int_of_text(in, text_of(x), 10);
   if (is_whole(x)) return whole_unary(in, UnaryOp::Pos, x);
   if (x.is_float()) return whole_from_float(in, x.as_float());
   if (x.is_object()) {
@@ -148,7 +154,7 @@ Value int_make(Interpreter& in, Type* type, const Args& args) {
   if (is_bytes(args[0]) || is_byte_array(args[0]))
     return as_type(in, type, in.types.integer, int_of_bytes(in, args[0], static_cast<int>(radix)));
   if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
-  return as_type(in, type, in.types.integer, parse_int(in, text_of(args[0]), static_cast<int>(radix)));
+  return as_type(in, type, in.types.integer, int_of_text(in, text_of(args[0]), static_cast<int>(radix)));
 }
 
 Value bool_make(Interpreter& in, Type*, const Args& args) {
@@ -157,13 +163,8 @@ Value bool_make(Interpreter& in, Type*, const Args& args) {
   return Value::boolean(args.count == 1 && truth(in, args[0]));
 }
 
-double float_of_bytes(Interpreter& in, const Value& x) {
-  try {
-    return parse_float(in, BytesLike(in, x).view());
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::ValueError) throw;
-    throw Error(ErrorKind::ValueError, "could not convert string to float: " + repr_text(in, x));
-  }
+Value no_float(Interpreter& in, const std::string& quoted) {
+  return failure(in, Error(ErrorKind::ValueError, "could not convert string to float: " + quoted));
 }
 
 Value float_make(Interpreter& in, Type* type, const Args& args) {
@@ -171,9 +172,9 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
   check_count("float", args, 0, 1);
   double result = 0;
   if (args.positional() == 1 && is_str(args[0])) {
-    result = parse_float(in, text_of(args[0]));
+    if (!parse_float(text_of(args[0]), result)) return no_float(in, quote(text_of(args[0])));
   } else if (args.positional() == 1 && (is_bytes(args[0]) || is_byte_array(args[0]))) {
-    result = float_of_bytes(in, args[0]);
+    if (!parse_float(BytesLike(in, args[0]).view(), result)) return no_float(in, repr_text(in, args[0]));
   } else if (args.positional() == 1 && args[0].is_float()) {
     result = args[0].as_float();
   } else if (args.positional() == 1) {
@@ -182,7 +183,8 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
                                            : !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
                                                  !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
     if (!number && is_bytes_like(in, plain)) {
-      return as_type(in, type, in.types.real, Value::real(float_of_bytes(in, plain)));
+      if (!parse_float(BytesLike(in, plain).view(), result)) return no_float(in, repr_text(in, plain));
+      return as_type(in, type, in.types.real, Value::real(result));
     }
     if (!number) {
       throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" +

@@ -122,9 +122,8 @@ Value parse_int(Interpreter& in, std::string_view text, int base) {
   int radix = base;
   bool negative;
   std::string digits;
-  if (split_literal(plain_number(text), radix, negative, digits)) return number_of_digits(in, digits, radix, negative);
-  throw Error(ErrorKind::ValueError,
-              "invalid literal for int() with base " + std::to_string(base) + ": " + quote(text));
+  if (!split_literal(plain_number(text), radix, negative, digits)) return Value();
+  return number_of_digits(in, digits, radix, negative);
 }
 
 bool parse_float_text(std::string_view text, double& out) {
@@ -153,11 +152,9 @@ bool parse_float_text(std::string_view text, double& out) {
   return true;
 }
 
-double parse_float(Interpreter&, std::string_view text) {
+bool parse_float(std::string_view text, double& out) {
   std::string s = plain_number(text);
-  double value = 0;
-  if (strip_underscores(s) && parse_float_text(s, value)) return value;
-  throw Error(ErrorKind::ValueError, "could not convert string to float: " + quote(text));
+  return strip_underscores(s) && parse_float_text(s, out);
 }
 
 }  // namespace tessera::lang

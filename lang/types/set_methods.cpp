@@ -1,5 +1,6 @@
 // Sets and frozensets in operators, and their methods. Which set is copied, and which is walked, follows CPython, since
 // it decides the order of the result.
+#include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
@@ -215,7 +216,7 @@ Value discard(Interpreter& in, const Args& args) {
 }
 
 Value remove(Interpreter& in, const Args& args) {
-  if (!discard_key(in, args)) throw_key_error(in, args[1]);
+  if (!discard_key(in, args)) return failure(in, Error(ErrorKind::KeyError, args[1]));
   return Value::none();
 }
 

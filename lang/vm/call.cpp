@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lang/core/bind.h"
+#include "lang/core/failure.h"
 #include "lang/core/booking.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
@@ -224,6 +225,10 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   const Args args{window, count, keywords};
   Value answer;
   if (!catches([&] { answer = native ? type->make(in_, type, args) : call(in_, Value(type), args); })) return nullptr;
+  if (is_failure(answer)) [[unlikely]] {
+    raise_next(take_failure(answer));
+    return nullptr;
+  }
   drop(window, count);
   if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
   caller->registers[result] = std::move(answer);

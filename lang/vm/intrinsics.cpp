@@ -327,7 +327,10 @@ constexpr uint32_t kOperands[] = {
 
 }  // namespace
 
-bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
+namespace {
+
+// Returns true if it has entered a frame.
+bool take_intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
   const Value build = id == IntrinsicId::BuildClass ? replaced_build_class(in, frame) : Value();
   if (id == IntrinsicId::BuildClass && build.is_undefined()) {
     Value state = begin_class(in, as_str(operands[1]), operands[2], operands[3]);
@@ -340,6 +343,13 @@ bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* opera
   for (uint32_t i = 0; i < kOperands[static_cast<size_t>(id)]; ++i) operands[i] = Value();
   target = std::move(answer);
   return false;
+}
+
+}  // namespace
+
+bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
+  bool entered = false;
+  return !in.vm().catches([&] { entered = take_intrinsic_step(in, target, id, operands, frame); }) || entered;
 }
 
 void finish_class_step(Interpreter& in, Frame* frame, const Value& state, const Value& cell) {

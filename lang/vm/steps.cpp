@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lang/core/bind.h"
+#include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class_slots.h"
@@ -485,11 +486,11 @@ static bool fits_by_position(const Signature& signature, const Value* values, ui
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
-  return in.vm().catches([&] {
+  Value answer;
+  const bool returned = in.vm().catches([&] {
     const Signature* const signature = function->signature;
     // `list.append(x, y)` names its own self, which may be of any type.
     const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
-    Value answer;
     if (own && signature->plain_count == count) [[likely]] {
       answer = function->function(in, Args{window, count, nullptr, function});
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
@@ -505,8 +506,16 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
     }
     if (callee != nullptr) *callee = Value();
-    target = std::move(answer);
   });
+  if (answer.is_undefined()) [[unlikely]] {
+    if (!returned) return false;
+    if (is_failure(answer)) {
+      in.vm().raise_next(take_failure(answer));
+      return false;
+    }
+  }
+  target = std::move(answer);
+  return true;
 }
 
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {

@@ -1,5 +1,6 @@
 // The steps of operators, comparisons, items and attributes.
 #include "lang/core/bind.h"
+#include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/attribute_reads.h"
@@ -7,6 +8,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/number.h"
 #include "lang/types/range.h"
 #include "lang/types/sequence.h"
 #include "lang/types/str.h"
@@ -174,6 +176,10 @@ bool arithmetic(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands ope
   const Value number = Value::integer(sc_of(w));
   const Pair pair = operands_of(frame, w, operands, number);
   if (op == BinaryOp::TrueDiv && divide(frame->registers[a], pair.left, pair.right)) return false;
+  if (const char* const message = zero_division(op, pair.left, pair.right)) [[unlikely]] {
+    in.vm().raise_next(Error(ErrorKind::ZeroDivisionError, message));
+    return true;
+  }
   return binary_step(in, frame, op, a, pair.left, pair.b, pair.right, pair.c);
 }
 
@@ -409,7 +415,7 @@ void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunc
   const Args args{&object, 1, nullptr, getter};
   const bool certain = getter->owner != nullptr && object.as_object()->type == getter->owner &&
                        (getter->signature != nullptr ? getter->signature->plain_count == 1 : getter->text == nullptr);
-  Value answer = certain ? getter->function(in, args) : call_native(in, getter, args);
+  Value answer = certain ? checked(getter->function(in, args)) : call_native(in, getter, args);
   if (is_temporary(frame, b_of(w))) object = Value();
   frame->registers[a_of(w)] = std::move(answer);
 }

@@ -1,6 +1,7 @@
 // _collections: deque, a ring of values.
 #include <algorithm>
 
+#include "lang/core/failure.h"
 #include "lang/core/booking.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
@@ -351,13 +352,13 @@ Value deque_appendleft(Interpreter&, const Args& args) {
   return Value::none();
 }
 
-Value deque_pop(Interpreter&, const Args& args) {
-  if (self_of(args)->size == 0) throw Error(ErrorKind::IndexError, "pop from an empty deque");
+Value deque_pop(Interpreter& in, const Args& args) {
+  if (self_of(args)->size == 0) return failure(in, Error(ErrorKind::IndexError, "pop from an empty deque"));
   return take_back(self_of(args));
 }
 
-Value deque_popleft(Interpreter&, const Args& args) {
-  if (self_of(args)->size == 0) throw Error(ErrorKind::IndexError, "pop from an empty deque");
+Value deque_popleft(Interpreter& in, const Args& args) {
+  if (self_of(args)->size == 0) return failure(in, Error(ErrorKind::IndexError, "pop from an empty deque"));
   return take_front(self_of(args));
 }
 

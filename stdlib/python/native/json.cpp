@@ -209,7 +209,10 @@ class Reader {
     const std::string_view text(start, static_cast<size_t>(q - start));
     const Value& hook = whole ? options_.parse_int : options_.parse_float;
     if (!hook.is_none()) return call(in_, hook, {make_str(in_, text)});
-    return whole ? parse_int(in_, text, 10) : Value::real(parse_float(in_, text));
+    if (whole) return parse_int(in_, text, 10);
+    double real = 0;
+    parse_float(text, real);
+    return Value::real(real);
   }
 
   // Four hex digits at `q`, or -1.
