@@ -1,11 +1,16 @@
-// list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions.
+// list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions. The
+// substitution of type variables is in type_parameters.cpp.
 #include "lang/objects/class.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/exception.h"
+#include "lang/objects/module.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/hash.h"
+#include "lang/types/type_parameters.h"
+#include "lang/types/set.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -23,7 +28,9 @@ struct GenericAlias : GcObject {
 GenericAlias* alias_of(const Value& v) { return static_cast<GenericAlias*>(v.as_object()); }
 
 bool is_union(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.shared->union_type; }
-bool is_alias(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.shared->alias_type; }
+bool is_alias(Interpreter& in, const Value& v) {
+  return v.is_object() && v.as_object()->type->is_subtype_of(in.shared->alias_type);
+}
 
 Value make_alias(Interpreter& in, Type* type, const Value& origin, const Value& args) {
   GenericAlias* alias = make_object<GenericAlias>(in, type);
@@ -35,12 +42,14 @@ Value make_alias(Interpreter& in, Type* type, const Value& origin, const Value& 
 // How a type stands inside of brackets: "int", "module.Class", "...".
 std::string shown(Interpreter& in, const Value& v) {
   if (v.is(in.ellipsis)) return "...";
-  if (!is_type(v)) return repr_text(in, v);
-  const Type* type = static_cast<Type*>(v.as_object());
-  if (type == in.types.none) return "None";
-  const std::string_view name = type->qualname != nullptr ? type->qualname->view() : type->name->view();
-  if (type->module == nullptr || type->module->view() == "builtins") return std::string(name);
-  return std::string(type->module->view()) + "." + std::string(name);
+  if (v.is_object() && v.as_object() == in.types.none) return "None";
+  const bool subscripted = !find_attr(in, v, intern(in, "__origin__")).is_undefined() &&
+                           !find_attr(in, v, intern(in, "__args__")).is_undefined();
+  const Value name = subscripted ? Value() : find_attr(in, v, in.names->qualname);
+  const Value module = is_str(name) ? find_attr(in, v, in.names->module) : Value();
+  if (module.is_undefined() || module.is_none()) return repr_text(in, v);
+  const std::string module_name = str_text(in, module);
+  return (module_name == "builtins" ? "" : module_name + ".") + std::string(text_of(name));
 }
 
 std::string joined(Interpreter& in, const Value& args, const char* between) {
@@ -85,16 +94,41 @@ Value alias_compare(Interpreter& in, CompareOp op, const Value& self, const Valu
 int64_t alias_hash(Interpreter& in, const Value& self) {
   const GenericAlias* alias = alias_of(self);
   if (!is_union(in, self)) return hash(in, alias->origin) ^ hash(in, alias->args);
-  int64_t sum = 0;  // the order of a union's members does not matter
-  for (const Value& each : *as_tuple(alias->args)) sum ^= hash(in, each);
-  return sum;
+  // The order of a union's members does not matter, and typing.Union[...] has the same hash.
+  return hash(in, call(in, Value(in.types.frozenset), {alias->args}));
 }
 
+// The instance remembers the alias that has made it, if it has room for that.
 Value alias_call(Interpreter& in, const Value& self, const Args& args) {
-  return call(in, alias_of(self)->origin, args);
+  const Value keep = self;
+  Value made = call(in, alias_of(self)->origin, args);
+  try {
+    set_attr(in, made, intern(in, "__orig_class__"), keep);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::AttributeError && error.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::AttributeError) && !is_error(in, thrown.exception, ErrorKind::TypeError))
+      throw;
+  }
+  return made;
 }
 
-Value alias_get_item(Interpreter&, const Value& self, const Value&) { return self; }
+Value alias_get_item(Interpreter& in, const Value& self, const Value& items) {
+  const Value keep = self;
+  const Value parameters = type_parameters(in, alias_of(self)->args);
+  const Value args = substitute_parameters(in, self, alias_of(self)->args, parameters, items);
+  const Value made = make_alias(in, in.shared->alias_type, alias_of(keep)->origin, args);
+  alias_of(made)->starred = alias_of(keep)->starred;
+  return made;
+}
+
+Value union_get_item(Interpreter& in, const Value& self, const Value& items) {
+  const Value parameters = type_parameters(in, alias_of(self)->args);
+  const Value args = substitute_parameters(in, self, alias_of(self)->args, parameters, items);
+  Value made = as_tuple(args)->items[0];
+  for (uint32_t i = 1; i < as_tuple(args)->size; ++i) made = binary(in, BinaryOp::Or, made, as_tuple(args)->items[i]);
+  return made;
+}
 
 // *tuple[int]: one item, the alias with a star. Without this, indexing by 0, 1, 2 ... would iterate without end.
 Value alias_iter(Interpreter& in, const Value& self) {
@@ -103,15 +137,41 @@ Value alias_iter(Interpreter& in, const Value& self) {
   return iter(in, make_tuple(in, {starred}));
 }
 
+// An alias shows the attributes of its origin, apart from those that make it an alias.
 Value alias_attribute(Interpreter& in, const Value& self, Str* name) {
-  const Value own = generic_find_attr(in, self, name);
-  if (!own.is_undefined() || name->view().starts_with("__")) return own;
+  static constexpr std::string_view kOwn[] = {
+      "__class__",      "__origin__", "__args__",   "__unpacked__",   "__parameters__", "__typing_unpacked_tuple_args__",
+      "__mro_entries__", "__reduce__", "__reduce_ex__", "__copy__",   "__deepcopy__",   "__bases__"};
+  for (const std::string_view own : kOwn) {
+    if (name->view() == own) return Value();
+  }
+  if (self.as_object()->type != in.shared->alias_type) {  // a class below has attributes of its own
+    const Value own = generic_find_attr(in, self, name);
+    if (!own.is_undefined() && !name->view().starts_with("__")) return own;
+  }
   return find_attr(in, alias_of(self)->origin, name);
 }
 
 Value get_origin(Interpreter&, const Args& args) { return alias_of(args[0])->origin; }
 Value get_args(Interpreter&, const Args& args) { return alias_of(args[0])->args; }
-Value get_parameters(Interpreter& in, const Args&) { return in.shared->empty_tuple; }
+Value get_parameters(Interpreter& in, const Args& args) { return type_parameters(in, alias_of(args[0])->args); }
+Value is_unpacked(Interpreter&, const Args& args) { return Value::boolean(alias_of(args[0])->starred); }
+
+// Of *tuple[int, str]: (int, str).
+Value unpacked_tuple_args(Interpreter& in, const Args& args) {
+  const GenericAlias* alias = alias_of(args[0]);
+  const bool of_tuple = alias->origin.is_object() && alias->origin.as_object() == in.types.tuple;
+  return alias->starred && of_tuple ? alias->args : Value::none();
+}
+
+Value reduce_alias(Interpreter& in, const Args& args) {
+  const GenericAlias* alias = alias_of(args[0]);
+  const Value parts = make_tuple(in, {alias->origin, alias->args});
+  if (!alias->starred) return make_tuple(in, {Value(in.shared->alias_type), parts});
+  const Value plain = make_alias(in, in.shared->alias_type, alias->origin, alias->args);
+  const Value next = get_attr(in, Value(static_cast<Object*>(in.import("builtins"))), intern(in, "next"));
+  return make_tuple(in, {next, make_tuple(in, {iter(in, plain)})});
+}
 Value mro_entries(Interpreter& in, const Args& args) { return make_tuple(in, {alias_of(args[0])->origin}); }
 
 Value class_getitem(Interpreter& in, const Args& args) {
@@ -143,24 +203,37 @@ bool may_join(Interpreter& in, const Value& v) {
   return v.is_none() || is_type(v) || is_union(in, v) || is_alias(in, v);
 }
 
-constexpr NativeDef kAliasRows[] = {{"__mro_entries__(self, bases, /)", mro_entries, ""}};
+// functools.reduce(operator.or_, members)
+Value reduce_union(Interpreter& in, const Args& args) {
+  const Value reduce = get_attr(in, Value(static_cast<Object*>(in.import("functools"))), intern(in, "reduce"));
+  const Value join = get_attr(in, Value(static_cast<Object*>(in.import("operator"))), intern(in, "or_"));
+  return make_tuple(in, {reduce, make_tuple(in, {join, alias_of(args[0])->args})});
+}
+
+constexpr NativeDef kAliasRows[] = {{"__mro_entries__(self, bases, /)", mro_entries, ""}, {"__reduce__(self, /)", reduce_alias, ""}};
+constexpr NativeDef kUnionRows[] = {{"__reduce__(self, /)", reduce_union, ""}};
 constexpr NativeDef kGetItemRow[] = {{"__class_getitem__(cls, item, /)", class_getitem, "See PEP 585."}};
 
 void fill_annotation(Interpreter& in, Type* type) {
   in.add_property(type, "__args__", get_args);
   in.add_property(type, "__parameters__", get_parameters);
-  if (type != in.shared->alias_type) return;
+  if (type != in.shared->alias_type) {
+    add_rows(in, type, kUnionRows);
+    return;
+  }
   in.add_property(type, "__origin__", get_origin);
+  in.add_property(type, "__unpacked__", is_unpacked);
+  in.add_property(type, "__typing_unpacked_tuple_args__", unpacked_tuple_args);
   add_rows(in, type, kAliasRows);
 }
 
-Type* annotation_type(Interpreter& in, const char* name, Value (*show)(Interpreter&, const Value&)) {
+Type* annotation_type(Interpreter& in, const char* name, uint32_t flags, Value (*show)(Interpreter&, const Value&)) {
   NativeTypeSpec spec;
   spec.name = name;
   spec.module = "types";
-  spec.kind = ObjectKind::Other;
+  spec.kind = flags == 0 ? ObjectKind::Native : ObjectKind::Other;  // aliases take weak references
   spec.size = sizeof(GenericAlias);
-  spec.flags = kFinalType;
+  spec.flags = flags;
   Type* type = in.new_type(spec);
   TypeSlots& s = type->slots;
   s.destroy = destroy_plain<GenericAlias>;
@@ -192,8 +265,9 @@ Value union_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
 }
 
 void make_annotation_types(Interpreter& in) {
-  in.shared->union_type = annotation_type(in, "UnionType", union_repr);
-  Type* alias = in.shared->alias_type = annotation_type(in, "GenericAlias", alias_repr);
+  in.shared->union_type = annotation_type(in, "UnionType", kFinalType, union_repr);
+  in.shared->union_type->slots.get_item = union_get_item;
+  Type* alias = in.shared->alias_type = annotation_type(in, "GenericAlias", 0, alias_repr);
   alias->make = alias_make;
   alias->slots.call = alias_call;
   alias->slots.get_item = alias_get_item;
