@@ -250,7 +250,13 @@ void Compiler::annotate(AnnotatedAssignStmt& s) {
 
 uint32_t Compiler::annotation(Expr& e) {
   if (unit_.text_annotations) return constant_value(make_str(in_, unit_.source->text(e.span)), kOnTop, e.span);
-  return value(e);
+  const auto* const star = try_as<Starred>(&e);
+  if (star == nullptr) return value(e);
+  // def f(*args: *Ts): the only item of Ts.
+  const uint32_t item = top_;
+  on_top(*star->value);
+  emit(Op::Unpack, item, item, 1, e.span);
+  return item;
 }
 
 void Compiler::operator()(DeleteStmt& s) {

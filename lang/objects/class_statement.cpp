@@ -162,7 +162,8 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
       throw_error(ErrorKind::TypeError, "__weakref__ slot disallowed: either we already got one, or __itemsize__ != 0");
     return add_instance_weakref(in, type);
   }
-  if (dict_get_str(type->attributes(), slot) != nullptr) {
+  const Value* const there = dict_get_str(type->attributes(), slot);
+  if (there != nullptr && !(slot == in.names->doc && there->is_none())) {  // a body without docstring has None there
     throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
   }
   if (type->attributes_offset == 0) lay_out_slots(type);

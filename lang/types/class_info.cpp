@@ -169,10 +169,10 @@ bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
     }
     return false;
   }
-  if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
   if (wanted.is_object() && !type_lookup(wanted.as_object()->type, in.names->subclasscheck).is_undefined()) {
     return truth(in, call_method(in, wanted, in.names->subclasscheck, {sub}));
   }
+  if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
   throw Error(ErrorKind::TypeError, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
 }
 

@@ -233,7 +233,7 @@ Type* annotation_type(Interpreter& in, const char* name, uint32_t flags, Value (
   spec.module = "types";
   spec.kind = flags == 0 ? ObjectKind::Native : ObjectKind::Other;  // aliases take weak references
   spec.size = sizeof(GenericAlias);
-  spec.flags = flags;
+  spec.flags = flags == 0 ? kCompletesLater : flags;
   Type* type = in.new_type(spec);
   TypeSlots& s = type->slots;
   s.destroy = destroy_plain<GenericAlias>;
