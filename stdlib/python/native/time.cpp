@@ -100,7 +100,9 @@ tm from_fields(Interpreter& in, const Value& fields) {
     return static_cast<int>(value);
   };
   tm t{};
-  t.tm_year = number(0) - 1900;
+  const int year = number(0);
+  if (year < std::numeric_limits<int>::min() + 1900) throw Error(ErrorKind::OverflowError, "year out of range");
+  t.tm_year = year - 1900;
   t.tm_mon = number(1) - 1;
   t.tm_mday = number(2);
   t.tm_hour = number(3);
@@ -138,6 +140,9 @@ Value format_time(Interpreter& in, const Args& args) {
   check(t.tm_hour >= 0 && t.tm_hour <= 23, "hour out of range");
   check(t.tm_min >= 0 && t.tm_min <= 59, "minute out of range");
   check(t.tm_sec >= 0 && t.tm_sec <= 61, "seconds out of range");
+  check(t.tm_wday >= 0, "day of week out of range");
+  check(t.tm_yday >= 0 && t.tm_yday <= 365, "day of year out of range");
+  check(format.find('\0') == std::string::npos, "embedded null character");
   t.tm_zone = ::tzname[t.tm_isdst > 0 ? 1 : 0];
   if (format.empty()) return make_str(in, "");
   std::string out(256, '\0');
@@ -172,6 +177,7 @@ void fill_time(Interpreter& in, Module& module) {
   in.def(module, "process_time()", "Seconds of processor time.", seconds_of<CLOCK_PROCESS_CPUTIME_ID>);
   in.def(module, "process_time_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_PROCESS_CPUTIME_ID>);
   in.def(module, "thread_time()", "Seconds of this thread's processor time.", seconds_of<CLOCK_THREAD_CPUTIME_ID>);
+  in.def(module, "thread_time_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_THREAD_CPUTIME_ID>);
   in.def(module, "sleep(seconds, /)", "Wait.", sleep_for);
   in.def(module, "localtime(seconds=None, /)", "The fields of a local time.", local_time);
   in.def(module, "gmtime(seconds=None, /)", "The fields of a time in UTC.", gm_time);
