@@ -108,10 +108,18 @@ void keys_changed(Dict* d) noexcept {
     ++d->keys_version;
 }
 
-void put_in_index(Dict* d, int64_t hash, uint32_t entry) noexcept {
+template <class Index>
+inline void put_in(Dict* d, int64_t hash, uint32_t entry) noexcept {
+  Index* const index = static_cast<Index*>(d->index);
   Probe probe(d, hash);
-  while (slot_get(d, probe.slot) >= 0) probe.step();
-  slot_put(d, probe.slot, static_cast<int32_t>(entry));
+  while (index[probe.slot] >= 0) probe.step();
+  index[probe.slot] = static_cast<Index>(entry);
+}
+
+void put_in_index(Dict* d, int64_t hash, uint32_t entry) noexcept {
+  if (d->slots <= 128) return put_in<int8_t>(d, hash, entry);
+  if (d->slots <= 32768) return put_in<int16_t>(d, hash, entry);
+  put_in<int32_t>(d, hash, entry);
 }
 
 // Moves the live entries to a table of `slots`.
@@ -154,8 +162,24 @@ uint32_t slots_for(size_t count) {
   return slots;
 }
 
+// The smallest table, for a dict that has none.
+void make_table(Interpreter& in, Dict* d) {
+  constexpr uint32_t kSlots = 8;
+  char* const block = static_cast<char*>(in.allocate(block_bytes(kSlots)));
+  d->entries = reinterpret_cast<DictEntry*>(block);
+  d->capacity = usable(kSlots);
+  d->slots = kSlots;
+  d->index = block + usable(kSlots) * sizeof(DictEntry);
+  std::memset(d->index, 0xff, kSlots);
+  ++d->layout_version;
+  keys_changed(d);
+}
+
 void append_entry(Interpreter& in, Dict* d, const Value& key, int64_t hash, Value&& value) {
-  if (d->used == d->capacity) resize(in, d, slots_for(d->count == 0 ? 1 : size_t{d->count} * 2));
+  if (d->used == d->capacity) {
+    if (d->entries == nullptr) make_table(in, d);
+    else resize(in, d, slots_for(d->count == 0 ? 1 : size_t{d->count} * 2));
+  }
   DictEntry* entry = d->entries + d->used;
   new (&entry->key) Value(key);
   new (&entry->value) Value(std::move(value));

@@ -58,6 +58,14 @@ bool divide(Value& target, const Value& left, const Value& right) {
 
 bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type->type_flags & kScriptClass) != 0; }
 
+// Then the type's slot is the first to be asked, and no number's or reflected method comes before it.
+bool are_of_one_native_type(const Value& left, const Value& right) {
+  if (!left.is_object() || !right.is_object()) return false;
+  const Type* const type = left.as_object()->type;
+  return type == right.as_object()->type && left.as_object()->kind != ObjectKind::BigInt &&
+         !(type->type_flags & kScriptClass) && type->slots.binary != nullptr;
+}
+
 // Moves two operands where a method takes them; false: the method's answer is there already.
 bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
   Value arguments[] = {*call.self, *call.other};
@@ -82,7 +90,10 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
     } else {
       uint8_t dying = left_dies ? kLeftDying : kNoneDying;
       if (c == a || is_temporary(frame, c)) dying |= kRightDying;
-      answer = binary(in, op, left, right, dying);
+      answer = are_of_one_native_type(left, right)
+                   ? left.as_object()->type->slots.binary(in, op, left, right, false, dying)
+                   : in.not_implemented;
+      if (answer.is(in.not_implemented)) answer = binary(in, op, left, right, dying);
     }
   }
   drop_operands(frame, a, b, c);

@@ -160,13 +160,13 @@ void check_string(Interpreter& in, const Value& v, const regex::Program& program
               std::string(type_name(in, v)).c_str());
 }
 
-Value make_match(Interpreter& in, Type* type, const Value& pattern, const Value& string, const regex::Result& result,
+Value make_match(Interpreter& in, Type* type, const Value& pattern, const Value& string, regex::Result result,
                  int64_t pos, int64_t endpos) {
   MatchObject* match = make_object<MatchObject>(in, type);
   Value made = Value::adopt(match);
   match->pattern = pattern;
   match->string = string;
-  match->spans = result.spans;
+  match->spans = std::move(result.spans);
   match->last_group = result.last_group;
   match->pos = pos;
   match->endpos = endpos;
@@ -196,7 +196,7 @@ Value run(Interpreter& in, const Args& args, regex::Mode mode) {
   } catch (const regex::TooManySteps&) {
     throw Error(ErrorKind::RuntimeError, "regular expression needs too many steps for this text");
   }
-  return make_match(in, types_of(args)->match, args[0], args[1], result, pos, endpos);
+  return make_match(in, types_of(args)->match, args[0], args[1], std::move(result), pos, endpos);
 }
 
 Value pattern_search(Interpreter& in, const Args& args) { return run(in, args, regex::Mode::Search); }

@@ -32,6 +32,7 @@ class Matcher {
   Matcher(const Program& program, const Char* text, int64_t length, void (*poll)(void*), void* poll_data)
       : program_(program), code_(program.code.data()), text_(text), end_(length), poll_(poll), poll_data_(poll_data) {
     slots_.assign(program.slots, -1);
+    stack_.reserve(16);  // what most patterns need, at once
   }
 
   bool run(int64_t start, Mode mode, int64_t not_at, Result& result) {
