@@ -98,7 +98,7 @@ std::string finished(Interpreter& in, const Args& args) {
   if (args[1].is_none()) throw_error(ErrorKind::TypeError, "%s() missing required argument 'length' (pos 1)", name);
   const int64_t size = int_argument(in, args[1]);
   if (size < 0) throw Error(ErrorKind::ValueError, "value must be positive");
-  if (size > (1 << 29)) throw Error(ErrorKind::ValueError, "length is too large");
+  if (size >= (1 << 29)) throw Error(ErrorKind::ValueError, "length is too large");
   return digest.digest(static_cast<size_t>(size));
 }
 
@@ -120,6 +120,27 @@ Value hash_repr(Interpreter& in, const Value& self) {
   std::snprintf(address, sizeof address, "%p", static_cast<void*>(self.as_object()));
   return make_str(in, "<" + static_cast<Hash*>(self.as_object())->name + " _hashlib.HASH object @ " + address + ">");
 }
+
+// openssl_md5(data): CPython's names for the constructors, of which the part behind the first underscore names the digest.
+Value new_named_hash(Interpreter& in, const Args& args) {
+  Value pair[2] = {make_str(in, args.callee->name->view().substr(std::string_view("openssl_").size())), args[0]};
+  return new_hash(in, Args{pair, 2, nullptr, args.callee});
+}
+
+constexpr const char* kConstructors[] = {
+    "openssl_md5(string=None, *, usedforsecurity=True)",
+    "openssl_sha1(string=None, *, usedforsecurity=True)",
+    "openssl_sha224(string=None, *, usedforsecurity=True)",
+    "openssl_sha256(string=None, *, usedforsecurity=True)",
+    "openssl_sha384(string=None, *, usedforsecurity=True)",
+    "openssl_sha512(string=None, *, usedforsecurity=True)",
+    "openssl_sha3_224(string=None, *, usedforsecurity=True)",
+    "openssl_sha3_256(string=None, *, usedforsecurity=True)",
+    "openssl_sha3_384(string=None, *, usedforsecurity=True)",
+    "openssl_sha3_512(string=None, *, usedforsecurity=True)",
+    "openssl_shake_128(string=None, *, usedforsecurity=True)",
+    "openssl_shake_256(string=None, *, usedforsecurity=True)",
+};
 
 const NativeDef kMethods[] = {
     {"update(self, data, /)", update, "Take more bytes in."},
@@ -148,7 +169,11 @@ void fill_hashlib(Interpreter& in, Module& module) {
     return Value::integer(static_cast<int64_t>(self_of(a)->digest->block_size));
   });
   set_member(in, module, "HASH", Value(type));
-  set_member(in, module, "new", in.new_function("new(name, data=None, /)", "A digest by name.", new_hash, type));
+  for (const char* signature : kConstructors) {
+    const Value made = in.new_function(signature, "A digest of bytes.", new_named_hash, type);
+    set_member(in, module, static_cast<NativeFunction*>(made.as_object())->name->view(), made);
+  }
+  set_member(in, module, "new", in.new_function("new(name, string=None, *, usedforsecurity=True)", "A digest by name.", new_hash, type));
   set_member(
       in, module, "blake2",
       in.new_function("blake2(wide, data, digest_size, key, salt, person, fanout, depth, leaf_size, node_offset, "
